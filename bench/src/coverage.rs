@@ -45,6 +45,8 @@ pub struct Found {
     pub alike: Vec<Row>,
     /// Two arms that differ by 5 %.
     pub unlike: Vec<Row>,
+    /// Two runs that were made one after the other.
+    pub runs: Vec<Row>,
     /// Runs in which nothing changes.
     pub histories: Vec<Row>,
 }
@@ -61,6 +63,7 @@ fn all(simulations: u32) -> Found {
         quantiles: quantiles(simulations),
         alike: compared(1.0, simulations),
         unlike: compared(EFFECT, simulations),
+        runs: two_runs(simulations),
         histories: histories(simulations / 10),
     }
 }
@@ -157,6 +160,44 @@ fn compared(ratio: f64, simulations: u32) -> Vec<Row> {
     rows
 }
 
+/// Ratios of two runs: of their rates, and of their p99.
+fn two_runs(simulations: u32) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let rates = [Rates::Autoregressive(0.5), Rates::Autoregressive(0.95), Rates::Step, Rates::Stall];
+    for (trials, seconds) in [(BLOCKS, PLANNED), (BLOCKS, QUICK)] {
+        for pair in pairs(&rates) {
+            let [a, b] = pair.map(Rates::name);
+            rows.push(Row {
+                storage: format!("{a} / {b}"),
+                published: format!("rate, {trials} × {seconds} s"),
+                planned: seconds == PLANNED,
+                tally: experiment::two_runs(pair, trials, seconds, simulations, 4000 + rows.len() as u64),
+            });
+        }
+    }
+    let latencies =
+        [Latencies::Queue(0.8), Latencies::Autoregressive(0.5), Latencies::Autoregressive(0.95), Latencies::Stall];
+    for (trials, seconds) in [(BLOCKS, LONG), (BLOCKS, QUICK), (10, QUICK)] {
+        for pair in pairs(&latencies) {
+            let [a, b] = pair.map(Latencies::name);
+            say(&format!("p99 of two runs, {trials} × {seconds} s: {a} / {b}"));
+            rows.push(Row {
+                storage: format!("{a} / {b}"),
+                published: format!("p99, {trials} × {seconds} s"),
+                planned: seconds == LONG && !pair.contains(&Latencies::Stall),
+                // A tenth: each has twelve to twenty trials with a histogram each.
+                tally: experiment::two_p99s(pair, (trials, seconds), simulations / 10, 4000 + rows.len() as u64),
+            });
+        }
+    }
+    rows
+}
+
+/// Each with itself, and with each that follows.
+fn pairs<T: Copy>(all: &[T]) -> Vec<[T; 2]> {
+    all.iter().enumerate().flat_map(|(i, first)| all[i..].iter().map(|second| [*first, *second])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +229,17 @@ mod tests {
             assert!(found.iter().all(|tally| tally.misled() <= 0.08), "{latencies:?}: {found:?}");
             assert!(found[0].refused == 0 && found[0].coverage() >= 0.92, "{latencies:?}: {found:?}");
         }
+    }
+
+    #[test]
+    fn the_quotient_of_two_runs_lies_in_its_interval_whatever_they_have_in_common() {
+        let unlike = [Rates::Autoregressive(0.5), Rates::Autoregressive(0.95)];
+        let found = experiment::two_runs(unlike, BLOCKS, QUICK, FEW, 11);
+        assert!(found.coverage() >= 0.92 && found.refused == 0, "{found:?}");
+        // The p99 of a typical trial of the second is far below that of all its I/Os: an interval around that held the truth in a third.
+        let stalls = [Latencies::Autoregressive(0.5), Latencies::Stall];
+        let found = experiment::two_p99s(stalls, (10, QUICK), FEW / 4, 12);
+        assert!(found.coverage() >= 0.9 && found.refused == 0, "{found:?}");
     }
 
     #[test]

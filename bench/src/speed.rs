@@ -3,6 +3,7 @@
 mod bare;
 mod contenders;
 mod experiment;
+mod measured;
 mod report;
 mod t_io_uring;
 

@@ -1,17 +1,17 @@
 //! Stend as a contender: the binary under test as a worker that keeps the target ready between trials.
 
-use crate::truth::stamps::End;
 use crate::{Outcome, Settings, cpu};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use stend_base::{Bytes, Error, Nanos};
-use stend_host::protocol::Reply;
-use stend_host::{FromHost, Host, Inspect, Permission, Prepare, Request};
 use stend_record::io_log::Logged;
 use stend_record::{Slice, TrialOutcome, TrialStatus};
+use stend_spec::permission::Permission;
 use stend_spec::workload::{Region, Trial};
+use stend_wire::protocol::Reply;
+use stend_wire::{FromHost, Host, Inspect, Prepare, Request};
 
 /// Longest wait for an answer: a fill under the limit takes seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,6 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const END_LIMIT: Duration = Duration::from_secs(15);
 /// Telemetry as in a run.
 const SAMPLE_EVERY: Nanos = Nanos::SECOND;
+
+/// The end of an I/O as Stend logged it.
+#[derive(Debug, Clone, Copy)]
+pub struct End {
+    /// When, CLOCK_MONOTONIC.
+    pub at: Nanos,
+    /// First byte.
+    pub offset: u64,
+}
 
 /// A worker with a filled target.
 pub struct Stend {
@@ -50,25 +59,32 @@ pub struct Cost {
 impl Stend {
     /// Claims a device and fills its first `range` bytes.
     pub fn on_device(settings: &Settings, device: &Path, range: Bytes) -> Outcome<Stend> {
-        let mut stend = Stend::start(settings, device, device.to_path_buf(), None)?;
+        let mut stend = Stend::start(settings, device, device.to_path_buf(), Vec::new())?;
         stend.fill(range)?;
         Ok(stend)
     }
 
     /// Makes a test file of `range` bytes in a directory and fills it.
     pub fn in_directory(settings: &Settings, directory: &Path, range: Bytes) -> Outcome<Stend> {
+        Stend::in_files(settings, directory, 1, range)
+    }
+
+    /// The same in so many files.
+    pub fn in_files(settings: &Settings, directory: &Path, count: u64, range: Bytes) -> Outcome<Stend> {
         let target = directory.join(format!(".stend-{}", run_id())).join("data");
-        let mut stend = Stend::start(settings, directory, target, Some(range))?;
+        let each = Bytes((range.0 / count).next_multiple_of(4096));
+        let files = vec![each; count as usize];
+        let mut stend = Stend::start(settings, directory, target, files)?;
         stend.fill(range)?;
         Ok(stend)
     }
 
     /// A null device.
     pub fn on_null(settings: &Settings, device: &Path) -> Outcome<Stend> {
-        Stend::start(settings, device, device.to_path_buf(), None)
+        Stend::start(settings, device, device.to_path_buf(), Vec::new())
     }
 
-    fn start(settings: &Settings, named: &Path, target: PathBuf, file_size: Option<Bytes>) -> Outcome<Stend> {
+    fn start(settings: &Settings, named: &Path, target: PathBuf, files: Vec<Bytes>) -> Outcome<Stend> {
         let mut command = Command::new(&settings.stend);
         command.arg("worker");
         let (sender, replies) = channel();
@@ -79,7 +95,8 @@ impl Stend {
         let mut inspect = Inspect {
             programs: Vec::new(),
             targets: vec![named.to_string_lossy().into_owned()],
-            permission: Permission::default(),
+            // Two workers of one bench take turns.
+            permission: Permission { beside: true, ..Permission::default() },
             run_directory: std::env::temp_dir().to_string_lossy().into_owned(),
             fio: None,
         };
@@ -87,13 +104,13 @@ impl Stend {
             Reply::Facts(facts) => Some(facts.targets.into_iter().next().and_then(|target| target.identity)),
             _ => None,
         })?;
-        if let (None, Some(identity)) = (file_size, identity) {
+        if let (true, Some(identity)) = (files.is_empty(), identity) {
             inspect.permission.confirm = vec![identity];
             stend.ask(&Request::Inspect(inspect), |reply| matches!(reply, Reply::Facts(_)).then_some(()))?;
         }
         let prepare = Prepare {
-            files: file_size.into_iter().collect(),
-            share: file_size.unwrap_or_default(),
+            share: Bytes(files.iter().map(|size| size.0).sum()),
+            files,
             write: true,
             run: run_id(),
             run_file: "none: a bench".to_string(),

@@ -10,6 +10,17 @@ pub mod stamps;
 
 use crate::fio::Fio;
 use crate::{Outcome, Settings};
+use std::time::Duration;
+use stend_base::{Bytes, Share};
+
+/// I/Os per second of a load that is stalled.
+const RATE: u64 = 1000;
+/// Length of that load.
+const WINDOW: Duration = Duration::from_secs(10);
+/// Range of its test file.
+const RANGE: Bytes = Bytes::mib(256);
+/// What is compared of it.
+const QUANTILES: [Share; 3] = [Share(0.95), Share(0.99), Share(0.999)];
 
 /// Measures everything and writes the page.
 pub fn compare(settings: &Settings) -> Outcome<()> {

@@ -1,8 +1,8 @@
 //! What processes and hosts tell each other, and what they leave for those who come later.
 
-use stend_host::protocol::{read_frame, read_hello};
-use stend_host::{Reply, Request};
 use stend_stand::untrusted;
+use stend_wire::protocol::{read_frame, read_hello};
+use stend_wire::{Reply, Request};
 
 /// A worker's stream: its hello if there is one, then replies.
 pub fn from_worker(bytes: &[u8]) {

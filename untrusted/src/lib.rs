@@ -32,7 +32,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 25] = [
     target("run-file", "a run file, shown in every form", runs::file, 128).of_runs(),
     target("run-rows", "a run file of which rows were changed", runs::rows, 4).of_runs(),
     target("run-entries", "what a run is made of", runs::entries, 64).of_runs(),
@@ -51,14 +51,15 @@ pub const TARGETS: [Target; 24] = [
     target("stand", "a stand file", specs::stand, 16).beside(&["stands"]),
     target("machine", "a machine of the lab", specs::machine, 16).beside(&["lab"]),
     target("gate", "a gate for comparisons", specs::gate, 16),
+    target("order", "an order", specs::order, 64),
     target("trace", "recorded I/O: iolog, blkparse", specs::trace, 16),
-    target("jobs", "jobs of other tools", specs::jobs, 16).beside(&["crates/spec/tests/corpus"]),
+    target("jobs", "jobs of other tools", specs::jobs, 16).beside(&["crates/interop/tests/job_corpus"]),
     target("results", "results of other tools, shown in every form", tables::results, 32)
         .of_runs()
-        .beside(&["crates/import/tests/corpus", "crates/import/tests/fixtures"]),
+        .beside(&["crates/interop/tests/corpus", "crates/interop/tests/fixtures"]),
     target("logs", "logs of fio, shown in every form", tables::logs, 16)
         .of_runs()
-        .beside(&["crates/import/tests/corpus/fio-logs"]),
+        .beside(&["crates/interop/tests/corpus/fio-logs"]),
     target("tables", "published tables, audited", tables::published, 16).beside(&["published"]),
     target("ours", "a file in whose place a result is to be put", tables::ours, 16),
 ];

@@ -6,16 +6,16 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::sync::LazyLock;
 use stend_base::{Bytes, Nanos};
-use stend_host::protocol::{write_frame, write_hello};
-use stend_host::{Inspect, Judge, Prepare, Reply, Request, StandFile, StandOrder};
+use stend_plan::Plan;
 use stend_record::io_log::Records;
-use stend_record::{Entry, IoChunk, RunRecord, RunState, TrialOutcome, TrialStatus, store};
-use stend_spec::plan::Plan;
+use stend_record::{Entry, HostId, IoChunk, RunRecord, RunState, TrialOutcome, TrialStatus, store};
+use stend_wire::protocol::{write_frame, write_hello};
+use stend_wire::{Inspect, Judge, Prepare, Reply, Request, StandFile, StandOrder};
 
 /// A run file with an entry of each kind; kept by the test of the stored form.
-const FIXTURE: &str = include_str!("../../crates/record/tests/fixtures/format-1.sql");
+const FIXTURE: &str = include_str!("../../crates/record/tests/fixtures/format-2.sql");
 /// "Stnd" and the version of the layout, which a dump of tables does not have.
-const IDENTITY: &str = "PRAGMA application_id = 0x53746e64; PRAGMA user_version = 1";
+const IDENTITY: &str = "PRAGMA application_id = 0x53746e64; PRAGMA user_version = 2";
 
 /// A small run in pages of 512 bytes.
 pub static RUN_FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -92,8 +92,8 @@ fn record(directory: &Path) -> RunRecord {
 /// What a writer would have appended, the header first.
 fn entries(run: &RunRecord) -> Vec<Entry> {
     let mut entries = vec![Entry::Header(Box::new(run.header.clone()))];
-    entries.extend(run.host.clone().map(|host| Entry::Host(Box::new(host))));
-    entries.push(Entry::Targets(run.targets.clone()));
+    let hosts = (0..).map(HostId).zip(run.hosts());
+    entries.extend(hosts.clone().map(|(host, record)| Entry::Host { host, info: Box::new(record.info.clone()) }));
     entries.extend((0..).zip(&run.decisions).map(|(seq, decision)| Entry::Decision { seq, decision: *decision }));
     for record in &run.trials {
         let (trial, round, asked) = (record.trial, false, Box::new(record.asked.clone()));
@@ -105,9 +105,10 @@ fn entries(run: &RunRecord) -> Vec<Entry> {
     }
     entries.extend(run.fill.map(Entry::Fill));
     entries.extend(run.zeros.map(Entry::Zeros));
-    entries.extend(run.samples.iter().map(|sample| Entry::Sample(Box::new(sample.clone()))));
+    for (host, record) in hosts {
+        entries.extend(record.samples.iter().map(|sample| Entry::Sample { host, sample: Box::new(sample.clone()) }));
+    }
     entries.extend(run.events.iter().cloned().map(Entry::Event));
-    entries.extend(run.storage.iter().map(|storage| Entry::Storage(Box::new(storage.facts.clone()))));
     entries.push(Entry::End(run.state.clone()));
     entries
 }
@@ -171,7 +172,7 @@ fn replies(entries: &[Entry]) -> Vec<Reply> {
             Entry::TrialEnd { trial: ordinal, outcome } => Reply::TrialDone { ordinal, outcome },
             Entry::Fill(outcome) => Reply::Filled(outcome),
             Entry::Zeros(sample) => Reply::Zeros(sample),
-            Entry::Sample(sample) => Reply::Sample(sample),
+            Entry::Sample { sample, .. } => Reply::Sample(sample),
             Entry::Event(event) => Reply::Event(event),
             _ => return None,
         })

@@ -6,9 +6,9 @@ use rusqlite::{Connection, params};
 use std::io::Write;
 use std::path::Path;
 use stend_base::Nanos;
+use stend_plan::Plan;
 use stend_record::{Entry, IoChunk, store};
 use stend_report::{IoFormat, LoggedTrial};
-use stend_spec::plan::Plan;
 
 /// A whole file, that may be anything.
 pub fn file(bytes: &[u8]) {
@@ -100,9 +100,9 @@ const TABLES: [(&str, &[&str]); 8] = [
     ("trial", &["trial", "case_index", "block", "round", "started_ns", "asked", "outcome"]),
     ("slice", &["id", "trial", "body"]),
     ("io_log", &["id", "trial", "stream", "job", "base_ns", "records"]),
-    ("sample", &["id", "body"]),
+    ("sample", &["id", "host", "body"]),
     ("event", &["id", "body"]),
-    ("storage_sample", &["id", "body"]),
+    ("host", &["host", "body"]),
 ];
 
 /// Changes that bytes say.

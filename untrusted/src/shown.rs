@@ -5,9 +5,9 @@ use stend_analyse::compare::Options;
 use stend_analyse::history::RunPoint;
 use stend_analyse::{analyse, as_fio, by_trial, compare, compare_arms, history, judge};
 use stend_base::Lang;
+use stend_plan::{PlanInputs, PlanTarget, Room};
 use stend_record::{RunHeader, RunRecord};
 use stend_report::{Book, Dialect, ResultsCsv};
-use stend_spec::plan::{PlanInputs, PlanTarget, Room};
 
 /// A suite of everything that makes much of a record.
 const SUITE: &str = include_str!("../corpus/suite/small.yaml");
@@ -91,12 +91,8 @@ pub fn places() -> [PlanTarget; 4] {
         ..device.clone()
     };
     let refused = PlanTarget { writes: Err(stend_base::say!("no", "нет")), ..device.clone() };
-    let null = PlanTarget {
-        count: 1,
-        size: stend_base::Bytes(0),
-        null: Some(stend_spec::plan::NullDevice::Null),
-        ..device.clone()
-    };
+    let null =
+        PlanTarget { count: 1, size: stend_base::Bytes(0), null: Some(stend_plan::NullDevice::Null), ..device.clone() };
     [directory, device, refused, null]
 }
 
@@ -111,14 +107,10 @@ pub fn empty() -> RunRecord {
 /// That of a run.
 pub fn header(inputs: PlanInputs) -> RunHeader {
     RunHeader {
-        id: "R-20261121T213000Z-aaaa".into(),
         started_unix: 1_795_296_600,
         stend_version: "0.1.0".into(),
         command_line: ["stend", "run"].map(String::from).to_vec(),
-        inputs,
         suite_text: SUITE.into(),
-        realtime_offset_ns: 0,
-        imported: None,
-        stand: None,
+        ..RunHeader::new("R-20261121T213000Z-aaaa", inputs)
     }
 }

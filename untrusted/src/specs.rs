@@ -3,8 +3,8 @@
 use crate::shown;
 use std::io::Cursor;
 use stend_base::{Bytes, Lang};
-use stend_spec::jobs::{World, command, files};
-use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs};
+use stend_interop::jobs::{World, command, files};
+use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_spec::trace::{Arrival, Source, TraceDevice};
 use stend_spec::workload::Op;
 use stend_spec::{Suite, parse};
@@ -26,7 +26,7 @@ pub fn suite(bytes: &[u8]) {
 }
 
 fn walked(suite: &Suite, which: usize) {
-    stend_spec::jobs::export::fio(suite);
+    stend_interop::jobs::export::fio(suite);
     for target in shown::places() {
         let inputs = PlanInputs { suite: suite.clone(), seed: 7, target, time_budget: None, traces: Vec::new() };
         let Ok(plan) = Plan::new(&inputs) else { continue };
@@ -62,6 +62,14 @@ pub fn stand(bytes: &[u8]) {
 pub fn machine(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let _ = parse::machine(text, "machine.yaml");
+}
+
+/// An order. One that is read is written and read again as it was.
+pub fn order(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let Ok(order) = parse::order(text, "order.json") else { return };
+    let again = serde_json::to_string(&order).ok().map(|text| parse::order(&text, "again"));
+    assert_eq!(again.and_then(Result::ok), Some(order));
 }
 
 /// A gate, asked about a case.

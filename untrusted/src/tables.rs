@@ -3,8 +3,8 @@
 use crate::shown;
 use std::io::{Cursor, Read};
 use stend_base::Lang;
-use stend_import::fio::log;
-use stend_import::{File, ImportedRun, results as imported};
+use stend_interop::fio::log;
+use stend_interop::{File, ImportedRun, results as imported};
 use stend_record::{Entry, RunRecord};
 
 /// Columns of a terminal.
@@ -48,7 +48,7 @@ fn shown_as_run(mut run: ImportedRun, before: Vec<Entry>, which: usize) {
 
 /// A table of published numbers, audited.
 pub fn published(bytes: &[u8]) {
-    let Ok((table, unread)) = stend_import::read(bytes, "fuzzed.csv") else { return };
+    let Ok((table, unread)) = stend_interop::read(bytes, "fuzzed.csv") else { return };
     let audit = stend_analyse::audit::audit(&table, unread, &[]);
     stend_report::audit_text(&audit, Lang::Ru, WIDTH, true);
     stend_report::audit_json(&audit);

@@ -85,7 +85,7 @@ fn what_is_made_is_what_it_is_made_for() {
     std::fs::write(&path, &of("run-file")[0]).expect("a file");
     let run = stend_record::store::read(&path).expect("a run file");
     let findings = stend_analyse::analyse(&run).expect("findings");
-    assert!(run.trials.len() == 4 && !run.samples.is_empty() && !run.events.is_empty());
+    assert!(run.trials.len() == 4 && !run.load().samples.is_empty() && !run.events.is_empty());
     assert!(findings.cases.iter().any(|case| case.trials > 0), "its trials count");
     let spooled = stend_record::store::spooled(&of("spool")[0], &run.header.id);
     assert!(spooled.len() > 15, "{} entries", spooled.len());

@@ -1,14 +1,14 @@
 //! Circles of files: inside a crate, modules import each other in one direction only. A parent and what lies below it may
 //! know each other; a name that a module re-exports counts as an import of the file that defines it. Must not look into tests.
 
-use crate::document;
 use crate::finding::Finding;
 use crate::scan;
 use crate::tree::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "circles";
-const HEADER: [&str; 2] = ["crate", "files in circles"];
+/// Most arrows of a circle that are told.
+const ARROWS_MAX: usize = 12;
 /// A name that is re-exported through more modules than this is not followed further.
 const REEXPORTS_MAX: usize = 8;
 
@@ -17,36 +17,12 @@ type Module = Vec<String>;
 /// Which modules each module imports.
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Finds crates with more files in circles than the table allows, and rows that allow more than there are.
-pub fn check(document: &Source, sources: &[Source]) -> Vec<Finding> {
-    let rows = match document::table(document, &HEADER) {
-        Ok(rows) => rows,
-        Err(finding) => return vec![finding],
-    };
+/// Finds circles of files in every crate.
+pub fn check(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut crates = crates(sources);
-    for row in &rows {
-        let name = row.text(0);
-        let Some(files) = crates.remove(&name) else {
-            findings.push(row.finding(RULE, format!("there is no crate `{name}`")));
-            continue;
-        };
-        let circles = circles(&arrows(&files));
-        let count: usize = circles.iter().map(Vec::len).sum();
-        match row.text(1).parse::<usize>() {
-            Ok(allowed) if count > allowed => findings.extend(circles.iter().map(|circle| told(&files, circle))),
-            Ok(allowed) if count < allowed => {
-                let message =
-                    format!("`{name}` has {count} files in circles; lower the number, so that none comes back");
-                findings.push(row.finding(RULE, message));
-            }
-            Ok(_) if count == 0 => findings.push(row.finding(RULE, format!("`{name}` has no circle; remove the row"))),
-            Ok(_) => {}
-            Err(_) => findings.push(row.finding(RULE, "the second column is a number of files")),
-        }
-    }
-    for files in crates.values() {
-        findings.extend(circles(&arrows(files)).iter().map(|circle| told(files, circle)));
+    for files in crates(sources).values() {
+        let arrows = arrows(files);
+        findings.extend(circles(&arrows).iter().map(|circle| told(files, &arrows, circle)));
     }
     findings
 }
@@ -55,10 +31,9 @@ pub fn check(document: &Source, sources: &[Source]) -> Vec<Finding> {
 fn crates(sources: &[Source]) -> BTreeMap<String, BTreeMap<Module, &Source>> {
     let mut crates: BTreeMap<String, BTreeMap<Module, &Source>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.production.trim().is_empty()) {
-        let Some((name, file)) = source.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/")) else {
-            continue;
-        };
-        let mut module: Module = file.trim_end_matches(".rs").split('/').map(String::from).collect();
+        let Some((name, file)) = source.path.split_once("/src/") else { continue };
+        let Some(file) = file.strip_suffix(".rs") else { continue };
+        let mut module: Module = file.split('/').map(String::from).collect();
         if module.last().is_some_and(|last| matches!(last.as_str(), "lib" | "main" | "mod")) {
             module.pop();
         }
@@ -94,6 +69,8 @@ fn named(module: &Module, source: &Source) -> Vec<Named> {
         let path: String = code[at..].chars().take_while(|&c| scan::is_word(c) || c == ':').collect();
         (path, None)
     });
+    // Of names in braces each is an import of its own.
+    let spelled = spelled.filter(|(path, _)| !path.ends_with(':'));
     let named = |(path, name): (String, Option<String>)| Some(Named { path: from_root(module, &path)?, name });
     imported.chain(spelled).filter_map(named).collect()
 }
@@ -159,10 +136,14 @@ fn reachable<'a>(from: &Module, arrows: &'a Arrows) -> BTreeSet<&'a Module> {
     seen
 }
 
-/// What is told of a circle, at its first file.
-fn told(files: &BTreeMap<Module, &Source>, circle: &[Module]) -> Finding {
+/// What is told of a circle, at its first file: which files, and who imports whom.
+fn told(files: &BTreeMap<Module, &Source>, arrows: &Arrows, circle: &[Module]) -> Finding {
     let names: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
-    let message = format!("{} files import each other in a circle: {}", names.len(), names.join(", "));
+    let within = |from: &Module| arrows[from].iter().filter(|to| circle.contains(to)).cloned().collect::<Vec<_>>();
+    let all = circle.iter().flat_map(|from| within(from).into_iter().map(move |to| (from, to)));
+    let all: Vec<String> = all.take(ARROWS_MAX).map(|(a, b)| format!("{} → {}", a.join("::"), b.join("::"))).collect();
+    let message =
+        format!("{} files import each other in a circle: {} ({})", names.len(), names.join(", "), all.join(", "));
     Finding::new(&files[&circle[0]].path, 1, RULE, message)
 }
 
@@ -170,20 +151,9 @@ fn told(files: &BTreeMap<Module, &Source>, circle: &[Module]) -> Finding {
 mod tests {
     use super::*;
 
-    fn found(table: &str, files: &[(&str, &str)]) -> Vec<String> {
-        let document =
-            Source::new(document::ARCHITECTURE, &format!("| crate | files in circles |\n|---|---|\n{table}"));
-        let sources: Vec<Source> =
-            files.iter().map(|(file, text)| Source::new(&format!("crates/{file}"), text)).collect();
-        check(&document, &sources).into_iter().map(|finding| finding.message).collect()
-    }
-
-    /// Keeps the table from being empty.
-    const OTHER: [(&str, &str); 2] = [("z/src/p.rs", "use crate::q::Q;"), ("z/src/q.rs", "fn f() { crate::p::f() }")];
-    const ALLOWED: &str = "| z | 2 |\n";
-
-    fn with_other<'a>(files: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-        OTHER.iter().chain(files).copied().collect()
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let sources: Vec<Source> = files.iter().map(|(file, text)| Source::new(file, text)).collect();
+        check(&sources).into_iter().map(|finding| finding.message).collect()
     }
 
     #[test]
@@ -193,64 +163,72 @@ mod tests {
             ("use crate::{c, b::{self, B}};", "fn f() -> crate::a::A { x }"),
             ("fn f() { super::b::f() }", "pub(crate) use crate::a as c;"),
         ] {
-            let files = with_other(&[("y/src/a.rs", one), ("y/src/b.rs", other), ("y/src/c.rs", "")]);
-            assert_eq!(found(ALLOWED, &files), ["2 files import each other in a circle: a, b"], "{one} {other}");
+            let files = [("crates/y/src/a.rs", one), ("crates/y/src/b.rs", other), ("crates/y/src/c.rs", "")];
+            assert_eq!(found(&files), ["2 files import each other in a circle: a, b (a → b, b → a)"], "{one} {other}");
         }
     }
 
     #[test]
     fn arrows_in_one_direction_between_parent_and_child_and_in_tests_are_no_circle() {
-        let files = with_other(&[
-            ("y/src/lib.rs", "mod a; mod b; pub use a::A;"),
-            ("y/src/a.rs", "mod child; use child::C; use crate::b::B;\n#[cfg(test)]\nmod tests { use crate::c::X; }"),
-            ("y/src/a/child.rs", "use super::A;"),
-            ("y/src/b.rs", "// crate::a\nconst A: &str = \"crate::a::A\";"),
-            ("y/src/c.rs", "use crate::a::A;"),
-            ("y/src/c/tests.rs", "use crate::c::A;"),
-        ]);
-        assert_eq!(found(ALLOWED, &files), [""; 0]);
+        let files = [
+            ("crates/y/src/lib.rs", "mod a; mod b; pub use a::A;"),
+            (
+                "crates/y/src/a.rs",
+                "mod child; use child::C; use crate::b::B;\n#[cfg(test)]\nmod tests { use crate::c::X; }",
+            ),
+            ("crates/y/src/a/child.rs", "use super::A;"),
+            ("crates/y/src/b.rs", "// crate::a\nconst A: &str = \"crate::a::A\";"),
+            ("crates/y/src/c.rs", "use crate::a::A;"),
+            ("crates/y/src/c/tests.rs", "use crate::c::A;"),
+        ];
+        assert_eq!(found(&files), [""; 0]);
     }
 
     #[test]
     fn a_face_that_re_exports_hides_no_circle() {
-        let files = with_other(&[
-            ("y/src/lib.rs", "mod a; mod b; pub use a::A;"),
-            ("y/src/a.rs", "use crate::b::B; pub struct A;"),
-            ("y/src/b.rs", "use crate::A; pub struct B;"),
-        ]);
-        assert_eq!(found(ALLOWED, &files), ["2 files import each other in a circle: a, b"]);
+        let files = [
+            ("crates/y/src/lib.rs", "mod a; mod b; pub use a::A;"),
+            ("crates/y/src/a.rs", "use crate::b::B; pub struct A;"),
+            ("crates/y/src/b.rs", "use crate::A; pub struct B;"),
+        ];
+        assert_eq!(found(&files), ["2 files import each other in a circle: a, b (a → b, b → a)"]);
+    }
+
+    #[test]
+    fn names_in_braces_are_imports_of_the_files_that_define_them() {
+        let files = [
+            ("crates/y/src/a.rs", "pub use crate::b::{B, C}; use crate::d::D;"),
+            ("crates/y/src/b.rs", "pub struct B; pub struct C;"),
+            ("crates/y/src/d.rs", "use crate::a::{B, C};"),
+        ];
+        assert_eq!(found(&files), [""; 0]);
+        let files = [("crates/y/src/a.rs", "use crate::d::D;"), ("crates/y/src/d.rs", "use crate::a::{B, C};")];
+        assert_eq!(found(&files), ["2 files import each other in a circle: a, d (a → d, d → a)"]);
     }
 
     #[test]
     fn a_name_that_a_file_gives_to_an_import_is_not_the_name_of_what_it_defines() {
-        let files = with_other(&[
-            ("y/src/a.rs", "use crate::keys::b as keys; fn f() { crate::b::b() }"),
-            ("y/src/b.rs", "use crate::keys::b as keys; use crate::a::f; pub fn b() {}"),
-            ("y/src/keys.rs", ""),
-        ]);
-        assert_eq!(found(ALLOWED, &files), ["2 files import each other in a circle: a, b"]);
+        let files = [
+            ("crates/y/src/a.rs", "use crate::keys::b as keys; fn f() { crate::b::b() }"),
+            ("crates/y/src/b.rs", "use crate::keys::b as keys; use crate::a::f; pub fn b() {}"),
+            ("crates/y/src/keys.rs", ""),
+        ];
+        assert_eq!(found(&files), ["2 files import each other in a circle: a, b (a → b, b → a)"]);
     }
 
     #[test]
-    fn a_row_that_allows_more_than_there_is_must_be_lowered_or_removed() {
-        assert_eq!(
-            found("| z | 3 |\n", &OTHER),
-            ["`z` has 2 files in circles; lower the number, so that none comes back"]
-        );
-        let none = [("z/src/p.rs", "use crate::q::Q;"), ("z/src/q.rs", "fn f() {}")];
-        assert_eq!(found("| z | 0 |\n", &none), ["`z` has no circle; remove the row"]);
-        assert_eq!(found("| x | 1 |\n", &none), ["there is no crate `x`"]);
-        assert_eq!(found("| z | many |\n", &none), ["the second column is a number of files"]);
-        assert_eq!(found("| z | 1 |\n", &OTHER), ["2 files import each other in a circle: p, q"]);
+    fn programs_beside_the_crates_are_looked_at_too() {
+        let files = [("bench/src/a.rs", "use crate::b::B;"), ("bench/src/b.rs", "use crate::a::A;")];
+        assert_eq!(found(&files).len(), 1);
     }
 
     #[test]
     fn a_longer_way_round_is_one_circle() {
-        let files = with_other(&[
-            ("y/src/a.rs", "use crate::b::B;"),
-            ("y/src/b.rs", "use crate::c::C;"),
-            ("y/src/c.rs", "use crate::a::A;"),
-        ]);
-        assert_eq!(found(ALLOWED, &files), ["3 files import each other in a circle: a, b, c"]);
+        let files = [
+            ("crates/y/src/a.rs", "use crate::b::B;"),
+            ("crates/y/src/b.rs", "use crate::c::C;"),
+            ("crates/y/src/c.rs", "use crate::a::A;"),
+        ];
+        assert_eq!(found(&files), ["3 files import each other in a circle: a, b, c (a → b, b → c, c → a)"]);
     }
 }

@@ -71,7 +71,7 @@ impl Repository {
     }
 
     fn circles(&self) -> Vec<Finding> {
-        circles::check(&self.architecture, &self.sources)
+        circles::check(&self.sources)
     }
 
     fn tidy(&self) -> Vec<Finding> {

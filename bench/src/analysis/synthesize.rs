@@ -5,14 +5,16 @@ use std::path::Path;
 use stend_base::histogram::Sparse;
 use stend_base::random::draw;
 use stend_base::{Bytes, Histogram, Lang, Nanos};
-use stend_record::observed::{Event, EventKind, JobTotals, Phase, Slice, TrialOutcome, TrialStatus};
+use stend_plan::{Case, Decision, PlanInputs, PlanTarget};
+use stend_record::event::{Event, EventKind};
+use stend_record::observed::{JobTotals, Phase, Slice, TrialOutcome, TrialStatus};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, ProcessCost};
 use stend_record::store::{Options, create};
 use stend_record::{
-    Device, EngineFacts, Entry, HostFacts, RunHeader, RunState, Sample, TargetFacts, TargetKind, WriteAccess,
+    Device, EngineFacts, Entry, HostFacts, HostId, HostInfo, RunHeader, RunState, Sample, TargetFacts, TargetKind,
+    WriteAccess,
 };
 use stend_spec::pattern::Pattern;
-use stend_spec::plan::{Case, Decision, PlanInputs, PlanTarget};
 use stend_spec::suite::Suite;
 use stend_spec::workload::{Mix, OPS, Op, Region, Stream, Trial};
 
@@ -42,13 +44,9 @@ pub struct Shape {
 pub fn write(path: &Path, shape: Shape, started_unix: i64) -> Outcome<()> {
     let told = |error: Box<stend_base::Error>| error.render(Lang::En);
     let writer = create(path, header(shape, started_unix), Options::default()).map_err(told)?;
-    writer.append(Entry::Host(Box::new(HostFacts {
-        hostname: "bench".into(),
-        cpus: 2,
-        memory: Bytes::gib(16),
-        ..HostFacts::default()
-    })));
-    writer.append(Entry::Targets(vec![target()]));
+    let facts = HostFacts { hostname: "bench".into(), cpus: 2, memory: Bytes::gib(16), ..HostFacts::default() };
+    let info = Box::new(HostInfo { facts: Some(facts), targets: vec![target()], ..HostInfo::default() });
+    writer.append(Entry::Host { host: HostId::LOAD, info });
     let seconds = seconds(shape.seed);
     let mut at = Nanos::secs(1);
     for trial in 0..shape.trials {
@@ -57,13 +55,14 @@ pub fn write(path: &Path, shape: Shape, started_unix: i64) -> Outcome<()> {
             seq: trial,
             decision: Decision::Trial { case: 0, block: trial, seed: shape.seed },
         });
-        writer.append(Entry::Event(Event { at, kind: EventKind::Phase(Phase::Measure) }));
+        writer.append(Entry::Event(Event::new(at, EventKind::Phase(Phase::Measure))));
         writer.append(Entry::TrialStart { trial, case: 0, block: trial, asked, round: false, at });
         for second in 0..shape.seconds {
             let moment = u64::from(trial) << 32 | u64::from(second);
             let slices = (0..CHUNK).map(|i| slice(second, i, &seconds, draw(shape.seed, moment))).collect();
             writer.append(Entry::Slices { trial, slices });
-            writer.append(Entry::Sample(Box::new(sample(at + Nanos::secs(u64::from(second))))));
+            let sample = Box::new(sample(at + Nanos::secs(u64::from(second))));
+            writer.append(Entry::Sample { host: HostId::LOAD, sample });
         }
         let outcome = outcome(shape, at, &seconds, draw(shape.seed, u64::from(trial)));
         at = outcome.window_end + Nanos::secs(1);
@@ -94,15 +93,14 @@ fn header(shape: Shape, started_unix: i64) -> RunHeader {
         writes: Ok(()),
     };
     RunHeader {
-        id: format!("R-bench-{started_unix}"),
         started_unix,
         stend_version: env!("CARGO_PKG_VERSION").into(),
         command_line: vec!["stend".into(), "run".into()],
-        inputs: PlanInputs { suite, seed: shape.seed, target, time_budget: None, traces: Vec::new() },
-        suite_text: String::new(),
         realtime_offset_ns: started_unix.saturating_mul(1_000_000_000),
-        imported: None,
-        stand: None,
+        ..RunHeader::new(
+            &format!("R-bench-{started_unix}"),
+            PlanInputs { suite, seed: shape.seed, target, time_budget: None, traces: Vec::new() },
+        )
     }
 }
 
@@ -249,7 +247,7 @@ mod tests {
         std::fs::remove_dir_all(&directory).unwrap();
         written.unwrap();
         let run = run.unwrap();
-        assert_eq!((run.trials.len(), run.trials[0].slices.len(), run.samples.len()), (2, 200, 20));
+        assert_eq!((run.trials.len(), run.trials[0].slices.len(), run.load().samples.len()), (2, 200, 20));
         let used = run.trials[0].slices.iter().filter_map(|slice| slice.latency.as_ref()).map(|l| l.buckets.len());
         assert!(used.min() > Some(250), "as wide as those of a real drive");
         assert_eq!(run.trials[1].slices.iter().filter(|slice| slice.latency.is_some()).count(), 20);

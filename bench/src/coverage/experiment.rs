@@ -1,13 +1,15 @@
 //! Simulated runs through the functions that make the published intervals, and how often these hold the truth.
 
 use super::generate::{LEVEL, Latencies, Rates, normal};
+use std::collections::BTreeMap;
 use stend_analyse::at_look;
 use stend_analyse::findings::{Quantile, QuantileValue};
 use stend_analyse::latency::Distribution;
 use stend_analyse::limits::{CHANGE_LEAST, CHANGE_P};
 use stend_analyse::rates::estimate;
 use stend_analyse::stats::change_points::change_points;
-use stend_analyse::stats::{mean, paired};
+use stend_analyse::stats::mean;
+use stend_analyse::stats::quotient::{self, Figure};
 use stend_base::random::Random;
 use stend_base::{Millionths, Share};
 use stend_spec::until::{Until, is_look};
@@ -147,6 +149,48 @@ fn published(found: &Quantile) -> Option<(f64, f64)> {
     found.interval.map(|(low, high)| (low.0 as f64, high.0 as f64))
 }
 
+/// The ratio of the mean rates of two runs that were made one after the other, so many trials each.
+pub fn two_runs(storages: [Rates; 2], trials: usize, seconds: usize, simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    let truth = storages[1].truth() / storages[0].truth();
+    for _ in 0..simulations {
+        let [baseline, other] = storages.map(|storage| {
+            let trial = |_| mean(&storage.series(&mut random, seconds, 0.5, true)).unwrap_or(0.0);
+            figure(&(0..trials).map(trial).collect::<Vec<_>>())
+        });
+        let found = baseline.zip(other).and_then(|(baseline, other)| quotient::of_independent(&baseline, &other));
+        tally.count(found.map(|found| found.interval), truth);
+    }
+    tally
+}
+
+/// The ratio of the p99 of two such runs.
+pub fn two_p99s(storages: [Latencies; 2], (trials, seconds): (usize, usize), simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    let q = Share(0.99);
+    let truth = storages[1].truth(q.0) / storages[0].truth(q.0);
+    for _ in 0..simulations {
+        let [baseline, other] = storages.map(|storage| p99_figure(storage, (trials, seconds), q, &mut random));
+        let found = baseline.zip(other).and_then(|(baseline, other)| quotient::of_independent(&baseline, &other));
+        tally.count(found.map(|found| found.interval), truth);
+    }
+    tally
+}
+
+fn p99_figure(storage: Latencies, (trials, seconds): (usize, usize), q: Share, random: &mut Random) -> Option<Figure> {
+    let (mut all, mut alone) = (Distribution::default(), Vec::new());
+    for _ in 0..trials {
+        let mut trial = Distribution::default();
+        trial.add(&storage.trial(random, seconds).sparse());
+        alone.push(trial.point(q, 0.0)?.0 as f64);
+        all.join(&trial);
+    }
+    let without = |left_out: &[usize]| Some(all.quantile_without(left_out, q)?.0 as f64);
+    Figure::new(all.point(q, 0.0)?.0 as f64, &units(trials), &alone, without)
+}
+
 /// What happens to the machine while two arms alternate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Course {
@@ -204,13 +248,27 @@ impl Machine {
         (if other { self.ratio } else { 1.0 }) * level * (TRIAL_NOISE * normal(random)).exp()
     }
 
-    /// The effect of the next block: an order, then its mirror.
-    fn block(&mut self, block: usize, random: &mut Random) -> Option<f64> {
+    /// Baseline and other of the next block: an order, then its mirror.
+    fn block(&mut self, block: usize, random: &mut Random) -> [f64; 2] {
         let other_first = self.first_is_other != (block % 2 == 1);
         let (one, two) = (self.trial(other_first, random), self.trial(!other_first, random));
-        let (base, other) = if other_first { (two, one) } else { (one, two) };
-        paired::effect(&[other], &[base])
+        if other_first { [two, one] } else { [one, two] }
     }
+}
+
+/// The interval of the ratio of two arms by their blocks.
+fn of_blocks(blocks: &[[f64; 2]]) -> Option<(f64, f64)> {
+    let figure = |side: usize| figure(&blocks.iter().map(|block| block[side]).collect::<Vec<_>>());
+    Some(quotient::of_pairs(&figure(0)?, &figure(1)?)?.interval)
+}
+
+/// Places of so many trials, each a block of its own.
+fn units(trials: usize) -> BTreeMap<u32, Vec<usize>> {
+    (0..trials).map(|place| (place as u32, vec![place])).collect()
+}
+
+fn figure(rates: &[f64]) -> Option<Figure> {
+    Figure::of_mean(&units(rates.len()), rates)
 }
 
 /// Two arms, the second `ratio` times as fast, over interleaved blocks as the plan lays them out.
@@ -219,8 +277,8 @@ pub fn arms(course: Course, ratio: f64, blocks: usize, simulations: u32, seed: u
     let mut tally = Tally::default();
     for _ in 0..simulations {
         let mut machine = Machine::new(course, ratio, blocks, &mut random);
-        let effects: Vec<f64> = (0..blocks).filter_map(|block| machine.block(block, &mut random)).collect();
-        tally.count(paired::ratio(&effects).map(|found| found.interval), ratio);
+        let measured: Vec<[f64; 2]> = (0..blocks).map(|block| machine.block(block, &mut random)).collect();
+        tally.count(of_blocks(&measured), ratio);
     }
     tally
 }
@@ -231,11 +289,11 @@ pub fn arms_until(course: Course, ratio: f64, simulations: u32, seed: u64) -> Ta
     let mut tally = Tally::default();
     for _ in 0..simulations {
         let mut machine = Machine::new(course, ratio, BLOCKS_MOST, &mut random);
-        let mut effects: Vec<f64> = Vec::new();
+        let mut measured: Vec<[f64; 2]> = Vec::new();
         let found = loop {
-            effects.extend(machine.block(effects.len(), &mut random));
-            let interval = paired::ratio(&effects).map(|found| found.interval);
-            if is_enough(effects.len(), interval.map(|(low, high)| (high / low).sqrt() - 1.0)) {
+            measured.push(machine.block(measured.len(), &mut random));
+            let interval = of_blocks(&measured);
+            if is_enough(measured.len(), interval.map(|(low, high)| (high / low).sqrt() - 1.0)) {
                 break interval;
             }
         };

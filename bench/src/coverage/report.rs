@@ -48,6 +48,9 @@ fn body(found: &Found) -> String {
     text += &covered("Percentile of a case", &found.quantiles);
     text += &claims("Two arms that are the same", "claimed a difference", &found.alike, |share| share <= FALSE);
     text += &claims("Two arms that differ by 5 %", "found it", &found.unlike, |share| share >= POWER);
+    text += &covered("Ratio of two runs that were made one after the other", &found.runs);
+    let fewer = found.runs.iter().map(|row| row.tally.made).min().unwrap_or(0);
+    text += &format!("Of p99 {fewer} pairs of runs each.\n\n");
     text += &histories(&found.histories);
     text
 }

@@ -2,8 +2,8 @@
 //! clock per I/O, count latencies, or draw anything but offsets.
 
 use super::Extent;
-use super::contenders::Measured;
 use super::experiment::{BLOCK, Experiment, Place, RANGE};
+use super::measured::Measured;
 use crate::{Outcome, cpu};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Runs the rounds of an experiment.
 
 use super::experiment::{BLOCK, Experiment, Goal, Load, Peer, Place, Quantity, RANGE};
+use super::measured::Measured;
 use super::{Extent, bare, t_io_uring};
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
@@ -15,19 +16,11 @@ use stend_record::TrialStatus;
 /// fio is started this often to learn what a start costs.
 const STARTS: u32 = 10;
 
+/// Files of the load on many.
+const FILES: u64 = 1000;
+
 /// Share of the I/Os of a log that may be missing from it: leaving one out costs less than keeping it.
 const LOG_MISSED_MAX: f64 = 0.05;
-
-/// What one trial gave.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
-    /// I/Os per second.
-    pub iops: f64,
-    /// I/Os per second of CPU time.
-    pub per_cpu: f64,
-    /// Median and 99th percentile of the latency, ns; `None` where it was not measured.
-    pub latency: Option<(f64, f64)>,
-}
 
 /// An experiment with its numbers.
 pub struct Found {
@@ -70,7 +63,7 @@ pub fn run(
     start_up: Duration,
     experiment: &Experiment,
 ) -> Outcome<Found> {
-    say(experiment.name);
+    say(&experiment.name);
     let device = match experiment.place {
         Place::LoopDevice => Some(LoopDevice::make(RANGE, true)?),
         _ => None,
@@ -78,6 +71,7 @@ pub fn run(
     let mut stend = match experiment.place {
         Place::Nothing | Place::DevNull => Stend::on_null(settings, Path::new("/dev/null"))?,
         Place::HotFile | Place::Disk => Stend::in_directory(settings, &settings.directory, RANGE)?,
+        Place::Files => Stend::in_files(settings, &settings.directory, FILES, RANGE)?,
         Place::Tmpfs => Stend::in_directory(settings, Path::new("/dev/shm"), RANGE)?,
         Place::LoopDevice => {
             let path = device.as_ref().map(LoopDevice::path).unwrap_or(Path::new(""));
@@ -87,6 +81,12 @@ pub fn run(
     if experiment.place == Place::HotFile {
         heat(&stend.target)?;
     }
+    let aside = tempfile::tempdir_in(&settings.directory).map_err(|e| format!("cannot make a directory: {e}"))?;
+    let mut one_file = match experiment.place {
+        // A directory is taken by one run at a time.
+        Place::Files => Some(Stend::in_directory(settings, aside.path(), RANGE)?),
+        _ => None,
+    };
     let peers = experiment.peers();
     let last = peers.len() + 1;
     let mut rounds: Vec<Vec<Measured>> = Vec::new();
@@ -104,8 +104,9 @@ pub fn run(
                     let program = settings.t_io_uring.as_ref().ok_or("a peer that nobody named")?;
                     t_io_uring::run(program, experiment, &stend.target, extent.window)?
                 }
-                Some(peer @ (Peer::OneThread | Peer::NoLog)) => {
-                    by_stend(&mut stend, extent, &otherwise(experiment, *peer), seed, &mut backend)?
+                Some(peer @ (Peer::OneThread | Peer::OneJob | Peer::OneFile | Peer::NoLog)) => {
+                    let stend = one_file.as_mut().unwrap_or(&mut stend);
+                    by_stend(stend, extent, &otherwise(experiment, *peer), seed, &mut backend)?
                 }
                 Some(&peer) => {
                     let ran = fio.run(&fio_arguments(experiment, peer, &stend.target, extent.window, seed))?;
@@ -118,6 +119,7 @@ pub fn run(
         rounds.push(measured);
     }
     stend.end()?;
+    one_file.map_or(Ok(()), Stend::end)?;
     let compared = experiment.goals.iter().map(|goal| compare(*goal, &peers, &rounds)).collect::<Outcome<_>>()?;
     let latencies = latencies(&peers, &rounds);
     Ok(Found { experiment: experiment.clone(), compared, backend, latencies })
@@ -142,6 +144,8 @@ fn otherwise(experiment: &Experiment, peer: Peer) -> Experiment {
     let mut other = experiment.clone();
     match peer {
         Peer::OneThread => other.load.jobs = 1,
+        Peer::OneJob => (other.load.depth, other.load.jobs) = (other.load.depth * other.load.jobs, 1),
+        Peer::OneFile => {}
         _ => other.load.log = false,
     }
     other
@@ -233,7 +237,7 @@ pub fn fio_arguments(experiment: &Experiment, peer: Peer, target: &Path, window:
         }
         Peer::FioNull => &["--norandommap=1", "--disable_slat=1", "--disable_lat=1"],
         Peer::FioPsync => &["--norandommap=1"],
-        Peer::FioDefault | Peer::OneThread | Peer::NoLog | Peer::Bare | Peer::BareTogether | Peer::TIoUring => &[],
+        _ => &[],
     };
     words.extend(more.iter().map(|word| word.to_string()));
     match peer {
@@ -254,6 +258,8 @@ mod tests {
         let named = |name: &str| all.iter().find(|e| e.name == name).unwrap();
         assert!(!otherwise(named("no I/O, depth 32, with a log"), Peer::NoLog).load.log);
         assert_eq!(otherwise(named("no I/O, depth 32, 2 threads"), Peer::OneThread).load.jobs, 1);
+        let one = otherwise(named("read the disk, 64 jobs"), Peer::OneJob).load;
+        assert_eq!((one.jobs, one.depth), (1, 64));
     }
 
     #[test]

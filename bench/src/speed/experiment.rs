@@ -21,6 +21,8 @@ pub enum Place {
     LoopDevice,
     /// A file on the disk, direct.
     Disk,
+    /// A thousand files on the disk that form one range, direct.
+    Files,
     /// A file on tmpfs, direct: a place that io_uring hands to kernel workers.
     Tmpfs,
 }
@@ -58,6 +60,10 @@ pub enum Peer {
     FioNull,
     /// Stend with one thread.
     OneThread,
+    /// Stend with as many I/Os in flight in one job.
+    OneJob,
+    /// Stend with the same range in one file.
+    OneFile,
     /// Stend without the log of every I/O.
     NoLog,
     /// `t/io_uring`, which measures no latency.
@@ -105,7 +111,7 @@ pub struct Mark {
 #[derive(Debug, Clone)]
 pub struct Experiment {
     /// Its name in the table.
-    pub name: &'static str,
+    pub name: String,
     /// Where.
     pub place: Place,
     /// What.
@@ -128,7 +134,7 @@ impl Experiment {
 
     /// Whether the page cache is bypassed.
     pub fn direct(&self) -> bool {
-        matches!(self.place, Place::LoopDevice | Place::Disk | Place::Tmpfs)
+        matches!(self.place, Place::LoopDevice | Place::Disk | Place::Files | Place::Tmpfs)
     }
 
     /// The load as Stend takes it, with so many jobs; everything else as the product has it by default.
@@ -157,8 +163,8 @@ fn batched(load: Load) -> Load {
     Load { batch: Batch { size: 16, one_stamp: true }, ..load }
 }
 
-fn of(name: &'static str, place: Place, load: Load, goals: Vec<Goal>) -> Experiment {
-    Experiment { name, place, load, goals }
+fn of(name: &str, place: Place, load: Load, goals: Vec<Goal>) -> Experiment {
+    Experiment { name: name.to_string(), place, load, goals }
 }
 
 /// All experiments, in the order of the table.
@@ -166,7 +172,38 @@ pub fn all() -> Vec<Experiment> {
     let mut all = of_the_engine();
     all.extend(without_a_device());
     all.extend(on_devices());
+    all.extend(at_other_depths());
+    all.extend(of_many());
     all
+}
+
+/// Direct I/O, alone in flight, with a few others and with many: fio in the better of its two ways.
+fn at_other_depths() -> Vec<Experiment> {
+    let places = [(Place::LoopDevice, "a loop device"), (Place::Disk, "the disk")];
+    let kinds = [(false, "read"), (true, "write")];
+    let each = |(place, on): (Place, &str), (writes, verb): (bool, &str), depth: u32| {
+        let ways: &[Peer] = if depth == 1 { &[Peer::FioSame] } else { &[Peer::FioSame, Peer::FioBatches] };
+        let goals = ways.iter().map(|peer| goal("P3", *peer, Quantity::Iops, 1.0, 1.05)).collect();
+        of(&format!("{verb} {on}, depth {depth}"), place, load(writes, depth, Backend::Auto), goals)
+    };
+    let depths = |place| kinds.into_iter().flat_map(move |kind| [1, 8, 128].map(|depth| each(place, kind, depth)));
+    places.into_iter().flat_map(depths).collect()
+}
+
+/// Many jobs, many files.
+fn of_many() -> Vec<Experiment> {
+    let jobs = |jobs| Load { jobs, ..load(false, 1, Backend::IoUring) };
+    let one_job = || vec![goal("P10", Peer::OneJob, Quantity::Iops, 0.95, 1.0)];
+    vec![
+        of("read the disk, 64 jobs", Place::Disk, jobs(64), one_job()),
+        of("read the disk, 256 jobs", Place::Disk, jobs(256), one_job()),
+        of(
+            "read 1,000 files, depth 32",
+            Place::Files,
+            load(false, 32, Backend::IoUring),
+            vec![goal("P10", Peer::OneFile, Quantity::Iops, 0.95, 1.0)],
+        ),
+    ]
 }
 
 /// Nothing is moved.
@@ -247,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_experiment_has_its_own_name_and_a_goal_that_can_be_missed() {
-        let mut names: Vec<_> = all().iter().map(|experiment| experiment.name).collect();
+        let mut names: Vec<_> = all().iter().map(|experiment| experiment.name.clone()).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().len());

@@ -114,12 +114,12 @@ fn commands(extent: Extent, results: &[Found]) -> String {
     let mut text = "Command lines:\n\n".to_string();
     for result in results {
         let target = if result.experiment.place == Place::DevNull { "/dev/null" } else { "TARGET" };
-        for peer in result
-            .experiment
-            .peers()
-            .into_iter()
-            .filter(|peer| !matches!(peer, Peer::OneThread | Peer::NoLog | Peer::Bare | Peer::BareTogether))
-        {
+        for peer in result.experiment.peers().into_iter().filter(|peer| {
+            !matches!(
+                peer,
+                Peer::OneThread | Peer::OneJob | Peer::OneFile | Peer::NoLog | Peer::Bare | Peer::BareTogether
+            )
+        }) {
             let (target, window) = (Path::new(target), extent.window);
             let (program, words) = match peer {
                 Peer::TIoUring => ("t/io_uring", t_io_uring::arguments(&result.experiment, target, window)),
@@ -139,6 +139,8 @@ fn name(peer: Peer) -> &'static str {
         Peer::FioPsync => "fio, psync",
         Peer::FioNull => "fio, null, *clat* only",
         Peer::OneThread => "Stend, 1 thread",
+        Peer::OneJob => "Stend, as many in one job",
+        Peer::OneFile => "Stend, one file",
         Peer::NoLog => "Stend, no log",
         Peer::TIoUring => "t/io_uring, no latency",
         Peer::Bare => "a bare ring, nothing measured",

@@ -1,8 +1,8 @@
 //! `t/io_uring`, a program that comes with fio's sources and measures no latency, as a contender: it says how many I/Os per
 //! second it made, once per second. Only where `T_IO_URING` names one.
 
-use super::contenders::Measured;
 use super::experiment::{Experiment, Place};
+use super::measured::Measured;
 use crate::Outcome;
 use std::path::Path;
 use std::process::Command;

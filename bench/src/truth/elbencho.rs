@@ -1,6 +1,6 @@
 //! elbencho as a contender in the stall, where `ELBENCHO` names one: a load of a limited rate with its own latencies.
 
-use super::stall::{QUANTILES, RANGE, RATE, WINDOW};
+use super::{QUANTILES, RANGE, RATE, WINDOW};
 use crate::Outcome;
 use std::path::Path;
 use std::process::Command;

@@ -30,14 +30,15 @@ pub struct Row {
 
 /// Every load once, on a target that takes no time.
 pub fn measure(settings: &Settings) -> Outcome<Vec<Row>> {
-    let paced = |jobs| {
+    let paced = |jobs, queue_depth| {
         let rate = Some(Rate::constant(MilliIops::per_second(RATE), Gaps::Even));
-        Stream { jobs, rate, queue_depth: 1, ..reads() }
+        Stream { jobs, rate, queue_depth, ..reads() }
     };
     let jobs = |each: u32, streams: usize| vec![Stream { jobs: each, ..reads() }; streams];
     let loads = [
-        ("2 threads at a rate", vec![paced(2)]),
-        ("256 threads at a rate", vec![paced(256)]),
+        ("2 threads at a rate", vec![paced(2, 1)]),
+        ("256 threads at a rate", vec![paced(256, 1)]),
+        ("1 thread at a rate, depth 4096", vec![paced(1, 4096)]),
         ("1 thread, depth 4096", vec![Stream { queue_depth: 4096, ..reads() }]),
         ("1000 threads", jobs(1000, 1)),
         ("10,000 threads", jobs(1000, 10)),

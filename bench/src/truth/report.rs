@@ -64,7 +64,7 @@ fn stalls(rows: &[stall::Row]) -> String {
         STALL * 100.0
     );
     for row in rows {
-        let cells = stall::QUANTILES.iter().zip(row.told).map(|(q, told)| {
+        let cells = super::QUANTILES.iter().zip(row.told).map(|(q, told)| {
             let (least, most) = row.truth(*q);
             let told = told.map_or("–".to_string(), |told| format!("{told:.1}"));
             format!("{least:.0} to {most:.0}, **{told}**")
@@ -82,7 +82,7 @@ fn stalls(rows: &[stall::Row]) -> String {
 }
 
 fn holds(row: &stall::Row) -> bool {
-    stall::QUANTILES.iter().zip(row.told).all(|(q, told)| {
+    super::QUANTILES.iter().zip(row.told).all(|(q, told)| {
         let (least, most) = row.truth(*q);
         told.is_some_and(|told| told >= least * (1.0 - STALL) && told <= most * (1.0 + STALL))
     })
@@ -136,20 +136,25 @@ fn stamps(rows: &[stamps::Row]) -> String {
     }
     let mut text = "## Stamps\n\n\
                     Random reads of 4 KiB of a loop device over memory, direct, one job, 1 s. How much later Stend stamps a completion than the kernel\n\
-                    is done with the request (trace point `block_rq_complete`, whole µs, so up to 1 µs too much). It is part of the latency.\n\n\
-                    | depth | I/Os | median latency, µs | late: median, µs | p99, µs | p99.9, µs | median late, of the median latency |\n\
-                    |---|---|---|---|---|---|---|\n"
+                    is done with the request (trace point `block_rq_complete`, whole µs, so up to 1 µs too much). It is part of the latency. Every\n\
+                    result tells how late its stamps are at most on the mean, but for one wake-up of the thread, which depth 1 shows.\n\n\
+                    | depth | I/Os | median latency, µs | late: median, µs | p99, µs | p99.9, µs | median late, of the median latency | mean late: traced, told at most, µs | holds |\n\
+                    |---|---|---|---|---|---|---|---|---|\n"
         .to_string();
+    let wake_up = rows.iter().find(|row| row.depth == 1).map_or(0.0, stamps::Row::mean);
     for row in rows {
         let micros = |time: Option<Nanos>| time.map_or(f64::NAN, |time| time.0 as f64 / 1e3);
         let [median, p99, p999] = [0.5, 0.99, 0.999].map(|q| micros(row.late.quantile(Share(q))));
         let latency = row.latency / 1e3;
         text += &format!(
-            "| {} | {} of {} | {latency:.1} | {median:.1} | {p99:.1} | {p999:.1} | {:.1} % |\n",
+            "| {} | {} of {} | {latency:.1} | {median:.1} | {p99:.1} | {p999:.1} | {:.1} % | {:.1}, {:.1} | {} |\n",
             row.depth,
             row.found.0,
             row.found.1,
-            median / latency * 100.0
+            median / latency * 100.0,
+            row.mean() / 1e3,
+            row.told / 1e3,
+            if row.is_bounded(wake_up) { "yes" } else { "**no**" }
         );
     }
     text + "\n"

@@ -1,7 +1,7 @@
 //! A file system is frozen for a second in the middle of a load at a fixed rate. Whoever arrived meanwhile had to wait; who
 //! tells?
 
-use super::elbencho;
+use super::{QUANTILES, RANGE, RATE, WINDOW, elbencho};
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
 use crate::stend::{self, Stend};
@@ -15,19 +15,11 @@ use stend_record::TrialOutcome;
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
-/// I/Os per second.
-pub(super) const RATE: u64 = 1000;
-/// Length of the load.
-pub(super) const WINDOW: Duration = Duration::from_secs(10);
 /// From the order to the freeze, and from there to the thaw.
 const BEFORE: Duration = Duration::from_secs(4);
 const FROZEN: Duration = Duration::from_secs(1);
 /// Trials of each.
 const TRIALS: usize = 3;
-/// Range of the test file.
-pub(super) const RANGE: Bytes = Bytes::mib(256);
-/// What is compared.
-pub const QUANTILES: [Share; 3] = [Share(0.95), Share(0.99), Share(0.999)];
 
 /// What one tool told of one stall.
 pub struct Row {

@@ -2,7 +2,7 @@
 //! that Stend gives it. Needs tracefs.
 
 use crate::loop_device::LoopDevice;
-use crate::stend::{self, Stend};
+use crate::stend::{self, End, Stend};
 use crate::{Outcome, Settings, say};
 use std::collections::HashMap;
 use std::fs;
@@ -33,15 +33,20 @@ pub struct Row {
     pub latency: f64,
     /// How late they were stamped; µs are what the trace resolves.
     pub late: Histogram,
+    /// How late they were at most on the mean, as Stend tells it, ns.
+    pub told: f64,
 }
 
-/// The end of an I/O as Stend logged it.
-#[derive(Debug, Clone, Copy)]
-pub struct End {
-    /// When, CLOCK_MONOTONIC.
-    pub at: Nanos,
-    /// First byte.
-    pub offset: u64,
+impl Row {
+    /// How late they were on the mean, ns.
+    pub fn mean(&self) -> f64 {
+        self.late.sum_ns() as f64 / self.late.count().max(1) as f64
+    }
+
+    /// Whether Stend tells no less, but for one wake-up, which the first depth shows.
+    pub fn is_bounded(&self, wake_up: f64) -> bool {
+        self.mean() <= self.told + wake_up
+    }
 }
 
 /// Ends of requests by their first byte, in order, ns.
@@ -63,7 +68,10 @@ pub fn measure(settings: &Settings) -> Outcome<Vec<Row>> {
         outcome.jobs.iter().flat_map(|job| &job.latency).for_each(|of| all.merge_sparse(of));
         let latency = all.quantile(Share(0.5)).map_or(0.0, |median| median.0 as f64);
         let (late, found) = lateness(&trace.ends()?, &ends);
-        rows.push(Row { depth, found: (found, ends.len() as u64), latency, late });
+        let done = outcome.jobs.iter().filter_map(|job| job.submissions);
+        let (late_ns, ios) = done.fold((0, 0), |(late, ios), done| (late + done.late_ns, ios + done.ios));
+        let told = late_ns as f64 / ios.max(1) as f64;
+        rows.push(Row { depth, found: (found, ends.len() as u64), latency, late, told });
     }
     stend.end()?;
     Ok(rows)
@@ -171,6 +179,16 @@ mod tests {
         for other in ["# tracer: nop", "", &LINE.replace("complete", "issue"), &LINE.replace("80", "x")] {
             assert_eq!(request(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_is_told_bounds_what_was_traced_but_for_one_wake_up() {
+        let mut late = Histogram::new();
+        for ns in [4000, 6000] {
+            late.record(Nanos(ns));
+        }
+        let row = |told| Row { depth: 32, found: (2, 2), latency: 1e5, late: late.clone(), told };
+        assert_eq!([0.0, 900.0, 1000.0].map(|told| row(told).is_bounded(4000.0)), [false, false, true]);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! A whole run in, its findings out.
 
+use crate::charts::Charts;
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
+use crate::verdict::Verdict;
 use crate::{
     case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series, steady,
     sweeps, trials, verdict,
 };
 use stend_base::{Nanos, Result, Say, say};
+use stend_plan::{Decision, Plan, StopReason};
 use stend_record::{RunRecord, RunState};
-use stend_spec::plan::{Decision, Plan, StopReason};
 
 /// Everything that a run says. Takes any record, however early the run ended.
 ///
@@ -25,21 +27,14 @@ pub fn judge(run: &RunRecord) -> Result<Findings> {
     findings(run, Charts::LeftOut)
 }
 
-/// Whether the charts over time are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Charts {
-    /// As pages show them.
-    Drawn,
-    /// None.
-    LeftOut,
-}
-
 fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     let plan = Plan::new(&run.header.inputs)?;
     let (start, end) = span(run);
     let mut trials = trials::by_case(run);
-    let mut cases: Vec<CaseFinding> =
-        trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), (drawn, start))).collect();
+    let mut cases: Vec<CaseFinding> = trials
+        .iter()
+        .map(|t| case::finding(run, t, (label(&plan, t.case), axes(&plan, t.case)), (drawn, start)))
+        .collect();
     precision::insert(&plan, &trials, &mut cases);
     steady::insert(run, &plan, &mut cases);
     check::insert(&plan, &trials, &mut cases);
@@ -54,8 +49,14 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     let density = density::findings(run, &plan);
     let across = charts::across(&plan, &cases, &searches, &density);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
+    let verdict = match density.as_slice() {
+        [] if !faults.is_empty() => Verdict::alone(faults::verdict(&faults, &caveats)),
+        [] => verdict::verdict(&trials, &cases, &caveats, &searched),
+        found => Verdict::alone(density::verdict(found, &caveats)),
+    };
     Ok(Findings {
         run: run.header.id.clone(),
+        label: run.header.label.clone(),
         suite: run.header.inputs.suite.name.clone(),
         targets: targets(run),
         stand: run.header.stand.as_ref().map(|stand| stand.name.clone()),
@@ -67,11 +68,9 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
             (true, false) => grade::grade(&plan, &trials, &cases),
             (false, _) => grade::of_clients(),
         },
-        verdict: match density.as_slice() {
-            [] if !faults.is_empty() => faults::verdict(&faults, &caveats),
-            [] => verdict::verdict(&trials, &cases, &caveats, &searched),
-            found => density::verdict(found, &caveats),
-        },
+        headline: verdict.headline,
+        telling: verdict::stand_out(&trials, &plan),
+        verdict: verdict.whole,
         density,
         faults,
         searches: searches.clone(),
@@ -101,7 +100,7 @@ fn span(run: &RunRecord) -> (Nanos, Nanos) {
         trials
             .clone()
             .chain(ends.clone())
-            .chain(run.samples.iter().map(|s| s.at))
+            .chain(run.load().samples.iter().map(|s| s.at))
             .chain(run.events.iter().map(|e| e.at))
     };
     (moments().min().unwrap_or_default(), moments().max().unwrap_or_default())
@@ -111,29 +110,27 @@ fn label(plan: &Plan, case: u32) -> String {
     plan.cases.get(case as usize).map_or_else(|| format!("case {case}"), |case| case.label())
 }
 
-/// The targets as the user named them; from the command line if the run ended before they were looked at.
+fn axes(plan: &Plan, case: u32) -> Vec<(String, String)> {
+    plan.cases.get(case as usize).map_or_else(Vec::new, |case| case.axes.clone())
+}
+
+/// The targets by their names; as the user named them if the run ended before they were looked at.
 fn targets(run: &RunRecord) -> Vec<String> {
-    if !run.targets.is_empty() {
-        return stend_record::targets::names(&run.targets);
+    if !run.load().targets.is_empty() {
+        return stend_record::targets::names(&run.load().targets);
     }
     if let Some(imported) = &run.header.imported {
         let unknown = || vec!["?".to_string()];
         return if imported.targets.is_empty() { unknown() } else { imported.targets.clone() };
     }
-    let words = &run.header.command_line;
-    let mut found = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let named = if word == "--on" { words.get(at + 1).map(String::as_str) } else { word.strip_prefix("--on=") };
-        found.extend(named.map(String::from));
-    }
-    found
+    run.header.named.clone()
 }
 
 /// Cases of the plan without any trial.
 fn not_run(run: &RunRecord, plan: &Plan) -> Vec<NotRun> {
     let gave_up = matches!(run.decisions.last(), Some(Decision::Stop(StopReason::TargetFailed)));
     let in_rounds = |case: usize| run.rounds.iter().any(|round| round.case as usize == case);
-    let reason = |index: usize, planned: &stend_spec::plan::Case| -> Say {
+    let reason = |index: usize, planned: &stend_plan::Case| -> Say {
         match (&planned.not_run, &run.state) {
             (Some(reason), _) => reason.clone(),
             (None, _) if gave_up => say!("the target had failed before its turn", "до него объект уже отказал"),

@@ -7,13 +7,13 @@ mod latency;
 
 pub use latency::{LatencyAsFio, Marks};
 
-use crate::case::{OpLatency, latencies};
+use crate::operations::{OpLatency, latencies};
 use crate::rates::{rates, window_series};
 use crate::stats::{mean, variance};
 use crate::trials::{CaseTrials, Counting, by_case};
 use stend_base::{Nanos, Result};
+use stend_plan::Plan;
 use stend_record::RunRecord;
-use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Trial};
 
 /// Kinds of I/O that fio has, in its order; writes of zeroes it has not.

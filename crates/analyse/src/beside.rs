@@ -7,9 +7,9 @@ use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile};
 use crate::phrase::both;
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Result, Say, Share, format, say};
+use stend_plan::Plan;
 use stend_record::published::{Claim, Dimension, Published};
 use stend_record::{ArmFacts, RunRecord};
-use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Pages, Pattern, Stream, Trial};
 
 /// Conditions of a run that readers of a published table ask for first.
@@ -142,8 +142,8 @@ pub fn beside(
 }
 
 fn ours(run: &RunRecord) -> Vec<ArmCondition> {
-    let Some(host) = run.host.clone() else { return Vec::new() };
-    let facts = ArmFacts { host, targets: run.targets.clone(), observed: Vec::new() };
+    let Some(host) = run.load().facts.clone() else { return Vec::new() };
+    let facts = ArmFacts { host, targets: run.load().targets.clone(), observed: Vec::new() };
     let told = |condition: &ArmCondition| TOLD.contains(&condition.key.as_str()) && !condition.value.en.is_empty();
     arm_conditions(&facts).into_iter().filter(told).collect()
 }

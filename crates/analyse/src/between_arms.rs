@@ -1,14 +1,14 @@
 //! How precise the difference between the arms of a case is: the interval of the ratio over blocks that `compare` prints (method S5,
 //! S7). Must not look at which side is better.
 
-use crate::case::{latencies, op_finding};
 use crate::compare::{Pairing, Ratio, Seen, Sides};
 use crate::findings::{CaseFinding, OpFinding, Rates};
-use crate::precision::{Widths, at_look};
+use crate::operations::{latencies, op_finding};
 use crate::trials::CaseTrials;
+use crate::widths::{Widths, at_look};
 use crate::{phrase, rates};
 use std::collections::BTreeSet;
-use stend_spec::plan::Plan;
+use stend_plan::Plan;
 use stend_spec::until::{Until, is_look};
 use stend_spec::workload::Op;
 

@@ -1,7 +1,7 @@
 //! The targets of a case apart: so that one slow drive among six is seen. Only where every job works on one target alone.
 
-use crate::case::{latencies, op_finding};
 use crate::findings::TargetFinding;
+use crate::operations::{latencies, op_finding};
 use crate::rates;
 use crate::trials::CaseTrials;
 use stend_record::{RunRecord, TrialOutcome, TrialRecord};
@@ -11,12 +11,12 @@ use stend_spec::workload::Op;
 ///
 /// I/O that ended after the window is known for all targets together only, and is not in these latencies.
 pub fn findings(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<TargetFinding> {
-    let targets = run.targets.len() as u64;
+    let targets = run.load().targets.len() as u64;
     if targets < 2 || u64::from(case.asked.parts) != targets || case.counting.is_empty() {
         return Vec::new();
     }
     let share = case.asked.region.len.0 / targets;
-    let found = (0u64..).zip(&run.targets).map(|(index, target)| {
+    let found = (0u64..).zip(&run.load().targets).map(|(index, target)| {
         let own = index * share..(index + 1) * share;
         let records: Option<Vec<TrialRecord>> =
             case.counting.iter().map(|trial| of_one(trial.record, &own, share)).collect();
@@ -90,9 +90,9 @@ mod tests {
             run = run.trial(0).iops(1000.0).change(change).done();
         }
         let mut record = run.record();
-        let mut second = record.targets[0].clone();
+        let mut second = record.load().targets[0].clone();
         second.named = "/dev/slow".into();
-        record.targets.push(second);
+        record.load_mut().targets.push(second);
         for trial in &mut record.trials {
             trial.asked.parts = 2;
             trial.asked.region.len = Bytes::mib(64);
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn one_slow_target_shows() {
         let slow = record(25, Bytes::mib(32).0);
-        let first = slow.targets[0].named.clone();
+        let first = slow.load().targets[0].named.clone();
         assert_eq!(found(&slow), [(first, 1000.0), ("/dev/slow".to_string(), 250.0)]);
         let all = findings(&slow, &by_case(&slow)[0]);
         assert!(all.iter().all(|one| one.ops.len() == 1 && one.ops[0].count > 0 && one.total.iops.interval.is_some()));
@@ -121,7 +121,7 @@ mod tests {
         unknown.trials[0].outcome.as_mut().unwrap().engine.jobs.clear();
         assert_eq!(found(&unknown), []);
         let mut one = record(25, Bytes::mib(32).0);
-        one.targets.pop();
+        one.load_mut().targets.pop();
         assert_eq!(found(&one), []);
     }
 }

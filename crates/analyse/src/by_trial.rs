@@ -1,12 +1,12 @@
 //! The figures of single trials, for export and comparison. What a run says over its trials is in
 //! `case`; nothing here may be averaged into that.
 
-use crate::case::{latencies, op_finding};
 use crate::findings::OpFinding;
+use crate::operations::{latencies, op_finding};
 use crate::trials::{CaseTrials, Counting, by_case};
 use stend_base::{Nanos, Result};
+use stend_plan::Plan;
 use stend_record::{RunRecord, TrialStatus};
-use stend_spec::plan::Plan;
 use stend_spec::workload::Op;
 
 /// One operation of one stream in one trial.

@@ -11,7 +11,7 @@ pub fn cost(run: &RunRecord) -> ToolCost {
         .trials
         .iter()
         .filter_map(|trial| trial.outcome.as_ref())
-        .filter_map(|outcome| stretch(&run.samples, outcome.load_start, outcome.window_end))
+        .filter_map(|outcome| stretch(&run.load().samples, outcome.load_start, outcome.window_end))
         .collect();
     let time: f64 = loads.iter().map(|(first, last, _)| last.at.saturating_sub(first.at).as_secs()).sum();
     let cpus = |used: Option<u64>| used.filter(|_| time > 0.0).map(|ns| Nanos(ns).as_secs() / time);
@@ -20,7 +20,7 @@ pub fn cost(run: &RunRecord) -> ToolCost {
         cpus(used.reduce(|a, b| Some(a?.saturating_add(b?))).flatten())
     };
     let memory = |of: fn(&Sample) -> Option<ProcessCost>| {
-        run.samples.iter().filter_map(of).map(|cost| Bytes(cost.resident_bytes)).max()
+        run.load().samples.iter().filter_map(of).map(|cost| Bytes(cost.resident_bytes)).max()
     };
     ToolCost {
         worker_cpus: process(|s| s.worker),
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn what_was_not_recorded_is_not_zero() {
         let mut record = run().trial(0).done().record();
-        record.samples.iter_mut().for_each(|s| s.coordinator = None);
+        record.load_mut().samples.iter_mut().for_each(|s| s.coordinator = None);
         let found = cost(&record);
         assert_eq!((found.coordinator_cpus, found.coordinator_memory), (None, None));
-        record.samples.clear();
+        record.load_mut().samples.clear();
         assert_eq!(cost(&record), ToolCost::default());
     }
 }

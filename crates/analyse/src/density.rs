@@ -2,141 +2,19 @@
 //! that decides while a run goes on is the one by which its file is judged. Percentiles are those that clients printed: the
 //! worst is told, none is averaged.
 
-use crate::charts::busy;
-use crate::findings::Caveat;
-use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT, OFFERED_SIGMA};
+use crate::cpu::busy;
+use crate::findings::{Caveat, Decisive, DensityFinding, DensityPoint, UsedUp};
+use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT};
+use crate::objective::{holds, windows};
 use crate::phrase::{both, pick};
 use crate::search;
 use crate::stats::mean;
-use serde::{Deserialize, Serialize};
-use stend_base::{Lang, MilliIops, Nanos, Say, Share, format};
-use stend_record::app::{AppWindow, Instance};
+use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_plan::Plan;
+use stend_plan::ladder::Ladder;
+use stend_record::app::Instance;
 use stend_record::{RunRecord, Sample, TrialOutcome, TrialRecord};
-use stend_spec::app::{App, CPU_PERIOD, Limits, Program, Slo};
-use stend_spec::ladder::Ladder;
-use stend_spec::plan::Plan;
-
-/// What the search of one case found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DensityFinding {
-    /// Name of the case.
-    pub label: String,
-    /// What ran.
-    pub program: Program,
-    /// What had to hold.
-    pub slo: Slo,
-    /// Transactions per second that each client offered; `None`: a closed loop.
-    pub offered: Option<MilliIops>,
-    /// What each instance could take.
-    pub limits: Option<Limits>,
-    /// Version of the control groups that held the limits; `None`: there were none.
-    pub groups: Option<u8>,
-    /// What the programs call themselves.
-    pub versions: Vec<String>,
-    /// Largest number that held every time, below every one that missed.
-    pub held: Option<u32>,
-    /// Smallest number that missed once.
-    pub missed: Option<u32>,
-    /// Smallest number that missed every time.
-    pub failed: Option<u32>,
-    /// Both ends are neighbours and were tried as often as they should.
-    pub confirmed: bool,
-    /// A larger number held where a smaller one missed.
-    pub disordered: bool,
-    /// What was tried, ascending.
-    pub points: Vec<DensityPoint>,
-    /// What was used up at the smallest number that missed.
-    pub used_up: Vec<UsedUp>,
-    /// Last words of an instance that failed, or could not be started, at that number; `None`: none did.
-    pub broke: Option<String>,
-}
-
-/// One number of instances.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DensityPoint {
-    /// How many.
-    pub instances: u32,
-    /// Trials.
-    pub trials: u32,
-    /// Those in which all instances held.
-    pub held: u32,
-    /// Least part of the instances that held in a trial.
-    pub within: Share,
-    /// Transactions or requests per second of all instances, mean over trials.
-    pub rate: f64,
-    /// The least and the most of a trial.
-    pub rates: (f64, f64),
-    /// By what the objective decides: each instance has as many windows as must hold within this, the slowest instance of a trial
-    /// just so; mean, least and most over trials. `None` where a trial has not so many windows.
-    pub decisive: Option<Decisive>,
-    /// Rate of the slowest instance over that of the one in the middle: how fair it was. `None` without a rate.
-    pub fairness: Option<f64>,
-    /// The smallest and the largest percentile that a client printed of a window; `None` if none printed one.
-    pub latency: Option<(Nanos, Nanos)>,
-    /// Busy part of all CPUs.
-    pub cpu: Option<Share>,
-    /// Part of the time in which the busiest drive had something to do.
-    pub drive: Option<Share>,
-    /// Part of the time in which some task waited for memory.
-    pub memory_wait: Option<Share>,
-    /// Part of the periods of CPU time in which the instance in the middle had used up its own.
-    pub held_back: Option<Share>,
-}
-
-/// A latency of several trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Decisive {
-    /// Of the trial in the middle; of two the worse one.
-    pub middle: Nanos,
-    /// Of the best.
-    pub least: Nanos,
-    /// Of the worst.
-    pub most: Nanos,
-}
-
-/// Something of which nothing was left.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UsedUp {
-    /// The CPUs of the machine.
-    Cpu(Share),
-    /// A drive.
-    Drive(Share),
-    /// The memory of the machine.
-    Memory(Share),
-    /// The CPU time that an instance may take.
-    OwnCpu(Share),
-}
-
-/// Whether all instances of a trial held. `case` is its index in the plan.
-pub(crate) fn held(plan: &Plan, case: u32, outcome: &TrialOutcome) -> bool {
-    let Some(trial) = plan.cases.get(case as usize).map(|case| &case.trial) else { return false };
-    let (Some(app), Some(found)) = (&trial.app, &outcome.app) else { return false };
-    let windows = windows(app, trial.window);
-    found.instances.len() == app.instances as usize && found.instances.iter().all(|one| holds(app, windows, one))
-}
-
-fn windows(app: &App, trial: Nanos) -> u64 {
-    trial.0 / app.slo.window.0.max(1)
-}
-
-/// Whether enough windows of an instance held; one that its client did not tell did not.
-fn holds(app: &App, windows: u64, instance: &Instance) -> bool {
-    let good = instance.windows.iter().filter(|window| window_holds(app, window)).count() as u64;
-    instance.failed.is_empty() && good as f64 >= windows as f64 * app.slo.windows.as_share() && good > 0
-}
-
-fn window_holds(app: &App, window: &AppWindow) -> bool {
-    let served = app.rate.is_none_or(|rate| {
-        // Clients draw their arrivals as a Poisson process: chance alone takes so many from a window.
-        let due = rate.as_iops() * app.slo.window.as_secs();
-        let least = due * app.slo.served.as_share() - OFFERED_SIGMA * due.sqrt();
-        window.rate_thousandths as f64 / 1000.0 * app.slo.window.as_secs() >= least
-    });
-    // A window without a transaction has a percentile of 0, which says nothing.
-    let within = window.rate_thousandths > 0 && window.latency.is_some_and(|latency| latency <= app.slo.limit);
-    served && within && window.errors == 0
-}
+use stend_spec::app::{App, CPU_PERIOD};
 
 /// What the searches for instances found, those that began.
 pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<DensityFinding> {
@@ -208,7 +86,7 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
             .filter(|w| w.rate_thousandths > 0)
             .filter_map(|w| w.latency)
     };
-    let held = outcomes.iter().filter(|outcome| search::step(plan, cell, outcome) == stend_spec::plan::Outcome::Ok);
+    let held = outcomes.iter().filter(|outcome| search::step(plan, cell, outcome) == stend_plan::Outcome::Ok);
     let share = |of: &dyn Fn(&Sample, &Sample) -> Option<f64>| {
         let each: Option<Vec<f64>> = outcomes.iter().map(|outcome| of_window(run, outcome, of)).collect();
         mean(&each?).map(|share| Share(share.clamp(0.0, 1.0)))
@@ -275,7 +153,7 @@ fn held_back<'a>(instances: impl Iterator<Item = &'a Instance>, time: Nanos) -> 
 
 /// What first and last sample of a window say together.
 fn of_window(run: &RunRecord, outcome: &TrialOutcome, of: &dyn Fn(&Sample, &Sample) -> Option<f64>) -> Option<f64> {
-    let (first, last, _) = crate::cost::stretch(&run.samples, outcome.window_start, outcome.window_end)?;
+    let (first, last, _) = crate::cost::stretch(&run.load().samples, outcome.window_start, outcome.window_end)?;
     of(first, last)
 }
 

@@ -3,12 +3,16 @@
 use super::*;
 use crate::analyse;
 use crate::fixture::run_of;
+use stend_base::MilliIops;
 use stend_base::{Bytes, Millionths};
+use stend_plan::{Decision, Outcome, StopReason};
 use stend_record::app::AppOutcome;
+use stend_record::app::AppWindow;
 use stend_record::observed::EngineFacts;
 use stend_record::{RunState, TrialRecord, TrialStatus};
+use stend_spec::app::Program;
 use stend_spec::app::{AppSpec, Density};
-use stend_spec::plan::{Decision, Outcome, StopReason};
+use stend_spec::app::{Limits, Slo};
 use stend_spec::suite::SuiteCase;
 
 const WINDOW: Nanos = Nanos::secs(30);

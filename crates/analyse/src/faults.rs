@@ -5,66 +5,19 @@ mod cuts;
 mod recovery;
 mod words;
 
-use crate::chart::Chart;
 use crate::charts;
-use crate::findings::CaseFinding;
+use crate::findings::{CaseFinding, FaultFinding, FaultTrial};
 use crate::series::{self, INTERVAL};
 use crate::trials::CaseTrials;
-pub use cuts::{BackTimes, CutFinding, ended_by_cut};
+pub use cuts::ended_by_cut;
 pub use recovery::Recovery;
-use serde::{Deserialize, Serialize};
 use stend_base::{Histogram, Nanos, Say, Share};
+use stend_plan::Plan;
 use stend_record::{EventKind, FaultMoment, RunRecord, TrialOutcome, TrialRecord};
 use stend_spec::fault::{Act, Fault};
-use stend_spec::plan::Plan;
 use stend_spec::workload::Op;
 pub(crate) use words::verdict;
 pub use words::{beyond, seconds};
-
-/// What the events of one case did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FaultFinding {
-    /// Index of the case in the plan.
-    pub case: u32,
-    /// Name of the case.
-    pub label: String,
-    /// Its events, in the order of time.
-    pub events: Vec<Say>,
-    /// One of them takes redundancy away.
-    pub loses: bool,
-    /// Trials in which the first of them came.
-    pub trials: Vec<FaultTrial>,
-    /// What is known of the cuts of power that ended its trials; `None`: there were none.
-    pub cuts: Option<CutFinding>,
-    /// Their rates around the first event.
-    pub chart: Option<Chart>,
-}
-
-/// What they did in one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FaultTrial {
-    /// Ordinal of the trial.
-    pub trial: u32,
-    /// What happened, with its time since the first event, seconds.
-    pub moments: Vec<(f64, Say)>,
-    /// What came of events, where that is more than what they are.
-    pub came: Vec<Say>,
-    /// The course of the rate; `None` without a whole second before the first event and after it.
-    pub recovery: Option<Recovery>,
-    /// Longest time in which no probe was answered, where it went on, or began, after the first event.
-    pub silence: Option<Nanos>,
-    /// 99th percentile of all I/Os before the first event and from it on; in an open loop from when they were due.
-    pub tail: Option<(Nanos, Nanos)>,
-    /// I/Os that failed.
-    pub errors: u64,
-    /// Blocks that were not as written; `None`: nothing was compared.
-    pub mismatches: Option<u64>,
-    /// From the first event until all arrays had their redundancy again and synchronised nothing; `None`: none lost it, or it was not
-    /// waited for.
-    pub whole: Option<Nanos>,
-    /// Of that, from when the last event was undone on; `None`, too, where they had it by then.
-    pub rebuilt: Option<Nanos>,
-}
 
 /// Findings of the cases that have events, in the order of the plan.
 pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {

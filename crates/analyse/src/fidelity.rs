@@ -1,45 +1,16 @@
 //! How faithful the replay of a trace was: how late its I/Os began, whether that grew, and how many were in flight beside the
 //! original. What the target did with them is not judged here.
 
+use crate::findings::ReplayFinding;
 use crate::phrase::{both, pick};
 use crate::series::INTERVAL;
 use crate::stats::line;
 use crate::trials::{CaseTrials, Counting};
-use serde::{Deserialize, Serialize};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Histogram, Lang, Nanos, Say, Share, format};
 use stend_record::RunRecord;
 use stend_spec::trace::Replay;
 use stend_spec::workload::Op;
-
-/// How faithful the replay of a trace by one stream was, over all trials that count.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ReplayFinding {
-    /// Index of the stream.
-    pub stream: u16,
-    /// The trace as the suite names it.
-    pub trace: String,
-    /// SHA-256 of its file.
-    pub sha256: String,
-    /// I/Os that began.
-    pub begun: u64,
-    /// I/Os that were due and never began.
-    pub never_begun: u64,
-    /// Arrival error: how much later than due half of those that began did so, at most.
-    pub late_p50: Option<Nanos>,
-    /// The same for 99 % of them.
-    pub late_p99: Option<Nanos>,
-    /// The latest of all.
-    pub late_max: Option<Nanos>,
-    /// By how much lateness grew per time, in the trial where that was most; 0.01 is 10 ms per second.
-    pub drift: Option<f64>,
-    /// I/Os in flight, syncs not counted: mean from the begin of the window to the time at which the last I/O was due, or to the
-    /// end of the window if that is earlier. `None` if the window begins behind the last I/O.
-    pub in_flight: Option<f64>,
-    /// The same of the original at its own pace; `None` if the trace does not say, or if not all of the replay lies in the
-    /// window of every trial: the two would be means over different parts of the trace.
-    pub in_flight_original: Option<f64>,
-}
 
 /// Of each stream of a case that replays a trace at a pace, over all trials that count.
 pub fn of_case(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<ReplayFinding> {

@@ -1,33 +1,41 @@
 //! What a run says: the types that report, terminal and JSON all draw from. Data only.
 
 mod caveat;
+mod ceiling;
+mod density;
+mod fault;
+mod numa;
+mod prober;
+mod replay;
+mod steady;
+mod sweep;
 
-pub use caveat::Caveat;
-
-pub use crate::ceilings::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, Doubled, LayoutFrom, RateFrom, Relieved,
-    Resource, UnknownCeiling,
-};
 use crate::chart::Chart;
-pub use crate::density::{Decisive, DensityFinding, DensityPoint, UsedUp};
-pub use crate::faults::{BackTimes, CutFinding, FaultFinding, FaultTrial, Recovery, beyond, middle_and_most, seconds};
-pub use crate::fidelity::ReplayFinding;
-pub use crate::io_log::IoLogFinding;
-pub use crate::numa::{NumaCell, NumaFinding, OfLocal};
-pub use crate::prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind};
-pub use crate::steady::SteadyFinding;
-pub use crate::sweeps::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
+pub use caveat::Caveat;
+pub use ceiling::{
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, LayoutFrom, RateFrom, Relieved, Resource,
+    UnknownCeiling,
+};
+pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
+pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
+pub use numa::{NumaCell, NumaFinding, OfLocal};
+pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Stood};
+pub use replay::{IoLogFinding, ReplayFinding};
 use serde::{Deserialize, Serialize};
+pub use steady::SteadyFinding;
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
 use stend_record::observed::Submissions;
 use stend_spec::workload::Op;
+pub use sweep::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 
 /// Everything derived from one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// Id of the run.
     pub run: String,
+    /// What the user calls the run.
+    pub label: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// The targets as the user named them.
@@ -42,7 +50,11 @@ pub struct Findings {
     pub state: RunState,
     /// What the numbers may be used for.
     pub grade: Grade,
-    /// The run in one or two sentences.
+    /// What was found, or why nothing was, without reasons to doubt it.
+    pub headline: Say,
+    /// Cases whose numbers stand out, four at most, by [`CaseFinding::case`].
+    pub telling: Vec<u32>,
+    /// The run in a few sentences: the headline, and what it means for the numbers.
     pub verdict: Say,
     /// Answers of the searches that began, in the order of the plan.
     pub searches: Vec<SearchFinding>,
@@ -133,6 +145,8 @@ pub struct CaseFinding {
     pub case: u32,
     /// Name and axes, e.g. `rand-read, queue_depth 32`.
     pub label: String,
+    /// The axes at its end with their values, e.g. `[("queue_depth", "32")]`.
+    pub axes: Vec<(String, String)>,
     /// The workload in words: `random read, 4 KiB, 32 in flight`.
     pub workload: Say,
     /// What to show first: IOPS for small blocks, throughput for large ones (64 KiB and more).
@@ -394,6 +408,8 @@ pub enum CheckStatus {
     Fail,
     /// The data to decide are not there; counts as a warning.
     NotMeasurable,
+    /// Enough for screening, and not for a published number.
+    ScreeningOnly,
     /// Does not concern this case.
     NotApplicable,
 }

@@ -1,22 +1,23 @@
 //! Builder of small run records for tests: a default that passes every check, and the means to spoil it.
 
 mod cases;
+mod storage;
 mod told;
 
 pub use cases::{case, open_case, traced_case};
+pub use storage::{over_storage, unwatched};
 pub use told::{by_fio, imported};
 
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{Bytes, Nanos};
+use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::observed::{BufferPages, FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
     ArmFacts, Contents, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, Parts, RunHeader, RunRecord,
-    RunState, Sample, Slice, StorageHost, StorageRecord, TargetFacts, TargetKind, TrialOutcome, TrialRecord,
-    TrialStatus, WriteAccess, ZeroSample,
+    RunState, Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
 };
 use stend_spec::arm::{Arm, Switch};
-use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::suite::{Fill, Suite, SuiteCase};
 use stend_spec::workload::{OPS, Op, Sync, Trial};
 
@@ -93,18 +94,14 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
     };
     let fill = Plan::new(&inputs).expect("the fixture's plan").fill.unwrap_or_default();
     let mut record = RunRecord::new(RunHeader {
-        id: "R-20260102T030405Z-abcd".into(),
         started_unix: 1_767_323_045,
         stend_version: "0.1.0".into(),
         command_line: ["stend", "run", "small", "--on", "/srv"].map(String::from).to_vec(),
-        inputs,
-        suite_text: String::new(),
-        realtime_offset_ns: 0,
-        imported: None,
-        stand: None,
+        named: vec!["/srv".to_string()],
+        ..RunHeader::new("R-20260102T030405Z-abcd", inputs)
     });
     record.state = RunState::Complete;
-    record.host = Some(HostFacts {
+    record.load_mut().facts = Some(HostFacts {
         hostname: "lab".into(),
         cpus: 8,
         memory: Bytes::gib(64),
@@ -112,7 +109,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         governor: Some("performance".into()),
         ..HostFacts::default()
     });
-    record.targets = vec![target()];
+    record.load_mut().targets = vec![target()];
     record.fill = Some(FillOutcome {
         written: fill,
         elapsed: Nanos::secs(4),
@@ -122,7 +119,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
     });
     let whole = Contents { compressed: Bytes(1000 * 4096), repeated: 0 };
     record.zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents: Some(whole) });
-    record.samples.push(sample(Nanos::secs(99)));
+    record.load_mut().samples.push(sample(Nanos::secs(99)));
     RunBuilder { now: Nanos::secs(100), record }
 }
 
@@ -148,28 +145,6 @@ fn target() -> TargetFacts {
         contents: None,
         busy: None,
     }
-}
-
-/// The same run of a stand of two hosts: what is below the target is below the storage host `array1`, and the client has a device of
-/// NVMe/TCP that counts every byte.
-pub fn over_storage(mut record: RunRecord) -> RunRecord {
-    let far =
-        Device { transport: Some("tcp".into()), write_cache: Some("write back".into()), ..device("nvme1n1", "disk") };
-    let targets = std::mem::replace(&mut record.targets, vec![TargetFacts { devices: vec![far], ..target() }]);
-    let host = record.host.clone().expect("a host");
-    let facts = StorageHost { name: "array1".into(), host, targets, clock_uncertainty_ns: 70_000 };
-    record.storage = Some(StorageRecord { facts, samples: record.samples.clone() });
-    for sample in &mut record.samples {
-        sample.disks.retain(|disk| disk.name == "sda");
-        sample.disks.iter_mut().for_each(|disk| disk.name = "nvme1n1".into());
-    }
-    record
-}
-
-/// That the storage host could not be watched.
-pub fn unwatched() -> Event {
-    let why = stend_base::Say::same("no way there");
-    Event { at: Nanos::secs(1), kind: EventKind::StorageUnwatched { host: "array1".into(), why } }
 }
 
 /// A device that forgets nothing.
@@ -242,9 +217,9 @@ impl RunBuilder {
 
     /// An arm is entered, and the kernel is this one.
     pub fn entered(mut self, arm: u32, kernel: &str) -> RunBuilder {
-        let host = HostFacts { kernel: kernel.into(), ..self.record.host.clone().expect("a host") };
+        let host = HostFacts { kernel: kernel.into(), ..self.record.load().facts.clone().expect("a host") };
         let facts = Box::new(ArmFacts { host, targets: vec![target()], observed: Vec::new() });
-        self.record.events.push(Event { at: self.now, kind: EventKind::Arm { arm, facts } });
+        self.record.events.push(Event::new(self.now, EventKind::Arm { arm, facts }));
         self
     }
 
@@ -460,10 +435,10 @@ impl TrialBuilder {
 
     /// Samples every half second of load, with what the trial moves at the drive.
     fn telemetry(&mut self, slices: &[Slice], from: Nanos, to: Nanos) {
-        let mut last = self.run.record.samples.last().cloned().unwrap_or_default();
+        let mut last = self.run.record.load().samples.last().cloned().unwrap_or_default();
         let intervals = ((to.0 - from.0) / 100_000_000) as u32;
         last.at = from;
-        self.run.record.samples.push(last.clone());
+        self.run.record.load_mut().samples.push(last.clone());
         for interval in 0..intervals {
             for slice in slices.iter().filter(|s| s.interval == interval) {
                 let bytes = (slice.bytes as f64 * self.at_drives) as u64;
@@ -493,7 +468,7 @@ impl TrialBuilder {
             }
             last.at = last.at + Nanos::millis(100);
             if interval % 5 == 4 {
-                self.run.record.samples.push(last.clone());
+                self.run.record.load_mut().samples.push(last.clone());
             }
         }
     }

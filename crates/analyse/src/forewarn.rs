@@ -4,11 +4,11 @@ use crate::findings::Caveat;
 use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHER_IOPS};
 use std::collections::BTreeSet;
 use stend_base::{Bytes, Nanos, Say, Share, say};
+use stend_plan::fit::spans;
+use stend_plan::{Case, Plan};
 use stend_record::targets::devices;
 use stend_record::{Device, HostFacts, Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::external::{Difference, differences};
-use stend_spec::fit::spans;
-use stend_spec::plan::{Case, Plan};
 use stend_spec::trace::Beyond;
 use stend_spec::workload::{Backend, Engine, Pattern, Stream};
 

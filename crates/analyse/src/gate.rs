@@ -1,54 +1,42 @@
-//! A comparison held against a gate: which cells pass, which fail, and of which it cannot be told. Decides nothing that
+//! A comparison or a run held against a gate: what passes, what fails, and of what it cannot be told. Decides nothing that
 //! the comparison has not said already.
 
+mod limit;
+
+pub use crate::compare::{Blocks, GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 use crate::compare::{Cell, Comparison, Doubt, Metric, Verdict};
-use stend_spec::gate::{Gate, GateRule, GateVerdict, Undecided};
+use crate::findings::Findings;
+use stend_spec::gate::{Gate, GateRule, GateVerdict};
 
-/// What a gate says of a comparison.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GateFinding {
-    /// Name of the gate.
-    pub name: String,
-    /// Failed if any cell failed, otherwise undecided if any cell or rule is, otherwise passed.
-    pub outcome: Outcome,
-    /// The cells that fall under a rule, in the order of the table.
-    pub cells: Vec<GatedCell>,
-    /// Lines of the rules that no cell falls under.
-    pub idle: Vec<u32>,
-    /// Cells that fall under no rule.
-    pub free: u32,
+/// Holds one run against the limits of a gate.
+pub fn of_run(gate: &Gate, findings: &Findings) -> GateFinding {
+    let (limits, unfit) = limit::hold(&gate.limits, &[(None, findings)]);
+    let unapplied = gate.rules.len() as u32;
+    GateFinding {
+        name: gate.name.clone(),
+        outcome: limit::outcome(&limits, &unfit),
+        limits,
+        unfit,
+        unapplied,
+        cells: Vec::new(),
+        idle: Vec::new(),
+        free: 0,
+    }
 }
 
-/// What becomes of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// Good enough.
-    Passed,
-    /// It cannot be told.
-    Undecided,
-    /// Not good enough.
-    Failed,
+/// Holds a comparison against the rules of a gate, and what is compared with the baseline against its limits: `runs` as
+/// they were compared, or the one whose arms were.
+pub fn of_comparison(gate: &Gate, comparison: &Comparison, runs: &[&Findings]) -> GateFinding {
+    let held: Vec<(Option<usize>, &Findings)> = match runs {
+        [one] => vec![(None, *one)],
+        several => several.iter().enumerate().skip(1).map(|(run, findings)| (Some(run), *findings)).collect(),
+    };
+    let (limits, unfit) = limit::hold(&gate.limits, &held);
+    let rules = rules(gate, comparison);
+    GateFinding { outcome: rules.outcome.max(limit::outcome(&limits, &unfit)), limits, unfit, ..rules }
 }
 
-/// One cell under its rule.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GatedCell {
-    /// Label of the case.
-    pub label: String,
-    /// Index of the run.
-    pub run: usize,
-    /// What is compared.
-    pub metric: Metric,
-    /// Index of the stream of a latency.
-    pub stream: u16,
-    /// The rule.
-    pub rule: GateRule,
-    /// What becomes of it.
-    pub outcome: Outcome,
-}
-
-/// Holds a comparison against a gate.
-pub fn gate(gate: &Gate, comparison: &Comparison) -> GateFinding {
+fn rules(gate: &Gate, comparison: &Comparison) -> GateFinding {
     let mut used = vec![false; gate.rules.len()];
     let (mut cells, mut free) = (Vec::new(), 0);
     for cell in comparison.cells() {
@@ -67,15 +55,12 @@ pub fn gate(gate: &Gate, comparison: &Comparison) -> GateFinding {
     let idle: Vec<u32> = gate.rules.iter().zip(&used).filter(|(_, used)| !**used).map(|(rule, _)| rule.line).collect();
     let worst = cells.iter().map(|cell| cell.outcome).max().unwrap_or(Outcome::Passed);
     let unused = if idle.is_empty() { Outcome::Passed } else { Outcome::Undecided };
-    GateFinding { name: gate.name.clone(), outcome: worst.max(unused), cells, idle, free }
+    let (limits, unfit) = Default::default();
+    GateFinding { name: gate.name.clone(), outcome: worst.max(unused), limits, unfit, unapplied: 0, cells, idle, free }
 }
 
 fn gated(cell: &Cell<'_>, rule: &GateRule) -> GatedCell {
-    let outcome = match (outcome(cell, rule), rule.inconclusive) {
-        (Outcome::Undecided, Undecided::Pass) => Outcome::Passed,
-        (Outcome::Undecided, Undecided::Fail) => Outcome::Failed,
-        (known, _) => known,
-    };
+    let outcome = outcome(cell, rule).counted_as(rule.inconclusive);
     let Cell { label, run, metric, stream, .. } = *cell;
     GatedCell { label: label.to_string(), run, metric, stream, rule: rule.clone(), outcome }
 }
@@ -150,7 +135,7 @@ mod tests {
 
     fn held(rules: &str, blocks: u32) -> GateFinding {
         let parsed = stend_spec::parse::gate(&format!("gate: g\nrules:\n{rules}\n"), "g.yaml").unwrap();
-        gate(&parsed, &compared(blocks))
+        of_comparison(&parsed, &compared(blocks), &[])
     }
 
     fn outcome_of(rules: &str) -> Outcome {

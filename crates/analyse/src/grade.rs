@@ -10,7 +10,7 @@ use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Nanos, format, say};
-use stend_spec::plan::Plan;
+use stend_plan::Plan;
 
 /// (cases that lack something, all cases).
 type Lack = (usize, usize);
@@ -193,7 +193,7 @@ mod tests {
         let found = analyse(&run().trial(0).window(Nanos::secs(4)).shape(settling).done().record()).unwrap();
         assert!(found.grade.banner.en.contains("a ramp that covers the warm-up (1 of 1 cases)"), "{:?}", found.grade);
         let h22 = found.cases[0].checks.iter().find(|check| check.id == "H22").unwrap();
-        assert_eq!(h22.status, CheckStatus::NotApplicable);
+        assert_eq!(h22.status, CheckStatus::ScreeningOnly);
         assert!(!found.verdict.en.contains("warm-up"));
     }
 

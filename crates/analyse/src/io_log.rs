@@ -1,24 +1,11 @@
 //! What became of the logs of every I/O: counted, not judged. Must not look at the records themselves.
 
+use crate::findings::IoLogFinding;
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
-use serde::{Deserialize, Serialize};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format};
 use stend_record::TrialStatus;
-
-/// The log of one trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IoLogFinding {
-    /// Ordinal of the trial in the run.
-    pub trial: u32,
-    /// I/Os of the window that the run file holds, failed ones included.
-    pub recorded: u64,
-    /// Those that it does not hold because whoever keeps them was behind.
-    pub dropped: u64,
-    /// Those beyond the size that the suite allows.
-    pub beyond: u64,
-}
 
 /// The logs of the trials of a case, in the order in which they ran; empty if it keeps none.
 pub(crate) fn of_case(case: &CaseTrials<'_>) -> Vec<IoLogFinding> {

@@ -2,6 +2,7 @@
 
 use crate::findings::{Quantile, QuantileValue};
 use crate::stats::{effective, order_statistic};
+use std::collections::BTreeMap;
 use stend_base::histogram::{Sparse, bucket, lower_edge};
 use stend_base::{Histogram, Nanos, Share};
 
@@ -85,6 +86,30 @@ impl Distribution {
         self.all.quantile(q).filter(|&value| self.certain(value))
     }
 
+    /// The quantile of all I/Os but those of some of the trials that were joined, by their places in the order of joining; `None` where
+    /// nothing is left, or where it reaches censored I/Os.
+    // Counts are taken away from all of them: adding up the rest for every trial takes the square of their number.
+    pub fn quantile_without(&self, left_out: &[usize], q: Share) -> Option<Nanos> {
+        let mut gone: BTreeMap<usize, u64> = BTreeMap::new();
+        for trial in left_out.iter().filter_map(|place| self.trials.get(*place)) {
+            for (bucket, n) in counts(trial) {
+                let sum = gone.entry(bucket).or_default();
+                *sum = sum.saturating_add(n);
+            }
+        }
+        let left = self.count().saturating_sub(gone.values().fold(0, |sum, n| sum.saturating_add(*n)));
+        let rank = ((q.0.clamp(0.0, 1.0) * left as f64).ceil() as u64).max(1);
+        let (mut seen, mut seen_of_all) = (0u64, 0u64);
+        let of_all = self.all.sparse();
+        let reached = counts(&of_all).find(|(bucket, n)| {
+            seen_of_all = seen_of_all.saturating_add(*n);
+            seen = seen.saturating_add(n.saturating_sub(gone.get(bucket).copied().unwrap_or(0)));
+            seen >= rank
+        });
+        reached?;
+        self.all.at_rank(seen_of_all).filter(|&value| left > 0 && self.certain(value))
+    }
+
     /// A quantile with its 95 % interval: between order statistics of as many I/Os as count as independent.
     ///
     /// That follows from how much the trials that were joined differ. Of a single one it is told by `within`: the factor by
@@ -111,9 +136,8 @@ impl Distribution {
     /// (I/Os, those of them at or below a bucket) by trial.
     fn at_or_below(&self, bucket: usize) -> Vec<(f64, f64)> {
         let one = |trial: &Sparse| {
-            let (mut index, mut all, mut below) = (0usize, 0.0, 0.0);
-            for (gap, n) in &trial.buckets {
-                index = index.saturating_add(gap as usize);
+            let (mut all, mut below) = (0.0, 0.0);
+            for (index, n) in counts(trial) {
                 all += n as f64;
                 below += if index <= bucket { n as f64 } else { 0.0 };
             }
@@ -139,6 +163,15 @@ impl Distribution {
     fn certain(&self, value: Nanos) -> bool {
         self.censored.is_none_or(|(least, _)| bucket(value.0) < bucket(least.0))
     }
+}
+
+/// Buckets by their index, with their counts.
+fn counts(of: &Sparse) -> impl Iterator<Item = (usize, u64)> {
+    let mut index = 0usize;
+    (&of.buckets).into_iter().map(move |(gap, n)| {
+        index = index.saturating_add(gap as usize);
+        (index, n)
+    })
 }
 
 #[cfg(test)]
@@ -247,5 +280,21 @@ mod tests {
         behind.add_never_begun(&distribution([3_000_000_000, 9_000_000_000].repeat(20)).all.sparse());
         assert_eq!(quantile(&behind, 0.97, Some(1.0)).value, QuantileValue::Above(Nanos::secs(3)));
         assert_eq!((behind.count(), behind.censored(), behind.max()), (1_040, 40, Nanos::secs(9)));
+    }
+
+    #[test]
+    fn what_is_left_without_a_trial_is_what_the_others_have() {
+        let all = joined(&[10, 20, 30, 4_000]);
+        let without = |left_out: &[usize], q: f64| all.quantile_without(left_out, Share(q)).map(|value| value.0);
+        assert_eq!((without(&[], 0.5), without(&[0], 0.5), without(&[2, 3], 0.99)), (Some(20), Some(30), Some(20)));
+        let whole = all.point(Share(0.99), 0.0).map(|value| value.0);
+        assert_eq!(without(&[], 0.99), whole);
+        // Above 255 ns a bucket holds several values; the largest of all stands for the last.
+        assert_eq!((without(&[0, 1], 0.99), without(&[0, 1, 2, 3], 0.5)), (Some(4_000), None));
+        let mut rest = Distribution::default();
+        rest.add(&joined(&[20, 30, 4_000]).all.sparse());
+        for q in [0.01, 0.3, 0.5, 0.67, 0.9, 1.0] {
+            assert_eq!(without(&[0], q), rest.point(Share(q), 0.0).map(|value| value.0), "{q}");
+        }
     }
 }

@@ -16,6 +16,7 @@ mod charts;
 mod check;
 pub mod compare;
 mod cost;
+mod cpu;
 mod density;
 pub mod eta;
 mod faults;
@@ -31,9 +32,13 @@ mod grade;
 pub mod history;
 pub mod io_log;
 pub mod latency;
+mod leading;
 pub mod limits;
 pub mod live;
 mod numa;
+mod objective;
+mod operations;
+mod outline;
 mod phrase;
 mod precision;
 pub mod preview;
@@ -48,24 +53,29 @@ mod sweeps;
 mod told;
 mod trials;
 mod verdict;
+mod widths;
 
 pub use analysis::{analyse, judge};
 pub use as_fio::as_fio;
 pub use beside::beside;
 pub use by_trial::by_trial;
+pub use ceilings::Demand;
 pub use chart::Chart;
 pub use charts::history::charts as history_charts;
 pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
-pub use faults::ended_by_cut;
+pub use faults::{Recovery, beyond, ended_by_cut, middle_and_most, seconds};
 pub use findings::Findings;
 pub use forewarn::forewarn;
 pub use history::history;
+pub use leading::{Leading, leading};
 pub use live::{LiveFigures, live};
+pub use outline::{Outline, outline};
 pub use phrase::{
     conditioned as conditioned_in_words, data as data_in_words, files as files_in_words,
     operations as operations_in_words, pattern as pattern_in_words, place as place_in_words, rate_of as rate_in_words,
     sizes as sizes_in_words, verified as verified_in_words,
 };
-pub use precision::{Looks, at_look};
+pub use precision::Looks;
 pub use told::is_cache_known;
+pub use widths::at_look;

@@ -1,54 +1,16 @@
 //! What a far NUMA node costs: the cells of a case that runs on every pair of nodes (`numa: every`), in parts of the one where
 //! threads and memory are on the node of the target's device.
 
-use crate::findings::{CaseFinding, Estimate, Headline};
+use crate::findings::{CaseFinding, NumaCell, NumaFinding, OfLocal};
 use crate::phrase::{both, pick, rate};
 use crate::stats::{mean, paired};
 use crate::trials::CaseTrials;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stend_base::{Lang, Say, format};
+use stend_plan::{Case, Plan};
 use stend_record::RunRecord;
-use stend_spec::plan::{Case, Plan};
 use stend_spec::topology::{Numa, Topology};
 use stend_spec::workload::Op;
-
-/// The matrix of one case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NumaFinding {
-    /// Name of the case, with its other axes.
-    pub label: String,
-    /// Which rate the cells have.
-    pub headline: Headline,
-    /// Node of the target's device; `None`: the kernel does not tell it.
-    pub device: Option<u32>,
-    /// Nodes of the machine.
-    pub nodes: u32,
-    /// Cells that ran, in the order of the plan.
-    pub cells: Vec<NumaCell>,
-}
-
-/// A pair of nodes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct NumaCell {
-    /// Node of the threads; `None` on a machine that tells no nodes.
-    pub cpu: Option<u32>,
-    /// Node of their buffers, likewise.
-    pub memory: Option<u32>,
-    /// The rate.
-    pub rate: Estimate,
-    /// In parts of the local cell; `None` where that is not known or did not run.
-    pub of_local: Option<OfLocal>,
-}
-
-/// A cell in parts of the local one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct OfLocal {
-    /// Geometric mean of the ratios of the blocks; 1 of the local cell itself.
-    pub ratio: f64,
-    /// Its 95 % interval over blocks; `None` below two, and of the local cell.
-    pub interval: Option<(f64, f64)>,
-}
 
 /// The matrices of a run. `trials` and `cases` are in the same order.
 pub(crate) fn findings(

@@ -338,7 +338,7 @@ pub fn rate(headline: Headline, estimate: &Estimate, lang: Lang) -> String {
     let Some((low, high)) = estimate.interval.filter(|_| estimate.value > 0.0) else { return value };
     let half = (high - low) / 2.0 / estimate.value;
     if half <= HALF_WIDTH_WIDE {
-        return format!("{value} ± {}", format::percent(half, lang));
+        return format!("{value} {}", format::plus_minus(half, lang));
     }
     let (low, high) = (number(low), number(high));
     match lang {
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn an_interval_that_is_too_wide_for_a_percentage_is_told_by_its_ends() {
         let of = |low, high| Estimate { value: 1000.0, interval: Some((low, high)), basis: Basis::Trials { n: 6 } };
-        assert_eq!(rate(Headline::Iops, &of(900.0, 1100.0), Lang::En), "1000 IOPS ± 10.0 %");
+        assert_eq!(rate(Headline::Iops, &of(900.0, 1100.0), Lang::En), "1000 IOPS ± 10 %");
         assert_eq!(rate(Headline::Iops, &of(0.0, 2500.0), Lang::Ru), "1000 IOPS (95 %: от 0 IOPS до 2500 IOPS)");
     }
 

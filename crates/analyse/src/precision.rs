@@ -1,51 +1,23 @@
 //! How precise a case is, whether that is enough, and what it takes to be: the rule by which a run stops repeating a case is
 //! the one by which its file is judged.
 
-use crate::case::{latencies, op_finding};
-use crate::findings::{CaseFinding, Headline, OpFinding, PrecisionFinding, QuantileValue, Rates};
+use crate::findings::{CaseFinding, Headline, OpFinding, PrecisionFinding};
 use crate::limits::{PRECISION, RUN_SHORTER, TRIALS_PUBLISHABLE, WINDOW_SUGGESTED};
+use crate::operations::{latencies, op_finding};
 use crate::series::{Cell, INTERVAL};
 use crate::stats::{batch_means, levels, mean, variance};
 use crate::steady::Rounds;
 use crate::trials::{CaseTrials, Counting};
+use crate::widths::{at_look, widths};
 use crate::{between_arms, phrase, rates, search};
 use std::collections::BTreeMap;
 use stend_base::histogram::Histogram;
-use stend_base::{Lang, Millionths, Nanos, Say, Share, format};
+use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_plan::{Outcome, Plan};
 use stend_record::{JobTotals, TrialOutcome, TrialRecord};
 use stend_spec::keys::repeats::BLOCKS;
-use stend_spec::plan::{Outcome, Plan};
-use stend_spec::until::{FIRST_LOOK, SECOND_LOOK, Until, is_look};
+use stend_spec::until::{Until, is_look};
 use stend_spec::workload::Op;
-
-/// Half-widths relative to their values, each for 95 %.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Widths {
-    /// Of the rate that the case is known by; `None` without an interval.
-    pub rate: Option<f64>,
-    /// The widest p99 of an operation; `None` if one has no interval.
-    pub p99: Option<f64>,
-}
-
-impl Widths {
-    /// Whether both are narrow enough.
-    pub fn hold(&self, until: &Until) -> bool {
-        let within = |width: Option<f64>, goal: f64| width.is_some_and(|width| width <= goal);
-        within(self.rate, until.width.as_share()) && until.p99.is_none_or(|goal| within(self.p99, goal.as_share()))
-    }
-}
-
-/// The widths of what is found of a case.
-pub(crate) fn widths(headline: Headline, total: &Rates, ops: &[OpFinding]) -> Widths {
-    // An interval of a ratio scale: e^h − 1 of its half-width h on logarithms.
-    let p99 = |op: &OpFinding| {
-        let found = op.quantiles.iter().find(|q| q.q == Share(0.99))?;
-        let QuantileValue::At(_) = found.value else { return None };
-        found.interval.filter(|(low, _)| low.0 > 0).map(|(low, high)| (high.0 as f64 / low.0 as f64).sqrt() - 1.0)
-    };
-    let all: Option<Vec<f64>> = ops.iter().map(p99).collect();
-    Widths { rate: total.of(headline).half_width(), p99: all.and_then(|all| all.into_iter().reduce(f64::max)) }
-}
 
 /// What a run remembers of the trials of each case, to tell when they are enough.
 #[derive(Debug, Clone, Default)]
@@ -101,18 +73,6 @@ impl Looks {
         };
         between_arms::in_arms(plan, case).map(one).collect()
     }
-}
-
-/// What is asked of a look after so many trials: of the first one a fifth of the width of the rate, of the second three fifths. Few trials
-/// often look much more alike than they are, and who stops then publishes an interval that is too narrow: with the whole width at all
-/// looks it held the truth in 92.8 % of simulated runs whose trials differ by 3 % (docs/method/precision.md).
-pub fn at_look(until: Until, trials: u32) -> Until {
-    let width = match trials {
-        FIRST_LOOK => Millionths(until.width.0 / 5),
-        SECOND_LOOK => Millionths(until.width.0 / 5 * 3),
-        _ => until.width,
-    };
-    Until { width, ..until }
 }
 
 fn narrow(case: &CaseTrials<'_>, until: &Until) -> bool {
@@ -242,20 +202,20 @@ impl PrecisionFinding {
     }
 
     fn sentence(&self, l: Lang) -> String {
-        let (half, goal) = (format::percent(self.half_width.0, l), format::percent(self.goal.0, l));
+        let (half, goal) = (format::plus_minus(self.half_width.0, l), format::plus_minus(self.goal.0, l));
         let (n, most, window) = (self.trials, BLOCKS.most, format::duration(self.window, l));
         let now = match l {
-            Lang::En => format!("± {half} over {n} trials of {window}"),
-            Lang::Ru => format!("± {half}, испытаний по {window}: {n}"),
+            Lang::En => format!("{half} over {n} trials of {window}"),
+            Lang::Ru => format!("{half}, испытаний по {window}: {n}"),
         };
         if self.is_reached() {
             return now + ".";
         }
         let more = match (self.needed, l) {
-            (Some(blocks), Lang::En) => format!("± {goal} needs about {blocks} blocks of such trials."),
-            (Some(blocks), Lang::Ru) => format!("для ± {goal} нужно блоков таких испытаний: около {blocks}."),
-            (None, Lang::En) => format!("± {goal} needs more than {most} blocks of such trials."),
-            (None, Lang::Ru) => format!("для ± {goal} нужно более {most} блоков таких испытаний."),
+            (Some(blocks), Lang::En) => format!("{goal} needs about {blocks} blocks of such trials."),
+            (Some(blocks), Lang::Ru) => format!("для {goal} нужно блоков таких испытаний: около {blocks}."),
+            (None, Lang::En) => format!("{goal} needs more than {most} blocks of such trials."),
+            (None, Lang::Ru) => format!("для {goal} нужно более {most} блоков таких испытаний."),
         };
         let better = self.better.map(|(window, blocks)| (format::duration(window, l), blocks));
         let better = match (better, l) {

@@ -6,12 +6,12 @@ use crate::{forewarn, phrase};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
+use stend_plan::{Case, Plan, PlanInputs};
 use stend_record::targets::calibrated;
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::app::{Density, Program};
-use stend_spec::calibration::{Calibrate, engine_trials, time};
+use stend_spec::calibration::Calibrate;
 use stend_spec::confirm::Test;
-use stend_spec::plan::{Case, Plan, PlanInputs};
 use stend_spec::precondition::Precondition;
 use stend_spec::steady::Steady;
 use stend_spec::until::Until;
@@ -253,8 +253,8 @@ fn tested_by_cases(plan: &Plan) -> Vec<PlannedTest> {
 fn calibration(plan: &Plan, targets: &[TargetFacts]) -> Option<PlannedCalibration> {
     let drives: Vec<String> = calibrated(targets).iter().map(|drive| drive.name.clone()).collect();
     (plan.calibrate != Calibrate::None).then(|| PlannedCalibration {
-        engine: engine_trials(plan).len() as u32,
-        time: time(plan, drives.len() as u32),
+        engine: plan.engine_trials().len() as u32,
+        time: plan.calibration_time(drives.len() as u32),
         drives,
     })
 }
@@ -318,7 +318,7 @@ mod tests {
         let mut record = run_of(vec![case("r", 100, 4, Sync::None), case("w", 0, 4, Sync::None)]).record();
         change(&mut record);
         let plan = Plan::new(&record.header.inputs).unwrap();
-        let (host, targets) = (record.host.as_ref().unwrap(), record.targets.as_slice());
+        let (host, targets) = (record.load().facts.as_ref().unwrap(), record.load().targets.as_slice());
         preview(&record.header.inputs, &plan, host, targets, Ahead::default())
     }
 
@@ -375,7 +375,7 @@ mod tests {
         let file = of(|_| {});
         assert_eq!(file.writes, Writes::TestFiles { count: 1, size: file.fill.unwrap() });
         let device = |record: &mut RunRecord| {
-            let target = &mut record.targets[0];
+            let target = &mut record.load_mut().targets[0];
             target.kind = TargetKind::BlockDevice;
             target.access = WriteAccess::Confirm { identity: "serial:X".into(), signatures: vec!["ext4".into()] };
             record.header.inputs.target.room = None;

@@ -4,6 +4,7 @@ use super::*;
 use crate::fixture::{case as closed, open_case, run_of};
 use crate::trials::by_case;
 use expect_test::{Expect, expect};
+use stend_base::MilliIops;
 use stend_base::{Bytes, Histogram};
 use stend_record::{RunRecord, Slice, TrialOutcome};
 use stend_spec::suite::SuiteCase;

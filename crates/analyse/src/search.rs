@@ -1,16 +1,16 @@
 //! Searches for a rate: whether one that was tried is served within its limit, and what a search found. The rule that
 //! decides while a run goes on is the one by which its file is judged.
 
-use crate::density;
 use crate::findings::{SearchFinding, SearchedRate};
 use crate::latency::Distribution;
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
+use crate::objective;
 use crate::phrase::{both, pick};
 use std::collections::BTreeSet;
 use stend_base::{Lang, Say, Share, format};
+use stend_plan::ladder::{Ladder, Sought, look};
+use stend_plan::{Outcome, Plan};
 use stend_record::{RunRecord, TrialOutcome, TrialStatus};
-use stend_spec::ladder::{Ladder, Sought, look};
-use stend_spec::plan::{Outcome, Plan};
 use stend_spec::search::{Look, Search};
 use stend_spec::workload::Op;
 
@@ -22,7 +22,7 @@ pub fn step(plan: &Plan, case: u32, outcome: &TrialOutcome) -> Outcome {
         TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
             Some((ladder, _)) => match &ladder.sought {
                 Sought::Rate { stream, search } if !held(search, *stream, outcome) => Outcome::Missed,
-                Sought::Instances(_) if !density::held(plan, case, outcome) => Outcome::Missed,
+                Sought::Instances(_) if !objective::held(plan, case, outcome) => Outcome::Missed,
                 Sought::Rate { .. } | Sought::Instances(_) => Outcome::Ok,
             },
             None => Outcome::Ok,

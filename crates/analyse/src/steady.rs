@@ -1,34 +1,14 @@
 //! Rounds before a case: whether its rate is steady. The rule that decides while a run goes on is the one by which its file is judged.
 
-use crate::findings::{CaseFinding, Headline};
+use crate::findings::{CaseFinding, Headline, SteadyFinding};
 use crate::limits::STEADY_ROUNDS;
 use crate::phrase::{both, headline, pick};
 use crate::stats::pts::Window;
-use serde::{Deserialize, Serialize};
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_base::{Lang, Say, Share, format};
+use stend_plan::Plan;
 use stend_record::{RunRecord, TrialOutcome, TrialRecord, TrialStatus};
-use stend_spec::plan::Plan;
 use stend_spec::workload::Op;
-
-/// What the rounds of a case found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SteadyFinding {
-    /// Rounds before its trials; after a pause those that came last.
-    pub rounds: u32,
-    /// As many there might have been.
-    pub rounds_most: u32,
-    /// Length of each as planned.
-    pub round: Nanos,
-    /// Rate of each since the last one with failed I/O: I/Os or bytes per second, as the headline of the case.
-    pub values: Vec<f64>,
-    /// Largest less smallest of the last five, relative to their mean; `None` for fewer.
-    pub range: Option<Share>,
-    /// How far the line fitted through them moves, relative to their mean.
-    pub slope: Option<Share>,
-    /// The rule held whenever trials of the case began.
-    pub reached: bool,
-}
 
 /// The rates of the rounds of a case, as they come.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use crate::findings::Caveat;
 use crate::fixture_rounds::{settled, settled_case};
 use crate::precision::Looks;
 use stend_base::Lang;
-use stend_spec::plan::Outcome;
+use stend_plan::Outcome;
 
 /// A drive that sinks into its steady state.
 const SINKING: [f64; 8] = [30_000.0, 20_000.0, 14_000.0, 10_400.0, 10_200.0, 10_100.0, 9_900.0, 10_000.0];

@@ -1,6 +1,7 @@
 //! How the I/Os of a case were given to the kernel: one by one, or several by one call. Pure.
 
 use crate::trials::{CaseTrials, Counting};
+use stend_base::histogram::Sparse;
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_record::observed::Submissions;
 
@@ -18,6 +19,20 @@ pub(crate) fn waiting(trial: &Counting<'_>) -> f64 {
     let loaded = trial.outcome.window_end.saturating_sub(trial.outcome.load_start).0;
     let waited = trial.outcome.jobs.iter().filter_map(|job| job.submissions).map(|done| done.waited_ns);
     waited.sum::<u64>() as f64 / loaded.max(1) as f64
+}
+
+/// Upper bound of how late a trial stamped its completions, as a share of the mean latency; `None` without an account of them.
+pub(crate) fn late(trial: &Counting<'_>) -> Option<f64> {
+    let jobs = || trial.outcome.jobs.iter().filter(|job| job.submissions.is_some());
+    let done = jobs().filter_map(|job| job.submissions).reduce(|mut all, more| {
+        all.add(more);
+        all
+    })?;
+    let latencies = || jobs().flat_map(|job| &job.latency);
+    let (sum, count) = (latencies().map(|of| of.sum_ns).sum::<u128>(), latencies().map(Sparse::count).sum::<u64>());
+    // I/Os of the ramp are among those that were submitted.
+    let late = done.late_ns as f64 / done.ios.max(1) as f64;
+    (sum > 0).then(|| late * count as f64 / sum as f64)
 }
 
 /// What follows a number in flight where so many waited; empty where hardly any did.
@@ -60,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_was_done_is_told_per_call_and_by_its_share() {
-        let told = say(Submissions { calls: 80, ios: 100, together: 25, waited_ns: 500_000 }).unwrap();
+        let told = say(Submissions { calls: 80, ios: 100, together: 25, waited_ns: 500_000, late_ns: 0 }).unwrap();
         assert_eq!(
             told.en,
             "Submitted: 1.25 I/Os per call, 25.0 % of them together with others. Each waited 5.00 µs for its turn before its latency began."
@@ -69,8 +84,8 @@ mod tests {
             told.ru,
             "Подача: 1,25 операции за вызов, 25,0 % из них вместе с другими. До начала отсчёта задержки каждая ждала подачи 5,00 мкс."
         );
-        let batches = say(Submissions { calls: 25, ios: 100, together: 100, waited_ns: 0 }).unwrap();
+        let batches = say(Submissions { calls: 25, ios: 100, together: 100, waited_ns: 0, late_ns: 0 }).unwrap();
         assert_eq!(batches.en, "Submitted: 4.00 I/Os per call, 100.0 % of them together with others.");
-        assert_eq!(say(Submissions { calls: 100, ios: 100, together: 0, waited_ns: 0 }), None, "depth 1");
+        assert_eq!(say(Submissions { calls: 100, ios: 100, together: 0, waited_ns: 0, late_ns: 0 }), None, "depth 1");
     }
 }

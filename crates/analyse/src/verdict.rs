@@ -4,11 +4,12 @@
 use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, QuantileValue, SearchFinding};
 use crate::phrase::{both, pick, printed, rate};
 use crate::trials::CaseTrials;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
-use stend_spec::plan::Plan;
-use stend_spec::workload::{Op, Trial};
+use stend_plan::Plan;
+use stend_spec::workload::{Op, Stream, Trial};
 
 /// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written, also after a crash.
 const ANYWAY: [&str; 4] = ["H01", "H76", "H79", "H81"];
@@ -23,12 +24,32 @@ pub struct Searched<'a> {
     pub answers: &'a [SearchFinding],
 }
 
+/// What is said of a run first.
+pub struct Verdict {
+    /// What was found, or why nothing was.
+    pub headline: Say,
+    /// The same, with what it means for the numbers.
+    pub whole: Say,
+}
+
+impl Verdict {
+    /// One of a single sentence.
+    pub fn alone(said: Say) -> Verdict {
+        Verdict { headline: said.clone(), whole: said }
+    }
+}
+
 /// The verdict. `trials` and `cases` are in the same order.
-pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Caveat], searched: &Searched<'_>) -> Say {
+pub fn verdict(
+    trials: &[CaseTrials<'_>],
+    cases: &[CaseFinding],
+    caveats: &[Caveat],
+    searched: &Searched<'_>,
+) -> Verdict {
     let measured: Vec<(&Trial, &CaseFinding)> =
         trials.iter().map(|t| t.asked).zip(cases).filter(|(_, case)| case.trials > 0).collect();
     if measured.is_empty() {
-        return nothing(cases, caveats);
+        return Verdict::alone(nothing(cases, caveats));
     }
     let alone: Vec<_> = measured.iter().copied().filter(|(_, case)| searched.plan.rung(case.case).is_none()).collect();
     let telling = telling(&alone);
@@ -44,14 +65,14 @@ pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Cave
     };
     let (of_told, others): (Vec<CaseFinding>, Vec<CaseFinding>) =
         cases.iter().cloned().partition(|case| telling.is_empty() || telling.iter().any(|told| told.case == case.case));
-    let told = match (failed(&cases), doubt(&of_told, &others, caveats)) {
-        (Some(failed), _) => join(failed, numbers),
-        (None, Some(doubt)) => join(numbers, doubt),
-        (None, None) => numbers,
+    let (headline, whole) = match (failed(&cases), doubt(&of_told, &others, caveats)) {
+        (Some((failed, why)), _) => (failed.clone(), join(join(failed, why), numbers)),
+        (None, Some(doubt)) => (numbers.clone(), join(numbers, doubt)),
+        (None, None) => (numbers.clone(), numbers),
     };
     match nowhere {
-        Some(nowhere) => join(nowhere, told),
-        None => told,
+        Some(nowhere) => Verdict { headline: nowhere.clone(), whole: join(nowhere, whole) },
+        None => Verdict { headline, whole },
     }
 }
 
@@ -77,18 +98,19 @@ fn join(first: Say, second: Say) -> Say {
 /// Nothing was measured: the first failed check or caveat says why.
 fn nothing(cases: &[CaseFinding], caveats: &[Caveat]) -> Say {
     let nothing = say!("Nothing was measured.", "Ничего не измерено.");
-    match failed(cases).or_else(|| caveats.first().map(Caveat::say)) {
+    let failed = failed(cases).map(|(failed, why)| join(failed, why));
+    match failed.or_else(|| caveats.first().map(Caveat::say)) {
         Some(why) => join(nothing, why),
         None => nothing,
     }
 }
 
-/// The check that fails in most cases, with what it means in the first of them.
-fn failed(cases: &[CaseFinding]) -> Option<Say> {
+/// That the check fails which does so in most cases, and what it means in the first of them.
+fn failed(cases: &[CaseFinding]) -> Option<(Say, Say)> {
     let (count, check) = most_frequent(cases, CheckStatus::Fail)?;
     let (id, name, meaning) = (&check.id, &check.name, &check.meaning);
     let total = cases.len() as u64;
-    Some(both(|l| {
+    let said = both(|l| {
         let noun = match l {
             Lang::En => plural_en(total, "case", "cases"),
             Lang::Ru => plural_ru(total, "случая", "случаев", "случаев"),
@@ -102,8 +124,9 @@ fn failed(cases: &[CaseFinding]) -> Option<Say> {
                 name.get(l)
             ),
         };
-        format!("{head}. {}", meaning.get(l))
-    }))
+        head + "."
+    });
+    Some((said, meaning.clone()))
 }
 
 /// The most serious reason to doubt: a caveat about missing data, a check that warns of the numbers that were told, one that
@@ -130,7 +153,7 @@ fn most_frequent(cases: &[CaseFinding], status: CheckStatus) -> Option<(usize, &
     let of = |id: &str| cases.iter().flat_map(|c| &c.checks).filter(|c| c.status == status && c.id == id).count();
     let found = cases.iter().flat_map(|case| &case.checks).filter(|check| check.status == status);
     found.map(|check| (of(&check.id), check)).fold(None, |best: Option<(usize, &CheckResult)>, next| match best {
-        Some(best) if (best.0, std::cmp::Reverse(&best.1.id)) >= (next.0, std::cmp::Reverse(&next.1.id)) => Some(best),
+        Some(best) if (best.0, Reverse(&best.1.id)) >= (next.0, Reverse(&next.1.id)) => Some(best),
         _ => Some(next),
     })
 }
@@ -145,10 +168,41 @@ fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
                 s.pattern.is_scattered() && s.pattern.is_even() && !s.mix.writes() && !s.is_open() && s.think.is_none()
             })
         })
-        .max_by_key(|(asked, case)| (asked.in_flight(), std::cmp::Reverse(case.case)));
+        .max_by_key(|(asked, case)| (asked.in_flight(), Reverse(case.case)));
     let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync.is_durable()));
     let found: Vec<&CaseFinding> = reads.into_iter().chain(durable).map(|&(_, case)| case).collect();
     if found.is_empty() { measured.iter().take(2).map(|&(_, case)| case).collect() } else { found }
+}
+
+/// Most cases whose numbers stand out.
+const TELLING_MOST: usize = 4;
+
+/// The cases that tell most of storage, by their index in the plan: random reads and random writes at their largest depth, reads in
+/// order, durable writes; then the same at their smallest depth, then others in their order. All, if there are few.
+pub fn stand_out(trials: &[CaseTrials<'_>], plan: &Plan) -> Vec<u32> {
+    let measured: Vec<(&Trial, u32)> = trials
+        .iter()
+        .filter(|case| !case.counting.is_empty() && plan.rung(case.case).is_none())
+        .map(|case| (case.asked, case.case))
+        .collect();
+    let every = |asked: &Trial, of: fn(&Stream) -> bool| asked.streams.iter().all(|s| of(s) && !s.is_open());
+    let kinds: [fn(&Stream) -> bool; TELLING_MOST] = [
+        |s| s.pattern.is_scattered() && !s.mix.writes(),
+        |s| s.pattern.is_scattered() && !s.mix.reads() && !s.sync.is_durable(),
+        |s| !s.pattern.is_scattered() && !s.mix.writes(),
+        |s| s.sync.is_durable(),
+    ];
+    let fitting = |of: fn(&Stream) -> bool| measured.iter().filter(move |(asked, _)| every(asked, of));
+    let deepest = kinds.map(|of| fitting(of).max_by_key(|(asked, case)| (asked.in_flight(), Reverse(*case))));
+    let shallowest = kinds.map(|of| fitting(of).min_by_key(|(asked, case)| (asked.in_flight(), *case)));
+    let of_many = deepest.into_iter().chain(shallowest).flatten().filter(|_| measured.len() > TELLING_MOST);
+    let mut found: Vec<u32> = Vec::new();
+    for (_, case) in of_many.chain(&measured) {
+        if found.len() < TELLING_MOST && !found.contains(case) {
+            found.push(*case);
+        }
+    }
+    found
 }
 
 /// One case in words: `random read, 4 KiB, 32 in flight: 84 200 IOPS ± 1.3 %, p99 0.84 ms`.
@@ -204,6 +258,26 @@ mod tests {
             case("durable", 0, 1, Sync::Fdatasync(1)),
         ];
         run_of(cases).six_blocks(&[9_000.0, 84_200.0, 1_234.0]).record()
+    }
+
+    #[test]
+    fn four_cases_stand_out_of_many_and_all_of_few() {
+        let stand_out = |cases: Vec<stend_spec::suite::SuiteCase>| {
+            let rates: Vec<f64> = (1..=cases.len()).map(|n| 1000.0 * n as f64).collect();
+            analyse(&run_of(cases).six_blocks(&rates).record()).unwrap().telling
+        };
+        let all = || {
+            vec![
+                case("mix", 70, 8, Sync::None),
+                case("shallow", 100, 1, Sync::None),
+                case("deep", 100, 32, Sync::None),
+                case("writes", 0, 8, Sync::None),
+                case("durable", 0, 1, Sync::Fdatasync(1)),
+                case("other", 70, 1, Sync::None),
+            ]
+        };
+        assert_eq!(stand_out(all()), [2, 3, 4, 1]);
+        assert_eq!(stand_out(all().into_iter().take(3).collect()), [0, 1, 2]);
     }
 
     #[test]
@@ -268,7 +342,12 @@ mod tests {
     fn a_note_of_the_run_is_no_doubt_about_its_numbers() {
         let mut record = run_of(vec![case("write", 0, 32, Sync::None)]).six_blocks(&[9_000.0]).record();
         let before = verdict(&record);
-        record.targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.write_cache = Some("write back".into()));
+        record
+            .load_mut()
+            .targets
+            .iter_mut()
+            .flat_map(|t| &mut t.devices)
+            .for_each(|d| d.write_cache = Some("write back".into()));
         assert_eq!(analyse(&record).unwrap().caveats.len(), 1);
         assert_eq!(verdict(&record), before);
     }
@@ -276,7 +355,7 @@ mod tests {
     #[test]
     fn a_generator_that_was_the_limit_comes_before_a_virtual_disk() {
         let mut record = two_cases();
-        record.targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
+        record.load_mut().targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         assert!(verdict(&record).en.contains("virtual disk"));
         record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
         assert!(verdict(&record).en.contains("Engine-bound"));
@@ -288,7 +367,7 @@ mod tests {
         cases[0].backend = stend_spec::workload::Backend::Null;
         let mut record = run_of(cases).six_blocks(&[9e6]).record();
         // The drives saw nothing of it, of course.
-        record.samples.iter_mut().for_each(|sample| sample.disks.clear());
+        record.load_mut().samples.iter_mut().for_each(|sample| sample.disks.clear());
         record.zeros = Some(ZeroSample { sampled: 1000, zero: 1000, contents: None });
         record.trials.iter_mut().filter_map(|t| t.outcome.as_mut()).for_each(|o| o.engine.backend = "none".into());
         let found = analyse(&record).unwrap();

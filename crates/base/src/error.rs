@@ -82,6 +82,11 @@ impl Error {
         self
     }
 
+    /// The same error with advice, unless it has some already.
+    pub fn or_hint(self: Box<Self>, hint: Say) -> Box<Error> {
+        if self.hint.is_some() { self } else { self.hint(hint) }
+    }
+
     /// The text shown to a person: `error: …` and, on its own line, `hint: …`.
     pub fn render(&self, lang: Lang) -> String {
         let (error, hint) = match lang {

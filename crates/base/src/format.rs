@@ -156,6 +156,17 @@ pub fn percent(share: f64, lang: Lang) -> String {
     format!("{} %", fixed(share * 100.0, 1, lang))
 }
 
+/// Half an interval as a share of its value, to two digits or so: `± 12 %`, `± 2.1 %`, `± 0.03 %`.
+pub fn plus_minus(half: f64, lang: Lang) -> String {
+    let percent = half * 100.0;
+    let digits = match percent {
+        p if p >= 9.95 => 0,
+        p if p >= 0.095 => 1,
+        _ => 2,
+    };
+    format!("± {} %", fixed(percent, digits, lang))
+}
+
 fn trim_zeros(text: &str) -> String {
     text.strip_suffix(".0").unwrap_or(text).to_string()
 }

@@ -51,6 +51,11 @@ impl Say {
         let en = text.into();
         Say { ru: en.clone(), en }
     }
+
+    /// A text made for each language.
+    pub fn both(text: impl Fn(Lang) -> String) -> Say {
+        Say { en: text(Lang::En), ru: text(Lang::Ru) }
+    }
 }
 
 /// Builds a [`Say`] from an English and a Russian format string; both capture variables by name.
@@ -76,9 +81,32 @@ pub fn plural_en<'a>(n: u64, one: &'a str, many: &'a str) -> &'a str {
     if n == 1 { one } else { many }
 }
 
+/// A number with its noun: `1 warning`, `2 предупреждения`; nouns for one and for many, in Russian for 1, for 2 to 4 and for 5.
+pub fn counted(count: u64, en: [&str; 2], ru: [&str; 3]) -> Say {
+    let (noun, noun_ru) = (plural_en(count, en[0], en[1]), plural_ru(count, ru[0], ru[1], ru[2]));
+    say!("{count} {noun}", "{count} {noun_ru}")
+}
+
+/// The first names of a list, and how many more there are: `a; b; c and 4 more`. Names may have commas.
+pub fn listed(names: &[String]) -> Say {
+    const MOST: usize = 3;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match names.len().saturating_sub(MOST) {
+        0 => Say::same(shown),
+        more => say!("{shown} and {more} more", "{shown} и ещё {more}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_is_cut_and_counted() {
+        let names: Vec<String> = ["a", "b, x 1", "c", "d", "e"].map(String::from).to_vec();
+        assert_eq!(listed(&names), say!("a; b, x 1; c and 2 more", "a; b, x 1; c и ещё 2"));
+        assert_eq!(listed(&names[..3]), Say::same("a; b, x 1; c"));
+    }
 
     #[test]
     fn russian_plurals_follow_the_last_two_digits() {

@@ -157,10 +157,22 @@ impl std::iter::Sum for Bytes {
     }
 }
 
-/// Reads a size such as `4KiB`, `512 B`, `1.5GiB` or `10MB`. IEC prefixes are powers of 1024,
-/// SI prefixes powers of 1000; a bare number is refused because its unit would be a guess.
+/// Reads a size such as `4KiB`, `4k`, `512 B`, `1.5GiB` or `10MB`. IEC prefixes are powers of 1024, and so are prefixes alone, as
+/// fio, dd and qemu mean them; SI prefixes with a B are powers of 1000; a bare number is refused because its unit would be a guess.
 pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
     let (number, unit) = split_unit(text)?;
+    let factor: u64 = match unit {
+        "k" | "K" => 1 << 10,
+        "m" | "M" => 1 << 20,
+        "g" | "G" => 1 << 30,
+        "t" | "T" => 1 << 40,
+        _ => return sized(number, unit),
+    };
+    scaled(number, factor).map(Bytes)
+}
+
+/// A size whose unit names bytes.
+fn sized(number: &str, unit: &str) -> Result<Bytes, String> {
     let factor: u64 = match unit {
         "B" => 1,
         "KiB" => 1 << 10,
@@ -224,7 +236,8 @@ pub fn parse_throughput(text: &str) -> Result<Bytes, String> {
         "Mbit" => 125_000,
         "Gbit" => 125_000_000,
         "Tbit" => 125_000_000_000,
-        _ => return parse_bytes(amount),
+        // `10G/s` may be either.
+        _ => return sized(number, unit),
     };
     scaled(number, bits_in_bytes).map(Bytes)
 }
@@ -263,7 +276,12 @@ mod tests {
         assert_eq!(parse_bytes("1.5 MiB"), Ok(Bytes(1_572_864)));
         assert_eq!(parse_bytes("10MB"), Ok(Bytes(10_000_000)));
         assert!(parse_bytes("4096").unwrap_err().contains("no unit"));
-        assert!(parse_bytes("4k").unwrap_err().contains("not a unit of size"));
+        for (short, long) in
+            [("4k", "4KiB"), ("4K", "4KiB"), ("1M", "1MiB"), ("1.5m", "1.5MiB"), ("2g", "2GiB"), ("1T", "1TiB")]
+        {
+            assert_eq!(parse_bytes(short), parse_bytes(long));
+        }
+        assert!(parse_bytes("4kb").unwrap_err().contains("not a unit of size"));
         assert!(parse_bytes("-1KiB").unwrap_err().contains("positive"));
         assert!(parse_bytes("99999999999TiB").unwrap_err().contains("too large"));
         assert!(parse_bytes("1.2.3KiB").unwrap_err().contains("not a number"));

@@ -21,8 +21,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_host::Host;
 use stend_spec::machine::Machine;
+use stend_wire::Host;
 
 /// How long a machine may take until its worker speaks. On two busy processors 16 s were measured under emulation.
 pub const BOOT_LIMIT: Duration = Duration::from_secs(300);
@@ -64,17 +64,41 @@ pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
     try_each(accelerators(), |accelerator| start(machine, image, &files, accelerator))
 }
 
+/// Why a machine did not start.
+pub struct Failed {
+    /// The reason.
+    pub error: Box<Error>,
+    /// Its kernel panicked.
+    pub panicked: bool,
+}
+
+impl Failed {
+    /// A failed start; the console shows whether the kernel panicked.
+    pub fn with(console: &str, error: Box<Error>) -> Failed {
+        Failed { error, panicked: console.contains(PANIC) }
+    }
+}
+
+impl From<Box<Error>> for Failed {
+    /// Before its kernel was executed.
+    fn from(error: Box<Error>) -> Failed {
+        Failed { error, panicked: false }
+    }
+}
+
 /// Starts a machine in the first of these ways that works. Where its kernel panicked while it booted it is started once more: under
 /// emulation (QEMU 7.2, Linux 6.12) one of nine starts did, in an interrupt, before anything of ours ran, while guests had `cmpxchg16b`
 /// (see [`qemu`]).
-pub fn try_each<T>(ways: Vec<Accelerator>, mut start: impl FnMut(Accelerator) -> Result<T>) -> Result<T> {
+pub fn try_each<T>(
+    ways: Vec<Accelerator>,
+    mut start: impl FnMut(Accelerator) -> std::result::Result<T, Failed>,
+) -> Result<T> {
     let mut failure = None;
     for way in ways {
         for _ in 0..2 {
             match start(way) {
                 Ok(started) => return Ok(started),
-                Err(error) => {
-                    let panicked = error.message.en.contains(PANIC);
+                Err(Failed { error, panicked }) => {
                     failure = Some(error);
                     if !panicked {
                         break;
@@ -97,7 +121,7 @@ pub fn accelerators() -> Vec<Accelerator> {
     }
 }
 
-fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> Result<Started> {
+fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> std::result::Result<Started, Failed> {
     let broken = |e: io::Error| does_not_start(&Say::same(e.to_string()), "");
     let (control, theirs) = Socket::pair().map_err(broken)?;
     let streams = Streams::Standard { control: theirs.as_raw_fd() };
@@ -113,7 +137,10 @@ fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> R
     let watch = Watch::begin(control).map_err(broken)?;
     let host = without_core_dumps(|| Host::reach(command, BOOT_LIMIT));
     let qmp = watch.end();
-    let host = host.map_err(|error| does_not_start(&error.message, &console.tail()))?;
+    let host = host.map_err(|error| {
+        let shown = console.tail();
+        Failed::with(&shown, does_not_start(&error.message, &shown))
+    })?;
     Ok(Started { host, faults: Faults::of(machine, qmp.map_err(broken)?) })
 }
 
@@ -208,7 +235,9 @@ mod tests {
                 tried.push(way);
                 match ends.get(tried.len() - 1) {
                     None => Ok(()),
-                    Some(console) => Err(does_not_start(&say!("it ended", "она завершилась"), console)),
+                    Some(console) => {
+                        Err(Failed::with(console, does_not_start(&say!("it ended", "она завершилась"), console)))
+                    }
                 }
             });
             (started.is_ok(), tried)

@@ -8,8 +8,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stend_host::protocol::{read_frame, write_frame};
 use stend_sys::process::kill_group;
+use stend_wire::protocol::{read_frame, write_frame};
 
 /// Bytes of output that are told at a time.
 const PIECE: usize = 32 << 10;

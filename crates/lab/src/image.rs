@@ -2,11 +2,11 @@
 //! that follows from its recipe. Must not start anything.
 
 use crate::archive::Cpio;
+use crate::digest::digest;
 use crate::packages::{self, ALWAYS, MAIN, Package, RELEASE, WITH_CONTRIB};
 use crate::tool::cannot;
 use crate::tree::{EARLY, KEEP, PROGRAM, SYSTEM, Tree};
 use crate::zfs;
-use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -168,16 +168,6 @@ fn name(further: &Contents) -> String {
     let recipe = [VERSION, RELEASE, INIT, SYSTEM, KEEP, PROGRAM].into_iter().chain(EARLY);
     let recipe = recipe.chain(further.zfs.then_some(zfs::BUILD)).map(String::from);
     format!("image-{}", digest(recipe.chain(wanted(further))))
-}
-
-/// A short hash of these parts in their order.
-pub fn digest(parts: impl IntoIterator<Item = String>) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update(part.as_bytes());
-        hash.update([0]);
-    }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn list(packages: &[Package]) -> String {

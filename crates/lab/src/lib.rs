@@ -1,5 +1,5 @@
 //! Virtual machines of the lab: their image, made of Debian's packages, their drives, their start, their faults. What comes of
-//! it is a [`stend_host::Host`] like any other: QEMU's standard streams, or those of a process of ours that is connected to
+//! it is a [`stend_wire::Host`] like any other: QEMU's standard streams, or those of a process of ours that is connected to
 //! it, lead to the worker in the guest.
 //!
 //! Must not leave anything behind: what a machine keeps has no name. One that is started for a run ends with the thread that
@@ -11,7 +11,9 @@ mod begin;
 mod boot;
 mod command;
 mod console;
+mod digest;
 mod drives;
+mod emulator;
 mod faults;
 mod files;
 mod greeting;
@@ -37,5 +39,5 @@ pub use faults::{Failing, Faults};
 pub use guest::{KEEP, serve_guest};
 pub use image::{Built, Contents, Image, build, cache_directory};
 pub use like::{Like, like};
-pub use standing::{Standing, find, list, runtime_directory, startable, up};
-pub use start::{Order, Start};
+pub use standing::{Standing, find, list, runtime_directory, startable};
+pub use start::{Order, Start, up};

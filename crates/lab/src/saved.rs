@@ -1,9 +1,10 @@
 //! Guests that were saved when they had booted and done nothing: memory and devices in a file each, under the hash of all that
 //! they follow from. A file has its name when it is whole, and a sum by which damage is found. Must not start anything.
 
+use crate::digest::digest;
 use crate::drives::{Place, Plugging};
 use crate::files::nameless;
-use crate::image::{Image, digest};
+use crate::image::Image;
 use crate::qemu::{self, Accelerator, Paths, Streams};
 use rustix::fs::{AtFlags, CWD, linkat};
 use sha2::{Digest, Sha256};

@@ -2,15 +2,14 @@
 //! sockets; what its drives keep has no name there or anywhere. Must not outlive what it says: a machine that died is removed
 //! by whoever sees it next.
 
-use crate::boot::{BOOT_LIMIT, accelerators, does_not_start, try_each, without_core_dumps};
+use crate::boot::{BOOT_LIMIT, does_not_start, without_core_dumps};
 use crate::command::{FromGuest, ToGuest};
+use crate::emulator::Emulator;
 use crate::faults::Faults;
-use crate::files::Files;
 use crate::greeting::{self, Session};
 use crate::qemu::{self, COMMAND_SOCKET, CONSOLE, CONTROL, PROCESS, PROGRAM, Streams, WORKER_SOCKET};
 use crate::qmp::Qmp;
 use crate::socket::Socket;
-use crate::start::{Attempt, Order, Start};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs::{self, DirBuilder, File};
@@ -21,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_host::protocol::{read_frame, write_frame};
 use stend_spec::machine::Machine;
 use stend_sys::tree;
+use stend_wire::protocol::{read_frame, write_frame};
 
 /// The machine file, kept in the directory.
 const MACHINE: &str = "machine.yaml";
@@ -35,8 +34,6 @@ const WORKER_LOCK: &str = "worker.lock";
 const MEET_LIMIT: Duration = Duration::from_secs(60);
 /// How often the guest is listened to for words that were late, and how often the end of QEMU is looked for.
 const TICK: Duration = Duration::from_millis(50);
-/// How long QEMU may take to end when it is asked.
-const END_LIMIT: Duration = Duration::from_secs(10);
 /// How long QEMU may take to reset its guest: what the guest's drives had in flight is finished first.
 const RESET_LIMIT: Duration = Duration::from_secs(60);
 /// Characters of a name, which is one of a directory.
@@ -72,35 +69,10 @@ pub fn runtime_directory() -> Result<PathBuf> {
     }
 }
 
-/// Starts a machine that stays up and waits until its guest answers and has its drives. When `stopped` says so it is ended, and an
-/// error of kind `Interrupted`.
-pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(Standing, Start)> {
-    let began = Instant::now();
-    let standing = Standing::named(&order.machine.name, place)?;
-    let unkept = |e| standing.unkept(&e);
-    DirBuilder::new().recursive(true).mode(0o700).create(place).map_err(unkept)?;
-    // One start at a time: two of one name must not take each other's directory for a dead one.
-    let lock = File::create(place.join(".lock")).map_err(unkept)?;
-    lock.lock().map_err(unkept)?;
-    startable(&order.machine.name, place)?;
-    let files = Files::make(order.machine, order.image, order.cache)?;
-    let attempt = Attempt { standing: &standing, order, files: &files, began, stopped };
-    // Why it did not start counts; a directory that stays is removed, or refused with its reason, by the next start.
-    let start = try_each(accelerators(), |how| attempt.start(how).inspect_err(|_| drop(standing.end())))?;
-    Ok((standing, start))
-}
-
 fn not_waited_for(name: &str) -> Box<Error> {
     Error::new(
         Kind::Interrupted,
         say!("interrupted; the machine `{name}` boots on", "прервано; машина `{name}` продолжает загружаться"),
-    )
-}
-
-pub(crate) fn not_started() -> Box<Error> {
-    Error::new(
-        Kind::Interrupted,
-        say!("interrupted; no machine was left running", "прервано; запущенной машины не осталось"),
     )
 }
 
@@ -146,7 +118,7 @@ pub fn find(name: &str, place: &Path) -> Result<Standing> {
 }
 
 impl Standing {
-    fn named(name: &str, place: &Path) -> Result<Standing> {
+    pub(crate) fn named(name: &str, place: &Path) -> Result<Standing> {
         let fits = (1..=NAME_MAX).contains(&name.len())
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
             // It must not look like a flag.
@@ -174,7 +146,7 @@ impl Standing {
         made.and_then(|()| fs::write(self.directory.join(MACHINE), text)).map_err(|e| self.unkept(&e))
     }
 
-    fn unkept(&self, error: &io::Error) -> Box<Error> {
+    pub(crate) fn unkept(&self, error: &io::Error) -> Box<Error> {
         let shown = self.directory.display();
         Error::new(Kind::Preflight, say!("cannot make `{shown}`: {error}", "не удаётся создать `{shown}`: {error}"))
     }
@@ -217,17 +189,25 @@ impl Standing {
         stend_spec::parse::machine(&text, &file.to_string_lossy())
     }
 
-    /// Ends the machine; what its drives kept is gone. An error says why its directory stays.
+    /// Ends the machine; what its drives kept is gone, and so is QEMU. An error says why its directory stays.
     pub fn down(&self) -> Result<()> {
+        let emulator = self.emulator();
         if let Ok(mut qmp) = self.control() {
             // It ends before it answers.
             drop(qmp.execute("quit", &json!({})));
         }
-        let start = Instant::now();
-        while self.process().is_some() && start.elapsed() < END_LIMIT {
-            std::thread::sleep(TICK);
+        // It removes the file with its number first, and then gives its memory and its drives back.
+        if let Some(emulator) = emulator {
+            emulator.wait();
+            emulator.kill();
         }
         self.end()
+    }
+
+    /// QEMU, if it lives.
+    fn emulator(&self) -> Option<Emulator> {
+        let pid = self.process()?;
+        Emulator::of(pid).ok().filter(|_| self.process() == Some(pid))
     }
 
     /// Notes that a stand made it, so that it goes with the stand.
@@ -242,9 +222,11 @@ impl Standing {
 
     /// Kills QEMU if it lives, and removes the directory.
     pub(crate) fn end(&self) -> Result<()> {
-        if let Some(pid) = self.process().and_then(|pid| Pid::from_raw(pid as i32)) {
-            // It may have ended since.
-            let _ = kill_process(pid, Signal::KILL);
+        match (self.emulator(), self.process().and_then(|pid| Pid::from_raw(pid as i32))) {
+            (Some(emulator), _) => emulator.kill(),
+            // Before Linux 5.3.
+            (None, Some(pid)) => drop(kill_process(pid, Signal::KILL)),
+            (None, None) => {}
         }
         self.remove()
     }

@@ -3,7 +3,7 @@
 //! work out otherwise. Must not decide where machines and files lie.
 
 use crate::begin::Beginning;
-use crate::boot::{BOOT_LIMIT, does_not_start};
+use crate::boot::{BOOT_LIMIT, Failed, accelerators, does_not_start, try_each};
 use crate::command::{FromGuest, ToGuest};
 use crate::drives::{self, Plugging};
 use crate::files::Files;
@@ -13,17 +13,18 @@ use crate::qemu::{self, Accelerator, COMMAND_SOCKET, PROGRAM, Paths};
 use crate::qmp::Qmp;
 use crate::saved::{self, Saved, Saves};
 use crate::service_time::{self, serve};
-use crate::standing::{Standing, not_started};
+use crate::standing::{Standing, startable};
 use std::cell::RefCell;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_host::protocol::{read_frame, write_frame};
 use stend_spec::machine::Machine;
+use stend_wire::protocol::{read_frame, write_frame};
 
 /// How long a restored guest may take until it answers. On two busy processors it took a second.
 const RESTORE_LIMIT: Duration = Duration::from_secs(30);
@@ -67,6 +68,30 @@ pub(crate) struct Attempt<'a> {
     /// When it was begun.
     pub began: Instant,
     pub stopped: &'a dyn Fn() -> bool,
+}
+
+/// Starts a machine that stays up and waits until its guest answers and has its drives. When `stopped` says so it is ended, and an
+/// error of kind `Interrupted`.
+pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(Standing, Start)> {
+    let began = Instant::now();
+    let standing = Standing::named(&order.machine.name, place)?;
+    let unkept = |e| standing.unkept(&e);
+    DirBuilder::new().recursive(true).mode(0o700).create(place).map_err(unkept)?;
+    // One start at a time: two of one name must not take each other's directory for a dead one.
+    let lock = File::create(place.join(".lock")).map_err(unkept)?;
+    lock.lock().map_err(unkept)?;
+    startable(&order.machine.name, place)?;
+    let files = Files::make(order.machine, order.image, order.cache)?;
+    let attempt = Attempt { standing: &standing, order, files: &files, began, stopped };
+    // Why it did not start counts; a directory that stays is removed, or refused with its reason, by the next start.
+    let start = try_each(accelerators(), |how| {
+        attempt.start(how).map_err(|error| {
+            let failed = Failed::with(&standing.console(), error);
+            drop(standing.end());
+            failed
+        })
+    })?;
+    Ok((standing, start))
 }
 
 impl Attempt<'_> {
@@ -218,6 +243,13 @@ impl Attempt<'_> {
         write_frame(&mut port, &ToGuest::Begin(Beginning { now, seed, plugged, drives }))?;
         begun(&mut port).map(|()| answered)
     }
+}
+
+fn not_started() -> Box<Error> {
+    Error::new(
+        Kind::Interrupted,
+        say!("interrupted; no machine was left running", "прервано; запущенной машины не осталось"),
+    )
 }
 
 /// Hears how a guest began.

@@ -1,7 +1,7 @@
 //! Modules of ZFS, which Debian has as source alone: built for the kernel of a guest in a tree of packages that is thrown away,
 //! and kept. Must not install anything on this machine.
 
-use crate::image::digest;
+use crate::digest::digest;
 use crate::packages::{self, Package, WITH_CONTRIB};
 use crate::tool::{cannot, run};
 use crate::tree;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::layout::tests::{stream, trial};
-use stend_base::Bytes;
+use stend_base::{Bytes, MilliIops};
+use stend_spec::rate::{Rate, Shape, Step};
 use stend_spec::workload::Stream;
 
 fn per_second(n: u64) -> MilliIops {

@@ -2,14 +2,15 @@
 
 use crate::arrivals::{Arrivals, Progress};
 use crate::backend::{Lane, refused};
-use crate::engine::Task;
 use crate::io_log::{self, Chunk, Log};
 use crate::layout::Job;
+use crate::message::{Finished, Message};
 use crate::part::Part;
 use crate::queue_lane::QueueLane;
-use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
+use crate::recorder::{MESSAGES_PER_THREAD, Recorder};
 use crate::shared::{Flying, InFlight, Shared, Times};
 use crate::sync_lane::SyncLane;
+use crate::task::Task;
 use crate::{Control, placement};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

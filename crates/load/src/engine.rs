@@ -6,16 +6,14 @@ use crate::collector::{Collector, JobSum};
 use crate::crew::{Crew, Member, died, stopped_before_start};
 use crate::io_log::{Keeper, Missed};
 use crate::layout::Job;
+use crate::message::Message;
 use crate::offered::{self, Offered};
-use crate::recorder::Message;
 use crate::shared::Times;
-use crate::target::Target;
-use crate::trial::Sinks;
+use crate::task::{Sinks, Task};
 use crate::{Control, INTERVAL};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
-use stend_spec::workload::Trial;
 use stend_sys::aio::Syncs;
 use stend_sys::ticker::Ticker;
 use stend_sys::{affinity, clock};
@@ -44,20 +42,6 @@ const WORKERS_EVERY: u32 = 10;
 const CLOCK_READINGS: u64 = 512;
 /// Longest wait for the clock of the load threads to count by itself.
 const CLOCK_WARM_UP: Nanos = Nanos::millis(5);
-
-/// What to run, and on what.
-pub(crate) struct Task<'a> {
-    /// Streams, times and limits.
-    pub trial: &'a Trial,
-    /// Its jobs.
-    pub jobs: &'a [Job],
-    /// How to submit.
-    pub lane: Lane,
-    /// The target.
-    pub target: &'a Target,
-    /// Failed I/Os that end the load.
-    pub fault_limit: u64,
-}
 
 /// Runs the task, which keeps no log; calls `emit` about every 100 ms.
 pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {

@@ -2,8 +2,9 @@
 //! end by count. Must not be used for measuring: nothing is kept but bytes and time.
 
 use crate::backend::choose_backend;
-use crate::engine::{self, Task};
+use crate::engine;
 use crate::target::{Target, share};
+use crate::task::Task;
 use crate::{Control, layout};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};

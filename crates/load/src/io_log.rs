@@ -1,16 +1,18 @@
 //! The log of every I/O on its way from the load threads to whoever keeps it: a few chunks of memory per thread, which
 //! travel full to the collector and empty back. Must not wait, allocate or lock on a load thread.
 
-use crate::recorder::Message;
+pub(crate) mod chunk;
+
+use crate::message::Message;
 use crate::shared::Shared;
+use chunk::CHUNK_RECORDS;
+pub(crate) use chunk::{Chunk, Missed};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::{Bytes, Nanos};
 use stend_record::io_log::{END_MAX, IoChunk, IoLogTotals, Logged, PLACES_MAX, RECORD_BYTES, Records};
 use stend_spec::workload::{Op, Stream};
 
-/// Records of a chunk: 64 KiB, far more than the cost of handing it over, and a part of a second-level cache.
-const CHUNK_RECORDS: usize = 4096;
 /// Chunks of all threads together, as far as each has [`CHUNKS_MIN`] and at most [`CHUNKS_MAX`]: 64 MiB.
 const CHUNKS: usize = 1024;
 /// One fills while others are under way.
@@ -43,26 +45,6 @@ pub(crate) struct Ended {
     pub now: Nanos,
 }
 
-/// Records of one thread, in the order in which it saw the I/Os end.
-#[derive(Debug)]
-pub(crate) struct Chunk {
-    base: u64,
-    len: usize,
-    records: Box<[[u64; 2]]>,
-}
-
-impl Chunk {
-    fn new() -> Chunk {
-        // Ones, not zeros: memory of zeros is mapped when it is first written to, which would be inside the window.
-        Chunk { base: 0, len: 0, records: vec![[1; 2]; CHUNK_RECORDS].into_boxed_slice() }
-    }
-
-    /// Makes it empty.
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
-}
-
 /// What a load thread holds of its log.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -74,15 +56,6 @@ pub(crate) struct Log {
     spare: Receiver<Box<Chunk>>,
     out: SyncSender<Message>,
     missed: Missed,
-}
-
-/// I/Os of a thread that were not recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Missed {
-    /// No chunk was empty.
-    pub dropped: u64,
-    /// The size of the log was used up.
-    pub beyond: u64,
 }
 
 impl Log {

@@ -1,7 +1,7 @@
 //! What a thread records, what it leaves out, and what is passed on.
 
 use super::*;
-use crate::recorder::Finished;
+use crate::message::Finished;
 use crate::shared::{InFlight, Times};
 use crate::{recorder::Recorder, shared::Shared};
 use std::sync::mpsc::TryRecvError;

@@ -1,27 +1,19 @@
 //! Cuts the region of a trial into one area per job. Must not let areas overlap, so that each block has one writer, but where
 //! the suite says so: streams that name overlapping regions, and jobs of a stream with a shared pattern.
 
-use crate::arrivals::Course;
-use crate::replay::Replaying;
-use crate::verify::Check;
+use crate::area::Area;
+use crate::course::Course;
+use crate::replaying::Replaying;
+use crate::verify::check::Check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
-use stend_spec::fit::{areas, origin, too_small_for_shares};
+use stend_plan::fit::{areas, origin, too_small_for_shares};
 use stend_spec::workload::{Region, Stream, Trial};
 
 /// A shared cursor starts below this, so that what it counts to has room for 10^19 I/Os.
 const CURSOR_START: u64 = 1 << 62;
-
-/// The blocks a job works on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Area {
-    /// Byte offset of the first block on the target.
-    pub start: u64,
-    /// Number of blocks of the job's (largest) block size, at least 1.
-    pub blocks: u64,
-}
 
 /// The one place in a region that several jobs advance. On cache lines of its own (the prefetcher fetches pairs).
 #[derive(Debug)]

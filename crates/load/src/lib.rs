@@ -9,11 +9,13 @@
 
 mod app;
 mod append;
+mod area;
 mod arrivals;
 mod backend;
 mod child;
 mod collector;
 mod control;
+mod course;
 mod crew;
 mod engine;
 mod fill;
@@ -21,6 +23,7 @@ mod fio;
 mod io_log;
 mod layout;
 mod log_writes;
+mod message;
 mod offered;
 mod order;
 mod part;
@@ -32,11 +35,14 @@ mod prober;
 mod queue_lane;
 mod recorder;
 mod replay;
+mod replaying;
 mod sequence;
 mod shared;
+mod step;
 mod submission;
 mod sync_lane;
 mod target;
+mod task;
 #[cfg(test)]
 mod tests;
 mod think;
@@ -52,11 +58,12 @@ pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
 pub use log_writes::{LogFile, WriteLog, restore as restore_from_log};
 pub use precondition::precondition;
 pub use replay::Traces;
-pub use trial::{Sinks, foresee, run_trial, run_trial_of};
-pub use verify::Marks;
+pub use task::Sinks;
+pub use trial::{foresee, run_trial, run_trial_of};
 pub use verify::ledger::crash::{Pending, Reading, pending};
 pub use verify::ledger::recorder::{Recorded, Recorder};
 pub use verify::ledger::{LedgerIn, LedgerPlace, remove_ledger};
+pub use verify::marks::Marks;
 pub use zeros::sample_zeros;
 
 /// Length of an interval. Every thread cuts at the same edges, counted from the start of load.

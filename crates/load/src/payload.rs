@@ -9,7 +9,7 @@
 //! repeated contents instead.
 
 use crate::layout::Job;
-use stend_base::own_data::{self, Vouches};
+use stend_base::own_data::{self, STAMP, Vouches};
 use stend_base::random::{Random, below, draw};
 
 /// Random data per job. Larger than the windows of the compressors in storage stacks (ZFS records are up
@@ -116,7 +116,7 @@ impl Payload {
     pub fn stamp(&self, memory: &mut [u8], turn: &mut usize, index: u64, len: usize) -> usize {
         // Not drawn but spread evenly, so that the share is exact: the multiple of the share passes a whole number.
         let repeats = index.wrapping_mul(self.duplicate).overflowing_add(self.duplicate).1;
-        let (at, mut stamp) = if repeats {
+        let (at, stamp) = if repeats {
             let content = below(draw(self.seed ^ WHICH, index), self.contents);
             (self.unique() + self.place_of(content, len), draw(self.seed ^ CONTENT, content + 1))
         } else {
@@ -125,16 +125,9 @@ impl Payload {
             (at, draw(self.seed, index))
         };
         // Sectors of compressible data are alike behind the dense part; in units they differ.
-        let (unit, vouches) =
-            if self.dense < UNIT { (UNIT, Vouches::Block) } else { (own_data::SECTOR, Vouches::Sector) };
-        for sector in memory[at..at + len].chunks_mut(unit) {
-            stamp = stamp.wrapping_add(SPREAD);
-            let stamp = own_data::stamp(stamp, vouches);
-            match sector.first_chunk_mut() {
-                Some(first) => *first = stamp,
-                // A write of a trace may end anywhere.
-                None => sector.copy_from_slice(&stamp[..sector.len()]),
-            }
+        match self.dense < UNIT {
+            true => stamp_each::<UNIT>(&mut memory[at..at + len], stamp, Vouches::Block),
+            false => stamp_each::<{ own_data::SECTOR }>(&mut memory[at..at + len], stamp, Vouches::Sector),
         }
         at
     }
@@ -147,6 +140,20 @@ impl Payload {
         let places = self.pitch * self.repeated as usize / step;
         (content % places as u64) as usize * step
     }
+}
+
+/// Stamps the first bytes of every `STEP` bytes of the data. As arrays of a known length they need no look at the length of each: 2 of
+/// 13 ns for 4 KiB.
+#[inline(always)]
+fn stamp_each<const STEP: usize>(data: &mut [u8], mut stamp: u64, vouches: Vouches) {
+    let (units, rest) = data.as_chunks_mut::<STEP>();
+    for unit in units {
+        stamp = stamp.wrapping_add(SPREAD);
+        unit[..STAMP].copy_from_slice(&own_data::stamp(stamp, vouches));
+    }
+    // A write of a trace may end anywhere.
+    let first = rest.len().min(STAMP);
+    rest[..first].copy_from_slice(&own_data::stamp(stamp.wrapping_add(SPREAD), vouches)[..first]);
 }
 
 /// How many contents are repeated, and the share of I/Os that repeat one, so that of `places` written ones

@@ -2,13 +2,16 @@
 //! open loop only until the next I/O is due, and with rests until a place wakes. What is complete is read between two submissions, so
 //! that its time is its own. Must not allocate, lock, or make any other system call between two interval edges.
 
+mod completion;
+
 use crate::append::Appended;
 use crate::arrivals::{Arrivals, Progress};
-use crate::io_log::Ended;
 use crate::layout::Job;
+use crate::message::Finished;
 use crate::payload::Payload;
-use crate::recorder::{Finished, Recorder};
-use crate::sequence::{Sequence, Step};
+use crate::recorder::Recorder;
+use crate::sequence::Sequence;
+use crate::step::Step;
 use crate::submission::Submission;
 use crate::think::Rests;
 use crate::verify::Verifier;
@@ -82,6 +85,8 @@ struct Slot {
     turn: usize,
     /// Start of the sync that follows a transfer or stands alone; 0 while transferring.
     sync_start: u64,
+    /// The result with which it is complete and nothing else is to be done.
+    done: i32,
 }
 
 impl<Q: Queue> QueueLane<Q> {
@@ -102,7 +107,7 @@ impl<Q: Queue> QueueLane<Q> {
         };
         let submission = Submission::of(&job.spec, depth);
         let (op, request) = (Op::Read, Request::Read);
-        let idle = Slot { op, request, offset: 0, len: 0, index: 0, at: 0, turn: 0, sync_start: 0 };
+        let idle = Slot { op, request, offset: 0, len: 0, index: 0, at: 0, turn: 0, sync_start: 0, done: NEVER };
         Ok(QueueLane {
             queue,
             clock: Ticker::new(),
@@ -152,9 +157,12 @@ impl<Q: Queue> QueueLane<Q> {
 
     fn load(&mut self, recorder: &mut Recorder, start: Nanos) -> io::Result<()> {
         let mut now = start;
+        self.submission.begins(start);
         loop {
-            let goes_on = self.next < self.limit && (self.open.is_some() || recorder.accepting());
-            if let (Some(append), 0, true) = (&mut self.append, self.queue.in_flight(), goes_on) {
+            if let (Some(append), 0) = (&mut self.append, self.queue.in_flight())
+                && self.next < self.limit
+                && (self.open.is_some() || recorder.accepting())
+            {
                 append.make_room(self.next)?;
             }
             let mut wait = recorder.patience(now);
@@ -171,15 +179,15 @@ impl<Q: Queue> QueueLane<Q> {
             if self.queue.in_flight() == 0 && !more || recorder.given_up(now) {
                 return Ok(());
             }
-            self.give_and_wait(wait)?;
-            now = self.end_complete(recorder)?;
+            let slept = self.give_and_wait(wait)?;
+            now = self.end_complete(recorder, slept)?;
         }
     }
 
-    /// Submits what is queued and waits for completions, unless I/Os wait for their turn.
-    fn give_and_wait(&mut self, wait: Nanos) -> io::Result<()> {
+    /// Submits what is queued and waits for completions, unless I/Os wait for their turn; whether it slept until they were there.
+    fn give_and_wait(&mut self, wait: Nanos) -> io::Result<bool> {
         let flying = self.queue.in_flight();
-        let busy = self.submission.decides() && (!self.turns.is_empty() || self.queue.is_ready());
+        let (busy, several) = (!self.turns.is_empty() || self.queue.is_ready(), self.submission.is_several());
         self.submission.given();
         if !self.turns.is_empty() {
             self.queue.submit()?;
@@ -187,24 +195,12 @@ impl<Q: Queue> QueueLane<Q> {
             self.queue.submit_and_wait(self.batch.size.min(flying).max(1), wait)?;
         }
         self.queue.reap(&mut self.done);
+        // All of them can only be complete at once if they were as soon as they were submitted.
+        let some = (self.done.len() as u32) < flying;
         if self.submission.decides() {
-            // All of them can only be complete at once if they were as soon as they were submitted.
-            self.submission.waited(!busy && (self.done.len() as u32) < flying);
+            self.submission.waited(!busy && some);
         }
-        Ok(())
-    }
-
-    /// Counts the completions that were read; the time.
-    fn end_complete(&mut self, recorder: &mut Recorder) -> io::Result<Nanos> {
-        // One reading for all completions found: they were complete by now, and a reading for each
-        // would only add the time we spend on the ones before it.
-        let now = self.clock.now();
-        recorder.observe(now);
-        for i in 0..self.done.len() {
-            self.complete(self.done[i], recorder, now)?;
-        }
-        self.done.clear();
-        Ok(now)
+        Ok(!busy && (some || !several))
     }
 
     /// Queues the job's next I/O in every free slot; when the next slot has rested, if any rests.
@@ -279,7 +275,7 @@ impl<Q: Queue> QueueLane<Q> {
             self.queue.reap(&mut self.done);
         }
         if !self.done.is_empty() {
-            let now = self.end_complete(recorder)?;
+            let now = self.end_complete(recorder, false)?;
             if self.open.is_none() {
                 self.take_turns(recorder, now);
             }
@@ -330,8 +326,12 @@ impl<Q: Queue> QueueLane<Q> {
             Op::Write => self.write,
             op => request_of(op),
         };
-        let turn = self.slots[slot as usize].turn;
-        self.slots[slot as usize] = Slot { op, request, offset, len, index: self.next, at: 0, turn, sync_start: 0 };
+        // Field by field: what is read again soon, and wider than it was written, waits until the stores are through.
+        let state = &mut self.slots[slot as usize];
+        (state.op, state.request, state.offset, state.len) = (op, request, offset, len);
+        (state.index, state.at, state.sync_start) = (self.next, 0, 0);
+        let more = self.verifier.is_some() || op == Op::Write && self.sync.every() > 0;
+        state.done = if more { NEVER } else { moves(op, len) };
         self.next += 1;
         op
     }
@@ -359,106 +359,16 @@ impl<Q: Queue> QueueLane<Q> {
         state.request
     }
 
+    #[inline(always)]
     fn push(&mut self, slot: u32, request: Request) {
-        let state = self.slots[slot as usize];
+        let state = &self.slots[slot as usize];
         self.submission.queued();
         self.queue.push(slot, request, state.at, state.len as usize, state.offset);
     }
-
-    fn complete(&mut self, completion: Completion, recorder: &mut Recorder, now: Nanos) -> io::Result<()> {
-        let (slot, result) = (completion.slot, completion.result);
-        let state = self.slots[slot as usize];
-        if result == -EAGAIN || result == -EINTR {
-            return self.resume(slot);
-        }
-        let syncing = state.sync_start > 0;
-        let op = if syncing { Op::Sync } else { state.op };
-        let expected = if !syncing && request_of(op).moves_data() { state.len as i32 } else { 0 };
-        if result != expected {
-            let io = Ended { op, offset: state.offset, len: if syncing { 0 } else { state.len }, now };
-            let start = syncing.then_some(Nanos(state.sync_start));
-            recorder.fault(slot as usize, io, start, (-result).max(0));
-            if let Some(verifier) = &mut self.verifier {
-                verifier.failed(slot, op, state.offset);
-            }
-            self.release(slot, recorder, now);
-            return Ok(());
-        }
-        if let (Some(verifier), false) = (&mut self.verifier, syncing) {
-            let data = &self.queue.slot_mut(slot)[state.at..state.at + state.len as usize];
-            verifier.complete(slot, op, state.offset, data);
-        }
-        if syncing {
-            if let Some(verifier) = &mut self.verifier {
-                verifier.synced(slot, state.offset);
-            }
-            let sync = Ended { op: Op::Sync, offset: state.offset, len: 0, now };
-            recorder.done(Nanos(state.sync_start), sync);
-            if state.op == Op::Write {
-                self.count_write(slot, recorder, now);
-            }
-            self.release(slot, recorder, now);
-            return Ok(());
-        }
-        match (op, u64::from(self.sync.every())) {
-            (Op::Write, 1) => return self.begin_sync(slot, now),
-            (Op::Write, n) => {
-                self.count_write(slot, recorder, now);
-                self.writes += 1;
-                if n > 0 && self.writes.is_multiple_of(n) && recorder.accepting() {
-                    self.slots[slot as usize].op = Op::Sync;
-                    recorder.begin(slot as usize, Op::Sync, now);
-                    return self.begin_sync(slot, now);
-                }
-            }
-            (op, _) => {
-                recorder.complete(slot as usize, Ended { op, offset: state.offset, len: state.len, now });
-            }
-        }
-        self.release(slot, recorder, now);
-        Ok(())
-    }
-
-    fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
-        let Slot { offset, len, .. } = self.slots[slot as usize];
-        recorder.complete(slot as usize, Ended { op: Op::Write, offset, len, now });
-    }
-
-    fn begin_sync(&mut self, slot: u32, now: Nanos) -> io::Result<()> {
-        self.slots[slot as usize].sync_start = now.0;
-        self.resume(slot)
-    }
-
-    /// Queues what the slot is at, again or for the first time.
-    fn resume(&mut self, slot: u32) -> io::Result<()> {
-        self.give_what_is_due()?;
-        let state = self.slots[slot as usize];
-        let request = match (state.sync_start > 0, self.sync) {
-            (true, Sync::Fsync(_)) => Request::Fsync,
-            (true, _) => Request::Fdatasync,
-            (false, _) => state.request,
-        };
-        self.push(slot, request);
-        Ok(())
-    }
-
-    fn release(&mut self, slot: u32, recorder: &mut Recorder, now: Nanos) {
-        recorder.release(slot as usize);
-        if let (Some(open), true) = (&mut self.open, self.free.is_empty()) {
-            open.freed = now.0;
-        }
-        if self.rests.as_mut().is_some_and(|rests| rests.ended(slot, now)) {
-            return;
-        }
-        self.free.push(slot);
-    }
 }
 
-/// The kernel wants the request again.
-const EAGAIN: i32 = 11;
-/// A signal came first.
-const EINTR: i32 = 4;
-
+/// A result that no request has.
+const NEVER: i32 = i32::MIN;
 /// How an operation is asked for. Discards come here for files only: io_uring has none for devices (see `backend`).
 #[inline(always)]
 fn request_of(op: Op) -> Request {
@@ -469,6 +379,12 @@ fn request_of(op: Op) -> Request {
         Op::WriteZeroes => Request::ZeroRange,
         Op::Sync => Request::Fdatasync,
     }
+}
+
+/// What a transfer of `len` bytes gives that went well.
+#[inline(always)]
+fn moves(op: Op, len: u32) -> i32 {
+    if request_of(op).moves_data() { len as i32 } else { 0 }
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! What a lane makes of the answers of a queue, by a queue whose answers are written down.
 
+use super::completion::{EAGAIN, EINTR};
 use super::*;
 use crate::layout::tests::{stream, trial};
-use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message};
+use crate::message::{Finished, Message};
+use crate::recorder::MESSAGES_PER_THREAD;
 use crate::shared::{InFlight, Shared, Times};
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
@@ -228,6 +230,19 @@ fn an_io_that_waited_for_a_stall_in_the_last_call_of_a_turn_has_it_in_its_latenc
     let (.., latency) = made_of(4, spec, Script { call: STALL, at_once: 1, ..SCRIPT });
     // Each call ends one: the first waits for its own, the next two for two calls, the last one for the call before it.
     assert!(latency.count() == 4 && latency.sum_ns() >= 6 * u128::from(STALL.0), "{}", latency.sum_ns());
+}
+
+#[test]
+fn completions_that_a_busy_thread_reads_late_are_told_as_late() {
+    let late = |call, at_once| {
+        let spec = Stream { submit: Submit::Each, queue_depth: 4, ..deep(Mix::of_reads(100)) };
+        made_of(8, spec, Script { call, at_once, ..SCRIPT }).3.submissions.unwrap().late_ns
+    };
+    // Nothing is complete before it is waited for.
+    assert_eq!(late(Nanos::millis(5), 0), 0);
+    // Each call but the last completes one I/O at a time that the lane cannot see, so all of the call counts.
+    let told = late(Nanos::millis(5), 1);
+    assert!(told >= 6 * Nanos::millis(5).0, "{told}");
 }
 
 #[test]

@@ -2,15 +2,14 @@
 //! allocate or lock between the start of load and the end of the drain.
 
 use crate::INTERVAL;
-use crate::io_log::{Chunk, Ended, Log, Missed};
+use crate::io_log::{Ended, Log};
+use crate::message::{Finished, Lateness, Message};
 use crate::part::{Part, Phase};
 use crate::shared::{InFlight, Shared, Times};
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::histogram::{BUCKETS, Histogram};
 use stend_base::{Error, Nanos};
-use stend_record::observed::Submissions;
 use stend_spec::workload::Op;
 use stend_sys::affinity::{ThreadTimes, thread_times};
 use stend_sys::clock;
@@ -33,47 +32,6 @@ pub(crate) const MESSAGES_PER_THREAD: usize = PARTS + RESERVE + 1 + 2;
 pub(crate) const fn memory_per_thread(open: bool, kinds: u64) -> u64 {
     let each = HISTOGRAMS * BUCKETS as u64 * 8;
     BESIDES + kinds * if open { 2 * each } else { each }
-}
-
-/// What a load thread tells the collector.
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// Set up: whether file and buffers are registered, or why it failed.
-    Ready(Result<bool, Box<Error>>),
-    /// Counters of intervals that are over.
-    Part(usize, Box<Part>),
-    /// Records of the log of every I/O.
-    Log(usize, Box<Chunk>),
-    /// It issues nothing any more.
-    Finished(usize, Finished),
-}
-
-/// How a load thread ended.
-#[derive(Debug, Default)]
-pub(crate) struct Finished {
-    /// CPU time and run delay over the window; `None` if the kernel does not tell or no window was seen.
-    pub usage: Option<ThreadTimes>,
-    /// I/O was still in flight when waiting ended.
-    pub stalled: bool,
-    /// The way of submitting itself broke.
-    pub failure: Option<io::Error>,
-    /// How late the I/Os of an open loop began.
-    pub late: Option<Box<Lateness>>,
-    /// Mean time over which the one stamp of a batch was shared; `None`: every I/O has its own.
-    pub batch_span: Option<Nanos>,
-    /// How its I/Os were given to the kernel; `None`: by a call each that returns when it is complete.
-    pub submissions: Option<Submissions>,
-    /// I/Os that its log misses; none without a log.
-    pub missed: Missed,
-}
-
-/// How late the I/Os of an open loop began.
-#[derive(Debug)]
-pub(crate) struct Lateness {
-    /// After they were due, whoever's fault it was.
-    pub all: Histogram,
-    /// After they were due and there was a place for them: by fault of the thread alone.
-    pub own: Histogram,
 }
 
 /// See the module.
@@ -228,8 +186,8 @@ impl Recorder {
     /// Counts the slot's I/O, completed at `now`.
     #[inline(always)]
     pub fn complete(&mut self, slot: usize, io: Ended) {
-        let latency = io.now.saturating_sub(Nanos(self.in_flight.due(slot)));
-        let service = io.now.saturating_sub(Nanos(self.in_flight.start(slot)));
+        let (due, start) = self.in_flight.since(slot);
+        let (latency, service) = (io.now.saturating_sub(Nanos(due)), io.now.saturating_sub(Nanos(start)));
         self.current.record(io.op, u64::from(io.len), latency, service);
         self.log(io, latency, false);
     }

@@ -4,7 +4,8 @@
 use crate::layout::Job;
 use crate::order::Order;
 use crate::places::Places;
-use crate::replay::Replaying;
+use crate::replaying::Replaying;
+use crate::step::Step;
 use stend_base::permutation::AHEAD;
 use stend_base::random::{below, draw};
 use stend_spec::workload::{Mix, Op, Pattern};
@@ -27,19 +28,6 @@ pub(crate) struct Sequence {
     ahead: [Step; AHEAD],
     /// How much of that is: all or nothing.
     known: u64,
-}
-
-/// One I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
-    /// What it does.
-    pub op: Op,
-    /// First byte on the target.
-    pub offset: u64,
-    /// Bytes.
-    pub len: u32,
-    /// A write that by itself is complete only when it is durable.
-    pub durable: bool,
 }
 
 impl Sequence {

@@ -224,6 +224,13 @@ impl InFlight {
         Self::cell(&self.due, slot).map_or_else(|| self.start(slot), |cell| cell.load(Ordering::Relaxed))
     }
 
+    /// When the slot's I/O was due, and when it began.
+    #[inline(always)]
+    pub fn since(&self, slot: usize) -> (u64, u64) {
+        let start = self.start(slot);
+        (if self.due.is_empty() { start } else { self.due(slot) }, start)
+    }
+
     /// Notes that the slot is free.
     #[inline(always)]
     pub fn clear(&self, slot: usize) {

@@ -17,6 +17,10 @@ const NO_WAITS: u32 = 8;
 //= linux, io_uring/io_uring.h: IO_LOCAL_TW_DEFAULT_MAX
 const TOGETHER: u32 = 16;
 
+/// As many completions as one call hands out: after so many, others may be complete.
+//= linux, io_uring/io_uring.h: IO_LOCAL_TW_DEFAULT_MAX
+const HANDED_OUT: usize = 20;
+
 /// How one thread submits.
 pub(crate) struct Submission {
     /// Each, or together.
@@ -25,8 +29,12 @@ pub(crate) struct Submission {
     decides: bool,
     /// More I/Os may be due than go by one call.
     many: bool,
+    /// Completions are read as they come, so that one may have to wait to be read.
+    stamped: bool,
     no_waits: u32,
     pending: u64,
+    /// When all that was complete had been read.
+    read: Nanos,
     done: Submissions,
 }
 
@@ -37,7 +45,31 @@ impl Submission {
         let decides = stream.submit == Submit::Auto && !stream.batch.is_any() && places > 1;
         let each = decides || stream.submit == Submit::Each;
         let many = decides && places > 2 * TOGETHER;
-        Submission { each, decides, many, no_waits: 0, pending: 0, done: Submissions::default() }
+        let stamped = stream.batch.size == 1 && places > 1;
+        let (read, done) = (Nanos(0), Submissions::default());
+        Submission { each, decides, many, stamped, no_waits: 0, pending: 0, read, done }
+    }
+
+    /// Notes that the load begins.
+    pub fn begins(&mut self, now: Nanos) {
+        self.read = now;
+    }
+
+    /// Notes that so many completions were read at `now`, of which none was there before the thread slept, if it `slept`.
+    #[inline(always)]
+    pub fn read(&mut self, count: usize, now: Nanos, slept: bool) {
+        if self.stamped && !slept {
+            self.done.late_ns += count as u64 * now.saturating_sub(self.read).0;
+        }
+        if slept || count < HANDED_OUT {
+            self.read = now;
+        }
+    }
+
+    /// Whether what is queued are several I/Os, whose completions wait until the last of them is submitted.
+    #[inline(always)]
+    pub fn is_several(&self) -> bool {
+        self.pending > 1
     }
 
     /// Whether I/Os that are due may have to wait for others to be submitted.
@@ -120,7 +152,7 @@ mod tests {
         assert_eq!(given(&mut auto, 4), 1);
         auto.waited(true);
         assert_eq!(given(&mut auto, 4), 4);
-        assert_eq!(auto.done(), Submissions { calls: 13, ios: 16, together: 4, waited_ns: 0 });
+        assert_eq!(auto.done(), Submissions { calls: 13, ios: 16, together: 4, waited_ns: 0, late_ns: 0 });
     }
 
     #[test]
@@ -144,6 +176,21 @@ mod tests {
         assert_eq!(calls(of(Submit::Batch, 1)), (false, 1));
         assert_eq!(calls(of(Submit::Auto, 4)), (false, 1), "a batch that is waited for goes together, too");
         assert_eq!(calls(of(Submit::Auto, 1)), (true, 8));
+    }
+
+    #[test]
+    fn what_is_read_after_the_thread_was_busy_may_be_complete_since_it_read_last() {
+        let late = |reads: &[(usize, u64, bool)], depth| {
+            let mut of = Submission::of(&stream(), depth);
+            of.begins(Nanos(1000));
+            reads.iter().for_each(|&(count, at, slept)| of.read(count, Nanos(at), slept));
+            of.done().late_ns
+        };
+        assert_eq!(late(&[(3, 1010, false), (2, 1015, false)], 32), 3 * 10 + 2 * 5);
+        assert_eq!(late(&[(3, 1010, true), (2, 1015, false)], 32), 2 * 5, "it slept until they were there");
+        // More may be left of as many as one call hands out.
+        assert_eq!(late(&[(20, 1010, false), (2, 1015, false)], 32), 20 * 10 + 2 * 15);
+        assert_eq!(late(&[(1, 1010, false)], 1), 0, "a single I/O is waited for");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::Control;
 use crate::backend::{Choice, Lane, choose_backend};
 use crate::crew;
-use crate::engine::{self, Task};
+use crate::engine;
 use crate::io_log;
 use crate::layout::{self, Job};
 use crate::payload::Payload;
@@ -11,10 +11,11 @@ use crate::prober::Prober;
 use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
 use crate::target::{Target, own_file};
+use crate::task::{Sinks, Task};
+use crate::verify;
 use crate::verify::ledger::{self, Keeper, LedgerIn};
-use crate::verify::{self, Marks};
+use crate::verify::marks::Marks;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
-use stend_record::IoChunk;
 use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_spec::workload::{Backend, Data, OPS, Op, Pattern, Sync, Trial};
@@ -28,15 +29,6 @@ const FAULT_LIMIT: u64 = 100;
 const PSYNC_THREADS_MAX: u64 = 1024;
 /// Largest I/O: the kernel cuts longer ones at 2 GiB less a page (MAX_RW_COUNT).
 const BLOCK_MAX: u64 = 1 << 30;
-
-/// Where a trial hands over what it knows while it goes on. Both are called from the thread that called it, should return
-/// soon, and never make the load wait.
-pub struct Sinks<'a> {
-    /// Takes counters about every 100 ms.
-    pub slices: &'a mut dyn FnMut(Vec<Slice>),
-    /// Takes the log of every I/O of the window, if the trial keeps one, in pieces of 4096 at most.
-    pub log: &'a mut dyn FnMut(IoChunk),
-}
 
 /// Runs `trial` on `file`, which must have been opened as the trial says (direct, writable).
 ///

@@ -6,9 +6,11 @@ pub mod calibration;
 pub mod checkup;
 pub mod crash;
 mod engine;
+pub mod event;
 pub mod facts;
 mod fault;
 pub mod fio_bins;
+pub mod hosts;
 pub mod imported;
 pub mod inventory;
 pub mod io_log;
@@ -17,10 +19,10 @@ pub mod parts;
 mod phase;
 pub mod probes;
 pub mod published;
+pub mod redact;
 pub mod run;
 pub mod sample;
 mod stands;
-mod storage;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod targets;
@@ -29,22 +31,23 @@ pub mod verification;
 pub use calibration::{Calibration, Subject};
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash, Replayed};
+pub use event::{ArmFacts, Event, EventKind};
 pub use facts::{
     Busy, Device, HostFacts, OwnMark, Refusal, STAND_PATHS, Sampled, Signature, TargetFacts, TargetKind, UNKNOWN_DATA,
     WriteAccess, joins_paths,
 };
 pub use fault::{Back, FaultMoment};
+pub use hosts::{HostId, HostInfo, HostRecord, Role};
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 pub use inventory::{FabricPath, Health, Inventory, InventoryDevice};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
-    ArmFacts, BufferPages, Censored, Chosen, Contents, EngineFacts, Event, EventKind, External, IoErrors, JobTotals,
-    Slice, TrialOutcome, TrialStatus, ZeroSample,
+    BufferPages, Censored, Chosen, Contents, EngineFacts, External, IoErrors, JobTotals, Slice, TrialOutcome,
+    TrialStatus, ZeroSample,
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};
 pub use run::{Entry, RunHeader, RunRecord, RunState, StandText, TrialRecord};
 pub use sample::Sample;
-pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};
-pub use storage::{StorageHost, StorageRecord};
+pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, Rehearsal, StandPlan, StandStatus};
 pub use verification::{Defect, Verification};

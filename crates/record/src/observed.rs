@@ -1,10 +1,7 @@
 //! What the load engine observed during one trial.
 
 use crate::app::AppOutcome;
-use crate::calibration::Calibration;
-use crate::crash::Aftermath;
 pub use crate::engine::{BufferPages, Chosen, EngineFacts, External, JobFacts};
-use crate::facts::{HostFacts, TargetFacts};
 use crate::imported::Told;
 use crate::io_log::IoLogTotals;
 pub use crate::phase::Phase;
@@ -12,7 +9,7 @@ use crate::probes::Probes;
 use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
-use stend_base::{Bytes, Nanos, Say};
+use stend_base::{Bytes, Nanos};
 use stend_spec::workload::{OPS, Op};
 
 /// Counters of one stream and operation in one interval, merged over jobs.
@@ -190,6 +187,9 @@ pub struct Submissions {
     pub together: u64,
     /// How long I/Os that went one by one waited for those before them, all together, ns, before their latencies began.
     pub waited_ns: u64,
+    /// How long before its stamp each may have been complete because the thread was busy, all together, ns: since it last had read all that
+    /// was complete. Without what a wake-up takes, and without one submission that precedes a wait in the same call.
+    pub late_ns: u64,
 }
 
 impl Submissions {
@@ -199,6 +199,7 @@ impl Submissions {
         self.ios += more.ios;
         self.together += more.together;
         self.waited_ns += more.waited_ns;
+        self.late_ns += more.late_ns;
     }
 }
 
@@ -249,158 +250,6 @@ pub struct Contents {
     pub compressed: Bytes,
     /// Blocks that equal one sampled before.
     pub repeated: u32,
-}
-
-/// Something that happened at a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
-    /// CLOCK_MONOTONIC ns of the host that saw it.
-    pub at: Nanos,
-    /// What.
-    pub kind: EventKind,
-}
-
-impl Event {
-    /// Moves its times by `by_ns` on the run's axis.
-    pub fn shift(&mut self, by_ns: i64) {
-        self.at = self.at.shifted(by_ns);
-        if let EventKind::Calibrated(calibration) = &mut self.kind
-            && let Ok(outcome) = &mut calibration.found
-        {
-            outcome.shift(by_ns);
-        }
-    }
-}
-
-/// Kinds of events; data only, worded by `analyse` and the binary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EventKind {
-    /// A phase of the run began.
-    Phase(Phase),
-    /// The user or a signal asked to stop.
-    StopRequested,
-    /// A run that had ended early goes on.
-    Resumed {
-        /// The host as it is now; it may have another kernel.
-        host: Box<HostFacts>,
-        /// Added to the host's CLOCK_MONOTONIC from here on, ns: after a reboot that clock begins anew,
-        /// and wall clock ties both sessions to one axis.
-        shift_ns: i64,
-    },
-    /// The host is another machine than the coordinator's, with a clock of its own.
-    HostClock {
-        /// What was added to its CLOCK_MONOTONIC in all that it told, ns: the coordinator's minus its own.
-        shift_ns: i64,
-        /// How far off that may be at most, either way, ns: half of the shortest way there and back.
-        uncertainty_ns: u64,
-    },
-    /// An arm was switched to; the trials from here on belong to it.
-    Arm {
-        /// Index of the arm in the suite.
-        arm: u32,
-        /// What the host and the targets were then.
-        facts: Box<ArmFacts>,
-    },
-    /// A session that goes on after a crash has looked at the target.
-    Crash(Aftermath),
-    /// A ceiling was measured.
-    Calibrated(Box<Calibration>),
-    /// The worker's stream ended without a goodbye.
-    HostLost {
-        /// What the coordinator saw.
-        detail: String,
-    },
-    /// Intervals were merged because the stream to the coordinator was slow.
-    IntervalsMerged {
-        /// How many were folded into others.
-        count: u64,
-    },
-    /// From here on a trial that goes on would be lost with the coordinator: its entries are kept in memory until it ends.
-    NoSpool {
-        /// What was tried, and the system's own words.
-        why: String,
-    },
-    /// The run file could not be written any more.
-    RunFileFull {
-        /// The store's own words.
-        detail: String,
-    },
-    /// A command was executed on the host.
-    Command {
-        /// Its words.
-        argv: Vec<String>,
-        /// Exit code, `None` if killed.
-        exit: Option<i32>,
-        /// Both outputs, cut to 64 KiB.
-        output: String,
-    },
-    /// Something that was done on another host than the one that is measured: the one that has the drives of the stand.
-    Elsewhere {
-        /// How the user calls it.
-        host: String,
-        /// What: a command or a step.
-        what: Box<EventKind>,
-    },
-    /// The storage host of the stand is not watched, or from here on not any more.
-    StorageUnwatched {
-        /// How the user calls it.
-        host: String,
-        /// Why.
-        why: Say,
-    },
-    /// A step changed the machine, or undid a change.
-    Step {
-        /// What it did, e.g. `create /var/tmp/.stend-x/data`.
-        action: String,
-    },
-    /// Anything else worth keeping, in English.
-    Note {
-        /// The note.
-        text: String,
-    },
-    /// An event of a case, which is done to the storage.
-    Fault {
-        /// Ordinal of the trial.
-        trial: u32,
-        /// Index in the events of its case.
-        fault: u32,
-        /// How far it is.
-        moment: crate::FaultMoment,
-        /// What it is, or what undoes it.
-        what: Say,
-    },
-    /// A state of the log of writes is made again, from 1.
-    Replaying {
-        /// Which.
-        state: u32,
-        /// How many there are.
-        states: u32,
-    },
-    /// A machine whose power a run had cut, and what is measured on it, are there again.
-    Back(crate::Back),
-    /// Another run loaded drives of the targets during this one.
-    Beside {
-        /// Its id.
-        run_id: String,
-        /// Path of its run file.
-        run_file: String,
-        /// Process id of its worker.
-        pid: u32,
-        /// Names of the drives, as the kernel has them.
-        drives: Vec<String>,
-    },
-}
-
-/// Host and targets in one arm, as they were just after switching to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArmFacts {
-    /// The host.
-    pub host: HostFacts,
-    /// Every target.
-    pub targets: Vec<TargetFacts>,
-    /// (name, output) of every command that the suite observes with, in its order.
-    pub observed: Vec<(String, String)>,
 }
 
 /// How a range was emptied before it was written.

@@ -2,15 +2,16 @@
 
 use crate::calibration::Calibration;
 use crate::crash::{Aftermath, Crash};
-use crate::facts::{HostFacts, TargetFacts};
+use crate::event::{ArmFacts, Event, EventKind};
+use crate::facts::HostFacts;
+use crate::hosts::{HostId, HostInfo, HostRecord, Role};
 use crate::imported::Imported;
 use crate::io_log::IoChunk;
-use crate::observed::{ArmFacts, Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
+use crate::observed::{FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
-use crate::storage::{StorageHost, StorageRecord};
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
-use stend_spec::plan::{Decision, PlanInputs};
+use stend_plan::{Decision, PlanInputs};
 use stend_spec::workload::Trial;
 
 /// The first entry of every run file.
@@ -24,6 +25,8 @@ pub struct RunHeader {
     pub stend_version: String,
     /// The command line, as given.
     pub command_line: Vec<String>,
+    /// Targets as the user named them; empty where a stand gives them, or another tool had them.
+    pub named: Vec<String>,
     /// Everything the plan follows from.
     pub inputs: PlanInputs,
     /// The suite file, verbatim.
@@ -36,6 +39,28 @@ pub struct RunHeader {
     // Written also where it is none: postcard knows no names of fields.
     #[serde(default)]
     pub stand: Option<StandText>,
+    /// What the user calls the run.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+impl RunHeader {
+    /// A header with everything else empty.
+    pub fn new(id: &str, inputs: PlanInputs) -> RunHeader {
+        RunHeader {
+            id: id.to_string(),
+            started_unix: 0,
+            stend_version: String::new(),
+            command_line: Vec::new(),
+            named: Vec::new(),
+            inputs,
+            suite_text: String::new(),
+            realtime_offset_ns: 0,
+            imported: None,
+            stand: None,
+            label: None,
+        }
+    }
 }
 
 /// A stand file, as it was when the run began.
@@ -80,10 +105,13 @@ pub enum RunState {
 pub enum Entry {
     /// Always first, once.
     Header(Box<RunHeader>),
-    /// Facts of the host.
-    Host(Box<HostFacts>),
-    /// Facts of every target, in the order in which they form the range.
-    Targets(Vec<TargetFacts>),
+    /// What is known of a host, before anything that was read there.
+    Host {
+        /// Which.
+        host: HostId,
+        /// What.
+        info: Box<HostInfo>,
+    },
     /// The plan decided.
     Decision {
         /// Ordinal of the decision.
@@ -132,18 +160,47 @@ pub enum Entry {
     /// Blocks were sampled for zeros.
     Zeros(ZeroSample),
     /// Telemetry.
-    Sample(Box<Sample>),
+    Sample {
+        /// Where it was read.
+        host: HostId,
+        /// What.
+        sample: Box<Sample>,
+    },
     /// Something happened.
     Event(Event),
     /// The run is over; last entry.
     End(RunState),
-    /// Facts of the storage host of a stand of two hosts, before anything that was read there.
-    Storage(Box<StorageHost>),
-    /// Telemetry of that host.
-    StorageSample(Box<Sample>),
 }
 
 impl Entry {
+    /// Whether the run has begun to do what was asked: it decided, measured, wrote, or executed a command. Before that it looks around, and
+    /// makes a test file that it takes away again.
+    pub fn tells_of_work(&self) -> bool {
+        match self {
+            Entry::Header(_) | Entry::Host { .. } | Entry::Sample { .. } | Entry::End(_) => false,
+            Entry::Event(event) => !matches!(
+                event.kind,
+                EventKind::Phase(_)
+                    | EventKind::Note { .. }
+                    | EventKind::Step { .. }
+                    | EventKind::StopRequested
+                    | EventKind::HostClock { .. }
+                    | EventKind::HostLost { .. }
+                    | EventKind::IntervalsMerged { .. }
+                    | EventKind::NoSpool { .. }
+                    | EventKind::Unwatched { .. }
+                    | EventKind::Beside { .. }
+            ),
+            Entry::Decision { .. }
+            | Entry::TrialStart { .. }
+            | Entry::Slices { .. }
+            | Entry::IoLog { .. }
+            | Entry::TrialEnd { .. }
+            | Entry::Fill(_)
+            | Entry::Zeros(_) => true,
+        }
+    }
+
     /// The same entry with its times moved by `by_ns` on the run's axis.
     pub fn shifted(mut self, by_ns: i64) -> Entry {
         let shift = |at: &mut Nanos| *at = at.shifted(by_ns);
@@ -151,16 +208,14 @@ impl Entry {
             Entry::TrialStart { at, .. } => shift(at),
             Entry::TrialEnd { outcome, .. } => outcome.shift(by_ns),
             Entry::IoLog { chunk, .. } => shift(&mut chunk.base),
-            Entry::Sample(sample) | Entry::StorageSample(sample) => shift(&mut sample.at),
+            Entry::Sample { sample, .. } => shift(&mut sample.at),
             Entry::Event(event) => event.shift(by_ns),
             Entry::Header(_)
-            | Entry::Host(_)
-            | Entry::Targets(_)
+            | Entry::Host { .. }
             | Entry::Decision { .. }
             | Entry::Slices { .. }
             | Entry::Fill(_)
             | Entry::Zeros(_)
-            | Entry::Storage(_)
             | Entry::End(_) => {}
         }
         self
@@ -195,10 +250,8 @@ pub struct RunRecord {
     pub header: RunHeader,
     /// How far it got.
     pub state: RunState,
-    /// Host facts, `None` if it ended before they were known.
-    pub host: Option<HostFacts>,
-    /// Facts of every target; none if it ended before they were known.
-    pub targets: Vec<TargetFacts>,
+    /// By their ids; the first is measured.
+    pub(crate) hosts: Vec<HostRecord>,
     /// Decisions in order.
     pub decisions: Vec<Decision>,
     /// Fill, if one ran.
@@ -209,12 +262,8 @@ pub struct RunRecord {
     pub trials: Vec<TrialRecord>,
     /// Rounds before the trials of their cases, in order; their ordinals are counted together with those of trials.
     pub rounds: Vec<TrialRecord>,
-    /// Telemetry in order.
-    pub samples: Vec<Sample>,
     /// Events in order.
     pub events: Vec<Event>,
-    /// The storage host of a stand of two hosts; `None` of any other run, and if it was not watched.
-    pub storage: Option<StorageRecord>,
 }
 
 impl RunRecord {
@@ -223,25 +272,51 @@ impl RunRecord {
         RunRecord {
             header,
             state: RunState::Open,
-            host: None,
-            targets: Vec::new(),
+            hosts: vec![HostRecord::default()],
             decisions: Vec::new(),
             fill: None,
             zeros: None,
             trials: Vec::new(),
             rounds: Vec::new(),
-            samples: Vec::new(),
             events: Vec::new(),
-            storage: None,
         }
     }
 
-    /// Adds what one entry says. An entry of a trial that is not known is dropped: its start is lost.
+    /// Every host, by its id.
+    pub fn hosts(&self) -> &[HostRecord] {
+        &self.hosts
+    }
+
+    /// The host that is measured; without facts if the run ended before they were known.
+    pub fn load(&self) -> &HostRecord {
+        &self.hosts[0]
+    }
+
+    /// The same, to be changed.
+    pub fn load_mut(&mut self) -> &mut HostRecord {
+        &mut self.hosts[0]
+    }
+
+    /// The host with the drives of a stand of two hosts, if it was watched.
+    pub fn storage(&self) -> Option<&HostRecord> {
+        self.hosts.iter().find(|host| host.role == Role::Storage && host.facts.is_some())
+    }
+
+    /// The same, to be changed.
+    pub fn storage_mut(&mut self) -> Option<&mut HostRecord> {
+        self.hosts.iter_mut().find(|host| host.role == Role::Storage && host.facts.is_some())
+    }
+
+    /// How the user calls a host; empty if that is not known.
+    pub fn name_of(&self, host: HostId) -> &str {
+        self.hosts.get(host.index()).map_or("", |host| &host.name)
+    }
+
+    /// Adds what one entry says. What belongs to a trial or a host that is not known is dropped: its beginning is lost.
     pub fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::Header(header) => self.header = *header,
-            Entry::Host(facts) => self.host = Some(*facts),
-            Entry::Targets(facts) => self.targets = facts,
+            Entry::Host { host, info } => self.add_host(host, *info),
             Entry::Decision { decision, .. } => self.decisions.push(decision),
             Entry::TrialStart { trial, case, block, round, asked, at } => {
                 let (slices, logged, outcome) = (Vec::new(), 0, None);
@@ -262,19 +337,23 @@ impl RunRecord {
             }
             Entry::Fill(outcome) => self.fill = Some(outcome),
             Entry::Zeros(zeros) => self.zeros = Some(zeros),
-            Entry::Sample(sample) => self.samples.push(*sample),
-            Entry::Event(event) => self.events.push(event),
-            Entry::End(state) => self.state = state,
-            Entry::Storage(facts) => {
-                let samples = self.storage.take().map(|earlier| earlier.samples).unwrap_or_default();
-                self.storage = Some(StorageRecord { facts: *facts, samples });
-            }
-            // Without facts nobody knows whose counters they are.
-            Entry::StorageSample(sample) => {
-                if let Some(storage) = &mut self.storage {
-                    storage.samples.push(*sample);
+            Entry::Sample { host, sample } => {
+                if let Some(record) = self.hosts.get_mut(host.index()) {
+                    record.samples.push(*sample);
                 }
             }
+            Entry::Event(event) => self.events.push(event),
+            Entry::End(state) => self.state = state,
+        }
+    }
+
+    /// A host that is new, or known better than before.
+    fn add_host(&mut self, host: HostId, info: HostInfo) {
+        if host.index() == self.hosts.len() {
+            self.hosts.push(HostRecord::default());
+        }
+        if let Some(record) = self.hosts.get_mut(host.index()) {
+            record.info = info;
         }
     }
 

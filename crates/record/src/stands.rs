@@ -96,3 +96,12 @@ pub struct Raised {
     /// Signatures that are seen on them all the same: of what lay on the drives before.
     pub signatures: Vec<String>,
 }
+
+/// Changes of a machine in words, in order, in English.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Rehearsal {
+    /// What making a target ready would do.
+    pub steps: Vec<String>,
+    /// What its undo would do.
+    pub undo: Vec<String>,
+}

@@ -1,6 +1,6 @@
 //! Cells of the tables of density, the same on a terminal and on a page.
 
-use crate::figures::{NONE, both};
+use crate::figures::NONE;
 use stend_analyse::findings::{DensityFinding, DensityPoint};
 use stend_base::{Lang, Nanos, Say, Share, format, say};
 
@@ -26,7 +26,7 @@ pub(crate) fn cells(point: &DensityPoint) -> Vec<Say> {
     vec![
         Say::same(format!("{} / {}", point.held, point.trials)),
         share(Some(point.within)),
-        both(|lang| format::number(point.rate, lang)),
+        Say::both(|lang| format::number(point.rate, lang)),
         of(point.fairness, |part, lang| format::fixed(part, 2, lang)),
         of(point.latency, |(least, most): (Nanos, Nanos), lang| {
             format!("{}–{}", format::latency(least, lang), format::latency(most, lang))
@@ -42,7 +42,7 @@ pub(crate) fn origin(found: &DensityFinding) -> Say {
     let versions = found.versions.join("; ");
     let latency = found.program.latency();
     let (objective, groups) = (found.objective(), found.groups);
-    both(|lang| {
+    Say::both(|lang| {
         let groups = match (groups, lang) {
             (None, Lang::En) => "Instances had no limits.".to_string(),
             (None, Lang::Ru) => "Экземпляры ничем не ограничены.".to_string(),
@@ -65,5 +65,5 @@ fn of<T>(value: Option<T>, text: impl Fn(T, Lang) -> String) -> Say
 where
     T: Copy,
 {
-    value.map_or(Say::same(NONE), |value| both(|lang| text(value, lang)))
+    value.map_or(Say::same(NONE), |value| Say::both(|lang| text(value, lang)))
 }

@@ -1,7 +1,8 @@
 //! Cells of the tables of events, the same on a terminal and on a page.
 
-use crate::figures::{NONE, both};
-use stend_analyse::findings::{FaultFinding, FaultTrial, beyond, middle_and_most, seconds};
+use crate::figures::NONE;
+use stend_analyse::findings::{FaultFinding, FaultTrial};
+use stend_analyse::{beyond, middle_and_most, seconds};
 use stend_base::{Lang, Nanos, Say, format, say};
 
 /// Headings: the trial, and what was seen of it.
@@ -95,5 +96,5 @@ fn told(
         Of::Middle => middle,
         Of::Most => most,
     };
-    both(|lang| value.map_or_else(|| beyond(seen, lang), |value| words(value, lang)))
+    Say::both(|lang| value.map_or_else(|| beyond(seen, lang), |value| words(value, lang)))
 }

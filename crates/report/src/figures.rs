@@ -8,11 +8,6 @@ use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
 /// Stands for a number that is not there.
 pub const NONE: &str = "—";
 
-/// A text made for each language.
-pub fn both(text: impl Fn(Lang) -> String) -> Say {
-    Say { en: text(Lang::En), ru: text(Lang::Ru) }
-}
-
 /// The one unit of latency of a table: cells of a column compare at a glance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LatencyUnit {
@@ -75,7 +70,7 @@ pub fn numa_node(node: Option<u32>, device: Option<u32>, of: &Say) -> Say {
     let number = node.map_or("?".to_string(), |node| node.to_string());
     let mark =
         if node.is_some() && node == device { say!(" (drive)", " (накопитель)") } else { Say::same("") };
-    both(|lang| format!("{} {number}{}", of.get(lang), mark.get(lang)))
+    Say::both(|lang| format!("{} {number}{}", of.get(lang), mark.get(lang)))
 }
 
 /// Name of an operation; with its stream where a case has several.
@@ -91,22 +86,15 @@ pub fn op_name(case: &CaseFinding, op: &OpFinding) -> Say {
 /// Half the 95 % interval as a part of the value: `± 1.2 %`. `None` without an interval.
 pub fn plus_minus(estimate: &Estimate) -> Option<Say> {
     let (low, high) = estimate.interval?;
-    let percent = (high - low) / 2.0 / estimate.value * 100.0;
-    if !percent.is_finite() || percent < 0.0 || !estimate.value.is_finite() {
-        return None;
-    }
-    let digits = match percent {
-        p if p >= 9.95 => 0,
-        p if p >= 0.095 => 1,
-        _ => 2,
-    };
-    Some(both(|lang| format!("± {} %", format::fixed(percent, digits, lang))))
+    let half = (high - low) / 2.0 / estimate.value;
+    let known = half.is_finite() && half >= 0.0 && estimate.value.is_finite();
+    known.then(|| Say::both(|lang| format::plus_minus(half, lang)))
 }
 
 /// Both ends of an interval in the unit of the headline: `408 120 … 416 200 IOPS`.
 pub fn interval(estimate: &Estimate, headline: Headline) -> Option<Say> {
     let (low, high) = estimate.interval.filter(|(l, h)| l.is_finite() && h.is_finite())?;
-    Some(both(|lang| match headline {
+    Some(Say::both(|lang| match headline {
         Headline::Iops => format!("{} … {} IOPS", format::iops(low, lang), format::iops(high, lang)),
         Headline::Throughput => {
             format!("{} … {}", format::number(low / 1e6, lang), format::throughput(high, lang))
@@ -117,12 +105,12 @@ pub fn interval(estimate: &Estimate, headline: Headline) -> Option<Say> {
 /// A quantile in the unit of its table: `84.2`, `> 20 000`, or a dash when there is not enough data.
 pub fn quantile(quantile: &Quantile, unit: LatencyUnit) -> Say {
     match quantile.value {
-        QuantileValue::At(v) => both(|lang| unit.number(v, lang)),
-        QuantileValue::Above(v) => both(|lang| format!("> {}", unit.number(v, lang))),
+        QuantileValue::At(v) => Say::both(|lang| unit.number(v, lang)),
+        QuantileValue::Above(v) => Say::both(|lang| format!("> {}", unit.number(v, lang))),
         QuantileValue::Printed(Some((least, most))) if least != most => {
-            both(|lang| format!("{}–{}", unit.number(least, lang), unit.number(most, lang)))
+            Say::both(|lang| format!("{}–{}", unit.number(least, lang), unit.number(most, lang)))
         }
-        QuantileValue::Printed(Some((least, _))) => both(|lang| unit.number(least, lang)),
+        QuantileValue::Printed(Some((least, _))) => Say::both(|lang| unit.number(least, lang)),
         QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => Say::same(NONE),
     }
 }
@@ -141,7 +129,7 @@ pub fn largest(op: &OpFinding) -> Option<Nanos> {
 pub fn latency_max(max: Option<Nanos>, censored: u64, unit: LatencyUnit) -> Say {
     let Some(max) = max else { return Say::same(NONE) };
     let sign = if censored > 0 { "> " } else { "" };
-    both(|lang| format!("{sign}{}", unit.number(max, lang)))
+    Say::both(|lang| format!("{sign}{}", unit.number(max, lang)))
 }
 
 /// `p50`, `p99.9`; with a comma in Russian.
@@ -153,7 +141,7 @@ pub fn quantile_name(q: Share) -> Say {
 
 /// A value of a chart with its unit where that is not in the name of the axis.
 pub fn value(value: f64, unit: Unit) -> Say {
-    both(|lang| match unit {
+    Say::both(|lang| match unit {
         Unit::Plain | Unit::Seconds => format::number(value, lang),
         Unit::BytesPerSecond => format::number(value / 1e6, lang),
         // Nines in a share (99.999 %) are the point of it: no rounding to one decimal.

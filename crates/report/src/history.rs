@@ -1,6 +1,6 @@
 //! `stend compare --history`: where values changed over many runs, for people and machines.
 
-use crate::figures::{both, utc};
+use crate::figures::utc;
 use crate::text::{clean, list, screen};
 use crate::words;
 use serde::Serialize;
@@ -45,20 +45,20 @@ fn told(history: &History) -> impl Iterator<Item = (&Series, &Change)> {
 /// Every lasting change, in one sentence each.
 pub(crate) fn changes(history: &History) -> Vec<Say> {
     let one = |(series, change): (&Series, &Change)| {
-        both(|lang| format!("{} {}", glyph(change), sentence(history, series, change, lang)))
+        Say::both(|lang| format!("{} {}", glyph(change), sentence(history, series, change, lang)))
     };
     told(history).map(one).collect()
 }
 
 /// What else was not the same right after each of them.
 pub(crate) fn conditions(history: &History, changed: &Changed) -> Vec<Say> {
-    changed.iter().map(|(run, found)| both(|lang| conditions_of(history, *run, found, lang))).collect()
+    changed.iter().map(|(run, found)| Say::both(|lang| conditions_of(history, *run, found, lang))).collect()
 }
 
 /// The values that did not change, with their range.
 pub(crate) fn steady(history: &History) -> Vec<Say> {
     let steady = history.series.iter().filter(|series| series.changes.is_empty());
-    steady.map(|series| both(|lang| range(series, lang))).collect()
+    steady.map(|series| Say::both(|lang| range(series, lang))).collect()
 }
 
 /// How many runs, and when.

@@ -4,6 +4,7 @@
 mod ceiling;
 mod density;
 mod faults;
+pub mod gate;
 mod limits;
 mod numa;
 mod precision;
@@ -18,6 +19,7 @@ use stend_analyse::findings::{
     Basis, CaseFinding, Caveat, CheckResult, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding,
     Quantile, QuantileValue, ReplayFinding, SearchFinding, SearchedRate, TargetFinding,
 };
+use stend_analyse::gate::GateFinding;
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
 use stend_record::RunState;
@@ -29,7 +31,12 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// Findings as JSON, indented, with a line feed at the end. A number that is not finite is `null`.
 pub fn json(findings: &Findings) -> String {
-    pretty(&document(findings))
+    gated_json(findings, None)
+}
+
+/// The same with what a gate says of them.
+pub fn gated_json(findings: &Findings, gate: Option<&GateFinding>) -> String {
+    pretty(&Document { gate: gate.map(gate::gate), ..document(findings) })
 }
 
 /// Any document of ours, indented, with a line feed at the end.
@@ -43,6 +50,9 @@ struct Document<'a> {
     schema: &'static str,
     schema_version: u32,
     run: &'a str,
+    /// What the user calls the run (`--name`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
     suite: &'a str,
     /// As the user named them, in the order in which they form the range.
     targets: &'a [String],
@@ -73,6 +83,9 @@ struct Document<'a> {
     cost: Cost,
     across: &'a [Chart],
     charts: &'a [Chart],
+    /// What `--gate` and `--expect` say; absent without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<gate::GateOut<'a>>,
 }
 
 /// How far a run got, for machines.
@@ -273,6 +286,7 @@ fn document(findings: &Findings) -> Document<'_> {
         schema: "stend-findings",
         schema_version: SCHEMA_VERSION,
         run: &findings.run,
+        label: findings.label.as_deref(),
         suite: &findings.suite,
         targets: &findings.targets,
         stand: findings.stand.as_deref(),
@@ -301,6 +315,7 @@ fn document(findings: &Findings) -> Document<'_> {
         },
         across: &findings.across,
         charts: &findings.charts,
+        gate: None,
     }
 }
 

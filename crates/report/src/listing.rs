@@ -2,6 +2,8 @@
 
 use crate::json::State;
 use serde::Serialize;
+use stend_analyse::Leading;
+use stend_analyse::findings::Headline;
 use stend_base::{Bytes, Error};
 use stend_record::RunState;
 
@@ -13,12 +15,44 @@ const SCHEMA_VERSION: u32 = 1;
 pub struct Listed {
     /// Name of the file without its extension: what a RUN argument takes.
     pub name: String,
-    /// Path of the file.
+    /// Path of the file; of a run that was made elsewhere, where it lies.
     pub path: String,
     /// Bytes on disk, those of its log included.
     pub size: Bytes,
-    /// What is in it, or why it cannot be read.
-    pub run: Result<ListedRun, Box<Error>>,
+    /// What is in it.
+    pub content: Content,
+}
+
+/// What a run file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// A run.
+    Run(Box<ListedRun>),
+    /// It cannot be read, and why.
+    Unreadable(Box<Error>),
+    /// The file lay elsewhere and was removed or moved, or holds another run by now.
+    Gone,
+}
+
+impl Listed {
+    /// The run, if it can be read.
+    pub fn run(&self) -> Option<&ListedRun> {
+        match &self.content {
+            Content::Run(run) => Some(run),
+            Content::Unreadable(_) | Content::Gone => None,
+        }
+    }
+}
+
+/// Runs, the newest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// Those that are shown.
+    pub runs: Vec<Listed>,
+    /// How many older ones are not.
+    pub left_out: usize,
+    /// The directory that knows them.
+    pub directory: String,
 }
 
 /// A run in a list.
@@ -28,6 +62,8 @@ pub struct ListedRun {
     pub run: String,
     /// Wall clock at the start, seconds since 1970 UTC.
     pub started_unix: i64,
+    /// What the user calls it.
+    pub label: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// The targets as the user named them; none if the run ended before they were looked at.
@@ -40,6 +76,8 @@ pub struct ListedRun {
     pub cases: u32,
     /// Trials that began.
     pub trials: u32,
+    /// The number that stands for it; none if no trial counts.
+    pub result: Option<Leading>,
 }
 
 #[derive(Serialize)]
@@ -47,9 +85,21 @@ struct Document<'a> {
     schema: &'static str,
     schema_version: u32,
     runs: Vec<ListedOut<'a>>,
+    /// How many older runs are not here: `--all` shows them, too.
+    left_out: usize,
 }
 
-/// Either what is in a run file, or `error`: why it cannot be read.
+/// The rate of the case that tells most, the mean of its trials.
+#[derive(Serialize)]
+struct ResultOut<'a> {
+    case: &'a str,
+    /// Which of both people are shown: `iops` or `throughput`.
+    headline: &'static str,
+    iops: f64,
+    throughput_bytes_per_s: f64,
+}
+
+/// What is in a run file; or `error`: why it cannot be read; or `gone`: it was removed or moved.
 #[derive(Serialize)]
 struct ListedOut<'a> {
     /// What a RUN argument takes.
@@ -61,6 +111,9 @@ struct ListedOut<'a> {
     run: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     started_unix_s: Option<i64>,
+    /// What the user calls the run (`--name`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suite: Option<&'a str>,
     /// The targets as the user named them; none if the run ended before they were looked at.
@@ -78,29 +131,50 @@ struct ListedOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     trials: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<ResultOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Error>,
+    /// There is no file at `path` any more, or another run is in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    gone: bool,
 }
 
 /// The list as JSON, indented, with a line feed at the end.
-pub fn list_json(runs: &[Listed]) -> String {
-    let runs = runs.iter().map(entry).collect();
-    crate::json::pretty(&Document { schema: "stend-list", schema_version: SCHEMA_VERSION, runs })
+pub fn list_json(listing: &Listing) -> String {
+    let runs = listing.runs.iter().map(entry).collect();
+    let left_out = listing.left_out;
+    crate::json::pretty(&Document { schema: "stend-list", schema_version: SCHEMA_VERSION, runs, left_out })
 }
 
 fn entry(listed: &Listed) -> ListedOut<'_> {
-    let run = listed.run.as_ref().ok();
+    let run = listed.run();
     ListedOut {
         name: &listed.name,
         path: &listed.path,
         size_bytes: listed.size.0,
         run: run.map(|run| run.run.as_str()),
         started_unix_s: run.map(|run| run.started_unix),
+        label: run.and_then(|run| run.label.as_deref()),
         suite: run.map(|run| run.suite.as_str()),
         targets: run.map(|run| run.targets.as_slice()),
         state: run.map(|run| crate::json::state(&run.state)),
         going_on: run.map(|run| run.going_on),
         cases: run.map(|run| run.cases),
         trials: run.map(|run| run.trials),
-        error: listed.run.as_ref().err().map(|error| &**error),
+        result: run.and_then(|run| run.result.as_ref()).map(result),
+        error: if let Content::Unreadable(error) = &listed.content { Some(error) } else { None },
+        gone: listed.content == Content::Gone,
+    }
+}
+
+fn result(found: &Leading) -> ResultOut<'_> {
+    ResultOut {
+        case: &found.label,
+        headline: match found.headline {
+            Headline::Iops => "iops",
+            Headline::Throughput => "throughput",
+        },
+        iops: found.total.iops.value,
+        throughput_bytes_per_s: found.total.throughput.value,
     }
 }

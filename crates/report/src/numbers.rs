@@ -4,8 +4,8 @@
 use stend_analyse::Findings;
 use stend_analyse::findings::{Basis, CaseFinding, CheckStatus, Estimate, OpFinding, Quantile, QuantileValue, Rates};
 use stend_base::{Nanos, Result, Say, Share, say};
+use stend_plan::Plan;
 use stend_record::RunRecord;
-use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Stream, Trial};
 
 /// One number of a case.

@@ -7,7 +7,9 @@
 use crate::{Dialect, export, io_log, results_csv};
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
-/// First line of JUnit behind its declaration, and of Markdown; a comment in both.
+/// First line of JUnit.
+pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+/// The next line of JUnit, and the first of Markdown; a comment in both.
 pub(crate) const COMMENT: &str = "<!-- Stend -->\n";
 /// Last line of Markdown: what was written behind it is not ours.
 pub(crate) const COMMENT_END: &str = "<!-- /Stend -->\n";
@@ -51,7 +53,7 @@ fn piece(file: &mut (impl Read + Seek), from: u64, most: u64) -> Result<Vec<u8>>
 fn is_page(head: &[u8], tail: &[u8]) -> bool {
     let html =
         head.starts_with(b"<!doctype html>\n<html lang=") && holds(head, GENERATOR) && tail.ends_with(b"</html>\n");
-    let junit = head.strip_prefix(crate::comparison::gate::DECLARATION.as_bytes());
+    let junit = head.strip_prefix(DECLARATION.as_bytes());
     let markdown = head.starts_with(COMMENT.as_bytes()) && tail.ends_with(COMMENT_END.as_bytes());
     html || markdown
         || head.starts_with(MAN_COMMENT.as_bytes())

@@ -1,6 +1,6 @@
 //! Rates as texts: of a case, and of its kinds of I/O so that they add up to it. Nothing is measured or estimated here.
 
-use crate::figures::{self, NONE, both};
+use crate::figures::{self, NONE};
 use stend_analyse::findings::{Basis, CaseFinding, Estimate, Headline, OpFinding, Rates};
 use stend_base::{Lang, Say, format, say};
 use stend_spec::workload::Op;
@@ -11,7 +11,7 @@ pub const BOTH: [Headline; 2] = [Headline::Iops, Headline::Throughput];
 /// A rate with its unit: `412 000 IOPS`, `1 234 MB/s`; a dash when no trial counts.
 pub fn rate(estimate: &Estimate, headline: Headline) -> Say {
     match is_known(estimate) {
-        true => with_unit(&both(|lang| format::number(in_unit(estimate.value, headline), lang)), headline),
+        true => with_unit(&Say::both(|lang| format::number(in_unit(estimate.value, headline), lang)), headline),
         false => Say::same(NONE),
     }
 }
@@ -70,7 +70,7 @@ pub fn parts(total: f64, ops: &[(Op, &Estimate)], headline: Headline) -> Vec<Say
     let shown = |(op, estimate): &(Op, &Estimate)| match (op, headline) {
         _ if !is_known(estimate) => Say::same(NONE),
         (Op::Sync, Headline::Throughput) => Say::same(NONE),
-        (Op::Sync, Headline::Iops) => both(|lang| format::iops(estimate.value, lang)),
+        (Op::Sync, Headline::Iops) => Say::both(|lang| format::iops(estimate.value, lang)),
         _ => Say { en: en.next().unwrap_or_default(), ru: ru.next().unwrap_or_default() },
     };
     ops.iter().map(shown).collect()

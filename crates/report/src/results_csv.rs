@@ -95,7 +95,7 @@ impl<'a> ResultsCsv<'a> {
         };
         let whole = stream.filter(|_| !several);
         let own = op.filter(|_| self.run.header.imported.is_some()).and_then(|op| one_size(stream?, op));
-        let host = self.run.host.as_ref().map_or("", |host| host.hostname.as_str());
+        let host = self.run.load().facts.as_ref().map_or("", |host| host.hostname.as_str());
         let layout = match (&self.findings.stand, place.arm.is_empty()) {
             (_, false) => place.arm.clone(),
             (Some(stand), true) => stand.clone(),

@@ -1,6 +1,5 @@
 //! Words for the values of enums, in both languages. One value, one word, as docs/GLOSSARY.md has it.
 
-use crate::figures::both;
 use stend_analyse::findings::{Basis, Caveat, CheckStatus};
 use stend_analyse::history::Followed;
 use stend_base::text::{plural_en, plural_ru};
@@ -32,7 +31,7 @@ pub fn check_glyph(status: CheckStatus) -> &'static str {
         CheckStatus::Warn => "!",
         CheckStatus::Fail => "✖",
         CheckStatus::NotMeasurable => "?",
-        CheckStatus::NotApplicable => "–",
+        CheckStatus::NotApplicable | CheckStatus::ScreeningOnly => "–",
     }
 }
 
@@ -43,7 +42,7 @@ pub fn check_class(status: CheckStatus) -> &'static str {
         CheckStatus::Warn => "mark warn",
         CheckStatus::Fail => "mark fail",
         CheckStatus::NotMeasurable => "mark unknown",
-        CheckStatus::NotApplicable => "mark none",
+        CheckStatus::NotApplicable | CheckStatus::ScreeningOnly => "mark none",
     }
 }
 
@@ -54,6 +53,7 @@ pub fn check(status: CheckStatus) -> Say {
         CheckStatus::Warn => say!("warning", "предупреждение"),
         CheckStatus::Fail => say!("failed", "не пройдена"),
         CheckStatus::NotMeasurable => say!("not measurable", "неизмерима"),
+        CheckStatus::ScreeningOnly => say!("enough for screening", "для предварительной оценки достаточно"),
         CheckStatus::NotApplicable => say!("not applicable", "неприменима"),
     }
 }
@@ -68,6 +68,7 @@ pub fn check_count(status: CheckStatus, n: u64) -> Say {
         }
         CheckStatus::Fail => ("failed", ru("не пройдена", "не пройдены", "не пройдено")),
         CheckStatus::NotMeasurable => ("not measurable", ru("неизмерима", "неизмеримы", "неизмеримо")),
+        CheckStatus::ScreeningOnly => ("enough for screening", "для предварительной оценки достаточно"),
         CheckStatus::NotApplicable => ("not applicable", ru("неприменима", "неприменимы", "неприменимо")),
     };
     say!("{n} {en}", "{n} {ru}")
@@ -129,7 +130,7 @@ pub fn target_kind(kind: TargetKind) -> Say {
 
 /// When a case is not repeated any more, to be put behind a sentence without its full stop.
 pub fn until(until: &Until) -> Say {
-    let share = |share: Millionths| both(|lang| format::percent(share.as_share(), lang));
+    let share = |share: Millionths| Say::both(|lang| format::percent(share.as_share(), lang));
     let Say { en, ru } = share(until.width);
     let p99 = until.p99.map(share);
     let (p99_en, p99_ru) = p99.map_or_else(Default::default, |Say { en, ru }| {

@@ -2,12 +2,13 @@
 //! of it. Pure.
 
 use crate::step::Asked;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
-use stend_host::{Facts, Prepare, StandFile};
+use stend_base::text::listed;
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_plan::{NullDevice, Plan, PlanTarget, Room};
 use stend_record::{TargetFacts, TargetKind};
-use stend_spec::plan::{NullDevice, Plan, PlanTarget, Room};
 use stend_spec::topology::Topology;
 use stend_spec::workload::Stream;
+use stend_wire::{Facts, Prepare, StandFile};
 
 /// Time between telemetry samples.
 pub(crate) const SAMPLE_EVERY: Nanos = Nanos::millis(500);
@@ -165,4 +166,22 @@ pub(crate) fn expected_size(plan: &Plan) -> Bytes {
     });
     let trials = plan.order.iter().copied().chain(searched).map(per_trial);
     Bytes(trials.chain(rounds).fold(0, u64::saturating_add)).min(RESERVE_MAX)
+}
+/// Which cases will not run; a reason that holds for many is told once.
+pub(crate) fn not_run(plan: &Plan) -> Vec<Say> {
+    let mut reasons: Vec<(&Say, Vec<String>)> = Vec::new();
+    for (case, index) in plan.cases.iter().zip(0..) {
+        if let (Some(why), Some(label)) = (&case.not_run, plan.listed_as(index)) {
+            match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, labels)) => labels.push(label),
+                None => reasons.push((why, vec![label])),
+            }
+        }
+    }
+    let told = |(Say { en, ru }, labels): (&Say, Vec<String>)| {
+        let labels = listed(&labels);
+        let (which, which_ru) = (labels.en, labels.ru);
+        say!("not run: {which}: {en}", "не выполняется: {which_ru}: {ru}")
+    };
+    reasons.into_iter().map(told).collect()
 }

@@ -63,12 +63,12 @@ impl Arms {
     }
 
     /// How to switch to an arm, and how long that may take.
-    pub fn switch_to(&self, arm: u32, run: &str, run_file: &str) -> (stend_host::SwitchTo, Nanos) {
+    pub fn switch_to(&self, arm: u32, run: &str, run_file: &str) -> (stend_wire::SwitchTo, Nanos) {
         let observe = self.suite.observe.clone();
         // At most two commands leave one arm and enter the next.
         let limit = Nanos(COMMAND_LIMIT.0 * (observe.len() as u64 + 2)) + LOOK_LIMIT;
         let switch = self.suite.arms[arm as usize].switch.clone();
-        (stend_host::SwitchTo { switch, observe, run: run.to_string(), run_file: run_file.to_string() }, limit)
+        (stend_wire::SwitchTo { switch, observe, run: run.to_string(), run_file: run_file.to_string() }, limit)
     }
 
     /// Takes notice that `arm` was entered. Returns what is worth a warning.

@@ -2,7 +2,7 @@
 
 use crate::step::{Input, Wish};
 use std::sync::mpsc::{Receiver, Sender};
-use stend_base::Kind;
+use stend_base::{Error, Kind, say};
 
 /// Where everything that happens to a run arrives.
 pub struct Channel {
@@ -33,4 +33,17 @@ impl Stopper {
     pub fn abort(&self) {
         drop(self.sender.send(Input::Wish(Wish::Abort)));
     }
+}
+
+/// A worker that is gone, or silent.
+pub(crate) fn lost(detail: &str) -> Box<Error> {
+    Error::new(Kind::HostLost, say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
+}
+
+/// An answer to another question.
+pub(crate) fn out_of_order() -> Box<Error> {
+    Error::new(
+        Kind::Bug,
+        say!("the worker answered something else than was asked", "рабочий процесс ответил не на тот запрос"),
+    )
 }

@@ -80,7 +80,14 @@ pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
                 "не удаётся связаться с прогоном из `{shown}`: {error}"
             ),
         };
-        Error::new(Kind::Preflight, message)
+        let error = Error::new(Kind::Preflight, message);
+        match gone {
+            true => error.hint(say!(
+                "its process is gone: `stend run --resume` goes on, `stend show` prints what was measured",
+                "его процесса больше нет: `stend run --resume` продолжит, `stend show` напечатает измеренное"
+            )),
+            false => error,
+        }
     })
 }
 

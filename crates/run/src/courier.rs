@@ -3,10 +3,10 @@
 //! it sent was taken.
 
 use std::sync::Arc;
-use stend_host::{Foreseen, Request};
-use stend_spec::Plan;
-use stend_spec::plan::Case;
+use stend_plan::Case;
+use stend_plan::Plan;
 use stend_spec::trace::{Trace, TraceFacts};
+use stend_wire::{Foreseen, Request};
 
 /// I/Os of one message: at most 7 MiB, far below the limit of a frame.
 const PIECE: usize = 1 << 18;
@@ -70,7 +70,7 @@ pub(crate) fn facts(traces: &[Arc<Trace>]) -> Vec<TraceFacts> {
 mod tests {
     use super::*;
     use stend_base::Bytes;
-    use stend_spec::plan::{PlanInputs, PlanTarget};
+    use stend_plan::{PlanInputs, PlanTarget};
     use stend_spec::topology::Topology;
     use stend_spec::trace::{self, Arrival, Source, TraceDevice};
 

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_host::{FromHost, Host, Inspect, Permission, Reply, Request, StandFile};
-use stend_record::store::{Options, Writer, create};
+use stend_plan::{Plan, PlanInputs};
+use stend_record::store::{Options, Writer, create, make_known};
 use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
-use stend_spec::plan::{Plan, PlanInputs};
 use stend_spec::stand::Side;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
+use stend_wire::{FromHost, Host, Inspect, Permission, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
 const TICK: Duration = Duration::from_millis(250);
@@ -49,8 +49,12 @@ pub struct Setup {
     pub permission: Permission,
     /// Id of the run.
     pub id: String,
+    /// What the user calls the run.
+    pub label: Option<String>,
     /// Where the run file goes; must not exist.
     pub run_file: PathBuf,
+    /// The directory of run files, which is to know the run wherever its file lies; `None`: there is none.
+    pub known_in: Option<PathBuf>,
     /// The command line, kept with the run.
     pub command_line: Vec<String>,
     /// The worker.
@@ -61,9 +65,7 @@ pub struct Setup {
     pub resume: Option<Resume>,
     /// The stand to put up first.
     pub stand: Option<StandText>,
-    /// What was done on the host with the drives of the stand before this session, for the run file.
-    pub elsewhere: Vec<EventKind>,
-    /// The storage host of the stand, watched beside the worker.
+    /// The storage host of the stand.
     pub storage: Option<Storage>,
     /// The power of the worker's machine, if it is in our hands.
     pub power: Option<Power>,
@@ -110,11 +112,11 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     if let Err(error) = setup.host.listen(move |message| drop(sender.send(Input::Host(message)))) {
         return Done { run_file: None, error: Some(error), waits: false, cut: None };
     }
-    let now = stend_host::now();
+    let now = stend_wire::now();
     let walk = Walk::new(asked(&setup), now);
     let progress = Progress::new(now);
     let (writer, file_error, control) = (None, None, None);
-    Loop { setup, walk, writer, file_error, progress, stopper, control, logged: false, shift_ns: 0 }
+    Loop { setup, walk, writer, file_error, progress, stopper, control, logged: false, worked: false, shift_ns: 0 }
         .run(&receiver, watch)
 }
 
@@ -162,6 +164,8 @@ struct Loop {
     control: Option<ControlSocket>,
     /// The trial before kept a log of every I/O.
     logged: bool,
+    /// The run has begun to do what was asked, and there is something to keep.
+    worked: bool,
     /// Added to every time before it is kept: above 0 only after a reboot between sessions.
     shift_ns: i64,
 }
@@ -179,7 +183,7 @@ impl Loop {
                 Ok(input) => input,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Input::Tick,
             };
-            let now = stend_host::now();
+            let now = stend_wire::now();
             self.progress.notice(&input, now);
             if matches!(input, Input::Host(FromHost::Reply(Reply::TrialDone { .. }))) {
                 self.mark_storage();
@@ -213,6 +217,7 @@ impl Loop {
                 Action::Resume { host, rebooted, spool } => self.resume(host, rebooted, spool),
                 Action::Append(entry) => {
                     self.logged |= matches!(entry, Entry::IoLog { .. });
+                    self.worked |= entry.tells_of_work();
                     let entry = if self.shift_ns == 0 { entry } else { entry.shifted(self.shift_ns) };
                     self.with_writer(|writer| writer.append(entry));
                 }
@@ -228,7 +233,7 @@ impl Loop {
     fn cut(&mut self) {
         let power = self.setup.power.as_ref();
         let done = power.map_or_else(|| Err(power_of_others()), |power| (power.cut)());
-        self.walk.apply(Input::Cut(done), stend_host::now());
+        self.walk.apply(Input::Cut(done), stend_wire::now());
         self.act();
     }
 
@@ -242,8 +247,8 @@ impl Loop {
                     ));
                 }
                 self.writer = Some(writer);
+                self.make_known();
                 self.note_clock();
-                self.note_elsewhere();
                 self.note_storage();
                 self.listen();
             }
@@ -255,52 +260,52 @@ impl Loop {
     /// clock ties it to the axis of the first session.
     fn resume(&mut self, host: Box<HostFacts>, rebooted: bool, spool: bool) {
         let Some(resume) = &self.setup.resume else { return };
-        let (monotonic, _, realtime) = stend_host::stamps();
+        let (monotonic, _, realtime) = stend_wire::stamps();
         if rebooted {
             self.shift_ns = realtime as i64 - monotonic as i64 - resume.realtime_offset_ns;
         }
         let reserve = Plan::new(&resume.progressed.inputs).map(|plan| expected_size(&plan));
         self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve: reserve? }));
         let kind = EventKind::Resumed { host, shift_ns: self.shift_ns };
-        let event = Event { at: Nanos(monotonic), kind };
+        let event = Event::new(Nanos(monotonic), kind);
         let entry = Entry::Event(event).shifted(self.shift_ns);
         self.with_writer(|writer| writer.append(entry));
     }
 
     /// Keeps how the clock of another machine stands to ours.
     fn note_clock(&self) {
-        if let Some(stend_host::Clock { shift_ns, uncertainty_ns }) = self.setup.host.clock() {
+        if let Some(stend_wire::Clock { shift_ns, uncertainty_ns }) = self.setup.host.clock() {
             let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
-            let event = Event { at: stend_host::now(), kind };
+            let event = Event::new(stend_wire::now(), kind);
             self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
         }
     }
 
-    /// Keeps what was done on the other host of the stand.
-    fn note_elsewhere(&mut self) {
-        for kind in std::mem::take(&mut self.setup.elsewhere) {
-            let event = Event { at: stend_host::now(), kind };
-            self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
-        }
-    }
-
-    fn note_storage(&self) {
-        if let Some(storage) = &self.setup.storage {
-            self.with_writer(|writer| writer.append(storage.facts()));
-        }
+    /// Keeps what is known of the storage host of the stand.
+    fn note_storage(&mut self) {
+        let known = self.setup.storage.as_mut().map(|storage| storage.known(stend_wire::now())).unwrap_or_default();
+        self.with_writer(|writer| known.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
     }
 
     fn mark_storage(&mut self) {
-        self.setup.storage.iter_mut().for_each(|storage| storage.mark(stend_host::now()));
+        self.setup.storage.iter_mut().for_each(|storage| storage.mark(stend_wire::now()));
     }
 
     /// Keeps what the storage host has told. Until there is a run file it waits.
     fn hear_storage(&mut self, hear: fn(&mut Storage, Nanos) -> Heard) {
         let Some(storage) = self.setup.storage.as_mut().filter(|_| self.writer.is_some()) else { return };
-        let (entries, warning) = hear(storage, stend_host::now());
+        let (entries, warning) = hear(storage, stend_wire::now());
         self.with_writer(|writer| entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
         if let Some(warning) = warning {
             self.progress.warn(warning);
+        }
+    }
+
+    /// Has `stend list` and `last` find the run wherever its file lies. A run that they do not know is measured all the same.
+    fn make_known(&mut self) {
+        let Setup { run_file, id, known_in, .. } = &self.setup;
+        if let Some(Err(error)) = known_in.as_ref().map(|directory| make_known(run_file, id, directory)) {
+            self.progress.warn(error.message);
         }
     }
 
@@ -323,17 +328,19 @@ impl Loop {
 
     fn create(&self, inputs: PlanInputs, spool: bool) -> Result<Writer> {
         let reserve = expected_size(&Plan::new(&inputs)?);
-        let (monotonic, _, realtime) = stend_host::stamps();
+        let (monotonic, _, realtime) = stend_wire::stamps();
         let header = RunHeader {
             id: self.setup.id.clone(),
             started_unix: self.setup.started_unix,
             stend_version: env!("CARGO_PKG_VERSION").to_string(),
             command_line: self.setup.command_line.clone(),
+            named: self.setup.targets.clone(),
             inputs,
             suite_text: self.setup.suite_text.clone(),
             realtime_offset_ns: realtime as i64 - monotonic as i64,
             imported: None,
             stand: self.setup.stand.clone(),
+            label: self.setup.label.clone(),
         };
         create(&self.setup.run_file, header, Options { spool, reserve })
     }
@@ -344,7 +351,7 @@ impl Loop {
         if let Some(error) = failure
             && self.walk.ending.is_none()
         {
-            self.walk.apply(Input::RunFile(error), stend_host::now());
+            self.walk.apply(Input::RunFile(error), stend_wire::now());
             self.act();
         }
     }
@@ -352,7 +359,7 @@ impl Loop {
     fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
         self.hear_storage(if aborted { Storage::heard } else { Storage::heard_last });
-        let Setup { host, run_file, storage, .. } = self.setup;
+        let Setup { host, run_file, storage, resume, stand, .. } = self.setup;
         if let Some(storage) = storage {
             storage.end();
         }
@@ -370,16 +377,28 @@ impl Loop {
             ));
         }
         let state = self.walk.state.clone();
-        let run_file = self.writer.map(|writer| match writer.close(state) {
-            Ok(path) => path,
-            Err(failure) => {
+        let begun = self.worked || resume.is_some() || stand.is_some();
+        let refused = !begun && error.as_ref().is_some_and(|error| is_refusal(error.kind));
+        let run_file = self.writer.and_then(|writer| match refused {
+            true => {
+                // A file that says only that there was no run would stand in every list.
+                let failure = writer.discard().err()?;
+                error = error.take().map(|error| error.hint(failure.message));
+                Some(run_file)
+            }
+            false => Some(writer.close(state).unwrap_or_else(|failure| {
                 error.get_or_insert(failure);
                 run_file
-            }
+            })),
         });
         let fine = error.is_none();
         Done { run_file, waits: self.walk.waits && fine, cut: cut.filter(|_| fine), error }
     }
+}
+
+/// Whether a run ends so where it is not begun at all, because of what was asked or of how things are.
+fn is_refusal(kind: Kind) -> bool {
+    matches!(kind, Kind::Usage | Kind::Spec | Kind::Preflight | Kind::Unsafe)
 }
 
 /// Why the power of a worker's machine is not cut.

@@ -1,7 +1,7 @@
 //! A dry run: the worker looks at the target as for a run and says what it would change; then it is let go.
 
 use crate::ahead;
-use crate::channel::Channel;
+use crate::channel::{Channel, lost, out_of_order};
 use crate::courier;
 use crate::execute::{self, Setup};
 use crate::step::{Asked, Input, Wish};
@@ -9,8 +9,8 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use stend_analyse::preview::{Ahead, Preview, preview as lay_out};
 use stend_base::{Error, Kind, Result, say};
-use stend_host::{FromHost, Host, Reply, Request};
-use stend_spec::plan::{Plan, PlanInputs};
+use stend_plan::{Plan, PlanInputs};
+use stend_wire::{FromHost, Host, Reply, Request};
 
 /// Longest wait for an answer: as long as a run waits for its first.
 const ANSWER_LIMIT: Duration = Duration::from_secs(150);
@@ -78,15 +78,4 @@ fn answer(receiver: &Receiver<Input>) -> Result<Reply> {
 
 fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; nothing was changed", "прервано; ничего не изменено"))
-}
-
-pub(crate) fn lost(detail: &str) -> Box<Error> {
-    Error::new(Kind::HostLost, say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
-}
-
-pub(crate) fn out_of_order() -> Box<Error> {
-    Error::new(
-        Kind::Bug,
-        say!("the worker answered something else than was asked", "рабочий процесс ответил не на тот запрос"),
-    )
 }

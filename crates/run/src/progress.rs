@@ -5,10 +5,10 @@ use crate::walk::{Replay, Walk};
 use std::collections::VecDeque;
 use stend_analyse::{Eta, LiveFigures};
 use stend_base::{Bytes, Nanos, Say, say};
-use stend_host::{FromHost, Reply};
+use stend_plan::Plan;
 use stend_record::observed::Phase;
 use stend_record::{Slice, TrialOutcome};
-use stend_spec::plan::Plan;
+use stend_wire::{FromHost, Reply};
 
 /// What a state of a log of writes takes by eye, until a few have shown it: under emulation one to six seconds.
 const STATE: Nanos = Nanos::secs(2);

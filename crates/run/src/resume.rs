@@ -2,12 +2,12 @@
 
 use stend_analyse::Looks;
 use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_host::Facts;
+use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
     ArmFacts, Crash, HostFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus,
 };
-use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_spec::workload::Trial;
+use stend_wire::Facts;
 
 /// What the next session goes on from.
 #[derive(Debug, Clone)]
@@ -48,6 +48,12 @@ pub struct Progressed {
     pub new_target: bool,
 }
 
+fn nothing_to_resume() -> Box<Error> {
+    let message = say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего");
+    Error::new(Kind::RunFile, message)
+        .hint(say!("`stend show` prints what it found", "что он показал, напечатает `stend show`"))
+}
+
 /// Reads from a run file how far its plan was walked.
 ///
 /// A trial that was cut short stays in the file but does not count: it is run again. A trial that stalled
@@ -56,9 +62,9 @@ pub struct Progressed {
 pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let refuse = |say| Err(Error::new(Kind::RunFile, say));
     if run.state == RunState::Complete {
-        return refuse(say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего"));
+        return Err(nothing_to_resume());
     }
-    let (Some(host), [_, ..]) = (&run.host, run.targets.as_slice()) else {
+    let (Some(host), [_, ..]) = (&run.load().facts, run.load().targets.as_slice()) else {
         return refuse(say!(
             "the run ended before its target was known; start it anew",
             "прогон прервался до осмотра объекта; запустите его заново"
@@ -116,7 +122,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         filled,
         calibrated: run.calibrations().next().is_some() && !run.decisions.is_empty(),
         zeros_sampled: run.zeros.is_some(),
-        targets: run.arms_entered().last().map_or(&run.targets, |(.., facts)| &facts.targets).clone(),
+        targets: run.arms_entered().last().map_or(&run.load().targets, |(.., facts)| &facts.targets).clone(),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,

@@ -1,13 +1,13 @@
 //! Orders about stands that no run is part of: one request, what is told on the way, one answer.
 
 use crate::channel::Channel;
-use crate::preview::{lost, out_of_order};
+use crate::channel::{lost, out_of_order};
 use crate::step::{Input, Wish};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
-use stend_host::{FromHost, Host, Reply, Request, StandAnswer, StandOrder};
 use stend_record::EventKind;
+use stend_wire::{FromHost, Host, Reply, Request, StandAnswer, StandOrder};
 
 /// Longest silence: one command may take ten minutes.
 const SILENCE_LIMIT: Duration = Duration::from_secs(11 * 60);

@@ -3,11 +3,11 @@
 use crate::resume::Progressed;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, Say};
-use stend_host::{FromHost, Inspect, Request, StandFile};
+use stend_plan::{Decision, PlanInputs};
 use stend_record::{Entry, HostFacts};
-use stend_spec::plan::{Decision, PlanInputs};
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
+use stend_wire::{FromHost, Inspect, Request, StandFile};
 
 /// What the user asked for.
 #[derive(Debug, Clone)]

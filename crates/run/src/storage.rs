@@ -2,12 +2,12 @@
 //! that of the run. Must not end a run: without it the run says less, and nothing wrong.
 
 use crate::ahead::SAMPLE_EVERY;
-use crate::preview::lost;
+use crate::channel::lost;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use stend_base::{Nanos, Result, Say, say};
-use stend_host::{FromHost, Host, Reply, Request, Watch};
-use stend_record::{Entry, Event, EventKind, StorageHost};
+use stend_record::{Entry, Event, EventKind, HostId, HostInfo, Role};
+use stend_wire::{FromHost, Host, Reply, Request, Watch};
 
 /// Longest silence while it looks at what it hands out: drives that sleep need ten seconds to wake up.
 const FACTS_LIMIT: Duration = Duration::from_secs(60);
@@ -19,12 +19,19 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// What it has said, for the run file; and once why it will say no more.
 pub(crate) type Heard = (Vec<Entry>, Option<Say>);
 
-/// A storage host that is watched.
+/// The storage host of a stand of two hosts.
 pub struct Storage {
+    info: HostInfo,
+    /// What was done to it before the run, and that it is not watched if so.
+    done: Vec<EventKind>,
+    watched: Option<Watched>,
+}
+
+/// One that is watched.
+struct Watched {
     host: Host,
     /// What it says, its times on our clock.
     from: Receiver<FromHost>,
-    facts: StorageHost,
     /// When the last mark was set, until everything has been read after it.
     awaited: Option<Nanos>,
     /// Nothing more will come.
@@ -32,10 +39,22 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Has its worker watch what lies below these paths, which the host hands out, and waits until it does.
+    /// One to which this was done. It is not watched yet.
+    pub fn new(name: &str, done: Vec<EventKind>) -> Storage {
+        let info = HostInfo { name: name.to_string(), role: Role::Storage, ..HostInfo::default() };
+        Storage { info, done, watched: None }
+    }
+
+    /// Has its worker watch what lies below these paths, which the host hands out, and waits until it does. One that could not be
+    /// watched stays as it is, with the reason for the run file.
     ///
-    /// Errors: what the worker says against it, or `HostLost`.
-    pub fn watch(mut host: Host, name: &str, targets: Vec<String>) -> Result<Storage> {
+    /// Errors: what keeps `host` from being reached, what the worker says against it, or `HostLost`.
+    pub fn watch(&mut self, host: Result<Host>, targets: Vec<String>) -> Result<()> {
+        let watched = host.and_then(|host| self.begin(host, targets));
+        watched.inspect_err(|error| self.done.push(EventKind::Unwatched { why: error.message.clone() }))
+    }
+
+    fn begin(&mut self, mut host: Host, targets: Vec<String>) -> Result<()> {
         let (sender, from) = channel();
         host.listen(move |message| drop(sender.send(message)))?;
         host.send(&Request::Watch(Watch { targets, sample_every: SAMPLE_EVERY }));
@@ -50,42 +69,62 @@ impl Storage {
                 }
             }
         };
-        let clock_uncertainty_ns = host.clock().map_or(0, |clock| clock.uncertainty_ns);
-        let facts = StorageHost { name: name.to_string(), host: *found, targets, clock_uncertainty_ns };
-        Ok(Storage { host, from, facts, awaited: None, over: false })
+        self.info.clock_uncertainty_ns = host.clock().map(|clock| clock.uncertainty_ns);
+        (self.info.facts, self.info.targets) = (Some(*found), targets);
+        self.watched = Some(Watched { host, from, awaited: None, over: false });
+        Ok(())
     }
 
-    /// What is known of it, for the run file.
-    pub(crate) fn facts(&self) -> Entry {
-        Entry::Storage(Box::new(self.facts.clone()))
+    /// What is known of it and was done to it, for the run file; `now` is when the run begins.
+    pub(crate) fn known(&mut self, now: Nanos) -> Vec<Entry> {
+        let info = Entry::Host { host: HostId::STORAGE, info: Box::new(self.info.clone()) };
+        let done = std::mem::take(&mut self.done).into_iter().map(|kind| event(now, kind));
+        [info].into_iter().chain(done).collect()
     }
 
     /// A trial begins or ends at this time: its counters are read now.
     pub(crate) fn mark(&mut self, now: Nanos) {
-        self.awaited = Some(now);
-        self.host.send(&Request::Mark);
+        if let Some(watched) = &mut self.watched {
+            watched.awaited = Some(now);
+            watched.host.send(&Request::Mark);
+        }
     }
 
     /// What has come since the last time; `now` is when.
     pub(crate) fn heard(&mut self, now: Nanos) -> Heard {
-        let (mut entries, mut told) = (Vec::new(), None);
-        while let Some(message) = self.from.try_recv().ok().filter(|_| !self.over) {
-            told = told.or(self.take(message, now, &mut entries));
+        let (mut entries, mut why) = (Vec::new(), None);
+        if let Some(watched) = &mut self.watched {
+            while let Some(message) = watched.from.try_recv().ok().filter(|_| !watched.over) {
+                why = why.or(watched.take(message, now, &mut entries));
+            }
         }
-        (entries, told)
+        (entries, why.map(|why| unwatched(&self.info.name, &why)))
     }
 
     /// The same at the end of a run, with what the last mark asks for.
     pub(crate) fn heard_last(&mut self, now: Nanos) -> Heard {
-        let (mut entries, mut told) = self.heard(now);
-        while self.awaited.is_some() && !self.over {
-            let Ok(message) = self.from.recv_timeout(MARK_LIMIT) else { break };
-            told = told.or(self.take(message, now, &mut entries));
+        let (mut entries, told) = self.heard(now);
+        let mut why = None;
+        if let Some(watched) = &mut self.watched {
+            while watched.awaited.is_some() && !watched.over {
+                let Ok(message) = watched.from.recv_timeout(MARK_LIMIT) else { break };
+                why = why.or(watched.take(message, now, &mut entries));
+            }
         }
-        (entries, told)
+        (entries, told.or(why.map(|why| unwatched(&self.info.name, &why))))
     }
 
-    /// Turns a message into entries; one that ends it into what is told.
+    /// Ends watching.
+    pub(crate) fn end(self) {
+        if let Some(watched) = self.watched {
+            // It made nothing: whether it had to be killed makes no difference to what it said.
+            let _ended = watched.host.end(END_LIMIT);
+        }
+    }
+}
+
+impl Watched {
+    /// Turns a message into entries; one that ends it into the reason.
     fn take(&mut self, message: FromHost, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
         let why = match message {
             FromHost::Reply(Reply::Sample(sample)) => {
@@ -93,7 +132,7 @@ impl Storage {
                 if self.awaited.is_some_and(|marked| sample.at >= marked && sample.parts.is_some()) {
                     self.awaited = None;
                 }
-                entries.push(Entry::StorageSample(sample));
+                entries.push(Entry::Sample { host: HostId::STORAGE, sample });
                 return None;
             }
             FromHost::Reply(Reply::Failed(error)) => error.message,
@@ -101,16 +140,13 @@ impl Storage {
             FromHost::Lost(detail) => lost(&detail).message,
         };
         self.over = true;
-        let kind = EventKind::StorageUnwatched { host: self.facts.name.clone(), why: why.clone() };
-        entries.push(Entry::Event(Event { at: now, kind }));
-        Some(unwatched(&self.facts.name, &why))
+        entries.push(event(now, EventKind::Unwatched { why: why.clone() }));
+        Some(why)
     }
+}
 
-    /// Ends watching.
-    pub(crate) fn end(self) {
-        // It made nothing: whether it had to be killed makes no difference to what it said.
-        let _ended = self.host.end(END_LIMIT);
-    }
+fn event(at: Nanos, kind: EventKind) -> Entry {
+    Entry::Event(Event { at, host: HostId::STORAGE, kind })
 }
 
 /// What is told of a storage host that is not watched, or not any more.
@@ -128,8 +164,8 @@ mod tests {
     use std::process::Command;
     use std::time::Instant;
     use stend_base::{Error, Kind};
-    use stend_host::protocol::{write_frame, write_hello};
     use stend_record::{HostFacts, Sample};
+    use stend_wire::protocol::{write_frame, write_hello};
 
     /// A worker that hears our hello, says this and ends.
     fn saying(replies: &[Reply]) -> (tempfile::NamedTempFile, Host) {
@@ -154,6 +190,19 @@ mod tests {
         Reply::Sample(Box::new(Sample { at: Nanos(at), ..Sample::default() }))
     }
 
+    fn watch(host: Host) -> Result<Storage> {
+        let mut storage = Storage::new("array1", Vec::new());
+        storage.watch(Ok(host), Vec::new()).map(|()| storage)
+    }
+
+    /// When a sample of the storage host was read.
+    fn read_at(entry: &Entry) -> Option<Nanos> {
+        match entry {
+            Entry::Sample { host: HostId::STORAGE, sample } => Some(sample.at),
+            _ => None,
+        }
+    }
+
     /// Everything that is heard until nothing more comes.
     fn to_its_end(storage: &mut Storage) -> (Vec<Entry>, Say) {
         let (until, mut all) = (Instant::now() + Duration::from_secs(30), Vec::new());
@@ -171,16 +220,22 @@ mod tests {
     #[test]
     fn what_it_reads_is_kept_and_that_it_is_gone_is_told_once() {
         let (_file, host) = saying(&[watched(), sample(1), sample(2)]);
-        let mut storage = Storage::watch(host, "array1", vec!["/dev/md0".into()]).unwrap();
-        let Entry::Storage(facts) = storage.facts() else { panic!() };
-        assert_eq!((facts.name.as_str(), facts.host.hostname.as_str()), ("array1", "array"));
-        let (entries, told) = to_its_end(&mut storage);
-        let [Entry::StorageSample(first), Entry::StorageSample(second), Entry::Event(last)] = entries.as_slice() else {
-            panic!("{entries:?}")
+        let done = vec![EventKind::Step { action: "make md0".into() }];
+        let mut storage = Storage::new("array1", done.clone());
+        storage.watch(Ok(host), vec!["/dev/md0".into()]).unwrap();
+        let known = storage.known(Nanos(3));
+        let [Entry::Host { host: HostId::STORAGE, info }, Entry::Event(made)] = known.as_slice() else {
+            panic!("{known:?}")
         };
-        assert_eq!((first.at, second.at), (Nanos(1), Nanos(2)));
-        let EventKind::StorageUnwatched { host, why } = &last.kind else { panic!("{last:?}") };
-        assert_eq!((host.as_str(), why.en.as_str()), ("array1", "the worker was lost: the worker ended"));
+        let hostname = info.facts.as_ref().map(|facts| facts.hostname.as_str());
+        assert_eq!((info.name.as_str(), hostname, info.role), ("array1", Some("array"), Role::Storage));
+        assert_eq!((made.at, made.host, &made.kind), (Nanos(3), HostId::STORAGE, &done[0]));
+        assert_eq!(storage.known(Nanos(4)).len(), 1, "what was done is told once");
+        let (entries, told) = to_its_end(&mut storage);
+        let [first, second, Entry::Event(last)] = entries.as_slice() else { panic!("{entries:?}") };
+        assert_eq!([first, second].map(read_at), [Some(Nanos(1)), Some(Nanos(2))]);
+        let EventKind::Unwatched { why } = &last.kind else { panic!("{last:?}") };
+        assert_eq!((last.host, why.en.as_str()), (HostId::STORAGE, "the worker was lost: the worker ended"));
         assert!(
             told.en.contains("`array1` are not watched") && told.ru.contains("`array1` никто не следит"),
             "{told:?}"
@@ -196,11 +251,10 @@ mod tests {
         let all = |at: u64| Sample { at: Nanos(at), parts: Some(Box::default()), ..Sample::default() };
         let (_file, host) =
             saying(&[watched(), Reply::Sample(Box::new(all(4))), sample(6), Reply::Sample(Box::new(all(7)))]);
-        let mut storage = Storage::watch(host, "array1", Vec::new()).unwrap();
+        let mut storage = watch(host).unwrap();
         storage.mark(Nanos(5));
         let (entries, _) = storage.heard_last(Nanos(8));
-        let of = |entry: &Entry| if let Entry::StorageSample(sample) = entry { Some(sample.at) } else { None };
-        let found: Vec<Nanos> = entries.iter().filter_map(of).collect();
+        let found: Vec<Nanos> = entries.iter().filter_map(read_at).collect();
         assert_eq!(found, [Nanos(4), Nanos(6), Nanos(7)]);
     }
 
@@ -208,13 +262,20 @@ mod tests {
     fn one_that_fails_is_over_with_its_reason() {
         let failed = || Reply::Failed(Error::new(Kind::Preflight, say!("no telemetry", "телеметрии нет")));
         let (_file, host) = saying(&[watched(), failed()]);
-        let (entries, told) = to_its_end(&mut Storage::watch(host, "array1", Vec::new()).unwrap());
+        let (entries, told) = to_its_end(&mut watch(host).unwrap());
         assert_eq!((entries.len(), told.en.contains("no telemetry")), (1, true), "{told:?}");
         let (_file, host) = saying(&[failed()]);
-        let error = Storage::watch(host, "array1", Vec::new()).err().unwrap();
+        let error = watch(host).err().unwrap();
         assert_eq!((error.kind, error.message.en.as_str()), (Kind::Preflight, "no telemetry"));
         let (_file, host) = saying(&[]);
-        let error = Storage::watch(host, "array1", Vec::new()).err().unwrap();
-        assert_eq!(error.kind, Kind::HostLost);
+        let mut storage = Storage::new("array1", Vec::new());
+        assert_eq!(storage.watch(Ok(host), Vec::new()).unwrap_err().kind, Kind::HostLost);
+        let known = storage.known(Nanos(1));
+        let [Entry::Host { info, .. }, Entry::Event(Event { kind: EventKind::Unwatched { .. }, .. })] =
+            known.as_slice()
+        else {
+            panic!("{known:?}")
+        };
+        assert_eq!((info.facts.as_ref(), info.role), (None, Role::Storage), "nothing is known but its name");
     }
 }

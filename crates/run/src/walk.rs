@@ -18,12 +18,12 @@ pub(crate) use aftermath::Replay;
 pub(crate) use load::Spared;
 use stend_analyse::Looks;
 use stend_base::random::draw;
-use stend_base::{Error, Kind, Nanos, Say, say};
-use stend_host::{Facts, FromHost, Reply, Request};
+use stend_base::{Error, Kind, Nanos, say};
+use stend_plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{Entry, Event, EventKind, RunState};
-use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
+use stend_record::{Entry, Event, EventKind, HostId, HostInfo, RunState};
 use stend_spec::workload::Region;
+use stend_wire::{Facts, FromHost, Reply, Request};
 
 /// Longest look at a target: a slow device answers its inquiry within it, after a sample of its blocks that may take a minute.
 const INSPECT_LIMIT: Nanos = Nanos::secs(150);
@@ -212,7 +212,7 @@ impl Walk {
             }
             Reply::Log { ordinal, chunk } => self.append(Entry::IoLog { trial: ordinal, chunk }),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
-            Reply::Sample(sample) => self.append(Entry::Sample(sample)),
+            Reply::Sample(sample) => self.append(Entry::Sample { host: HostId::LOAD, sample }),
             Reply::Event(event) => self.noticed(event, now),
             Reply::Failed(error) => self.failed(error, now),
             Reply::Released => self.over(),
@@ -260,8 +260,8 @@ impl Walk {
             }
             None => {
                 self.actions.push(Action::Create { inputs: Box::new(inputs), spool: facts.shares_drive });
-                self.append(Entry::Host(Box::new(facts.host)));
-                self.append(Entry::Targets(facts.targets));
+                let info = HostInfo { facts: Some(facts.host), targets: facts.targets, ..HostInfo::default() };
+                self.append(Entry::Host { host: HostId::LOAD, info: Box::new(info) });
             }
         }
         let early = std::mem::take(&mut self.early);
@@ -272,11 +272,7 @@ impl Walk {
     }
 
     fn warn_not_run(&mut self, plan: &Plan) {
-        for (case, index) in plan.cases.iter().zip(0..) {
-            if let (Some(Say { en, ru }), Some(label)) = (&case.not_run, plan.listed_as(index)) {
-                self.actions.push(Action::Warn(say!("not run: {label}: {en}", "не выполняется: {label}: {ru}")));
-            }
-        }
+        self.actions.extend(ahead::not_run(plan).into_iter().map(Action::Warn));
     }
 
     /// The target is ready: what the worker must know before the fill is sent, then the plan begins.
@@ -389,7 +385,7 @@ impl Walk {
 
     fn failed(&mut self, error: Box<Error>, now: Nanos) {
         let text = error.message.en.clone();
-        self.append(Entry::Event(Event { at: now, kind: EventKind::Note { text } }));
+        self.append(Entry::Event(Event::new(now, EventKind::Note { text })));
         // An undo that fails is told beside whatever ended the run: a target that failed I/O may refuse it, and what went
         // wrong first counts.
         match (self.step, self.ending.take(), self.faults()) {
@@ -410,7 +406,7 @@ impl Walk {
         if self.ending.is_some() {
             return;
         }
-        self.append(Entry::Event(Event { at: now, kind: EventKind::StopRequested }));
+        self.append(Entry::Event(Event::new(now, EventKind::StopRequested)));
         self.end_with(interrupted(kind));
         self.actions.push(Action::Send(Request::Stop));
         if self.step == Step::Inspecting {
@@ -422,7 +418,7 @@ impl Walk {
     }
 
     fn lost(&mut self, detail: String, now: Nanos) {
-        self.append(Entry::Event(Event { at: now, kind: EventKind::HostLost { detail: detail.clone() } }));
+        self.append(Entry::Event(Event::new(now, EventKind::HostLost { detail: detail.clone() })));
         self.end_with(Error::new(
             Kind::HostLost,
             say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"),
@@ -476,7 +472,7 @@ impl Walk {
     }
 
     fn phase(&mut self, phase: Phase, at: Nanos) {
-        self.append(Entry::Event(Event { at, kind: EventKind::Phase(phase) }));
+        self.append(Entry::Event(Event::new(at, EventKind::Phase(phase))));
     }
 
     /// Keeps an entry; before the run file exists there is nothing to keep it in.

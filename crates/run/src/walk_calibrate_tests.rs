@@ -16,7 +16,7 @@ fn reading() -> Reply {
     let asked = stend_spec::calibration::Reading::Random.trial(1, Bytes::mib(1)).unwrap();
     let found = Err(Say::same("no"));
     let calibration = Calibration { subject: Subject::Engine, asked, found, zeros: None };
-    Reply::Event(Event { at: Nanos(1), kind: EventKind::Calibrated(Box::new(calibration)) })
+    Reply::Event(Event::new(Nanos(1), EventKind::Calibrated(Box::new(calibration))))
 }
 
 /// A walk that waits for ceilings.

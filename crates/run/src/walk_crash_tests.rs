@@ -146,7 +146,7 @@ fn a_new_run_judges_nothing_and_its_ledger_must_lie_elsewhere() {
 /// A run on a stand that keeps a log of every write, on another machine and beside its target.
 fn logged() -> Asked {
     let text = "stand: x\nlayers:\n- zram: {size: 64MiB, count: 2}\n- dm: {log_writes: {}}\n- fs: {type: ext4}\n";
-    let stand = stend_host::StandFile { text: text.into(), file: "x.yaml".into(), nonce: 7, side: None };
+    let stand = stend_wire::StandFile { text: text.into(), file: "x.yaml".into(), nonce: 7, side: None };
     Asked { stand: Some(stand), coordinator: 0, ..new_run() }
 }
 
@@ -167,7 +167,7 @@ fn a_state_that_lacks_something_ends_the_run_with_wrong_data() {
         let mut walk = judging("A");
         requests(&mut walk);
         let found = *crash(unread).unwrap();
-        let event = Event { at: Nanos(2), kind: EventKind::Crash(found) };
+        let event = Event::new(Nanos(2), EventKind::Crash(found));
         let (kept, _) = kept(&mut walk, Reply::Event(event));
         assert_eq!(kept.len(), 1);
         walk.apply(Input::Wish(Wish::Abort), Nanos(3));

@@ -175,12 +175,12 @@ fn after_the_last_cut(history: Vec<Outcome>) -> Walk {
     cut.inputs.suite = stend_spec::parse::suite(&filled, "t.yaml").unwrap();
     (cut.history, cut.trials, cut.filled) = (history, 2, true);
     let returned = Some(crate::step::Returned { cut: Nanos::secs(100), answered: Nanos::secs(120) });
-    let file = stend_host::StandFile { text: String::new(), file: "s.yaml".into(), nonce: 1, side: None };
+    let file = stend_wire::StandFile { text: String::new(), file: "s.yaml".into(), nonce: 1, side: None };
     let asked = Asked { resume: Some(cut), returned, stand: Some(file), ..cutting(Some("/k")) };
     let mut walk = Walk::new(asked, Nanos::secs(121));
     let hear = |walk: &mut Walk, reply, at| walk.apply(Input::Host(FromHost::Reply(reply)), Nanos::secs(at));
     let raised = stend_record::Raised { identities: Vec::new(), signatures: Vec::new(), targets: vec!["/t".into()] };
-    hear(&mut walk, Reply::Stand(Box::new(stend_host::StandAnswer::Up(raised))), 130);
+    hear(&mut walk, Reply::Stand(Box::new(stend_wire::StandAnswer::Up(raised))), 130);
     let Reply::Facts(mut facts) = elsewhere() else { unreachable!() };
     facts.host.boot_id = "after".into();
     hear(&mut walk, Reply::Facts(facts), 131);

@@ -1,8 +1,8 @@
 //! The stand of a run comes before everything else and goes last, whatever happens between.
 
 use super::*;
-use stend_host::{StandAnswer, StandFile, StandOrder};
 use stend_record::Raised;
+use stend_wire::{StandAnswer, StandFile, StandOrder};
 
 fn standing() -> Walk {
     let stand = StandFile { text: "stand: x".into(), file: "x.yaml".into(), nonce: 7, side: None };
@@ -19,7 +19,7 @@ fn up() -> Reply {
 
 fn command() -> Reply {
     let kind = EventKind::Command { argv: vec!["mdadm".into()], exit: Some(0), output: String::new() };
-    Reply::Event(Event { at: Nanos(1), kind })
+    Reply::Event(Event::new(Nanos(1), kind))
 }
 
 #[test]

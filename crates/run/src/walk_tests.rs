@@ -1,12 +1,12 @@
 //! Any order of events leads to a defined end, and everything that was made is undone.
 
 use super::*;
-use stend_base::Bytes;
-use stend_host::{Inspect, Permission};
+use stend_base::{Bytes, Say};
+use stend_plan::{PlanTarget, Room};
 use stend_record::verification::{Checked, ReadBack, Verification};
 use stend_record::{ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, ZeroSample};
-use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
+use stend_wire::{Inspect, Permission};
 
 #[path = "walk_calibrate_tests.rs"]
 mod calibrated;
@@ -357,17 +357,7 @@ fn interrupted_run() -> stend_record::RunRecord {
         time_budget: None,
         traces: Vec::new(),
     };
-    let header = stend_record::RunHeader {
-        id: "R-1".into(),
-        started_unix: 0,
-        stend_version: String::new(),
-        command_line: Vec::new(),
-        inputs,
-        suite_text: String::new(),
-        realtime_offset_ns: 0,
-        imported: None,
-        stand: None,
-    };
+    let header = stend_record::RunHeader::new("R-1", inputs);
     let mut run = stend_record::RunRecord::new(header);
     let mut again = Walk::new(asked(), Nanos(0));
     for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {

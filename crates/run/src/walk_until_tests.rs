@@ -64,19 +64,9 @@ fn a_run_ends_at_the_first_look_at_which_it_is_precise_and_at_the_latest_after_a
 
 /// A run of this plan that has been filled.
 fn begun(inputs: PlanInputs, seen: &Facts) -> RunRecord {
-    let mut record = RunRecord::new(RunHeader {
-        id: "R-1".into(),
-        started_unix: 0,
-        stend_version: String::new(),
-        command_line: Vec::new(),
-        inputs,
-        suite_text: String::new(),
-        realtime_offset_ns: 0,
-        imported: None,
-        stand: None,
-    });
-    record.host = Some(seen.host.clone());
-    record.targets = seen.targets.clone();
+    let mut record = RunRecord::new(RunHeader::new("R-1", inputs));
+    record.load_mut().facts = Some(seen.host.clone());
+    record.load_mut().targets = seen.targets.clone();
     record.fill = Some(FillOutcome {
         written: Bytes::mib(64),
         elapsed: Nanos(1),

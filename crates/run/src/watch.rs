@@ -3,9 +3,9 @@
 use crate::progress::{Update, ahead, eta_of_states, share_of_trials, steps};
 use crate::walk::{Replay, Spared};
 use stend_base::{Bytes, Nanos};
+use stend_plan::Plan;
 use stend_record::observed::Phase;
 use stend_record::{EventKind, RunRecord, RunState, Slice, TrialRecord};
-use stend_spec::plan::Plan;
 
 /// Live figures cover this much of the past.
 const LIVE_SPAN: Nanos = Nanos::secs(2);
@@ -80,7 +80,7 @@ fn phase(run: &RunRecord) -> Phase {
 }
 
 fn last_heard(run: &RunRecord) -> Nanos {
-    let sample = run.samples.last().map(|s| s.at);
+    let sample = run.load().samples.last().map(|s| s.at);
     let event = run.events.last().map(|e| e.at);
     let trial = run.executed().last().map(|t| t.started);
     sample.max(event).max(trial).unwrap_or_default()

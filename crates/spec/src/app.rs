@@ -1,9 +1,6 @@
 //! Applications as loads: which programs a case runs, what each instance of them gets, and the objective (SLO) by which the
 //! largest number of instances is searched (method §5.5). Pure; must not know where a program is installed.
 
-use crate::plan::Plan;
-use crate::suite::Suite;
-use crate::workload::Trial;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Millionths, Nanos, Say, say};
 
@@ -107,8 +104,18 @@ impl App {
         MAKE + Nanos::secs(self.data.0 / MADE_PER_SECOND)
     }
 
-    fn removal_limit(&self) -> Nanos {
-        REMOVAL + Nanos::secs(self.data.0 / REMOVED_PER_SECOND)
+    /// Longest time that a trial takes besides its load: making data, starting and stopping, of all instances.
+    pub(crate) fn set_up_limit(&self) -> Nanos {
+        self.times(self.make_limit() + START_AND_STOP)
+    }
+
+    /// Longest time that removing the data of all instances takes.
+    pub fn removal_limit(&self) -> Nanos {
+        self.times(REMOVAL + Nanos::secs(self.data.0 / REMOVED_PER_SECOND))
+    }
+
+    fn times(&self, of_one: Nanos) -> Nanos {
+        Nanos(of_one.0.saturating_mul(u64::from(self.instances)))
     }
 }
 
@@ -170,38 +177,6 @@ pub struct AppSpec {
     pub app: App,
     /// How many are tried.
     pub density: Density,
-}
-
-impl Trial {
-    /// Longest time that a trial of an application takes besides its load: making data, starting and stopping.
-    pub fn set_up_limit(&self) -> Nanos {
-        self.app.map_or(Nanos(0), |app| times(app.make_limit() + START_AND_STOP, app.instances))
-    }
-}
-
-impl Plan {
-    /// Longest time that removing the data of instances takes, besides everything else that is undone.
-    pub fn removal_limit(&self) -> Nanos {
-        let apps = self.cases.iter().filter_map(|case| case.trial.app);
-        apps.map(|app| times(app.removal_limit(), app.instances)).max().unwrap_or(Nanos(0))
-    }
-}
-
-fn times(limit: Nanos, instances: u32) -> Nanos {
-    Nanos(limit.0.saturating_mul(u64::from(instances)))
-}
-
-impl Suite {
-    /// The applications of its cases, each program once.
-    pub fn programs(&self) -> Vec<Program> {
-        let mut found = Vec::new();
-        for spec in self.cases.iter().filter_map(|case| case.app) {
-            if !found.contains(&spec.app.program) {
-                found.push(spec.app.program);
-            }
-        }
-        found
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What is measured before the first case to know what bounds it: the drives under the targets, and the engine against nothing.
 //! Pure; nothing here is ever a write.
 
-use crate::plan::Plan;
 use crate::prober::{NoProber, Probing};
 use crate::workload::{Backend, Engine, Mix, Pages, Pattern, Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
@@ -35,6 +34,10 @@ const WINDOW: Nanos = Nanos::secs(3);
 /// The same of the engine against nothing, which has no state to reach.
 const ENGINE_RAMP: Nanos = Nanos::millis(200);
 const ENGINE_WINDOW: Nanos = Nanos::secs(1);
+/// Time of a reading of drives.
+pub const READING: Nanos = Nanos(RAMP.0 + WINDOW.0);
+/// Time of a reading of the engine.
+pub const READING_OF_ENGINE: Nanos = Nanos(ENGINE_RAMP.0 + ENGINE_WINDOW.0);
 /// Waiting longer for an I/O of a drive is recorded as a stall.
 const DRAIN_LIMIT: Nanos = Nanos::secs(20);
 /// Most readings of the engine: a minute and a half. Further cases have none.
@@ -81,36 +84,9 @@ pub fn engine_trial(case: &Trial) -> Option<Trial> {
     })
 }
 
-/// The readings of the engine that the cases of a plan need, each once.
-pub fn engine_trials(plan: &Plan) -> Vec<Trial> {
-    let mut found: Vec<Trial> = Vec::new();
-    for trial in plan.cases.iter().filter(|case| case.not_run.is_none()).filter_map(|case| engine_trial(&case.trial)) {
-        if found.len() < ENGINE_READINGS_MAX && !found.contains(&trial) {
-            found.push(trial);
-        }
-    }
-    found
-}
-
-/// Time of all readings for so many drives, without the pauses between them.
-pub fn time(plan: &Plan, drives: u32) -> Nanos {
-    // Each alone, and all together if they are several.
-    let sets = u64::from(drives) + u64::from(drives > 1);
-    let readings = sets.saturating_mul(Reading::ALL.len() as u64);
-    let engine = engine_trials(plan).len() as u64;
-    let of_drives = readings.saturating_mul(RAMP.0 + WINDOW.0);
-    Nanos(of_drives.saturating_add(engine * (ENGINE_RAMP.0 + ENGINE_WINDOW.0)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
-
-    fn plan(cases: &str) -> Plan {
-        let text = format!("suite: x\ncalibrate: members\ncases:\n{cases}");
-        Plan::new(&fixture::inputs(crate::parse::suite(&text, "x").unwrap())).unwrap()
-    }
 
     #[test]
     fn a_reading_has_one_job_for_each_drive_and_never_writes() {
@@ -121,26 +97,5 @@ mod tests {
         }
         assert_eq!(Reading::Random.trial(2, Bytes::kib(512)), None);
         assert_eq!(Reading::Sequential.trial(2, Bytes(u64::MAX)), None);
-    }
-
-    #[test]
-    fn the_engine_is_read_once_for_each_load_and_not_where_it_would_say_nothing() {
-        let plan = plan(
-            "  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 32]}]}\n\
-             \x20 - {name: b, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 32}], trial: 5s}\n\
-             \x20 - {name: open, streams: [{op: read, pattern: random, block_size: 4KiB, rate: 100/s}]}\n\
-             \x20 - {name: rests, streams: [{op: read, pattern: random, block_size: 4KiB, think: {time: 1ms}}]}\n\
-             \x20 - {name: nowhere, backend: none, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n",
-        );
-        let depths: Vec<u32> = engine_trials(&plan).iter().map(|trial| trial.streams[0].queue_depth).collect();
-        assert_eq!(depths, [1, 32]);
-        assert!(engine_trials(&plan).iter().all(|trial| trial.backend == Backend::Null));
-    }
-
-    #[test]
-    fn the_time_counts_each_drive_alone_and_all_together() {
-        let plan = plan("  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n");
-        let seconds = |drives| time(&plan, drives).as_secs();
-        assert!((seconds(0) - 1.2).abs() < 1e-9 && (seconds(1) - 8.2).abs() < 1e-9 && (seconds(4) - 36.2).abs() < 1e-9);
     }
 }

@@ -1,7 +1,7 @@
 //! What another program means by a workload: which keys fio has no words for, and where its words mean something
 //! else. Pure; must not know which version is installed.
 
-use crate::suite::SuiteCase;
+use crate::suite::{Suite, SuiteCase};
 use crate::workload::{Backend, Data, Engine, Pages, Pattern, Stream, Sync, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Error, Kind, Result, Say, say};
@@ -14,6 +14,15 @@ pub const FIO_JOBS_MAX: u32 = 256;
 pub struct FioNeed {
     /// It opens a target with `O_DSYNC`.
     pub o_dsync: bool,
+}
+
+impl Suite {
+    /// What its cases need of the fio of the host; `None` if nothing.
+    pub fn needs_fio(&self) -> Option<FioNeed> {
+        let cases = || self.cases.iter().filter(|case| case.engine == Engine::Fio);
+        let o_dsync = || cases().flat_map(|case| &case.streams).any(|stream| stream.sync == Sync::ODsync);
+        cases().next().map(|_| FioNeed { o_dsync: o_dsync() })
+    }
 }
 
 /// Where fio means something else by what was asked for, and does that.
@@ -146,7 +155,7 @@ pub fn differences(trial: &Trial) -> Vec<Difference> {
 type Refusal = (&'static str, Say);
 
 /// Refuses a case that its engine cannot run, and names the key.
-pub(crate) fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
+pub fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
     if trial.engine == Engine::Native {
         return Ok(());
     }
@@ -370,7 +379,3 @@ fn pattern(pattern: &Pattern) -> Option<&'static str> {
         Pattern::Traced => Some("trace"),
     }
 }
-
-#[cfg(test)]
-#[path = "external_tests.rs"]
-mod tests;

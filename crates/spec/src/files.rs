@@ -20,13 +20,13 @@ pub struct Files {
 
 impl Files {
     /// Bytes of all files together, where their sizes say it.
-    pub(crate) fn total(&self) -> Option<Bytes> {
+    pub fn total(&self) -> Option<Bytes> {
         (!self.sizes.is_empty()).then(|| self.each(Bytes(0)).into_iter().sum())
     }
 
     /// Size of each file, in the order of the range: equal parts of `range`, or the sizes asked for, each as often as its
     /// share says to the nearest file, and mixed so that any run of files has nearly these shares.
-    pub(crate) fn each(&self, range: Bytes) -> Vec<Bytes> {
+    pub fn each(&self, range: Bytes) -> Vec<Bytes> {
         let count = u64::from(self.count.max(1));
         if self.sizes.is_empty() {
             let equal = Bytes(range.0 / count);
@@ -48,7 +48,7 @@ impl Files {
 
 /// Why a trial cannot run on `targets` targets that give these pieces to the range, files or shares, if they are several
 /// and it cannot.
-pub(crate) fn why_not(trial: &Trial, pieces: &[Bytes], targets: u32) -> Option<Say> {
+pub fn why_not(trial: &Trial, pieces: &[Bytes], targets: u32) -> Option<Say> {
     if pieces.len() < 2 {
         return None;
     }

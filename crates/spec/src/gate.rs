@@ -1,17 +1,63 @@
-//! What a comparison must not fall below, as its file describes it. Data, and which rule a cell falls under.
+//! What results must hold, as a gate file describes it: rules for the cells of a comparison, limits for the values of one run. Data, and
+//! which rule or limit a cell falls under.
 
 use crate::workload::Op;
-use stend_base::Millionths;
+use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
-/// A gate: rules that every cell of a comparison is held against.
+/// A gate: rules that every cell of a comparison is held against, and limits for the values of each run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gate {
     /// Name, shown to people and in JUnit.
     pub name: String,
     /// Difference that does not matter; `None`: that of the command line, or its default.
     pub margin: Option<Millionths>,
-    /// The rules, 1 to 1,000; the first that a cell falls under decides, and a cell without one is not held.
+    /// The rules, at most 1,000; the first that a cell falls under decides, and a cell without one is not held.
     pub rules: Vec<GateRule>,
+    /// The limits, at most 1,000; each holds every value that it fits. There is at least one rule or limit.
+    pub limits: Vec<GateLimit>,
+}
+
+/// A limit for a value of one run, whatever other runs have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateLimit {
+    /// Line of the file, from 1; `None`: given on the command line.
+    pub line: Option<u32>,
+    /// As it was written: `rand-read p99 < 5ms`.
+    pub text: String,
+    /// Labels of the cases, as in [`GateRule::cases`].
+    pub cases: String,
+    /// Operation; `None`: a rate of all operations together, or the latency of each.
+    pub op: Option<Op>,
+    /// On which side of the bound the value must be.
+    pub side: Side,
+    /// The bound, and of what.
+    pub bound: Bound,
+    /// What it counts as if it cannot be told.
+    pub inconclusive: Undecided,
+}
+
+/// On which side of a bound a value must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+}
+
+/// What a limit is about, and its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// I/Os per second.
+    Iops(MilliIops),
+    /// Bytes per second.
+    Throughput(Bytes),
+    /// The latency within which so large a part of the I/Os completed.
+    Latency(Millionths, Nanos),
 }
 
 /// One rule.
@@ -76,8 +122,30 @@ impl GateRule {
             GateMetric::Rate => op.is_none(),
             GateMetric::P99 => op.is_some(),
         };
-        metric && (self.op.is_none() || self.op == op) && matches(&self.cases, label)
+        metric && (self.op.is_none() || self.op == op) && fits(&self.cases, label)
     }
+}
+
+impl GateLimit {
+    /// Whether the limit is about the case of this label.
+    pub fn is_about(&self, label: &str) -> bool {
+        fits(&self.cases, label)
+    }
+
+    /// Whether a case of this name can have a label that the limit is about, whatever values its parameters have.
+    pub fn may_be_about(&self, name: &str) -> bool {
+        let head = self.cases.split('*').next().unwrap_or_default();
+        let with_parameters = format!("{name}, ");
+        self.is_about(name)
+            || head.starts_with(&with_parameters)
+            || self.cases != head && with_parameters.starts_with(head)
+    }
+}
+
+/// Whether a pattern fits a label, or its beginning up to a comma: a case named without its parameters means all of them.
+fn fits(pattern: &str, label: &str) -> bool {
+    let beginnings = label.match_indices(", ").map(|(at, _)| &label[..at]);
+    matches(pattern, label) || beginnings.into_iter().any(|beginning| matches(pattern, beginning))
 }
 
 /// Whether a text is what a pattern says, in which `*` stands for anything. Takes time proportional to pattern × text.
@@ -121,6 +189,45 @@ mod tests {
         }
         let hostile = "*a".repeat(100);
         assert!(!matches(&hostile, &"a".repeat(99)) && matches(&hostile, &"a".repeat(100)));
+    }
+
+    #[test]
+    fn a_name_without_parameters_means_every_value_of_them() {
+        for (pattern, label, holds) in [
+            ("rand-read", "rand-read, queue_depth 32", true),
+            ("rand-read, queue_depth 3", "rand-read, queue_depth 32", false),
+            ("rand-read, queue_depth 32", "rand-read, queue_depth 32, jobs 4", true),
+            ("rand", "rand-read, queue_depth 32", false),
+            ("queue_depth 32", "rand-read, queue_depth 32", false),
+        ] {
+            assert_eq!(fits(pattern, label), holds, "{pattern} {label}");
+        }
+    }
+
+    #[test]
+    fn before_a_run_only_a_name_that_no_case_can_have_is_wrong() {
+        let limit = |cases: &str| GateLimit {
+            line: None,
+            text: String::new(),
+            cases: cases.into(),
+            op: None,
+            side: Side::Below,
+            bound: Bound::Iops(MilliIops(1)),
+            inconclusive: Undecided::Undecided,
+        };
+        for (cases, may) in [
+            ("*", true),
+            ("rand-read", true),
+            ("rand-*", true),
+            ("*depth 32", true),
+            ("rand-read, queue_depth 32", true),
+            ("rand-read, queue*", true),
+            ("rnd-read", false),
+            ("rand-write*", false),
+            ("rand-reads", false),
+        ] {
+            assert_eq!(limit(cases).may_be_about("rand-read"), may, "{cases}");
+        }
     }
 
     #[test]

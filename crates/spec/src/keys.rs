@@ -1,6 +1,7 @@
 //! The keys of a suite file, each described once: the parser takes names, limits and words from here, and
 //! the JSON Schema and the reference are generated from it. Data only; must not parse.
 
+pub use crate::limits::Limits;
 use crate::workload::{Backend, Engine};
 pub use data::DATA;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
@@ -18,6 +19,7 @@ pub mod gate;
 pub mod io_log;
 pub mod machine;
 pub mod operation;
+pub mod order;
 pub mod pages;
 pub mod pattern;
 pub mod place;
@@ -100,21 +102,8 @@ pub enum Shape {
     Either(&'static [Shape]),
 }
 
-/// The least and the most that is taken, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits<T> {
-    /// Least.
-    pub least: T,
-    /// Most.
-    pub most: T,
-}
-
-impl<T: PartialOrd> Limits<T> {
-    /// Whether a value is taken.
-    pub fn hold(&self, value: &T) -> bool {
-        self.least <= *value && *value <= self.most
-    }
-}
+/// Most I/Os in flight of one case.
+pub const IN_FLIGHT_MAX: u64 = 65_536;
 
 /// A word with its meaning.
 pub type Word = (&'static str, &'static str);

@@ -1,73 +1,140 @@
-//! In which order a plan runs its cells. Pure.
+//! An order: everything that a user asks of `stend run` in one go, as data. Two processes that get the same order make the same plan.
+//! Pure; must not know who gave it, nor how its progress is shown.
 
-use crate::suite::Suite;
-use stend_base::random::{Random, draw};
+use crate::permission::Permission;
+use crate::workload::Engine;
+use serde::{Serialize, Serializer};
+use stend_base::{Nanos, Say, say};
 
-/// Draws for the order of arms are taken from here on, those for cases below.
-const ARM_DRAWS: u64 = 1 << 62;
-const CASE_DRAWS: u64 = 1 << 63;
+/// Version of the format; another one is refused.
+pub const VERSION: u32 = 1;
 
-/// (block, cell) in order of execution. `cells` are those that run, by arm, but for those with rounds before them (`settled`), which
-/// come last: one cell after the other with all of its blocks, in the order of the suite, so that none takes another out of its
-/// steady state.
-///
-/// Blocks come in pairs: a random order, then its mirror, so that a linear drift cancels (method S4); in
-/// each block all cases of one arm come before the next arm, because switching may take long. Where a
-/// person or a reboot switches, arms follow one another as a whole.
-pub fn order(suite: &Suite, cells: &[Vec<u32>], settled: &[u32], seed: u64) -> Vec<(u32, u32)> {
-    let sequential = suite.is_sequential();
-    let mut order = Vec::new();
-    if sequential {
-        for arm in cells {
-            for block in 0..suite.blocks {
-                order.extend(cases_of(arm, block, seed).into_iter().map(|cell| (block, cell)));
-            }
-        }
-        return order;
-    }
-    for block in 0..suite.blocks {
-        for arm in mirrored(&(0..cells.len()).collect::<Vec<_>>(), block, ARM_DRAWS, seed) {
-            order.extend(cases_of(&cells[arm], block, seed).into_iter().map(|cell| (block, cell)));
-        }
-    }
-    order.extend(settled.iter().flat_map(|&cell| (0..suite.blocks).map(move |block| (block, cell))));
-    order
+/// Everything that is asked for. Serialised it is what [`parse::order`](crate::parse::order) reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// Version of the format.
+    #[serde(rename = "order")]
+    pub version: u32,
+    /// What is run.
+    #[serde(flatten)]
+    pub work: Work,
+    /// Stands to put up first, one after the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stands: Vec<NamedText>,
+    /// They are built anew for every block.
+    #[serde(skip_serializing_if = "is_false")]
+    pub rebuild: bool,
+    /// Targets, by path or identity, in the order in which they form the range.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<String>,
+    /// The machine of the lab in which it is measured: the name of one that is up, or a machine file. Without this and `ssh` it is
+    /// this machine, or the one that the stand makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lab: Option<String>,
+    /// The host on which it is measured, as `ssh` knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<String>,
+    /// The host with the drives of a stand of two hosts, as `--storage` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
+    /// What may be written and executed.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub permission: Permission,
+    /// What the user calls the run; of a campaign each of its runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Where the run file goes; `None`: it gets a name of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
-/// The order in which so many stands are built for a block, each of them for it alone: random, and its mirror in the block after it.
-pub fn of_stands(count: usize, block: u32, seed: u64) -> Vec<usize> {
-    mirrored(&(0..count).collect::<Vec<_>>(), block, ARM_DRAWS, seed)
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Work {
+    /// A suite.
+    Suite(Box<SuiteWork>),
+    /// A run that ended early goes on.
+    Resume {
+        /// Its id, its file, or `last`.
+        resume: String,
+    },
 }
 
-fn cases_of(cells: &[u32], block: u32, seed: u64) -> Vec<u32> {
-    mirrored(cells, block, CASE_DRAWS, seed)
+/// A suite with all that its plan follows from, but the target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SuiteWork {
+    /// The suite.
+    pub suite: NamedText,
+    /// Directory at which its relative paths begin.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub directory: String,
+    /// The traces that it replays, each once, in the order of the suite; empty: whatever is there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TraceFile>,
+    /// Seed of all random choices; written as text, because not every reader of JSON has whole numbers of 64 bits.
+    #[serde(serialize_with = "as_text")]
+    pub seed: u64,
+    /// Who makes the load of every case, whatever the suite says.
+    #[serde(serialize_with = "as_word", skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// Wall time that the run should take.
+    #[serde(serialize_with = "with_unit", skip_serializing_if = "Option::is_none")]
+    pub time_budget: Option<Nanos>,
 }
 
-/// A random order in even blocks, and its mirror in the odd block after it.
-fn mirrored<T: Clone>(items: &[T], block: u32, draws: u64, seed: u64) -> Vec<T> {
-    let mut items = items.to_vec();
-    Random::new(draw(seed, u64::from(block & !1) | draws)).shuffle(&mut items);
-    if block % 2 == 1 {
-        items.reverse();
+/// The text of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedText {
+    /// Its name, for errors; of a stand also where its relative paths begin.
+    pub file: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// A trace as it was when the order was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TraceFile {
+    /// Its file.
+    pub file: String,
+    /// SHA-256 of what is in it.
+    pub sha256: String,
+}
+
+/// Most characters of a label.
+pub const LABEL_MAX: usize = 64;
+
+/// Why a run cannot have this label; `None`: it can.
+pub fn not_a_label(text: &str) -> Option<Say> {
+    let length = text.chars().count();
+    if !(1..=LABEL_MAX).contains(&length) || text.chars().any(char::is_control) {
+        return Some(say!(
+            "a label is 1 to {LABEL_MAX} characters, without control characters",
+            "метка — от 1 до {LABEL_MAX} символов без управляющих"
+        ));
     }
-    items
+    (text == "last").then(|| say!("`last` means the newest run", "`last` означает самый новый прогон"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::of_stands;
+fn is_false(value: &bool) -> bool {
+    !value
+}
 
-    #[test]
-    fn stands_come_in_a_random_order_and_then_in_its_mirror() {
-        let of = |block| of_stands(5, block, 7);
-        let sorted = |mut order: Vec<usize>| {
-            order.sort_unstable();
-            order
-        };
-        for pair in [0, 2, 4] {
-            let mirror: Vec<usize> = of(pair).into_iter().rev().collect();
-            assert_eq!((of(pair + 1), sorted(of(pair))), (mirror, vec![0, 1, 2, 3, 4]));
-        }
-        assert!(of(0) != of(2) || of(0) != of(4), "each pair has an order of its own");
-    }
+fn is_nothing(permission: &Permission) -> bool {
+    *permission == Permission::default()
+}
+
+fn as_word<S: Serializer>(engine: &Option<Engine>, to: S) -> Result<S::Ok, S::Error> {
+    let word = crate::keys::ENGINES.iter().find(|(.., is)| Some(*is) == *engine).map(|(word, ..)| *word);
+    word.serialize(to)
+}
+
+fn as_text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(number)
+}
+
+fn with_unit<S: Serializer>(time: &Option<Nanos>, to: S) -> Result<S::Ok, S::Error> {
+    let second = Nanos::SECOND.0;
+    let text = |Nanos(ns)| if ns % second == 0 { format!("{}s", ns / second) } else { format!("{ns}ns") };
+    time.map(text).serialize(to)
 }

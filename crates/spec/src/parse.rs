@@ -12,10 +12,13 @@ mod defaults;
 mod fault;
 mod files;
 mod fill;
+mod frequency;
 mod gate;
 mod io_log;
+mod limit;
 mod machine;
 mod operation;
+mod order;
 mod pattern;
 mod place;
 mod power;
@@ -24,13 +27,14 @@ mod prober;
 mod rate;
 mod repeats;
 mod schedule;
+mod similar;
 mod size;
 mod stand;
 mod steady;
 mod trace;
 mod verify;
 
-use crate::keys::{self, Choice, Limits, Mapping};
+use crate::keys::{self, Choice, IN_FLIGHT_MAX, Limits, Mapping};
 use crate::pattern::Pattern;
 use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
@@ -39,16 +43,25 @@ pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use defaults::{Defaults, RAMP, WINDOW};
 pub use gate::gate;
+pub use limit::expect;
 pub use machine::machine;
+pub use order::{ORDER_MAX, order};
+pub use similar::{distance, nearest};
 pub use stand::stand;
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 
-/// Most I/Os in flight of one case.
-pub(crate) const IN_FLIGHT_MAX: u64 = 65_536;
-
 /// Parses a suite. `file` names it in errors; kind of every error is `Spec`.
 pub fn suite(text: &str, file: &str) -> Result<Suite> {
+    parsed(text, file).map_err(|error| {
+        error.or_hint(say!(
+            "docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from",
+            "все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"
+        ))
+    })
+}
+
+fn parsed(text: &str, file: &str) -> Result<Suite> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &keys::SUITE)?;
     let name = map.required("suite", name)?;
@@ -222,6 +235,11 @@ fn name(node: &Node, file: &str) -> Result<String> {
 }
 
 fn span(node: &Node, file: &str) -> Result<Nanos> {
+    if let Value::Int(number) = node.value {
+        return Err(node
+            .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .hint(say!("write `{number}s` or, for example, `250ms`", "напишите `{number}s` или, например, `250ms`")));
+    }
     let text = text(node, file)?;
     match parse_nanos(&text) {
         Ok(span) => Ok(span),
@@ -276,8 +294,10 @@ fn axis<T: PartialEq>(node: &Node, file: &str, one: impl Fn(&Node, &str) -> Resu
     for item in items {
         let value = one(item, file)?;
         if values.contains(&value) {
-            let message = say!("this value is in the axis already", "это значение уже есть в оси");
-            return Err(item.error(file, message));
+            let message = say!("this value stands in the list twice", "это значение указано в списке дважды");
+            return Err(item
+                .error(file, message)
+                .hint(say!("name each value once", "укажите каждое значение один раз")));
         }
         values.push(value);
     }
@@ -359,7 +379,11 @@ fn word<T: Clone>(node: &Node, file: &str, words: &[Choice<T>]) -> Result<T> {
     match &node.value {
         Value::Text(text) => {
             words.iter().find(|(word, ..)| word == text).map(|(.., value)| value.clone()).ok_or_else(|| {
-                node.error(file, say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"))
+                let error = node.error(file, say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"));
+                match nearest(text, words.iter().map(|(word, ..)| *word)) {
+                    Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),
+                    None => error,
+                }
             })
         }
         _ => Err(expected(node, file, Say::same(known))),
@@ -420,8 +444,7 @@ impl<'a> Map<'a> {
 
     fn finish(self) -> Result<()> {
         let Some((key, _)) = self.pairs.first() else { return Ok(()) };
-        let near = self.names().min_by_key(|k| distance(&key.name, k));
-        Err(self.unknown(key, near.filter(|k| distance(&key.name, k) <= 2)))
+        Err(self.unknown(key, nearest(&key.name, self.names())))
     }
 
     fn unknown(&self, key: &Key, near: Option<&str>) -> Box<stend_base::Error> {
@@ -438,25 +461,6 @@ impl<'a> Map<'a> {
             }
         }
     }
-}
-
-/// Edit distance, for hints; long keys (hostile files) count as far away.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    if a.len() > 40 {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let cost = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -51,13 +51,15 @@ fn a_mistyped_required_key_is_not_called_missing() {
 fn contradictions_are_refused_not_ignored() {
     check_error(
         &with_stream("{op: read, pattern: random, block_size: 4KiB, sync: {fsync: 1}}"),
-        expect![
-            "error: suite.yaml:5:61: `sync` needs writes in `op`: it follows them, and nothing else leaves data to sync"
-        ],
+        expect![[r#"
+            error: suite.yaml:5:61: `sync` needs writes in `op`: it follows them, and nothing else leaves data to sync
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
     check_error(
         &with_stream("{op: {read: 70, write: 40}, pattern: random, block_size: 4KiB}"),
-        expect!["error: suite.yaml:5:14: the shares of `op` are percent and add up to 110, not to 100"],
+        expect![[r#"
+            error: suite.yaml:5:14: the shares of `op` are percent and add up to 110, not to 100
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
 }
 
@@ -72,7 +74,9 @@ fn pages_are_ordinary_unless_a_case_or_the_defaults_say_otherwise() {
     assert_eq!((pages("pages: huge", ""), pages("pages: huge", "pages: ordinary, ")), (Pages::Huge, Pages::Ordinary));
     check_error(
         &text("", "pages: large, "),
-        expect!["error: suite.yaml:4:22: `large` is not one of `ordinary`, `huge`"],
+        expect![[r#"
+            error: suite.yaml:4:22: `large` is not one of `ordinary`, `huge`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
 }
 
@@ -94,9 +98,9 @@ fn libaio_is_for_direct_io_only() {
     );
     check_error(
         &text("backend: aio", ""),
-        expect![
-            "error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `io_uring_sqpoll`, `io_uring_iopoll`, `nvme_passthrough`, `libaio`, `psync`, `none`"
-        ],
+        expect![[r#"
+            error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `io_uring_sqpoll`, `io_uring_iopoll`, `nvme_passthrough`, `libaio`, `psync`, `none`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
 }
 
@@ -118,15 +122,21 @@ fn numbers_without_units_and_out_of_range_are_refused() {
     );
     check_error(
         &with_stream("{op: read, pattern: random, block_size: 1000B}"),
-        expect!["error: suite.yaml:5:49: a block is a multiple of 512 B, at most 64 MiB"],
+        expect![[r#"
+            error: suite.yaml:5:49: a block is a multiple of 512 B, at most 64 MiB
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
     check_error(
         &with_stream("{op: read, pattern: random, block_size: 4KiB, queue_depth: -1}"),
-        expect!["error: suite.yaml:5:68: -1 is outside 1 to 4096"],
+        expect![[r#"
+            error: suite.yaml:5:68: -1 is outside 1 to 4096
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
     check_error(
         &with_stream("{op: read, pattern: random, block_size: 4KiB, queue_depth: 99999999999999999999999}"),
-        expect!["error: suite.yaml:5:68: expected a whole number, found a number"],
+        expect![[r#"
+            error: suite.yaml:5:68: expected a whole number, found a number
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
     );
 }
 
@@ -149,31 +159,65 @@ fn sizes_are_mixed_by_shares_and_a_list_is_still_an_axis() {
     ];
     expect![[r#"
         error: x:5:49: the shares of `block_size` are percent and add up to 90, not to 100
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
         error: x:5:49: the sizes of a mixture differ, and each is a multiple of the smallest
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
         error: x:5:49: the sizes of a mixture differ, and each is a multiple of the smallest
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
         error: x:5:56: 100 is outside 1 to 99
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
         error: x:5:50: not a size: `4` has no unit
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
         error: x:5:49: the shares of `block_size` are percent and add up to 0, not to 100
-        error: x:5:50: expected text, found a mapping"#]]
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+        error: x:5:50: expected text, found a mapping
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
     .assert_eq(&all.map(refused).join("\n"));
 }
 
 #[test]
 fn shapes_and_duplicates_are_refused() {
-    check_error("suite: x\ncases: []\n", expect!["error: suite.yaml:1:1: `cases` is empty"]);
-    check_error("[1, 2]", expect!["error: suite.yaml:1:1: expected a mapping (suite), found a list"]);
+    check_error(
+        "suite: x\ncases: []\n",
+        expect![[r#"
+        error: suite.yaml:1:1: `cases` is empty
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+    );
+    check_error(
+        "[1, 2]",
+        expect![[r#"
+        error: suite.yaml:1:1: expected a mapping (suite), found a list
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+    );
     let twice =
         "suite: x\ncases:\n  - &c {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n  - *c\n";
-    check_error(twice, expect!["error: suite.yaml:1:1: two cases are named `a`"]);
-    check_error("suite: x\nsuite: y\n", expect!["error: suite.yaml:2:1: duplicate mapping key: suite"]);
-    check_error("", expect!["error: suite.yaml:1:1: expected a mapping (suite), found nothing"]);
+    check_error(
+        twice,
+        expect![[r#"
+        error: suite.yaml:1:1: two cases are named `a`
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+    );
+    check_error(
+        "suite: x\nsuite: y\n",
+        expect![[r#"
+        error: suite.yaml:2:1: the key `suite` stands here twice
+        hint: remove one of them"#]],
+    );
+    check_error(
+        "",
+        expect![[r#"
+        error: suite.yaml:1:1: expected a mapping (suite), found nothing
+        hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+    );
 }
 
 #[test]
 fn errors_are_also_russian() {
-    let error = suite(&with_stream("{op: read, pattern: random, block_size: 4k}"), "suite.yaml").unwrap_err();
-    expect!["ошибка: suite.yaml:5:49: не размер: `4k`; пример: `512B`, `4KiB`, `8GiB`"]
-        .assert_eq(&error.render(Lang::Ru));
+    let error = suite(&with_stream("{op: read, pattern: random, block_size: 4x}"), "suite.yaml").unwrap_err();
+    expect![[r#"
+        ошибка: suite.yaml:5:49: не размер: `4x`; пример: `512B`, `4KiB`, `8GiB`
+        совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"#]]
+    .assert_eq(&error.render(Lang::Ru));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Orders of offsets. What each one means exactly is `docs/formats/patterns.md`.
 
-use crate::keys::Limits;
+use crate::limits::Limits;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Millionths};
 

@@ -107,6 +107,28 @@ impl Step {
     }
 }
 
+impl Rate {
+    /// The mean from the start until `length`, cut to thousandths.
+    pub fn mean(&self, length: Nanos) -> MilliIops {
+        let mut sum = 0u128;
+        for (index, step) in self.steps.iter().enumerate() {
+            let next = self.steps.get(index + 1);
+            let until = next.map_or(length.0, |next| next.at.0).min(length.0);
+            let (time, own) = (u128::from(until.saturating_sub(step.at.0)), u128::from(step.rate.0));
+            sum += time
+                * match (next, step.shape) {
+                    (Some(next), _) if next.shape == Shape::Ramp => own.midpoint(u128::from(next.rate.0)),
+                    (_, Shape::Burst { rate, every, lasting }) => {
+                        let (every, lasting) = (u128::from(every.0.max(1)), u128::from(lasting.0));
+                        (u128::from(rate.0) * lasting + own * every.saturating_sub(lasting)) / every
+                    }
+                    _ => own,
+                };
+        }
+        MilliIops((sum / u128::from(length.0.max(1))) as u64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,16 @@
-//! A part of a range, by shares or bytes. Pure.
+//! Ranges of bytes, and their parts by shares or bytes. Pure.
 
-use crate::workload::{Region, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Millionths};
+
+/// A range of bytes on the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// First byte.
+    pub start: Bytes,
+    /// Length.
+    pub len: Bytes,
+}
 
 /// Parts begin and end on such a boundary when they are given by shares: every block size in use divides it or is a
 /// multiple.
@@ -44,14 +52,6 @@ impl Part {
         let start = self.start.of(range.len);
         let len = self.size.map_or(Bytes(range.len.0.saturating_sub(start.0)), |size| size.of(range.len));
         Region { start: Bytes(range.start.0.saturating_add(start.0)), len }
-    }
-}
-
-impl Trial {
-    /// A stream's region in one of the parts of the trial's range, counted from 0: at the same place as in the first.
-    pub fn in_part(&self, region: Region, index: u64) -> Region {
-        let part = self.region.part(self.parts, index);
-        Region { start: Bytes(region.start.0.saturating_add(part.start.0 - self.region.start.0)), ..region }
     }
 }
 

@@ -1,14 +1,13 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
-use crate::app::AppSpec;
+use crate::app::{AppSpec, Program};
 use crate::arm::{Arm, Observation};
 use crate::calibration::Calibrate;
+use crate::case::Case;
 use crate::ceilings::Ceilings;
 use crate::confirm::Test;
-use crate::external::FioNeed;
 use crate::fault::Fault;
 use crate::files::Files;
-use crate::plan::Case;
 use crate::precondition::Precondition;
 use crate::prober::ProberKey;
 use crate::rate::Rate;
@@ -217,11 +216,15 @@ impl Suite {
         self.cases.iter_mut().for_each(|case| case.engine = engine);
     }
 
-    /// What its cases need of the fio of the host; `None` if nothing.
-    pub fn needs_fio(&self) -> Option<FioNeed> {
-        let cases = || self.cases.iter().filter(|case| case.engine == Engine::Fio);
-        let o_dsync = || cases().flat_map(|case| &case.streams).any(|stream| stream.sync == Sync::ODsync);
-        cases().next().map(|_| FioNeed { o_dsync: o_dsync() })
+    /// The applications of its cases, each program once.
+    pub fn programs(&self) -> Vec<Program> {
+        let mut found = Vec::new();
+        for spec in self.cases.iter().filter_map(|case| case.app) {
+            if !found.contains(&spec.app.program) {
+                found.push(spec.app.program);
+            }
+        }
+        found
     }
 
     /// The traces that are replayed, each once, in the order of the file.

@@ -69,7 +69,7 @@ pub enum Misplaced {
 
 impl Placement {
     /// The placements that it stands for on a machine, each with its name among the others: several of `every`, else itself.
-    pub(crate) fn cells(&self, machine: &Topology) -> Vec<(String, Placement)> {
+    pub fn cells(&self, machine: &Topology) -> Vec<(String, Placement)> {
         if self.numa != Some(Numa::Every) {
             return vec![(String::new(), self.clone())];
         }
@@ -220,35 +220,5 @@ mod tests {
         assert_eq!([Numa::Local, Numa::Remote].map(|n| placed(&[], Some(n), &unknown)), [told, told]);
         let memory_only = machine(&[(0, &[0, 1]), (1, &[])], Some(0));
         assert_eq!(placed(&[], Some(Numa::Remote), &memory_only), "not run: no other NUMA node has CPUs");
-    }
-
-    #[test]
-    fn the_suite_for_numa_has_every_pair_of_nodes_and_one_cell_where_there_is_one_node() {
-        let suite = crate::parse::suite(include_str!("../../../suites/numa-placement/suite.yaml"), "s.yaml").unwrap();
-        let places = |topology: Topology| -> Vec<String> {
-            let mut inputs = crate::fixture::inputs(suite.clone());
-            inputs.target.topology = topology;
-            let cases = crate::plan::Plan::new(&inputs).unwrap().cases;
-            let told = |case: &crate::plan::Case| {
-                let place = &case.trial.streams[0].place;
-                format!("{}: {} {:?}", case.label(), ranges(&place.cpus), place.memory)
-            };
-            assert!(cases.iter().all(|case| case.not_run.is_none()) && cases.len().is_multiple_of(4));
-            cases[..cases.len() / 4].iter().map(told).collect()
-        };
-        let two = machine(&[(0, &[0, 1]), (1, &[2, 3]), (2, &[])], Some(1));
-        assert_eq!(
-            places(two),
-            [
-                "rand-read-4k, numa threads 0 memory 0: 0-1 Some(0)",
-                "rand-read-4k, numa threads 0 memory 1: 0-1 Some(1)",
-                "rand-read-4k, numa threads 0 memory 2: 0-1 Some(2)",
-                "rand-read-4k, numa threads 1 memory 0: 2-3 Some(0)",
-                "rand-read-4k, numa threads 1 memory 1: 2-3 Some(1)",
-                "rand-read-4k, numa threads 1 memory 2: 2-3 Some(2)"
-            ]
-        );
-        assert_eq!(places(machine(&[(0, &[0, 1])], None)), ["rand-read-4k: 0-1 Some(0)"]);
-        assert_eq!(places(machine(&[], None)), ["rand-read-4k:  None"], "a machine that tells no nodes");
     }
 }

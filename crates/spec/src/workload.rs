@@ -3,9 +3,11 @@
 //! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
 
 use crate::app::App;
+pub use crate::op::{OPS, Op};
 pub use crate::pattern::{Pattern, Zone};
-use crate::prober::{NoProber, Probing};
+use crate::prober::{NoProber, Prober, Probing};
 use crate::rate::Rate;
+pub use crate::region::Region;
 use crate::topology::Place;
 use crate::trace::{Pace, Replay};
 use serde::{Deserialize, Serialize};
@@ -43,15 +45,6 @@ pub struct Trial {
     /// Equal parts of the region, in each of which every stream has as many of its jobs: the shares of several targets. 1: the
     /// jobs are laid out over all of it.
     pub parts: u32,
-}
-
-/// A range of bytes on the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Region {
-    /// First byte.
-    pub start: Bytes,
-    /// Length.
-    pub len: Bytes,
 }
 
 /// A homogeneous part of a workload.
@@ -365,41 +358,6 @@ pub enum Pages {
     Huge,
 }
 
-/// Operation kinds that are counted and timed apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Op {
-    /// A read.
-    Read,
-    /// A write; with a sync after every write, including that sync.
-    Write,
-    /// Telling the target that a range is not needed any more. Moves no data; its bytes are those of the range.
-    Discard,
-    /// Making a range read as zeroes without sending them. Moves no data; its bytes are those of the range.
-    WriteZeroes,
-    /// An `fsync` or `fdatasync` alone.
-    Sync,
-}
-
-/// Number of kinds of operations.
-pub const OPS: usize = 5;
-
-impl Op {
-    /// All kinds, in the order of their index.
-    pub const ALL: [Op; OPS] = [Op::Read, Op::Write, Op::Discard, Op::WriteZeroes, Op::Sync];
-
-    /// What a mix is made of: all kinds but the syncs that follow writes.
-    pub const IO: [Op; 4] = [Op::Read, Op::Write, Op::Discard, Op::WriteZeroes];
-
-    /// Those that move data.
-    pub const TRANSFERS: [Op; 2] = [Op::Read, Op::Write];
-
-    /// Position in [`Op::ALL`].
-    pub fn index(self) -> usize {
-        self as usize
-    }
-}
-
 impl Trial {
     /// Direct I/O by the best backend for so long, from the start of a region, without a ramp.
     pub fn new(streams: Vec<Stream>, window: Nanos, region: Region) -> Trial {
@@ -441,5 +399,34 @@ impl Trial {
     /// I/Os in flight that the trial asks for, over all streams and jobs.
     pub fn in_flight(&self) -> u64 {
         self.streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.jobs)).sum()
+    }
+
+    /// A stream's region in one of the parts of the trial's range, counted from 0: at the same place as in the first.
+    pub fn in_part(&self, region: Region, index: u64) -> Region {
+        let part = self.region.part(self.parts, index);
+        Region { start: Bytes(region.start.0.saturating_add(part.start.0 - self.region.start.0)), ..region }
+    }
+
+    /// The part of the trial's region that its streams share: all but what is reserved for durable probes.
+    pub fn free_region(&self) -> Region {
+        match self.probing {
+            Probing::By(Prober { op: Op::Write, region, .. }) => {
+                Region { len: Bytes(self.region.len.0.saturating_sub(region.len.0)), ..self.region }
+            }
+            _ => self.region,
+        }
+    }
+
+    /// The prober, if it has one.
+    pub fn prober(&self) -> Option<&Prober> {
+        match &self.probing {
+            Probing::By(prober) => Some(prober),
+            Probing::None(_) => None,
+        }
+    }
+
+    /// Longest time that a trial of an application takes besides its load: making data, starting and stopping.
+    pub fn set_up_limit(&self) -> Nanos {
+        self.app.map_or(Nanos(0), |app| app.set_up_limit())
     }
 }

@@ -63,8 +63,17 @@ pub struct Key {
 
 /// Parses a file's text. `file` is only used in errors.
 pub fn parse(text: &str, file: &str) -> Result<Node> {
-    if text.len() > SIZE_MAX {
-        return Err(Error::new(Kind::Spec, say!("{file}: the file is larger than 1 MiB", "{file}: файл больше 1 МиБ")));
+    parse_up_to(text, file, SIZE_MAX)
+}
+
+/// The same of a file that may have so many bytes.
+pub fn parse_up_to(text: &str, file: &str, most: usize) -> Result<Node> {
+    if text.len() > most {
+        let most = most >> 20;
+        return Err(Error::new(
+            Kind::Spec,
+            say!("{file}: the file is larger than {most} MiB", "{file}: файл больше {most} МиБ"),
+        ));
     }
     let budget = serde_saphyr::budget! {
         max_depth: DEPTH_MAX,
@@ -96,7 +105,33 @@ fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
     let detail = detail.split(" at line ").next().unwrap_or_default();
     // Advice for programmers, not for whoever wrote the file.
     let detail = shortened(detail.split(", set ").next().unwrap_or_default().trim());
-    Error::new(Kind::Spec, say!("{file}{place}: {detail}", "{file}{place}: {detail} (сообщение разборщика YAML)"))
+    let Say { en, ru } = in_words(&detail);
+    let told = Error::new(Kind::Spec, say!("{file}{place}: {en}", "{file}{place}: {ru}"));
+    told.hint(match detail.starts_with(TWICE) {
+        true => say!("remove one of them", "удалите один из них"),
+        false => say!(
+            "look at indentation, quotes and brackets in front of this place",
+            "посмотрите на отступы, кавычки и скобки перед этим местом"
+        ),
+    })
+}
+
+/// How the library begins to tell of a key that stands twice.
+const TWICE: &str = "duplicate mapping key: ";
+
+/// What the library says most often, as a person would; the rest in its own words.
+fn in_words(detail: &str) -> Say {
+    if let Some(key) = detail.strip_prefix(TWICE) {
+        return say!("the key `{key}` stands here twice", "ключ `{key}` указан здесь дважды");
+    }
+    let brackets = detail.strip_prefix("mismatched bracket '").and_then(|rest| rest.strip_suffix('\''));
+    if let Some((open, close)) = brackets.and_then(|rest| rest.split_once("' closed by '")) {
+        return say!("`{open}` is closed by `{close}`", "`{open}` закрыта скобкой `{close}`");
+    }
+    if detail == "expected string scalar" {
+        return say!("a key is expected here, which is plain text", "здесь ожидается ключ, то есть обычный текст");
+    }
+    say!("{detail}", "{detail} (сообщение разборщика YAML)")
 }
 
 fn position(location: &serde_saphyr::Location) -> Position {

@@ -1,10 +1,12 @@
 //! May a block device be written, and if not, every reason why. Reads only, decides once, in one place.
 
 use crate::blkid::{self, Seen};
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::marks::{self, Part};
+use crate::node::Node;
 use crate::roots::Roots;
-use crate::{claims, exports, identity, mounts, users};
+use crate::uses::Process;
+use crate::{claims, exports, identity, mounts};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_record::{Refusal, Signature, WriteAccess};
@@ -49,7 +51,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     reasons.extend(exported(roots, devices, node));
     // Where something else speaks already, nobody need wait.
     let patience = if reasons.is_empty() { PASSING } else { Duration::ZERO };
-    let mut holding: Option<Vec<users::Process>> = None;
+    let mut holding: Option<Vec<Process>> = None;
     let users = lasting(patience, || {
         let users = devices.users();
         let now = match &holding {
@@ -152,7 +154,7 @@ fn mounted(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
 /// system.
 fn swap(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
     let related = || devices.same_space(node).into_iter().chain(devices.above(node));
-    let active = mounts::swaps(roots).into_iter().filter_map(|path| mounts::device_at(roots, devices, &path));
+    let active = mounts::swaps(roots).into_iter().filter_map(|path| devices.at(&path));
     let areas = active.filter(|area| related().any(|n| n.name == area.name)).map(|area| area.name.clone());
     areas.chain(behind(devices, node, mounts::swaps(roots))).map(|device| Refusal::Swap { device }).collect()
 }
@@ -211,8 +213,7 @@ fn over_same_file<'a>(devices: &'a Devices, node: &Node) -> Option<&'a Node> {
 /// Names under which the device, a part of it, the disk that it is on or the file behind it is handed out.
 fn exported(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
     let space = devices.same_space(node);
-    let own =
-        |path: &str| mounts::device_at(roots, devices, path).is_some_and(|d| space.iter().any(|s| s.name == d.name));
+    let own = |path: &str| devices.at(path).is_some_and(|d| space.iter().any(|s| s.name == d.name));
     let all = exports::all(roots).into_iter();
     let all = all.filter(|export| own(&export.path) || !behind(devices, node, vec![export.path.clone()]).is_empty());
     all.map(|export| Refusal::Exported { name: export.name }).collect()
@@ -241,7 +242,7 @@ fn fstab(roots: &Roots, devices: &Devices, node: &Node, own: &[Found], parts: &[
     let space = devices.same_space(node);
     let meant = |device: &str| {
         let tagged = tags.iter().any(|tag| tag.eq_ignore_ascii_case(device));
-        tagged || mounts::device_at(roots, devices, device).is_some_and(|d| space.iter().any(|s| s.name == d.name))
+        tagged || devices.at(device).is_some_and(|d| space.iter().any(|s| s.name == d.name))
     };
     lines.into_iter().filter(|(device, _)| meant(device)).map(|(_, at)| Refusal::Fstab { at }).collect()
 }

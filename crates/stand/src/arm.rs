@@ -3,12 +3,12 @@
 
 use crate::command::execute;
 use crate::owner::{Note, Owner};
-use crate::permission::Permission;
 use crate::roots::Roots;
 use serde::{Deserialize, Serialize};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::EventKind;
 use stend_spec::arm::{Observation, Switch, Tunable, line};
+use stend_spec::permission::Permission;
 use stend_sys::claim::{Lease, NotLeased, OwnDirectory};
 
 /// Name of the lease that a host switched to an arm is under: one run at a time changes a host.

@@ -2,12 +2,12 @@
 //! all users of the machine can read it, locked for as long as it lives. Must not decide what is done about it but for [`must_be_alone`].
 
 use crate::owner::{Note, Owner};
-use crate::permission::Permission;
 use crate::roots::Roots;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::{EventKind, TargetFacts, targets};
+use stend_spec::permission::Permission;
 use stend_sys::claim::{Lease, OwnDirectory, Seen};
 
 /// Names of the notes.

@@ -5,8 +5,9 @@
 //! binary cannot load it. What it prints is not trusted either: it has limits, and what is not understood is an error.
 
 use crate::command;
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::marks::Part;
+use crate::node::Node;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

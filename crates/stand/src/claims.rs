@@ -1,6 +1,7 @@
 //! Leases on devices by identity, and what a claim that was not given means in words.
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::owner::{self, Note, Owner};
 use crate::roots::Roots;
 use crate::{identity, permission};
@@ -111,7 +112,8 @@ pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<E
     }
     use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let Say { en, ru } = what;
-    let message = say!("cannot {en}: `{path}`: {error}", "не удалось {ru}: `{path}`: {error}");
+    let Say { en: why, ru: why_ru } = stend_sys::regular::why(error);
+    let message = say!("cannot {en}: `{path}`: {why}", "не удалось {ru}: `{path}`: {why_ru}");
     let error_with = |hint| Error::new(Kind::Preflight, message.clone()).hint(hint);
     match error.kind() {
         StorageFull | QuotaExceeded => error_with(say!(
@@ -119,8 +121,8 @@ pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<E
             "освободите место, укажите другой каталог или задайте в наборе меньший `fill: {{size: …}}`"
         )),
         PermissionDenied => error_with(say!(
-            "devices need root; for a directory name one that you may write to",
-            "для устройств нужны права root; каталог укажите такой, куда вам можно писать"
+            "devices need root; of directories name one of your own, for example `mkdir ~/stend-test` and `--on ~/stend-test`",
+            "для устройств нужны права root; каталог укажите свой, например `mkdir ~/stend-test` и `--on ~/stend-test`"
         )),
         ReadOnlyFilesystem => error_with(say!(
             "the file system is mounted read-only; name a directory on another one",

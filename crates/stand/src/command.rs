@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
 use stend_spec::arm::line;
 use stend_sys::process::kill_group;
@@ -37,6 +37,16 @@ pub(crate) fn execute_plainly(
     log: &mut dyn FnMut(EventKind),
 ) -> Result<String> {
     executed(words, true, stopped, log)
+}
+
+/// The words of a command: those of a line without quotes, and more.
+pub(crate) fn words(line: &str, more: &[&str]) -> Vec<String> {
+    line.split(' ').chain(more.iter().copied()).map(str::to_string).collect()
+}
+
+/// What a command tells that changes nothing.
+pub(crate) fn told(words: &[String]) -> std::result::Result<String, Say> {
+    execute_plainly(words, &|| false, &mut |_| {}).map_err(|error| error.message)
 }
 
 /// What a program that only looks said.

@@ -2,11 +2,11 @@
 //! judge who may write.
 
 use crate::exports::{self, Export};
-use crate::mounts;
+use crate::node::{Node, Slot};
 pub(crate) use crate::pools::Device;
 use crate::pools::{self, Pool};
 use crate::roots::{Roots, names, number, text};
-use crate::users::Users;
+use crate::uses::Users;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -16,48 +16,15 @@ use stend_sys::block::{self, DevNo, LoopBacking};
 /// Deepest stack that is followed; real ones have about five layers.
 const DEPTH_MAX: u32 = 16;
 
-/// One block device.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
-    /// Kernel name.
-    pub name: String,
-    pub number: DevNo,
-    /// Bytes.
-    pub size: u64,
-    /// Its directory in sysfs.
-    pub sysfs: PathBuf,
-    /// For a partition: the disk, and where on it.
-    pub partition: Option<Slot>,
-    pub holders: Vec<String>,
-    pub slaves: Vec<String>,
-    /// Of an array of md: those of its `slaves` that it has in reserve.
-    pub reserve: Vec<String>,
-    pub read_only: bool,
-    /// For a loop device: what is behind it.
-    pub backing: Option<LoopBacking>,
-    /// For a volume of ZFS: the name of its dataset.
-    pub dataset: Option<String>,
-}
-
-/// Place of a partition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Slot {
-    /// Kernel name of the disk.
-    pub disk: String,
-    pub number: u32,
-    /// First byte.
-    pub start: u64,
-}
-
 /// All block devices of a host at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Devices {
-    roots: Roots,
+    pub(crate) roots: Roots,
     nodes: BTreeMap<String, Node>,
     /// The devices of each pool of ZFS, with their kernel names.
     pools: BTreeMap<String, Vec<(String, Device)>>,
     /// Who uses them, once somebody has asked.
-    users: OnceLock<Arc<Users>>,
+    pub(crate) users: OnceLock<Arc<Users>>,
 }
 
 impl Devices {
@@ -76,8 +43,7 @@ impl Devices {
     /// Volumes of ZFS lie on every device of their pool, and the kernel lists no holder.
     pub(crate) fn stack_pools(&mut self, pools: Vec<Pool>) {
         for pool in pools {
-            let named =
-                |device: Device| Some((mounts::device_at(&self.roots, self, &device.path)?.name.clone(), device));
+            let named = |device: Device| Some((self.at(&device.path)?.name.clone(), device));
             let members: Vec<(String, Device)> = pool.devices.into_iter().filter_map(named).collect();
             for (dataset, volume) in pool.volumes {
                 self.put_on(members.iter().map(|(member, _)| (volume.clone(), member.clone())).collect());
@@ -103,7 +69,7 @@ impl Devices {
     /// So are the ends of an export that this host is itself connected to: one for each path.
     fn stack_exports(&mut self) {
         let ends = |export: &Export| {
-            let Some(below) = mounts::device_at(&self.roots, self, &export.path) else { return Vec::new() };
+            let Some(below) = self.at(&export.path) else { return Vec::new() };
             let above = self.all().filter(|node| export.ends_in(node) && node.name != below.name);
             above.map(|node| (node.name.clone(), below.name.clone())).collect()
         };
@@ -170,6 +136,18 @@ impl Devices {
         self.nodes.values().find(|n| n.number == number)
     }
 
+    /// The block device that a path such as `/dev/disk/by-uuid/…` leads to.
+    pub(crate) fn at(&self, path: &str) -> Option<&Node> {
+        let below = path.strip_prefix("/dev/")?;
+        let path = std::fs::canonicalize(self.roots.dev.join(below)).ok()?;
+        let number = block::block_device_at(&path).ok().flatten();
+        match number {
+            Some(number) => self.by_number(number),
+            // In a recorded tree the nodes are plain files.
+            None => self.by_name(&path.file_name()?.to_string_lossy()),
+        }
+    }
+
     /// Device node in `/dev`.
     pub(crate) fn path(&self, node: &Node) -> PathBuf {
         device_path(&self.roots, &node.name)
@@ -225,11 +203,6 @@ impl Devices {
             }
         }
         found
-    }
-
-    /// Who uses them: all processes are looked at once, however many devices are asked for.
-    pub(crate) fn users(&self) -> &Users {
-        self.users.get_or_init(|| Arc::new(Users::read(&self.roots, self)))
     }
 
     /// `tops` and everything below them down to physical drives, with the depth, nearest first.

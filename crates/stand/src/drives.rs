@@ -1,8 +1,9 @@
 //! Facts about every device of a stack, for reports. Reads only.
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::exports;
 use crate::identity;
+use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
 use stend_base::Bytes;
 use stend_record::Device;

@@ -1,7 +1,7 @@
 //! Block devices that this host hands out over NVMe-oF, iSCSI, Fibre Channel or NBD, and what it is connected to itself. The kernel's
 //! targets open them without a holder, so that nothing else shows that they are used. Reads only.
 
-use crate::devices::Node;
+use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
 use std::path::{Path, PathBuf};
 
@@ -63,9 +63,7 @@ pub(crate) fn is_namespace(node: &Node, uuid: &str) -> bool {
 /// Whether a device is the SCSI disk with this serial number.
 pub(crate) fn is_disk(node: &Node, serial: &str) -> bool {
     // Asked first, because most devices have none: a partition of the disk has no page of its own.
-    !serial.is_empty()
-        && node.sysfs.join("device/vpd_pg80").exists()
-        && crate::identity::serial(node).as_deref() == Some(serial)
+    !serial.is_empty() && node.sysfs.join("device/vpd_pg80").exists() && node.serial().as_deref() == Some(serial)
 }
 
 /// Everything that is handed out now.

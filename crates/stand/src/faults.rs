@@ -1,11 +1,16 @@
 //! What the events of a case do to the machine, each with its undo: members of arrays and pools fail and come back, drives get slow or
 //! fail, CPUs and links go. Touches nothing but what the run made or was confirmed to write to. Must not decide when.
 
+mod change;
 mod copies;
+mod copy;
 mod corrupt;
-mod deeds;
+mod deed;
 mod fill;
+mod filling;
+mod lack;
 mod links;
+mod md;
 mod place;
 mod pools;
 mod processes;
@@ -13,20 +18,22 @@ mod replace;
 
 use crate::arm::{lease, may_execute};
 use crate::command;
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::owner::Owner;
-use crate::permission::Permission;
 use crate::roots::{Roots, text};
 use crate::stands::{degraded, syncing};
-use deeds::{Change, Deed};
+use copy::Copy;
+use deed::{Change, Deed};
+use lack::Lack;
 use place::Place;
-use pools::{Kept, Lack};
-use replace::Copy;
+use pools::Kept;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{EventKind, TargetFacts};
 use stend_spec::fault::{Act, Fault};
+use stend_spec::permission::Permission;
 use stend_sys::claim::Lease;
 
 /// How often a rebuild is looked at, and told of.
@@ -49,7 +56,7 @@ pub fn foresee_faults(faults: &[Fault], grounds: &Grounds) -> Result<()> {
     let roots = Roots::host();
     let devices = Devices::read(&roots);
     let place = Place::of(&roots, &devices, grounds);
-    faults.iter().try_for_each(|fault| deeds::change(&place, &fault.act, 0).map(drop))
+    faults.iter().try_for_each(|fault| change::change(&place, &fault.act, 0).map(drop))
 }
 
 /// On what events may be done.
@@ -93,7 +100,7 @@ impl Faults {
         let devices = Devices::read(&roots);
         let place = Place::of(&roots, &devices, grounds);
         let changes =
-            faults.iter().map(|fault| deeds::change(&place, &fault.act, block)).collect::<Result<Vec<_>>>()?;
+            faults.iter().map(|fault| change::change(&place, &fault.act, block)).collect::<Result<Vec<_>>>()?;
         let undo = changes.iter().rev().flat_map(|change| change.undo.iter().map(Deed::shell)).collect();
         let note = lease(&roots, owner, undo)?;
         let (arrays, kept) = (place.arrays().cloned().collect(), Kept::of(&place));
@@ -190,7 +197,7 @@ impl Faults {
     /// A spare that has not all of what it is to have, and nothing goes on of that.
     fn copied(&self) -> Option<Lack> {
         let open = self.open().into_iter().flat_map(|index| &self.changes[index].undo);
-        open.filter_map(Copy::of).find_map(Copy::lack)
+        open.filter_map(Deed::copy).find_map(Copy::lack)
     }
 
     /// Whether an event copies a drive to a spare.
@@ -295,7 +302,7 @@ fn rebuild(array: &str, member: &str, degraded: &str, log: &mut dyn FnMut(EventK
             ),
         ));
     }
-    deeds::rebuild(array, member).iter().try_for_each(|words| let_go(words, log))
+    md::rebuild(array, member).iter().try_for_each(|words| let_go(words, log))
 }
 
 fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
@@ -319,14 +326,14 @@ fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
             Some(state) if !state.split(',').any(|word| word == "faulty") => Ok(()),
             given_up => {
                 if given_up.is_some() {
-                    let_go(&deeds::remove(array, member), log)?;
+                    let_go(&md::remove(array, member), log)?;
                 }
-                command::execute_plainly(&deeds::add(array, member), &|| false, log).map(drop)
+                command::execute_plainly(&md::add(array, member), &|| false, log).map(drop)
             }
         },
         Deed::Own(words) => command::execute(words, &|| false, log).map(drop),
         Deed::Rebuild { array, member, degraded } => rebuild(array, member, degraded, log),
-        Deed::GiveBack(copy) => copy.give_back(log),
+        Deed::GiveBack(copy) => replace::give_back(copy, log),
         Deed::Fill(filling) => filling.perform(&|| false, log).map(drop),
         Deed::Kill(name) => processes::kill(&Roots::host(), name, log),
         Deed::Write { path, value } => {

@@ -1,9 +1,10 @@
 //! A name for a device that stays when cables, slots and boots change: what a person confirms before data
 //! are overwritten. Reads only.
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::exports;
 use crate::marks;
+use crate::node::Node;
 use crate::roots::{Roots, names, text};
 
 /// Prefixes of every identity that is printed.
@@ -33,7 +34,7 @@ fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
         // `t10.` repeats vendor, model and serial number; the serial number alone is what is on the label.
         None => (!id.starts_with("t10.")).then(|| format!("wwn:{id}")),
     });
-    wwn.or_else(|| serial(node).map(|serial| format!("serial:{serial}")))
+    wwn.or_else(|| node.serial().map(|serial| format!("serial:{serial}")))
         .or_else(|| wwid(node).map(|id| format!("serial:{id}")))
         .or_else(|| text(node.sysfs.join("dm/uuid")).map(|uuid| format!("dm:{uuid}")))
         .or_else(|| md(devices, node))
@@ -51,17 +52,6 @@ fn of_export(roots: &Roots, node: &Node) -> Option<String> {
 
 fn wwid(node: &Node) -> Option<String> {
     ["wwid", "device/wwid"].iter().find_map(|file| text(node.sysfs.join(file)))
-}
-
-/// The serial number on the label of a drive, whatever else it is known by.
-pub(crate) fn serial(node: &Node) -> Option<String> {
-    let plain = ["serial", "device/serial"].iter().find_map(|file| text(node.sysfs.join(file)));
-    plain.or_else(|| {
-        // SCSI page 80h: four bytes of header, then the serial number.
-        let page = std::fs::read(node.sysfs.join("device/vpd_pg80")).ok()?;
-        let serial = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ']).to_string();
-        (!serial.is_empty()).then_some(serial)
-    })
 }
 
 /// An array is known by the UUID in the superblock of its members.

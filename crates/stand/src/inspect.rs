@@ -1,13 +1,14 @@
 //! From a path or identity to everything that is known of the target. Reads only.
 
 use crate::access::{self, Viewer};
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::mounts::{self, Mount};
+use crate::node::Node;
 use crate::roots::{Roots, names, number};
 use crate::{busy, drives, identity, testfile};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Kind, Result, Say, say};
 use stend_record::{Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_sys::IoFile;
 use stend_sys::block::{self, DevNo};
@@ -82,7 +83,8 @@ pub(crate) fn inspect_among(roots: &Roots, devices: &Devices, name: &str) -> Res
                 "`{name}` is neither a directory, nor a file, nor a block device",
                 "`{name}` — не каталог, не файл и не блочное устройство"
             ),
-        )),
+        )
+        .hint(what_to_name())),
     }
 }
 
@@ -219,25 +221,33 @@ fn resolve(roots: &Roots, name: &str) -> Result<PathBuf> {
             return Ok(path);
         }
     }
+    if name.is_empty() {
+        let message = say!("the target has an empty name", "имя объекта пусто");
+        return Err(Error::new(Kind::Usage, message).hint(what_to_name()));
+    }
     match given.kind() {
-        std::io::ErrorKind::NotFound => Err(Error::new(
-            Kind::Usage,
-            say!("cannot find `{name}`: {given}", "не удаётся найти `{name}`: {given}"),
-        )
-        .hint(say!(
-            "name a directory, a file, a block device such as /dev/sda, or an identity as `stend inspect` prints it",
-            "укажите каталог, файл, блочное устройство вроде /dev/sda или идентичность, как её печатает `stend inspect`"
-        ))),
+        std::io::ErrorKind::NotFound => {
+            Err(Error::new(Kind::Usage, say!("there is no `{name}`", "`{name}` не существует")).hint(what_to_name()))
+        }
         _ => Err(unreadable(name, &given)),
     }
 }
 
+fn what_to_name() -> Say {
+    say!(
+        "name a directory, a file, a block device such as /dev/sda, or an identity as `stend inspect` prints it",
+        "укажите каталог, файл, блочное устройство вроде /dev/sda или идентификатор, как его печатает `stend inspect`"
+    )
+}
+
 fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
+    let Say { en, ru } = stend_sys::regular::why(error);
     let refused =
-        Error::new(Kind::Preflight, say!("cannot look at `{name}`: {error}", "не удаётся прочитать `{name}`: {error}"));
+        Error::new(Kind::Preflight, say!("cannot look at `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"));
     match error.kind() {
         std::io::ErrorKind::PermissionDenied => refused
             .hint(say!("run it as a user who may read it", "запустите от имени пользователя, которому это разрешено")),
+        std::io::ErrorKind::NotADirectory => refused.hint(what_to_name()),
         _ => refused,
     }
 }
@@ -247,12 +257,12 @@ fn absent_identity(name: &str) -> Box<Error> {
         Kind::Usage,
         say!(
             "no block device here has the identity `{name}`",
-            "здесь нет блочного устройства с идентичностью `{name}`"
+            "здесь нет блочного устройства с идентификатором `{name}`"
         ),
     )
     .hint(say!(
         "`stend inspect /dev/NAME` prints the identity of a device; reading it may need root",
-        "`stend inspect /dev/ИМЯ` печатает идентичность устройства; для чтения могут понадобиться права root"
+        "`stend inspect /dev/ИМЯ` печатает идентификатор устройства; для чтения могут понадобиться права root"
     ))
 }
 

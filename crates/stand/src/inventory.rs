@@ -6,9 +6,10 @@ mod health;
 pub(crate) use health::of_json as health_in;
 
 use crate::access::{self, Viewer};
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::roots::{Roots, number};
-use crate::{drives, identity, mounts};
+use crate::{drives, mounts};
 use stend_record::InventoryDevice;
 
 /// Deepest level that is followed; real stacks have about five.
@@ -67,7 +68,7 @@ fn add(
     at.dedup();
     found.push(InventoryDevice {
         path: devices.path(node).display().to_string(),
-        serial: identity::serial(node).filter(|_| depth == 0),
+        serial: node.serial().filter(|_| depth == 0),
         logical_block: block("logical_block_size"),
         physical_block: block("physical_block_size"),
         signatures: verdict.signatures,

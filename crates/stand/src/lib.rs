@@ -23,6 +23,7 @@ mod lvm;
 mod marks;
 mod members;
 mod mounts;
+mod node;
 mod owner;
 mod permission;
 mod pools;
@@ -34,6 +35,7 @@ mod testfile;
 mod together;
 pub mod untrusted;
 mod users;
+mod uses;
 
 #[cfg(test)]
 mod recorded;
@@ -49,8 +51,8 @@ pub use inspect::{inspect, shares_drive};
 pub use inventory::inventory;
 pub use members::{join_drives, open_drive};
 pub use owner::Owner;
-pub use permission::{Permission, may_write};
-pub use prepare::{Need, Prepared, Rehearsal, dry_run, open_left, open_replayed, prepare};
+pub use permission::may_write;
+pub use prepare::{Need, Prepared, dry_run, open_left, open_replayed, prepare};
 pub use several::{PreparedAll, dry_run_all, may_write_all, prepare_all};
 pub use stands::{Rewind, Watch, known_stands, plan_stand, put_up, stand_owner, stand_status, take_down};
 pub use testfile::Left;

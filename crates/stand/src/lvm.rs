@@ -1,7 +1,8 @@
 //! What LVM is told of the devices of a host. Of several paths to a drive it takes each for a copy of the other, and then changes nothing
 //! of what is on them, unless it is told which to look at. Reads only.
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::roots::text;
 use stend_record::STAND_PATHS;
 

@@ -1,7 +1,8 @@
 //! Signatures on a device and inside the partitions on it, also those that the kernel does not know. Reads
 //! only.
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use std::io;
 use stend_sys::IoFile;
 use stend_sys::block;

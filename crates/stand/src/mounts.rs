@@ -1,10 +1,11 @@
 //! What is mounted, swapped to, or listed to be: `/proc/*/mountinfo`, `/proc/swaps`, `/etc/fstab`. Reads only.
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::roots::{Roots, names, text};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use stend_sys::block::{self, DevNo};
+use stend_sys::block::DevNo;
 
 /// One mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ fn on_devices<'a>(roots: &Roots, devices: &'a Devices, mounts: &[Mount], mount: 
         let below = own.and_then(|path| of_path(mounts, Path::new(path)));
         return below.map(|below| on_devices(roots, devices, mounts, below, depth - 1)).unwrap_or_default();
     }
-    let Some(source) = device_at(roots, devices, &mount.source) else { return Vec::new() };
+    let Some(source) = devices.at(&mount.source) else { return Vec::new() };
     let pool = pool_of(roots, &source.name);
     if pool.is_empty() { vec![source] } else { pool.iter().filter_map(|name| devices.by_name(name)).collect() }
 }
@@ -80,18 +81,6 @@ fn pool_of(roots: &Roots, name: &str) -> Vec<String> {
     let pools = roots.sys.join("fs/btrfs");
     let mut members = names(&pools).into_iter().map(|id| names(pools.join(id).join("devices")));
     members.find(|members| members.iter().any(|m| m == name)).unwrap_or_default()
-}
-
-/// The block device that a path such as `/dev/disk/by-uuid/…` leads to.
-pub(crate) fn device_at<'a>(roots: &Roots, devices: &'a Devices, path: &str) -> Option<&'a Node> {
-    let below = path.strip_prefix("/dev/")?;
-    let path = std::fs::canonicalize(roots.dev.join(below)).ok()?;
-    let number = block::block_device_at(&path).ok().flatten();
-    match number {
-        Some(number) => devices.by_number(number),
-        // In a recorded tree the nodes are plain files.
-        None => devices.by_name(&path.file_name()?.to_string_lossy()),
-    }
 }
 
 /// Paths of active swap areas.

@@ -1,28 +1,8 @@
 //! From what a target is and what the user said: may it be written? Pure.
 
-use serde::{Deserialize, Serialize};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{Refusal, Sampled, TargetFacts, TargetKind, UNKNOWN_DATA, WriteAccess};
-
-/// What the user allowed on the command line.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Permission {
-    /// Every `--confirm=IDENTITY`.
-    pub confirm: Vec<String>,
-    /// Every `--overwrite-signature=NAME`.
-    pub overwrite_signatures: Vec<String>,
-    /// `--allow-commands`: what the arms of the suite execute, and the settings that they change.
-    pub commands: bool,
-    /// `--beside`: another run may load the same drives at the same time.
-    pub beside: bool,
-}
-
-impl Permission {
-    /// Whether writing to an existing target was asked for at all.
-    fn asks(&self) -> bool {
-        !self.confirm.is_empty() || !self.overwrite_signatures.is_empty()
-    }
-}
+use stend_spec::permission::Permission;
 
 /// Whether a target may be written.
 ///

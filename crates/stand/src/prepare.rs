@@ -4,16 +4,19 @@
 use crate::access::Viewer;
 use crate::claims;
 use crate::contents;
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::inspect::device_facts;
+use crate::node::Node;
 use crate::owner::Owner;
-use crate::permission::{self, Permission, may_write};
+use crate::permission::{self, may_write};
 use crate::roots::Roots;
 use crate::testfile::{self, Left, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
-use stend_record::{EventKind, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{EventKind, Rehearsal, TargetFacts, TargetKind, WriteAccess};
+use stend_spec::permission::Permission;
+use stend_sys::access::Intent;
 use stend_sys::block;
 use stend_sys::{Claim, IoFile};
 
@@ -110,15 +113,6 @@ enum Held {
     Files(TestFiles),
 }
 
-/// Changes of a machine in words, in order, in English.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Rehearsal {
-    /// What [`prepare`] would do.
-    pub steps: Vec<String>,
-    /// What [`Prepared::undo`] would do.
-    pub undo: Vec<String>,
-}
-
 /// What [`prepare`] and its undo would change; empty if nothing. Changes nothing.
 pub fn dry_run(facts: &TargetFacts, need: &Need) -> Rehearsal {
     let steps = steps(&Roots::host(), facts, need);
@@ -126,6 +120,25 @@ pub fn dry_run(facts: &TargetFacts, need: &Need) -> Rehearsal {
         undo: steps.iter().rev().filter_map(Step::describe_undo).collect(),
         steps: steps.iter().map(Step::describe).collect(),
     }
+}
+
+/// Whether the user of this process may begin what [`prepare`] would: asked, not tried.
+///
+/// Errors: `Preflight`, as `prepare` itself or the first trial would end with.
+pub(crate) fn may_begin(facts: &TargetFacts, need: &Need) -> Result<()> {
+    let (intent, what) = match (need, facts.kind) {
+        (Need::TestFiles { sizes, .. }, TargetKind::Directory) if !sizes.is_empty() => {
+            (Intent::MakeIn, say!("make the directory of the test file", "создать каталог тестового файла"))
+        }
+        (Need::WriteDevice(_), TargetKind::BlockDevice) => {
+            (Intent::ReadWrite, say!("open for writing", "открыть на запись"))
+        }
+        (Need::Read, TargetKind::BlockDevice | TargetKind::File) => {
+            (Intent::Read, say!("open for reading", "открыть на чтение"))
+        }
+        _ => return Ok(()),
+    };
+    stend_sys::access::may(&facts.path, intent).map_err(|error| claims::preflight(&facts.path, &what, &error))
 }
 
 /// What the run with this id, which is gone, left of the target, opened for reading; `sizes` of its test files, none for a
@@ -283,7 +296,7 @@ impl Prepared {
     }
 
     /// Leaves a mark on a device that was written, so that the next run knows what is on it as ours; only the first `end` bytes may be
-    /// written. `opaque`: data were written that do not say so themselves. No mark is left where there were data before that were not
+    /// written. `opaque`: data may have been written that do not say so themselves. No mark is left where there were data before that were not
     /// ours: what was not written over is still there.
     pub fn leave_mark(&self, opaque: bool, end: Bytes, log: &mut dyn FnMut(EventKind)) {
         let (Held::Device(claim), Some(before)) = (&self.held, &self.before) else { return };

@@ -2,12 +2,14 @@
 //! test files. One that is refused refuses all, and then nothing has been written. The order is fixed, so that of two runs
 //! that want the same devices one gets them.
 
-use crate::permission::{Permission, flags, may_be_named, may_write};
-use crate::prepare::{Need, Prepared, Rehearsal, dry_run, prepare};
+use crate::permission::{flags, may_be_named, may_write};
+use crate::prepare::{Need, Prepared, dry_run, may_begin, prepare};
 use crate::testfile;
 use std::path::PathBuf;
 use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_record::Rehearsal;
 use stend_record::{EventKind, TargetFacts, WriteAccess};
+use stend_spec::permission::Permission;
 use stend_sys::IoFile;
 
 /// Targets that are ready. Dropping it lets go of everything and removes what was made.
@@ -92,15 +94,18 @@ fn signatures(target: &TargetFacts) -> &[String] {
 }
 
 /// What [`prepare_all`] and its undo would change; empty if nothing. Changes nothing.
-pub fn dry_run_all(targets: &[TargetFacts], need: &Need) -> Rehearsal {
+///
+/// Errors: `Preflight` where this user may not do what it takes.
+pub fn dry_run_all(targets: &[TargetFacts], need: &Need) -> Result<Rehearsal> {
     let mut all = Rehearsal::default();
     for target in targets {
+        may_begin(target, need)?;
         all.steps.extend(dry_run(target, need).steps);
     }
     for target in targets.iter().rev() {
         all.undo.extend(dry_run(target, need).undo);
     }
-    all
+    Ok(all)
 }
 
 /// Makes all targets ready for what a run needs, of which each gives `share` bytes to its range. Errors are those of

@@ -8,6 +8,7 @@ mod layers;
 mod names;
 mod perform;
 mod plan;
+mod product;
 mod rewind;
 mod signs;
 mod status;
@@ -66,10 +67,10 @@ impl Place<'_> {
 
     fn with_site<T>(&self, sight: &Sight, layer: &Layer, work: impl FnOnce(&Site) -> T) -> T {
         let below: Vec<Below> = layer.on.iter().flat_map(|of| self.below(sight, of)).collect();
-        let path = |product: &step::Product| sight.find(product).unwrap_or_else(|| product.shown());
+        let path = |product: &product::Product| sight.find(product).unwrap_or_else(|| product.shown());
         let lasting = |path: &str| sight.lasting(path).unwrap_or_else(|| path.to_string());
         let overwrites = !self.stand.overwrite.is_empty();
-        let size = |product: &step::Product| sight.size(&path(product));
+        let size = |product: &product::Product| sight.size(&path(product));
         work(&Site {
             names: self.names(),
             layer,
@@ -142,7 +143,7 @@ pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<Strin
     let sight = Sight::new(roots, &journal);
     let products = stand.layers_here().iter().flat_map(|layer| place.make(&sight, layer).products);
     let paths = products.filter_map(|product| sight.find(&product));
-    paths.filter_map(|path| Some(crate::mounts::device_at(roots, devices, &path)?.name.clone())).collect()
+    paths.filter_map(|path| Some(devices.at(&path)?.name.clone())).collect()
 }
 
 /// Where a stand has mounted what it made; nothing if it is not up.

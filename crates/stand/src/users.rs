@@ -4,38 +4,23 @@
 mod files;
 mod walk;
 
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::mounts;
+use crate::node::Node;
 use crate::roots::{Roots, names, text};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::uses::{Process, Use, Users};
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use stend_sys::block::DevNo;
 use stend_sys::opened::{FileId, Opened};
 use walk::Walk;
 
-/// A process that holds something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Process {
-    pub pid: u32,
-    /// As `ps` prints it.
-    pub name: String,
-}
-
-/// That a process has something open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Use {
-    process: Process,
-    of: Opened,
-    /// It may write through this.
-    writes: bool,
-}
-
-/// Who has which block device open, and which file that is behind one, at one moment.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Users {
-    /// Files behind loop devices by the kernel names of these, each under every number that it has: an overlay shows it under another.
-    files: BTreeMap<String, Vec<FileId>>,
-    uses: Vec<Use>,
+impl Devices {
+    /// Who uses them: all processes are looked at once, however many devices are asked for.
+    pub(crate) fn users(&self) -> &Users {
+        self.users.get_or_init(|| Arc::new(Users::read(&self.roots, self)))
+    }
 }
 
 impl Users {
@@ -94,11 +79,6 @@ impl Users {
     pub(crate) fn still_of(&self, roots: &Roots, devices: &Devices, node: &Node, before: &[Process]) -> Vec<Process> {
         let uses = self.uses_of(roots, devices, before.iter().map(|process| process.pid));
         Users { files: self.files.clone(), uses }.of(devices, node)
-    }
-
-    /// The file behind a loop device, under each of its numbers; none of anything else.
-    pub(crate) fn files_of(&self, node: &Node) -> &[FileId] {
-        self.files.get(&node.name).map_or(&[], Vec::as_slice)
     }
 
     /// Every file whose bytes are bytes of a device: of itself, of the disk that it is on, and of what it is built on.

@@ -4,15 +4,15 @@ mod compare;
 mod export;
 mod import;
 mod lab;
+mod refuse;
 mod run;
 mod stand;
 
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+pub use refuse::{print_help, refuse};
+
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
-use std::process::ExitCode;
-use stend_base::{Error, Kind, Lang, Say, say};
+use stend_base::{Lang, Say, say};
 
 /// Language of the session: `--lang`, else the locale.
 pub fn language(arguments: &[OsString]) -> Lang {
@@ -56,6 +56,7 @@ pub fn command(lang: Lang) -> Command {
             watch(lang),
             stop(lang),
             list(lang),
+            rm(lang),
             suites(lang),
             show(lang),
             compare::compare(lang),
@@ -69,6 +70,7 @@ pub fn command(lang: Lang) -> Command {
             lab::lab(lang),
             completions(lang),
             man(lang),
+            help(lang),
             worker(lang),
             lab::guest(lang),
         ])
@@ -92,8 +94,15 @@ fn stop(lang: Lang) -> Command {
 
 fn show(lang: Lang) -> Command {
     let about = say!("show a run on one screen", "показать прогон на одном экране");
-    let examples = "stend show last\nstend show R-20261121T18 --lang ru\nstend show before.stend --json";
-    verb("show", about, examples, "RUN", vec![run_argument(lang)], lang)
+    let examples = "stend show last\nstend show last -v\nstend show last --expect 'rand-read p99 < 5ms' --junit gate.xml\nstend show R-20261121T18 --lang ru\nstend show before.stend --json";
+    let verbose = say!(
+        "everything that is said of it: warnings, what bounds it, what to keep in mind",
+        "всё, что о нём сказано: предупреждения, чем ограничено, что учитывать"
+    );
+    let mut arguments = vec![run_argument(lang), flag("verbose", Some('v'), verbose, lang)];
+    arguments.extend(compare::gate(lang));
+    arguments.extend([compare::junit(lang), force(lang).requires("junit")]);
+    verb("show", about, examples, "RUN", arguments, lang).group(compare::gates())
 }
 
 fn report(lang: Lang) -> Command {
@@ -101,29 +110,60 @@ fn report(lang: Lang) -> Command {
         "write the report of a run as one HTML file, or its results as Markdown",
         "записать отчёт о прогоне одним файлом HTML или его результаты в формате Markdown"
     );
-    let examples = "stend report last -o report.html\nstend report before.stend -o before.html --lang ru\nstend report last --markdown results.md";
+    let open = say!(
+        "open the report in your browser; without -o it is written beside the run file",
+        "открыть отчёт в браузере; без -o он записывается рядом с файлом прогона"
+    );
+    let examples = "stend report last --open\nstend report last -o report.html\nstend report before.stend -o before.html --lang ru\nstend report last --markdown results.md\nstend report last --redact -o shared.html";
     let output = say!("HTML file to write; `-` is the standard output", "файл HTML; `-` — стандартный вывод");
     let markdown = say!(
         "write verdict, tables and caveats as Markdown; `-` is the standard output",
         "записать вердикт, таблицы и оговорки в формате Markdown; `-` — стандартный вывод"
     );
+    let full = say!(
+        "print everything; without it a printer gets the first screen, the results and what to keep in mind",
+        "печатать всё; без этого ключа печатаются первый экран, результаты и что учитывать"
+    );
     let arguments = vec![
         run_argument(lang),
-        option("output", "FILE", output, lang).short('o').required_unless_present("markdown"),
+        option("output", "FILE", output, lang).short('o').required_unless_present_any(["markdown", "open"]),
         option("markdown", "FILE", markdown, lang).conflicts_with("output"),
+        flag("open", None, open, lang).conflicts_with("markdown"),
         force(lang),
+        flag("full", None, full, lang).conflicts_with("markdown"),
+        redact(lang),
     ];
     verb("report", about, examples, "RUN -o FILE", arguments, lang)
 }
 
 fn list(lang: Lang) -> Command {
-    let about = say!("list the runs on this machine, newest first", "показать прогоны на этой машине, новые сверху");
-    verb("list", about, "stend list\nstend list --json", "", Vec::new(), lang)
+    let about = say!(
+        "list the runs on this machine, newest first, also those that were made with `-o FILE`",
+        "показать прогоны на этой машине, новые сверху, в том числе выполненные с `-o ФАЙЛ`"
+    );
+    let all = say!("all of them, not the newest 20", "все, а не 20 последних");
+    verb("list", about, "stend list\nstend list --all\nstend list --json", "", vec![flag("all", None, all, lang)], lang)
+}
+
+fn rm(lang: Lang) -> Command {
+    let about = say!(
+        "remove runs: the run file, the report that Stend wrote beside it, and the link of a run made with `-o`",
+        "удалить прогоны: файл прогона, отчёт Stend рядом с ним и ссылку на прогон, выполненный с `-o`"
+    );
+    let run = say!(
+        "id, unique prefix, label, path, or `last`; several",
+        "номер, его начало, метка, путь или `last`; можно несколько"
+    );
+    let yes = say!("remove without asking", "удалить без вопроса");
+    let arguments = vec![positional("RUN", run, lang).num_args(1..), flag("yes", Some('y'), yes, lang)];
+    verb("rm", about, "stend rm last\nstend rm R-20261121T18 before.stend --yes", "RUN…", arguments, lang)
 }
 
 fn suites(lang: Lang) -> Command {
-    let about =
-        say!("list the suites that are built in, or print one", "показать встроенные наборы или текст одного из них");
+    let about = say!(
+        "list the suites that are built in, with what each takes, or print one",
+        "показать встроенные наборы, их время и место или текст одного из них"
+    );
     let examples = "stend suites\nstend suites block-sweep > my-sweep.yaml";
     let suite = say!(
         "print the file of this suite, to be copied and changed",
@@ -154,12 +194,14 @@ fn audit(lang: Lang) -> Command {
     verb("audit", about, examples, "TABLE", arguments, lang)
 }
 
+/// Names of the shells as the command line takes them.
+const SHELLS: [&str; 4] = ["bash", "zsh", "fish", "pwsh"];
+
 fn completions(lang: Lang) -> Command {
     let about = say!("print a completion script for a shell", "вывести сценарий автодополнения для оболочки");
     let examples = "stend completions bash > ~/.local/share/bash-completion/completions/stend\n\
                     stend completions zsh > ~/.zfunc/_stend";
-    let shells = crate::cmd::completions::SHELLS;
-    let shell = positional("SHELL", Say::same(shells.join(", ")), lang).value_parser(shells).hide_possible_values(true);
+    let shell = positional("SHELL", Say::same(SHELLS.join(", ")), lang).value_parser(SHELLS).hide_possible_values(true);
     verb("completions", about, examples, "SHELL", vec![shell], lang)
 }
 
@@ -195,6 +237,14 @@ fn doctor(lang: Lang) -> Command {
     verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang)], lang)
 }
 
+/// Clap has a verb of this name, whose own words are English in both languages.
+fn help(lang: Lang) -> Command {
+    let about = say!("print the help of a command, as `--help` does", "показать справку о команде, как `--help`");
+    let of = say!("the command; without one the help of all", "команда; без неё — общая справка");
+    let arguments = vec![positional("COMMAND", of, lang).required(false)];
+    verb("help", about, "stend help run\nstend help list --lang ru", "[COMMAND]", arguments, lang)
+}
+
 fn worker(lang: Lang) -> Command {
     let about =
         say!("serve a coordinator on standard input and output", "обслуживать координатор через стандартные потоки");
@@ -209,6 +259,15 @@ fn force(lang: Lang) -> Arg {
         "заменить и файл, созданный не Stend; файл прогона, устройство и файл по ссылке не заменяются никогда"
     );
     flag("force", None, text, lang)
+}
+
+/// Leaves out what says whose a result is.
+fn redact(lang: Lang) -> Arg {
+    let text = say!(
+        "leave out names of hosts, serial numbers, paths, addresses and kernel command lines, to share the result",
+        "убрать имена машин, серийные номера, пути, адреса и командные строки ядра, чтобы поделиться результатом"
+    );
+    flag("redact", None, text, lang)
 }
 
 /// A command with the flags that every verb has, help with examples first, and nothing in the wrong language.
@@ -245,7 +304,11 @@ fn word(lang: Lang, en: &'static str, ru: &'static str) -> &'static str {
 }
 
 fn run_argument(lang: Lang) -> Arg {
-    positional("RUN", say!("id, unique prefix, path, or `last`", "номер, его начало, путь или `last`"), lang)
+    positional(
+        "RUN",
+        say!("id, unique prefix, label, path, or `last`", "номер, его начало, метка, путь или `last`"),
+        lang,
+    )
 }
 
 fn positional(name: &'static str, help: Say, lang: Lang) -> Arg {
@@ -253,11 +316,10 @@ fn positional(name: &'static str, help: Say, lang: Lang) -> Arg {
 }
 
 fn option(name: &'static str, value: &'static str, help: Say, lang: Lang) -> Arg {
-    Arg::new(name).long(name).value_name(value).help(help.get(lang).to_string()).help_heading(word(
-        lang,
-        "Options",
-        "Параметры",
-    ))
+    let heading = word(lang, "Options", "Параметры");
+    // A number below zero is a wrong value, not an unknown option.
+    let arg = Arg::new(name).long(name).value_name(value).allow_negative_numbers(true);
+    arg.help(help.get(lang).to_string()).help_heading(heading)
 }
 
 /// An option that takes one of a few words; the first is the default.
@@ -280,67 +342,4 @@ fn flag(name: &'static str, short: Option<char>, help: Say, lang: Lang) -> Arg {
         Some(letter) => arg.short(letter),
         None => arg,
     }
-}
-
-/// Prints help or version as asked, or says in the user's language what is wrong with the command line.
-pub fn refuse(error: &clap::Error, lang: Lang) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Written by clap to the standard output; a closed pipe there is the reader's choice.
-        drop(error.print());
-        return ExitCode::SUCCESS;
-    }
-    crate::out::print_error(&usage_error(error), lang, false);
-    ExitCode::from(Kind::Usage.exit_code())
-}
-
-fn usage_error(error: &clap::Error) -> Box<Error> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(", "),
-        _ => String::new(),
-    };
-    let argument = text(ContextKind::InvalidArg);
-    let message = match error.kind() {
-        ErrorKind::UnknownArgument => say!("unknown argument `{argument}`", "неизвестный аргумент `{argument}`"),
-        ErrorKind::InvalidSubcommand => {
-            let name = text(ContextKind::InvalidSubcommand);
-            say!("unknown command `{name}`", "неизвестная команда `{name}`")
-        }
-        ErrorKind::MissingRequiredArgument => {
-            say!("`{argument}` is required", "не указан обязательный аргумент `{argument}`")
-        }
-        ErrorKind::MissingSubcommand => say!("no command given", "команда не указана"),
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            let value = text(ContextKind::InvalidValue);
-            let valid = text(ContextKind::ValidValue);
-            match valid.is_empty() {
-                true => say!("`{argument}` needs a value", "для `{argument}` нужно значение"),
-                false => say!(
-                    "`{value}` is not a value of `{argument}`: {valid}",
-                    "`{value}` — недопустимое значение `{argument}`: {valid}"
-                ),
-            }
-        }
-        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
-            other if other.is_empty() || other == argument => {
-                say!("`{argument}` was given twice", "`{argument}` указан дважды")
-            }
-            other => {
-                say!("`{argument}` does not go with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
-            }
-        },
-        _ => Say::same(
-            StyledStr::to_string(&error.render()).lines().next().unwrap_or_default().trim_start_matches("error: "),
-        ),
-    };
-    let near =
-        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].map(text).into_iter().find(|t| !t.is_empty());
-    let hint = match near {
-        Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
-        None => say!(
-            "`stend --help` and `stend COMMAND --help` show what there is",
-            "`stend --help` и `stend КОМАНДА --help` покажут, что есть"
-        ),
-    };
-    Error::new(Kind::Usage, message).hint(hint)
 }

@@ -4,12 +4,10 @@
 
 mod cli;
 mod cmd;
-mod input;
 mod out;
 mod progress;
 mod save;
 mod suites;
-mod traces;
 
 use clap::ArgMatches;
 use out::Out;
@@ -23,6 +21,9 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return cli::refuse(&error, lang),
     };
+    if let Some(("help", arguments)) = matches.subcommand() {
+        return cli::print_help(arguments, lang);
+    }
     let out = Out::new(&matches, lang);
     match dispatch(&matches, &out) {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,7 +39,8 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("run", arguments)) => cmd::run::run(arguments, out),
         Some(("watch", arguments)) => cmd::watch::watch(arguments, out),
         Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
-        Some(("list", _)) => cmd::list::list(out),
+        Some(("list", arguments)) => cmd::list::list(arguments, out),
+        Some(("rm", arguments)) => cmd::rm::rm(arguments, out),
         Some(("suites", arguments)) => cmd::suites::suites(arguments, out),
         Some(("show", arguments)) => cmd::show::show(arguments, out),
         Some(("audit", arguments)) => cmd::audit::audit(arguments, out),

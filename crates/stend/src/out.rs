@@ -44,9 +44,7 @@ impl Out {
 
     /// Columns of the terminal.
     pub fn width(&self) -> usize {
-        let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
-        let columns = columns.filter(|c| *c > 0).or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
-        columns.unwrap_or(WIDTH_DEFAULT).clamp(20, WIDTH_MAX)
+        columns(std::io::stdout())
     }
 
     /// Writes a result: a document where JSON is asked for, else a text for people or a page. Nothing in it steers a terminal. A reader
@@ -100,7 +98,7 @@ impl Out {
     /// Writes a line for people, beside the result.
     pub fn note(&self, text: &str) {
         // Nobody is left to tell if even the standard error is closed.
-        drop(writeln!(std::io::stderr(), "{}", stend_report::for_terminal(text, false)));
+        drop(writeln!(std::io::stderr(), "{}", for_errors(&stend_report::for_terminal(text, false))));
     }
 
     /// Writes an error.
@@ -117,7 +115,23 @@ pub fn print_error(error: &Error, lang: Lang, json: bool) {
         // What a file or a user named is in it, and must not steer the terminal.
         false => error.render(lang).lines().map(stend_report::clean).collect::<Vec<_>>().join("\n"),
     };
-    drop(writeln!(stderr, "{text}"));
+    drop(writeln!(stderr, "{}", if json { text } else { for_errors(&text) }));
+}
+
+/// A text of the standard error: in lines that fit, if a terminal shows them.
+fn for_errors(text: &str) -> String {
+    let stderr = std::io::stderr();
+    match stderr.is_terminal() {
+        true => stend_report::wrapped(text, columns(stderr)),
+        false => text.to_string(),
+    }
+}
+
+/// Columns of a terminal, or of where one is expected.
+fn columns(stream: impl std::os::fd::AsFd) -> usize {
+    let columns = rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
+    let columns = columns.filter(|c| *c > 0).or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
+    columns.unwrap_or(WIDTH_DEFAULT).clamp(20, WIDTH_MAX)
 }
 
 /// What goes to a terminal line by line, without anything that steers it.

@@ -2,6 +2,7 @@
 
 use crate::out::Out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -15,6 +16,10 @@ const PLAIN_EVERY: Nanos = Nanos::secs(10);
 /// A worker that is silent for longer is worth a word.
 const SILENCE: Nanos = Nanos::secs(3);
 
+/// A sparkline has so many rates, one a second.
+const RATES_KEPT: usize = 24;
+const RATE_EVERY: Nanos = Nanos::SECOND;
+
 /// How long a display may take to end: longer only if its terminal stands still.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
@@ -26,15 +31,23 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Starts it and says what begins.
+    /// Starts it; it says what begins when the target has been looked at: a run that is refused there has not begun.
     pub fn start(mut display: Display, run: &str, suite: &str, target: &str) -> Result<Aside> {
         let (updates, queue) = sync_channel::<Update>(1);
         let (end, ended) = sync_channel(1);
         let names = [run, suite, target].map(String::from);
         let show = move || {
             let [run, suite, target] = &names;
-            display.begin(run, suite, target);
-            queue.iter().for_each(|update| display.show(&update));
+            let mut begun = false;
+            for update in queue {
+                if !begun && update.phase != Phase::Preflight {
+                    let interrupt =
+                        say!("Ctrl-C stops softly, twice aborts", "Ctrl-C — мягкая остановка, дважды — прервать");
+                    display.begin(run, suite, target, &interrupt);
+                    begun = true;
+                }
+                display.show(&update);
+            }
             display.end();
             // Nobody waits any more if this took too long.
             let _ = end.send(());
@@ -65,6 +78,8 @@ pub struct Display {
     warned: usize,
     phase: Option<Phase>,
     last_line: Nanos,
+    /// Rates of the last seconds, and when the last one was taken.
+    rates: (VecDeque<f64>, Nanos),
 }
 
 enum Form {
@@ -86,13 +101,12 @@ impl Display {
             "auto" if terminal => Form::Live(Box::new(live_block())),
             _ => Form::Plain,
         };
-        Display { lang: out.lang, form, warned: 0, phase: None, last_line: Nanos(0) }
+        Display { lang: out.lang, form, warned: 0, phase: None, last_line: Nanos(0), rates: Default::default() }
     }
 
-    /// Says what begins.
-    pub fn begin(&mut self, run: &str, suite: &str, target: &str) {
-        let hint = say!("Ctrl-C stops softly, twice aborts", "Ctrl-C — мягкая остановка, дважды — прервать");
-        let hint = hint.get(self.lang);
+    /// Says what begins, and what Ctrl-C does here.
+    pub fn begin(&mut self, run: &str, suite: &str, target: &str, interrupt: &Say) {
+        let hint = interrupt.get(self.lang);
         self.line(&format!("stend ▸ {run}  {suite} ▸ {target}    {hint}"));
     }
 
@@ -103,6 +117,7 @@ impl Display {
         }
         self.warned = update.warnings.len();
         let entered = self.phase.replace(update.phase) != Some(update.phase);
+        self.note_rate(update);
         if let Form::Live(bar) = &self.form {
             bar.set_position((update.done * 1000.0) as u64);
             bar.set_message(stend_report::for_terminal(&self.lines(update).join("\n"), false));
@@ -135,12 +150,27 @@ impl Display {
         }
     }
 
+    /// Takes a rate about once a second.
+    fn note_rate(&mut self, update: &Update) {
+        let (rates, taken) = &mut self.rates;
+        if let Some(live) = update.live.as_ref().filter(|_| update.elapsed.saturating_sub(*taken) >= RATE_EVERY) {
+            *taken = update.elapsed;
+            rates.push_back(live.iops);
+            if rates.len() > RATES_KEPT {
+                rates.pop_front();
+            }
+        }
+    }
+
     /// Where we are, how long it takes, what is happening now.
     fn lines(&self, update: &Update) -> Vec<String> {
         let lang = self.lang;
         let mut lines = vec![self.position(update), times(update, lang)];
         if let Some(live) = &update.live {
-            lines.push(figures(live, lang));
+            let drawn = sparkline(self.rates.0.iter().copied());
+            let drawn =
+                if matches!(self.form, Form::Live(_)) && !drawn.is_empty() { drawn + "  " } else { String::new() };
+            lines.push(drawn + &figures(live, lang));
         } else if update.silent > SILENCE {
             let silent = format::duration(update.silent, lang);
             lines.push(say!("no data for {silent}", "нет данных {silent}").get(lang).to_string());
@@ -178,6 +208,14 @@ fn live_block() -> ProgressBar {
     }
     bar.enable_steady_tick(Duration::from_millis(500));
     bar
+}
+
+/// Rates as blocks, from none to the largest.
+fn sparkline(rates: impl Iterator<Item = f64> + Clone) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let largest = rates.clone().fold(0.0, f64::max);
+    let block = |rate: f64| BLOCKS[((rate / largest).clamp(0.0, 1.0) * 7.0).round() as usize];
+    if largest > 0.0 { rates.map(block).collect() } else { String::new() }
 }
 
 fn times(update: &Update, lang: Lang) -> String {
@@ -228,6 +266,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_sparkline_goes_from_none_to_the_largest() {
+        let drawn = |rates: &[f64]| sparkline(rates.iter().copied());
+        assert_eq!(drawn(&[0.0, 50.0, 100.0]), "▁▅█");
+        assert_eq!((drawn(&[]), drawn(&[0.0])), (String::new(), String::new()));
+    }
+
+    #[test]
     fn a_replay_tells_which_state_of_how_many_and_how_long_the_rest_takes() {
         let left = |seconds| Nanos::secs(seconds);
         let update = Update {
@@ -245,7 +290,8 @@ mod tests {
             warnings: Vec::new(),
         };
         let shown = |lang| {
-            let display = Display { lang, form: Form::None, warned: 0, phase: None, last_line: Nanos(0) };
+            let (form, rates) = (Form::None, Default::default());
+            let display = Display { lang, form, warned: 0, phase: None, last_line: Nanos(0), rates };
             display.lines(&update).join(" | ")
         };
         assert_eq!(

@@ -145,10 +145,20 @@ impl Output {
 
     fn failed(&self, error: &IoError) -> Box<Error> {
         let (shown, en, ru) = (self.path.display(), &self.what.en, &self.what.ru);
+        let folder = self.path.parent().filter(|_| error.kind() == ErrorKind::NotFound).map(Path::display);
+        let why = match folder {
+            Some(folder) => say!("there is no directory `{folder}`", "нет каталога `{folder}`"),
+            None => stend_sys::regular::why(error),
+        };
+        let (why_en, why_ru) = (why.en, why.ru);
         Error::new(
             Kind::Preflight,
-            say!("cannot write {en} `{shown}`: {error}", "не удаётся записать {ru} `{shown}`: {error}"),
+            say!("cannot write {en} `{shown}`: {why_en}", "не удаётся записать {ru} `{shown}`: {why_ru}"),
         )
+        .hint(say!(
+            "name a file in a directory that exists and that you may write to",
+            "укажите файл в существующем каталоге, доступном на запись"
+        ))
     }
 }
 
@@ -171,19 +181,49 @@ pub fn check(outputs: &[Output]) -> Result<()> {
     Ok(())
 }
 
+/// Whether a result of Stend that we may remove is at `path`, by its content. A link is none.
+pub fn is_ours(path: &Path) -> bool {
+    let output = Output::new(path, Say::same(""), false);
+    let known = output.place().and_then(|(folder, name)| {
+        // Empty ones could be anybody's.
+        let found = output.replaced(&folder, name)?;
+        Ok(found.is_some_and(|found| found.st_size > 0))
+    });
+    known.unwrap_or(false)
+}
+
+/// Removes a result of Stend.
+///
+/// Errors: as [`Output::check`], where it is none by now.
+pub fn remove(path: &Path) -> Result<()> {
+    let output = Output::new(path, say!("the report", "отчёт"), false);
+    let (folder, name) = output.place()?;
+    match output.replaced(&folder, name)? {
+        Some(_) => folder.remove(name).map_err(|error| {
+            let shown = path.display();
+            Error::new(
+                Kind::Preflight,
+                say!("cannot remove `{shown}`: {error}", "не удаётся удалить `{shown}`: {error}"),
+            )
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Creates a directory for results, with its parents.
 pub fn directory(path: &Path) -> Result<()> {
     let shown = path.display();
     let why = match Folder::open(path, true) {
         Ok(_) => return Ok(()),
-        Err(Unusable::Io(error)) => Say::same(error.to_string()),
+        Err(Unusable::Io(error)) => stend_sys::regular::why(&error),
         Err(Unusable::ForeignLink(link)) => foreign_link(&link),
     };
     let Say { en, ru } = why;
     Err(Error::new(
         Kind::Preflight,
         say!("cannot create the directory `{shown}`: {en}", "не удаётся создать каталог `{shown}`: {ru}"),
-    ))
+    )
+    .hint(say!("name a directory that you may write to", "укажите каталог, доступный вам на запись")))
 }
 
 fn foreign_link(link: &Path) -> Say {

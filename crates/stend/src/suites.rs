@@ -1,4 +1,4 @@
-//! The suites inside the binary. Must not read files: `cmd::run` does for suites of the user.
+//! The suites inside the binary. Must not read files: `cmd` does for suites of the user.
 
 use stend_base::{Say, say};
 

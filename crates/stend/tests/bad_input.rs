@@ -1,5 +1,7 @@
 //! Everything that is wrong from the start ends with the right exit code and a sentence that helps.
 
+#[path = "bad_input/mistakes.rs"]
+mod mistakes;
 mod support;
 
 use support::*;
@@ -19,15 +21,49 @@ fn an_absent_path_is_said_at_once() {
 
 #[test]
 fn an_unknown_suite_names_the_known_ones() {
-    fails(&["run", "quik", "--on", "/var/tmp"], 3, "`stend suites` lists those that are built in");
+    fails(&["run", "no-such-suite", "--on", "/var/tmp"], 3, "`stend suites` lists those that are built in");
 }
 
 #[test]
 fn a_wrong_command_line_is_answered_in_the_users_language() {
-    fails(&["run", "quick"], 2, "--on");
+    fails(&["run", "quick"], 2, "what is to be measured?\nhint: a directory, in which a test file is made");
+    fails(&["run", "quick", "--lang", "ru"], 2, "не указано, что измерять: `--on PATH`\nсовет: каталог");
+    fails(&["run", "--on", "/x"], 2, "`stend suites` lists them");
     fails(&["run", "quick", "--onn", "/x"], 2, "did you mean");
+    fails(&["rnu", "quick"], 2, "unknown command `rnu`\nhint: did you mean `run`?");
+    fails(&["run", "quick", "-on", "/x"], 2, "did you mean `--on`?");
+    fails(&["run", "qick", "--on", "/x"], 3, "did you mean `quick`?");
+    fails(&["run", "nothing-like-it", "--on", "/x"], 3, "`stend suites` lists those");
+    fails(&["run", "quick", "--on", "/tmp", "-o", "/nonexistent/x.stend"], 12, "there is no directory `/nonexistent`");
     fails(&["--lang", "ru", "измерь"], 2, "неизвестная команда `измерь`");
     fails(&["run", "quick", "--on", "/var/tmp", "--time-budget", "5"], 2, "--time-budget");
+}
+
+#[test]
+fn a_workload_in_fios_words_that_means_nothing_is_answered_with_the_option() {
+    for (words, part) in [
+        (&["--rw", "randreed"][..], "did you mean `randread`?"),
+        (&["--bs", "4k"], "`--rw` is missing"),
+        (&["quick", "--rw", "read"], "does not go with"),
+        (&["--rw", "read", "--bs", "4x"], "--bs: `x` is not a unit of size"),
+        (&["--rw", "read", "--bs", "4096"], "hint: for example `--bs 4k`"),
+        (&["--rw", "read", "--qd", "1;4"], "--qd: `1;4` is not a whole number"),
+        (&["--rw", "read", "--time", "5"], "--time: `5` has no unit"),
+        (&["--rw", "read", "--mix", "70"], "--mix needs `--rw` to be one of rw, randrw"),
+        (&["--rw", "randrw", "--mix", "100"], "--mix: `100` is not 1 to 99"),
+        (&["--rw", "read", "--sync", "fsync"], "--sync needs `--rw` to be one of write"),
+        (&["--rw", "randread", "--verify"], "--verify needs `--rw` to be one of write"),
+        (&["--rw", "write", "--sync", "fsink"], "did you mean `fsync`?"),
+        (&["--rw", "read,read", "--size", "1X"], "--size: `X` is not a unit of size"),
+    ] {
+        fails(&[&["run", "--on", "/var/tmp"], words].concat(), 2, part);
+    }
+    fails(
+        &["run", "--rw", "read", "--qd", "0", "--on", "/var/tmp"],
+        2,
+        "--qd: 0 is outside 1 to 4096\nhint: for example `--qd 32`",
+    );
+    fails(&["run", "--rw", "read", "--qd", "x", "--on", "/var/tmp", "--lang", "ru"], 2, "--qd: `x` — не целое число");
 }
 
 #[test]

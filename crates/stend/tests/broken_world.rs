@@ -83,14 +83,14 @@ fn a_coordinator_killed_at_twenty_random_moments_leaves_a_file_that_opens_and_no
         eventually("a run file", Duration::from_secs(30), || stend_record::store::read(&file).is_ok());
         // The moment itself is what is random here; nothing is waited for.
         std::thread::sleep(Duration::from_millis(random.below(4000)));
-        let killed_at = stend_host::now();
+        let killed_at = stend_wire::now();
         run.kill();
         eventually("the worker is gone", Duration::from_secs(10), || !alive(worker));
         assert!(leftovers(&target).is_empty(), "round {round}: {:?}", leftovers(&target));
 
         let record = stend_record::store::read(&file).unwrap_or_else(|e| panic!("seed {seed} round {round}: {e}"));
         assert_eq!(record.state, stend_record::RunState::Open, "round {round}");
-        let last = record.samples.last().map(|s| s.at.0).max(record.trials.last().map(|t| t.started.0));
+        let last = record.load().samples.last().map(|s| s.at.0).max(record.trials.last().map(|t| t.started.0));
         if let Some(last) = last {
             let missing = Duration::from_nanos(killed_at.0.saturating_sub(last));
             // Samples come once a second and at most the last second may be missing.
@@ -242,6 +242,7 @@ fn a_kernel_that_forbids_io_uring_is_worked_around_and_said() {
     let name = "a_kernel_that_forbids_io_uring_is_worked_around_and_said";
     let mut child = std::process::Command::new(std::env::current_exe().expect("this test"));
     child.args(["--exact", name, "--nocapture"]).env(MARK, words).env("LANG", "C");
+    child.env("XDG_DATA_HOME", scratch.path());
     let (_, stderr) = expect_exit(&mut child, 0);
     assert!(stderr.contains("libaio"), "{stderr}");
     let findings = show_json(&scratch, &file);
@@ -280,7 +281,9 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "import" => vec!["import", fio],
         "inspect" | "man" => vec![verb, target],
         "lab" => vec!["lab", "list"],
+        "help" => vec!["help", "run"],
         "report" => vec!["report", "last", "-o", page],
+        "rm" => vec!["rm", "last", "--yes"],
         "show" | "watch" => vec![verb, "last"],
         "stand" => vec!["stand", "status"],
         "doctor" | "list" | "suites" => vec![verb],
@@ -294,7 +297,7 @@ fn sigterm_ends_every_verb_while_it_waits_for_its_reader_and_leaves_nothing_half
         let scratch = Scratch::new();
         support::fixed_run::two_runs(&scratch);
         let target = scratch.directory("t");
-        let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/fixtures/fio-2.21.json");
+        let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/fio-2.21.json");
         let files = [
             scratch.file("table.csv", "source,test,metric,unit,value\nx,read,iops,IOPS,1000\n"),
             scratch.join("page.html").display().to_string(),

@@ -34,6 +34,32 @@ fn without_id(steps: &[String], id: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_dry_run_refuses_what_the_user_may_not_do() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    if !root("a_dry_run_refuses_what_the_user_may_not_do") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
+    open(scratch.path(), 0o777).expect("a scratch directory for everybody");
+    let program = scratch.join("stend");
+    std::fs::copy(env!("CARGO_BIN_EXE_stend"), &program).expect("the binary");
+    let (theirs, closed) = (scratch.directory("theirs"), scratch.directory("closed"));
+    open(Path::new(&theirs), 0o777).expect("a directory for everybody");
+    let nobody = |on: &str, lang: &str, code| {
+        let words = ["run", "quick", "--on", on, "--dry-run", "--lang", lang];
+        let mut command = std::process::Command::new(&program);
+        command.args(words).env("XDG_DATA_HOME", scratch.join("data")).env("STEND_LEASES", scratch.path());
+        expect_exit(command.uid(65534).gid(65534), code).1
+    };
+    let refused = nobody(&closed, "en", 4);
+    assert!(refused.contains("cannot make the directory of the test file") && refused.contains("mkdir"), "{refused}");
+    assert!(nobody(&closed, "ru", 4).contains("этому пользователю это не разрешено"));
+    nobody(&theirs, "en", 0);
+}
+
+#[test]
 fn a_dry_run_changes_nothing_and_says_the_steps_that_the_run_then_does() {
     let scratch = Scratch::new();
     let suite = scratch.file("small.yaml", SMALL);

@@ -70,9 +70,11 @@ fn what_cannot_be_done_here_is_refused_before_anything_is_measured() {
         let words = ["run", &suite, "--on", &target, "-o", &path, "--progress", "none", "--allow-commands"];
         let (_, refused) = expect_exit(&mut stend(&scratch, &words), 4);
         assert!(refused.contains(why), "{event}: {refused}");
-        assert!(show_json(&scratch, Path::new(&path))["cases"].as_array().is_some_and(Vec::is_empty), "{event}");
-        std::fs::remove_file(&file).expect("a run file");
+        assert!(!file.exists() && !scratch.join("refused.html").exists(), "{event}: nothing was measured");
     }
+    let (list, _) = expect_exit(&mut stend(&scratch, &["list", "--json"]), 0);
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    assert_eq!(list["runs"].as_array().map(Vec::len), Some(0), "{list}");
 }
 
 #[test]

@@ -165,3 +165,67 @@ fn a_format_that_needs_another_word_says_so() {
     let here = Path::new("/proc/no/such").to_string_lossy().into_owned() + "/";
     expect_exit(&mut stend(&scratch, &["export", A, "--format", "fio-json", "-o", &here]), 4);
 }
+
+/// Everything that Stend writes of a run that may be shared: the run file as bytes, and each document.
+fn shared(scratch: &Scratch, run: &str, redact: &[&str]) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    let outputs: [&[&str]; 6] = [
+        &["export", run, "--format", "run"],
+        &["export", run, "--format", "json"],
+        &["export", run, "--format", "csv"],
+        &["export", run, "--format", "fio-json"],
+        &["report", run],
+        &["compare", run, run],
+    ];
+    for (i, words) in outputs.iter().enumerate() {
+        let file = scratch.join(&format!("shared-{}-{i}", redact.len())).to_string_lossy().into_owned();
+        let file = if i == 0 { format!("{file}.stend") } else { file };
+        expect_exit(&mut stend(scratch, &[words, redact, &["-o", &file]].concat()), 0);
+        all.push((file.clone(), std::fs::read(&file).expect("a file")));
+    }
+    let markdown = scratch.join(&format!("shared-{}.md", redact.len())).to_string_lossy().into_owned();
+    expect_exit(&mut stend(scratch, &[&["report", run, "--markdown", &markdown], redact].concat()), 0);
+    all.push((markdown.clone(), std::fs::read(&markdown).expect("a file")));
+    all
+}
+
+#[test]
+fn what_is_shared_says_nothing_of_whose_it_is_and_finds_the_same() {
+    let scratch = Scratch::new();
+    let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("acme-vault"));
+    let file = scratch.join("acme-array.stend").to_string_lossy().into_owned();
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &file, "--progress", "none"]), 0);
+    let root = scratch.join("").to_string_lossy().trim_end_matches('/').to_string();
+    let kernel = std::fs::read_to_string("/proc/cmdline").expect("a command line");
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("an id");
+    let secrets = ["acme-vault", "acme-array", root.as_str(), kernel.trim(), boot.trim()];
+    let has = |bytes: &[u8], secret: &str| bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+
+    let plain = shared(&scratch, &file, &[]);
+    for secret in secrets {
+        assert!(plain.iter().any(|(_, bytes)| has(bytes, secret)), "without --redact `{secret}` is told");
+    }
+    let (_, page) = &plain[5];
+    assert!(has(page, "Latency by percentile"), "a comparison draws the curves of both sides");
+    let redacted = shared(&scratch, &file, &["--redact"]);
+    for (name, bytes) in &redacted {
+        for secret in secrets {
+            assert!(!has(bytes, secret), "`{secret}` in {name}");
+        }
+    }
+    let copy = &redacted[0].0;
+    let facts = &json(&scratch, &["export", copy, "--format", "json"])["record"]["hosts"][0];
+    let hostname = facts["info"]["facts"]["hostname"].as_str().or(facts["facts"]["hostname"].as_str());
+    assert!(hostname.is_some_and(|name| name.starts_with("host-")), "{facts}");
+    // What was found is the same, to the last digit.
+    let cases = |run: &str| json(&scratch, &["show", run, "--json"])["cases"].clone();
+    assert_eq!(cases(&file), cases(copy));
+    assert_eq!(cases(&file), cases(&plain[0].0));
+
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["report", &file, "--redact", "--open"]), 2);
+    assert!(stderr.contains("-o shared.html"), "{stderr}");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["export", &file, "--format", "run"]), 2);
+    assert!(stderr.contains("-o shared.stend"), "{stderr}");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["export", &file, "--format", "run", "-o", copy]), 5);
+    assert!(stderr.contains(copy.as_str()), "a run file is never replaced: {stderr}");
+}

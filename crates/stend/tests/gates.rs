@@ -27,15 +27,16 @@ fn written(scratch: &Scratch, name: &str) -> String {
 #[test]
 fn what_cannot_be_told_ends_with_eleven_and_says_which_line_asked() {
     let (scratch, stdout, stderr) = held("  - {cases: read, loss: 5%}", 11);
-    assert!(
-        stdout.contains("Gate `nightly` not decided: cells passed 0, failed 0, not decided 2, without a rule 2"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("Gate `nightly` undecided: 2 of 2 undecided. Cells without a rule: 2."), "{stdout}");
     assert!(stdout.contains("? 2 of 8 trials; line 3 allows a loss of 5 %"), "{stdout}");
-    assert!(stderr.contains("gate `nightly` is not decided"), "{stderr}");
+    assert!(stderr.contains("gate `nightly` is undecided"), "{stderr}");
     let junit = written(&scratch, "gate.xml");
     assert!(
-        junit.contains("tests=\"2\" failures=\"0\" errors=\"2\"") && junit.contains("classname=\"read\""),
+        junit.contains("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"2\"") && junit.contains("classname=\"read\""),
+        "{junit}"
+    );
+    assert!(
+        junit.contains("<skipped message=\"reason: too few trials, needs 8 blocks, has 2 (B, read, rate:"),
         "{junit}"
     );
     let page = written(&scratch, "comment.md");
@@ -45,11 +46,11 @@ fn what_cannot_be_told_ends_with_eleven_and_says_which_line_asked() {
 #[test]
 fn a_failed_gate_ends_with_ten_and_a_passed_one_with_zero() {
     let (scratch, stdout, stderr) = held("  - {cases: read, inconclusive: fail}\n  - {inconclusive: pass}", 10);
-    assert!(stdout.contains("failed 2") && stderr.contains("gate `nightly` failed"), "{stdout}{stderr}");
+    assert!(stdout.contains("failed: 2 of 4 failed.") && stderr.contains("gate `nightly` failed"), "{stdout}{stderr}");
     assert!(written(&scratch, "gate.xml").contains("<failure message=\"B, read, rate: 110.0"), "{stdout}");
     let (scratch, stdout, stderr) = held("  - {inconclusive: pass}", 0);
-    assert!(stdout.contains("Gate `nightly` passed: cells passed 4") && !stderr.contains("error"), "{stdout}{stderr}");
-    assert!(written(&scratch, "gate.xml").contains("tests=\"4\" failures=\"0\" errors=\"0\""));
+    assert!(stdout.contains("Gate `nightly` passed: 4 of 4.") && !stderr.contains("error"), "{stdout}{stderr}");
+    assert!(written(&scratch, "gate.xml").contains("tests=\"4\" failures=\"0\" errors=\"0\" skipped=\"0\""));
 }
 
 #[test]
@@ -78,10 +79,114 @@ fn a_gate_that_is_wrong_is_refused_with_its_place_before_anything_is_read() {
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", "R-1999", "R-2000", "--gate", &gate]), 3);
     assert!(stderr.contains("gate.yaml:2:"), "{stderr}");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", A, "--gate", "/no/such/file"]), 3);
-    assert!(stderr.contains("cannot read the gate"), "{stderr}");
+    assert!(stderr.contains("cannot read the gate") && stderr.contains("--sample-gate"), "{stderr}");
     let margin = scratch.file("margin.yaml", "gate: g\nmargin: 3%\nrules: [{}]\n");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", A, B, "--gate", &margin, "--margin", "5%"]), 2);
     assert!(stderr.contains("gives a margin already"), "{stderr}");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", A, B, "--junit", "x.xml"]), 2);
     assert!(stderr.contains("--gate"), "{stderr}");
+}
+
+/// Standard output in one line, and standard error.
+fn show(scratch: &Scratch, words: &[&str], code: i32) -> (String, String) {
+    let words = [&["show", B][..], words].concat();
+    let (stdout, stderr) = expect_exit(&mut stend(scratch, &words), code);
+    (stdout.split_whitespace().collect::<Vec<_>>().join(" "), stderr)
+}
+
+#[test]
+fn one_run_is_held_against_limits_with_three_answers() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let (stdout, _) = show(&scratch, &["--expect", "read iops > 1"], 0);
+    assert!(stdout.starts_with("✔ Gate `expect` passed: 1 of 1. ✔ read, rate: 5"), "{stdout}");
+    let (stdout, stderr) = show(&scratch, &["--expect", "read iops > 1", "--expect", "iops < 10"], 10);
+    assert!(stdout.contains("✖ Gate `expect` failed: ") && stdout.contains("asked for `iops < 10`"), "{stdout}");
+    assert!(stderr.contains("gate `expect` failed"), "{stderr}");
+    let (stdout, _) = show(&scratch, &["--expect", "p99 read < 2ms"], 11);
+    assert!(stdout.contains("undecided, too little was measured; needs about 6 blocks, has 2"), "{stdout}");
+    let (stdout, _) = show(&scratch, &["--expect", "raed iops > 1"], 11);
+    assert!(stdout.contains("no such case was measured; did you mean `read`?"), "{stdout}");
+    let (stdout, _) = show(&scratch, &["--expect", "raed iops > 1", "--lang", "ru"], 11);
+    assert!(stdout.contains("возможно, имелось в виду `read`?"), "{stdout}");
+}
+
+#[test]
+fn limits_of_a_file_and_of_the_command_line_are_one_gate_and_a_comparison_holds_the_later_runs() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let gate = scratch.file("gate.yaml", "gate: nightly\nlimits:\n  - read iops > 1\n");
+    let (stdout, _) = show(&scratch, &["--gate", &gate, "--expect", "throughput > 1MB/s"], 0);
+    assert!(
+        stdout.contains("Gate `nightly` passed: 3 of 3.") && stdout.contains("line 3 asks for `read iops > 1`"),
+        "{stdout}"
+    );
+    let (stdout, stderr) =
+        expect_exit(&mut stend(&scratch, &["compare", A, B, "--gate", &gate, "--expect", "read iops > 900k"]), 10);
+    assert!(stdout.contains("Gate `nightly` failed: 1 of 2 failed"), "{stdout}{stderr}");
+    assert!(stdout.contains("✖ B, read, rate:") && !stdout.contains("✖ A, "), "{stdout}");
+}
+
+#[test]
+fn a_limit_is_for_machines_too() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let junit = scratch.join("gate.xml").to_string_lossy().into_owned();
+    let words = ["show", B, "--expect", "write iops < 1", "--expect", "read iops > 1", "--expect", "gone p50 < 1s"];
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &[&words[..], &["--json", "--junit", &junit]].concat()), 10);
+    let found: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    let limits = found["gate"]["limits"].as_array().expect("limits");
+    assert_eq!(
+        (&limits[0]["outcome"], &limits[0]["limit"]),
+        (&"failed".into(), &"write iops < 1".into()),
+        "{limits:?}"
+    );
+    assert_eq!(found["gate"]["idle_limits"][0]["limit"], "gone p50 < 1s");
+    let junit = written(&scratch, "gate.xml");
+    assert!(junit.contains("errors=\"1\"") && junit.contains("<failure message=\"write, rate: "), "{junit}");
+}
+
+#[test]
+fn the_sample_is_a_gate_that_holds_runs_and_comparisons() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let (sample, _) = expect_exit(&mut stend(&scratch, &["compare", "--sample-gate"]), 0);
+    let gate = scratch.file("sample.yaml", &sample);
+    let (stdout, _) = show(&scratch, &["--gate", &gate], 11);
+    assert!(stdout.contains("2 of 4 undecided. Not applied: 2 rules for comparisons"), "{stdout}");
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &["compare", A, B, "--gate", &gate]), 11);
+    assert!(stdout.contains("Gate `nightly` undecided: ") && !stdout.contains("fit nothing"), "{stdout}");
+}
+
+#[test]
+fn a_limit_that_is_wrong_or_about_no_case_of_the_suite_is_refused_before_anything_is_measured() {
+    let scratch = Scratch::new();
+    let on = scratch.join("").to_string_lossy().into_owned();
+    let run = |expect: &str, code| {
+        expect_exit(&mut stend(&scratch, &["run", "quick", "--on", &on, "--expect", expect]), code).1
+    };
+    let stderr = run("rand-read p9 < 5ms", 2);
+    assert!(stderr.contains("character 11: `p9` is no metric") && stderr.contains("did you mean `p99`?"), "{stderr}");
+    let stderr = run("rnd-read p99 < 5ms", 2);
+    assert!(stderr.contains("the suite has no case `rnd-read`") && stderr.contains("`rand-read`"), "{stderr}");
+    let rules = scratch.file("rules.yaml", "gate: g\nrules: [{}]\n");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", B, "--gate", &rules]), 2);
+    assert!(stderr.contains("has no `limits`"), "{stderr}");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", B, "--junit", "x.xml"]), 2);
+    assert!(stderr.contains("--gate"), "{stderr}");
+}
+
+#[test]
+fn a_run_ends_as_its_limits_say() {
+    let scratch = Scratch::new();
+    let on = scratch.join("").to_string_lossy().into_owned();
+    let words = ["run", "--rw", "randread", "--size", "16M", "--time", "300ms", "--repeats", "2", "--on", &on];
+    let (stdout, stderr) = expect_exit(
+        &mut stend(&scratch, &[&words[..], &["--expect", "iops > 90M", "--progress", "none"]].concat()),
+        10,
+    );
+    assert!(
+        stdout.contains("✖ Gate `expect` failed: 1 of 1 failed.") && stderr.contains("gate `expect` failed"),
+        "{stdout}{stderr}"
+    );
 }

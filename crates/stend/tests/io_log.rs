@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 use stend_base::{Histogram, Nanos};
 use stend_record::store;
@@ -27,8 +28,9 @@ fn logged(scratch: &Scratch) -> String {
     let path = scratch.join("r.stend").to_string_lossy().into_owned();
     let (dry, _) = expect_exit(&mut stend(scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
     assert!(dry.contains("Every I/O of the windows: at most 128"), "{dry}");
-    let (stdout, _) = expect_exit(&mut stend(scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
-    assert!(stdout.contains("Log of every I/O") && stdout.contains("of 2 trials kept"), "{stdout}");
+    expect_exit(&mut stend(scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
+    let shown = show_all(scratch, Path::new(&path));
+    assert!(shown.contains("Log of every I/O") && shown.contains("of 2 trials kept"), "{shown}");
     path
 }
 

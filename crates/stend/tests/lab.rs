@@ -73,9 +73,9 @@ fn a_suite_runs_in_a_guest_and_nothing_stays_of_it() {
     assert_eq!(code, 0, "{stderr}");
     let run = run.expect("a run file");
     assert_eq!(run.state, RunState::Complete);
-    let host = run.host.expect("facts of the host");
+    let host = run.load().facts.clone().expect("facts of the host");
     assert_eq!((host.hostname.as_str(), host.cpus, host.root), ("lab", 1, true));
-    assert_eq!(run.targets.first().and_then(|target| target.identity.clone()), Some(machine.identity()));
+    assert_eq!(run.load().targets.first().and_then(|target| target.identity.clone()), Some(machine.identity()));
     // The guest's clock began with it; everything stands on ours all the same.
     let shift = run.events.iter().find_map(|event| match event.kind {
         EventKind::HostClock { shift_ns, .. } => Some(shift_ns),
@@ -87,7 +87,7 @@ fn a_suite_runs_in_a_guest_and_nothing_stays_of_it() {
     assert!(trial.started <= outcome.load_start, "{:?} {:?}", trial.started, outcome.load_start);
     let minute = 60_000_000_000;
     assert!(outcome.window_end.0 < trial.started.0 + minute, "{:?} {:?}", trial.started, outcome.window_end);
-    assert!(run.samples.iter().all(|sample| sample.at.0.abs_diff(trial.started.0) < 10 * minute), "one axis");
+    assert!(run.load().samples.iter().all(|sample| sample.at.0.abs_diff(trial.started.0) < 10 * minute), "one axis");
     let verification = outcome.verification.as_ref().expect("verified").all();
     assert!(verification.wrong() == 0, "{verification:?}");
     assert_eq!((machine.emulators(), cached()), (Vec::new(), before));

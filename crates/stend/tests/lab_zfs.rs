@@ -87,6 +87,6 @@ fn zfs() {
         "zfs: {layout: mirror, log: 1, cache: 1, recordsize: 16KiB, atime: false, compression: lz4}",
     );
     let run = machine.verified(&stand, &all);
-    assert_eq!(run.targets[0].file_system.as_deref(), Some("zfs"));
+    assert_eq!(run.load().targets[0].file_system.as_deref(), Some("zfs"));
     machine.leaves_nothing();
 }

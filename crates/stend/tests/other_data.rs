@@ -157,6 +157,30 @@ cases:
 }
 
 #[test]
+fn small_writes_into_compressible_data_leave_blocks_that_are_known_as_ours() {
+    if !root("small_writes_into_compressible_data_leave_blocks_that_are_known_as_ours") {
+        return;
+    }
+    let bench = Bench::new(96 * MIB);
+    let suite = |name: &str, stream: &str| {
+        let text =
+            format!("suite: {name}\ndefaults: {{ramp: 0s, trial: 300ms}}\ncases: [{{name: a, streams: [{stream}]}}]\n");
+        bench.scratch.file(&format!("{name}.yaml"), &text)
+    };
+    let compressible = "{op: write, pattern: sequential, block_size: 64KiB, data: {compress: 2}, region: {size: 4MiB}}";
+    let compressible = suite("compressible", compressible);
+    let parts = "{op: write, pattern: random, block_size: 512B, rate: 2000/s, region: {size: 4MiB}}";
+    let parts = suite("parts", parts);
+    bench.run(&compressible, &[], 0);
+    bench.run(&parts, &[], 0);
+    let contents = contents_of(&bench);
+    assert!(contents["other"] != 0 && contents["mark"]["broken_at"].is_null(), "{contents}");
+    assert!(contents["mark"]["by"].as_str().expect("a run").starts_with("R-"), "{contents}");
+    bench.run(&bench.suite, &[], 0);
+    assert!(!bench.asks());
+}
+
+#[test]
 fn after_a_run_that_was_killed_the_next_one_goes_on_and_a_resumed_one_stops_at_data_of_others() {
     if !root("after_a_run_that_was_killed_the_next_one_goes_on_and_a_resumed_one_stops_at_data_of_others") {
         return;

@@ -67,6 +67,12 @@ fn sigterm_ends_the_verb_that_waits_for_a_run_and_not_the_run() {
         assert!(alive(waiting.child.id()), "{words:?} has ended by itself");
         tool(&["kill", "-TERM", &waiting.child.id().to_string()]);
         assert_eq!(waiting.wait_as_shell(Duration::from_secs(10)), Some(143), "{words:?}");
+        if words[0] == "watch" {
+            let mut told = String::new();
+            let stderr = waiting.child.stderr.take().expect("a stream");
+            std::io::Read::read_to_string(&mut { stderr }, &mut told).expect("text");
+            assert!(told.contains("Ctrl-C ends watching; the run goes on") && !told.contains("stops"), "{told}");
+        }
         tool(&["kill", "-CONT", &coordinator]);
         assert!(alive(run.child.id()), "{words:?} has taken the run along");
     }

@@ -144,9 +144,9 @@ fn a_device_and_a_directory_that_cannot_be_written_stay_as_they_are() {
     let mut count = 0;
     for writer in writers(&scratch) {
         let (code, told) = writer.run(&scratch, &mount.0, &[]);
-        assert!(code == 4 && told.contains("Read-only"), "{code} {told}");
+        assert!(code == 4 && told.contains("mounted read-only"), "{code} {told}");
         let (code, told) = writer.run(&scratch, &full.0, &[]);
-        assert!(code == 4 && told.contains("No space left"), "{code} {told}");
+        assert!(code == 4 && told.contains("the file system is full"), "{code} {told}");
         assert_eq!(std::fs::read_dir(&full.0).expect("a directory").count(), 1, "{told}");
         let directory = fresh(&scratch, &mut count);
         let path = directory.join(writer.name);

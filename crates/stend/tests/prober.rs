@@ -42,8 +42,9 @@ cases:
 fn ran(scratch: &Scratch, suite: &str, target: &str) -> (serde_json::Value, String) {
     let file = scratch.join("r.stend").to_string_lossy().into_owned();
     let words = ["run", suite, "--on", target, "-o", &file, "--progress", "none"];
-    let (stdout, _) = expect_exit(&mut stend(scratch, &words), 0);
-    (show_json(scratch, Path::new(&file)), stdout.split_whitespace().collect::<Vec<_>>().join(" "))
+    expect_exit(&mut stend(scratch, &words), 0);
+    let shown = show_all(scratch, Path::new(&file));
+    (show_json(scratch, Path::new(&file)), shown.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[test]

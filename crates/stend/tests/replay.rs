@@ -36,8 +36,9 @@ fn traces_of_fio_and_blktrace_are_replayed_with_their_counts_and_their_fidelity(
     );
     let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
     let path = file.to_string_lossy().into_owned();
-    let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
-    assert!(stdout.contains("Replay of app.iolog: 227 I/Os") && leftovers(&target).is_empty(), "{stdout}");
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
+    let shown = show_all(&scratch, &file);
+    assert!(shown.contains("Replay of app.iolog: 227 I/Os") && leftovers(&target).is_empty(), "{shown}");
     let findings = show_json(&scratch, &file);
     // What `grep -c` finds in the log that fio wrote.
     let expected = [("read".to_string(), 131), ("write".to_string(), 69), ("sync".to_string(), 27)];

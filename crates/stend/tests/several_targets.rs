@@ -265,13 +265,10 @@ fn jobs_of_each_target_load_it_alone_and_the_targets_are_told_apart() {
     let [a, b] = ["a.img", "b.img"].map(|name| Loop::new(&scratch, name, 64 * MIB));
     let file = scratch.join("r.stend");
     let path = file.to_string_lossy().into_owned();
-    let (stdout, _) =
-        expect_exit(&mut run(&scratch, &["run", &suite, "-o", &path], &words(&scratch, &[&a, &b], &[&a, &b])), 0);
-    assert!(
-        one_line(&stdout).contains("By target") && one_line(&stdout).contains("each job on one of 2 targets"),
-        "{stdout}"
-    );
-    assert!(one_line(&stdout).contains("one after the other"), "the sequential job is not told: {stdout}");
+    expect_exit(&mut run(&scratch, &["run", &suite, "-o", &path], &words(&scratch, &[&a, &b], &[&a, &b])), 0);
+    let shown = one_line(&show_all(&scratch, &file));
+    assert!(shown.contains("By target") && shown.contains("each job on one of 2 targets"), "{shown}");
+    assert!(shown.contains("one after the other"), "the sequential job is not told: {shown}");
     let findings = show_json(&scratch, &file);
     for case in &findings["cases"].as_array().expect("cases")[..2] {
         let targets = case["targets"].as_array().expect("targets");

@@ -44,7 +44,7 @@ fn a_case_is_measured_after_its_rounds_and_the_result_says_what_they_found() {
     assert_eq!(steady["reached"] == true, !told, "{findings}");
     assert!(case["charts"].to_string().contains("case-0-rounds"));
     for (lang, words) in [("en", "eady"), ("ru", "становившийся режим")] {
-        let (shown, _) = expect_exit(&mut stend(&scratch, &["show", &path, "--lang", lang]), 0);
+        let (shown, _) = expect_exit(&mut stend(&scratch, &["show", "-v", &path, "--lang", lang]), 0);
         let words = if lang == "ru" && steady["reached"] == true { "Режим установился" } else { words };
         assert!(shown.contains(words), "{shown}");
     }

@@ -7,9 +7,10 @@ use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use stend_analyse::findings::{CheckResult, CheckStatus};
-use stend_host::{FromHost, Host, Permission, Reply, Request, Watch};
 use stend_record::{EventKind, RunRecord, RunState};
 use stend_run::{Setup, Storage};
+use stend_spec::permission::Permission;
+use stend_wire::{FromHost, Host, Reply, Request, Watch};
 use support::*;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -23,6 +24,13 @@ fn worker(scratch: &Scratch) -> Host {
     // Tests share one disk.
     command.arg("worker").env("STEND_LEASES", scratch.path());
     Host::reach(command, LIMIT).expect("a worker")
+}
+
+/// A storage host that hands out a directory and is watched.
+fn watched(host: Host, scratch: &Scratch) -> Storage {
+    let mut storage = Storage::new("array1", Vec::new());
+    storage.watch(Ok(host), vec![scratch.directory("data")]).expect("a storage host");
+    storage
 }
 
 /// Runs the suite on a directory; `now_and_then` is called about four times a second.
@@ -43,13 +51,14 @@ fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRec
             beside: false,
         },
         id: "R-20260102T030405Z-abcd".to_string(),
+        label: None,
         run_file: file.clone(),
+        known_in: None,
         command_line: Vec::new(),
         host: worker(scratch),
         started_unix: 0,
         resume: None,
         stand: None,
-        elsewhere: Vec::new(),
         storage: Some(storage),
         power: None,
         returned: None,
@@ -109,17 +118,17 @@ fn a_worker_watches_what_it_is_told_and_reads_at_once_when_a_trial_begins_or_end
 #[test]
 fn bytes_are_counted_at_the_drives_of_the_storage_host() {
     let scratch = Scratch::new();
-    let storage = Storage::watch(worker(&scratch), "array1", vec![scratch.directory("data")]).expect("a storage host");
+    let storage = watched(worker(&scratch), &scratch);
     let record = run(&scratch, storage, &mut |_| {});
     assert_eq!(record.state, RunState::Complete);
-    let storage = record.storage.as_ref().expect("a storage host");
-    assert_eq!((storage.facts.name.as_str(), storage.facts.targets.len()), ("array1", 1));
+    let storage = record.storage().expect("a storage host");
+    assert_eq!((storage.name.as_str(), storage.targets.len()), ("array1", 1));
     assert!(storage.samples.is_sorted_by_key(|sample| sample.at) && storage.samples.len() > 8);
     for found in checks(&record, "H11") {
         let told = &found.measured;
         let named = told.en.contains(" of array1") && told.ru.contains(" машины array1");
         // A machine without a block device below its disk has nothing to count.
-        assert!(named || storage.facts.targets[0].devices.is_empty(), "{found:?}");
+        assert!(named || storage.targets[0].devices.is_empty(), "{found:?}");
     }
 }
 
@@ -128,7 +137,7 @@ fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_ma
     let scratch = Scratch::new();
     let host = worker(&scratch);
     let pid = rustix::process::Pid::from_raw(host.pid() as i32).expect("a process");
-    let storage = Storage::watch(host, "array1", vec![scratch.directory("data")]).expect("a storage host");
+    let storage = watched(host, &scratch);
     let mut killed = false;
     let record = run(&scratch, storage, &mut |so_far| {
         if !killed && so_far.trials.first().is_some_and(|trial| trial.outcome.is_some()) {
@@ -139,7 +148,7 @@ fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_ma
     assert!(killed);
     assert_eq!(record.state, RunState::Complete);
     assert!(record.trials.iter().all(|trial| trial.outcome.is_some()));
-    let told = record.events.iter().filter(|event| matches!(&event.kind, EventKind::StorageUnwatched { .. }));
+    let told = record.events.iter().filter(|event| matches!(&event.kind, EventKind::Unwatched { .. }));
     assert_eq!(told.count(), 1);
     // Cases come in the order in which they were drawn.
     let case = record.trials.last().expect("a trial").case as usize;

@@ -5,7 +5,7 @@
 
 mod support;
 
-use expect_test::expect_file;
+use expect_test::{expect, expect_file};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Mutex;
@@ -32,8 +32,54 @@ fn suites_are_listed_and_printed_and_an_unknown_one_is_refused() {
         assert!(russian.contains(name.as_str()));
         assert_eq!(&expect_exit(&mut stend(&scratch, &["suites", name]), 0).0, text);
     }
+    // What a suite takes is what a dry run of it says.
+    let target = scratch.directory("target");
+    let json = |words: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&expect_exit(&mut stend(&scratch, words), 0).0).expect("JSON")
+    };
+    let takes = json(&["suites", "--json", "fsync"])["suites"][0]["takes"].clone();
+    let preview = json(&["run", "fsync", "--on", &target, "--dry-run", "--json"]);
+    assert_eq!(takes["time_ns"], preview["time"]["trials_ns"], "{takes} {preview}");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["suites", "fsink"]), 2);
-    assert!(stderr.contains("no suite `fsink` is built in") && stderr.contains("hint: `stend suites`"), "{stderr}");
+    assert!(stderr.contains("no suite `fsink` is built in") && stderr.contains("did you mean `fsync`?"), "{stderr}");
+}
+
+#[test]
+fn a_workload_in_fios_words_is_the_suite_that_is_printed() {
+    let scratch = Scratch::new();
+    let target = scratch.directory("target");
+    let printed =
+        |words: &[&str]| expect_exit(&mut stend(&scratch, &[&["run", "--print-suite", "--rw"], words].concat()), 0).0;
+    let all = printed(&[
+        "randrw,write",
+        "--mix=70",
+        "--bs=8k,1M",
+        "--qd=1,4",
+        "--jobs=2",
+        "--rate=500",
+        "--sync=fsync",
+        "--verify",
+    ]);
+    expect![[r#"
+        suite: write-randrw
+        defaults: {ramp: 500ms, trial: 2500ms}
+        fill: {size: auto}
+        cases:
+          - name: write
+            streams: [{op: write, pattern: sequential, block_size: [8k, 1M], queue_depth: [1, 4], jobs: 2, rate: 500/s, sync: {fsync: 1}, verify: {after: true}}]
+          - name: randrw
+            streams: [{op: {read: 70, write: 30}, pattern: random, block_size: [8k, 1M], queue_depth: [1, 4], jobs: 2, rate: 500/s, sync: {fsync: 1}, verify: {after: true}}]
+        repeats: {blocks: 6}
+    "#]]
+    .assert_eq(&all);
+    // What is printed is what runs, and one short trial is enough.
+    let (file, words) =
+        (scratch.join("r.stend"), ["randread", "--bs=4k", "--qd=1,4", "--time=200ms", "--repeats=1", "--size=4M"]);
+    let place = ["--on", &target, "-o", &file.to_string_lossy(), "--progress", "none"];
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &[&["run", "--rw"], &words[..], &place[..]].concat()), 0);
+    assert!(stdout.contains("QD") && stdout.contains("no interval: too few trials"), "{stdout}");
+    let run = stend_record::store::read(&file).expect("a run file");
+    assert_eq!((run.header.suite_text, run.trials.len()), (printed(&words), 2));
 }
 
 /// What a dry run says of steps, time and bytes: the same on every machine and in every run.

@@ -88,6 +88,21 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
+fn at_a_terminal_rm_shows_what_goes_and_removes_it_only_when_told_so() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let file = scratch.join("stend/runs/R-20261121T213000Z-aaaa.stend");
+    for (answer, stays) in [("\n", true), ("n\n", true), ("yes\n", false)] {
+        let terminal = Terminal::new(100);
+        std::io::Write::write_all(&mut &terminal.ours, answer.as_bytes()).expect("typed");
+        let mut command = terminal.stend(&scratch, &["rm", "R-20261121"]);
+        let shown = terminal.show(&mut command);
+        assert!(shown.contains("R-20261121T213000Z-aaaa.stend") && shown.contains("[y/N]"), "{shown}");
+        assert_eq!((file.exists(), shown.contains("nothing was removed")), (stays, stays), "{shown}");
+    }
+}
+
+#[test]
 fn a_run_whose_terminal_is_hung_up_goes_on_to_its_end() {
     let scratch = Scratch::new();
     let suite = scratch.file("small.yaml", &SMALL.replace("blocks: 2", "blocks: 4"));
@@ -175,6 +190,19 @@ fn a_live_run_on_forty_columns_ends_with_its_result() {
     let shown = plain(&terminal.show(&mut command));
     assert!(shown.contains("measuring") && shown.contains("IOPS") && shown.contains("r.stend"), "{shown}");
     assert!(!shown.contains("panicked"), "{shown}");
+    assert!(shown.chars().any(|c| ('▁'..='█').contains(&c)), "the rate is drawn: {shown}");
+}
+
+#[test]
+fn an_error_on_forty_columns_is_broken_between_words() {
+    let scratch = Scratch::new();
+    let terminal = Terminal::new(40);
+    let mut command = terminal.stend(&scratch, &["run", "quick", "--lang", "en"]);
+    let (shown, code) = terminal.show_any(&mut command);
+    let shown = plain(&shown);
+    assert_eq!(code, Some(2));
+    assert!(shown.lines().all(|line| line.chars().count() <= 40) && shown.lines().count() > 5, "{shown}");
+    assert!(shown.replace('\n', " ").contains("in which a test file is made and removed"), "{shown}");
 }
 
 /// A formula that clears the screen, hides what follows, turns it around, goes back, and sets the title of the window.

@@ -62,6 +62,190 @@ fn a_list_shows_the_newest_first_and_survives_broken_files() {
     assert_eq!((&first["cases"], &first["trials"], &first["suite"]), (&2.into(), &4.into(), &"small".into()));
 }
 
+/// A run of a second, whose file goes where it is told.
+fn short_run(scratch: &Scratch, file: &str) {
+    short_run_with(scratch, &["-o", file]);
+}
+
+/// The same with more words.
+fn short_run_with(scratch: &Scratch, more: &[&str]) {
+    let suite = "suite: engine\ndefaults: {ramp: 50ms, trial: 200ms, direct: false}\nfill: {size: 16MiB}\n\
+                 repeats: {blocks: 1}\ncases:\n  - name: write\n    streams: [{op: write, pattern: random, block_size: 4KiB}]\n";
+    let suite = scratch.file("engine.yaml", suite);
+    let words = ["run", &suite, "--on", "/dev/null", "--progress", "none"];
+    expect_exit(&mut stend(scratch, &[&words, more].concat()), 0);
+}
+
+#[test]
+fn a_run_made_with_o_is_listed_and_found_like_any_other_until_its_file_is_gone() {
+    let scratch = Scratch::new();
+    let file = Path::new(&scratch.directory("elsewhere")).join("before.stend").to_string_lossy().into_owned();
+    short_run(&scratch, &file);
+    let listed = |index: usize| json(&scratch, &["list", "--json"])["runs"][index].clone();
+    let run = listed(0);
+    let id = run["run"].as_str().expect("an id").to_string();
+    assert_eq!((&run["name"], &run["path"]), (&run["run"], &file.as_str().into()), "{run}");
+    // Within 1 %: the report rounds.
+    let shown = json(&scratch, &["show", "last", "--json"]);
+    let iops = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let ratio = iops(&run["result"]["iops"]) / iops(&shown["cases"][0]["iops"]["value"]);
+    assert!((0.99..1.01).contains(&ratio), "{run} {shown}");
+    for name in ["last", id.as_str(), &id[..18]] {
+        assert_eq!(json(&scratch, &["show", name, "--json"])["run"], id.as_str());
+    }
+    // The page goes beside the file, not beside the link.
+    assert!(scratch.join("elsewhere/before.html").exists());
+
+    two_runs(&scratch);
+    std::fs::remove_file(&file).expect("removed");
+    let gone = json(&scratch, &["list", "--json"])["runs"]
+        .as_array()
+        .expect("runs")
+        .iter()
+        .find(|run| run["name"] == id.as_str())
+        .cloned();
+    assert_eq!(gone.expect("it is still listed")["gone"], true);
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", &id]), 2);
+    assert!(stderr.contains("is gone") && stderr.contains(&file), "{stderr}");
+    expect_exit(&mut stend(&scratch, &["compare", A, B]), 0);
+    // The id of now is older or newer than the fixed ones, by the clock of this machine.
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", "last"]), 0);
+    assert_eq!(stderr.contains("is gone; taking"), id.as_str() > B, "{stderr}");
+    // Another run in the place of the file is not that run.
+    short_run(&scratch, &file);
+    let names = json(&scratch, &["list", "--json"])["runs"].as_array().expect("runs").len();
+    assert_eq!(names, 4);
+    expect_exit(&mut stend(&scratch, &["show", &id]), 2);
+}
+
+#[test]
+fn rm_removes_all_that_was_asked_for_or_nothing() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let file = Path::new(&scratch.directory("elsewhere")).join("before.stend").to_string_lossy().into_owned();
+    short_run(&scratch, &file);
+    let id = json(&scratch, &["list", "--json"])["runs"][0]["run"].as_str().expect("an id").to_string();
+    let report = scratch.join("elsewhere/before.html");
+    let notes = scratch.file("notes.stend", "not a run");
+    let there = || Path::new(&file).exists() && report.exists() && run_of(&scratch, A).exists();
+
+    // Nobody is there to be asked.
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["rm", &id]), 2);
+    assert!(stderr.contains("`--yes`") && there(), "{stderr}");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["rm", A, &id, &notes, "--yes"]), 12);
+    assert!(stderr.contains("no run file") && there() && Path::new(&notes).exists(), "{stderr}");
+    expect_exit(&mut stend(&scratch, &["rm", A, "R-1999", "--yes"]), 2);
+    assert!(there());
+
+    // What the user wrote where a report would be stays.
+    let mine = run_of(&scratch, A).with_extension("html");
+    std::fs::write(&mine, "<p>mine</p>").expect("a file");
+    let gone = json(&scratch, &["rm", &id, A, A, "--yes", "--json"]);
+    let link = run_of(&scratch, &id);
+    let all = [Path::new(&file), &link, &report, &run_of(&scratch, A)].map(|path| path.display().to_string());
+    assert_eq!(gone["removed"], serde_json::json!(all));
+    assert!(!Path::new(&file).exists() && !report.exists() && link.symlink_metadata().is_err() && mine.exists());
+    let (text, _) = expect_exit(&mut stend(&scratch, &["rm", "last", "--yes"]), 0);
+    assert!(text.starts_with("removed `") && text.contains(B), "{text}");
+    assert_eq!(json(&scratch, &["list", "--json"])["runs"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_label_is_shown_and_finds_the_newest_run_that_has_it() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let label = "до ремонта / 2";
+    short_run_with(&scratch, &["--name", label, "-o", &scratch.join("a.stend").to_string_lossy()]);
+    short_run_with(&scratch, &["--name", label]);
+    let list = json(&scratch, &["list", "--json"]);
+    assert_eq!((&list["runs"][0]["label"], &list["runs"][1]["label"]), (&label.into(), &label.into()), "{list}");
+    let newest = list["runs"][0]["run"].as_str().expect("an id");
+    let (text, _) = expect_exit(stend(&scratch, &["list"]).env("COLUMNS", "80"), 0);
+    assert!(text.contains("label") && text.contains("до ремонта") && text.lines().all(|l| l.chars().count() <= 80));
+    let shown = json(&scratch, &["show", label, "--json"]);
+    assert_eq!((&shown["run"], &shown["label"]), (&newest.into(), &label.into()));
+    let (text, _) = expect_exit(&mut stend(&scratch, &["show", label]), 0);
+    assert!(text.starts_with(&format!("{label} ({newest}): engine on /dev/null")), "{text}");
+    let (page, _) = expect_exit(&mut stend(&scratch, &["report", label, "-o", "-"]), 0);
+    assert!(page.contains(&format!("{label}: engine on /dev/null")), "the title");
+    expect_exit(&mut stend(&scratch, &["compare", label, A]), 0);
+
+    // A path comes first, then an id, then a label.
+    short_run_with(&scratch, &["--name", "R-20261121"]);
+    assert_eq!(json(&scratch, &["show", "R-20261121", "--json"])["run"], A);
+    short_run_with(&scratch, &["--name", "b.stend"]);
+    assert_eq!(json(&scratch, &["show", "b.stend", "--json"])["label"], "b.stend");
+    std::fs::copy(run_of(&scratch, B), scratch.join("b.stend")).expect("copied");
+    let (shown, _) = expect_exit(stend(&scratch, &["show", "b.stend", "--json"]).current_dir(scratch.path()), 0);
+    assert!(shown.contains(B), "{shown}");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", "unheard of"]), 2);
+    assert!(stderr.contains("or this label"), "{stderr}");
+}
+
+#[test]
+fn a_label_has_limits_and_belongs_to_a_new_run() {
+    let scratch = Scratch::new();
+    let refused = |words: &[&str]| {
+        let words = [&["run", "quick", "--on", "/dev/null", "--print-order"], words].concat();
+        expect_exit(&mut stend(&scratch, &words), 2).1
+    };
+    for wrong in ["", "last", "a\nb", &"x".repeat(65)] {
+        let told = refused(&["--name", wrong]);
+        assert!(told.contains("--name: "), "{wrong:?}: {told}");
+    }
+    let (_, told) = expect_exit(&mut stend(&scratch, &["run", "--resume", "last", "--name", "x"]), 2);
+    assert!(told.contains("does not go with"), "{told}");
+}
+
+#[test]
+fn rm_takes_away_the_name_of_a_run_whose_file_is_gone() {
+    let scratch = Scratch::new();
+    let file = Path::new(&scratch.directory("elsewhere")).join("before.stend").to_string_lossy().into_owned();
+    short_run(&scratch, &file);
+    std::fs::remove_file(&file).expect("removed");
+    let id = json(&scratch, &["list", "--json"])["runs"][0]["name"].as_str().expect("a name").to_string();
+    expect_exit(&mut stend(&scratch, &["rm", &id, "--yes"]), 0);
+    assert!(run_of(&scratch, &id).symlink_metadata().is_err());
+}
+
+#[test]
+fn a_run_that_is_going_on_is_not_removed() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("long.yaml", &SMALL.replace("trial: 400ms", "trial: 10s"));
+    let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
+    let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy(), "--progress", "none"];
+    let mut run = Running::new(&mut stend(&scratch, &words));
+    eventually("a trial", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| !run.trials.is_empty())
+    });
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["rm", "last", "--yes"]), 4);
+    assert!(stderr.contains("still going on") && file.exists(), "{stderr}");
+    run.kill();
+}
+
+/// The file or link of a run in the directory of run files.
+fn run_of(scratch: &Scratch, id: &str) -> std::path::PathBuf {
+    scratch.join("stend/runs").join(format!("{id}.stend"))
+}
+
+#[test]
+fn a_list_has_the_newest_twenty_runs_or_all() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let runs = scratch.join("stend/runs");
+    for day in 1..=25 {
+        std::fs::copy(runs.join(format!("{A}.stend")), runs.join(format!("R-202501{day:02}T000000Z-copy.stend")))
+            .expect("copied");
+    }
+    let (text, _) = expect_exit(stend(&scratch, &["list"]).env("COLUMNS", "80"), 0);
+    assert_eq!(text.lines().count(), 1 + 20 + 1, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80) && text.contains("5025 IOPS"), "{text}");
+    assert!(text.contains("7 older runs not shown; `stend list --all`"), "{text}");
+    let count = |words: &[&str]| json(&scratch, words)["runs"].as_array().expect("runs").len();
+    assert_eq!((count(&["list", "--json"]), count(&["list", "--all", "--json"])), (20, 27));
+    assert_eq!(json(&scratch, &["list", "--json"])["left_out"], 7);
+}
+
 #[test]
 fn an_export_holds_every_trial_and_its_histograms() {
     let scratch = Scratch::new();
@@ -86,6 +270,46 @@ fn an_export_holds_every_trial_and_its_histograms() {
         lines[1]
             .starts_with(&format!("{A},0,0,0,read,complete,true,400000000,0,read,2000,8192000,0,5000,20480000,2000"))
     );
+}
+
+#[test]
+fn a_report_is_opened_where_there_is_a_display_and_else_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let tools = scratch.directory("tools");
+    let opened = scratch.join("opened");
+    let opener = |script: &str| {
+        let path = scratch.file("tools/xdg-open", &format!("#!/bin/sh\n{script}\n"));
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    };
+    let path = format!("{tools}:{}", std::env::var("PATH").expect("a path"));
+    let run = |display: &str, words: &[&str]| {
+        let mut command = stend(&scratch, &[&["report", A, "--open"], words].concat());
+        command.env("PATH", &path).env("DISPLAY", display).env_remove("WAYLAND_DISPLAY").env_remove("SUDO_UID");
+        command
+    };
+    opener(&format!("echo \"$@\" > {}", opened.display()));
+    let beside = run_of(&scratch, A).with_extension("html");
+    let (stdout, stderr) = expect_exit(&mut run(":0", &[]), 0);
+    assert_eq!((stdout.trim(), stderr.as_str()), (&*beside.to_string_lossy(), ""));
+    assert_eq!(std::fs::read_to_string(&opened).expect("opened").trim(), beside.to_string_lossy());
+
+    // A name of the user that looks like an option goes as a path.
+    std::fs::remove_file(&opened).expect("removed");
+    expect_exit(run(":0", &["-o", "--version"]).current_dir(scratch.path()), 2);
+    expect_exit(run(":0", &["-o=-v.html"]).current_dir(scratch.path()), 0);
+    let named = std::fs::read_to_string(&opened).expect("opened");
+    assert!(named.starts_with('/') && named.trim().ends_with("v.html"), "{named}");
+
+    std::fs::remove_file(&opened).expect("removed");
+    let (stdout, stderr) = expect_exit(&mut run("", &[]), 0);
+    assert!(stderr.contains("no display") && stderr.contains(stdout.trim()) && !opened.exists(), "{stderr}");
+    opener("exit 3");
+    let (_, stderr) = expect_exit(&mut run(":0", &[]), 0);
+    assert!(stderr.contains("`xdg-open` failed: exit status: 3"), "{stderr}");
+    expect_exit(&mut run(":0", &["-o", "-"]), 2);
+    expect_exit(&mut run(":0", &["--markdown", "x.md"]), 2);
 }
 
 #[test]
@@ -147,6 +371,25 @@ fn there_is_a_manual_page_for_every_verb_in_the_language_of_the_session() {
         assert!(Path::new(&dir).join("stend.1").exists());
         assert!(!Path::new(&dir).join("stend-worker.1").exists(), "what people never type has no page");
     }
+}
+
+#[test]
+fn help_is_a_verb_too_in_the_language_of_the_session() {
+    let scratch = Scratch::new();
+    let both = |verb: &[&str], lang: &str| {
+        let asked = expect_exit(stend(&scratch, &["help"]).args(verb).args(["--lang", lang]), 0).0;
+        let told = expect_exit(stend(&scratch, verb).args(["--help", "--lang", lang]), 0).0;
+        assert_eq!(asked, told, "{verb:?}");
+        asked
+    };
+    for lang in ["en", "ru"] {
+        for verb in [&[][..], &["run"], &["rm"], &["help"], &["stand"], &["lab"]] {
+            both(verb, lang);
+        }
+    }
+    assert!(both(&["list"], "ru").contains("показать прогоны"));
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["help", "lst"]), 2);
+    assert!(stderr.contains("unknown command `lst`") && stderr.contains("`list`"), "{stderr}");
 }
 
 #[test]

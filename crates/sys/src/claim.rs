@@ -4,7 +4,7 @@
 //! before.
 
 mod directory;
-mod lease;
+pub(crate) mod lease;
 mod mark;
 
 pub use directory::{DirectoryOwner, OwnDirectory};
@@ -12,6 +12,7 @@ pub use lease::{Lease, NotLeased, Seen};
 
 use crate::block::{self, DevNo};
 use crate::file::IoFile;
+use crate::grip::Grip;
 use crate::signature::{Found, Image};
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags, flock, fstat, openat};
 use std::io;
@@ -70,15 +71,6 @@ pub struct Claim {
     grip: Arc<Grip>,
     expect: Expect,
     opened: AtomicBool,
-}
-
-/// What makes a target ours.
-#[derive(Debug)]
-pub(crate) struct Grip {
-    /// Keeps the device exclusive, or is the created file.
-    pub(crate) held: OwnedFd,
-    _whole_disk: Option<OwnedFd>,
-    lease: Option<Lease>,
 }
 
 /// What must still hold right before the first write.

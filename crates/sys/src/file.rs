@@ -1,7 +1,7 @@
 //! An open target: one device or file, or several files that form one space. Reading needs nothing; a writable one can only
 //! come from a [`crate::Claim`].
 
-use crate::claim::Grip;
+use crate::grip::Grip;
 use rustix::fs::{FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::ReadWriteFlags;
 use std::io::{self, IoSlice};

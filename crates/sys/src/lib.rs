@@ -2,6 +2,7 @@
 //! device ioctls and signatures, affinity, clocks, process set-up, and the [`claim::Claim`] without
 //! which nothing can be opened for writing. Must not decide anything: callers do.
 
+pub mod access;
 pub mod affinity;
 pub mod aio;
 pub mod block;
@@ -10,6 +11,7 @@ pub mod claim;
 pub mod clock;
 pub mod counting;
 pub mod file;
+mod grip;
 pub mod interrupts;
 pub mod mapped;
 pub mod null;
@@ -22,6 +24,7 @@ pub mod plain;
 pub mod process;
 pub mod queue;
 pub mod random;
+pub mod regular;
 pub mod seccomp;
 pub mod signature;
 pub mod ticker;

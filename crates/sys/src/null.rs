@@ -66,10 +66,11 @@ impl Queue for Null {
 
     #[inline]
     fn reap(&mut self, done: &mut Vec<Completion>) {
-        for completion in self.complete.drain(..) {
-            self.slots.release(completion.slot);
-            done.push(completion);
+        for &Completion { slot, result } in &self.complete {
+            self.slots.release(slot);
+            done.push(Completion { slot, result });
         }
+        self.complete.clear();
     }
 }
 

@@ -2,6 +2,8 @@
 //! time or interpret anything: results go to the caller as the kernel gave them.
 //! Why this is sound: see `queue`.
 
+mod entry;
+
 use crate::affinity;
 use crate::buffer::Pages;
 use crate::file::IoFile;
@@ -155,36 +157,13 @@ impl Ring {
         }
     }
 
+    /// Queues an entry for a slot that is claimed, with an address that the claim gave.
     #[inline(always)]
-    fn entry(&self, request: Request, memory: *mut u8, len: u32, offset: u64) -> squeue::Entry {
-        let (index, offset) = self.inner.file.place(offset);
-        let (fd, flags) = match self.fixed_file {
-            true => (types::Fd(index as RawFd), squeue::Flags::FIXED_FILE),
-            false => (types::Fd(self.inner.file.descriptor(index)), squeue::Flags::empty()),
-        };
-        let entry = match (request, self.fixed_buffers) {
-            (Request::Read, true) => opcode::ReadFixed::new(fd, memory, len, 0).offset(offset).build(),
-            (Request::Read, false) => opcode::Read::new(fd, memory, len).offset(offset).build(),
-            (Request::Write, true) => opcode::WriteFixed::new(fd, memory, len, 0).offset(offset).build(),
-            (Request::Write, false) => opcode::Write::new(fd, memory, len).offset(offset).build(),
-            (Request::WriteDsync, true) => {
-                opcode::WriteFixed::new(fd, memory, len, 0).offset(offset).rw_flags(libc::RWF_DSYNC).build()
-            }
-            (Request::WriteDsync, false) => {
-                opcode::Write::new(fd, memory, len).offset(offset).rw_flags(libc::RWF_DSYNC).build()
-            }
-            (Request::PunchHole, _) => {
-                let (mode, len) = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, u64::from(len));
-                opcode::Fallocate::new(fd, len).offset(offset).mode(mode).build()
-            }
-            (Request::ZeroRange, _) => {
-                let (mode, len) = (libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE, u64::from(len));
-                opcode::Fallocate::new(fd, len).offset(offset).mode(mode).build()
-            }
-            (Request::Fsync, _) => opcode::Fsync::new(fd).build(),
-            (Request::Fdatasync, _) => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
-        };
-        entry.flags(flags)
+    fn put(&mut self, entry: &squeue::Entry) {
+        // SAFETY: the range is inside the slot and the slot's memory is not reachable by anyone while it is
+        // claimed; it is neither moved nor unmapped before the request is reaped.
+        let pushed = unsafe { self.inner.uring.submission().push(entry) };
+        assert!(pushed.is_ok(), "there are entries for all slots, and a slot has one request");
     }
 }
 
@@ -206,11 +185,21 @@ impl Queue for Ring {
     #[inline]
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64) {
         let memory = self.inner.slots.claim(slot, at, if request.moves_data() { len } else { 0 });
-        let entry = self.entry(request, memory, len as u32, offset).user_data(u64::from(slot));
-        // SAFETY: the range is inside the slot and the slot's memory is not reachable by anyone while it is
-        // claimed; it is neither moved nor unmapped before the request is reaped.
-        let pushed = unsafe { self.inner.uring.submission().push(&entry) };
-        assert!(pushed.is_ok(), "there are entries for all slots, and a slot has one request");
+        let (index, offset) = self.inner.file.place(offset);
+        let (fd, flags) = match self.fixed_file {
+            true => (types::Fd(index as RawFd), squeue::Flags::FIXED_FILE),
+            false => (types::Fd(self.inner.file.descriptor(index)), squeue::Flags::empty()),
+        };
+        let finish = |entry: squeue::Entry| entry.flags(flags).user_data(u64::from(slot));
+        match (request, self.fixed_buffers) {
+            (Request::Read, true) => {
+                self.put(&finish(entry::transfer(opcode::ReadFixed::CODE, fd, memory, len as u32, offset)));
+            }
+            (Request::Write, true) => {
+                self.put(&finish(entry::transfer(opcode::WriteFixed::CODE, fd, memory, len as u32, offset)));
+            }
+            _ => self.put(&finish(entry::request(request, self.fixed_buffers, fd, memory, len as u32, offset))),
+        }
     }
 
     #[inline]

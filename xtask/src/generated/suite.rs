@@ -43,6 +43,12 @@ pub const KINDS: &[Kind] = &[
         schema: "docs/formats/schema/gate.json",
         reference: "docs/formats/gate.md",
     },
+    Kind {
+        mappings: keys::order::ALL,
+        title: "Stend order",
+        schema: "docs/formats/schema/order.json",
+        reference: "docs/formats/order.md",
+    },
 ];
 
 const BEGIN: &str = "<!-- keys: written by `cargo run -p xtask -- gen` -->\n";

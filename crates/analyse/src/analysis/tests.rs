@@ -22,7 +22,7 @@ fn small_run() -> RunRecord {
     let cases = vec![case("rand-read", 100, 32, Sync::None), case("durable-write", 0, 1, Sync::Fdatasync(1))];
     let mut record = run_of(cases).six_blocks(&[84_200.0, 1_234.0]).record();
     for (at, phase) in [(100, Phase::Preflight), (101, Phase::Measure), (140, Phase::CleanUp)] {
-        record.events.push(Event { at: Nanos::secs(at), kind: EventKind::Phase(phase) });
+        record.events.push(Event::new(Nanos::secs(at), EventKind::Phase(phase)));
     }
     record
 }
@@ -219,9 +219,9 @@ proptest! {
     ) {
         let mut record = small_run();
         let checks = analyse(&record).unwrap().cases[0].checks.len();
-        let mut kept = record.samples[0].clone();
+        let mut kept = record.load().samples[0].clone();
         record.trials = trials;
-        record.samples = samples.into_iter().map(|(at, bytes, cpu)| {
+        record.load_mut().samples = samples.into_iter().map(|(at, bytes, cpu)| {
             kept.at = Nanos(at);
             kept.disks.iter_mut().for_each(|d| (d.read_bytes, d.write_bytes) = (bytes, cpu));
             kept.cpus.iter_mut().flatten().for_each(|c| (c.user_ns, c.idle_ns) = (cpu, bytes));
@@ -230,7 +230,7 @@ proptest! {
             kept.clone()
         }).collect();
         record.zeros = zeros.map(|(sampled, zero)| ZeroSample { sampled, zero, contents: None });
-        record.events.push(Event { at: Nanos(merged), kind: EventKind::IntervalsMerged { count: merged } });
+        record.events.push(Event::new(Nanos(merged), EventKind::IntervalsMerged { count: merged }));
         let findings = analyse(&record).unwrap();
         for case in &findings.cases {
             let estimates = case.ops.iter().map(|op| &op.rates).chain([&case.total]).flat_map(|r| [&r.iops, &r.throughput]);

@@ -1,8 +1,8 @@
 //! Latency of one kind of I/O as fio tells it: from when an I/O began, of those whose end was seen.
 
 use super::SideAsFio;
-use crate::case::{OpLatency, op_finding};
 use crate::findings::{OpFinding, Quantile, QuantileValue};
+use crate::operations::{OpLatency, op_finding};
 use crate::told;
 use crate::trials::CaseTrials;
 use stend_base::{Histogram, Nanos, Share};

@@ -4,8 +4,8 @@
 use super::{Doubt, Found, Gravity, doubt};
 use crate::phrase::both;
 use stend_base::{Bytes, Error, Kind, Result, Say, format, say};
+use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::published::Claim;
-use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::suite::Suite;
 
 /// Room that any suite finds enough: what is asked is what it would do, not whether it fits.
@@ -28,16 +28,7 @@ pub struct Declared {
 pub fn declared(suite: Suite) -> Result<Vec<Declared>> {
     let mut suite = Suite { arms: Vec::new(), ..suite };
     suite.cases.retain(|case| case.streams.len() == 1 && case.streams[0].trace.is_none());
-    let target = PlanTarget {
-        count: 1,
-        size: Bytes(0),
-        room: Some(ROOM),
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Default::default(),
-        writes: Ok(()),
-    };
+    let target = PlanTarget::directory(ROOM);
     let nothing = || {
         Error::new(
             Kind::Spec,
@@ -51,7 +42,7 @@ pub fn declared(suite: Suite) -> Result<Vec<Declared>> {
         return Err(nothing());
     }
     let plan = Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() })?;
-    let of = |case: &stend_spec::plan::Case| {
+    let of = |case: &stend_plan::Case| {
         let stream = case.trial.streams.first().filter(|stream| stream.rate.is_none())?;
         Some(Declared {
             names: [case.name.clone(), case.label()],

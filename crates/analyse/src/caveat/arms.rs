@@ -3,9 +3,9 @@
 use crate::compare::{ArmCondition, arm_conditions};
 use crate::findings::Caveat;
 use stend_base::Say;
+use stend_plan::Plan;
 use stend_record::{ArmFacts, RunRecord};
 use stend_spec::arm::Switch;
-use stend_spec::plan::Plan;
 
 /// Name of an arm; its number if the plan does not have it.
 pub fn name(plan: &Plan, arm: u32) -> String {

@@ -11,13 +11,13 @@ use crate::faults;
 use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
-use crate::precision::{Widths, widths};
 use crate::trials::CaseTrials;
+use crate::widths::{Widths, widths};
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Say, Share};
+use stend_plan::{Case, Plan};
 use stend_record::targets::drives;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
-use stend_spec::plan::{Case, Plan};
 use stend_spec::workload::Pages;
 
 /// Every caveat that applies, most serious first.
@@ -27,7 +27,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(state(run, plan));
     found.extend(imported::doubts(run));
     found.extend(crashes(run));
-    found.extend(no_storage(&run.targets, plan));
+    found.extend(no_storage(&run.load().targets, plan));
     found.extend(never_written(run));
     found.extend(left_out(cases));
     found.extend(not_filled(run, plan));
@@ -109,14 +109,14 @@ fn never_written(run: &RunRecord) -> Option<Caveat> {
 /// What is known of the storage host: that it was not watched first.
 fn storage(run: &RunRecord) -> Vec<Caveat> {
     let unwatched = run.events.iter().rev().find_map(|event| match &event.kind {
-        EventKind::StorageUnwatched { host, why } => {
-            Some(Caveat::StorageUnwatched { host: host.clone(), why: why.clone() })
+        EventKind::Unwatched { why } => {
+            Some(Caveat::StorageUnwatched { host: run.name_of(event.host).to_string(), why: why.clone() })
         }
         _ => None,
     });
-    let watched = run.storage.as_ref().map(|storage| Caveat::StorageWatched {
-        host: storage.facts.name.clone(),
-        drives: drives(&storage.facts.targets).len() as u32,
+    let watched = run.storage().map(|storage| Caveat::StorageWatched {
+        host: storage.name.clone(),
+        drives: drives(&storage.targets).len() as u32,
     });
     unwatched.into_iter().chain(watched).collect()
 }
@@ -156,16 +156,16 @@ fn ordinary_pages(run: &RunRecord) -> Option<Caveat> {
 
 /// What was said before measuring and still holds; without plan and facts nothing was.
 fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
-    let (Some(host), [_, ..]) = (&run.host, run.targets.as_slice()) else { return Vec::new() };
+    let (Some(host), [_, ..]) = (&run.load().facts, run.load().targets.as_slice()) else { return Vec::new() };
     // Whether the range was filled is judged by what was done, what is most serious stands first, and of a host that is watched more
     // is known.
     let told = |caveat: &Caveat| match caveat {
         Caveat::NotFilled | Caveat::NoStorage { .. } => true,
-        Caveat::OverNetwork { .. } | Caveat::OverFabric { .. } => run.storage.is_some(),
+        Caveat::OverNetwork { .. } | Caveat::OverFabric { .. } => run.storage().is_some(),
         _ => false,
     };
     let lasting = |caveat: &Caveat| !caveat.is_preliminary() && !told(caveat);
-    forewarn(host, &run.targets, plan).into_iter().filter(lasting).collect()
+    forewarn(host, &run.load().targets, plan).into_iter().filter(lasting).collect()
 }
 
 /// The case whose prober made most of what its load did, if that is too much.

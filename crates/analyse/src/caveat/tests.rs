@@ -46,7 +46,7 @@ fn a_run_without_an_end_or_with_an_early_one_says_so_first() {
 #[test]
 fn a_run_in_which_nothing_was_moved_says_so_first() {
     let nowhere = after(|r| {
-        let target = &mut r.targets[0];
+        let target = &mut r.load_mut().targets[0];
         (target.kind, target.path) = (TargetKind::NullDevice, "/dev/null".into());
         target.devices.clear();
     });
@@ -108,7 +108,7 @@ fn huge_pages_that_were_asked_for_and_not_got_are_told_and_ordinary_ones_are_non
 
 #[test]
 fn a_target_in_use_is_told_and_a_foreign_file_is_not_in_use() {
-    let access = |refusals| move |r: &mut RunRecord| r.targets[0].access = WriteAccess::Refused(refusals);
+    let access = |refusals| move |r: &mut RunRecord| r.load_mut().targets[0].access = WriteAccess::Refused(refusals);
     let mounted = Refusal::Mounted { at: "/srv".into() };
     let found = after(access(vec![mounted.clone(), Refusal::Fstab { at: "/srv".into() }]));
     assert_eq!(found, [Caveat::TargetInUse { reasons: vec![mounted.say()] }]);
@@ -117,8 +117,11 @@ fn a_target_in_use_is_told_and_a_foreign_file_is_not_in_use() {
 
 #[test]
 fn what_lies_below_the_target_may_be_invisible() {
-    assert_eq!(after(|r| r.targets[0].devices[1].is_virtual = true), [Caveat::VirtualDisk { device: "sda".into() }]);
-    assert_eq!(after(|r| r.targets[0].devices.clear()), [Caveat::NoDevice]);
+    assert_eq!(
+        after(|r| r.load_mut().targets[0].devices[1].is_virtual = true),
+        [Caveat::VirtualDisk { device: "sda".into() }]
+    );
+    assert_eq!(after(|r| r.load_mut().targets[0].devices.clear()), [Caveat::NoDevice]);
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn writes_without_syncs_to_a_volatile_cache_are_one_note_of_the_run() {
     ];
     let mut record = run_of(suite).six_blocks(&[1e4, 1e4, 1e4, 1e3]).record();
     assert_eq!(caveats(&record), []);
-    let devices = record.targets.iter_mut().flat_map(|target| &mut target.devices);
+    let devices = record.load_mut().targets.iter_mut().flat_map(|target| &mut target.devices);
     devices.for_each(|device| device.write_cache = Some("write back".into()));
     let note = Caveat::VolatileCache { drives: stend_base::Say::same("sda"), cases: 2 };
     assert_eq!(caveats(&record), [note]);
@@ -174,7 +177,7 @@ fn writes_without_syncs_to_a_volatile_cache_are_one_note_of_the_run() {
 #[test]
 fn that_a_kill_would_have_lost_a_trial_is_told_once() {
     let found = after(|r| {
-        let event = |at| Event { at: Nanos::secs(at), kind: EventKind::NoSpool { why: format!("full at {at}") } };
+        let event = |at| Event::new(Nanos::secs(at), EventKind::NoSpool { why: format!("full at {at}") });
         r.events.extend([event(1), event(2)]);
     });
     assert_eq!(found, [Caveat::NoSpool { why: "full at 1".into() }]);
@@ -190,7 +193,7 @@ fn runs_beside_are_told_together_each_once() {
             drives: vec![drive.into()],
         };
         let kinds = [event("b", "sdb"), event("a", "sda"), event("b", "sdb")];
-        r.events.extend(kinds.into_iter().map(|kind| Event { at: Nanos::secs(1), kind }));
+        r.events.extend(kinds.into_iter().map(|kind| Event::new(Nanos::secs(1), kind)));
     });
     assert_eq!(found, [Caveat::RunBeside { runs: "/data/a.stend, /data/b.stend".into(), drives: "sda, sdb".into() }]);
 }
@@ -198,8 +201,8 @@ fn runs_beside_are_told_together_each_once() {
 #[test]
 fn few_cpus_and_merged_intervals_are_told_last() {
     let found = after(|r| {
-        r.host.as_mut().unwrap().cpus = 2;
-        let merged = |count| Event { at: Nanos::secs(101), kind: EventKind::IntervalsMerged { count } };
+        r.load_mut().facts.as_mut().unwrap().cpus = 2;
+        let merged = |count| Event::new(Nanos::secs(101), EventKind::IntervalsMerged { count });
         r.events.extend([merged(3), merged(4)]);
     });
     assert_eq!(found, [Caveat::FewCpus { cpus: 2 }, Caveat::IntervalsMerged { count: 7 }]);
@@ -216,8 +219,8 @@ fn what_another_engine_means_otherwise_is_told_for_its_cases_only() {
 #[test]
 fn what_was_said_before_stays_but_the_plan_of_writing_does_not() {
     let found = after(|r| {
-        r.targets[0].file_system = Some("btrfs".into());
-        r.host.as_mut().unwrap().memory = Bytes::gib(256);
+        r.load_mut().targets[0].file_system = Some("btrfs".into());
+        r.load_mut().facts.as_mut().unwrap().memory = Bytes::gib(256);
     });
     assert_eq!(found, [Caveat::CopyOnWrite { file_system: "btrfs".into() }]);
 }

@@ -1,11 +1,11 @@
 //! Readings of ceilings for tests, added to a run of the fixture that has a trial.
 
 use stend_base::{Bytes, Nanos, Say};
+use stend_plan::Plan;
 use stend_record::calibration::{Calibration, Subject};
 use stend_record::targets::calibrated;
 use stend_record::{Event, EventKind, RunRecord, TrialOutcome, ZeroSample};
-use stend_spec::Plan;
-use stend_spec::calibration::{Reading, engine_trials};
+use stend_spec::calibration::Reading;
 use stend_spec::workload::{Op, Trial};
 
 /// What drives and engine are to have done.
@@ -35,7 +35,7 @@ impl Ceilings {
     /// The record with these readings.
     pub fn on(self, mut record: RunRecord) -> RunRecord {
         let like = record.trials[0].outcome.clone().expect("a trial that ended");
-        let names: Vec<String> = calibrated(&record.targets).iter().map(|drive| drive.name.clone()).collect();
+        let names: Vec<String> = calibrated(&record.load().targets).iter().map(|drive| drive.name.clone()).collect();
         let mut sets: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
         if names.len() > 1 {
             sets.push(names.clone());
@@ -56,7 +56,7 @@ impl Ceilings {
             }
         }
         let plan = Plan::new(&record.header.inputs).expect("the fixture's plan");
-        for asked in engine_trials(&plan) {
+        for asked in plan.engine_trials() {
             let found = Ok(Box::new(self.outcome(&like, &asked, self.engine)));
             push(&mut record, Calibration { subject: Subject::Engine, asked, found, zeros: None });
         }
@@ -77,7 +77,7 @@ impl Ceilings {
 
 /// Adds one reading.
 pub fn push(record: &mut RunRecord, calibration: Calibration) {
-    record.events.push(Event { at: Nanos::secs(90), kind: EventKind::Calibrated(Box::new(calibration)) });
+    record.events.push(Event::new(Nanos::secs(90), EventKind::Calibrated(Box::new(calibration))));
 }
 
 /// The reason why every reading of drives failed.

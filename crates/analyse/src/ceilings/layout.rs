@@ -1,7 +1,7 @@
 //! How the drives under the targets are put together: as the host shows it, or as the suite states it. Must not compute.
 
+use crate::findings::LayoutFrom;
 use crate::phrase::{both, pick};
-use serde::{Deserialize, Serialize};
 use stend_base::{Lang, Say, format, say};
 use stend_record::targets::{calibrated, joining};
 use stend_record::{Device, RunRecord, TargetFacts};
@@ -9,16 +9,6 @@ use stend_spec::ceilings::Layout;
 
 /// File systems that write blocks elsewhere.
 const COPY_ON_WRITE: [&str; 5] = ["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
-
-/// Where a layout is known from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LayoutFrom {
-    /// The host shows it.
-    Host,
-    /// The suite states it.
-    Suite,
-}
 
 /// The layout under all targets; `None`: each I/O goes to one drive. Or why it is not known.
 pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Say> {
@@ -34,16 +24,18 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
             text.replace("{stated}", &in_words(stated, l)).replace("{shown}", shown.get(l))
         })
     };
-    let count = calibrated(&run.targets).len() as u32;
+    let count = calibrated(&run.load().targets).len() as u32;
     match shown {
         // What the host knows less of than the suite says is no contradiction.
         Ok(Some(shown)) if !alike(stated, shown) => Err(contradiction(both(|l| in_words(shown, l)))),
         // The same; spares are members that no I/O goes to.
         Ok(Some(_)) => Ok((Some(stated), LayoutFrom::Suite)),
         // A drive, and each of several volumes, may be on an array of its own.
-        _ if count > run.targets.len().max(1) as u32 && count != stated.drives() => Err(contradiction(both(|l| {
-            pick(l, "{n} drives", "накопителей: {n}").replace("{n}", &format::count(u64::from(count)))
-        }))),
+        _ if count > run.load().targets.len().max(1) as u32 && count != stated.drives() => {
+            Err(contradiction(both(|l| {
+                pick(l, "{n} drives", "накопителей: {n}").replace("{n}", &format::count(u64::from(count)))
+            })))
+        }
         _ => Ok((Some(stated), LayoutFrom::Suite)),
     }
 }
@@ -66,7 +58,7 @@ fn alike(stated: Layout, shown: Layout) -> bool {
 }
 
 fn shown(run: &RunRecord) -> Result<Option<Layout>, Say> {
-    let mut all = run.targets.iter().map(of_target);
+    let mut all = run.load().targets.iter().map(of_target);
     let first = all.next().unwrap_or(Ok(None))?;
     for other in all {
         if other? != first {

@@ -2,9 +2,9 @@
 //! bounds a rate.
 
 use super::work::SMALLEST;
+use crate::findings::CeilingDoubt;
 use crate::limits::{NEVER_WRITTEN, THREAD_BUSY};
 use crate::trials::CaseTrials;
-use serde::{Deserialize, Serialize};
 use stend_base::{Nanos, Say, Share, say};
 use stend_record::calibration::{Calibration, Subject};
 use stend_record::targets::calibrated;
@@ -29,17 +29,6 @@ pub(crate) struct OfDrives {
     bytes_in_flight: u64,
 }
 
-/// Why a ceiling may not be what it seems.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CeilingDoubt {
-    /// A part of the drive was never written, and such reads are often answered without the medium: it may be too high.
-    NeverWritten {
-        /// That part.
-        share: Share,
-    },
-}
-
 /// Whether anything was calibrated.
 pub(crate) fn is_calibrated(run: &RunRecord) -> bool {
     run.calibrations().next().is_some()
@@ -47,7 +36,7 @@ pub(crate) fn is_calibrated(run: &RunRecord) -> bool {
 
 /// What the drives under the targets give, by all of them together where that was seen.
 pub(crate) fn of_drives(run: &RunRecord, reading: Reading) -> Result<OfDrives, Say> {
-    let names: Vec<String> = calibrated(&run.targets).iter().map(|drive| drive.name.clone()).collect();
+    let names: Vec<String> = calibrated(&run.load().targets).iter().map(|drive| drive.name.clone()).collect();
     if names.is_empty() {
         return Err(say!(
             "no block device below the target is visible",
@@ -138,7 +127,7 @@ impl OfDrives {
         let spinning = |name: &String| {
             let spins =
                 |d: &&Device| (d.kind == "disk" || d.joins_paths()) && d.rotational == Some(true) && !d.is_virtual;
-            calibrated(&run.targets).into_iter().filter(spins).any(|d| d.name == *name)
+            calibrated(&run.load().targets).into_iter().filter(spins).any(|d| d.name == *name)
         };
         match reading {
             Reading::Random if self.names.iter().any(spinning) => Some(say!(

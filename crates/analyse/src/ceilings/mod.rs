@@ -13,124 +13,19 @@ mod words;
 pub(crate) mod work;
 
 pub use demand::Demand;
-pub use layout::LayoutFrom;
-pub use measured::CeilingDoubt;
-pub use related::{Doubled, Relieved};
-pub use storage::RateFrom;
-pub use work::DemandFinding;
 
-use crate::charts::busy;
 use crate::check::stretch::{length, stretches};
-use crate::findings::{CaseFinding, Headline};
+use crate::cpu::busy;
+use crate::findings::{Bound, CaseFinding, CeilingFinding, CeilingUse, Headline, Resource, UnknownCeiling};
 use crate::stats::mean;
 use crate::trials::CaseTrials;
 use measured::{is_calibrated, of_engine};
 use model::Decision;
 use related::{Rate, alone, doubled, relieved};
-use serde::{Deserialize, Serialize};
-use stend_base::{Say, Share, say};
+use stend_base::{Share, say};
+use stend_plan::Plan;
 use stend_record::RunRecord;
-use stend_spec::calibration::Reading;
-use stend_spec::plan::Plan;
 use storage::of_storage;
-
-/// How near a case is to its ceilings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CeilingFinding {
-    /// What bounds it.
-    pub bound: Bound,
-    /// Ceilings that are known, the one that is used most first.
-    pub uses: Vec<CeilingUse>,
-    /// What is not known, and why.
-    pub unknown: Vec<UnknownCeiling>,
-    /// I/Os in flight that the case asks for.
-    pub in_flight: u64,
-    /// Rate over in flight / latency of one alone: 1 where each I/O takes as long as alone. `None` without a case at depth 1.
-    pub alone: Option<f64>,
-    /// What twice the queue depth does; `None` where the run does not have that case.
-    pub doubled: Option<Doubled>,
-    /// What other tests of cause do that the suite asked for (`confirm`).
-    pub relieved: Vec<Relieved>,
-    /// I/Os in flight at which the nearest ceiling would be reached if each took as long as alone.
-    pub needed: Option<u64>,
-    /// What an I/O takes of the drives; `None` without drives, and where no ceiling of them was measured or stated.
-    pub demand: Option<DemandFinding>,
-}
-
-/// What bounds a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Bound {
-    /// The first ceiling.
-    Limited,
-    /// The first two alike.
-    Together,
-    /// Too few I/Os in flight.
-    Latency,
-    /// The rate that was asked for.
-    Asked,
-    /// Nothing that is known.
-    Unexplained,
-}
-
-/// One ceiling and how much of it was used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CeilingUse {
-    /// Of what.
-    pub resource: Resource,
-    /// Part of it that was used.
-    pub used: Share,
-    /// Rate that the case would have at it.
-    pub ceiling: f64,
-    /// What that rate counts.
-    pub unit: Headline,
-    /// Why it may not be what it seems.
-    pub doubt: Option<CeilingDoubt>,
-}
-
-/// What has a ceiling.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Resource {
-    /// Drives under the targets, as they were read, or as it is stated.
-    Drives {
-        /// Kernel names; none if they cannot be seen.
-        devices: Vec<String>,
-        /// By which load.
-        reading: Reading,
-        /// How it is known what they read; `None`: the case makes them read nothing.
-        read: Option<RateFrom>,
-        /// The same of writes.
-        written: Option<RateFrom>,
-    },
-    /// PCIe links of the drives, by what a link of their speed and width carries.
-    Link {
-        /// Kernel names.
-        devices: Vec<String>,
-    },
-    /// The network below a remote target.
-    Network {
-        /// The interface that is nearest to its line rate; `None`: what it carries is stated.
-        interface: Option<String>,
-        /// Where the suite has that number from.
-        source: Option<String>,
-    },
-    /// All CPUs of the machine.
-    Cpus,
-    /// The busiest load thread.
-    Thread,
-    /// The engine: the same load with nothing behind it.
-    Engine,
-}
-
-/// A ceiling that is not known.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UnknownCeiling {
-    /// Of what.
-    pub what: Say,
-    /// Why.
-    pub why: Say,
-}
 
 /// Puts into each case how near it is to its ceilings. Without calibration only what is clearly the bound is told.
 pub(crate) fn insert(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {

@@ -1,39 +1,12 @@
 //! Cases that differ from one in a single thing, and what that thing does to the rate: the tests of cause of method §5.3. Must
 //! not say what bounds a case.
 
-use crate::findings::CaseFinding;
+use crate::findings::{CaseFinding, Doubled, Relieved};
 use crate::limits::{DOUBLED_GROWS, DOUBLED_SATURATED};
 use crate::trials::CaseTrials;
-use serde::{Deserialize, Serialize};
+use stend_plan::{Case, Plan};
 use stend_spec::confirm::{Test, TestedBy};
-use stend_spec::plan::{Case, Plan};
 use stend_spec::workload::{Stream, Trial};
-
-/// The same case at twice the queue depth.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Doubled {
-    /// That depth.
-    pub queue_depth: u32,
-    /// Label of the case of the suite that it is; `None`: it was run for this alone.
-    pub case: Option<String>,
-    /// How much the rate grows, relative.
-    pub gain: f64,
-    /// It hardly grows, so that only latency does; `false`: it grows; `None`: neither is clear.
-    pub saturated: Option<bool>,
-}
-
-/// The same case with one thing changed that may be its limit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Relieved {
-    /// What was changed.
-    pub test: Test,
-    /// Label of the case of the suite that it is; `None`: it was run for this alone.
-    pub case: Option<String>,
-    /// How much the rate grows, relative.
-    pub gain: f64,
-    /// It makes a difference: of threads more, of a node any; `false`: it makes none; `None`: neither is clear.
-    pub matters: Option<bool>,
-}
 
 /// Rate of a case.
 pub(super) struct Rate {

@@ -5,14 +5,12 @@ use super::demand::{Demand, most_per_second};
 use super::measured::{OfDrives, is_random, of_drives};
 use super::model;
 use super::work::{Work, work};
-use super::{CeilingDoubt, CeilingUse, Resource, UnknownCeiling};
 use crate::check::stretch::stretches;
 use crate::check::{fullest_interface, is_over_network};
-use crate::findings::{CaseFinding, Headline};
+use crate::findings::{CaseFinding, CeilingDoubt, CeilingUse, Headline, RateFrom, Resource, UnknownCeiling};
 use crate::limits::{ABOVE_CEILING, LINK_USABLE, NETWORK_USABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{MilliIops, Say, Share, format, say};
 use stend_record::targets::calibrated;
@@ -23,23 +21,6 @@ use stend_spec::workload::{Backend, Op};
 
 /// Part of what drives do that is left out (by eye: far below what two trials differ by).
 const FEW: f64 = 0.01;
-
-/// How a rate of drives is known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RateFrom {
-    /// The one drive was read.
-    Alone,
-    /// Each was read alone; this is the sum.
-    Summed,
-    /// All were read at the same time.
-    Together,
-    /// The suite states what one gives.
-    Stated {
-        /// Where it has that from.
-        source: String,
-    },
-}
 
 /// The rate that a case would have at the ceiling of its drives.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +57,7 @@ pub(super) fn of_storage(
     found: &CaseFinding,
     (uses, unknown): (&mut Vec<CeilingUse>, &mut Vec<UnknownCeiling>),
 ) -> Option<Work> {
-    let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
+    let nowhere = run.load().targets.iter().any(|target| target.kind == TargetKind::NullDevice);
     if nowhere || case.asked.backend == Backend::Null {
         return None;
     }
@@ -157,7 +138,7 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
     // A few I/Os of somebody else are no reason to know nothing; without them the ceiling is higher, never too low.
     let some = |part: f64| if part > FEW * (reads + writes) { part } else { 0.0 };
     let (reads, writes) = (some(reads), some(writes));
-    let names: Vec<String> = calibrated(&run.targets).iter().map(|drive| drive.name.clone()).collect();
+    let names: Vec<String> = calibrated(&run.load().targets).iter().map(|drive| drive.name.clone()).collect();
     let drives = working(run, work.finding.layout, names.len());
     let mut held = Held { names, per_second: 0.0, read: None, written: None, doubt: None };
     let (mut read_rate, mut write_rate) = (0.0, 0.0);
@@ -195,7 +176,7 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
 /// Drives that I/Os go to: of several arrays those of each, of several volumes of one array its own.
 pub(super) fn working(run: &RunRecord, layout: Option<Layout>, members: usize) -> f64 {
     let arrays = || {
-        let devices = run.targets.iter().flat_map(|target| &target.devices);
+        let devices = run.load().targets.iter().flat_map(|target| &target.devices);
         devices.filter(|device| device.kind == "md").map(|device| device.name.as_str()).collect::<BTreeSet<_>>().len()
     };
     match layout {
@@ -268,9 +249,10 @@ fn moved(work: &Work, found: &CaseFinding) -> f64 {
 /// What the links of all drives carry, as slow as they were under this load. `None` where it is not certain that all drives are
 /// on these links, and below a hypervisor, whose links say nothing.
 fn links(run: &RunRecord, case: &CaseTrials<'_>, work: &Work, found: &CaseFinding) -> Option<CeilingUse> {
-    let drives = calibrated(&run.targets);
+    let drives = calibrated(&run.load().targets);
     let idle = |name: &str| {
-        let mut named = run.targets.iter().flat_map(|target| &target.devices).filter(|device| device.name == name);
+        let mut named =
+            run.load().targets.iter().flat_map(|target| &target.devices).filter(|device| device.name == name);
         named.clone().next().is_some() && named.all(|device| device.reserve == Some(true))
     };
     let mut slowest: BTreeMap<&str, (&str, f64)> = BTreeMap::new();

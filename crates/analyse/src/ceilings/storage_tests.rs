@@ -5,12 +5,14 @@ use super::layout::{in_words, layout};
 use super::*;
 use crate::analyse;
 use crate::findings::CheckStatus;
+use crate::findings::{LayoutFrom, RateFrom};
 use crate::fixture::{case, run_of};
 use expect_test::{Expect, expect};
 use stend_base::{Bytes, Lang, MilliIops};
 use stend_record::parts::{ArrayState, LineRate, Link, LinkState};
 use stend_record::sample::{DiskCounters, NetworkCounters, Traffic};
 use stend_record::{Device, Parts, TargetKind};
+use stend_spec::calibration::Reading;
 use stend_spec::ceilings::{Ceilings, Layout};
 use stend_spec::workload::Sync;
 
@@ -33,8 +35,8 @@ fn array(level: &str) -> Vec<Device> {
 fn on_raid5(read_percent: u8, iops: f64) -> RunRecord {
     let builder = run_of(vec![case("load", read_percent, 32, Sync::None)]);
     let mut record = builder.trial(0).iops(iops).done().record();
-    record.targets[0].devices = array("raid5");
-    record.targets[0].kind = TargetKind::BlockDevice;
+    record.load_mut().targets[0].devices = array("raid5");
+    record.load_mut().targets[0].kind = TargetKind::BlockDevice;
     record
 }
 
@@ -123,7 +125,7 @@ fn writes_alone_may_have_ceilings_without_calibration() {
 
 /// Counters of all drives: so many bytes read and written by all of them for each byte of the application.
 fn counters(record: &mut RunRecord, read: f64, written: f64) {
-    for sample in &mut record.samples {
+    for sample in &mut record.load_mut().samples {
         let one = sample.disks.iter().find(|disk| disk.name == "sda").unwrap().clone();
         let done = (one.write_bytes - (7 << 40)) as f64 / NAMES.len() as f64;
         let bytes = |factor: f64| (7 << 40) + (done * factor) as u64;
@@ -171,7 +173,7 @@ fn what_drives_counted_stands_beside_the_model_and_wins_where_it_differs() {
 fn a_few_reads_of_somebody_else_do_not_hide_the_ceiling_of_writes() {
     let ceiling = |reads: f64| {
         let mut record = on_raid5(0, 33_000.0);
-        record.targets[0].devices.remove(0);
+        record.load_mut().targets[0].devices.remove(0);
         counters(&mut record, reads, 1.5);
         state(&mut record, |stated| stated.drive.random_write = Some(MilliIops::per_second(15_000)));
         let found = of(&record);
@@ -189,7 +191,7 @@ fn a_few_reads_of_somebody_else_do_not_hide_the_ceiling_of_writes() {
 #[test]
 fn copy_on_write_goes_by_what_was_counted_alone() {
     let mut record = on_raid5(0, 12_000.0);
-    record.targets[0].file_system = Some("btrfs".into());
+    record.load_mut().targets[0].file_system = Some("btrfs".into());
     let without = of(&stated_writes(record.clone(), 15_000, 900_000_000));
     assert!(without.unknown[0].why.en.contains("only counted"), "{:?}", without.unknown);
     counters(&mut record, 0.5, 3.0);
@@ -215,12 +217,12 @@ fn a_layout_that_contradicts_the_host_is_not_used() {
     stated(&mut record, RAID5);
     assert_eq!(layout(&record), Ok((Some(RAID5), LayoutFrom::Suite)));
     // What the host does not show is believed; the number of drives that it shows is not.
-    record.targets[0].devices[0] = device("dm-0", "dm", 0);
+    record.load_mut().targets[0].devices[0] = device("dm-0", "dm", 0);
     assert_eq!(layout(&record), Ok((Some(RAID5), LayoutFrom::Suite)));
     stated(&mut record, Layout::Raid5 { drives: 5, chunk: Bytes::kib(512) });
     assert!(layout(&record).unwrap_err().en.contains("shows 6 drives"));
     // One drive may be an array of a controller.
-    record.targets[0].devices = vec![device("sda", "disk", 0)];
+    record.load_mut().targets[0].devices = vec![device("sda", "disk", 0)];
     assert!(layout(&record).is_ok());
 }
 
@@ -232,15 +234,17 @@ fn an_array_behind_one_volume_bounds_writes_by_its_model() {
         stated.layout = Some(RAID5);
         stated.drive.random_read = Some(MilliIops::per_second(60_000));
     });
-    record.targets[0].devices = vec![device("sda", "disk", 0)];
+    record.load_mut().targets[0].devices = vec![device("sda", "disk", 0)];
     let found = of(&record);
     let demand = found.demand.unwrap();
     assert_eq!((demand.modelled.unwrap().writes, demand.counted, demand.differs), (2.0, None, false));
     let drives = found.uses.iter().find(|u| matches!(u.resource, Resource::Drives { reading: Reading::Random, .. }));
     assert!(drives.is_none_or(|drives| drives.ceiling < 40_000.0), "{drives:?}");
     // Eight volumes of one array are no eight arrays.
-    record.targets = vec![record.targets[0].clone(); 8];
-    for (target, name) in record.targets.iter_mut().zip(["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]) {
+    record.load_mut().targets = vec![record.load().targets[0].clone(); 8];
+    for (target, name) in
+        record.load_mut().targets.iter_mut().zip(["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"])
+    {
         target.devices = vec![device(name, "disk", 0)];
     }
     assert_eq!(layout(&record), Ok((Some(RAID5), LayoutFrom::Suite)));
@@ -250,15 +254,15 @@ fn an_array_behind_one_volume_bounds_writes_by_its_model() {
 fn spares_are_no_contradiction_and_several_arrays_have_the_drives_of_each() {
     let mut record = stated_writes(on_raid5(0, 33_000.0), 15_000, 900_000_000);
     state(&mut record, |stated| stated.layout = Some(RAID5));
-    record.targets[0].devices.push(device("sdg", "disk", 1));
+    record.load_mut().targets[0].devices.push(device("sdg", "disk", 1));
     assert_eq!(layout(&record), Ok((Some(RAID5), LayoutFrom::Suite)));
     let one = super::storage::working(&record, Some(RAID5), 7);
-    let mut second = record.targets[0].clone();
+    let mut second = record.load().targets[0].clone();
     second.devices[0].name = "md1".into();
-    record.targets.push(second);
+    record.load_mut().targets.push(second);
     assert_eq!((one, super::storage::working(&record, Some(RAID5), 12)), (6.0, 12.0));
     // Two partitions of one array are on the same drives.
-    record.targets[1].devices[0].name = "md0".into();
+    record.load_mut().targets[1].devices[0].name = "md0".into();
     assert_eq!(super::storage::working(&record, Some(RAID5), 6), 6.0);
 }
 
@@ -274,9 +278,9 @@ fn a_spare_adds_nothing_to_the_ceilings_of_drives_and_links() {
     };
     let most = |reserve| {
         let mut record = on_raid5(100, 33_000.0);
-        record.targets[0].devices.push(Device { reserve, ..device("sdg", "disk", 1) });
+        record.load_mut().targets[0].devices.push(Device { reserve, ..device("sdg", "disk", 1) });
         let links: Vec<LinkState> = NAMES.iter().chain(&["sdg"]).map(|name| link(name)).collect();
-        for sample in &mut record.samples {
+        for sample in &mut record.load_mut().samples {
             sample.parts = Some(Box::new(Parts { links: links.clone(), ..Parts::default() }));
         }
         let found = of(&Read { iops: 10_000.0, bytes: 1e9, together: 1.0, ..Read::default() }.on(record));
@@ -295,7 +299,7 @@ fn a_spare_adds_nothing_to_the_ceilings_of_drives_and_links() {
 fn a_layout_is_read_from_what_the_host_shows() {
     let shown = |change: &dyn Fn(&mut Vec<Device>)| {
         let mut record = on_raid5(100, 1000.0);
-        change(&mut record.targets[0].devices);
+        change(&mut record.load_mut().targets[0].devices);
         layout(&record)
             .map(|(layout, _)| layout.map_or("none".to_string(), |l| in_words(l, Lang::En)))
             .map_err(|e| e.en)
@@ -360,9 +364,9 @@ fn a_layout_is_read_from_what_the_host_shows() {
 #[test]
 fn targets_that_differ_have_no_common_layout() {
     let mut record = on_raid5(100, 1000.0);
-    let mut other = record.targets[0].clone();
+    let mut other = record.load().targets[0].clone();
     other.devices = vec![device("sdx", "disk", 0)];
-    record.targets.push(other);
+    record.load_mut().targets.push(other);
     assert!(layout(&record).unwrap_err().en.contains("in different ways"));
 }
 
@@ -370,7 +374,7 @@ fn targets_that_differ_have_no_common_layout() {
 fn reads_of_an_array_that_lacks_a_drive_take_more_and_writes_have_no_model() {
     let degraded = |read_percent: u8| {
         let mut record = on_raid5(read_percent, 10_000.0);
-        for sample in &mut record.samples {
+        for sample in &mut record.load_mut().samples {
             let array = ArrayState { name: "md0".into(), degraded: Some(1), ..ArrayState::default() };
             sample.parts = Some(Box::new(Parts { arrays: vec![array], ..Parts::default() }));
         }
@@ -385,10 +389,10 @@ fn reads_of_an_array_that_lacks_a_drive_take_more_and_writes_have_no_model() {
 #[test]
 fn links_carry_what_the_layout_makes_of_a_write() {
     let mut record = stated_writes(on_raid5(0, 10_000.0), 15_000, 900_000_000);
-    record.targets[0].devices[0].level = Some("raid1".into());
+    record.load_mut().targets[0].devices[0].level = Some("raid1".into());
     let now = Link { speed_mt_per_s: 2_500, width: 1 };
     let link = LinkState { device: "sda".into(), address: "0000:01:00.0".into(), now, best: now, corrected: None };
-    for sample in &mut record.samples {
+    for sample in &mut record.load_mut().samples {
         sample.parts = Some(Box::new(Parts { links: vec![link.clone()], ..Parts::default() }));
     }
     let found = of(&record);
@@ -401,10 +405,10 @@ fn links_carry_what_the_layout_makes_of_a_write() {
 fn a_network_has_the_ceiling_of_its_interface_or_what_is_stated() {
     let remote = |mbit: Option<u64>, stated: bool| {
         let mut record = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).iops(26_000.0).done().record();
-        record.targets[0].file_system = Some("nfs4".into());
-        record.targets[0].devices.clear();
+        record.load_mut().targets[0].file_system = Some("nfs4".into());
+        record.load_mut().targets[0].devices.clear();
         // 57 MB in half a second are 912 Mbit/s.
-        for (at, sample) in (0u64..).zip(&mut record.samples) {
+        for (at, sample) in (0u64..).zip(&mut record.load_mut().samples) {
             let sent = Traffic { bytes: at * 57_000_000, ..Traffic::default() };
             sample.networks = Some(vec![NetworkCounters { name: "eth0".into(), sent, ..Default::default() }]);
             let line_rates = mbit.map(|mbit_per_s| LineRate { name: "eth0".into(), mbit_per_s }).into_iter().collect();

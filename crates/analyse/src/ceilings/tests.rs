@@ -8,6 +8,7 @@ use expect_test::{Expect, expect};
 use stend_base::Nanos;
 use stend_record::parts::{Link, LinkState};
 use stend_record::{Device, Parts, TrialOutcome};
+use stend_spec::calibration::Reading;
 use stend_spec::confirm::Test;
 use stend_spec::topology::{NumaNode, Topology};
 use stend_spec::workload::Sync;
@@ -231,7 +232,7 @@ fn what_a_case_is_faster_than_does_not_bound_it() {
 fn several_drives_are_bound_by_what_they_give_together() {
     let mut record = trials(30_000.0).record();
     let drive = |name: &str| Device { name: name.into(), kind: "disk".into(), depth: 1, ..Device::default() };
-    record.targets[0].devices = vec![drive("sda"), drive("sdb")];
+    record.load_mut().targets[0].devices = vec![drive("sda"), drive("sdb")];
     let record = Ceilings { together: 0.8, zeros: 300, ..Ceilings::default() }.on(record);
     check(
         &record,
@@ -252,10 +253,11 @@ fn a_reading_whose_thread_was_busy_is_no_ceiling() {
 #[test]
 fn a_disk_that_spins_has_no_ceiling_at_random_and_a_virtual_one_has_no_link() {
     let mut record = trials(18_400.0).record();
-    record.targets[0].devices[1] = Device { rotational: Some(true), ..record.targets[0].devices[1].clone() };
+    record.load_mut().targets[0].devices[1] =
+        Device { rotational: Some(true), ..record.load().targets[0].devices[1].clone() };
     let now = Link { speed_mt_per_s: 8_000, width: 4 };
     let link = LinkState { device: "sda".into(), address: "0000:01:00.0".into(), now, best: now, corrected: None };
-    for sample in &mut record.samples {
+    for sample in &mut record.load_mut().samples {
         sample.parts = Some(Box::new(Parts { links: vec![link.clone()], ..Parts::default() }));
     }
     let links = |found: &CeilingFinding| {
@@ -266,7 +268,7 @@ fn a_disk_that_spins_has_no_ceiling_at_random_and_a_virtual_one_has_no_link() {
     assert!(found.unknown[0].why.en.contains("a disk that spins"), "{:?}", found.unknown);
     // 3.94 GB/s × 0.87.
     assert_eq!(links(&found), Some(3.43));
-    record.targets[0].devices[1].is_virtual = true;
+    record.load_mut().targets[0].devices[1].is_virtual = true;
     let found = of(&Ceilings::default().on(record));
     assert_eq!((links(&found), found.unknown.len()), (None, 0));
 }

@@ -1,11 +1,11 @@
 //! How near a case is to its ceilings, in words. Must not judge.
 
+use super::Demand;
 use super::layout::in_words;
-use super::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, LayoutFrom, RateFrom, Relieved, Resource,
+use crate::findings::{
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Headline, LayoutFrom, RateFrom, Relieved, Resource,
     UnknownCeiling,
 };
-use crate::findings::Headline;
 use crate::phrase::{both, pick};
 use stend_base::{Lang, Say, format};
 use stend_spec::calibration::Reading;

@@ -1,31 +1,16 @@
 //! What the I/Os of a case make the drives do: by the model of their layout, and as the drives counted it. Must not judge.
 
 use super::demand::{Demand, Io, degraded_reads, demand};
-use super::layout::{LayoutFrom, layout, stated};
+use super::layout::{layout, stated};
 use crate::check::stretch::{self, stretches};
+use crate::findings::{DemandFinding, LayoutFrom};
 use crate::limits::AMPLIFICATION_DEVIATION;
 use crate::trials::CaseTrials;
-use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Say, say};
 use stend_record::targets::calibrated;
 use stend_record::{RunRecord, TargetFacts};
 use stend_spec::ceilings::Layout;
 use stend_spec::workload::{Op, Stream};
-
-/// What an I/O of a case takes of the drives.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct DemandFinding {
-    /// How the drives are put together; `None`: each I/O goes to one drive, or it is not known.
-    pub layout: Option<Layout>,
-    /// Where that is known from.
-    pub from: LayoutFrom,
-    /// By the model of the layout; `None` where there is none.
-    pub modelled: Option<Demand>,
-    /// As the drives counted it while the load ran, with whatever else they did; `None` where they cannot be seen.
-    pub counted: Option<Demand>,
-    /// Both are known and are further apart than a layout explains.
-    pub differs: bool,
-}
 
 /// The same with what follows from it.
 #[derive(Debug, Clone)]
@@ -77,12 +62,12 @@ pub(crate) fn work(run: &RunRecord, case: &CaseTrials<'_>) -> Work {
     let modelled = match (why, why_not(run, case, shape)) {
         (Some(why), _) if !reads_only => Err(why),
         (_, Some(why)) => Err(why),
-        _ => model(shape, case, start(&run.targets)).ok_or_else(nothing_done),
+        _ => model(shape, case, start(&run.load().targets)).ok_or_else(nothing_done),
     };
     let modelled = modelled.map(|model| model.times(dearer(run, case, shape)));
     let (ops, bytes) = done(case, None, &Op::TRANSFERS);
     let bytes = if ops > 0.0 { bytes / ops } else { 0.0 };
-    let opaque = shape.is_some_and(|layout| calibrated(&run.targets).len() < layout.drives() as usize);
+    let opaque = shape.is_some_and(|layout| calibrated(&run.load().targets).len() < layout.drives() as usize);
     let counted = if opaque { None } else { counted(run, case) };
     let differs = modelled.as_ref().ok().zip(counted).is_some_and(|(m, c)| case.asked.direct && differ(m, &c, bytes));
     let finding = DemandFinding { layout: shape, from, modelled: modelled.as_ref().ok().copied(), counted, differs };
@@ -194,7 +179,7 @@ fn blocks(stream: &Stream, mean: u64) -> Vec<(u64, f64)> {
 
 /// What the drives counted for each I/O of the application and of the prober.
 fn counted(run: &RunRecord, case: &CaseTrials<'_>) -> Option<Demand> {
-    let drives = calibrated(&run.targets);
+    let drives = calibrated(&run.load().targets);
     let stretches = stretches(run, case);
     let asked: f64 = Op::TRANSFERS.into_iter().map(|op| stretch::application_and_prober(&stretches, op).ops).sum();
     if drives.is_empty() || asked <= 0.0 {

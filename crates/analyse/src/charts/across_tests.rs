@@ -122,7 +122,7 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
         .trial(1)
         .done()
         .record();
-    for (i, sample) in record.samples.iter_mut().enumerate() {
+    for (i, sample) in record.load_mut().samples.iter_mut().enumerate() {
         let waited = Some(sample.at.0 / 10);
         sample.pressure = Some(Pressure { io_some_ns: waited, ..Pressure::default() });
         let available_bytes = (8 << 30) - ((i as u64) << 20);
@@ -151,7 +151,7 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
 #[test]
 fn what_the_storage_host_gave_has_a_chart_of_its_own() {
     let mut record = crate::fixture::over_storage(run().trial(0).done().record());
-    for sample in &mut record.storage.as_mut().unwrap().samples {
+    for sample in &mut record.storage_mut().unwrap().samples {
         let busy_ns = sample.at.0 * 3 / 4;
         sample.disks.iter_mut().for_each(|disk| disk.busy_ns = busy_ns);
     }
@@ -161,7 +161,7 @@ fn what_the_storage_host_gave_has_a_chart_of_its_own() {
     let drives: Vec<f64> = chart.panes[0].series.iter().filter_map(|line| line.points[0].y).collect();
     assert!(drives.len() == 2 && drives.iter().all(|share| (share - 0.75).abs() < 1e-6), "{drives:?}");
     assert_eq!(chart.panes[1].series[0].points[0].y.map(|share| (share * 100.0).round()), Some(25.0));
-    record.storage.as_mut().unwrap().samples.clear();
+    record.storage_mut().unwrap().samples.clear();
     assert!(analyse(&record).unwrap().charts.iter().all(|c| c.id != "resources-storage"));
 }
 
@@ -174,7 +174,7 @@ fn an_interface_that_comes_or_goes_leaves_no_number() {
     };
     let middle = record.trials[0].outcome.as_ref().unwrap().load_start + stend_base::Nanos::SECOND;
     for (later, panes) in [("eth0", 1), ("wg0", 0)] {
-        for sample in &mut record.samples {
+        for sample in &mut record.load_mut().samples {
             let name = if sample.at < middle { "eth0" } else { later };
             sample.networks = Some(vec![NetworkCounters { name: name.into(), ..NetworkCounters::default() }]);
         }
@@ -205,9 +205,11 @@ fn merged_points_are_said_to_be_merged() {
 #[test]
 fn phases_and_windows_that_are_not_shaded_are_counted() {
     let mut record = run().trial(0).done().record();
-    let phase = |s: u64| stend_record::Event {
-        at: stend_base::Nanos::secs(s),
-        kind: stend_record::EventKind::Phase(stend_record::observed::Phase::Measure),
+    let phase = |s: u64| {
+        stend_record::Event::new(
+            stend_base::Nanos::secs(s),
+            stend_record::EventKind::Phase(stend_record::observed::Phase::Measure),
+        )
     };
     record.events.extend((100..200).map(phase));
     let findings = analyse(&record).unwrap();

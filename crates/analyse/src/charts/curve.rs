@@ -5,8 +5,8 @@ use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit
 use crate::findings::{CaseFinding, OpFinding, QuantileValue, SearchFinding};
 use crate::phrase::{both, op as op_name, pick};
 use stend_base::{Say, format, say};
-use stend_spec::ladder::Ladder;
-use stend_spec::plan::Plan;
+use stend_plan::Plan;
+use stend_plan::ladder::Ladder;
 use stend_spec::workload::Op;
 
 /// Room to the right of the highest rate: the name of the mark stands there.

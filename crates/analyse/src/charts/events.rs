@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_mark_says_how_many_do_not_fit_after_it() {
         let mut record = crate::fixture::run().trial(0).done().record();
-        let event = |s| Event { at: Nanos::secs(s), kind: EventKind::StopRequested };
+        let event = |s| Event::new(Nanos::secs(s), EventKind::StopRequested);
         record.events = (100..100 + 2 * EVENTS_MAX as u64).map(event).collect();
         let marks = within(&record, Nanos::secs(100), Nanos(0), Nanos::secs(1000));
         assert_eq!(marks.len(), EVENTS_MAX);
@@ -80,7 +80,7 @@ mod tests {
             EventKind::StopRequested,
             EventKind::HostLost { detail: "eof".into() },
         ];
-        record.events = kinds.into_iter().zip(101..).map(|(kind, s)| Event { at: Nanos::secs(s), kind }).collect();
+        record.events = kinds.into_iter().zip(101..).map(|(kind, s)| Event::new(Nanos::secs(s), kind)).collect();
         let marks = within(&record, Nanos::secs(100), Nanos::secs(0), Nanos::secs(103));
         assert_eq!(marks.iter().map(|m| (m.at, m.name.en.as_str())).collect::<Vec<_>>(), [(3.0, "stop asked")]);
     }

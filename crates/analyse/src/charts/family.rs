@@ -5,7 +5,7 @@ use crate::findings::{CaseFinding, CheckStatus};
 use crate::phrase::{both, pick};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format};
-use stend_spec::plan::{Case, Plan};
+use stend_plan::{Case, Plan};
 use stend_spec::workload::Stream;
 
 /// What a suite may vary in a stream.

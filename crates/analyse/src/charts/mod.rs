@@ -2,7 +2,7 @@
 
 mod caps;
 mod curve;
-mod distribution;
+pub(crate) mod distribution;
 mod events;
 pub(crate) mod family;
 pub(crate) mod fault;
@@ -21,15 +21,13 @@ mod time_series;
 mod tint;
 mod written;
 
-pub(crate) use overview::busy;
-
-use crate::case::OpLatency;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Unit};
 use crate::findings::{CaseFinding, DensityFinding, Headline, SearchFinding};
+use crate::operations::OpLatency;
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, say};
+use stend_plan::Plan;
 use stend_record::RunRecord;
-use stend_spec::plan::Plan;
 
 /// Most points of one line: more than a screen has columns for.
 const POINTS_MAX: usize = 600;
@@ -39,6 +37,15 @@ const LINE_FROM: usize = 30;
 const SERIES_MAX: usize = 6;
 /// Room above the largest value of a linear axis.
 const HEADROOM: f64 = 1.05;
+
+/// Whether the charts over time are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charts {
+    /// As pages show them.
+    Drawn,
+    /// None.
+    LeftOut,
+}
 
 /// Charts of a case: its course over time, its latencies over time and by share, its rounds, its blocks. Those
 /// without data are left out.
@@ -83,8 +90,8 @@ pub fn of_run(
     cases: &[CaseFinding],
     (start, end): (Nanos, Nanos),
 ) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = resources::chart(&run.samples, trials, cases).into_iter().collect();
-    charts.extend(run.storage.as_ref().and_then(|storage| resources::of_storage(storage, trials, cases)));
+    let mut charts: Vec<Chart> = resources::chart(&run.load().samples, trials, cases).into_iter().collect();
+    charts.extend(run.storage().and_then(|storage| resources::of_storage(storage, trials, cases)));
     charts.extend(overview::cpu(run, start, end).map(caps::merged));
     charts
 }

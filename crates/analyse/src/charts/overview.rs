@@ -3,10 +3,10 @@
 use super::thin::{self, Join};
 use super::{caps, events, few, since, time_axis};
 use crate::chart::{Axis, Band, Chart, Pane, Point, Quantity, Scale, Series, Unit};
+use crate::cpu::busy;
 use crate::phrase::{both, pick};
 use stend_base::{Nanos, Say, format, say};
 use stend_record::observed::Phase;
-use stend_record::sample::CpuTimes;
 use stend_record::{EventKind, RunRecord, Sample};
 
 /// There are seven phases, of which some may alternate; a damaged file may hold more.
@@ -56,6 +56,7 @@ pub fn cpu(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Option<Chart> {
 /// A value of each pair of neighbouring samples, in the middle between them.
 fn between(run: &RunRecord, run_start: Nanos, value: impl Fn(&Sample, &Sample) -> Option<f64>) -> Vec<Point> {
     let mut points: Vec<Point> = run
+        .load()
         .samples
         .windows(2)
         .filter(|pair| pair[0].at < pair[1].at)
@@ -66,19 +67,6 @@ fn between(run: &RunRecord, run_start: Nanos, value: impl Fn(&Sample, &Sample) -
         .collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     points
-}
-
-/// Busy part of the time that passed on all CPUs; waiting for I/O is idle.
-pub fn busy(before: &[CpuTimes], after: &[CpuTimes]) -> Option<f64> {
-    let total = |cpus: &[CpuTimes], of: fn(&CpuTimes) -> [u64; 7], from: usize| -> f64 {
-        cpus.iter().flat_map(|c| of(c).into_iter().skip(from)).map(|ns| ns as f64).sum()
-    };
-    // Idle states first, so that they can be skipped.
-    let states: fn(&CpuTimes) -> [u64; 7] =
-        |c| [c.idle_ns, c.iowait_ns, c.user_ns, c.system_ns, c.irq_ns, c.softirq_ns, c.steal_ns];
-    let all = total(after, states, 0) - total(before, states, 0);
-    let busy = total(after, states, 2) - total(before, states, 2);
-    (before.len() == after.len() && all > 0.0).then(|| (busy / all).clamp(0.0, 1.0))
 }
 
 /// Phases of the run, each until the next or the end.

@@ -1,6 +1,6 @@
 //! What each case took from the host while its load ran: CPU, pressure, memory, network.
 
-use super::{caps, from_zero, overview};
+use super::{caps, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
 use crate::findings::CaseFinding;
@@ -9,7 +9,7 @@ use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::sample::{NetworkCounters, Pressure};
 use stend_record::targets::drives;
-use stend_record::{Sample, StorageRecord};
+use stend_record::{HostRecord, Sample};
 
 /// Most cases; beyond, neighbours could not be told apart.
 const CASES_MAX: usize = 200;
@@ -22,12 +22,12 @@ type Counter = fn(&Sample) -> Option<u64>;
 type Direction = fn(&NetworkCounters) -> u64;
 
 /// The same of the storage host, with how busy its drives were. `None` without samples inside the load of any case.
-pub fn of_storage(storage: &StorageRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+pub fn of_storage(storage: &HostRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
     let chart = chart(&storage.samples, trials, cases)?;
-    let name = &storage.facts.name;
+    let name = &storage.name;
     let shown = &trials[..trials.len().min(CASES_MAX)];
     let loads: Vec<Vec<Load>> = shown.iter().map(|case| loads(&storage.samples, case)).collect();
-    let drives: Vec<&str> = drives(&storage.facts.targets).iter().map(|drive| drive.name.as_str()).collect();
+    let drives: Vec<&str> = drives(&storage.targets).iter().map(|drive| drive.name.as_str()).collect();
     let line = |name: Say, variant: u8, of: fn(&[f64]) -> f64| {
         let at = |(i, loads): (usize, &Vec<Load>)| {
             let busy: Option<Vec<f64>> = drives.iter().map(|drive| drive_busy(loads, drive)).collect();
@@ -148,7 +148,7 @@ fn share(loads: &[Load], of: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
 fn busy(loads: &[Load]) -> Option<f64> {
     let all = time(loads);
     let part = |(first, last): &Load| {
-        let busy = overview::busy(first.cpus.as_ref()?, last.cpus.as_ref()?)?;
+        let busy = crate::cpu::busy(first.cpus.as_ref()?, last.cpus.as_ref()?)?;
         Some(busy * last.at.saturating_sub(first.at).as_secs())
     };
     let sum: Option<f64> = loads.iter().map(part).sum();

@@ -5,8 +5,9 @@ use super::family::{Family, Member, Parameter};
 use super::{SERIES_MAX, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, QuantileValue};
+use crate::findings::{ScalingModel, SweepFinding};
 use crate::phrase::{both, op as op_name, pick};
-use crate::sweeps::{self, ScalingModel, SweepFinding};
+use crate::sweeps;
 use stend_base::{Say, format, say};
 
 /// Most sweeps of a run; the last one says how many are not drawn.

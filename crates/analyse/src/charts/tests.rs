@@ -52,7 +52,7 @@ fn the_charts_of_a_small_run_are_those_of_the_golden_file() {
     let cases = vec![case("mix", 70, 32, Sync::None), case("durable-write", 0, 1, Sync::Fdatasync(1))];
     let mut record = run_of(cases).six_blocks(&[84_200.0, 1_234.0]).record();
     for (at, phase) in [(99, Phase::Preflight), (100, Phase::Measure), (140, Phase::CleanUp)] {
-        record.events.push(Event { at: Nanos::secs(at), kind: EventKind::Phase(phase) });
+        record.events.push(Event::new(Nanos::secs(at), EventKind::Phase(phase)));
     }
     let findings = analyse(&record).unwrap();
     let all = findings.cases.iter().flat_map(|c| &c.charts).chain(&findings.across).chain(&findings.charts);
@@ -113,7 +113,7 @@ fn nothing_recorded_draws_nothing() {
     let record = run().trial(0).status(TrialStatus::Failed).change(|_, slices| slices.clear()).done().record();
     assert_eq!(charts(&record), []);
     let mut blind = run().trial(0).done().record();
-    blind.samples.iter_mut().for_each(|s| s.cpus = None);
+    blind.load_mut().samples.iter_mut().for_each(|s| s.cpus = None);
     assert_eq!(analyse(&blind).unwrap().charts, []);
 }
 

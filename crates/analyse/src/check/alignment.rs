@@ -16,9 +16,9 @@ use stend_record::{RunRecord, TargetFacts, TargetKind};
 pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     // A block that is whole on the coarsest medium is whole on all: they are powers of two. A volume of ZFS calls its records so
     // (volblocksize), which are no blocks of a medium: what it makes of parts of them is counted.
-    let of_medium = || run.targets.iter().filter(|target| !read_back::is_volume(target));
+    let of_medium = || run.load().targets.iter().filter(|target| !read_back::is_volume(target));
     let physical = of_medium().map(|target| target.physical_block).max().filter(|block| block.0 > 0);
-    let volumes_only = !run.targets.is_empty() && of_medium().next().is_none();
+    let volumes_only = !run.load().targets.is_empty() && of_medium().next().is_none();
     let check = Check {
         id: "H62",
         name: say!("alignment", "выравнивание"),
@@ -41,7 +41,7 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check
             .not_measurable(say!("the physical block size is not known", "размер физического блока неизвестен"));
     };
-    let found = misaligned(&run.targets, case, physical);
+    let found = misaligned(&run.load().targets, case, physical);
     if found.is_empty() {
         let aligned = say!("aligned", "выровнено");
         let Some(beneath) = beneath else { return check.pass(aligned) };
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_partition_from_the_days_of_63_sectors_fails() {
-        let found = check(0, |r| r.targets[0].devices[0].start = Some(Bytes(63 * 512)));
+        let found = check(0, |r| r.load_mut().targets[0].devices[0].start = Some(Bytes(63 * 512)));
         assert_eq!(
             (found.status, found.measured.en.as_str()),
             (CheckStatus::Fail, "partition sda1 begins at byte 32256")
@@ -134,14 +134,14 @@ mod tests {
         assert_eq!(check(0, shift).status, CheckStatus::Pass);
         let on_device = check(0, |r| {
             r.trials[0].outcome.as_mut().unwrap().engine.jobs[0].area.start = Bytes(512);
-            r.targets[0].kind = TargetKind::BlockDevice;
+            r.load_mut().targets[0].kind = TargetKind::BlockDevice;
         });
         assert_eq!(on_device.status, CheckStatus::Fail);
     }
 
     #[test]
     fn an_unknown_physical_block_is_not_measurable() {
-        assert_eq!(check(0, |r| r.targets[0].physical_block = Bytes(0)).status, CheckStatus::NotMeasurable);
+        assert_eq!(check(0, |r| r.load_mut().targets[0].physical_block = Bytes(0)).status, CheckStatus::NotMeasurable);
     }
 
     /// A load on `top` over two devices, which read so many bytes for each that was written (or read) there.
@@ -152,12 +152,12 @@ mod tests {
         let member = |name: &str| Device { name: name.into(), kind: "disk".into(), depth: 1, ..Device::default() };
         let is_volume = top.kind == "zvol";
         let name = top.name.clone();
-        record.targets[0].devices = vec![top, member("sda"), member("sdb")];
-        record.targets[0].kind = TargetKind::BlockDevice;
+        record.load_mut().targets[0].devices = vec![top, member("sda"), member("sdb")];
+        record.load_mut().targets[0].kind = TargetKind::BlockDevice;
         if is_volume {
-            record.targets[0].physical_block = Bytes::kib(16);
+            record.load_mut().targets[0].physical_block = Bytes::kib(16);
         }
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             // 20 MB per sample at the top.
             let moved = at as u64 * 20_000_000;
             let extra = (moved as f64 * per_byte) as u64;

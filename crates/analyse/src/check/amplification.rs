@@ -21,9 +21,9 @@ struct Expected {
 
 /// H63: bytes at the lowest visible devices per byte of the application, against what the layers below should make of it.
 pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let expected = run.targets.iter().map(expected).reduce(both_or_none).flatten();
+    let expected = run.load().targets.iter().map(expected).reduce(both_or_none).flatten();
     // Metadata, journals and the page cache write as they like; a device under no file system does not.
-    let bare = run.targets.iter().all(|target| target.kind == TargetKind::BlockDevice) && case.asked.direct;
+    let bare = run.load().targets.iter().all(|target| target.kind == TargetKind::BlockDevice) && case.asked.direct;
     let expected = expected.filter(|_| bare);
     let check = Check {
         id: "H63",
@@ -42,7 +42,7 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = drives(&run.targets);
+    let drives = drives(&run.load().targets);
     if drives.is_empty() {
         return check.not_measurable(say!(
             "no block device below the target is visible",
@@ -142,10 +142,10 @@ mod tests {
     fn check(level: &str, members: u32, ratio: f64) -> CheckResult {
         let builder = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).at_drives(ratio);
         let mut record = builder.done().record();
-        let disk = Device { depth: 1, ..record.targets[0].devices[1].clone() };
+        let disk = Device { depth: 1, ..record.load().targets[0].devices[1].clone() };
         let array = Device { name: "md0".into(), kind: "md".into(), level: Some(level.into()), ..Device::default() };
-        record.targets[0].devices = vec![Device { members: Some(members), ..array }, disk];
-        record.targets[0].kind = TargetKind::BlockDevice;
+        record.load_mut().targets[0].devices = vec![Device { members: Some(members), ..array }, disk];
+        record.load_mut().targets[0].kind = TargetKind::BlockDevice;
         amplification(&record, &by_case(&record)[0])
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let reads = run_of(vec![case("r", 100, 32, Sync::None)]).trial(0).done().record();
         assert_eq!(amplification(&reads, &by_case(&reads)[0]).status, CheckStatus::NotApplicable);
         let mut hidden = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).done().record();
-        hidden.targets[0].devices.clear();
+        hidden.load_mut().targets[0].devices.clear();
         assert_eq!(amplification(&hidden, &by_case(&hidden)[0]).status, CheckStatus::NotMeasurable);
     }
 }

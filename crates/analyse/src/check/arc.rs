@@ -24,7 +24,7 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         name: say!("beyond the cache of ZFS", "мимо кэша ZFS"),
         limit: both(|l| format!("≤ {}", format::percent(ARC_HITS, l))),
     };
-    if !run.targets.iter().any(is_on_zfs) {
+    if !run.load().targets.iter().any(is_on_zfs) {
         return check.not_applicable(say!("No target lies on ZFS.", "Ни один объект не лежит на ZFS."));
     }
     if !asked(case, Op::Read) {
@@ -80,8 +80,8 @@ mod tests {
     /// Reads on ZFS of which in each half second so many were hits and misses.
     fn check(hits: u64, misses: u64, change: fn(&mut RunRecord)) -> CheckResult {
         let mut record = run_of(vec![case("r", 100, 32, Sync::None)]).trial(0).done().record();
-        record.targets[0].file_system = Some("zfs".into());
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        record.load_mut().targets[0].file_system = Some("zfs".into());
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             let at = at as u64;
             let (demand_hits, demand_misses) = (900 + at * hits, at * misses);
             let arc = ArcCounters { demand_hits, demand_misses, size_bytes: 1 << 30, size_max_bytes: 4 << 30 };
@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn without_zfs_it_does_not_apply_and_without_counters_nobody_knows() {
-        let elsewhere = check(60, 40, |record| record.targets[0].file_system = Some("xfs".into()));
+        let elsewhere = check(60, 40, |record| record.load_mut().targets[0].file_system = Some("xfs".into()));
         assert_eq!(elsewhere.status, CheckStatus::NotApplicable);
-        let hidden = check(60, 40, |r| r.samples.iter_mut().for_each(|s| s.parts = Some(Box::default())));
+        let hidden = check(60, 40, |r| r.load_mut().samples.iter_mut().for_each(|s| s.parts = Some(Box::default())));
         assert_eq!(hidden.status, CheckStatus::NotMeasurable);
         assert_eq!(check(0, 0, |_| {}).status, CheckStatus::NotMeasurable);
         let volume = check(60, 40, |record| {
-            record.targets[0].file_system = None;
-            record.targets[0].devices[0].kind = "zvol".into();
+            record.load_mut().targets[0].file_system = None;
+            record.load_mut().targets[0].devices[0].kind = "zvol".into();
         });
         assert_eq!(volume.status, CheckStatus::Warn);
     }

@@ -118,7 +118,7 @@ mod tests {
     /// A check of a run in which the parts are as given in every reading but the third, where they are as given last.
     fn check(usual: Parts, third: Parts) -> CheckResult {
         let mut record = run().trial(0).done().record();
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             sample.parts = Some(Box::new(if at == 2 { third.clone() } else { usual.clone() }));
         }
         background(&record, &by_case(&record)[0])
@@ -162,9 +162,9 @@ mod tests {
     fn work_on_the_storage_host_fails_as_work_here_does() {
         let at_both = |here: &Parts, there: &Parts| {
             let mut record = over_storage(run().trial(0).done().record());
-            let storage = record.storage.as_mut().unwrap();
+            let storage = record.storage_mut().unwrap();
             storage.samples.iter_mut().for_each(|sample| sample.parts = Some(Box::new(there.clone())));
-            record.samples.iter_mut().for_each(|sample| sample.parts = Some(Box::new(here.clone())));
+            record.load_mut().samples.iter_mut().for_each(|sample| sample.parts = Some(Box::new(here.clone())));
             let found = background(&record, &by_case(&record)[0]);
             (found.status, found.measured.en)
         };
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(at_both(&rest, &rest), (CheckStatus::Pass, both));
         assert_eq!(at_both(&none, &none).0, CheckStatus::NotApplicable);
         let mut unwatched = run().trial(0).done().record();
-        unwatched.events.push(crate::fixture::unwatched());
+        crate::fixture::unwatched(&mut unwatched);
         assert_eq!(background(&unwatched, &by_case(&unwatched)[0]).status, CheckStatus::NotMeasurable);
     }
 
@@ -186,7 +186,7 @@ mod tests {
         let old_kernel = check(btrfs(None), btrfs(None));
         assert_eq!(old_kernel.status, CheckStatus::NotApplicable);
         let mut record = run().trial(0).done().record();
-        record.samples.iter_mut().for_each(|sample| sample.parts = None);
+        record.load_mut().samples.iter_mut().for_each(|sample| sample.parts = None);
         assert_eq!(background(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
     }
 }

@@ -26,19 +26,18 @@ impl<'a> Below<'a> {
 
     /// At the host that is measured.
     fn here(run: &'a RunRecord) -> Below<'a> {
-        Below { targets: &run.targets, samples: &run.samples, host: None }
+        let load = run.load();
+        Below { targets: &load.targets, samples: &load.samples, host: None }
     }
 
     /// At the storage host. Of one that could not be watched nothing is known, and what the client sees does not stand for it.
     fn there(run: &'a RunRecord) -> Option<Below<'a>> {
-        if let Some(storage) = &run.storage {
-            let host = Some(storage.facts.name.as_str());
-            return Some(Below { targets: &storage.facts.targets, samples: &storage.samples, host });
+        if let Some(storage) = run.storage() {
+            let host = Some(storage.name.as_str());
+            return Some(Below { targets: &storage.targets, samples: &storage.samples, host });
         }
-        run.events.iter().find_map(|event| match &event.kind {
-            EventKind::StorageUnwatched { host, .. } => Some(Below { targets: &[], samples: &[], host: Some(host) }),
-            _ => None,
-        })
+        let unwatched = run.events.iter().find(|event| matches!(event.kind, EventKind::Unwatched { .. }))?;
+        Some(Below { targets: &[], samples: &[], host: Some(run.name_of(unwatched.host)) })
     }
 
     /// Judges what is below at each host, where there are two; the worse counts.
@@ -98,7 +97,7 @@ impl<'a> Below<'a> {
 /// How much a status says against a number.
 fn weight(status: CheckStatus) -> u8 {
     match status {
-        CheckStatus::NotApplicable => 0,
+        CheckStatus::NotApplicable | CheckStatus::ScreeningOnly => 0,
         CheckStatus::Pass => 1,
         CheckStatus::NotMeasurable => 2,
         CheckStatus::Warn => 3,

@@ -29,7 +29,7 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_applicable(say!("the case does not read", "случай не читает"));
     }
     let region = read_from(case.asked);
-    let anyway = run.targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
+    let anyway = run.load().targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
     if case.asked.direct && anyway.is_none() {
         return check.pass(both(|l| {
             pick(l, "{r}, past the page cache", "{r}, мимо страничного кэша").replace("{r}", &format::bytes(region, l))
@@ -85,8 +85,8 @@ fn caches_anyway(file_system: &str) -> bool {
 
 /// Memory that may hold what was read: the machine's, or what the worker's control group leaves of it.
 fn memory(run: &RunRecord) -> Option<Bytes> {
-    let machine = run.host.as_ref().map(|host| host.memory).filter(|memory| memory.0 > 0);
-    let groups = run.samples.iter().filter_map(|sample| sample.limits.as_ref()?.memory_bytes);
+    let machine = run.load().facts.as_ref().map(|host| host.memory).filter(|memory| memory.0 > 0);
+    let groups = run.load().samples.iter().filter_map(|sample| sample.limits.as_ref()?.memory_bytes);
     machine.into_iter().chain(groups.map(Bytes)).min()
 }
 
@@ -113,7 +113,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    if run.targets.is_empty() || run.targets.iter().any(|target| target.devices.is_empty()) {
+    if run.load().targets.is_empty() || run.load().targets.iter().any(|target| target.devices.is_empty()) {
         return check.not_measurable(say!(
             "no block device below the target is visible",
             "под объектом не видно ни одного блочного устройства"
@@ -169,7 +169,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// Who may have answered in the place of the block layer.
 fn through_memory(run: &RunRecord) -> Say {
-    if run.targets.iter().any(|target| target.kind == TargetKind::BlockDevice) {
+    if run.load().targets.iter().any(|target| target.kind == TargetKind::BlockDevice) {
         return say!(
             "Direct I/O was asked for, and block devices moved less than the load did: a part was answered above them. H11 says what arrived at the drives; look for a cache in the layers above these.",
             "Заявлен прямой ввод-вывод, но блочные устройства передали меньше, чем нагрузка: часть ответов пришла выше них. Сколько дошло до накопителей, говорит H11; ищите кэш в слоях над ними."
@@ -227,7 +227,7 @@ mod tests {
     fn h10_direct_reads_do_not_fear_memory_unless_the_file_system_caches_anyway() {
         let mut record = record();
         assert_eq!(h10(&record), CheckStatus::Pass);
-        record.targets[0].file_system = Some("fuse.sshfs".into());
+        record.load_mut().targets[0].file_system = Some("fuse.sshfs".into());
         assert_eq!(h10(&record), CheckStatus::Warn);
     }
 
@@ -240,10 +240,11 @@ mod tests {
         assert_eq!(h10(&record), CheckStatus::Pass);
         record.trials[0].asked.region.len = Bytes::gib(22);
         assert_eq!(h10(&record), CheckStatus::Warn);
-        record.samples[0].limits = Some(GroupLimits { memory_bytes: Some(1 << 30), ..GroupLimits::default() });
+        record.load_mut().samples[0].limits =
+            Some(GroupLimits { memory_bytes: Some(1 << 30), ..GroupLimits::default() });
         assert_eq!(h10(&record), CheckStatus::Pass);
-        record.host = None;
-        record.samples[0].limits = None;
+        record.load_mut().facts = None;
+        record.load_mut().samples[0].limits = None;
         assert_eq!(h10(&record), CheckStatus::NotMeasurable);
     }
 
@@ -289,7 +290,7 @@ mod tests {
         let mut record = run().trial(0).at_drives(0.5).done().record();
         let of = |record: &RunRecord| page_cache(record, &by_case(record)[0]).meaning.en;
         assert!(of(&record).contains("file system"));
-        record.targets[0].kind = TargetKind::BlockDevice;
+        record.load_mut().targets[0].kind = TargetKind::BlockDevice;
         assert!(!of(&record).contains("file system") && of(&record).contains("above them"));
     }
 
@@ -308,11 +309,11 @@ mod tests {
     #[test]
     fn h12_warns_when_the_cache_grows_meanwhile_because_it_belongs_to_the_whole_machine() {
         let mut record = record();
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             sample.memory = Some(Memory { cached_bytes: at as u64 * (90 << 20), ..Memory::default() });
         }
         assert_eq!(h12(&record), CheckStatus::Warn);
-        record.samples.iter_mut().for_each(|s| s.memory.as_mut().unwrap().cached_bytes /= 4);
+        record.load_mut().samples.iter_mut().for_each(|s| s.memory.as_mut().unwrap().cached_bytes /= 4);
         assert_eq!(h12(&record), CheckStatus::Pass);
     }
 
@@ -322,10 +323,10 @@ mod tests {
         declared.trials[0].asked.direct = false;
         assert_eq!(h12(&declared), CheckStatus::Warn);
         let mut blind = record();
-        blind.samples.iter_mut().for_each(|s| s.paging = None);
+        blind.load_mut().samples.iter_mut().for_each(|s| s.paging = None);
         assert_eq!(h12(&blind), CheckStatus::NotMeasurable);
         let mut memory = record();
-        memory.targets[0].devices.clear();
+        memory.load_mut().targets[0].devices.clear();
         assert_eq!(h12(&memory), CheckStatus::NotMeasurable);
     }
 }

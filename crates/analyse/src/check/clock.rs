@@ -26,7 +26,7 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let Some(source) = run.host.as_ref().and_then(|host| host.clock_source.as_deref()) else {
+    let Some(source) = run.load().facts.as_ref().and_then(|host| host.clock_source.as_deref()) else {
         return check
             .not_measurable(say!("the kernel does not name its clock source", "ядро не называет источник времени"));
     };
@@ -124,7 +124,7 @@ mod tests {
 
     fn check(source: Option<&str>, change: fn(&mut TrialOutcome)) -> CheckResult {
         let mut record = run().trial(0).change(move |o, _| change(o)).done().record();
-        record.host.as_mut().unwrap().clock_source = source.map(String::from);
+        record.load_mut().facts.as_mut().unwrap().clock_source = source.map(String::from);
         clock(&record, &by_case(&record)[0])
     }
 

@@ -177,7 +177,7 @@ mod tests {
         let mut record = run_of(vec![kept()]).trial(0).done().record();
         record.events = crashes
             .into_iter()
-            .map(|crash| Event { at: Nanos(1), kind: EventKind::Crash(Aftermath::Judged(Box::new(crash))) })
+            .map(|crash| Event::new(Nanos(1), EventKind::Crash(Aftermath::Judged(Box::new(crash)))))
             .collect();
         crashed(&record, &by_case(&record)[0])
     }

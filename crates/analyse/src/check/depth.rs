@@ -39,7 +39,7 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "глубину достигает лишь замкнутый цикл прямых чтений и записей с несколькими операциями в очереди"
         ));
     }
-    let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
+    let Some(devices) = of_all(&run.load().targets) else { return check.not_measurable(no_device()) };
     if let Some(file_system) = writes_elsewhere(run, case) {
         return check.not_measurable(not_told(file_system));
     }
@@ -148,7 +148,7 @@ mod tests {
     /// With this part of the time of all I/Os at the device.
     fn with(share: f64) -> CheckResult {
         let mut record = run().trial(0).done().record();
-        let disks = record.samples.iter_mut().flat_map(|sample| &mut sample.disks);
+        let disks = record.load_mut().samples.iter_mut().flat_map(|sample| &mut sample.disks);
         disks.for_each(|disk| disk.weighted_ns = (disk.weighted_ns as f64 * share) as u64);
         depth(&record, &by_case(&record)[0])
     }
@@ -157,11 +157,11 @@ mod tests {
     fn what_waits_to_be_submitted_is_told_and_not_missed_at_the_device() {
         let with = |waited_ns| {
             let mut record = run().trial(0).done().record();
-            let disks = record.samples.iter_mut().flat_map(|sample| &mut sample.disks);
+            let disks = record.load_mut().samples.iter_mut().flat_map(|sample| &mut sample.disks);
             disks.for_each(|disk| disk.weighted_ns = disk.weighted_ns * 3 / 4);
             let outcome = record.trials[0].outcome.as_mut().unwrap();
             let loaded = (outcome.window_end - outcome.load_start).0;
-            let submissions = Submissions { calls: 1, ios: 1, together: 0, waited_ns: waited_ns * loaded };
+            let submissions = Submissions { calls: 1, ios: 1, together: 0, waited_ns: waited_ns * loaded, late_ns: 0 };
             outcome.jobs[0].submissions = Some(submissions);
             depth(&record, &by_case(&record)[0])
         };
@@ -188,7 +188,7 @@ mod tests {
         let mut record = builder.record();
         let starts: Vec<_> = record.trials.iter().map(|trial| trial.started).collect();
         let (mut last, mut at_device) = (0, 0);
-        for sample in &mut record.samples {
+        for sample in &mut record.load_mut().samples {
             let trial = starts.iter().rposition(|start| *start < sample.at).unwrap_or(0);
             let all = sample.disks[1].weighted_ns;
             at_device += ((all - last) as f64 * shares[trial]) as u64;
@@ -215,7 +215,7 @@ mod tests {
     fn ios_that_are_merged_or_split_on_their_way_count_as_they_were_made() {
         let with = |requests: fn(u64) -> u64, weighted: fn(u64) -> u64| {
             let mut record = run().trial(0).done().record();
-            for disk in record.samples.iter_mut().flat_map(|sample| &mut sample.disks) {
+            for disk in record.load_mut().samples.iter_mut().flat_map(|sample| &mut sample.disks) {
                 (disk.reads, disk.writes) = (requests(disk.reads), requests(disk.writes));
                 disk.weighted_ns = weighted(disk.weighted_ns);
             }
@@ -232,7 +232,7 @@ mod tests {
     fn what_a_copying_file_system_writes_for_itself_has_no_depth_to_tell() {
         for (reads, status) in [(70, CheckStatus::NotMeasurable), (100, CheckStatus::Pass)] {
             let mut record = run_of(vec![case("mix", reads, 32, Sync::None)]).trial(0).done().record();
-            record.targets[0].file_system = Some("btrfs".into());
+            record.load_mut().targets[0].file_system = Some("btrfs".into());
             assert_eq!(depth(&record, &by_case(&record)[0]).status, status);
         }
     }

@@ -209,6 +209,7 @@ mod tests {
         assert_eq!(check(&record).status, CheckStatus::Pass);
         let start = 7 << 40;
         record
+            .load_mut()
             .samples
             .iter_mut()
             .flat_map(|s| &mut s.disks)
@@ -227,7 +228,7 @@ mod tests {
     #[test]
     fn a_virtual_disk_says_what_it_cannot_show() {
         let mut record = run().trial(0).done().record();
-        record.targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
+        record.load_mut().targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         let found = check(&record);
         assert_eq!(found.status, CheckStatus::Pass);
         assert!(found.measured.en.contains("not visible") && found.measured.ru.contains("не виден"));
@@ -240,7 +241,7 @@ mod tests {
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "read 1.000 at sda of array1"));
         // Its memory answers: everything comes over the network, and hardly anything from the drives.
         let mut cached = record(0.1);
-        cached.samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|d| d.read_bytes *= 10);
+        cached.load_mut().samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|d| d.read_bytes *= 10);
         let found = check(&cached);
         assert_eq!(
             (found.status, found.measured.ru.as_str()),
@@ -248,17 +249,17 @@ mod tests {
         );
         // What was not watched is not replaced by what the client sees.
         let mut lost = record(1.0);
-        lost.storage.as_mut().unwrap().samples.truncate(2);
+        lost.storage_mut().unwrap().samples.truncate(2);
         assert_eq!(check(&lost).status, CheckStatus::NotMeasurable);
         let mut earlier = record(1.0);
-        earlier.storage = None;
+        earlier.storage_mut().unwrap().facts = None;
         let found = check(&earlier);
         assert_eq!(found.status, CheckStatus::Pass);
         assert!(
             found.measured.en.ends_with("at nvme1n1 (over a network: drives and caches behind it are not visible)")
         );
         let mut unwatched = earlier;
-        unwatched.events.push(crate::fixture::unwatched());
+        crate::fixture::unwatched(&mut unwatched);
         assert_eq!(check(&unwatched).status, CheckStatus::NotMeasurable);
     }
 
@@ -266,17 +267,17 @@ mod tests {
     fn what_cannot_be_seen_is_not_measurable() {
         let whole = run().trial(0).done().record();
         let mut no_device = whole.clone();
-        no_device.targets.iter_mut().for_each(|t| t.devices.clear());
+        no_device.load_mut().targets.iter_mut().for_each(|t| t.devices.clear());
         let mut no_target = whole.clone();
-        no_target.targets.clear();
+        no_target.load_mut().targets.clear();
         let mut no_samples = whole.clone();
-        no_samples.samples.clear();
+        no_samples.load_mut().samples.clear();
         let mut few_samples = whole.clone();
-        few_samples.samples.drain(3..);
+        few_samples.load_mut().samples.drain(3..);
         let mut no_counter = whole.clone();
-        no_counter.samples.iter_mut().for_each(|s| s.disks.clear());
+        no_counter.load_mut().samples.iter_mut().for_each(|s| s.disks.clear());
         let mut reset = whole.clone();
-        reset.samples.last_mut().unwrap().disks.iter_mut().for_each(|d| d.read_bytes = 0);
+        reset.load_mut().samples.last_mut().unwrap().disks.iter_mut().for_each(|d| d.read_bytes = 0);
         for record in [no_device, no_target, no_samples, few_samples, no_counter, reset] {
             assert_eq!(check(&record).status, CheckStatus::NotMeasurable);
         }

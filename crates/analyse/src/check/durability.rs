@@ -72,7 +72,7 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "у устройства, сведённого из путей NVMe-oF, ядро не считает сбросы"
         ));
     }
-    let median = median(case, by_write || (case.asked.direct && are_stable(&run.targets)));
+    let median = median(case, by_write || (case.asked.direct && are_stable(&run.load().targets)));
     let fua = by_write && volatile.iter().all(|drive| drive.fua == Some(true));
     let measured = measured(found, median, fua);
     // Syncs that follow one another cannot share a flush; those of several jobs can.
@@ -212,11 +212,10 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !asked(case, Op::Write) {
         return check.not_applicable(say!("The case writes nothing.", "Случай ничего не пишет."));
     }
-    let storage = run.storage.iter().flat_map(|storage| &storage.facts.targets);
     let unsafe_mounts: Vec<String> = run
-        .targets
+        .hosts()
         .iter()
-        .chain(storage)
+        .flat_map(|host| &host.targets)
         .filter_map(|target| Some(format!("{}: {}", target.path, flushes_are_off(target)?)))
         .collect();
     if !unsafe_mounts.is_empty() {
@@ -251,7 +250,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     });
     // A case without syncs does not claim that its writes are durable: what becomes of them is one note of the run.
     let mut claiming = case.asked.streams.iter().filter(|s| s.mix.write > 0 && s.sync != Sync::None);
-    let stable = case.asked.direct && are_stable(&run.targets);
+    let stable = case.asked.direct && are_stable(&run.load().targets);
     if volatile.is_empty() || stable || claiming.all(|stream| reaches_the_medium(stream.sync)) {
         return check.pass(measured);
     }
@@ -261,7 +260,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 /// Drives with a volatile cache in which writes of a case end, because it has no syncs; `None` if there are none, or it is not known.
 pub fn left_in_caches(run: &RunRecord, case: &CaseTrials<'_>) -> Option<Say> {
     let syncs = case.asked.streams.iter().any(|stream| stream.sync != Sync::None);
-    let stable = case.asked.direct && are_stable(&run.targets);
+    let stable = case.asked.direct && are_stable(&run.load().targets);
     let below = Below::of(run);
     let volatile: Vec<&Device> =
         below.drives().into_iter().filter(|drive| drive.write_cache.as_deref() == Some(VOLATILE)).collect();

@@ -9,11 +9,11 @@ use stend_record::sample::DiskCounters;
 /// drives counted so many flushes per sample.
 fn record(sync: Sync, flushes: u64, device: fn(&mut Device)) -> RunRecord {
     let mut record = run_of(vec![case("log", 0, 1, sync)]).trial(0).iops(200.0).done().record();
-    record.targets[0].devices.iter_mut().for_each(|drive| {
+    record.load_mut().targets[0].devices.iter_mut().for_each(|drive| {
         drive.write_cache = Some(VOLATILE.into());
         device(drive);
     });
-    for (at, sample) in record.samples.iter_mut().enumerate() {
+    for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
         sample.disks.iter_mut().for_each(|disk| disk.flushes = Some(at as u64 * flushes));
     }
     record
@@ -59,7 +59,7 @@ fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
     let far = |flushes: u64| {
         let mut far = over_storage(record(Sync::Fdatasync(1), flushes, |_| {}));
         // At the client none are counted.
-        far.samples.iter_mut().flat_map(|sample| &mut sample.disks).for_each(|disk| disk.flushes = Some(0));
+        far.load_mut().samples.iter_mut().flat_map(|sample| &mut sample.disks).for_each(|disk| disk.flushes = Some(0));
         far
     };
     assert_eq!(h30(&far(100)).measured.en, "500 flushes for 500 syncs, median 4.98 ms");
@@ -68,16 +68,15 @@ fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
     // The server has what a direct write brings on its drives before it answers.
     let left = |file_system: &str| {
         let mut plain = over_storage(record(Sync::None, 100, |_| {}));
-        plain.targets[0].file_system = Some(file_system.into());
+        plain.load_mut().targets[0].file_system = Some(file_system.into());
         left_in_caches(&plain, &by_case(&plain)[0]).map(|names| names.en)
     };
     assert_eq!((left("ext4").as_deref(), left("nfs4")), (Some("sda of array1"), None));
     let mut unwatched = far(100);
-    unwatched.storage = None;
-    unwatched.events.push(crate::fixture::unwatched());
+    crate::fixture::unwatched(&mut unwatched);
     assert_eq!([h30(&unwatched).status, h31(&unwatched).status], [CheckStatus::NotMeasurable; 2]);
     let mut careless = far(100);
-    careless.storage.as_mut().unwrap().facts.targets[0].mount_options = Some("rw,nobarrier".into());
+    careless.storage_mut().unwrap().targets[0].mount_options = Some("rw,nobarrier".into());
     assert_eq!((h31(&careless).status, h31(&careless).measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));
 }
 
@@ -85,7 +84,7 @@ fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
 fn over_nfs_a_sync_after_a_direct_write_has_nothing_left_to_do() {
     let fast = |file_system: &str| {
         let mut record = record(Sync::Fdatasync(1), 100, |_| {});
-        record.targets[0].file_system = Some(file_system.into());
+        record.load_mut().targets[0].file_system = Some(file_system.into());
         let jobs = record.trials.iter_mut().flat_map(|trial| &mut trial.outcome.as_mut().unwrap().jobs);
         let mut microseconds = Histogram::new();
         (0..500).for_each(|_| microseconds.record(Nanos(2_000)));
@@ -109,8 +108,8 @@ fn flushes_over_paths_are_counted_where_these_are_joined() {
             identity: Some("dm:mpath-3600".into()),
             ..Device::default()
         };
-        record.targets[0].devices.insert(0, joined);
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        record.load_mut().targets[0].devices.insert(0, joined);
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             let path = sample.disks[0].clone();
             sample.disks.push(DiskCounters { name: "dm-0".into(), flushes: Some(at as u64 * flushes), ..path });
         }
@@ -126,8 +125,8 @@ fn flushes_that_reach_a_path_and_not_the_drive_behind_it_were_swallowed() {
     let mut record = record(Sync::Fdatasync(1), 0, |drive| drive.depth = 2);
     let path = |name: &str| Device { name: name.into(), kind: "iscsi".into(), depth: 1, ..Device::default() };
     let joined = Device { kind: "dm".into(), depth: 0, identity: Some("dm:STEND-mpath-1".into()), ..path("dm-0") };
-    record.targets[0].devices.splice(0..0, [joined, path("sdx"), path("sdy")]);
-    for (at, sample) in record.samples.iter_mut().enumerate() {
+    record.load_mut().targets[0].devices.splice(0..0, [joined, path("sdx"), path("sdy")]);
+    for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
         let drive = sample.disks[0].clone();
         sample.disks.push(DiskCounters { name: "dm-0".into(), flushes: Some(at as u64 * 100), ..drive });
     }
@@ -144,7 +143,7 @@ fn flushes_of_others_do_not_cover_syncs_that_were_swallowed() {
     );
     let mut many = run_of(vec![case("log", 0, 8, Sync::Fdatasync(1))]).trial(0).iops(200.0).done().record();
     let few = record(Sync::Fdatasync(1), 3, |_| {});
-    (many.targets, many.samples) = (few.targets, few.samples);
+    *many.load_mut() = few.load().clone();
     assert_eq!(h30(&many).status, CheckStatus::Pass, "syncs in flight together share flushes");
 }
 
@@ -160,7 +159,7 @@ fn a_sync_faster_than_a_volatile_cache_is_emptied_is_a_warning_where_the_drive_i
     let fast = |device: fn(&mut Device)| {
         let mut made = run_of(vec![case("log", 0, 1, Sync::ODsync)]).trial(0).iops(20_000.0).done().record();
         let slow = record(Sync::ODsync, 100, device);
-        (made.targets, made.samples) = (slow.targets, slow.samples);
+        *made.load_mut() = slow.load().clone();
         h30(&made)
     };
     assert_eq!(fast(|_| {}).status, CheckStatus::Warn);
@@ -174,7 +173,7 @@ fn a_disk_that_syncs_faster_than_it_turns_is_a_warning() {
     let of = |iops: f64| {
         let mut made = run_of(vec![case("log", 0, 1, Sync::Fdatasync(1))]).trial(0).iops(iops).done().record();
         let other = record(Sync::Fdatasync(1), 2_000, |drive| drive.rotational = Some(true));
-        (made.targets, made.samples) = (other.targets, other.samples);
+        *made.load_mut() = other.load().clone();
         h30(&made).status
     };
     assert_eq!((of(120.0), of(2_000.0)), (CheckStatus::Pass, CheckStatus::Warn));
@@ -191,7 +190,7 @@ fn a_drive_without_a_volatile_cache_has_nothing_to_flush_and_an_unknown_one_is_n
     assert_eq!(h30(&record(Sync::None, 0, |_| {})).status, CheckStatus::NotApplicable);
     assert_eq!(h30(&record(Sync::SyncFileRange(1), 0, |_| {})).status, CheckStatus::NotApplicable);
     let mut old_kernel = record(Sync::Fdatasync(1), 0, |_| {});
-    old_kernel.samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|disk| disk.flushes = None);
+    old_kernel.load_mut().samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|disk| disk.flushes = None);
     assert_eq!(h30(&old_kernel).status, CheckStatus::NotMeasurable);
 }
 
@@ -215,10 +214,10 @@ fn writes_that_stay_in_a_volatile_cache_are_a_note_and_a_sync_that_does_not_empt
 #[test]
 fn a_mount_that_sends_no_flushes_is_told_whatever_the_drives() {
     let mut mounted = record(Sync::Fdatasync(1), 0, |drive| drive.write_cache = Some("write through".into()));
-    mounted.targets[0].mount_options = Some("rw,relatime,nobarrier".into());
+    mounted.load_mut().targets[0].mount_options = Some("rw,relatime,nobarrier".into());
     let found = h31(&mounted);
     assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));
-    mounted.targets[0].mount_options = Some("rw,barrier=1".into());
+    mounted.load_mut().targets[0].mount_options = Some("rw,barrier=1".into());
     assert_eq!(h31(&mounted).status, CheckStatus::Pass);
 }
 

@@ -159,7 +159,7 @@ mod tests {
             let mut record = run().trial(0).done().record();
             record.trials[0].asked.streams[0].submit = submit;
             let jobs = &mut record.trials[0].outcome.as_mut().unwrap().jobs;
-            jobs[0].submissions = Some(Submissions { calls: 90, ios: 100, together, waited_ns: 500_000 });
+            jobs[0].submissions = Some(Submissions { calls: 90, ios: 100, together, waited_ns: 500_000, late_ns: 0 });
             let found = executed(&by_case(&record)[0]);
             (found.status, found.measured.en)
         };

@@ -75,7 +75,7 @@ impl<'a> Expected<'a> {
     //= linux 6.12, block/blk-flush.c, blk_flush_restore_request(): the request of the flush ends as any write
     fn empty(&self, op: Op) -> f64 {
         let flushes = |name: &&str| stretch::sum(self.stretches, |s| s.disk(name, |d| d.flushes.unwrap_or(0)));
-        let joins = |name: &&str| devices(&self.run.targets).iter().any(|d| d.name == **name && d.joins_paths());
+        let joins = |name: &&str| devices(&self.run.load().targets).iter().any(|d| d.name == **name && d.joins_paths());
         let tells = self.names.iter().any(|name| flushes(name) != Some(0) && !joins(name));
         if op == Op::Read && tells { 0.0 } else { self.syncs() }
     }
@@ -89,7 +89,7 @@ impl<'a> Expected<'a> {
 
     /// What the journals of the file systems write, at most: commits that syncs make, and those that come by themselves.
     fn journal(&self) -> Cell {
-        let Some(journal) = self.run.targets.iter().filter_map(Journal::of).reduce(Journal::larger) else {
+        let Some(journal) = self.run.load().targets.iter().filter_map(Journal::of).reduce(Journal::larger) else {
             return Cell::default();
         };
         let commits = self.commits(&journal);
@@ -117,7 +117,8 @@ impl<'a> Expected<'a> {
     /// followed by a second flush. `None` if that cannot be told: several syncs at a time share flushes.
     //= linux 6.12, fs/jbd2/commit.c, journal_submit_commit_record(); block/blk-flush.c, blk_insert_flush()
     fn flushes_of_commits(&self) -> Option<f64> {
-        let mut devices = devices(&self.run.targets).into_iter().filter(|d| self.names.contains(&d.name.as_str()));
+        let mut devices =
+            devices(&self.run.load().targets).into_iter().filter(|d| self.names.contains(&d.name.as_str()));
         let twice = |d: &Device| d.write_cache.as_deref() == Some("write back") && d.fua == Some(false);
         if self.case.asked.in_flight() != 1 || !devices.all(twice) {
             return None;
@@ -136,7 +137,8 @@ impl<'a> Expected<'a> {
     //= linux 6.12, drivers/md/dm.c, dm_end_io_acct(); block/blk-mq.c, blk_mq_submit_bio(), bio_wouldblock_error()
     fn without_refused(&self, op: Op, found: Cell) -> Option<Cell> {
         let tries = self.case.counting.iter().any(|trial| trial.outcome.engine.backend.contains("io_uring"));
-        let below = self.names.iter().map(|name| right_below(&self.run.targets, name)).collect::<Option<Vec<_>>>()?;
+        let below =
+            self.names.iter().map(|name| right_below(&self.run.load().targets, name)).collect::<Option<Vec<_>>>()?;
         let below = at_devices(self.stretches, &below.concat(), op).filter(|_| tries)?;
         let own = self.own(op);
         let (refused, arrived) = (found.bytes - below.bytes, own.bytes * (1.0 - FOREIGN_SHARE));

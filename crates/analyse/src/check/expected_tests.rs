@@ -68,8 +68,8 @@ fn record(file_system: &str, sync: Sync, counted: Counted) -> RunRecord {
         slice.ops = until(u64::from(slice.interval) + 1) - until(slice.interval.into());
         slice.bytes = if slice.op == Op::Sync { 0 } else { slice.ops * 4096 };
     }
-    record.targets[0].file_system = Some(file_system.into());
-    for device in &mut record.targets[0].devices {
+    record.load_mut().targets[0].file_system = Some(file_system.into());
+    for device in &mut record.load_mut().targets[0].devices {
         (device.write_cache, device.fua) = (Some("write back".into()), Some(false));
     }
     count(&mut record, &["sda1", "sda"], counted);
@@ -78,7 +78,7 @@ fn record(file_system: &str, sync: Sync, counted: Counted) -> RunRecord {
 
 /// Sets the counters of these devices; samples are half a second apart.
 fn count(record: &mut RunRecord, names: &[&str], counted: Counted) {
-    for (at, sample) in record.samples.iter_mut().skip(1).enumerate() {
+    for (at, sample) in record.load_mut().samples.iter_mut().skip(1).enumerate() {
         let until = |each: u64| each * at as u64 / 20;
         for name in names {
             let known = sample.disks.iter().position(|disk| disk.name == *name);
@@ -152,7 +152,7 @@ fn what_a_copying_file_system_writes_for_itself_is_not_told_from_others_but_read
     let in_place = Some("rw,nodatacow".to_string());
     let mut record = record("btrfs", Sync::None, counted(3400, 3400, 13_600, 0));
     assert_eq!(h26(&record), NotMeasurable);
-    record.targets[0].mount_options = in_place;
+    record.load_mut().targets[0].mount_options = in_place;
     assert_eq!(status(&record), [Pass; 2]);
 }
 
@@ -160,7 +160,7 @@ fn what_a_copying_file_system_writes_for_itself_is_not_told_from_others_but_read
 fn times_that_a_file_system_without_a_journal_writes_with_the_own_syncs_are_not_of_others() {
     let with = |journal, counted| {
         let mut record = record("ext4", Sync::Fdatasync(1), counted);
-        record.targets[0].journal = journal;
+        record.load_mut().targets[0].journal = journal;
         status(&record)
     };
     assert_eq!(with(Some(false), EXT4_NO_JOURNAL), [Pass; 2]);
@@ -180,7 +180,8 @@ fn mapped(kind: &str, backend: &'static str, through: Counted, arrived: Counted)
         size: Bytes::gib(100),
         ..Device::default()
     };
-    record.targets[0].devices = vec![device("dm-0", kind, 0), device("sda3", "partition", 1), device("sda", "disk", 2)];
+    record.load_mut().targets[0].devices =
+        vec![device("dm-0", kind, 0), device("sda3", "partition", 1), device("sda", "disk", 2)];
     count(&mut record, &["dm-0"], through);
     count(&mut record, &["sda3", "sda"], arrived);
     record

@@ -47,7 +47,7 @@ pub(super) fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) ->
         }
         _ => None,
     };
-    run.targets.iter().find_map(found).filter(|_| asked(case, Op::Write))
+    run.load().targets.iter().find_map(found).filter(|_| asked(case, Op::Write))
 }
 
 pub(super) fn not_told(file_system: &str) -> Say {
@@ -73,7 +73,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "то, что устройство делает из-за освобождений и нулей, не отличить от чужих операций"
         ));
     }
-    let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
+    let Some(devices) = of_all(&run.load().targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let expected = Expected::new(run, case, &stretches, &devices);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
@@ -126,7 +126,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
+    let Some(devices) = of_all(&run.load().targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let expected = Expected::new(run, case, &stretches, &devices);
     let ratio = |op: Op| {
@@ -219,7 +219,7 @@ mod tests {
     /// The record with its counters of the disk changed, given the number of the sample.
     fn with(change: fn(u64, &mut DiskCounters)) -> RunRecord {
         let mut record = record();
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             sample.disks.iter_mut().for_each(|disk| change(at as u64, disk));
         }
         record
@@ -246,7 +246,7 @@ mod tests {
         let record = |empty: u64, flushes: Option<u64>| of(empty, flushes, |disk| &mut disk.writes);
         fn of(empty: u64, flushes: Option<u64>, counted: fn(&mut DiskCounters) -> &mut u64) -> RunRecord {
             let mut record = run_of(vec![case("write", 0, 8, Sync::Fdatasync(1))]).trial(0).done().record();
-            for sample in &mut record.samples {
+            for sample in &mut record.load_mut().samples {
                 for disk in &mut sample.disks {
                     disk.flushes = flushes.map(|each| disk.writes * each);
                     let more = disk.writes * empty;
@@ -261,7 +261,10 @@ mod tests {
         let as_reads = of(1, Some(0), |disk| &mut disk.reads);
         assert_eq!(status(&as_reads), [CheckStatus::Pass; 2], "{:?}", h26(&as_reads).measured.en);
         let mut joined = record(1, Some(1));
-        joined.targets[0].devices.iter_mut().for_each(|device| device.identity = Some("dm:mpath-3600".into()));
+        joined.load_mut().targets[0]
+            .devices
+            .iter_mut()
+            .for_each(|device| device.identity = Some("dm:mpath-3600".into()));
         assert_eq!(status(&joined), [CheckStatus::Pass; 2], "{:?}", h26(&joined).measured.en);
         // A disk counts the same flush as a write of nothing and as a flush.
         assert_eq!(status(&record(1, Some(1))), [CheckStatus::Pass; 2]);
@@ -285,9 +288,9 @@ mod tests {
     #[test]
     fn h26_layers_are_judged_at_the_targets_own_device() {
         let mut record = record();
-        record.targets[0].devices[1].kind = "md".into();
+        record.load_mut().targets[0].devices[1].kind = "md".into();
         assert!(h26(&record).measured.en.ends_with("at sda1"));
-        record.targets[0].devices.clear();
+        record.load_mut().targets[0].devices.clear();
         assert_eq!(h26(&record).status, CheckStatus::NotMeasurable);
     }
 
@@ -312,7 +315,7 @@ mod tests {
         for (pieces, status) in [(2, CheckStatus::Pass), (16, CheckStatus::Pass), (18, CheckStatus::Warn)] {
             let mut large = record();
             large.trials[0].slices.iter_mut().for_each(|slice| slice.bytes *= 256);
-            for disk in large.samples.iter_mut().flat_map(|sample| &mut sample.disks) {
+            for disk in large.load_mut().samples.iter_mut().flat_map(|sample| &mut sample.disks) {
                 (disk.reads, disk.writes) = (disk.reads * pieces, disk.writes * pieces);
                 (disk.read_bytes, disk.write_bytes) = (disk.read_bytes * 256, disk.write_bytes * 256);
             }
@@ -323,7 +326,7 @@ mod tests {
     #[test]
     fn without_counters_neither_is_measurable() {
         let mut record = record();
-        record.samples.clear();
+        record.load_mut().samples.clear();
         assert_eq!([h26(&record).status, h66(&record).status], [CheckStatus::NotMeasurable; 2]);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
+use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::phrase::{both, pick};
 use crate::stats::{self, t_interval};
+use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Lang, format, say};
+use stend_base::{Lang, Say, format, say};
 use stend_record::JobTotals;
 
 /// H40: load threads got a CPU when they wanted one, and none was busy all the time.
@@ -15,9 +16,15 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
         id: "H40",
         name: say!("the engine kept up", "генератор успевал"),
         limit: both(|l| {
-            pick(l, "waiting ≤ {w}, busy < {b} of a CPU", "ожидание ≤ {w}, занятость < {b} процессора")
-                .replace("{w}", &format::percent(RUN_DELAY_VISIBLE, l))
-                .replace("{b}", &format::percent(THREAD_BUSY, l))
+            let (waiting, late) = (format::percent(RUN_DELAY_VISIBLE, l), format::percent(LATE_STAMPS, l));
+            pick(
+                l,
+                "waiting ≤ {w}, busy < {b} of a CPU, stamps late by ≤ {s} of the latency",
+                "ожидание ≤ {w}, занятость < {b} процессора, опоздание отметок ≤ {s} задержки",
+            )
+            .replace("{w}", &waiting)
+            .replace("{b}", &format::percent(THREAD_BUSY, l))
+            .replace("{s}", &late)
         }),
     };
     if case.counting.is_empty() {
@@ -30,46 +37,75 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
             "ввод-вывод подают потоки ядра, а сколько они ждут процессора, не записывается"
         ));
     }
-    let waited = Shares::of(case, |job| job.run_delay_ns);
-    // Who polls is always busy.
-    let busy = Shares::of(case, |job| job.cpu_max_ns).filter(|_| !is_by("io_uring_iopoll")).map(|busy| busy.most());
-    let Some(waited) = waited else {
+    let Some(waited) = Shares::of(case, |job| job.run_delay_ns) else {
         return check.not_measurable(say!(
             "this kernel does not say how long threads wait for a CPU",
             "это ядро не сообщает, сколько потоки ждут процессора"
         ));
     };
-    let measured = both(|l| {
-        let said = pick(l, "worst thread waited {w}", "худший поток ждал {w}").replace("{w}", &waited.said(l));
-        match &busy {
-            Some(busy) => {
-                let busy = format::percent(*busy, l);
-                said + &pick(l, ", busiest used {b}", ", самый занятый работал {b}").replace("{b}", &busy)
-            }
-            None => said,
+    // Who polls is always busy.
+    let busy = Shares::of(case, |job| job.cpu_max_ns).filter(|_| !is_by("io_uring_iopoll")).map(|busy| busy.most());
+    let late: Vec<f64> = case.counting.iter().filter_map(submitted::late).collect();
+    let kept = Kept { waited, busy, late: (!late.is_empty()).then_some(Shares(late)) };
+    let measured = both(|l| kept.said(l));
+    match kept.found() {
+        Some(meaning) => check.result(CheckStatus::Warn, measured, meaning),
+        None => check.pass(measured),
+    }
+}
+
+/// Late stamps below this share of the latency are not mentioned.
+const LATE_TOLD: f64 = 0.005;
+
+/// How the load threads kept up.
+struct Kept {
+    /// Time they waited for a CPU.
+    waited: Shares,
+    /// Time the busiest of them was on one in a single trial, where that means something.
+    busy: Option<f64>,
+    /// How late completions were stamped at most, of the mean latency.
+    late: Option<Shares>,
+}
+
+impl Kept {
+    fn said(&self, l: Lang) -> String {
+        let mut said = pick(l, "worst thread waited {w}", "худший поток ждал {w}").replace("{w}", &self.waited.said(l));
+        if let Some(busy) = self.busy {
+            let text = pick(l, ", busiest used {b}", ", самый занятый работал {b}");
+            said += &text.replace("{b}", &format::percent(busy, l));
         }
-    });
-    if waited.most() > RUN_DELAY_BOUND || busy.is_some_and(|busy| busy >= THREAD_BUSY) {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
+        if let Some(late) = self.late.as_ref().filter(|late| late.most() >= LATE_TOLD) {
+            let text = pick(
+                l,
+                ", stamps late by at most {s} of the latency",
+                ", отметки опаздывали не больше чем на {s} задержки",
+            );
+            said += &text.replace("{s}", &late.said(l));
+        }
+        said
+    }
+
+    /// What is wrong, the worst first.
+    fn found(&self) -> Option<Say> {
+        if self.waited.most() > RUN_DELAY_BOUND || self.busy.is_some_and(|busy| busy >= THREAD_BUSY) {
+            return Some(say!(
                 "Engine-bound: the load threads had no CPU to spare, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or read the rate as a lower bound.",
                 "Упёрлись в генератор: потокам нагрузки не хватало процессора, так что это предел машины, а не хранилища. Возьмите больше заданий, освободите процессоры или считайте скорость нижней границей."
-            ),
-        );
-    }
-    if waited.surely_above(RUN_DELAY_VISIBLE) {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
+            ));
+        }
+        if self.waited.surely_above(RUN_DELAY_VISIBLE) {
+            return Some(say!(
                 "Load threads waited for a CPU; latencies include that wait. Stop what else runs on this machine; if nothing does, it has too few CPUs for this load.",
                 "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее; если лишнего нет, процессоров для такой нагрузки мало."
-            ),
-        );
+            ));
+        }
+        self.late.as_ref().filter(|late| late.surely_above(LATE_STAMPS)).map(|_| {
+            say!(
+                "Complete I/Os waited to be read while their thread was busy, and latencies may include that wait. Use more jobs with fewer I/Os in flight each.",
+                "Завершённые операции ждали, пока занятый поток их прочтёт, и это ожидание могло войти в задержки. Возьмите больше заданий с меньшей очередью в каждом."
+            )
+        })
     }
-    check.pass(measured)
 }
 
 /// Shares of the windows that the worst job of each trial spent.
@@ -119,6 +155,7 @@ mod tests {
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Nanos;
+    use stend_record::observed::Submissions;
 
     /// Check of a window of 2 s.
     fn check(waited: Option<Nanos>, busy: Option<Nanos>) -> CheckResult {
@@ -189,6 +226,25 @@ mod tests {
         let once = of_trials(&[10, 10, 250, 10, 10, 10]);
         assert_eq!((once.status, once.meaning.en.contains("Engine-bound")), (CheckStatus::Warn, true));
         assert_eq!(once.measured.en, "worst thread waited 5.0 % (up to 25.0 %), busiest used 10.0 %");
+    }
+
+    #[test]
+    fn completions_that_waited_to_be_read_are_told_and_above_a_fifth_of_the_latency_warned_of() {
+        let late = |share: f64| {
+            let stamped = move |o: &mut stend_record::TrialOutcome, _: &mut Vec<_>| {
+                let job = &mut o.jobs[0];
+                let (sum, ios) = job.latency.iter().fold((0, 0), |(sum, n), of| (sum + of.sum_ns, n + of.count()));
+                // Twice as many as the window has: the ramp counts.
+                let late_ns = (2.0 * share * sum as f64) as u64;
+                job.submissions = Some(Submissions { calls: 1, ios: 2 * ios, late_ns, ..Submissions::default() });
+            };
+            super::busy(&by_case(&run().trial(0).change(stamped).done().record())[0])
+        };
+        assert!(!late(0.001).measured.en.contains("late"), "nothing worth a word");
+        let (some, much) = (late(0.19), late(0.21));
+        assert_eq!((some.status, much.status), (CheckStatus::Pass, CheckStatus::Warn));
+        assert!(some.measured.en.ends_with(", stamps late by at most 19.0 % of the latency"), "{}", some.measured.en);
+        assert!(much.meaning.en.contains("waited to be read"), "{}", much.meaning.en);
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn governor<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Option<&'a str> {
         EventKind::Resumed { host, .. } => Some(host.as_ref()),
         _ => None,
     });
-    later.or(run.host.as_ref())?.governor.as_deref()
+    later.or(run.load().facts.as_ref())?.governor.as_deref()
 }
 
 /// Coefficient of variation of the mean frequency of the CPUs, over the readings while the load ran; `None` if there are too few.
@@ -185,14 +185,14 @@ mod tests {
     /// A run in which the parts of sample number n are made by `parts`.
     fn record(shape: fn(u32) -> f64, parts: fn(usize) -> Parts) -> RunRecord {
         let mut record = run().trial(0).shape(shape).done().record();
-        let each = record.samples.iter_mut().enumerate();
+        let each = record.load_mut().samples.iter_mut().enumerate();
         each.for_each(|(at, sample)| sample.parts = Some(Box::new(parts(at))));
         record
     }
 
     fn h47(governor: Option<&str>, parts: fn(usize) -> Parts) -> CheckResult {
         let mut record = record(|_| 1.0, parts);
-        record.host.as_mut().unwrap().governor = governor.map(String::from);
+        record.load_mut().facts.as_mut().unwrap().governor = governor.map(String::from);
         frequency(&record, &by_case(&record)[0])
     }
 

@@ -103,7 +103,7 @@ mod tests {
     fn h78_counts_from_the_end_of_the_fill() {
         let mut record = run().trial(0).done().record();
         let start = record.trials[0].outcome.as_ref().unwrap().load_start;
-        record.events.push(Event { at: start.saturating_sub(Nanos::secs(90)), kind: EventKind::Phase(Phase::Fill) });
+        record.events.push(Event::new(start.saturating_sub(Nanos::secs(90)), EventKind::Phase(Phase::Fill)));
         let mut of = |elapsed| {
             record.fill = Some(FillOutcome {
                 written: Bytes::mib(1),
@@ -124,11 +124,11 @@ mod tests {
         let mut switched = rested(600);
         let at = switched.trials[0].outcome.as_ref().unwrap().window_end + Nanos::secs(1);
         let facts = Box::new(stend_record::ArmFacts {
-            host: switched.host.clone().unwrap(),
+            host: switched.load().facts.clone().unwrap(),
             targets: Vec::new(),
             observed: Vec::new(),
         });
-        switched.events.push(Event { at, kind: EventKind::Arm { arm: 0, facts } });
+        switched.events.push(Event::new(at, EventKind::Arm { arm: 0, facts }));
         assert_eq!(check(&switched).status, CheckStatus::NotApplicable);
     }
 }

@@ -40,7 +40,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
     };
     if found.iter().any(|(cut, _)| *cut == WarmUp::NoTail) {
         return check.result(
-            CheckStatus::NotApplicable,
+            CheckStatus::ScreeningOnly,
             say!("did not settle", "не установилось"),
             say!(
                 "The rate was still changing at the end. Screening shows it as it is; a published number needs a longer ramp and window.",
@@ -54,7 +54,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(measured);
     }
     check.result(
-        CheckStatus::NotApplicable,
+        CheckStatus::ScreeningOnly,
         measured,
         say!(
             "The load settled after the window had begun. Screening takes it as noise; a published number needs a longer ramp.",
@@ -113,7 +113,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(measured);
     }
     check.result(
-        CheckStatus::NotApplicable,
+        CheckStatus::ScreeningOnly,
         measured,
         say!(
             "Enough for screening. A published number needs a longer window: slow changes of the storage do not show in this one.",
@@ -148,13 +148,13 @@ mod tests {
     #[test]
     fn h22_a_load_that_settles_in_the_window_does_not_hold_and_does_not_alarm() {
         let [found, _] = shaped(10, |i| ripple(i) + if i < 20 { 0.5 } else { 0.0 });
-        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::NotApplicable, "2.5 s"));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::ScreeningOnly, "2.5 s"));
     }
 
     #[test]
     fn h22_a_load_that_never_settles_is_told() {
         let [found, _] = shaped(10, |i| 0.5 + 0.005 * f64::from(i));
-        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::NotApplicable, "did not settle"));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::ScreeningOnly, "did not settle"));
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn h23_a_short_window_and_a_drifting_one_do_not_hold_and_do_not_alarm() {
-        assert_eq!(shaped(59, ripple)[1].status, CheckStatus::NotApplicable);
-        assert_eq!(shaped(60, |i| 0.5 + 0.001 * f64::from(i))[1].status, CheckStatus::NotApplicable);
+        assert_eq!(shaped(59, ripple)[1].status, CheckStatus::ScreeningOnly);
+        assert_eq!(shaped(60, |i| 0.5 + 0.001 * f64::from(i))[1].status, CheckStatus::ScreeningOnly);
     }
 }

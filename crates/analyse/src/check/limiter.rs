@@ -215,7 +215,7 @@ mod tests {
             let mut record = record(3_000.0, noise);
             let io = vec![IoLimit { device: "sda".into(), reads: Some(reads), writes: Some(1), ..IoLimit::default() }];
             let limits = GroupLimits { io, ..GroupLimits::default() };
-            record.samples.iter_mut().for_each(|s| s.limits = Some(limits.clone()));
+            record.load_mut().samples.iter_mut().for_each(|s| s.limits = Some(limits.clone()));
             check(&record)
         };
         assert_eq!(limited(3_000).status, CheckStatus::Fail);
@@ -227,7 +227,7 @@ mod tests {
     fn a_short_trial_without_samples_is_not_measurable() {
         let mut record = run().trial(0).done().record();
         assert_eq!(check(&record).status, CheckStatus::Pass);
-        record.samples.clear();
+        record.load_mut().samples.clear();
         assert_eq!(check(&record).status, CheckStatus::NotMeasurable);
     }
 }

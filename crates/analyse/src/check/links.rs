@@ -37,7 +37,7 @@ pub fn links(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(no_readings());
     }
     if readings.iter().flatten().all(|parts| parts.links.is_empty()) {
-        return match devices(&run.targets).iter().any(|device| device.is_virtual) {
+        return match devices(&run.load().targets).iter().any(|device| device.is_virtual) {
             true => check.not_measurable(say!(
                 "the drive is virtual: the links of its host are not visible",
                 "накопитель виртуальный: каналы его хоста не видны"
@@ -151,7 +151,7 @@ mod tests {
     /// A check of a run in which the parts of sample number n are made by `parts`; the second one begins the load.
     fn check(parts: fn(usize) -> Parts) -> CheckResult {
         let mut record = run().trial(0).done().record();
-        let each = record.samples.iter_mut().enumerate();
+        let each = record.load_mut().samples.iter_mut().enumerate();
         each.for_each(|(at, sample)| sample.parts = Some(Box::new(parts(at))));
         links(&record, &by_case(&record)[0])
     }
@@ -188,15 +188,15 @@ mod tests {
     fn what_has_no_link_or_hides_it_says_so() {
         assert_eq!(check(|_| Parts::default()).status, CheckStatus::NotApplicable);
         let mut hidden = run().trial(0).done().record();
-        hidden.targets[0].devices[1].is_virtual = true;
+        hidden.load_mut().targets[0].devices[1].is_virtual = true;
         assert_eq!(links(&hidden, &by_case(&hidden)[0]).status, CheckStatus::NotMeasurable);
         let mut at_rest = run().trial(0).done().record();
-        for (at, sample) in at_rest.samples.iter_mut().enumerate() {
+        for (at, sample) in at_rest.load_mut().samples.iter_mut().enumerate() {
             sample.parts = (at == 0).then(|| Box::new(link(2_500, 1, 0)));
         }
         let end = at_rest.trials[0].outcome.as_ref().unwrap().window_end;
         let after = stend_record::Sample { at: end + stend_base::Nanos(1), ..stend_record::Sample::default() };
-        at_rest.samples.push(stend_record::Sample { parts: Some(Box::new(link(2_500, 1, 0))), ..after });
+        at_rest.load_mut().samples.push(stend_record::Sample { parts: Some(Box::new(link(2_500, 1, 0))), ..after });
         assert_eq!(links(&at_rest, &by_case(&at_rest)[0]).status, CheckStatus::NotMeasurable);
     }
 }

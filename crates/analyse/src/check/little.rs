@@ -234,7 +234,7 @@ mod tests {
                 let latency = &mut o.jobs[0].latency[0];
                 latency.sum_ns = (latency.sum_ns as f64 * flying) as u128;
                 let waited_ns = waiting * (o.window_end - o.load_start).0;
-                o.jobs[0].submissions = Some(Submissions { calls: 1, ios: 1, together: 0, waited_ns });
+                o.jobs[0].submissions = Some(Submissions { calls: 1, ios: 1, together: 0, waited_ns, late_ns: 0 });
             })
         };
         let found = of(0.75, 7);

@@ -197,7 +197,7 @@ mod tests {
     /// A record with its samples changed, given the half seconds since the first.
     fn with(change: fn(u64, &mut Sample)) -> RunRecord {
         let mut record = run().trial(0).done().record();
-        record.samples.iter_mut().enumerate().for_each(|(at, sample)| change(at as u64, sample));
+        record.load_mut().samples.iter_mut().enumerate().for_each(|(at, sample)| change(at as u64, sample));
         record
     }
 

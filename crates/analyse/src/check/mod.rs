@@ -60,8 +60,8 @@ pub(crate) use network::{fullest_interface, is_over_network};
 use crate::findings::{CaseFinding, CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, say};
+use stend_plan::Plan;
 use stend_record::{RunRecord, TargetKind};
-use stend_spec::plan::Plan;
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
@@ -98,7 +98,7 @@ pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
 }
 
 fn unless_nowhere(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
-    let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
+    let nowhere = run.load().targets.iter().any(|target| target.kind == TargetKind::NullDevice);
     let results = each(run, case).into_iter().map(|result| imported::answered(run, result));
     if case.asked.backend == Backend::NvmePassthrough {
         return results.map(without_counters).collect();
@@ -262,9 +262,8 @@ fn too_few_samples() -> Say {
 /// not be told. That a check does not concern a case is no lack.
 pub fn is_unmet(result: &CheckResult) -> bool {
     match result.status {
-        CheckStatus::Pass => false,
-        CheckStatus::NotApplicable => result.measured != does_not_apply(),
-        CheckStatus::Warn | CheckStatus::Fail | CheckStatus::NotMeasurable => true,
+        CheckStatus::Pass | CheckStatus::NotApplicable => false,
+        CheckStatus::Warn | CheckStatus::Fail | CheckStatus::NotMeasurable | CheckStatus::ScreeningOnly => true,
     }
 }
 
@@ -330,7 +329,8 @@ mod tests {
     #[test]
     fn a_clean_run_has_no_check_that_warns_or_fails() {
         for check in &clean().cases[0].checks {
-            assert!(matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable), "{check:?}");
+            use CheckStatus::{NotApplicable, Pass, ScreeningOnly};
+            assert!(matches!(check.status, Pass | NotApplicable | ScreeningOnly), "{check:?}");
         }
     }
 }

@@ -73,7 +73,7 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// Whether a target lies behind a network of the machine.
 pub(crate) fn is_over_network(run: &RunRecord) -> bool {
-    run.targets.iter().any(is_remote)
+    run.load().targets.iter().any(is_remote)
 }
 
 /// Below a remote target: the interface that was nearest to its line rate while the load of a case ran, and how near.
@@ -115,7 +115,8 @@ fn traffic(run: &RunRecord, stretches: &[Stretch<'_>]) -> Option<Traffic> {
         stretch::sum(stretches, |stretch| stretch.growth(&one))
     };
     let seconds = stretch::length(stretches).as_secs();
-    let rates = run.samples.iter().filter_map(|sample| sample.parts.as_deref()).flat_map(|parts| &parts.line_rates);
+    let rates =
+        run.load().samples.iter().filter_map(|sample| sample.parts.as_deref()).flat_map(|parts| &parts.line_rates);
     let rates: Vec<(&str, u64)> = rates.map(|rate| (rate.name.as_str(), rate.mbit_per_s)).collect();
     let share = |name: &&str| {
         let (_, mbit) = rates.iter().find(|(known, _)| known == name)?;
@@ -159,8 +160,8 @@ mod tests {
     /// A run on NFS, in each half second of which so many bytes came in, and packets were dropped and sent again, of 10 000.
     fn check(bytes: u64, drops: u64, again: u64, rate: Option<u64>) -> CheckResult {
         let mut record = run().trial(0).done().record();
-        record.targets[0].file_system = Some("nfs4".into());
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        record.load_mut().targets[0].file_system = Some("nfs4".into());
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             let at = at as u64;
             let received = stend_record::sample::Traffic { bytes: at * bytes, drops: at * drops, ..Default::default() };
             sample.networks = Some(vec![NetworkCounters { name: "eth0".into(), received, ..Default::default() }]);
@@ -204,8 +205,14 @@ mod tests {
             network(&record, &by_case(&record)[0]).status
         };
         assert_eq!(status(|_| {}), CheckStatus::NotApplicable);
-        assert_eq!(status(|r| r.targets[0].devices[1].transport = Some("pcie".into())), CheckStatus::NotApplicable);
-        assert_eq!(status(|r| r.targets[0].devices[1].transport = Some("tcp".into())), CheckStatus::NotMeasurable);
-        assert_eq!(status(|r| r.targets[0].devices[1].kind = "nbd".into()), CheckStatus::NotMeasurable);
+        assert_eq!(
+            status(|r| r.load_mut().targets[0].devices[1].transport = Some("pcie".into())),
+            CheckStatus::NotApplicable
+        );
+        assert_eq!(
+            status(|r| r.load_mut().targets[0].devices[1].transport = Some("tcp".into())),
+            CheckStatus::NotMeasurable
+        );
+        assert_eq!(status(|r| r.load_mut().targets[0].devices[1].kind = "nbd".into()), CheckStatus::NotMeasurable);
     }
 }

@@ -16,7 +16,7 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
     };
     let Some(precision) = &case.precision else {
         return check.result(
-            CheckStatus::NotApplicable,
+            CheckStatus::ScreeningOnly,
             say!("no interval", "нет интервала"),
             say!(
                 "Fewer than two trials, or a rate that a search only looked at, have no interval over trials. Screening shows the value; a published number needs more trials.",
@@ -28,7 +28,7 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
     match precision.is_reached() {
         true => check.pass(measured),
         false => check.result(
-            CheckStatus::NotApplicable,
+            CheckStatus::ScreeningOnly,
             measured,
             say!(
                 "The trials differ by so much that the value is known only within this. Screening shows it so; for a published number the line on precision says how many blocks it takes.",
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!((found.status, found.limit.en.as_str()), (CheckStatus::Pass, "≤ ± 2.0 %"));
         let wide = [9_000.0, 11_000.0, 9_500.0, 10_500.0];
         let found = of(wide.iter().fold(run(), |run, rate| run.trial(0).iops(*rate).done()));
-        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::NotApplicable, "± 14.5 %"));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::ScreeningOnly, "± 14.5 %"));
         assert_eq!(of(run().trial(0).done()).measured.en, "no interval");
     }
 }

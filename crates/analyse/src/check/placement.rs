@@ -27,7 +27,7 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         name: say!("NUMA placement", "размещение по NUMA"),
         limit: say!("drives, threads and memory on one node", "накопители, потоки и память на одном узле"),
     };
-    let nodes = run.host.as_ref().map_or(&[][..], |host| &host.numa_nodes);
+    let nodes = run.load().facts.as_ref().map_or(&[][..], |host| &host.numa_nodes);
     if nodes.len() < 2 {
         return check.not_applicable(say!("The machine has one NUMA node.", "В машине один узел NUMA."));
     }
@@ -56,7 +56,7 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 }
 
 fn found(run: &RunRecord, case: &CaseTrials<'_>, nodes: &[NumaNode]) -> Option<Nodes> {
-    let drives = drives(&run.targets);
+    let drives = drives(&run.load().targets);
     let of_drives = drives.iter().map(|drive| u32::try_from(drive.numa_node?).ok()).collect::<Option<_>>();
     let node_of = |cpu: &u32| nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.node);
     let cpus = case.counting.iter().flat_map(|trial| &trial.outcome.engine.cpus);
@@ -176,8 +176,8 @@ mod tests {
             .done()
             .record();
         let node = |node: u32| NumaNode { node, cpus: (node * 4..node * 4 + 4).collect() };
-        record.host.as_mut().unwrap().numa_nodes = vec![node(0), node(1)];
-        record.targets[0].devices.iter_mut().for_each(|device| device.numa_node = drive);
+        record.load_mut().facts.as_mut().unwrap().numa_nodes = vec![node(0), node(1)];
+        record.load_mut().targets[0].devices.iter_mut().for_each(|device| device.numa_node = drive);
         numa(&record, &by_case(&record)[0])
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn h46(threads: u32, share: fn(u32) -> u64, softirq_ms: u64) -> CheckResult {
         let mut record =
             run().trial(0).change(move |outcome, _| outcome.engine.cpus = (0..threads).collect()).done().record();
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             let at = at as u64;
             let cpus = (0..8).map(|cpu| CpuInterrupts { cpu, all: 0, target: at * share(cpu) }).collect();
             sample.interrupts =
@@ -238,7 +238,7 @@ mod tests {
     fn h46_a_few_interrupts_say_nothing_and_without_cpu_times_nobody_knows() {
         assert_eq!(h46(8, |cpu| if cpu == 2 { 5 } else { 0 }, 10).status, CheckStatus::Pass);
         let mut record = run().trial(0).done().record();
-        record.samples.iter_mut().for_each(|sample| sample.cpus = None);
+        record.load_mut().samples.iter_mut().for_each(|sample| sample.cpus = None);
         assert_eq!(interrupts(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
     }
 }

@@ -23,12 +23,12 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !case.asked.writes() {
         return check.not_applicable(say!("the case does not write", "случай не пишет"));
     }
-    if let Some(why) = run.targets.iter().find_map(not_concerned) {
+    if let Some(why) = run.load().targets.iter().find_map(not_concerned) {
         return check.not_applicable(why);
     }
     let range = case.asked.region.len.0;
     let written = run.fill.map_or(0, |fill| fill.written.0).saturating_add(by_rounds(run, case));
-    if range == 0 || run.targets.is_empty() {
+    if range == 0 || run.load().targets.is_empty() {
         return check.not_measurable(say!("the target is not known", "объект неизвестен"));
     }
     let times = written as f64 / range as f64;
@@ -37,7 +37,7 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(measured);
     }
     check.result(
-        CheckStatus::NotApplicable,
+        CheckStatus::ScreeningOnly,
         measured,
         say!(
             "A fresh drive writes faster than it does later. Screening shows it as it is; a published number needs a drive whose range was written twice.",
@@ -97,7 +97,7 @@ mod tests {
             block_size: Bytes::mib(1),
             ..FillOutcome::default()
         });
-        let target = &mut record.targets[0];
+        let target = &mut record.load_mut().targets[0];
         target.kind = TargetKind::BlockDevice;
         target.devices.iter_mut().for_each(|device| device.rotational = Some(false));
         change(&mut record);
@@ -108,7 +108,7 @@ mod tests {
     fn h20_a_range_that_was_written_twice_passes_and_one_that_was_written_once_does_not_hold() {
         assert_eq!(check(2, |_| {}).status, CheckStatus::Pass);
         let once = check(1, |_| {});
-        assert_eq!((once.status, once.measured.en.as_str()), (CheckStatus::NotApplicable, "1.0 × the range"));
+        assert_eq!((once.status, once.measured.en.as_str()), (CheckStatus::ScreeningOnly, "1.0 × the range"));
         assert!(super::super::is_unmet(&once) && !super::super::is_unmet(&check(2, |_| {})));
         let never = check(1, |record| record.fill = None);
         assert_eq!(never.measured.en, "0.0 × the range");
@@ -119,23 +119,23 @@ mod tests {
         let mut record = settled(25, &[10_000.0; 5], &[10_000.0; 6]);
         record.trials.iter_mut().for_each(|trial| trial.asked.region.len = Bytes(5 * 2 * 10_000 * 4096 / 2));
         record.fill = None;
-        record.targets[0].kind = TargetKind::BlockDevice;
-        record.targets[0].devices.iter_mut().for_each(|device| device.rotational = Some(false));
+        record.load_mut().targets[0].kind = TargetKind::BlockDevice;
+        record.load_mut().targets[0].devices.iter_mut().for_each(|device| device.rotational = Some(false));
         let found = preconditioned(&record, &by_case(&record)[0]);
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "2.0 × the range"));
         record.rounds.pop();
-        assert_eq!(preconditioned(&record, &by_case(&record)[0]).status, CheckStatus::NotApplicable);
+        assert_eq!(preconditioned(&record, &by_case(&record)[0]).status, CheckStatus::ScreeningOnly);
     }
 
     #[test]
     fn h20_concerns_solid_state_drives_that_can_be_seen_and_cases_that_write() {
         let concerned = |change: fn(&mut RunRecord)| check(1, change).measured.en != "does not apply";
         assert!(concerned(|_| {}));
-        assert!(!concerned(|r| r.targets[0].kind = TargetKind::Directory));
-        assert!(!concerned(|r| r.targets[0].devices.iter_mut().for_each(|d| d.kind = "loop".into())));
-        assert!(!concerned(|r| r.targets[0].devices.iter_mut().for_each(|d| d.rotational = Some(true))));
-        assert!(!concerned(|r| r.targets[0].devices.iter_mut().for_each(|d| d.is_virtual = true)));
+        assert!(!concerned(|r| r.load_mut().targets[0].kind = TargetKind::Directory));
+        assert!(!concerned(|r| r.load_mut().targets[0].devices.iter_mut().for_each(|d| d.kind = "loop".into())));
+        assert!(!concerned(|r| r.load_mut().targets[0].devices.iter_mut().for_each(|d| d.rotational = Some(true))));
+        assert!(!concerned(|r| r.load_mut().targets[0].devices.iter_mut().for_each(|d| d.is_virtual = true)));
         assert!(!concerned(|r| r.trials[0].asked.streams[0].mix = stend_spec::workload::Mix::of_reads(100)));
-        assert!(!super::super::is_unmet(&check(1, |r| r.targets[0].kind = TargetKind::Directory)));
+        assert!(!super::super::is_unmet(&check(1, |r| r.load_mut().targets[0].kind = TargetKind::Directory)));
     }
 }

@@ -7,7 +7,7 @@ use stend_record::{Parts, RunRecord, Sample};
 /// Readings by trial: the last one before its load, those during it, and the first one after its window. Empty if a trial lacks
 /// the first or the last: nothing is then known of the time between.
 pub fn readings<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Vec<Vec<&'a Parts>> {
-    readings_in(&run.samples, case)
+    readings_in(&run.load().samples, case)
 }
 
 /// The same of these samples, which may be of another host.
@@ -43,15 +43,15 @@ mod tests {
     #[test]
     fn a_reading_before_and_one_after_each_load_are_needed() {
         let mut record = run().trial(0).done().record();
-        record.samples.iter_mut().for_each(|sample| sample.parts = None);
+        record.load_mut().samples.iter_mut().for_each(|sample| sample.parts = None);
         let of = |record: &RunRecord| readings(record, &by_case(record)[0]).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(of(&record), [] as [usize; 0]);
-        record.samples.first_mut().unwrap().parts = Some(Box::default());
+        record.load_mut().samples.first_mut().unwrap().parts = Some(Box::default());
         assert_eq!(of(&record), [] as [usize; 0], "nobody looked afterwards");
         let at = record.trials[0].outcome.as_ref().unwrap().window_end + Nanos::secs(2);
-        record.samples.push(Sample { at, parts: Some(Box::default()), ..Sample::default() });
+        record.load_mut().samples.push(Sample { at, parts: Some(Box::default()), ..Sample::default() });
         assert_eq!(of(&record), [2]);
-        record.samples[2].parts = Some(Box::default());
+        record.load_mut().samples[2].parts = Some(Box::default());
         assert_eq!(of(&record), [3]);
     }
 }

@@ -61,7 +61,7 @@ fn ratio(zeros: &ZeroSample) -> Option<f64> {
 
 /// Reducible data, above a layer that reduces or above one of which nobody knows.
 fn reduced(run: &RunRecord, check: Check, measured: Say) -> CheckResult {
-    let reduces = run.targets.iter().any(|target| {
+    let reduces = run.load().targets.iter().any(|target| {
         let options = target.mount_options.iter().flat_map(|options| options.split(','));
         options.into_iter().any(compresses) || target.devices.iter().any(|device| device.kind == "vdo")
     });
@@ -99,7 +99,7 @@ mod tests {
         let mut record = run().trial(0).done().record();
         let contents = Some(Contents { compressed: Bytes(left), repeated });
         record.zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents });
-        record.targets[0].mount_options = options.map(String::from);
+        record.load_mut().targets[0].mount_options = options.map(String::from);
         reducible(&record, &by_case(&record)[0])
     }
 

@@ -132,7 +132,7 @@ mod tests {
     /// A check of a run of which the first reading is the first of these, and so on; the last goes on.
     fn check(readings: &[Parts], change: fn(&mut RunRecord)) -> CheckResult {
         let mut record = run().trial(0).done().record();
-        for (at, sample) in record.samples.iter_mut().enumerate() {
+        for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             sample.parts = readings.get(at).or(readings.last()).map(|parts| Box::new(parts.clone()));
         }
         change(&mut record);
@@ -161,14 +161,14 @@ mod tests {
     }
 
     fn on_zfs(record: &mut RunRecord) {
-        record.targets[0].file_system = Some("zfs".into());
+        record.load_mut().targets[0].file_system = Some("zfs".into());
     }
 
     #[test]
     fn an_array_of_the_storage_host_counts_as_one_of_this_host_does() {
         let there = |readings: &[Parts]| {
             let mut record = over_storage(run().trial(0).done().record());
-            for (at, sample) in record.storage.as_mut().unwrap().samples.iter_mut().enumerate() {
+            for (at, sample) in record.storage_mut().unwrap().samples.iter_mut().enumerate() {
                 sample.parts = readings.get(at).or(readings.last()).map(|parts| Box::new(parts.clone()));
             }
             let found = redundancy(&record, &by_case(&record)[0]);

@@ -20,7 +20,7 @@ pub struct Stretch<'a> {
 /// Stretches of the trials that count; empty if the samples cover too little of the load to speak for it, or it is not
 /// known when it was.
 pub fn stretches<'a>(run: &'a RunRecord, case: &CaseTrials<'a>) -> Vec<Stretch<'a>> {
-    stretches_in(&run.samples, case)
+    stretches_in(&run.load().samples, case)
 }
 
 /// The same between these samples, which may be of another host.

@@ -8,7 +8,7 @@ use crate::limits::SWEEP_POINTS;
 use crate::phrase::{both, pick};
 use std::collections::BTreeMap;
 use stend_base::{Say, format, say};
-use stend_spec::plan::Plan;
+use stend_plan::Plan;
 
 /// A value that breaks the shape of its sweep.
 #[derive(Debug, Clone)]

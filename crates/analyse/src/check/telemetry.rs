@@ -22,7 +22,8 @@ pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let outcomes = case.counting.iter().map(|trial| trial.outcome);
-    let stretches: Vec<_> = outcomes.filter_map(|o| cost::stretch(&run.samples, o.load_start, o.window_end)).collect();
+    let stretches: Vec<_> =
+        outcomes.filter_map(|o| cost::stretch(&run.load().samples, o.load_start, o.window_end)).collect();
     let length =
         stretches.iter().fold(0u64, |sum, (first, last, _)| sum.saturating_add(last.at.saturating_sub(first.at).0));
     let taking = stretches.iter().fold(0u64, |sum, stretch| sum.saturating_add(stretch.2));
@@ -54,14 +55,14 @@ mod tests {
     fn cheap_samples_pass_and_dear_ones_are_a_warning() {
         let of = |cost_ns: u64| {
             let mut record = run().trial(0).done().record();
-            record.samples.iter_mut().for_each(|sample| sample.cost_ns = cost_ns);
+            record.load_mut().samples.iter_mut().for_each(|sample| sample.cost_ns = cost_ns);
             telemetry(&record, &by_case(&record)[0])
         };
         let (cheap, dear) = (of(200_000), of(20_000_000));
         assert_eq!((cheap.status, cheap.measured.en.as_str()), (CheckStatus::Pass, "0.04 %"));
         assert_eq!((dear.status, dear.measured.en.as_str()), (CheckStatus::Warn, "4.00 %"));
         let mut record = run().trial(0).done().record();
-        record.samples.clear();
+        record.load_mut().samples.clear();
         assert_eq!(telemetry(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
     }
 }

@@ -1,11 +1,11 @@
 //! The arms of one run, compared as if each were a run of its own.
 
-use super::floor::{Floor, of_itself};
-use super::{Comparison, Options, Pairing, compare_as};
+use super::floor::of_itself;
+use super::{Comparison, Floor, Options, Pairing, compare, compare_as};
 use crate::findings::{CaseFinding, Findings};
 use stend_base::{Error, Kind, Result, say};
+use stend_plan::Plan;
 use stend_record::{EventKind, RunRecord};
-use stend_spec::plan::Plan;
 
 /// One arm as a run of its own.
 struct OneArm {
@@ -41,8 +41,18 @@ pub fn compare_arms(run: &RunRecord, findings: &Findings, options: &Options) -> 
     Ok(Some(comparison))
 }
 
+/// The floor that a run shows: of its arms of the same configuration if it has any, otherwise against `baseline`, of which
+/// it is then a repetition. `None` if neither gives six distances. Errors: those of the plan of `run`.
+pub fn floor(run: (&RunRecord, &Findings), baseline: (&RunRecord, &Findings)) -> Result<Option<Floor>> {
+    if let Some(found) = own_floor(run.0, run.1)? {
+        return Ok(Some(found));
+    }
+    let repeated = compare(&[baseline, run], &Options::default());
+    Ok(of_itself(&[repeated], vec![run.1.run.clone()]))
+}
+
 /// The A/A floor of a run: from every pair of its arms that are the same configuration. Errors: those of [`Plan::new`].
-pub(super) fn floor(run: &RunRecord, findings: &Findings) -> Result<Option<Floor>> {
+fn own_floor(run: &RunRecord, findings: &Findings) -> Result<Option<Floor>> {
     let plan = Plan::new(&run.header.inputs)?;
     Ok(floor_of(run, &plan, &entered(run, findings, &plan)))
 }
@@ -95,8 +105,8 @@ fn record_of(run: &RunRecord, plan: &Plan, arm: u32) -> Option<RunRecord> {
     let EventKind::Arm { facts, .. } = &entered.kind else { return None };
     let mut record = RunRecord::new(run.header.clone());
     record.state = run.state.clone();
-    record.host = Some(facts.host.clone());
-    record.targets = facts.targets.clone();
+    record.load_mut().facts = Some(facts.host.clone());
+    record.load_mut().targets = facts.targets.clone();
     record.fill = run.fill;
     record.trials = run.trials.iter().filter(|trial| plan.arm_of(trial.case) == Some(arm)).cloned().collect();
     record.events = vec![entered.clone()];

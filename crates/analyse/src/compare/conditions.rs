@@ -70,10 +70,10 @@ fn looked_at(facts: &ArmFacts) -> impl Iterator<Item = ArmCondition> {
 /// Always the same keys in the same order.
 fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
     let stand = record.header.stand.as_ref().map_or_else(unknown, |stand| Say::same(&stand.name));
-    let mut items = machine(record.host.as_ref());
+    let mut items = machine(record.load().facts.as_ref());
     items.push(("stand", say!("stand", "стенд"), stand));
-    items.extend(targets(&record.targets));
-    items.extend(devices(&record.targets));
+    items.extend(targets(&record.load().targets));
+    items.extend(devices(&record.load().targets));
     items.extend(storage(record));
     items.extend(asked(record));
     items.extend(tool(record, findings));
@@ -147,8 +147,8 @@ fn devices(targets: &[TargetFacts]) -> Vec<Item> {
 
 /// The storage host and what is below it. What is known of none is left out.
 fn storage(record: &RunRecord) -> Vec<Item> {
-    let storage = record.storage.as_ref().map(|storage| &storage.facts);
-    let host = storage.map(|storage| &storage.host);
+    let storage = record.storage();
+    let host = storage.and_then(|storage| storage.facts.as_ref());
     let devices = storage.map(|storage| stend_record::targets::devices(&storage.targets)).unwrap_or_default();
     let text = |of: fn(&HostFacts) -> String| Say::same(host.map(of).unwrap_or_default());
     let list = |of: fn(&Device) -> Option<String>| Say::same(counted(devices.iter().filter_map(|d| of(d))));
@@ -358,7 +358,7 @@ mod tests {
         let record = run().trial(0).done().record();
         let shown: Vec<&str> = of_run(&record, &analyse(&record).unwrap()).iter().map(|item| item.0).collect();
         let names = ["target_kind", "target_identity", "target_size", "target"];
-        let facts = [fields(record.host.as_ref().unwrap()), fields(&record.targets[0])].concat();
+        let facts = [fields(record.load().facts.as_ref().unwrap()), fields(&record.load().targets[0])].concat();
         for fact in facts {
             let known = shown.contains(&fact.as_str())
                 || names.iter().any(|name| *name == format!("target_{fact}") || fact == "path")
@@ -371,7 +371,8 @@ mod tests {
     fn a_file_system_without_a_journal_is_another_one() {
         let file_system = |journal| {
             let mut record = run().trial(0).done().record();
-            (record.targets[0].file_system, record.targets[0].journal) = (Some("ext4".into()), journal);
+            (record.load_mut().targets[0].file_system, record.load_mut().targets[0].journal) =
+                (Some("ext4".into()), journal);
             let items = of_run(&record, &analyse(&record).unwrap());
             items.into_iter().find(|item| item.0 == "file_system").unwrap().2.en
         };
@@ -391,8 +392,8 @@ mod tests {
     fn only_what_differs_is_listed_as_changed() {
         let a = run().trial(0).done().record();
         let mut b = a.clone();
-        b.host.as_mut().unwrap().kernel = "6.12".into();
-        b.targets[0].devices[1].firmware = Some("1.6".into());
+        b.load_mut().facts.as_mut().unwrap().kernel = "6.12".into();
+        b.load_mut().targets[0].devices[1].firmware = Some("1.6".into());
         b.header.suite_text.push('#');
         b.header.inputs.seed = 8;
         let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());

@@ -1,6 +1,6 @@
 //! H71: did what is compared drift while it was measured, so that what came later differs for that alone?
 
-use super::mean::averaged;
+use super::mean::mean_of;
 use super::{ByBlock, Comparison, Metric};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::DRIFT_T;
@@ -75,8 +75,9 @@ fn drifts(comparison: &Comparison) -> Vec<Drift> {
         .filter(|cell| cell.metric == Metric::Rate)
         .filter_map(|cell| Some((cell.run, cell.ratio.by_block.as_ref()?)))
         .collect();
-    let mut sides: Vec<BTreeMap<u32, f64>> = vec![averaged(rates.iter().map(|(_, cell)| &cell.baseline))];
-    let of_run = |run: usize| averaged(rates.iter().filter(move |(r, _)| *r == run).map(|(_, cell)| &cell.other));
+    let mut sides: Vec<BTreeMap<u32, f64>> = vec![mean_of(rates.iter().map(|(_, cell)| &cell.baseline)).alone()];
+    let of_run =
+        |run: usize| mean_of(rates.iter().filter(move |(r, _)| *r == run).map(|(_, cell)| &cell.other)).alone();
     sides.extend((1..comparison.runs.len()).map(of_run));
     match comparison.interleaved {
         true => slope(&sides.iter().collect::<Vec<_>>()).into_iter().collect(),

@@ -35,7 +35,7 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) 
             say!("Nothing that is compared writes.", "Ничто из сравниваемого не пишет."),
         );
     };
-    let may_fail: Vec<Option<u32>> = runs.iter().map(|(record, _)| may_fail(&record.targets)).collect();
+    let may_fail: Vec<Option<u32>> = runs.iter().map(|(record, _)| may_fail(&record.load().targets)).collect();
     if let [Some(first), rest @ ..] = may_fail.as_slice()
         && rest.iter().flatten().any(|n| n != first)
     {
@@ -100,7 +100,7 @@ fn differences(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) -> Op
 /// Whether the devices under the targets have the same identities and are stacked alike in all runs.
 fn on_the_same_devices(runs: &[(&RunRecord, &Findings)]) -> bool {
     let of = |record: &RunRecord| -> Option<Vec<(String, u32, String)>> {
-        let devices = stend_record::targets::devices(&record.targets);
+        let devices = stend_record::targets::devices(&record.load().targets);
         let one = |device: &Device| Some((device.kind.clone(), device.depth, device.identity.clone()?));
         devices.into_iter().map(one).collect()
     };
@@ -150,14 +150,14 @@ fn fate(kept: Kept, lang: Lang) -> &'static str {
 
 /// What becomes of acknowledged writes; `None` where the drives do not say.
 fn kept(record: &RunRecord, trial: &Trial) -> Option<Kept> {
-    if record.targets.iter().any(|target| flushes_are_off(target).is_some()) {
+    if record.load().targets.iter().any(|target| flushes_are_off(target).is_some()) {
         return Some(Kept::Volatile);
     }
     let synced = |sync: &Sync| !matches!(sync, Sync::None | Sync::SyncFileRange(_));
     if trial.direct && syncs(trial).iter().all(synced) {
         return Some(Kept::Durable);
     }
-    let volatile = is_volatile(&record.targets)?;
+    let volatile = is_volatile(&record.load().targets)?;
     Some(if volatile || !trial.direct { Kept::Volatile } else { Kept::Durable })
 }
 
@@ -213,7 +213,9 @@ mod tests {
     fn on_array(level: &str, members: u32) -> RunRecord {
         let mut record = writes(Sync::None);
         let array = Device { name: "md0".into(), kind: "md".into(), ..Device::default() };
-        record.targets[0].devices.insert(0, Device { level: Some(level.into()), members: Some(members), ..array });
+        record.load_mut().targets[0]
+            .devices
+            .insert(0, Device { level: Some(level.into()), members: Some(members), ..array });
         record
     }
 
@@ -242,14 +244,14 @@ mod tests {
     #[test]
     fn a_mount_without_flushes_and_a_volatile_cache_are_another_durability() {
         let mut unsafe_mount = writes(Sync::Fdatasync(1));
-        unsafe_mount.targets[0].mount_options = Some("rw,nobarrier".into());
+        unsafe_mount.load_mut().targets[0].mount_options = Some("rw,nobarrier".into());
         let found = check(&writes(Sync::Fdatasync(1)), &unsafe_mount);
         assert_eq!(
             (found.status, found.measured.en.as_str()),
             (CheckStatus::Fail, "log: durable / lost with the power")
         );
         let mut volatile = writes(Sync::None);
-        volatile.targets[0].devices.iter_mut().for_each(|d| d.write_cache = Some("write back".into()));
+        volatile.load_mut().targets[0].devices.iter_mut().for_each(|d| d.write_cache = Some("write back".into()));
         assert_eq!(check(&writes(Sync::None), &volatile).status, CheckStatus::Fail);
         assert_eq!(check(&volatile, &volatile).status, CheckStatus::Pass, "equal is equal");
     }
@@ -266,12 +268,15 @@ mod tests {
     #[test]
     fn where_redundancy_is_hidden_nobody_knows_and_reads_do_not_ask() {
         let mut pool = writes(Sync::None);
-        pool.targets[0].file_system = Some("zfs".into());
+        pool.load_mut().targets[0].file_system = Some("zfs".into());
         assert_eq!(check(&pool, &writes(Sync::None)).status, CheckStatus::NotMeasurable);
-        pool.targets[0].devices.iter_mut().for_each(|device| device.identity = Some(format!("wwn:{}", device.name)));
+        pool.load_mut().targets[0]
+            .devices
+            .iter_mut()
+            .for_each(|device| device.identity = Some(format!("wwn:{}", device.name)));
         assert_eq!(check(&pool, &pool).measured.en, "the same syncs on the same devices");
         let mut other = pool.clone();
-        other.targets[0].devices[1].identity = Some("wwn:0x2".into());
+        other.load_mut().targets[0].devices[1].identity = Some("wwn:0x2".into());
         assert_eq!(check(&pool, &other).status, CheckStatus::NotMeasurable);
         let reads = run_of(vec![case("read", 100, 1, Sync::None)]).six_blocks(&[100.0]).record();
         assert_eq!(check(&reads, &reads).status, CheckStatus::NotApplicable);

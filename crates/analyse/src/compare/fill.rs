@@ -48,7 +48,8 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)]) -> CheckResult {
 
 /// Used share of the file system under each target that is a directory.
 fn used(record: &RunRecord) -> Vec<f64> {
-    let directories = record.targets.iter().filter(|target| target.kind == TargetKind::Directory && target.size.0 > 0);
+    let directories =
+        record.load().targets.iter().filter(|target| target.kind == TargetKind::Directory && target.size.0 > 0);
     directories.map(|target| 1.0 - (target.free.0 as f64 / target.size.0 as f64).min(1.0)).collect()
 }
 
@@ -73,22 +74,25 @@ mod tests {
 
     #[test]
     fn as_full_within_two_points_passes() {
-        let found = check(|other| other.targets[0].free = Bytes::gib(49));
+        let found = check(|other| other.load_mut().targets[0].free = Bytes::gib(49));
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "50.0 % / 51.0 %"));
     }
 
     #[test]
     fn a_fuller_file_system_is_a_warning() {
-        let found = check(|other| other.targets[0].free = Bytes::gib(20));
+        let found = check(|other| other.load_mut().targets[0].free = Bytes::gib(20));
         assert_eq!((found.status, found.measured.ru.as_str()), (CheckStatus::Warn, "50,0 % / 80,0 %"));
         assert_eq!(found.limit.ru, "± 2 п.п.");
     }
 
     #[test]
     fn what_is_not_on_file_systems_cannot_be_held_against_each_other() {
-        assert_eq!(check(|other| other.targets[0].kind = TargetKind::BlockDevice).status, CheckStatus::NotMeasurable);
+        assert_eq!(
+            check(|other| other.load_mut().targets[0].kind = TargetKind::BlockDevice).status,
+            CheckStatus::NotMeasurable
+        );
         let mut device = run().six_blocks(&[1000.0]).record();
-        device.targets[0].kind = TargetKind::BlockDevice;
+        device.load_mut().targets[0].kind = TargetKind::BlockDevice;
         let findings = analyse(&device).unwrap();
         let compared = compare(&[(&device, &findings), (&device, &findings)], &Options::default());
         let found = compared.checks.iter().find(|check| check.id == "H27").unwrap();

@@ -1,55 +1,14 @@
 //! A/A floor: how far a configuration is from itself. What differs by less is noise of this stand, whatever its
 //! interval says (method S5, H72).
 
-use super::{Comparison, Doubt, Metric, Options, arms};
-use crate::findings::{CheckResult, CheckStatus, Findings};
+use super::{Comparison, Doubt, Floor, Metric, Noise};
+use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::both;
-use crate::stats::paired;
-use stend_base::{Lang, Result, Say, format, say};
-use stend_record::RunRecord;
+use crate::stats::{paired, quotient};
+use stend_base::{Lang, Say, format, say};
 
 /// Fewer distances are no floor: as with blocks, six are the least that say anything at 5 %.
 const DISTANCES_MIN: usize = 6;
-
-/// How far a configuration is from itself.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Floor {
-    /// Rates; `None` with fewer than six distances.
-    pub rate: Option<Noise>,
-    /// p99 of latencies; `None` with fewer than six distances.
-    pub latency: Option<Noise>,
-    /// What was compared with itself: names of arms, or the id of a run.
-    pub from: Vec<String>,
-}
-
-/// 95th percentile of the distances.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Noise {
-    /// The distance, as a part of the value: 0.03 is from 1 / 1.03 to 1.03.
-    pub share: f64,
-    /// Distances that it is of, one for each block of each cell; with fewer than 20 it is the largest.
-    pub distances: u32,
-}
-
-impl Floor {
-    /// The floor of what is compared.
-    pub fn of(&self, metric: Metric) -> Option<Noise> {
-        match metric {
-            Metric::Rate => self.rate,
-            Metric::P99(_) => self.latency,
-        }
-    }
-}
-
-/// The floor that a run shows: of its arms of the same configuration if it has any, otherwise against `baseline`, of which
-/// it is then a repetition. `None` if neither gives six distances. Errors: those of the plan of `run`.
-pub fn floor(run: (&RunRecord, &Findings), baseline: (&RunRecord, &Findings)) -> Result<Option<Floor>> {
-    if let Some(found) = arms::floor(run.0, run.1)? {
-        return Ok(Some(found));
-    }
-    let repeated = super::compare(&[baseline, run], &Options::default());
-    Ok(of_itself(&[repeated], vec![run.1.run.clone()]))
-}
 
 /// The floor from comparisons of a configuration with itself.
 pub(super) fn of_itself(comparisons: &[Comparison], from: Vec<String>) -> Option<Floor> {
@@ -59,7 +18,7 @@ pub(super) fn of_itself(comparisons: &[Comparison], from: Vec<String>) -> Option
         let distances: Vec<f64> = cells
             .filter(|ratio| !matches!(ratio.judged.doubt, Some(Doubt::Failed(_) | Doubt::OtherWorkload)))
             .filter_map(|ratio| ratio.by_block.as_ref())
-            .flat_map(|cell| cell.other.iter().filter_map(|(block, log)| Some(log - cell.baseline.get(block)?)))
+            .flat_map(|cell| quotient::effects(&cell.baseline, &cell.other))
             .collect();
         let share = paired::floor(&distances).filter(|_| distances.len() >= DISTANCES_MIN)?;
         Some(Noise { share, distances: distances.len() as u32 })
@@ -122,8 +81,11 @@ fn words(floor: &Floor, lang: Lang) -> String {
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::compare::{Options, floor};
     use crate::compare::{Verdict, compare, compare_arms};
+    use crate::findings::Findings;
     use crate::fixture::run;
+    use stend_record::RunRecord;
     use stend_spec::arm::Switch;
 
     fn command() -> Switch {

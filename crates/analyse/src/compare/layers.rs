@@ -1,36 +1,8 @@
 //! The price of a layer: of two runs one of which lies on the stack of the other, what the layers in between cost or bring.
 
-use super::{CaseComparison, Comparison, Metric, Pairing, RatioValue, base};
-use crate::findings::{Findings, Headline};
+use super::{CaseComparison, Comparison, LayerPrice, LayerRate, Metric, Pairing, base};
+use crate::findings::Findings;
 use stend_record::{RunRecord, TargetFacts, TargetKind};
-
-/// What one or several layers do to every case that both runs have.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LayerPrice {
-    /// Index of the run without them.
-    pub below: usize,
-    /// Index of the run with them.
-    pub above: usize,
-    /// The layers, from below, e.g. `md → ext4`.
-    pub layers: String,
-    /// Rate with them over rate without, by case in the order of the run without.
-    pub rates: Vec<LayerRate>,
-    /// Geometric mean of these with its interval; `None` for a single case.
-    pub mean: Option<(f64, Option<(f64, f64)>)>,
-}
-
-/// One case with layers against the same without.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LayerRate {
-    /// Label of the case.
-    pub label: String,
-    /// What is compared.
-    pub headline: Headline,
-    /// The ratio.
-    pub value: RatioValue,
-    /// Its 95 % interval.
-    pub interval: Option<(f64, f64)>,
-}
 
 /// What a target consists of, from the drives up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +57,7 @@ impl Stack {
 
 /// For every run that stands on another one: the price of what it has more than the one nearest to it.
 pub(super) fn prices(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Vec<LayerPrice> {
-    let stacks: Vec<Option<Stack>> = runs.iter().map(|(record, _)| Stack::of(&record.targets)).collect();
+    let stacks: Vec<Option<Stack>> = runs.iter().map(|(record, _)| Stack::of(&record.load().targets)).collect();
     let mut found = Vec::new();
     for (above, stack) in stacks.iter().enumerate() {
         let Some(stack) = stack else { continue };
@@ -139,7 +111,7 @@ mod tests {
     fn on(devices: Vec<Device>, file_system: Option<&str>, iops: f64) -> RunRecord {
         let cases = vec![case("read", 100, 8, Sync::None), case("write", 0, 8, Sync::None)];
         let mut record = run_of(cases).six_blocks(&[iops, iops / 2.0]).record();
-        let target = &mut record.targets[0];
+        let target = &mut record.load_mut().targets[0];
         target.devices = devices;
         target.kind = if file_system.is_some() { TargetKind::Directory } else { TargetKind::BlockDevice };
         target.file_system = file_system.map(String::from);

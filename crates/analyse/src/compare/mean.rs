@@ -1,38 +1,12 @@
 //! One figure for a whole table: the geometric mean of its ratios. An arithmetic mean of percents depends on which run
 //! is called the baseline, so there is none (method S5, H74).
 
-use super::{ByBlock, Comparison, Doubt, Pairing, Ratio};
+use super::{ByBlock, Comparison, Doubt, Mean, Metric, Pairing, Ratio};
 use crate::findings::{CheckResult, CheckStatus};
-use crate::stats::{mean, paired, welch};
+use crate::stats::mean;
+use crate::stats::quotient::{self, Figure, Part};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Say, say};
-use stend_spec::workload::Op;
-
-/// What of a case is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Metric {
-    /// The rate: I/Os or bytes per second; more is better.
-    Rate,
-    /// p99 of the latency of an operation; less is better.
-    P99(Op),
-}
-
-/// Geometric mean of the ratios of one run to the baseline.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mean {
-    /// Index of the run.
-    pub run: usize,
-    /// What is averaged.
-    pub metric: Metric,
-    /// Ratios in it, at least two.
-    pub cells: u32,
-    /// Ratios of the table that are not in it, because they have no interval, failed a check or are of another workload.
-    pub left_out: u32,
-    /// The mean; 1 is equal.
-    pub value: f64,
-    /// Its 95 % interval, from the mean log ratio of each block; `None` with fewer than two blocks that all cells have.
-    pub interval: Option<(f64, f64)>,
-}
 
 /// The means of a table: by run, its rates first. Only where there are two ratios or more.
 pub(super) fn means(comparison: &Comparison, pairing: Pairing) -> Vec<Mean> {
@@ -50,42 +24,31 @@ fn one(run: usize, metric: Metric, ratios: &[&Ratio], pairing: Pairing) -> Optio
     if used.len() < 2 {
         return None;
     }
-    let baseline = averaged(used.iter().map(|cell| &cell.baseline));
-    let other = averaged(used.iter().map(|cell| &cell.other));
+    let [baseline, other] =
+        [mean_of(used.iter().map(|cell| &cell.baseline)), mean_of(used.iter().map(|cell| &cell.other))];
     let found = match pairing {
-        Pairing::Blocks => {
-            let both = other.iter().filter_map(|(block, above)| Some(above - baseline.get(block)?));
-            paired::ratio(&both.collect::<Vec<f64>>()).map(|found| (found.ratio, found.interval))
-        }
-        Pairing::None => {
-            let values = |side: &BTreeMap<u32, f64>| side.values().map(|log| log.exp()).collect::<Vec<f64>>();
-            welch::log_ratio(&values(&baseline), &values(&other)).map(|found| (found.ratio, found.interval))
-        }
+        Pairing::Blocks => quotient::of_pairs(&baseline, &other),
+        Pairing::None => quotient::of_independent(&baseline, &other),
     };
-    let (value, interval) = match found {
-        Some((value, interval)) => (value, Some(interval)),
-        None => (alone(&used)?, None),
-    };
+    let (value, interval) = ((other.all - baseline.all).exp(), found.map(|found| found.interval));
     let left_out = (ratios.len() - used.len()) as u32;
     Some(Mean { run, metric, cells: used.len() as u32, left_out, value, interval })
 }
 
-/// Mean over the cells, in the blocks that all of them have.
-pub(super) fn averaged<'a>(cells: impl Iterator<Item = &'a BTreeMap<u32, f64>> + Clone) -> BTreeMap<u32, f64> {
-    let common = cells.clone().map(|cell| cell.keys().copied().collect::<BTreeSet<u32>>());
+/// The geometric mean of several cells, its parts the blocks that all of them have.
+pub(super) fn mean_of<'a>(cells: impl Iterator<Item = &'a Figure> + Clone) -> Figure {
+    let common = cells.clone().map(|cell| cell.parts.keys().copied().collect::<BTreeSet<u32>>());
     let common = common.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default();
+    let over = |of: &dyn Fn(&Figure) -> Option<f64>| mean(&cells.clone().filter_map(of).collect::<Vec<_>>());
     let of_block = |block: u32| {
-        let logs: Vec<f64> = cells.clone().filter_map(|cell| cell.get(&block).copied()).collect();
-        Some((block, mean(&logs)?))
+        let alone = over(&|cell| cell.parts.get(&block).map(|part| part.alone))?;
+        let without = over(&|cell| cell.parts.get(&block).map(|part| part.without))?;
+        Some((block, Part { alone, without }))
     };
-    common.into_iter().filter_map(of_block).collect()
-}
-
-/// The mean of cells that have no two blocks in common.
-fn alone(cells: &[&ByBlock]) -> Option<f64> {
-    let side = |side: &BTreeMap<u32, f64>| mean(&side.values().copied().collect::<Vec<_>>());
-    let logs: Option<Vec<f64>> = cells.iter().map(|cell| Some(side(&cell.other)? - side(&cell.baseline)?)).collect();
-    mean(&logs?).map(f64::exp)
+    Figure {
+        all: over(&|cell| Some(cell.all)).unwrap_or(0.0),
+        parts: common.into_iter().filter_map(of_block).collect(),
+    }
 }
 
 /// H74: whether one figure may stand for the table.
@@ -125,6 +88,7 @@ mod tests {
     use crate::fixture::{RunBuilder, case, run_of};
     use stend_record::RunRecord;
     use stend_spec::arm::Switch;
+    use stend_spec::workload::Op;
     use stend_spec::workload::Sync;
 
     fn cases(n: u32) -> RunBuilder {
@@ -209,10 +173,27 @@ mod tests {
 
     #[test]
     fn cells_without_two_blocks_in_common_have_a_mean_without_an_interval() {
-        let logs = |blocks: [u32; 2], log: f64| blocks.map(|block| (block, log)).into_iter().collect();
-        let cell = |blocks, other| ByBlock { baseline: logs(blocks, 0.0), other: logs(blocks, other) };
+        let cell = |blocks: [u32; 2], all: f64| {
+            let part = Part { alone: all, without: all };
+            Figure { all, parts: blocks.map(|block| (block, part)).into() }
+        };
         let (a, b) = (cell([0, 1], 0.2), cell([2, 3], 0.4));
-        assert!((alone(&[&a, &b]).unwrap() - 0.3f64.exp()).abs() < 1e-12);
-        assert_eq!(averaged([&a.other, &b.other].into_iter()), BTreeMap::new());
+        let found = mean_of([&a, &b].into_iter());
+        assert!((found.all - 0.3).abs() < 1e-12 && found.parts.is_empty());
+        assert_eq!(quotient::of_pairs(&found, &found), None);
+    }
+
+    #[test]
+    fn the_mean_of_ratios_is_that_of_the_ratios_shown() {
+        let found = compared(&arms(&[2.0, 0.7, 1.3], 6));
+        let shown: Vec<f64> = found
+            .cells()
+            .filter(|cell| cell.metric == Metric::Rate)
+            .filter_map(|cell| match cell.ratio.value {
+                crate::compare::RatioValue::At(value) => Some(value.ln()),
+                _ => None,
+            })
+            .collect();
+        assert!((found.means[0].value - mean(&shown).unwrap().exp()).abs() < 1e-12, "{:?}", found.means);
     }
 }

@@ -4,8 +4,8 @@ use super::Comparison;
 use crate::findings::{CheckResult, CheckStatus, Findings};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Say, say};
+use stend_plan::Plan;
 use stend_record::RunRecord;
-use stend_spec::plan::Plan;
 
 /// Most omissions that are named.
 const NAMED_MAX: usize = 3;

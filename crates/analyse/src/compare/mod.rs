@@ -4,6 +4,7 @@
 mod alternation;
 mod arms;
 mod conditions;
+mod curves;
 mod drift;
 mod durable;
 mod factor;
@@ -17,17 +18,16 @@ mod stands;
 mod types;
 mod verdict;
 
-pub use arms::compare_arms;
+pub use arms::{compare_arms, floor};
 pub use conditions::of_arm as arm_conditions;
-pub use floor::{Floor, Noise, floor};
-pub use layers::{LayerPrice, LayerRate};
-pub use mean::{Mean, Metric};
+pub use curves::draw;
 pub(crate) use ratio::{Seen, Sides};
 pub use types::{
-    ArmCondition, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, LatencySide, Options, P, PartSide,
-    Ratio, RatioBasis, RatioValue, Robust, Side, Test, Unmatched,
+    ArmCondition, Blocks, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, Doubt, Floor, GateFinding,
+    GatedCell, Judged, LatencySide, LayerPrice, LayerRate, Limited, LimitedValue, Mean, Metric, Noise, Open, Options,
+    Outcome, P, PartSide, Ratio, RatioBasis, RatioValue, Robust, Rule, Side, Test, UnfitLimit, Unmatched, Verdict,
+    letter,
 };
-pub use verdict::{Doubt, Judged, Rule, Verdict};
 
 use crate::findings::{CaseFinding, Findings, Headline, OpFinding};
 use crate::trials::{CaseTrials, by_case};
@@ -104,6 +104,7 @@ fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
         layers: Vec::new(),
         checks: Vec::new(),
         gate: None,
+        charts: Vec::new(),
     };
     // A mean leaves out what failed a check, which judging tells.
     comparison.rule = verdict::judge(&mut comparison, None);
@@ -120,6 +121,7 @@ fn compared_run(record: &RunRecord, findings: &Findings) -> ComparedRun {
         builds: record.header.stand.as_ref().map(|_| builds(record)),
         started_unix: findings.started_unix,
         state: findings.state.clone(),
+        label: findings.label.clone(),
         arm: None,
         grade: findings.grade.level,
     }

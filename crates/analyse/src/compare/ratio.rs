@@ -5,9 +5,11 @@
 use super::{ByBlock, Doubt, Judged, P, Pairing, QUANTILE, Ratio, RatioBasis, RatioValue, Robust, Test};
 use crate::by_trial::figures_of;
 use crate::findings::{Headline, OpFinding, QuantileValue, Rates};
-use crate::stats::{mean, order_statistic, paired, signed_rank, welch};
+use crate::operations::{OpLatency, latencies};
+use crate::stats::quotient::{self, Figure};
+use crate::stats::{order_statistic, signed_rank};
 use crate::trials::CaseTrials;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stend_spec::workload::Op;
 
 /// I/Os that the rate of a case counts.
@@ -35,14 +37,28 @@ struct OneSide<'a> {
     total: &'a Rates,
     ops: &'a [OpFinding],
     trials: &'a CaseTrials<'a>,
+    /// Latencies over all counting trials.
+    latencies: Vec<OpLatency>,
     /// What is found about each counting trial alone.
     by_trial: Vec<Vec<OpFinding>>,
+    /// Trials that stand or fall together, by their places among those that count: those of a block.
+    units: BTreeMap<u32, Vec<usize>>,
+    /// Places of trials in blocks that the other side lacks: what drifted would not cancel.
+    unpaired: Vec<usize>,
 }
 
 impl<'a> OneSide<'a> {
-    fn new(Seen { total, ops, trials }: Seen<'a>) -> OneSide<'a> {
+    fn new(Seen { total, ops, trials }: Seen<'a>, pairing: Pairing) -> OneSide<'a> {
         let by_trial = trials.counting.iter().map(|trial| figures_of(trials, *trial)).collect();
-        OneSide { total, ops, trials, by_trial }
+        OneSide {
+            total,
+            ops,
+            trials,
+            latencies: latencies(trials),
+            by_trial,
+            units: units(trials, pairing),
+            unpaired: Vec::new(),
+        }
     }
 
     /// The rate of each counting trial, per second: of `ops` of one stream, or of all.
@@ -58,13 +74,23 @@ impl<'a> OneSide<'a> {
         self.trials.counting.iter().map(rate).collect()
     }
 
-    /// Values by counting trial, sorted into the blocks of these trials.
-    fn by_block(&self, values: &[f64]) -> BTreeMap<u32, Vec<f64>> {
-        let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (trial, value) in self.trials.counting.iter().zip(values) {
-            blocks.entry(trial.record.block).or_default().push(*value);
-        }
-        blocks
+    /// Leaves out the blocks that are not `common`.
+    fn keep(&mut self, common: &BTreeSet<u32>) {
+        let (kept, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.units).into_iter().partition(|(unit, _)| common.contains(unit));
+        self.units = kept;
+        self.unpaired = left.into_values().flatten().collect();
+    }
+
+    /// The p99 that is `told` over all trials, unless some have no partner.
+    fn p99_figure(&self, told: f64, (stream, op): (u16, Op), by_trial: &[f64]) -> Option<Figure> {
+        let of = self.latencies.iter().find(|latency| (latency.stream, latency.op) == (stream, op))?;
+        let without = |left_out: &[usize]| {
+            let gone = [left_out, &self.unpaired].concat();
+            Some(of.distribution.quantile_without(&gone, QUANTILE)?.0 as f64)
+        };
+        let all = if self.unpaired.is_empty() { told } else { without(&[])? };
+        Figure::new(all, &self.units, by_trial, without)
     }
 
     fn op(&self, stream: u16, op: Op) -> Option<&OpFinding> {
@@ -92,18 +118,51 @@ impl<'a> OneSide<'a> {
 impl<'a> Sides<'a> {
     /// Both sides of a case.
     pub fn new(baseline: Seen<'a>, other: Seen<'a>, pairing: Pairing) -> Sides<'a> {
-        Sides { baseline: OneSide::new(baseline), other: OneSide::new(other), pairing }
+        let (mut baseline, mut other) = (OneSide::new(baseline, pairing), OneSide::new(other, pairing));
+        if pairing == Pairing::Blocks {
+            let common = baseline.units.keys().filter(|unit| other.units.contains_key(unit)).copied().collect();
+            baseline.keep(&common);
+            other.keep(&common);
+        }
+        Sides { baseline, other, pairing }
     }
 
-    /// The ratio of values by trial, as the trials belong together; otherwise `shown`.
-    fn over(&self, a: &[f64], b: &[f64], shown: RatioValue) -> Ratio {
-        let blocks = (self.baseline.by_block(a), self.other.by_block(b));
-        let ratio = match self.pairing {
-            Pairing::None => over_trials(a, b, shown),
-            Pairing::Blocks => over_blocks(&blocks.0, &blocks.1, shown),
+    /// The quotient of two figures that are told, as the trials belong together; `told` alone where it has no interval.
+    fn over(&self, figures: Option<[Figure; 2]>, told: RatioValue) -> Ratio {
+        let units = [&self.baseline.units, &self.other.units];
+        let both = units.map(BTreeMap::len).into_iter().min().unwrap_or(0);
+        if both < 2 {
+            return Ratio::bare(told, RatioBasis::TooFewTrials);
+        }
+        let Some([baseline, other]) = figures else { return Ratio::bare(told, RatioBasis::NotANumber) };
+        let found = match self.pairing {
+            Pairing::None => quotient::of_independent(&baseline, &other),
+            Pairing::Blocks => quotient::of_pairs(&baseline, &other),
         };
-        let by_block = ratio.interval.map(|_| ByBlock { baseline: logs(&blocks.0), other: logs(&blocks.1) });
-        Ratio { by_block, ..ratio }
+        let Some(found) = found else { return Ratio::bare(told, RatioBasis::NotANumber) };
+        let (basis, robust) = match self.pairing {
+            Pairing::None => {
+                let [baseline, other] = units.map(|units| units.len() as u32);
+                (RatioBasis::Trials { baseline, other }, None)
+            }
+            Pairing::Blocks => {
+                let centre = signed_rank::centre(&quotient::effects(&baseline, &other));
+                (RatioBasis::Blocks { n: both as u32 }, centre.map(robust))
+            }
+        };
+        let p = found.p.map(|found| match self.pairing {
+            Pairing::None => P { p: found.p, test: Test::Welch },
+            Pairing::Blocks => P::from(found),
+        });
+        Ratio {
+            value: RatioValue::At(found.ratio),
+            interval: Some(found.interval),
+            basis,
+            p,
+            robust,
+            judged: Judged::doubtful(Doubt::NoInterval),
+            by_block: Some(ByBlock { baseline, other }),
+        }
     }
 
     /// Ratio of the headline rate.
@@ -119,9 +178,10 @@ impl<'a> Sides<'a> {
     }
 
     fn rate_of(&self, stream: Option<u16>, ops: &[Op], headline: Headline, shown: [&Rates; 2]) -> Ratio {
-        let [a, b] = [&self.baseline, &self.other].map(|side| side.rates(stream, ops, headline));
         let [from, to] = shown.map(|rates| rates.of(headline).value);
-        self.over(&a, &b, quotient(from, to))
+        let figure = |side: &OneSide<'_>| Figure::of_mean(&side.units, &side.rates(stream, ops, headline));
+        let figures = figure(&self.baseline).zip(figure(&self.other));
+        self.over(figures.map(<[Figure; 2]>::from), quotient_of(from, to))
     }
 
     /// Ratio of the p99 of one operation; `None` if the baseline does not have the operation.
@@ -130,7 +190,7 @@ impl<'a> Sides<'a> {
         let b = p99(self.other.op(stream, op)?)?;
         let alone = |value: QuantileValue| value.single().map_or(value, QuantileValue::At);
         let value = match (alone(a), alone(b)) {
-            (QuantileValue::At(a), QuantileValue::At(b)) => quotient(a.0 as f64, b.0 as f64),
+            (QuantileValue::At(a), QuantileValue::At(b)) => quotient_of(a.0 as f64, b.0 as f64),
             (QuantileValue::At(a), QuantileValue::Above(b)) => above(a.0 as f64, b.0 as f64),
             (QuantileValue::Above(a), QuantileValue::At(b)) => below(a.0 as f64, b.0 as f64),
             (QuantileValue::Above(_), QuantileValue::Above(_)) => RatioValue::Unknown,
@@ -145,58 +205,29 @@ impl<'a> Sides<'a> {
             return Some(Ratio::bare(value, RatioBasis::NotANumber));
         }
         let by_trial = self.baseline.p99s(stream, op).and_then(|a| Ok((a, self.other.p99s(stream, op)?)));
-        Some(match by_trial {
-            Ok((a, b)) => self.over(&a, &b, value),
-            Err(basis) => Ratio::bare(value, basis),
-        })
+        let by_trial = match by_trial {
+            Ok(by_trial) => by_trial,
+            Err(basis) => return Some(Ratio::bare(value, basis)),
+        };
+        let figure = |side: &OneSide<'_>, all: QuantileValue, by_trial: &[f64]| match alone(all) {
+            QuantileValue::At(all) => side.p99_figure(all.0 as f64, (stream, op), by_trial),
+            _ => None,
+        };
+        let figures = figure(&self.baseline, a, &by_trial.0).zip(figure(&self.other, b, &by_trial.1));
+        Some(self.over(figures.map(<[Figure; 2]>::from), value))
     }
 }
 
-/// The ratio over blocks where that can be told, otherwise `shown`, which has no interval.
-fn over_blocks(a: &BTreeMap<u32, Vec<f64>>, b: &BTreeMap<u32, Vec<f64>>, shown: RatioValue) -> Ratio {
-    let both: Vec<(&Vec<f64>, &Vec<f64>)> = a.iter().filter_map(|(block, a)| Some((b.get(block)?, a))).collect();
-    if both.len() < 2 {
-        return Ratio::bare(shown, RatioBasis::TooFewTrials);
+/// Trials by block. Where sides are two sets and a block has several, each trial is one of its own.
+fn units(trials: &CaseTrials<'_>, pairing: Pairing) -> BTreeMap<u32, Vec<usize>> {
+    let mut units: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (place, trial) in trials.counting.iter().enumerate() {
+        units.entry(trial.record.block).or_default().push(place);
     }
-    let effects: Option<Vec<f64>> = both.iter().map(|(above, below)| paired::effect(above, below)).collect();
-    let effects = effects.unwrap_or_default();
-    match paired::ratio(&effects) {
-        Some(found) => Ratio {
-            value: RatioValue::At(found.ratio),
-            interval: Some(found.interval),
-            basis: RatioBasis::Blocks { n: found.blocks as u32 },
-            p: found.p.map(P::from),
-            robust: signed_rank::centre(&effects).map(robust),
-            judged: Judged::doubtful(Doubt::NoInterval),
-            by_block: None,
-        },
-        None => Ratio::bare(shown, RatioBasis::NotANumber),
+    match pairing == Pairing::None && units.len() < trials.counting.len() {
+        true => (0..trials.counting.len()).map(|place| (place as u32, vec![place])).collect(),
+        false => units,
     }
-}
-
-/// The ratio over trials where that can be told, otherwise `shown`, which has no interval.
-fn over_trials(a: &[f64], b: &[f64], shown: RatioValue) -> Ratio {
-    if a.len() < 2 || b.len() < 2 {
-        return Ratio::bare(shown, RatioBasis::TooFewTrials);
-    }
-    match welch::log_ratio(a, b) {
-        Some(found) => Ratio {
-            value: RatioValue::At(found.ratio),
-            interval: Some(found.interval),
-            basis: RatioBasis::Trials { baseline: a.len() as u32, other: b.len() as u32 },
-            p: Some(P { p: found.p, test: Test::Welch }),
-            robust: None,
-            judged: Judged::doubtful(Doubt::NoInterval),
-            by_block: None,
-        },
-        None => Ratio::bare(shown, RatioBasis::NotANumber),
-    }
-}
-
-/// Mean logarithm of each block. Where there is an interval all values are above 0.
-fn logs(blocks: &BTreeMap<u32, Vec<f64>>) -> BTreeMap<u32, f64> {
-    let log = |values: &Vec<f64>| mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
-    blocks.iter().filter_map(|(block, values)| Some((*block, log(values)?))).collect()
 }
 
 fn robust(centre: signed_rank::Centre) -> Robust {
@@ -207,7 +238,7 @@ fn p99(op: &OpFinding) -> Option<QuantileValue> {
     op.quantiles.iter().find(|q| q.q == QUANTILE).map(|q| q.value)
 }
 
-fn quotient(a: f64, b: f64) -> RatioValue {
+fn quotient_of(a: f64, b: f64) -> RatioValue {
     if a > 0.0 { RatioValue::At(b / a) } else { RatioValue::Unknown }
 }
 

@@ -67,8 +67,8 @@ fn other_drives(runs: &[(&RunRecord, &Findings)]) -> Option<Condition> {
 
 /// Identities of what lies below everything, of a stand of two hosts on the one with the drives; one that has none is like no other.
 fn drives(record: &RunRecord) -> BTreeSet<Option<String>> {
-    let targets = record.storage.as_ref().map_or(&record.targets, |storage| &storage.facts.targets);
-    let disks = stend_record::targets::devices(targets);
+    let host = record.storage().unwrap_or(record.load());
+    let disks = stend_record::targets::devices(&host.targets);
     disks.into_iter().filter(|device| device.kind == "disk").map(|device| device.identity.clone()).collect()
 }
 
@@ -81,7 +81,7 @@ fn same_drives(runs: &[(&RunRecord, &Findings)], key: &str) -> bool {
         _ => device.write_cache.clone(),
     };
     let values = |record: &RunRecord| -> BTreeSet<Option<String>> {
-        let devices = stend_record::targets::devices(&record.targets);
+        let devices = stend_record::targets::devices(&record.load().targets);
         devices.into_iter().filter(|device| device.kind == "disk").map(of).collect()
     };
     let mut all = runs.iter().map(|(record, _)| values(record));
@@ -100,7 +100,7 @@ mod tests {
         let mut record = run().trial(0).done().record();
         let text = String::new();
         record.header.stand = Some(StandText { name: name.into(), file: "s.yaml".into(), text, nonce: 7 });
-        record.targets[0].identity = Some(identity.into());
+        record.load_mut().targets[0].identity = Some(identity.into());
         record
     }
 
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn names_and_layers_follow_from_stands_on_the_same_drives() {
         let (a, mut b) = (on_stand("plain", "md:1"), on_stand("mirror", "md:2"));
-        b.host.as_mut().unwrap().kernel = "6.12".into();
+        b.load_mut().facts.as_mut().unwrap().kernel = "6.12".into();
         let expected = (["stand", "target_identity"], ["kernel"]);
         assert_eq!(keys(&a, &b), (expected.0.map(String::from).to_vec(), expected.1.map(String::from).to_vec()));
     }
@@ -123,13 +123,13 @@ mod tests {
         let far = |name: &str, identity: &str| {
             let mut record = over_storage(on_stand(name, identity));
             // The stand draws who the namespace is.
-            record.targets[0].devices[0].identity = Some(identity.into());
+            record.load_mut().targets[0].devices[0].identity = Some(identity.into());
             record
         };
         let (a, mut b) = (far("tcp", "uuid:1"), far("tcp-mirror", "uuid:2"));
         assert_eq!(keys(&a, &b).1, Vec::<String>::new());
-        let storage = &mut b.storage.as_mut().unwrap().facts;
-        storage.host.kernel = "6.12".into();
+        let storage = b.storage_mut().unwrap();
+        storage.facts.as_mut().unwrap().kernel = "6.12".into();
         storage.targets[0].devices[1].identity = Some("wwn:other".into());
         assert_eq!(keys(&a, &b).1, ["storage_kernel", "drives"]);
     }
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn nothing_follows_where_a_run_has_no_stand_and_other_drives_are_told() {
         let (a, mut b) = (on_stand("plain", "md:1"), on_stand("mirror", "md:2"));
-        let disk = b.targets[0].devices.iter().position(|device| device.kind == "disk").unwrap();
-        b.targets[0].devices[disk].identity = Some("wwn:other".into());
+        let disk = b.load().targets[0].devices.iter().position(|device| device.kind == "disk").unwrap();
+        b.load_mut().targets[0].devices[disk].identity = Some("wwn:other".into());
         let follow = ["stand", "target_identity", "device_identities"].map(String::from).to_vec();
         assert_eq!(keys(&a, &b), (follow, vec!["drives".to_string()]));
         let mut b = on_stand("mirror", "md:2");
-        b.targets[0].devices[disk].scheduler = Some("bfq".into());
+        b.load_mut().targets[0].devices[disk].scheduler = Some("bfq".into());
         assert_eq!(keys(&a, &b).1, ["schedulers"]);
         b.header.stand = None;
         assert!(keys(&a, &b).0.is_empty());

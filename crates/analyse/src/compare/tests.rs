@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::analyse;
+use crate::findings::QuantileValue;
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::Nanos;
 use stend_base::histogram::Sparse;
@@ -287,4 +288,67 @@ fn a_case_that_one_run_lacks_is_told_with_its_reason() {
     assert_eq!(status_of(&all, "H73"), (Pass, "2 of 2 cases".into()));
     let told = "1 of 2 cases; missing: b (the run ended before its turn)";
     assert_eq!(status_of(&some, "H73"), (Warn, told.into()));
+}
+
+/// Rates of a case in each block, by run or arm; everything lies far apart, so that geometric and arithmetic means differ.
+const WILD: [f64; 6] = [10_000.0, 2_000.0, 30_000.0, 9_000.0, 500.0, 15_000.0];
+
+fn of_rates(rates: &[f64]) -> RunRecord {
+    let trials = (0..).zip(rates).fold(run(), |run, (block, iops)| run.trial(0).block(block).iops(*iops).done());
+    trials.record()
+}
+
+/// Every ratio of a comparison against the quotient of the two values beside it.
+fn agrees(found: &Comparison) {
+    let side = |run: usize| found.cases[0].sides[run].as_ref().unwrap();
+    let quotient = side(1).rate.value / side(0).rate.value;
+    let p99 = |run: usize| match side(run).latencies[0].p99.value {
+        QuantileValue::At(value) => value.0 as f64,
+        other => panic!("{other:?}"),
+    };
+    for (ratio, quotient) in [
+        (side(1).rate_ratio.as_ref().unwrap(), quotient),
+        (side(1).latencies[0].ratio.as_ref().unwrap(), p99(1) / p99(0)),
+    ] {
+        let RatioValue::At(value) = ratio.value else { panic!("{ratio:?}") };
+        let (low, high) = ratio.interval.unwrap();
+        assert!((value / quotient - 1.0).abs() < 1e-9 && low <= value && value <= high, "{quotient}: {ratio:?}");
+    }
+}
+
+#[test]
+fn a_ratio_is_the_quotient_of_the_values_beside_it_and_lies_in_its_interval() {
+    let other: Vec<f64> = WILD.iter().rev().map(|rate| rate * 3.0).collect();
+    agrees(&compared(&[of_rates(&WILD), of_rates(&other)]));
+    let arms = (0..).zip(WILD.iter().zip(&other)).fold(two_arms(), |run, (block, (a, b))| {
+        run.trial(0).block(block).iops(*a).done().trial(1).block(block).iops(*b).done()
+    });
+    let record = arms.record();
+    agrees(&compare_arms(&record, &analyse(&record).unwrap(), &Options::default()).unwrap().unwrap());
+}
+
+fn two_arms() -> RunBuilder {
+    let command = Switch::Command { enter: vec!["x".into()], leave: vec!["y".into()] };
+    run().arms(&[("a", Switch::None, "6.1"), ("b", command, "6.2")])
+}
+
+#[test]
+fn a_block_that_one_arm_lacks_does_not_move_the_ratio() {
+    // The machine gets ten times as fast; the second arm is 5 % faster all the time, and has no trial in the last block.
+    let mut run = two_arms();
+    for (block, iops) in (0..).zip([1_000.0, 2_000.0, 3_000.0, 5_000.0, 7_000.0, 10_000.0, 10_000.0]) {
+        run = run.trial(0).block(block).iops(iops).done();
+        if block < 6 {
+            run = run.trial(1).block(block).iops(iops * 1.05).done();
+        }
+    }
+    let record = run.record();
+    let found = compare_arms(&record, &analyse(&record).unwrap(), &Options::default()).unwrap().unwrap();
+    let ratio = found.cases[0].sides[1].as_ref().unwrap().rate_ratio.as_ref().unwrap();
+    let (low, high) = ratio.interval.unwrap();
+    assert_eq!(ratio.basis, RatioBasis::Blocks { n: 6 });
+    assert!(
+        matches!(ratio.value, RatioValue::At(v) if (v - 1.05).abs() < 1e-3) && low > 1.03 && high < 1.07,
+        "{ratio:?}"
+    );
 }

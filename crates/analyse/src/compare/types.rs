@@ -1,16 +1,23 @@
 //! What a comparison says: data, and what follows from one piece of it alone.
 
-use super::floor::Floor;
-use super::layers::LayerPrice;
-use super::mean::{Mean, Metric};
-use super::verdict::{Doubt, Judged, Rule};
+mod floor;
+mod gate;
+mod layers;
+mod mean;
+mod verdict;
+
+use crate::chart::Chart;
 use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile, Rates};
-use crate::gate::GateFinding;
+use crate::stats::quotient::Figure;
 use crate::stats::sign_flip::Probability;
-use std::collections::BTreeMap;
+pub use floor::{Floor, Noise};
+pub use gate::{Blocks, GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+pub use layers::{LayerPrice, LayerRate};
+pub use mean::{Mean, Metric};
 use stend_base::Say;
 use stend_record::RunState;
 use stend_spec::workload::Op;
+pub use verdict::{Doubt, Judged, Rule, Verdict};
 
 /// Runs compared with the first of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +49,16 @@ pub struct Comparison {
     pub checks: Vec<CheckResult>,
     /// What a gate says of it, if there is one.
     pub gate: Option<GateFinding>,
+    /// Curves of the latencies of all sides; empty unless [`draw`](super::draw) was called.
+    pub charts: Vec<Chart>,
+}
+
+/// Short name of a run inside a comparison: A, B, … Z, then numbers.
+pub fn letter(index: usize) -> String {
+    match u8::try_from(index) {
+        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
+        _ => (index + 1).to_string(),
+    }
 }
 
 /// What a user decides about a comparison before looking at it.
@@ -75,6 +92,8 @@ pub struct ComparedRun {
     pub started_unix: i64,
     /// How far it got.
     pub state: RunState,
+    /// What the user called the run, if anything.
+    pub label: Option<String>,
     /// Name of the arm, if arms of one run are compared.
     pub arm: Option<String>,
     /// What its numbers may be used for.
@@ -195,13 +214,13 @@ pub struct Ratio {
     pub by_block: Option<ByBlock>,
 }
 
-/// Values of one cell: mean natural logarithm of the trials of each block.
+/// Values of one cell with what each block is to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByBlock {
     /// Of the baseline.
-    pub baseline: BTreeMap<u32, f64>,
+    pub baseline: Figure,
     /// Of the other run.
-    pub other: BTreeMap<u32, f64>,
+    pub other: Figure,
 }
 
 /// A two-sided probability.
@@ -249,12 +268,12 @@ pub enum RatioValue {
 /// Where a ratio and its interval come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatioBasis {
-    /// Arms of one run: the ratio within each block, and Student's t over the blocks.
+    /// Arms of one run: the two values shown, and Student's t over the blocks.
     Blocks {
         /// Blocks in which both arms have the case.
         n: u32,
     },
-    /// Geometric means of the trials of either run, with Welch's interval on logarithms.
+    /// The two values shown, with Welch's interval on logarithms.
     Trials {
         /// Trials of the baseline.
         baseline: u32,

@@ -2,42 +2,12 @@
 
 use super::middle_and_most;
 use crate::check::bound;
+use crate::findings::{BackTimes, CutFinding};
 use crate::phrase::{both, pick};
-use serde::{Deserialize, Serialize};
 use stend_base::{Lang, Nanos, Say, format};
+use stend_plan::Plan;
 use stend_record::verification::{Checked, Defect};
 use stend_record::{Back, Crash, EventKind, FaultMoment, RunRecord, TrialRecord};
-use stend_spec::plan::Plan;
-
-/// Cuts of power in the trials of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct CutFinding {
-    /// How often it was cut.
-    pub cuts: u64,
-    /// Those of them after which data were compared with what had been acknowledged.
-    pub judged: u64,
-    /// Blocks with an acknowledged write, over all of these: what was compared.
-    pub acknowledged: u64,
-    /// Cuts that took or changed something of that.
-    pub harmful: u64,
-    /// What was found of all blocks.
-    pub checked: Checked,
-    /// Blocks that cannot be read any more.
-    pub unread: u64,
-    /// How long after a cut there was something again; `None`: of none it is known.
-    pub back: Option<BackTimes>,
-}
-
-/// How long after cuts of power there was something again: median and largest of each.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct BackTimes {
-    /// The guest answered.
-    pub answered: (Nanos, Nanos),
-    /// The stand was up; `None`: there is none.
-    pub stood: Option<(Nanos, Nanos)>,
-    /// The first block had been read and compared.
-    pub read: (Nanos, Nanos),
-}
 
 /// Whether a trial ended with the cut of power that its case asks for.
 pub fn ended_by_cut(run: &RunRecord, plan: &Plan, trial: &TrialRecord) -> bool {
@@ -207,7 +177,7 @@ mod tests {
             let at = Nanos::secs(100 + u64::from(trial));
             let what = Say::same("cut");
             let kind = EventKind::Fault { trial, fault: 0, moment: FaultMoment::Done, what };
-            record.events.push(Event { at, kind });
+            record.events.push(Event::new(at, kind));
             let Some(checked) = *checked else { continue };
             let crash = Crash {
                 run: 9,
@@ -223,7 +193,7 @@ mod tests {
                 replayed: None,
             };
             let kind = EventKind::Crash(Aftermath::Judged(Box::new(crash)));
-            record.events.push(Event { at, kind });
+            record.events.push(Event::new(at, kind));
         }
         record
     }
@@ -283,7 +253,7 @@ mod tests {
         let fine = Some(Checked { ok: 100, ..Checked::default() });
         let back = |trial, [answered, stood, read]: [u64; 3]| {
             let [answered, stood, read] = [answered, stood, read].map(Nanos::secs);
-            Event { at: Nanos::secs(90), kind: EventKind::Back(Back { trial, answered, stood: Some(stood), read }) }
+            Event::new(Nanos::secs(90), EventKind::Back(Back { trial, answered, stood: Some(stood), read }))
         };
         let mut one = record(&[fine]);
         one.events.push(back(0, [20, 25, 26]));

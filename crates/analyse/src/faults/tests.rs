@@ -17,9 +17,8 @@ fn record() -> RunRecord {
     let mut record = run_of(vec![failing()]).trial(0).done().record();
     let outcome = record.trials[0].outcome.clone().unwrap();
     let at = outcome.window_start + Nanos::secs(5);
-    let event = |at: Nanos, moment, what: &str| Event {
-        at,
-        kind: EventKind::Fault { trial: record.trials[0].trial, fault: 0, moment, what: Say::same(what) },
+    let event = |at: Nanos, moment, what: &str| {
+        Event::new(at, EventKind::Fault { trial: record.trials[0].trial, fault: 0, moment, what: Say::same(what) })
     };
     let events = [
         event(at, FaultMoment::Begins, "out"),

@@ -1,7 +1,7 @@
 //! What events did, in sentences.
 
-use super::{FaultFinding, FaultTrial, middle_and_most};
-use crate::findings::Caveat;
+use super::middle_and_most;
+use crate::findings::{Caveat, FaultFinding, FaultTrial};
 use crate::phrase::{both, pick};
 use stend_base::{Lang, Nanos, Say, format};
 

@@ -11,15 +11,15 @@ use stend_spec::workload::{Mix, Op, Sync};
 
 /// Warnings before a run, after a change of what is known. The size of the memory is not, unless set.
 fn before(mut record: RunRecord, change: impl FnOnce(&mut RunRecord)) -> Vec<Caveat> {
-    record.host.as_mut().unwrap().memory = Bytes(0);
+    record.load_mut().facts.as_mut().unwrap().memory = Bytes(0);
     change(&mut record);
     let plan = Plan::new(&record.header.inputs).unwrap();
-    forewarn(record.host.as_ref().unwrap(), record.targets.as_slice(), &plan)
+    forewarn(record.load().facts.as_ref().unwrap(), record.load().targets.as_slice(), &plan)
 }
 
 /// The same of a run that is fine but for the fill that every run announces.
 fn warned(change: impl FnOnce(&mut TargetFacts)) -> Vec<Caveat> {
-    let mut found = before(run().record(), |r| change(&mut r.targets[0]));
+    let mut found = before(run().record(), |r| change(&mut r.load_mut().targets[0]));
     assert!(matches!(found.pop(), Some(Caveat::WillWrite { .. })), "{found:?}");
     found
 }
@@ -146,8 +146,8 @@ fn others_are_told_when_they_do_more_than_a_quiet_system() {
 fn what_is_said_of_six_targets_is_said_once() {
     let six = |change: fn(usize, &mut TargetFacts)| {
         before(run().record(), |record| {
-            let target = record.targets[0].clone();
-            record.targets = (0..6)
+            let target = record.load().targets[0].clone();
+            record.load_mut().targets = (0..6)
                 .map(|index| {
                     let mut own = TargetFacts { path: format!("/srv/{index}"), ..target.clone() };
                     change(index, &mut own);
@@ -177,7 +177,7 @@ fn what_is_said_of_six_targets_is_said_once() {
 /// The warning about memory on a machine with this much of it.
 fn memory(gib: u64, change: impl FnOnce(&mut RunRecord)) -> Option<Caveat> {
     let found = before(run().record(), |r| {
-        r.host.as_mut().unwrap().memory = Bytes::gib(gib);
+        r.load_mut().facts.as_mut().unwrap().memory = Bytes::gib(gib);
         change(r);
     });
     found.into_iter().find(|caveat| matches!(caveat, Caveat::MemorySized { .. }))
@@ -196,12 +196,12 @@ fn a_working_set_of_the_size_of_memory_lasts_as_a_caveat_only_where_memory_can_a
     assert!(direct.is_preliminary());
     for change in [
         (|r: &mut RunRecord| r.header.inputs.suite.cases[0].direct = false) as fn(&mut RunRecord),
-        |r| r.targets[0].file_system = Some("zfs".into()),
-        |r| r.targets[0].file_system = Some("fuseblk".into()),
+        |r| r.load_mut().targets[0].file_system = Some("zfs".into()),
+        |r| r.load_mut().targets[0].file_system = Some("fuseblk".into()),
     ] {
         assert!(!memory(3, change).unwrap().is_preliminary());
     }
-    let nfs = |r: &mut RunRecord| r.targets[0].file_system = Some("nfs4".into());
+    let nfs = |r: &mut RunRecord| r.load_mut().targets[0].file_system = Some("nfs4".into());
     assert_eq!(memory(3, nfs), None, "its memory is elsewhere");
 }
 
@@ -294,8 +294,8 @@ fn reads_beside_what_is_erased_are_fine_and_reads_of_it_are_not() {
 fn only_a_read_of_something_in_use_comes_first() {
     let found = before(run().record(), |r| {
         let mounted = Refusal::Mounted { at: "/srv".into() };
-        r.targets[0].access = WriteAccess::Refused(vec![mounted, Refusal::ReadOnly]);
-        r.host.as_mut().unwrap().cpus = 2;
+        r.load_mut().targets[0].access = WriteAccess::Refused(vec![mounted, Refusal::ReadOnly]);
+        r.load_mut().facts.as_mut().unwrap().cpus = 2;
     });
     let [Caveat::TargetInUse { reasons }, Caveat::FewCpus { cpus: 2 }, _] = found.as_slice() else {
         panic!("{found:?}")
@@ -308,7 +308,7 @@ fn what_will_be_written_is_told_with_its_share_of_a_drive_that_wears() {
     let written = |change: fn(&mut Device)| {
         let cases = vec![case("r", 100, 1, Sync::None), case("w", 0, 1, Sync::None)];
         let mut found = before(run_of(cases).record(), |r| {
-            let disk = &mut r.targets[0].devices[1];
+            let disk = &mut r.load_mut().targets[0].devices[1];
             (disk.rotational, disk.size) = (Some(false), Bytes::gib(500));
             change(disk);
         });

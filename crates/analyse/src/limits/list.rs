@@ -161,6 +161,7 @@ fn of_the_engine() -> Vec<Limit> {
         limit!(Share RUN_DELAY_VISIBLE, "H40", "part of the window that a load thread waited for a CPU, visible above", "часть окна, которую поток нагрузки ждал процессора, выше заметно"),
         limit!(Share RUN_DELAY_BOUND, "H40", "the same, from which the result is that of the engine", "то же, с чего результат — это движок"),
         limit!(Share THREAD_BUSY, "H40", "part of one CPU of the busiest load thread", "занятость самого занятого потока нагрузки"),
+        limit!(Share LATE_STAMPS, "H40", "how late completions are stamped, at most, of the mean latency", "опоздание отметок завершения, не больше, от средней задержки"),
         limit!(Number DEPTH_REACHED, "H41", "I/Os in flight at the device over those asked for, at least", "операций в полёте на устройстве к запрошенным, не меньше"),
         limit!(Number DEPTH_LOST, "H41", "the same in each trial, at least", "то же в каждом испытании, не меньше"),
         limit!(Share OFFERED_DEVIATION, "H43", "served against offered rate", "обслуженная скорость против поданной"),

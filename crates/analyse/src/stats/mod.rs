@@ -13,6 +13,7 @@ pub mod order_statistic;
 pub mod paired;
 pub mod plateau;
 pub mod pts;
+pub mod quotient;
 pub mod sign_flip;
 pub mod signed_rank;
 pub mod t_interval;

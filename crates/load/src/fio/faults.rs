@@ -4,7 +4,7 @@
 //! one line on its standard output, with the name of its own function and without a place.
 
 use super::document::Report;
-use super::outcome::{Ran, kinds};
+use super::ran::{Ran, kinds};
 use crate::layout::Job;
 use stend_record::fio_bins as bins;
 use stend_record::observed::IoErrors;

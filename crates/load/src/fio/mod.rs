@@ -11,6 +11,7 @@ mod job;
 mod logs;
 mod outcome;
 mod probe;
+mod ran;
 mod scratch;
 mod slices;
 
@@ -23,7 +24,8 @@ use crate::crew::stopped_before_start;
 use crate::layout::{self, Job};
 use crate::prober::Prober;
 use crate::{Control, crew, trial};
-use outcome::{Ran, Told};
+use outcome::Told;
+use ran::Ran;
 use scratch::Scratch;
 use std::fs::File;
 use std::io::BufReader;

@@ -4,32 +4,18 @@ use super::document::{Document, Report, Side};
 use super::faults;
 use super::job;
 use super::logs::Row;
+use super::ran::{Ran, kinds};
 use super::slices::{self, Done};
-use crate::child::{Cut, Ended};
+use crate::child::Cut;
 use crate::layout::Job;
 use stend_base::{Bytes, Nanos};
 use stend_record::External;
 use stend_record::fio_bins::{self as bins, Bins};
 use stend_record::observed::{EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
-use stend_spec::workload::{OPS, Op, Region, Trial};
+use stend_spec::workload::{OPS, Op, Region};
 
 /// Times in fio's logs are cut to whole ms twice, and so are the two ends of what it calls its runtime.
 const TIME_ERROR: Nanos = Nanos::millis(2);
-
-/// A trial that fio ran.
-#[derive(Debug)]
-pub(super) struct Ran<'a> {
-    /// What was asked for.
-    pub trial: &'a Trial,
-    /// The jobs, in the order of the sections.
-    pub jobs: &'a [Job],
-    /// How fio ended.
-    pub ended: &'a Ended,
-    /// Time between two lines of a log, ms.
-    pub hist_ms: u64,
-    /// Logs have the times of CLOCK_MONOTONIC.
-    pub monotonic: bool,
-}
 
 /// What fio told.
 #[derive(Debug)]
@@ -200,12 +186,6 @@ fn reports<'a>(ran: &Ran, document: &'a Document) -> Result<Vec<&'a Report>, Str
         found.ok_or(format!("{} says nothing of job `{name}`", document.version))
     };
     ran.jobs.iter().map(of).collect()
-}
-
-/// Kinds of I/O that a job makes, syncs last.
-pub(super) fn kinds(job: &Job) -> impl Iterator<Item = Op> {
-    let syncs = job.spec.mix.write > 0 && job.spec.sync.every() > 0;
-    job.spec.mix.shares().map(|(op, _)| op).chain(syncs.then_some(Op::Sync))
 }
 
 fn totals(job: &Job, report: &Report) -> Result<JobTotals, String> {

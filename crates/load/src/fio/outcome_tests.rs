@@ -1,11 +1,13 @@
 //! What fio 3.33 really said of a trial, and what becomes of it.
 
 use super::*;
+use crate::child::Ended;
 use crate::layout::{self, tests::stream, tests::trial};
 use proptest::prelude::*;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use stend_record::observed::IoErrors;
+use stend_spec::workload::Trial;
 use stend_spec::workload::{Mix, Pattern, Stream, Sync};
 
 /// The trial of the fixtures: 200 ms of ramp and 300 ms of window, two streams of one job.

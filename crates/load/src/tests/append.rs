@@ -1,8 +1,9 @@
 //! Jobs that append, by every lane.
 
 use super::support::{contents, done, run, stream, trial};
-use crate::engine::{Task, run as run_task};
+use crate::engine::run as run_task;
 use crate::target::Target;
+use crate::task::Task;
 use crate::{Control, layout};
 use std::path::Path;
 use stend_base::{Bytes, MilliIops};

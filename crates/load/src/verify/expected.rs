@@ -1,9 +1,9 @@
 //! What every block of an area may hold, kept while its writes come and go, by several threads at once. Must not
 //! allocate or lock after it was made, unless something is wrong.
 
-use super::Marks;
 use super::judge::Allowed;
-use crate::layout::Area;
+use super::marks::Marks;
+use crate::area::Area;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use stend_record::verification::{Checked, Defect, Mismatch};

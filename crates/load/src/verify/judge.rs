@@ -1,6 +1,6 @@
 //! Whether a block is as it was written: docs/formats/verification.md in code. Pure; must not know how it was read.
 
-use super::Marks;
+use super::marks::Marks;
 use super::sector::{self, Content, Mark, SECTOR};
 use stend_record::verification::{Defect, Found};
 

@@ -5,52 +5,27 @@
 //! window everything that was written is read once more if the suite asks for it ([`read_back`]). What a crash must not take
 //! is kept in a [`ledger`]. Must not change when or where I/O is made.
 
+pub(crate) mod check;
 pub(crate) mod expected;
 mod judge;
 pub(crate) mod ledger;
+pub(crate) mod marks;
 pub(crate) mod read_back;
 mod sector;
 #[cfg(test)]
 mod tests;
 
 use crate::layout::Job;
+use check::Check;
 use expected::Expected;
 use judge::{Allowed, Judgement, judge};
-use ledger::Account;
+use ledger::account::Account;
+use marks::Marks;
 use sector::SECTOR;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Result, say};
 use stend_record::verification::{Checked, Mismatch};
 use stend_spec::workload::Op;
-
-/// Whose blocks these are: every sector that a verified trial writes carries both numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Marks {
-    /// Number of the run, or of its session if it was resumed: a later one has a larger one.
-    pub run: u64,
-    /// Number of the trial in its run, from 1.
-    pub epoch: u32,
-}
-
-impl Marks {
-    /// The marks of the trial number `trial` (from 0) in a session of a run that made its target ready at
-    /// `realtime_ns`, the wall clock. A session that resumes a run has a number of its own: nobody knows whether the
-    /// last trial before a crash is in the run file.
-    pub fn of_session(realtime_ns: u64, trial: u32) -> Marks {
-        Marks { run: realtime_ns, epoch: trial.saturating_add(1) }
-    }
-}
-
-/// How the data of a job are verified.
-#[derive(Debug, Clone)]
-pub(crate) struct Check {
-    /// What every block of its area may hold.
-    pub expected: Arc<Expected>,
-    /// After the window: the blocks to be read back, in this order.
-    pub listed: Option<Arc<[u64]>>,
-    /// Where its writes are kept for the judgement of a crash, if they are.
-    pub account: Option<Account>,
-}
 
 /// Memory of the expected state of a job, bytes; jobs that share an area have it together, and count it once.
 pub(crate) fn memory(job: &Job) -> u64 {

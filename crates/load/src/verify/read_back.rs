@@ -3,8 +3,9 @@
 
 use super::Check;
 use super::expected::{EXAMPLES, Expected};
-use crate::engine::{self, Task};
+use crate::engine;
 use crate::layout::Job;
+use crate::task::Task;
 use crate::{Control, INTERVAL};
 use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Nanos, Say};

@@ -1,7 +1,7 @@
 //! The mark that every sector of a verified block carries, and its body: docs/formats/verification.md is the contract.
 //! Pure; must not know what is expected.
 
-use super::Marks;
+use super::marks::Marks;
 use stend_base::own_data;
 use stend_base::random::draw;
 use stend_record::verification::Found;

@@ -21,13 +21,28 @@ pub fn cannot_create(path: &Path, error: &io::Error) -> Box<Error> {
             "укажите другое имя: файл прогона никогда не заменяется"
         ));
     }
+    if error.kind() == io::ErrorKind::NotFound {
+        let directory = path.parent().unwrap_or(path).display();
+        return Error::new(
+            Kind::RunFile,
+            say!(
+                "cannot create the run file `{shown}`: there is no directory `{directory}`",
+                "не удаётся создать файл прогона `{shown}`: нет каталога `{directory}`"
+            ),
+        )
+        .hint(say!(
+            "name a file in a directory that exists and that you may write to",
+            "укажите файл в существующем каталоге, доступном на запись"
+        ));
+    }
+    let Say { en, ru } = stend_sys::regular::why(error);
     Error::new(
         Kind::RunFile,
-        say!("cannot create the run file `{shown}`: {error}", "не удаётся создать файл прогона `{shown}`: {error}"),
+        say!("cannot create the run file `{shown}`: {en}", "не удаётся создать файл прогона `{shown}`: {ru}"),
     )
     .hint(say!(
-        "name a file in a directory that exists and that you may write to",
-        "укажите файл в существующем каталоге, доступном для записи"
+        "name a file in a directory that you may write to: `-o FILE`",
+        "укажите файл в каталоге, доступном вам на запись: `-o ФАЙЛ`"
     ))
 }
 

@@ -1,9 +1,12 @@
 //! The few facts of a run file that a list of runs shows, without reading what was measured.
 
-use super::reader::{check_file, check_tables, damaged, header_of, open, unreadable};
+use super::identity::check_file;
+use super::reader::{check_tables, damaged, header_of, open, unreadable};
 use super::schema::{self, key};
 use crate::facts::TargetFacts;
+use crate::hosts::HostId;
 use crate::run::{RunHeader, RunState};
+use rusqlite::Connection;
 use std::path::Path;
 use stend_base::Result;
 
@@ -26,18 +29,37 @@ pub struct Glance {
 ///
 /// Errors as those of [`read`](super::read); damage of anything but the header is not noticed.
 pub fn glance(path: &Path) -> Result<Glance> {
-    check_file(path)?;
+    let (db, header) = header(path)?;
     let unreadable = unreadable(path);
-    let db = open(path).map_err(unreadable)?;
-    check_tables(&db).map_err(|why| damaged(path, &why))?;
-    let header = header_of(&db, path)?;
     let sql = "SELECT COUNT(DISTINCT case_index), COUNT(*) FROM trial WHERE round = 0";
     let (cases, trials) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(unreadable)?;
     Ok(Glance {
         header,
         state: schema::get_meta(&db, key::END).ok().flatten().unwrap_or(RunState::Open),
-        targets: schema::get_meta(&db, key::TARGETS).ok().flatten().unwrap_or_default(),
+        targets: schema::get_host(&db, HostId::LOAD).ok().flatten().unwrap_or_default().targets,
         cases,
         trials,
     })
+}
+
+/// The id of the run in a file.
+///
+/// Errors as those of [`glance`].
+pub(super) fn id_of(path: &Path) -> Result<String> {
+    header(path).map(|(_, header)| header.id)
+}
+
+/// What the user calls the run in a file.
+///
+/// Errors as those of [`glance`].
+pub(super) fn label_of(path: &Path) -> Result<Option<String>> {
+    header(path).map(|(_, header)| header.label)
+}
+
+fn header(path: &Path) -> Result<(Connection, RunHeader)> {
+    check_file(path)?;
+    let db = open(path).map_err(unreadable(path))?;
+    check_tables(&db).map_err(|why| damaged(path, &why))?;
+    let header = header_of(&db, path)?;
+    Ok((db, header))
 }

@@ -1,7 +1,8 @@
 //! Reads the logs of every I/O back, piece by piece: they may be larger than memory. Must not change the file, and believes
 //! nothing that it says about its own size.
 
-use super::reader::{self, Budget, damaged, unreadable};
+use super::identity::Budget;
+use super::reader::{self, damaged, unreadable};
 use super::schema::{self, BODY_MAX, key};
 use super::spool;
 use crate::io_log::{IoChunk, Records};

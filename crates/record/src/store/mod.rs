@@ -4,34 +4,48 @@
 //! the only code that opens a run file for writing; they must not know how a run is made or judged.
 
 mod ballast;
+mod copy;
 mod crc;
+mod directory;
 mod failure;
 mod glance;
+mod id;
+mod identity;
 mod io_log;
+mod links;
 mod locate;
 mod lock;
 mod owner;
 mod queue;
 mod reader;
 mod recorder;
+mod removal;
+mod runs;
 mod schema;
 mod spool;
 mod writer;
 
+pub use copy::copy;
+pub use directory::{directory, make_directory, may_create};
 pub use glance::{Glance, glance};
+pub use id::new_run_id;
 pub use io_log::{IoLogs, io_logs};
-pub use locate::{directory, locate, make_directory, may_create, new_run_id};
+pub use links::make_known;
+pub use locate::{Found, Located, find, locate};
 pub use owner::Owner;
-pub use reader::read;
+pub use reader::{read, read_outcomes};
+pub use recorder::Options;
+pub use removal::{forget, may_remove, remove};
+pub use runs::{KnownRun, known_runs};
 pub use spool::frames as spooled;
-pub use writer::{Options, Writer, create, create_whole, resume};
+pub use writer::{Writer, create, create_whole, resume};
 
 /// Extension of a run file, without the dot.
 pub const EXTENSION: &str = "stend";
 
 /// Version of the layout described in `docs/ARCHITECTURE.md`, kept as SQLite's `user_version`. Raised
 /// by any change of the tables or of a recorded type; older versions stay readable.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 #[cfg(test)]
 mod samples;

@@ -39,8 +39,8 @@ impl Owner {
         Ok(rustix::fs::fchown(file.as_fd(), Some(self.user()), Some(self.group()))?)
     }
 
-    /// Hands over a directory that was just created; a link put in its place is not followed.
-    pub fn take_directory(self, path: &Path) -> io::Result<()> {
+    /// Hands over a directory or a link that was just created; where a link leads is not touched.
+    pub fn take_entry(self, path: &Path) -> io::Result<()> {
         let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
         Ok(rustix::fs::chownat(rustix::fs::CWD, path, Some(self.user()), Some(self.group()), flags)?)
     }

@@ -1,36 +1,26 @@
 //! Reads a run file back: finished, being written, or left by a coordinator that was killed. Never
 //! changes the file or its log, and believes nothing it says about its own size.
 
-use super::locate::is_run_id;
+use super::id::is_run_id;
+use super::identity::{Budget, check_file};
 use super::recorder::beside;
 use super::schema::{self, BODY_MAX, key};
-use super::{FORMAT_VERSION, spool};
+use super::spool;
+use crate::event::{Event, EventKind};
+use crate::hosts::HostId;
 use crate::io_log::RECORD_BYTES;
-use crate::observed::{Event, EventKind};
 use crate::run::{Entry, RunHeader, RunRecord, RunState};
-use crate::storage::{StorageHost, StorageRecord};
-use rusqlite::types::{FromSql, Type, ValueRef};
+use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
 use std::fmt::Write;
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, Say, say};
-
-/// First bytes of every SQLite database.
-const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Where SQLite keeps `user_version` and `application_id` in the first page, big-endian.
-const VERSION_AT: usize = 60;
-const APPLICATION_AT: usize = 68;
+use stend_base::{Error, Kind, Nanos, Result, say};
 
 /// How long reading waits for a writer that is just folding its log into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Least bytes that a row takes on disk: its cell pointer, length, key and header.
-const ROW_MIN: u64 = 5;
 
 /// Reads a whole run.
 ///
@@ -91,6 +81,18 @@ fn begin(path: &Path) -> Result<(Connection, Reading)> {
     Ok((db, reading))
 }
 
+/// Reads the trials of a run and how they ended, and nothing else of it: what a list of many runs can afford. What waits in a spool is not
+/// there.
+///
+/// Errors as those of [`read`].
+pub fn read_outcomes(path: &Path) -> Result<RunRecord> {
+    let (db, header, _, budget) = open_run(path)?;
+    let mut reading = Reading { record: RunRecord::new(header), damage: Vec::new(), budget };
+    reading.trials(&db);
+    reading.outcomes(&db);
+    Ok(reading.finish())
+}
+
 /// Ordinal of the last entry in the database of the run with this id; `None`: that file is of another run, or cannot be read.
 pub(super) fn written(path: &Path, id: &[u8]) -> Option<u64> {
     let (db, header, ..) = open_run(path).ok()?;
@@ -119,12 +121,6 @@ pub(super) fn header_of(db: &Connection, path: &Path) -> Result<RunHeader> {
     }
 }
 
-/// What a file of a given size can hold at most: a crafted one may refer to the same page many times.
-pub(super) struct Budget {
-    rows: u64,
-    bytes: u64,
-}
-
 /// A record in the making.
 struct Reading {
     record: RunRecord,
@@ -134,15 +130,25 @@ struct Reading {
 
 impl Reading {
     fn tables(&mut self, db: &Connection) {
-        self.record.host = self.meta(db, key::HOST);
-        self.record.targets = self.meta(db, key::TARGETS).unwrap_or_default();
-        let storage: Option<StorageHost> = self.meta(db, key::STORAGE);
-        self.record.storage = storage.map(|facts| StorageRecord { facts, samples: Vec::new() });
+        let sql = "SELECT host, body, octet_length(body) FROM host ORDER BY host";
+        self.rows(db, sql, |row| Ok(Entry::Host { host: HostId(row.get(0)?), info: json(row, 1)? }));
         self.record.fill = self.meta(db, key::FILL);
         self.record.zeros = self.meta(db, key::ZEROS);
         self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
         let sql = "SELECT seq, body, octet_length(body) FROM decision ORDER BY seq";
         self.rows(db, sql, |row| Ok(Entry::Decision { seq: row.get(0)?, decision: json(row, 1)? }));
+        self.trials(db);
+        let sql = "SELECT trial, body, octet_length(body) FROM slice ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Slices { trial: row.get(0)?, slices: binary(row, 1)? }));
+        self.io_logs(db);
+        self.outcomes(db);
+        let sql = "SELECT host, body, octet_length(body) FROM sample ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Sample { host: HostId(row.get(0)?), sample: binary(row, 1)? }));
+        let sql = "SELECT body, octet_length(body) FROM event ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
+    }
+
+    fn trials(&mut self, db: &Connection) {
         let sql =
             "SELECT trial, case_index, block, round, started_ns, asked, octet_length(asked) FROM trial ORDER BY trial";
         self.rows(db, sql, |row| {
@@ -156,19 +162,11 @@ impl Reading {
                 asked: json(row, 5)?,
             })
         });
-        let sql = "SELECT trial, body, octet_length(body) FROM slice ORDER BY id";
-        self.rows(db, sql, |row| Ok(Entry::Slices { trial: row.get(0)?, slices: binary(row, 1)? }));
-        self.io_logs(db);
+    }
+
+    fn outcomes(&mut self, db: &Connection) {
         let sql = "SELECT trial, outcome, octet_length(outcome) FROM trial WHERE outcome IS NOT NULL ORDER BY trial";
         self.rows(db, sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
-        let sql = "SELECT body, octet_length(body) FROM sample ORDER BY id";
-        self.rows(db, sql, |row| Ok(Entry::Sample(binary(row, 0)?)));
-        if schema::has_storage_samples(db).unwrap_or(true) {
-            let sql = "SELECT body, octet_length(body) FROM storage_sample ORDER BY id";
-            self.rows(db, sql, |row| Ok(Entry::StorageSample(binary(row, 0)?)));
-        }
-        let sql = "SELECT body, octet_length(body) FROM event ORDER BY id";
-        self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
     }
 
     /// Counts the I/Os of each log, without reading them.
@@ -229,20 +227,9 @@ impl Reading {
         let at = self.record.events.last().map_or(Nanos(0), |event| event.at);
         for what in self.damage {
             let text = format!("the run file is damaged, a part is missing: {what}");
-            self.record.events.push(Event { at, kind: EventKind::Note { text } });
+            self.record.events.push(Event::new(at, EventKind::Note { text }));
         }
         self.record
-    }
-}
-
-impl Budget {
-    /// Whether a row whose value has this length can still come from the file.
-    pub(super) fn spend(&mut self, length: ValueRef) -> bool {
-        let length = i64::column_result(length).ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
-        let left = (self.rows.checked_sub(1), self.bytes.checked_sub(length));
-        let (Some(rows), Some(bytes)) = left else { return false };
-        (self.rows, self.bytes) = (rows, bytes);
-        true
     }
 }
 
@@ -270,58 +257,6 @@ fn check_length(row: &Row, kind: Type) -> rusqlite::Result<()> {
 
 fn conversion(column: usize, kind: Type, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
-}
-
-/// Looks at the first page without SQLite: is it ours, and do we know its version?
-pub(super) fn check_file(path: &Path) -> Result<Budget> {
-    let shown = path.display();
-    let cannot = |why: Say| {
-        let (en, ru) = (why.en, why.ru);
-        Error::new(
-            Kind::RunFile,
-            say!("cannot read the run file `{shown}`: {en}", "не удаётся прочитать файл прогона `{shown}`: {ru}"),
-        )
-        .hint(say!(
-            "name a run by its id, the beginning of its id, a path, or `last`",
-            "укажите прогон его именем, началом имени, путём или словом `last`"
-        ))
-    };
-    let io = |error: std::io::Error| cannot(Say::same(error.to_string()));
-    let found = std::fs::metadata(path).map_err(io)?;
-    if !found.is_file() {
-        return Err(cannot(say!("it is not a regular file", "это не обычный файл")));
-    }
-    let unfinished = || {
-        cannot(say!(
-            "it is not a run file of Stend yet: its run ended while it was being made, and nothing had been measured",
-            "это ещё не файл прогона Stend: прогон прервался, пока файл создавался, и ничего измерено не было"
-        ))
-        .hint(say!("start the run anew", "запустите прогон заново"))
-    };
-    if found.len() == 0 {
-        return Err(unfinished());
-    }
-    let mut first = [0; 100];
-    let whole = File::open(path).map_err(io)?.read_exact(&mut first);
-    let word = |at: usize| u32::from_be_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]]);
-    if whole.is_err() || !first.starts_with(SQLITE_MAGIC) || word(APPLICATION_AT) != schema::APPLICATION_ID {
-        return Err(cannot(say!("it is not a run file of Stend", "это не файл прогона Stend")));
-    }
-    let version = word(VERSION_AT);
-    // The identity is written just before the version; no version has been 0, and none is older than 1.
-    if version == 0 {
-        return Err(unfinished());
-    }
-    if version != FORMAT_VERSION {
-        return Err(cannot(say!(
-            "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",
-            "у него версия формата {version}, а эта программа знает только версию {FORMAT_VERSION}"
-        ))
-        .hint(say!("use a newer Stend", "воспользуйтесь более новой версией Stend")));
-    }
-    let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
-    let bytes = found.len().saturating_add(log);
-    Ok(Budget { rows: bytes / ROW_MIN, bytes })
 }
 
 /// Without a log beside it the file is finished: then nothing is created beside it, and a read-only
@@ -358,12 +293,7 @@ pub(super) fn check_tables(db: &Connection) -> std::result::Result<(), String> {
     let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).map_err(text)?;
     let found: Vec<Option<String>> = rows.collect::<rusqlite::Result<_>>().map_err(text)?;
     let known = |tables: &[&str]| found.iter().map(Option::as_deref).eq(tables.iter().map(|&table| Some(table)));
-    let earlier = schema::TABLES.len() - 1;
-    if known(&schema::TABLES) || known(&schema::TABLES[..earlier]) {
-        Ok(())
-    } else {
-        Err("its tables are not those of a run file".to_string())
-    }
+    if known(&schema::TABLES) { Ok(()) } else { Err("its tables are not those of a run file".to_string()) }
 }
 
 /// What a value that cannot be read says of its file: well-formed JSON that lacks what is asked of it is no damage.

@@ -16,8 +16,7 @@ use super::owner::Owner;
 use super::queue::entry_weight;
 use super::schema::{self, key};
 use super::spool::{self, Spool};
-use super::writer::Options;
-use crate::observed::{Event, EventKind};
+use crate::event::{Event, EventKind};
 use crate::run::{Entry, RunHeader, RunState};
 use rusqlite::Connection;
 use std::fs::{File, OpenOptions};
@@ -46,6 +45,15 @@ const LOG_MAX_IN_WINDOW: u64 = 256 << 20;
 /// Attempts to turn the log off at the end while a reader has the file open, and the pause between them.
 const CLOSE_ATTEMPTS: u32 = 30;
 const CLOSE_PAUSE: Duration = Duration::from_millis(100);
+
+/// How a run file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// It shares a physical drive with the target: nothing is written to it between trial edges.
+    pub spool: bool,
+    /// Space to allocate before the first trial: the expected size of the file.
+    pub reserve: Bytes,
+}
 
 /// An open run file and what has not reached it yet.
 #[derive(Debug)]
@@ -173,7 +181,7 @@ impl Recorder {
     fn do_without_spool(&mut self, why: String) {
         self.spool = None;
         self.without_spool = Some(why.clone());
-        self.keep(Entry::Event(Event { at: now(), kind: EventKind::NoSpool { why } }));
+        self.keep(Entry::Event(Event::new(now(), EventKind::NoSpool { why })));
     }
 
     /// Why what a trial measures would be lost if this process were killed, if it would.
@@ -331,7 +339,7 @@ impl Recorder {
 
     /// Records something about the run file itself.
     pub fn note(&mut self, text: String) {
-        self.keep(Entry::Event(Event { at: now(), kind: EventKind::Note { text } }));
+        self.keep(Entry::Event(Event::new(now(), EventKind::Note { text })));
     }
 
     fn not_written(&self, error: &rusqlite::Error) -> Box<Error> {
@@ -348,7 +356,7 @@ impl Recorder {
         let failure = self.not_written(error);
         let detail = failure.message.en.clone();
         self.failure = Some(failure);
-        self.keep(Entry::Event(Event { at: now(), kind: EventKind::RunFileFull { detail } }));
+        self.keep(Entry::Event(Event::new(now(), EventKind::RunFileFull { detail })));
     }
 }
 

@@ -2,22 +2,23 @@
 
 use crate::app::{AppOutcome, AppWindow, Instance};
 use crate::calibration::{Calibration, Subject};
+use crate::event::{Event, EventKind};
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use crate::hosts::{HostId, HostInfo, Role};
 use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
-    Contents, EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, Submissions,
-    TrialOutcome, TrialStatus, ZeroSample,
+    Contents, EngineFacts, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, Submissions, TrialOutcome,
+    TrialStatus, ZeroSample,
 };
 use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, PathState, PoolState, Temperature};
 use crate::probes::{Probes, Silence};
 use crate::run::{Entry, RunHeader, RunRecord, StandText};
 use crate::sample::{CpuTimes, Sample};
-use crate::storage::StorageHost;
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
-use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
+use stend_plan::{Decision, PlanInputs, PlanTarget};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::Suite;
 use stend_spec::workload::{Mix, OPS, Op, Pattern, Region, Stream, Trial, Verify};
@@ -40,11 +41,13 @@ pub fn header() -> RunHeader {
         started_unix: 1_795_296_153,
         stend_version: "0.1.0".to_string(),
         command_line: vec!["stend".to_string(), "run".to_string()],
+        named: vec!["/var/tmp".to_string()],
         inputs: PlanInputs { suite, seed: u64::MAX, target, time_budget: Some(Nanos::secs(180)), traces: Vec::new() },
         suite_text: "suite: quick # проверка\n".to_string(),
         realtime_offset_ns: -5,
         imported: Some(imported()),
         stand: Some(StandText { name: "md".into(), file: "md.yaml".into(), text: "stand: md".into(), nonce: 7 }),
+        label: Some("до".into()),
     }
 }
 
@@ -171,7 +174,7 @@ pub fn outcome() -> TrialOutcome {
         run_delay_ns: None,
         cpu_max_ns: Some(1),
         batch_span_ns: Some(900),
-        submissions: Some(Submissions { calls: 90, ios: 100, together: 20, waited_ns: 500_000 }),
+        submissions: Some(Submissions { calls: 90, ios: 100, together: 20, waited_ns: 500_000, late_ns: 700_000 }),
     };
     TrialOutcome {
         status: TrialStatus::Complete,
@@ -280,7 +283,7 @@ pub fn chunk(count: u64) -> IoChunk {
 }
 
 pub fn event(at: u64) -> Entry {
-    Entry::Event(Event { at: Nanos(at), kind: EventKind::Note { text: "a note".to_string() } })
+    Entry::Event(Event::new(Nanos(at), EventKind::Note { text: "a note".to_string() }))
 }
 
 pub fn trial_start(trial: u32) -> Entry {
@@ -297,19 +300,33 @@ fn calibration() -> Calibration {
     }
 }
 
-/// A storage host.
-fn storage() -> StorageHost {
-    let host = HostFacts { hostname: "s".to_string(), ..HostFacts::default() };
-    StorageHost { name: "array1".to_string(), host, targets: vec![target()], clock_uncertainty_ns: 70_000 }
+/// One of two hosts: the first is measured, the other has the drives.
+fn host(host: HostId, hostname: &str) -> Entry {
+    let facts = Some(HostFacts { hostname: hostname.to_string(), ..HostFacts::default() });
+    let info = match host {
+        HostId::LOAD => HostInfo { facts, targets: vec![target()], ..HostInfo::default() },
+        _ => HostInfo {
+            name: "array1".to_string(),
+            role: Role::Storage,
+            facts,
+            targets: vec![target()],
+            clock_uncertainty_ns: Some(70_000),
+        },
+    };
+    Entry::Host { host, info: Box::new(info) }
+}
+
+/// A reading there.
+pub fn read(host: HostId, at: u64) -> Entry {
+    Entry::Sample { host, sample: Box::new(sample(at)) }
 }
 
 /// One entry of each kind but the header and the end, in an order that happens.
 pub fn one_of_each() -> Vec<Entry> {
     vec![
-        Entry::Event(Event { at: Nanos(1), kind: EventKind::Phase(Phase::Preflight) }),
-        Entry::Host(Box::new(HostFacts { hostname: "h".to_string(), ..HostFacts::default() })),
-        Entry::Targets(vec![target()]),
-        Entry::Event(Event { at: Nanos(2), kind: EventKind::Calibrated(Box::new(calibration())) }),
+        Entry::Event(Event::new(Nanos(1), EventKind::Phase(Phase::Preflight))),
+        host(HostId::LOAD, "h"),
+        Entry::Event(Event::new(Nanos(2), EventKind::Calibrated(Box::new(calibration())))),
         Entry::Fill(FillOutcome {
             written: Bytes::gib(1),
             elapsed: Nanos::secs(4),
@@ -326,9 +343,9 @@ pub fn one_of_each() -> Vec<Entry> {
         trial_start(0),
         Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
         Entry::IoLog { trial: 0, chunk: chunk(3) },
-        Entry::Sample(Box::new(sample(5))),
-        Entry::Storage(Box::new(storage())),
-        Entry::StorageSample(Box::new(sample(6))),
+        read(HostId::LOAD, 5),
+        host(HostId::STORAGE, "s"),
+        read(HostId::STORAGE, 6),
         Entry::TrialEnd { trial: 0, outcome: Box::new(outcome()) },
         event(7),
     ]

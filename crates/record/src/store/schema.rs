@@ -3,6 +3,7 @@
 //! What people may want to query, or what changes its shape with the tool, is JSON; numeric bulk is
 //! postcard, ten times smaller.
 
+use crate::hosts::{HostId, HostInfo};
 use crate::io_log::IoChunk;
 use crate::run::{Entry, RunHeader};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -18,30 +19,21 @@ pub const BODY_MAX: usize = 16 << 20;
 /// Tables of version 1, verbatim as SQLite keeps them; a reader refuses a file with anything else.
 pub const TABLES: [&str; 8] = [
     "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE host (host INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
      round INTEGER NOT NULL, started_ns INTEGER NOT NULL, asked TEXT NOT NULL, outcome BLOB)",
     "CREATE TABLE slice (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, body BLOB NOT NULL)",
     "CREATE TABLE io_log (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, stream INTEGER NOT NULL, \
      job INTEGER NOT NULL, base_ns INTEGER NOT NULL, records BLOB NOT NULL)",
-    "CREATE TABLE sample (id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE sample (id INTEGER PRIMARY KEY, host INTEGER NOT NULL, body BLOB NOT NULL)",
     "CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-    STORAGE_SAMPLES,
 ];
-
-/// Files of builds that watched one host only do not have it.
-pub const STORAGE_SAMPLES: &str = "CREATE TABLE storage_sample (id INTEGER PRIMARY KEY, body BLOB NOT NULL)";
 
 /// Keys of the table `meta`.
 pub mod key {
     /// The [`RunHeader`](crate::run::RunHeader).
     pub const HEADER: &str = "header";
-    /// Host facts.
-    pub const HOST: &str = "host";
-    /// Facts of every target.
-    pub const TARGETS: &str = "targets";
-    /// Facts of the storage host.
-    pub const STORAGE: &str = "storage";
     /// The fill.
     pub const FILL: &str = "fill";
     /// The sample of zeros.
@@ -64,25 +56,14 @@ pub fn lay_out(db: &Connection) -> rusqlite::Result<()> {
     TABLES.iter().try_for_each(|table| db.execute(table, []).map(drop))
 }
 
-/// Gives a file that is gone on with the tables that its build did not know.
-pub fn complete(db: &Connection) -> rusqlite::Result<()> {
-    if !has_storage_samples(db)? {
-        db.execute(STORAGE_SAMPLES, [])?;
-    }
-    Ok(())
-}
-
-/// Whether the file has room for telemetry of a storage host.
-pub fn has_storage_samples(db: &Connection) -> rusqlite::Result<bool> {
-    db.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql = ?1)", [STORAGE_SAMPLES], |row| row.get(0))
-}
-
 /// Stores one entry. What can be known only once replaces an earlier value, as in `RunRecord::apply`.
 pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     match entry {
         Entry::Header(header) => put_meta(db, key::HEADER, header.as_ref()),
-        Entry::Host(facts) => put_meta(db, key::HOST, facts.as_ref()),
-        Entry::Targets(facts) => put_meta(db, key::TARGETS, facts),
+        Entry::Host { host, info } => {
+            let sql = "INSERT OR REPLACE INTO host (host, body) VALUES (?1, ?2)";
+            db.execute(sql, params![host.0, json(info)?]).map(drop)
+        }
         Entry::Fill(outcome) => put_meta(db, key::FILL, outcome),
         Entry::Zeros(zeros) => put_meta(db, key::ZEROS, zeros),
         Entry::End(state) => put_meta(db, key::END, state),
@@ -112,10 +93,8 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
             let base = i64::try_from(base.0).unwrap_or(i64::MAX);
             db.execute(sql, params![trial, stream, job, base, records.as_bytes()]).map(drop)
         }
-        Entry::Sample(sample) => db.execute("INSERT INTO sample (body) VALUES (?1)", [binary(sample)?]).map(drop),
-        Entry::Storage(facts) => put_meta(db, key::STORAGE, facts.as_ref()),
-        Entry::StorageSample(sample) => {
-            db.execute("INSERT INTO storage_sample (body) VALUES (?1)", [binary(sample)?]).map(drop)
+        Entry::Sample { host, sample } => {
+            db.execute("INSERT INTO sample (host, body) VALUES (?1, ?2)", params![host.0, binary(sample)?]).map(drop)
         }
         Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),
     }
@@ -135,6 +114,13 @@ pub fn remove_meta(db: &Connection, key: &str) -> rusqlite::Result<()> {
 pub fn get_meta<T: DeserializeOwned>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     let sql = "SELECT body FROM meta WHERE key = ?1 AND octet_length(body) <= ?2";
     let body: Option<String> = db.query_row(sql, params![key, BODY_MAX as i64], |row| row.get(0)).optional()?;
+    body.map(|text| serde_json::from_str(&text).map_err(conversion)).transpose()
+}
+
+/// What is known of a host; `None` if nothing was stored.
+pub fn get_host(db: &Connection, host: HostId) -> rusqlite::Result<Option<HostInfo>> {
+    let sql = "SELECT body FROM host WHERE host = ?1 AND octet_length(body) <= ?2";
+    let body: Option<String> = db.query_row(sql, params![host.0, BODY_MAX as i64], |row| row.get(0)).optional()?;
     body.map(|text| serde_json::from_str(&text).map_err(conversion)).transpose()
 }
 

@@ -2,13 +2,14 @@
 
 use super::owner::Owner;
 use super::queue::{Message, Queue};
-use super::recorder::Recorder;
+use super::recorder::{Options, Recorder};
+use super::removal;
 use crate::run::{Entry, RunHeader, RunState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, say};
 
 /// Where memory-backed files live on Linux.
 const MEMORY: &str = "/dev/shm";
@@ -18,15 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long closing may take: several times what a slow disk needs for the largest log.
 const CLOSE_LIMIT: Duration = Duration::from_secs(60);
-
-/// How a run file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
-    /// It shares a physical drive with the target: nothing is written to it between trial edges.
-    pub spool: bool,
-    /// Space to allocate before the first trial: the expected size of the file.
-    pub reserve: Bytes,
-}
 
 /// A run file that is being written. Dropping it closes the file without an end: it then reads as open.
 #[derive(Debug)]
@@ -181,6 +173,15 @@ impl Writer {
                 ),
             ))
         })
+    }
+
+    /// Closes the file and removes it, with the link that makes it known, as if it had never been made: for a run that was refused before
+    /// it began to work.
+    ///
+    /// Errors: kind `RunFile`; then the file is still there.
+    pub fn discard(mut self) -> Result<()> {
+        self.finish(Message::Abandon);
+        removal::remove(&self.path).map(drop)
     }
 
     fn finish(&mut self, last: Message) {

@@ -1,42 +1,72 @@
-//! What a gate says of a comparison, in words: for people, and for JUnit.
+//! What a gate says of a comparison or of one run, in words.
+
+pub mod junit;
+pub mod limit;
 
 use super::{Line, letter, lines, unit};
-use crate::markup::Markup;
 use std::collections::BTreeMap;
 use stend_analyse::Comparison;
-use stend_analyse::compare::Metric;
+use stend_analyse::compare::{Metric, Ratio};
 use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
 use stend_base::{Lang, Say, say};
 use stend_spec::gate::{GateRule, GateVerdict};
 
-/// What JUnit begins with.
-pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+/// Sentences about what is undecided, at most: more of them say the same, and the table has them all (by eye).
+const UNDECIDED_MOST: usize = 5;
+/// Limits of which each is told, also where it is met (by eye).
+const LIMITS_MOST: usize = 12;
 
 /// A cell under its rule, with the numbers that the table shows for it.
 pub struct Row<'a> {
     /// The cell.
     pub cell: &'a GatedCell,
+    /// Its ratio.
+    pub ratio: &'a Ratio,
     /// Its line of the table.
     pub line: Line,
     /// What it is: `p99, read`.
     pub name: Say,
 }
 
-/// The gate in one sentence.
+/// The gate in a sentence, and what it did not hold in others.
 pub fn summary(gate: &GateFinding) -> Say {
-    let count = |outcome| gate.cells.iter().filter(|cell| cell.outcome == outcome).count();
-    let (passed, failed, undecided) = (count(Outcome::Passed), count(Outcome::Failed), count(Outcome::Undecided));
-    let (name, idle, free) = (&gate.name, gate.idle.len(), gate.free);
-    let word = match gate.outcome {
-        Outcome::Passed => say!("passed", "пройден"),
-        Outcome::Undecided => say!("not decided", "не решён"),
-        Outcome::Failed => say!("failed", "не пройден"),
+    let outcomes = || gate.cells.iter().map(|cell| cell.outcome).chain(gate.limits.iter().map(|value| value.outcome));
+    let count = |outcome| outcomes().filter(|one| *one == outcome).count();
+    let (all, failed, undecided) = (outcomes().count(), count(Outcome::Failed), count(Outcome::Undecided));
+    let name = &gate.name;
+    let undecided_too = |word: &str| if undecided > 0 { format!(", {undecided} {word}") } else { String::new() };
+    let (more_en, more_ru) = (undecided_too("undecided"), undecided_too("без ответа"));
+    let Say { mut en, mut ru } = match gate.outcome {
+        Outcome::Passed => say!("Gate `{name}` passed: {all} of {all}.", "Порог `{name}` пройден: {all} из {all}."),
+        Outcome::Failed => say!(
+            "Gate `{name}` failed: {failed} of {all} failed{more_en}.",
+            "Порог `{name}` не пройден: не прошло {failed} из {all}{more_ru}."
+        ),
+        Outcome::Undecided => say!(
+            "Gate `{name}` undecided: {undecided} of {all} undecided.",
+            "Порог `{name}`: данных для решения мало, без ответа {undecided} из {all}."
+        ),
     };
-    let (en, ru) = (word.en, word.ru);
-    say!(
-        "Gate `{name}` {en}: cells passed {passed}, failed {failed}, not decided {undecided}, without a rule {free}; rules without a cell {idle}.",
-        "Порог `{name}` {ru}: ячеек прошло {passed}, не прошло {failed}, не решено {undecided}, без правила {free}; правил без ячеек {idle}."
-    )
+    let (idle, free, unapplied) = (gate.idle.len() + gate.unfit.len(), gate.free, gate.unapplied);
+    // Of limits alone no cell has a rule, and nobody expects one.
+    let further = [
+        (idle > 0).then(|| {
+            say!("Rules and limits that fit nothing: {idle}.", "Правил и пределов, которым ничего не подходит: {idle}.")
+        }),
+        (free > 0 && !gate.cells.is_empty())
+            .then(|| say!("Cells without a rule: {free}.", "Ячеек без правила: {free}.")),
+        (unapplied > 0).then(|| {
+            say!(
+                "Not applied: {unapplied} rules for comparisons, which `stend compare` holds.",
+                "Не применялись правила для сравнений: {unapplied}; их проверяет `stend compare`."
+            )
+        }),
+    ];
+    for further in further.iter().flatten() {
+        en.push_str(&format!(" {}", further.en));
+        ru.push_str(&format!(" {}", further.ru));
+    }
+    Say { en, ru }
 }
 
 /// Glyph of an outcome: readable without colour.
@@ -49,11 +79,13 @@ pub fn glyph(outcome: Outcome) -> &'static str {
 }
 
 /// Every cell under a rule, in the order of the table.
-pub fn rows<'a>(comparison: &Comparison, gate: &'a GateFinding) -> Vec<Row<'a>> {
+pub fn rows<'a>(comparison: &'a Comparison, gate: &'a GateFinding) -> Vec<Row<'a>> {
     let key = |cell: &'a GatedCell| ((cell.label.as_str(), cell.run, cell.metric, cell.stream), cell);
     let cells: BTreeMap<(&str, usize, Metric, u16), &GatedCell> = gate.cells.iter().map(key).collect();
+    let ratios: BTreeMap<_, _> =
+        comparison.cells().map(|of| ((of.label, of.run, of.metric, of.stream), of.ratio)).collect();
     let unit = unit(comparison);
-    let of_case = |case| {
+    let of_case = |case: &'a stend_analyse::compare::CaseComparison| {
         // A label stands in the first line of its runs only.
         let mut name = say!("rate", "скорость");
         lines(case, unit)
@@ -63,26 +95,57 @@ pub fn rows<'a>(comparison: &Comparison, gate: &'a GateFinding) -> Vec<Row<'a>> 
                     name = line.label.clone();
                 }
                 let (run, metric, stream) = line.cell?;
-                let cell = cells.get(&(case.label.as_str(), run, metric, stream))?;
-                Some(Row { cell, line, name: name.clone() })
+                let key = (case.label.as_str(), run, metric, stream);
+                Some(Row { cell: cells.get(&key)?, ratio: ratios.get(&key)?, line, name: name.clone() })
             })
             .collect::<Vec<_>>()
     };
     comparison.cases.iter().flat_map(of_case).collect()
 }
 
-/// What did not pass: glyph and sentence. Rules without a cell come last.
+/// What did not pass, with its glyph: what failed first, then some of what is undecided, rules and limits without a value last.
 pub fn failures(comparison: &Comparison, gate: &GateFinding) -> Vec<(&'static str, Say)> {
-    let of = |row: &Row<'_>| (glyph(row.cell.outcome), sentence(row));
-    let cells =
-        rows(comparison, gate).iter().filter(|row| row.cell.outcome != Outcome::Passed).map(of).collect::<Vec<_>>();
-    let idle = gate.idle.iter().map(|line| {
-        (
-            glyph(Outcome::Undecided),
-            say!("the rule in line {line} fits no cell", "правилу в строке {line} не подходит ни одна ячейка"),
-        )
-    });
-    cells.into_iter().chain(idle).collect()
+    let cells = rows(comparison, gate).into_iter().map(|row| (row.cell.outcome, sentence(&row)));
+    let mut told = most_telling(cells.chain(limits(gate)).filter(|(outcome, _)| *outcome != Outcome::Passed).collect());
+    told.extend(without_value(gate));
+    told
+}
+
+/// The same of one run, and what passed unless that is too much to tell.
+pub fn of_run(gate: &GateFinding) -> Vec<(&'static str, Say)> {
+    let few = gate.limits.len() <= LIMITS_MOST;
+    let mut told = most_telling(limits(gate).filter(|(outcome, _)| few || *outcome != Outcome::Passed).collect());
+    told.extend(without_value(gate));
+    told
+}
+
+fn limits(gate: &GateFinding) -> impl Iterator<Item = (Outcome, Say)> {
+    gate.limits.iter().map(|value| (value.outcome, limit::sentence(value)))
+}
+
+/// What failed, some of what is undecided, and what passed, in this order.
+fn most_telling(told: Vec<(Outcome, Say)>) -> Vec<(&'static str, Say)> {
+    let of = |wanted: Outcome| -> Vec<(&'static str, Say)> {
+        let wanted = told.iter().filter(|(outcome, _)| *outcome == wanted);
+        wanted.map(|(outcome, sentence)| (glyph(*outcome), sentence.clone())).collect()
+    };
+    let mut undecided = of(Outcome::Undecided);
+    let left = undecided.len().saturating_sub(UNDECIDED_MOST);
+    undecided.truncate(UNDECIDED_MOST);
+    if left > 0 {
+        let more = say!("{left} more undecided; `--json` lists them", "ещё без ответа: {left}; перечислит `--json`");
+        undecided.push((glyph(Outcome::Undecided), more));
+    }
+    [of(Outcome::Failed), undecided, of(Outcome::Passed)].concat()
+}
+
+/// Rules and limits that hold nothing.
+fn without_value(gate: &GateFinding) -> Vec<(&'static str, Say)> {
+    let rules = gate
+        .idle
+        .iter()
+        .map(|line| say!("the rule in line {line} fits no cell", "правилу в строке {line} не подходит ни одна ячейка"));
+    rules.chain(gate.unfit.iter().map(limit::unfit)).map(|say| (glyph(Outcome::Undecided), say)).collect()
 }
 
 /// `B, rand-read, rate: 90.1 % (89.0 … 91.2 %), ▼ worse; line 4 allows a loss of 5 %`.
@@ -118,50 +181,4 @@ fn word(verdict: GateVerdict) -> Say {
         GateVerdict::DiffersSlightly => say!("differs slightly", "слегка отличается"),
         GateVerdict::Equivalent => say!("equivalent", "равноценно"),
     }
-}
-
-/// A gate as JUnit: a suite, and a case for every cell under a rule and every rule without one. What is not decided is
-/// an error there, because JUnit has no third outcome that a CI would show.
-pub fn junit(comparison: &Comparison, gate: &GateFinding, lang: Lang) -> String {
-    let rows = rows(comparison, gate);
-    let count = |outcome| rows.iter().filter(|row| row.cell.outcome == outcome).count();
-    let (tests, failures) = (rows.len() + gate.idle.len(), count(Outcome::Failed));
-    let errors = count(Outcome::Undecided) + gate.idle.len();
-    let mut m = Markup::new();
-    m.raw(DECLARATION);
-    m.raw(crate::ours::COMMENT);
-    let [tests, failures, errors] = [tests, failures, errors].map(|n| n.to_string());
-    let numbers = [("name", gate.name.as_str()), ("tests", &tests), ("failures", &failures), ("errors", &errors)];
-    m.with("testsuites", &numbers, |m| {
-        m.raw("\n");
-        m.with("testsuite", &numbers, |m| {
-            m.raw("\n");
-            rows.iter().for_each(|row| test_case(m, row, lang));
-            for line in &gate.idle {
-                let name = say!("rule in line {line}", "правило в строке {line}");
-                let message = say!("no cell falls under it", "ему не подходит ни одна ячейка");
-                m.with("testcase", &[("classname", &gate.name), ("name", name.get(lang))], |m| {
-                    m.with("error", &[("message", message.get(lang))], |_| ());
-                });
-                m.raw("\n");
-            }
-        });
-        m.raw("\n");
-    });
-    m.raw("\n");
-    m.finish()
-}
-
-fn test_case(m: &mut Markup, row: &Row<'_>, lang: Lang) {
-    let (run, name) = (letter(row.cell.run), row.name.get(lang));
-    let name = format!("{run}: {name}");
-    let message = sentence(row);
-    let values = format!("A {}, {run} {}", row.line.baseline.get(lang), row.line.other.get(lang));
-    let result = |m: &mut Markup, tag| m.with(tag, &[("message", message.get(lang))], |m| m.text(&values));
-    m.with("testcase", &[("classname", &row.cell.label), ("name", &name)], |m| match row.cell.outcome {
-        Outcome::Passed => (),
-        Outcome::Undecided => result(m, "error"),
-        Outcome::Failed => result(m, "failure"),
-    });
-    m.raw("\n");
 }

@@ -11,7 +11,6 @@ use stend_analyse::compare::{
     Rule, Side,
 };
 use stend_analyse::findings::{Estimate, GradeLevel, Headline, QuantileValue};
-use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
 use stend_base::Say;
 use stend_spec::workload::Op;
 
@@ -59,7 +58,7 @@ struct Document<'a> {
     /// Every limit that a check, an interval or a caveat is decided by.
     limits: Vec<crate::json::LimitOut>,
     /// What `--gate` says; `null` without one.
-    gate: Option<GateOut<'a>>,
+    gate: Option<crate::json::gate::GateOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -76,6 +75,8 @@ struct Run<'a> {
     builds: Option<u32>,
     started_unix_s: i64,
     state: State<'a>,
+    /// What the user called the run, if anything.
+    label: Option<&'a str>,
     /// Name of the arm, if arms of one run are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     arm: Option<&'a str>,
@@ -153,36 +154,6 @@ struct Percentile {
     /// Of several that another tool printed the smallest and the largest.
     #[serde(skip_serializing_if = "Option::is_none")]
     printed_range_ns: Option<(u64, u64)>,
-}
-
-#[derive(Serialize)]
-struct GateOut<'a> {
-    name: &'a str,
-    /// `passed`, `undecided` or `failed`.
-    outcome: &'static str,
-    /// Cells under a rule, in the order of the table.
-    cells: Vec<GatedOut<'a>>,
-    /// Lines of the rules that no cell falls under.
-    idle_rules: &'a [u32],
-    /// Cells that fall under no rule.
-    cells_without_rule: u32,
-}
-
-#[derive(Serialize)]
-struct GatedOut<'a> {
-    label: &'a str,
-    /// Index of the run.
-    run: usize,
-    /// `rate` or `p99`.
-    metric: &'static str,
-    /// Of a latency: the operation.
-    operation: Option<Op>,
-    /// Of a latency: the stream.
-    stream: Option<u16>,
-    /// Line of the rule.
-    line: u32,
-    /// `passed`, `undecided` or `failed`.
-    outcome: &'static str,
 }
 
 #[derive(Serialize)]
@@ -270,7 +241,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         layers: comparison.layers.iter().map(layer).collect(),
         checks: comparison.checks.iter().map(crate::json::check).collect(),
         limits: crate::json::limits(),
-        gate: comparison.gate.as_ref().map(gate),
+        gate: comparison.gate.as_ref().map(crate::json::gate::gate),
     })
 }
 
@@ -302,6 +273,7 @@ fn run(run: &ComparedRun) -> Run<'_> {
         builds: run.builds,
         started_unix_s: run.started_unix,
         state: crate::json::state(&run.state),
+        label: run.label.as_deref(),
         arm: run.arm.as_deref(),
         grade: run.grade,
     }
@@ -345,37 +317,6 @@ fn part(part: &PartSide) -> Part {
 
 fn rate(estimate: &Estimate) -> Rate {
     Rate { value: estimate.value, interval_95: estimate.interval }
-}
-
-fn gate(gate: &GateFinding) -> GateOut<'_> {
-    GateOut {
-        name: &gate.name,
-        outcome: outcome(gate.outcome),
-        cells: gate.cells.iter().map(gated).collect(),
-        idle_rules: &gate.idle,
-        cells_without_rule: gate.free,
-    }
-}
-
-fn gated(cell: &GatedCell) -> GatedOut<'_> {
-    let (metric, operation) = metric(cell.metric);
-    GatedOut {
-        label: &cell.label,
-        run: cell.run,
-        metric,
-        operation,
-        stream: operation.map(|_| cell.stream),
-        line: cell.rule.line,
-        outcome: outcome(cell.outcome),
-    }
-}
-
-fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Undecided => "undecided",
-        Outcome::Failed => "failed",
-    }
 }
 
 fn floor(floor: &Floor) -> FloorOut<'_> {

@@ -1,7 +1,7 @@
 //! Runs as rows and cases as columns, relative to the first run: the form for many, and for a suite on several stands.
 
 use super::letter;
-use crate::figures::{NONE, both};
+use crate::figures::NONE;
 use crate::rates;
 use crate::text::{clean, columns};
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ impl<'a> Matrix<'a> {
             Some(_) => None,
         };
         let rate = rates::rate(&side.rate, case.headline);
-        Some(Cell { rate, percent: both(|lang| percent(side, lang)), part, failed: side.failed.join(", ") })
+        Some(Cell { rate, percent: Say::both(|lang| percent(side, lang)), part, failed: side.failed.join(", ") })
     }
 
     /// A block for each case, with a line for each run.

@@ -7,11 +7,13 @@ pub mod markdown;
 pub mod matrix;
 pub mod verdict;
 
-use crate::figures::{self, LatencyUnit, NONE, both};
+use crate::figures::{self, LatencyUnit, NONE};
 use crate::{rates, words};
+use std::collections::BTreeSet;
 use stend_analyse::Comparison;
+pub use stend_analyse::compare::letter;
 use stend_analyse::compare::{
-    CaseComparison, LatencySide, Mean, Metric, PartSide, Ratio, RatioBasis, RatioValue, Side,
+    CaseComparison, ComparedRun, Doubt, LatencySide, Mean, Metric, PartSide, Ratio, RatioBasis, RatioValue, Side,
 };
 use stend_analyse::findings::{Headline, QuantileValue};
 use stend_base::{Lang, Say, format, say};
@@ -43,16 +45,10 @@ pub struct Line {
     pub tint: Option<verdict::Tint>,
     /// How sure it is; `None` without an interval.
     pub sure: Option<verdict::Sure>,
+    /// Blocks or trials that it has and that a verdict takes, where these are too few.
+    pub lacking: Option<(u32, u32)>,
     /// Which cell it is, as run, metric and stream; `None` for what is no cell.
     pub cell: Option<(usize, Metric, u16)>,
-}
-
-/// Short name of a run inside a comparison: A, B, … Z, then numbers.
-pub fn letter(index: usize) -> String {
-    match u8::try_from(index) {
-        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
-        _ => (index + 1).to_string(),
-    }
 }
 
 /// The one unit of all latencies of a comparison.
@@ -108,6 +104,7 @@ fn part_lines(case: &CaseComparison, baseline: &Side, of: &PartSide, headline: H
         verdict: Say::same(""),
         tint: None,
         sure: None,
+        lacking: None,
         ..compared(i, side.as_ref().and_then(|side| side.parts[at(side)?].of(headline).1))
     };
     case.sides.iter().enumerate().skip(1).map(line).collect()
@@ -160,7 +157,7 @@ pub fn means(comparison: &Comparison) -> Vec<Line> {
         };
         Line {
             label: say!("geometric mean of {n}: {en}", "среднее геометрическое из {n}: {ru}"),
-            ratio: both(|lang| format!("{} %", percent(mean.value, lang))),
+            ratio: Say::both(|lang| format!("{} %", percent(mean.value, lang))),
             interval: mean.interval.map_or_else(missing, interval),
             verdict: Say::same(""),
             ..compared(mean.run, None)
@@ -216,12 +213,16 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
         verdict: ratio.map_or_else(missing, verdict::cell),
         tint: ratio.and_then(|r| verdict::tint(&r.judged)),
         sure: ratio.and_then(verdict::sure),
+        lacking: ratio.and_then(|ratio| match ratio.judged.doubt {
+            Some(Doubt::TooFew { have, need }) => Some((have, need)),
+            _ => None,
+        }),
         cell: None,
     }
 }
 
 fn value(ratio: &Ratio) -> Say {
-    let sign = |sign: &'static str, v: f64| both(|lang| format!("{sign}{} %", percent(v, lang)));
+    let sign = |sign: &'static str, v: f64| Say::both(|lang| format!("{sign}{} %", percent(v, lang)));
     match ratio.value {
         RatioValue::At(v) => sign("", v),
         RatioValue::Above(v) => sign("> ", v),
@@ -231,7 +232,7 @@ fn value(ratio: &Ratio) -> Say {
 }
 
 fn interval((low, high): (f64, f64)) -> Say {
-    both(|lang| format!("{} … {} %", percent(low, lang), percent(high, lang)))
+    Say::both(|lang| format!("{} … {} %", percent(low, lang), percent(high, lang)))
 }
 
 /// A ratio as a number of percent: one decimal, two below 10 %, none from 1000 % on.
@@ -260,14 +261,14 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
     }
     if any(|b| matches!(b, RatioBasis::Trials { .. })) {
         notes.push(say!(
-            "A ratio with an interval is that of the geometric means of the trials and need not be the quotient of the two values shown; the interval (Welch, on logarithms) covers the spread between the trials of each run, not what else was different when the other run was made.",
-            "Отношение с интервалом — отношение средних геометрических по испытаниям, оно может не совпадать с частным двух показанных значений; интервал (Уэлча, по логарифмам) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
+            "The interval of a ratio (jackknife over the trials, Welch's t) covers the spread between the trials of each run, not what else was different when the other run was made.",
+            "Интервал отношения (складной нож по испытаниям, t Уэлча) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
         ));
     }
     if any(|b| matches!(b, RatioBasis::Blocks { .. })) {
         notes.push(say!(
-            "A ratio with an interval is the geometric mean of the ratios within each block and need not be the quotient of the two values shown; the interval (Student's t on logarithms) covers the spread between blocks, and a drift common to both arms cancels.",
-            "Отношение с интервалом — среднее геометрическое отношений внутри каждого блока, оно может не совпадать с частным двух показанных значений; интервал (Стьюдента, по логарифмам) учитывает разброс между блоками, а общий для вариантов дрейф сокращается."
+            "A ratio with an interval is of the blocks that both have; the interval (jackknife over the blocks, Student's t) covers the spread between blocks, and a drift common to both arms cancels.",
+            "Отношение с интервалом относится к блокам, которые есть у обоих; интервал (складной нож по блокам, t Стьюдента) учитывает разброс между блоками, а общий для вариантов дрейф сокращается."
         ));
     }
     if any(|b| matches!(b, RatioBasis::TooFewTrials)) {
@@ -348,7 +349,7 @@ pub fn arrows(values: &[Say]) -> Say {
     if values.len() > matrix::FEW {
         return grouped(values);
     }
-    both(|lang| values.iter().map(|v| known(v.get(lang))).collect::<Vec<_>>().join(" → "))
+    Say::both(|lang| values.iter().map(|v| known(v.get(lang))).collect::<Vec<_>>().join(" → "))
 }
 
 /// Conditions that differ because of the stands, by name; call it only where there are any.
@@ -374,11 +375,38 @@ fn grouped(values: &[Say]) -> Say {
     }
     let shown = |value: &str| if value.is_empty() { NONE.to_string() } else { value.to_string() };
     let group = |(value, runs): &(&Say, Vec<String>), lang| format!("{} ({})", shown(value.get(lang)), runs.join(", "));
-    both(|lang| groups.iter().map(|found| group(found, lang)).collect::<Vec<_>>().join("; "))
+    Say::both(|lang| groups.iter().map(|found| group(found, lang)).collect::<Vec<_>>().join("; "))
+}
+
+/// What tells the runs apart: their arms, labels, stands, targets, suites or starts, whichever comes first that no two have in common; else
+/// their letters.
+pub fn names(comparison: &Comparison) -> Vec<Say> {
+    let runs = &comparison.runs;
+    let by: [fn(&ComparedRun) -> Option<Say>; 6] = [
+        |run| run.arm.as_deref().map(Say::same),
+        |run| run.label.as_deref().map(Say::same),
+        |run| run.stand.as_deref().map(Say::same),
+        |run| Some(Say::same(run.targets.join(", "))).filter(|name| !name.en.is_empty()),
+        |run| Some(Say::same(&run.suite)),
+        |run| Some(Say::same(figures::utc(run.started_unix))),
+    ];
+    let told = by.into_iter().find_map(|name| {
+        let names: Vec<Say> = runs.iter().map(name).collect::<Option<_>>()?;
+        let different: BTreeSet<&str> = names.iter().map(|name| name.en.as_str()).collect();
+        (different.len() == names.len()).then_some(names)
+    });
+    told.unwrap_or_else(|| (0..runs.len()).map(|i| Say::same(letter(i))).collect())
+}
+
+/// Whether a run is compared with itself.
+pub fn is_same_run(comparison: &Comparison) -> bool {
+    let arms = comparison.runs.iter().any(|run| run.arm.is_some());
+    let ids: BTreeSet<&str> = comparison.runs.iter().map(|run| run.run.as_str()).collect();
+    !arms && ids.len() < comparison.runs.len()
 }
 
 /// What a run of the comparison is: `R-…: quick on /srv, 2026-01-02 03:04 UTC`, and whether it ended early.
-pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
+pub fn describe(run: &ComparedRun) -> Say {
     let (id, suite, target) = (&run.run, &run.suite, figures::on(&run.targets, run.stand.as_deref()));
     let began = figures::utc(run.started_unix);
     let state = match run.state {
@@ -395,7 +423,8 @@ pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
     if let Some(arm) = &run.arm {
         return Say::same(arm);
     }
-    say!("{id}: {suite} on {target}, {began}{en}", "{id}: {suite} на {target}, {began}{ru}")
+    let name = run.label.as_ref().map_or(id.clone(), |label| format!("{label} ({id})"));
+    say!("{name}: {suite} on {target}, {began}{en}", "{name}: {suite} на {target}, {began}{ru}")
 }
 
 #[cfg(test)]

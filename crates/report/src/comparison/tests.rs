@@ -1,5 +1,7 @@
 //! A made-up comparison as people and programs see it.
 
+mod agreement;
+
 use crate::fixture::{HOSTILE, assert_well_formed};
 use crate::{comparison_html, comparison_json, comparison_markdown, comparison_text, junit};
 use expect_test::expect_file;
@@ -21,6 +23,7 @@ fn run(id: &str, state: RunState) -> ComparedRun {
         builds: None,
         started_unix: 1_795_296_600,
         state,
+        label: None,
         arm: None,
         grade: GradeLevel::Screening,
     }
@@ -62,7 +65,7 @@ fn judged(verdict: Verdict, doubt: Option<Doubt>) -> Judged {
     Judged { verdict, doubt, p_adjusted: Some(0.0078), coloured: false }
 }
 
-fn over_trials(value: f64, low: f64, high: f64) -> Ratio {
+pub fn over_trials(value: f64, low: f64, high: f64) -> Ratio {
     let basis = RatioBasis::Trials { baseline: 6, other: 6 };
     let judged = match () {
         () if low > 1.2 => judged(Verdict::Worse, None),
@@ -188,6 +191,7 @@ pub fn two() -> Comparison {
         },
         floor: None,
         gate: None,
+        charts: Vec::new(),
         means: vec![Mean {
             run: 1,
             metric: Metric::Rate,
@@ -248,7 +252,12 @@ fn alternating() -> Comparison {
         ],
     ];
     for (case, [rate, latency]) in comparison.cases.iter_mut().zip(verdicts) {
-        let side = case.sides[1].as_mut().unwrap();
+        let [Some(baseline), Some(side)] = case.sides.as_mut_slice() else { panic!("two sides") };
+        // Values of which these are the quotients.
+        side.rate.value = baseline.rate.value * rate.0;
+        baseline.latencies[0].p99.value = at(1_000);
+        side.latencies[0].p99.value = at((1_000.0 * latency.0) as u64);
+        [&mut baseline.parts, &mut side.parts].into_iter().for_each(Vec::clear);
         side.rate_ratio = Some(ratio(rate.0, rate.1, rate.2));
         side.latencies[0].ratio = Some(ratio(latency.0, latency.1, latency.2));
         side.failed.clear();
@@ -351,7 +360,7 @@ fn held() -> Comparison {
     let mut comparison = alternating();
     let rules = "gate: nightly\nrules:\n  - {cases: 'rand*', loss: 5%}\n  - {cases: 'seq*', verdicts: [better]}\n  - {cases: gone}\n";
     let gate = stend_spec::parse::gate(rules, "g.yaml").unwrap();
-    comparison.gate = Some(stend_analyse::gate::gate(&gate, &comparison));
+    comparison.gate = Some(stend_analyse::gate::of_comparison(&gate, &comparison, &[]));
     comparison
 }
 
@@ -377,8 +386,8 @@ fn junit_counts_what_it_holds_whatever_the_names() {
         if let Some(gate) = &mut comparison.gate {
             gate.cells.iter_mut().take(2).for_each(|cell| cell.label = hostile.into());
         }
-        let xml = junit(&comparison, comparison.gate.as_ref().unwrap(), Lang::En);
-        assert!(xml.contains("tests=\"5\" failures=\"3\" errors=\"1\""), "{xml}");
+        let xml = junit(Some(&comparison), comparison.gate.as_ref().unwrap(), Lang::En);
+        assert!(xml.contains("tests=\"5\" failures=\"3\" errors=\"1\" skipped=\"0\""), "{xml}");
         assert_eq!((xml.matches("<testcase ").count(), xml.matches("<failure ").count()), (5, 3), "{xml}");
         assert!(!xml.contains("<script") && !xml.contains('\u{1b}'), "{xml}");
     }
@@ -420,18 +429,17 @@ fn letters_go_on_as_numbers() {
 }
 
 #[test]
-fn runs_on_different_stands_are_headed_by_these_and_two_on_one_stand_by_their_ids() {
-    let heading = |stands: [Option<&str>; 2]| {
+fn runs_on_different_stands_are_headed_by_these_and_never_by_their_ids() {
+    let title = |stands: [Option<&str>; 2]| {
         let mut comparison = two();
         for (run, stand) in comparison.runs.iter_mut().zip(stands) {
             run.stand = stand.map(String::from);
         }
-        let ids: Vec<String> = comparison.runs.iter().map(|run| run.run.clone()).collect();
         let page = comparison_html(&comparison, Lang::En);
-        let by_ids = page.contains(&format!("<title>{} relative to {}", ids[1], ids[0]));
-        (page.contains("<title>raid5 relative to raid0"), by_ids)
+        let (_, rest) = page.split_once("<title>").unwrap();
+        rest.split_once("</title>").unwrap().0.to_string()
     };
-    assert_eq!(heading([Some("raid0"), Some("raid5")]), (true, false));
-    assert_eq!(heading([Some("raid0"), Some("raid0")]), (false, true));
-    assert_eq!(heading([None, Some("raid5")]), (false, true));
+    assert_eq!(title([Some("raid0"), Some("raid5")]), "quick: raid5 against raid0");
+    assert_eq!(title([Some("raid0"), Some("raid0")]), "quick: B against A");
+    assert_eq!(title([None, Some("raid5")]), "quick: B against A");
 }

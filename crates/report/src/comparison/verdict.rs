@@ -1,6 +1,6 @@
 //! Verdicts of a comparison in words, with the glyph that every colour comes with.
 
-use super::{both, letter};
+use super::letter;
 use crate::figures::NONE;
 use crate::words;
 use stend_analyse::Comparison;
@@ -64,7 +64,7 @@ fn doubt(doubt: Option<&Doubt>, basis: RatioBasis) -> Say {
         Some(Doubt::Failed(checks)) => Say::same(format!("✖ {}", checks.join(", "))),
         Some(Doubt::OtherWorkload) => say!("? other workload", "? другая нагрузка"),
         Some(Doubt::NoInterval) => Say::same(NONE),
-        Some(Doubt::Wide) | None => say!("? inconclusive", "? неясно"),
+        Some(Doubt::Wide) | None => say!("? undecided", "? неясно"),
     }
 }
 
@@ -75,34 +75,68 @@ pub fn sure(ratio: &Ratio) -> Option<Sure> {
     Some(Sure {
         p: probability(p),
         adjusted: part(ratio.judged.p_adjusted.map(probability)),
-        robust: part(ratio.robust.map(|r| both(|lang| format!("{} %", super::percent(r.value, lang))))),
+        robust: part(ratio.robust.map(|r| Say::both(|lang| format!("{} %", super::percent(r.value, lang))))),
         robust_interval: part(ratio.robust.and_then(|r: Robust| r.interval).map(super::interval)),
     })
 }
 
 fn probability(p: f64) -> Say {
     match p < P_LEAST {
-        true => both(|lang| format!("< {}", format::fixed(P_LEAST, 4, lang))),
-        false => both(|lang| format::fixed(p, 4, lang)),
+        true => Say::both(|lang| format!("< {}", format::fixed(P_LEAST, 4, lang))),
+        false => Say::both(|lang| format::fixed(p, 4, lang)),
     }
 }
 
-/// The comparison in one sentence for each run.
+/// The comparison in one sentence for each run, and what an undecided one needs.
 pub fn summary(comparison: &Comparison) -> Vec<Say> {
-    (1..comparison.runs.len()).map(|run| summary_of(comparison, run)).collect()
+    if super::is_same_run(comparison) {
+        return vec![say!(
+            "A run is compared with itself, which shows nothing.",
+            "Прогон сравнивается сам с собой, и это ничего не показывает."
+        )];
+    }
+    let mut sentences: Vec<Say> = (1..comparison.runs.len()).map(|run| summary_of(comparison, run)).collect();
+    let too_few = |ratio: &Ratio| matches!(ratio.judged.doubt, Some(Doubt::TooFew { .. }));
+    sentences.extend(ratios(comparison).any(too_few).then(|| repeat(&comparison.rule)).flatten());
+    sentences
 }
 
 fn summary_of(comparison: &Comparison, run: usize) -> Say {
     let all: Vec<Verdict> =
         comparison.cells().filter(|cell| cell.run == run).map(|cell| cell.ratio.judged.verdict).collect();
-    let [better, worse, differs, equivalent, inconclusive] =
-        [Verdict::Better, Verdict::Worse, Verdict::Differs, Verdict::Equivalent, Verdict::Inconclusive]
-            .map(|verdict| all.iter().filter(|v| **v == verdict).count());
-    let run = letter(run);
-    say!(
-        "{run} against A: better {better}, worse {worse}, differs slightly {differs}, equivalent {equivalent}, inconclusive {inconclusive}.",
-        "{run} относительно A: лучше — {better}, хуже — {worse}, слегка отличается — {differs}, равноценно — {equivalent}, неясно — {inconclusive}."
-    )
+    let (total, letter) = (all.len(), letter(run));
+    let count = |verdict| all.iter().filter(|found| **found == verdict).count();
+    let words = [
+        (Verdict::Worse, "worse", "хуже"),
+        (Verdict::Better, "better", "лучше"),
+        (Verdict::Differs, "slightly different", "слегка отличаются"),
+        (Verdict::Equivalent, "equivalent", "равноценны"),
+        (Verdict::Inconclusive, "undecided", "неясны"),
+    ];
+    let counted: Vec<_> =
+        words.into_iter().map(|(verdict, en, ru)| (count(verdict), en, ru)).filter(|(n, ..)| *n > 0).collect();
+    let (en, ru) = match counted.as_slice() {
+        [] => return say!("{letter} against A: nothing to compare.", "{letter} против A: сравнивать нечего."),
+        [(n, en, ru)] if *n == total => {
+            return say!("{letter} against A: all {total} {en}.", "{letter} против A: все {total} {ru}.");
+        }
+        several => {
+            let of = |i: usize, n: &usize| if i == 0 { format!("{n} of {total}") } else { n.to_string() };
+            let en = several.iter().enumerate().map(|(i, (n, en, _))| format!("{} {en}", of(i, n)));
+            let en = en.collect::<Vec<_>>().join(", ");
+            let ru = several.iter().map(|(n, _, ru)| format!("{ru} {n}")).collect::<Vec<_>>().join(", ");
+            (en, ru)
+        }
+    };
+    say!("{letter} against A: {en}.", "{letter} против A: из {total} чисел {ru}.")
+}
+
+/// How to decide what has too few blocks; `None` where no number of them would.
+fn repeat(rule: &Rule) -> Option<Say> {
+    let blocks = rule.suggested?;
+    let cost = cost(rule, blocks);
+    let (en, ru) = (cost.en, cost.ru);
+    Some(say!("To decide more takes {blocks} blocks{en}.", "Чтобы решить больше, нужно блоков: {blocks}{ru}."))
 }
 
 fn ratios(comparison: &Comparison) -> impl Iterator<Item = &Ratio> {
@@ -176,23 +210,24 @@ fn place(doubt: Option<&Doubt>) -> u8 {
     }
 }
 
+/// ` (about 5 min)`; empty where no block has ended.
+fn cost(rule: &Rule, blocks: u32) -> Say {
+    let Some(block) = rule.block else { return Say::same("") };
+    let time = |lang| format::duration(Nanos(block.0.saturating_mul(u64::from(blocks))), lang);
+    let (en, ru) = (time(Lang::En), time(Lang::Ru));
+    say!(" (about {en})", " (около {ru})")
+}
+
 /// How many blocks it takes, and how long they last.
 fn too_few(rule: &Rule) -> Say {
-    let Rule { together, needed, suggested, block, .. } = *rule;
+    let Rule { together, needed, suggested, .. } = *rule;
     let Some(blocks) = suggested else {
         return say!(
             "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together), and with this spread more than 1000 would be needed. Quieten the machine, use longer trials, or compare fewer cases.",
             "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}), а при таком разбросе понадобилось бы больше 1000. Уберите помехи, удлините испытания или сравните меньше случаев."
         );
     };
-    let cost = |l: Lang| {
-        let whole = block.map(|block| format::duration(Nanos(block.0.saturating_mul(u64::from(blocks))), l));
-        whole.map_or(String::new(), |time| match l {
-            Lang::En => format!(" (about {time})"),
-            Lang::Ru => format!(" (около {time})"),
-        })
-    };
-    let (cost, cost_ru) = (cost(Lang::En), cost(Lang::Ru));
+    let Say { en: cost, ru: cost_ru } = cost(rule, blocks);
     say!(
         "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together). With this spread set `repeats: {{blocks: {blocks}}}`{cost}, or compare fewer cases.",
         "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}). При таком разбросе задайте `repeats: {{blocks: {blocks}}}`{cost_ru} или сравните меньше случаев."
@@ -243,7 +278,7 @@ pub fn explain(judged: &Judged, rule: &Rule) -> Say {
             "— нет интервала: с одной из сторон измерено слишком мало, и вердикта нет. Его дадут дополнительные или более длинные испытания."
         ),
         (_, Some(Doubt::Wide) | None) => say!(
-            "? inconclusive: the interval holds 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
+            "? undecided: the interval holds 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
             "? неясно: интервал включает 100 % и выходит за {margin_ru}. Его сузят дополнительные или более длинные блоки."
         ),
     }
@@ -257,7 +292,7 @@ fn share(share: f64, lang: Lang) -> String {
 fn beyond(rule: &Rule) -> Say {
     let Rule { rate, latency, .. } = *rule;
     match rate == latency {
-        true => both(|lang| share(rate, lang)),
+        true => Say::both(|lang| share(rate, lang)),
         false => Say {
             en: format!("{} (rates) or {} (p99)", share(rate, Lang::En), share(latency, Lang::En)),
             ru: format!("{} (скорости) или {} (p99)", share(rate, Lang::Ru), share(latency, Lang::Ru)),

@@ -66,9 +66,9 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
     }
     put("time_based", "1".to_string());
     put("runtime", micros(trial.window));
-    if let Some(target) = run.targets.first() {
+    if let Some(target) = run.load().targets.first() {
         let name = if target.kind == TargetKind::Directory { "directory" } else { "filename" };
-        put(name, joined(&stend_record::targets::names(&run.targets)));
+        put(name, joined(&stend_record::targets::names(&run.load().targets)));
     } else if let Some(named) = run.header.imported.as_ref().filter(|imported| !imported.targets.is_empty()) {
         // What fio itself told is a value of fio already.
         put("filename", if named.tool == "fio" { named.targets.join(":") } else { joined(&named.targets) });

@@ -150,11 +150,11 @@ fn colons_in_names_of_devices_do_not_part_them() {
         document["jobs"][0]["job options"]["filename"].clone()
     };
     let mut run = fixture::run();
-    run.targets[0].kind = stend_record::TargetKind::BlockDevice;
-    run.targets[0].named = "/dev/disk/by-path/pci-0000:01:00.0-nvme-1".into();
+    run.load_mut().targets[0].kind = stend_record::TargetKind::BlockDevice;
+    run.load_mut().targets[0].named = "/dev/disk/by-path/pci-0000:01:00.0-nvme-1".into();
     assert_eq!(filename(&run), r"/dev/disk/by-path/pci-0000\:01\:00.0-nvme-1");
     // An imported result of fio has the value of the option as it was: two devices here.
-    run.targets.clear();
+    run.load_mut().targets.clear();
     let targets = vec!["/dev/sda:/dev/sdb".to_string()];
     run.header.imported = Some(stend_record::Imported { tool: "fio".into(), targets, ..Default::default() });
     assert_eq!(filename(&run), "/dev/sda:/dev/sdb");

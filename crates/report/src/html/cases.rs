@@ -1,13 +1,12 @@
 //! One card per case: rates, latencies by operation, charts, checks.
 
+use super::latency::{mean, quantile_cell};
 use super::results::{checks, failed, number};
 use super::{Page, figure, table, targets};
-use crate::figures::{self, NONE, both};
+use crate::figures;
 use crate::markup::Markup;
 use crate::{rates, words};
-use stend_analyse::findings::{
-    CaseFinding, CheckResult, CheckStatus, Headline, OpFinding, ProberFinding, Quantile, QuantileValue, Service,
-};
+use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus, Headline, OpFinding, ProberFinding, Service};
 use stend_analyse::io_log::in_words;
 use stend_analyse::submitted;
 use stend_base::{Say, format, say};
@@ -165,33 +164,10 @@ fn service_row(m: &mut Markup, page: &Page, op: &OpFinding, service: &Service) {
     });
 }
 
-pub(super) fn mean(page: &Page, ns: Option<f64>) -> Say {
-    let Some(ns) = ns.filter(|ns| ns.is_finite() && *ns >= 0.0) else { return Say::same(NONE) };
-    both(|lang| page.unit.number(stend_base::Nanos(ns.round() as u64), lang))
-}
-
-pub(super) fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
-    if let QuantileValue::NotEnough { have, need } = quantile.value {
-        let (have, need) = (format::count(have), format::count(need));
-        return m.line("span", "note", &say!("not enough data: {have} of {need}", "мало данных: {have} из {need}"));
-    }
-    if let QuantileValue::Printed(None) = quantile.value {
-        return m.line("span", "note", &say!("not printed by the tool", "инструмент не напечатал"));
-    }
-    m.say(&figures::quantile(quantile, page.unit));
-    if let QuantileValue::Printed(Some(_)) = quantile.value {
-        m.line("span", "note", &say!("as printed", "как напечатано"));
-    }
-    if let Some((low, high)) = quantile.interval {
-        let text = both(|lang| format!("{} … {}", page.unit.number(low, lang), page.unit.number(high, lang)));
-        m.line("span", "note", &text);
-    }
-}
-
 /// Every check with its result and what it means; those that do not concern the case are folded.
 pub(super) fn check_table(m: &mut Markup, checks: &[CheckResult]) {
     let (aside, asked): (Vec<&CheckResult>, Vec<&CheckResult>) =
-        checks.iter().partition(|check| check.status == CheckStatus::NotApplicable);
+        checks.iter().partition(|c| matches!(c.status, CheckStatus::NotApplicable | CheckStatus::ScreeningOnly));
     check_rows(m, &asked);
     if !aside.is_empty() {
         let count = aside.len();

@@ -1,13 +1,14 @@
 //! A comparison as one HTML file in the style of the report: what changed, the cases relative to the
 //! baseline, and what could not be compared.
 
+use super::{figure, ratios};
 use crate::comparison::verdict::{self, Tint};
 use crate::comparison::{self, Line, gate, layers, matrix};
 use crate::figures::NONE;
 use crate::markup::Markup;
 use std::collections::BTreeSet;
 use stend_analyse::Comparison;
-use stend_analyse::compare::{ComparedRun, Condition};
+use stend_analyse::compare::Condition;
 use stend_base::{Lang, Say, say};
 
 /// A comparison as one HTML file that starts in `lang`.
@@ -19,6 +20,9 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
         m.raw("\n");
         m.el("main", "", |m| {
             gated(m, comparison);
+            if comparison.runs.len() <= matrix::FEW {
+                pictures(m, comparison, lang);
+            }
             if let Some(matrix) = matrix::of(comparison) {
                 super::matrix::section(m, &matrix);
             }
@@ -32,24 +36,35 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
     })
 }
 
-/// `R-…bbbb relative to R-…aaaa`, or the names of the arms, or those of the stands where each run has another one.
+/// `quick: /dev/nvme1n1 against /dev/nvme0n1`: by what tells the runs apart.
 fn title(comparison: &Comparison) -> Say {
-    let stands: BTreeSet<&str> = comparison.runs.iter().filter_map(|run| run.stand.as_deref()).collect();
-    let by_stand = stands.len() == comparison.runs.len();
-    let stand = |run: &ComparedRun| run.stand.clone().filter(|_| by_stand);
-    let name = |run: &ComparedRun| stand(run).or(run.arm.clone()).unwrap_or_else(|| run.run.clone());
-    let baseline = comparison.runs.first().map(name).unwrap_or_default();
+    let names = comparison::names(comparison);
+    let Some((baseline, others)) = names.split_first() else { return say!("comparison", "сравнение") };
+    let suites: BTreeSet<&str> = comparison.runs.iter().map(|run| run.suite.as_str()).collect();
+    let suite = suites.first().filter(|_| suites.len() == 1).map_or(String::new(), |suite| format!("{suite}: "));
     if comparison.runs.len() > matrix::FEW {
-        let count = comparison.runs.len() - 1;
-        return say!("{count} runs relative to {baseline}", "Прогоны относительно {baseline}: {count}");
+        let (count, Say { en, ru }) = (others.len(), baseline);
+        return say!("{suite}{count} runs against {en}", "{suite}прогоны против {ru}: {count}");
     }
-    let others = comparison.runs.iter().skip(1).map(name).collect::<Vec<_>>().join(", ");
-    say!("{others} relative to {baseline}", "{others} относительно {baseline}")
+    let listed = |lang| others.iter().map(|name| name.get(lang)).collect::<Vec<_>>().join(", ");
+    let (en, ru, of_en, of_ru) = (listed(Lang::En), listed(Lang::Ru), &baseline.en, &baseline.ru);
+    say!("{suite}{en} against {of_en}", "{suite}{ru} против {of_ru}")
 }
 
 fn header(m: &mut Markup, comparison: &Comparison, title: &Say) {
     super::bar(m);
-    m.line("h1", "", title);
+    let told = verdict::summary(comparison);
+    match told.split_first().filter(|_| comparison.runs.len() == 2) {
+        Some((first, rest)) => {
+            m.line("h1", "", first);
+            rest.iter().for_each(|line| m.line("p", "lead", line));
+            m.line("p", "meta", title);
+        }
+        None => {
+            m.line("h1", "", title);
+            told.iter().filter(|_| comparison.runs.len() <= matrix::FEW).for_each(|line| m.line("p", "lead", line));
+        }
+    }
     match comparison.runs.len() > matrix::FEW {
         true => m.el("details", "data", |m| {
             m.line("summary", "", &say!("The runs", "Прогоны"));
@@ -72,6 +87,25 @@ fn runs(m: &mut Markup, comparison: &Comparison) {
                 m.line("dd", "", &comparison::describe(run));
             });
         }
+    });
+}
+
+/// What a reader sees first: every ratio, and the rates side by side.
+fn pictures(m: &mut Markup, comparison: &Comparison, lang: Lang) {
+    if comparison.cases.is_empty() {
+        return;
+    }
+    let heading = say!("How they compare, A = 100 %", "Как они соотносятся, A = 100 %");
+    super::section(m, "ratios", &heading, |m| ratios::forest(m, comparison));
+    let heading = say!("Rates, with their 95 % intervals", "Скорости с 95 %-ми интервалами");
+    super::section(m, "rates", &heading, |m| ratios::sides(m, comparison));
+    if comparison.charts.is_empty() {
+        return;
+    }
+    super::section(m, "latency", &say!("Latency by percentile", "Задержка по процентилям"), |m| {
+        m.el("div", "charts", |m| {
+            comparison.charts.iter().for_each(|chart| figure::draw(m, chart, lang, crate::svg::WIDTH_COLUMN));
+        });
     });
 }
 
@@ -155,6 +189,8 @@ pub(super) fn arms(m: &mut Markup, comparison: &Comparison) {
             false => condition_table(m, comparison, &comparison.changed),
         }
         m.line("h3", "", &say!("Results, A = 100 %", "Результаты, A = 100 %"));
+        verdict::summary(comparison).iter().for_each(|line| m.line("p", "lead", line));
+        ratios::forest(m, comparison);
         result_table(m, comparison);
     });
 }
@@ -199,9 +235,6 @@ fn result_table(m: &mut Markup, comparison: &Comparison) {
     if comparison.cases.is_empty() {
         let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
         return m.line("p", "", &nothing);
-    }
-    for line in verdict::summary(comparison) {
-        m.line("p", "lead", &line);
     }
     let columns = [
         say!("Case", "Случай"),

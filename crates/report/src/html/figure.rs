@@ -1,6 +1,6 @@
 //! A chart on the page: caption, legend, drawing, and the same data as a table.
 
-use crate::figures::{NONE, both, value};
+use crate::figures::{NONE, value};
 use crate::markup::Markup;
 use crate::svg;
 use stend_analyse::Chart;
@@ -107,7 +107,11 @@ fn sums(m: &mut Markup, pane: &Pane, field: &Field) {
             m.el("tr", "", |m| {
                 m.with("th", &[("scope", "row")], |m| m.say(&svg::range(*edges, pane.y.unit)));
                 m.line("td", "", &value(*sum, field.unit));
-                m.line("td", "", &both(|lang| format!("{} %", stend_base::format::number(sum / all * 100.0, lang))));
+                m.line(
+                    "td",
+                    "",
+                    &Say::both(|lang| format!("{} %", stend_base::format::number(sum / all * 100.0, lang))),
+                );
             });
         }
     });
@@ -135,7 +139,7 @@ fn points(m: &mut Markup, chart: &Chart) {
 /// A place on an axis as text: its name with its detail, or its number.
 fn place(axis: &Axis, at: f64) -> Say {
     match axis.names.iter().find(|n| n.at == at) {
-        Some(mark) => both(|lang| match mark.detail.get(lang) {
+        Some(mark) => Say::both(|lang| match mark.detail.get(lang) {
             "" => mark.name.get(lang).to_string(),
             detail => format!("{} {detail}", mark.name.get(lang)),
         }),
@@ -181,7 +185,7 @@ fn heading(pane: &Pane, series: &Series) -> Say {
         (name, label) if label.starts_with(name) => label.to_string(),
         (name, label) => format!("{name}, {label}"),
     };
-    both(join)
+    Say::both(join)
 }
 
 /// Value of a line at a place; points ascend in x.

@@ -1,7 +1,6 @@
 //! How the numbers of an imported run came about: the files, and the tool's own numbers beside ours, as it printed them.
 
 use super::{Page, facts, table};
-use crate::figures::both;
 use crate::markup::Markup;
 use stend_base::{Say, format, say};
 use stend_record::{Imported, ToldNumber, ToldOp, TrialRecord};
@@ -17,7 +16,7 @@ pub(super) fn origin(m: &mut Markup, page: &Page, imported: &Imported) {
         "Измерял другой инструмент: {tool}. Импортированы напечатанные им результаты; чего он не печатает, неизвестно. Испытания одного случая шли подряд, и каждое число сохранено так, как напечатано."
     ));
     let of = |file: &stend_record::SourceFile| {
-        let size = both(|lang| format::bytes(file.size, lang));
+        let size = Say::both(|lang| format::bytes(file.size, lang));
         let (version, en, ru) = (&file.version, size.en, size.ru);
         (Say::same(&file.name), say!("{version}, {en}", "{version}, {ru}"))
     };

@@ -2,7 +2,6 @@
 //! error, and the suite as it was written.
 
 use super::{Page, facts};
-use crate::figures::both;
 use crate::markup::Markup;
 use crate::words;
 use std::collections::BTreeMap;
@@ -114,14 +113,14 @@ fn plan(m: &mut Markup, page: &Page) {
 /// What each instance of an application is and may take.
 fn application(app: &App) -> Say {
     let program = app.program.say();
-    let data = both(|lang| format::bytes(app.data, lang));
+    let data = Say::both(|lang| format::bytes(app.data, lang));
     let connections = u64::from(app.clients);
     let (connections_en, connections_ru) = (
         plural_en(connections, "connection", "connections"),
         plural_ru(connections, "соединение", "соединения", "соединений"),
     );
     let rate = app.rate.map_or(Say::same(""), |rate| {
-        let rate = both(|lang| format::number(rate.as_iops(), lang));
+        let rate = Say::both(|lang| format::number(rate.as_iops(), lang));
         let (en, ru) = (rate.en, rate.ru);
         say!(", {en} transactions per second", ", транзакций в секунду: {ru}")
     });
@@ -130,8 +129,8 @@ fn application(app: &App) -> Say {
         Some(limits) => {
             let digits =
                 [1000, 100, 10].iter().take_while(|unit| !limits.cpu_thousandths.is_multiple_of(**unit)).count();
-            let share = both(|lang| format::fixed(f64::from(limits.cpu_thousandths) / 1000.0, digits, lang));
-            let memory = both(|lang| format::bytes(limits.memory, lang));
+            let share = Say::both(|lang| format::fixed(f64::from(limits.cpu_thousandths) / 1000.0, digits, lang));
+            let memory = Say::both(|lang| format::bytes(limits.memory, lang));
             let iops = limits.iops.map_or(Say::same(""), |iops| {
                 say!(", {iops} reads and as many writes per second", ", чтений и столько же записей в секунду: {iops}")
             });
@@ -167,7 +166,7 @@ fn first_trials(run: &RunRecord) -> BTreeMap<u32, &Trial> {
 }
 
 fn describe(trial: &Trial) -> Say {
-    let time = |span: Nanos| both(|lang| format::duration(span, lang));
+    let time = |span: Nanos| Say::both(|lang| format::duration(span, lang));
     let (ramp, window) = (time(trial.ramp), time(trial.window));
     let (ramp_en, ramp_ru, window_en, window_ru) = (ramp.en, ramp.ru, window.en, window.ru);
     if let Some(app) = &trial.app {
@@ -177,7 +176,7 @@ fn describe(trial: &Trial) -> Say {
             "{ru}; разгон {ramp_ru} не учитывается, затем окно {window_ru}"
         );
     }
-    let streams = both(|lang| trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join("; "));
+    let streams = Say::both(|lang| trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join("; "));
     let (streams_en, streams_ru) = (streams.en, streams.ru);
     let cache = if trial.direct {
         say!("direct I/O", "прямой ввод-вывод")

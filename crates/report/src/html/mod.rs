@@ -2,18 +2,22 @@
 //! languages at once; a pair of radio inputs decides which one the style sheet shows.
 
 pub mod audit;
+mod bars;
 pub mod beside;
 mod cases;
 pub mod comparison;
 mod density;
 mod faults;
 mod figure;
+mod first;
 pub mod history;
 mod imported;
+mod latency;
 mod limits;
 mod matrix;
 mod method;
 mod numa;
+mod ratios;
 mod results;
 mod summary;
 mod system;
@@ -43,12 +47,21 @@ struct Page<'a> {
     unit: LatencyUnit,
 }
 
-/// The report of a run as one HTML file that starts in `lang`.
+/// The report of a run as one HTML file that starts in `lang`. Printed it is its first screen, the results and what to keep in mind.
 pub fn html(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
+    report(findings, run, lang, "short")
+}
+
+/// The same, of which everything is printed.
+pub fn html_full(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
+    report(findings, run, lang, "")
+}
+
+fn report(findings: &Findings, run: &RunRecord, lang: Lang, printed: &'static str) -> String {
     // The plan was made once to get at the findings; where it could not be, there are no arms either.
     let arms = stend_analyse::compare_arms(run, findings, &Options::default()).unwrap_or_default();
     let page = Page { findings, run, arms, lang, unit: LatencyUnit::for_cases(&findings.cases) };
-    document(&summary::title(findings), lang, |m| body(m, &page))
+    document(&summary::title(findings), lang, |m| body(m, &page, printed))
 }
 
 /// A whole file: style and language switch around a body of `header`, `main` and `footer`.
@@ -103,15 +116,14 @@ fn bar(m: &mut Markup) {
     });
 }
 
-fn body(m: &mut Markup, page: &Page) {
+fn body(m: &mut Markup, page: &Page, printed: &'static str) {
     m.with("a", &[("class", "skip"), ("href", "#results")], |m| {
         m.say(&say!("Skip to the results", "К результатам"));
     });
     m.raw("\n");
     m.el("header", "top", |m| summary::header(m, page));
     m.raw("\n");
-    m.el("main", "", |m| {
-        summary::caveats(m, page);
+    m.el("main", printed, |m| {
         page.arms.iter().for_each(|arms| comparison::arms(m, arms));
         if page.findings.density.is_empty() {
             results::section(m, page);
@@ -119,6 +131,7 @@ fn body(m: &mut Markup, page: &Page) {
             density::section(m, page);
         }
         faults::section(m, page);
+        summary::caveats(m, page);
         across(m, page);
         numa::section(m, page);
         cases::section(m, page);
@@ -127,6 +140,12 @@ fn body(m: &mut Markup, page: &Page) {
         method::section(m, page);
         system::section(m, page);
         system::repeat(m, page);
+        m.el("p", "note printed-short", |m| {
+            m.say(&say!(
+                "Printed in short: `stend report --full` makes a page of which everything is printed.",
+                "Напечатано кратко: целиком печатается страница, которую сделает `stend report --full`."
+            ));
+        });
     });
     m.raw("\n");
     m.el("footer", "", |m| summary::footer(m, page));

@@ -1,7 +1,7 @@
 //! Matrices of NUMA nodes: a row for each node of threads, a column for each node of memory.
 
 use super::{Page, table};
-use crate::figures::{self, NONE, both};
+use crate::figures::{self, NONE};
 use crate::markup::Markup;
 use crate::rates;
 use stend_analyse::findings::{NumaCell, NumaFinding};
@@ -48,6 +48,6 @@ fn drawn(m: &mut Markup, matrix: &NumaFinding) {
 fn cell(m: &mut Markup, matrix: &NumaFinding, found: &NumaCell) {
     m.say(&rates::rate(&found.rate, matrix.headline));
     if found.of_local.is_some() {
-        m.line("span", "note", &both(|lang| found.percent(lang).unwrap_or_default()));
+        m.line("span", "note", &Say::both(|lang| found.percent(lang).unwrap_or_default()));
     }
 }

@@ -1,7 +1,7 @@
 //! The table of cases, and their latencies side by side on one axis.
 
 use super::Page;
-use crate::figures::{self, NONE, both};
+use crate::figures::{self, NONE};
 use crate::markup::{Markup, coordinate};
 use crate::rates::{self, RowRates};
 use crate::svg::Ruler;
@@ -125,7 +125,9 @@ fn latency_cells(m: &mut Markup, page: &Page, op: &OpFinding) {
     for (name, value) in quantile_names().iter().zip(cells) {
         m.el("td", "latency", |m| {
             // On a narrow screen the row becomes a card, whose cells carry their own heading.
-            m.line("span", "key", name);
+            let (unit, Say { en, ru }) = (page.unit.name(), name);
+            let (unit_en, unit_ru) = (unit.en, unit.ru);
+            m.line("span", "key", &say!("{en}, {unit_en}", "{ru}, {unit_ru}"));
             m.say(&value);
         });
     }
@@ -218,7 +220,7 @@ fn overview(m: &mut Markup, page: &Page) {
                         let at = percent(&ruler, tick);
                         let class = if i % 2 == 0 { "tick" } else { "tick odd" };
                         let attributes = [("class", class), ("x", &at), ("y", "13"), ("text-anchor", "middle")];
-                        crate::svg::text(m, &attributes, &both(|lang| ruler.label(tick, lang)));
+                        crate::svg::text(m, &attributes, &Say::both(|lang| ruler.label(tick, lang)));
                     }
                 },
             );

@@ -1,36 +1,39 @@
 //! Top and bottom of the page: what was measured, the verdict, the grade, the caveats.
 
-use super::Page;
-use crate::figures::{both, utc};
+use super::{Page, first};
+use crate::figures::utc;
 use crate::markup::Markup;
+use crate::text::grouped;
 use crate::words;
 use stend_analyse::Findings;
-use stend_analyse::findings::{Caveat, GradeLevel};
+use stend_analyse::findings::{Caveat, CheckResult, CheckStatus, GradeLevel};
 use stend_base::{Say, format, say};
 
-/// `quick on /var/tmp`.
+/// `quick on /var/tmp`, after the label of the run if it has one.
 pub fn title(findings: &Findings) -> Say {
+    let label = findings.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
     let (suite, target) = (&findings.suite, crate::figures::on(&findings.targets, findings.stand.as_deref()));
-    say!("{suite} on {target}", "{suite} на {target}")
+    say!("{label}{suite} on {target}", "{label}{suite} на {target}")
 }
 
 /// Everything above the first section.
 pub fn header(m: &mut Markup, page: &Page) {
     let findings = page.findings;
     super::bar(m);
-    m.line("h1", "", &title(findings));
+    m.line("h1", "", &findings.headline);
     m.el("p", "meta", |m| {
+        m.say(&title(findings));
+        m.raw(" · ");
         m.text(&utc(findings.started_unix));
         m.raw(" · ");
-        m.say(&both(|lang| format::duration(findings.elapsed, lang)));
-        if let Some(host) = &page.run.host {
+        m.say(&Say::both(|lang| format::duration(findings.elapsed, lang)));
+        if let Some(host) = &page.run.load().facts {
             m.raw(" · ");
             m.text(&host.hostname);
         }
         m.raw(" · ");
         m.el("code", "", |m| m.text(&findings.run));
     });
-    m.line("p", "verdict", &findings.verdict);
     for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
         m.el("p", "unfinished", |m| {
             m.raw("✖ ");
@@ -38,7 +41,9 @@ pub fn header(m: &mut Markup, page: &Page) {
             m.line("span", "advice", &caveat.advice());
         });
     }
-    grade(m, page);
+    first::cards(m, page);
+    first::bars(m, page);
+    first::chips(m, page);
     contents(m, page);
 }
 
@@ -54,9 +59,9 @@ fn grade(m: &mut Markup, page: &Page) {
 fn contents(m: &mut Markup, page: &Page) {
     let findings = page.findings;
     let entries = [
-        ("#caveats", say!("Caveats", "Оговорки"), caveats_listed(page).next().is_some()),
         ("#arms", say!("Arms", "Варианты"), page.arms.is_some()),
         ("#results", say!("Results", "Результаты"), true),
+        ("#caveats", say!("Keep in mind", "Что учитывать"), true),
         ("#across", say!("Across cases", "Сравнение случаев"), !findings.across.is_empty()),
         ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),
         ("#not-run", say!("Not run", "Не выполнено"), !findings.not_run.is_empty()),
@@ -78,13 +83,15 @@ fn caveats_listed<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a Caveat> {
     page.findings.caveats.iter().filter(|c| !words::is_ending(c))
 }
 
-/// Reasons to doubt the whole run, each with what to do about it.
+/// What the numbers may be used for, checks that speak against them, and reasons to doubt the whole run, each with what to do.
 pub fn caveats(m: &mut Markup, page: &Page) {
-    if caveats_listed(page).next().is_none() {
-        return;
-    }
     super::section(m, "caveats", &say!("What to keep in mind", "Что учитывать"), |m| {
+        grade(m, page);
         m.el("ul", "caveats", |m| {
+            for (check, labels) in grouped(&page.findings.cases, &[CheckStatus::Fail, CheckStatus::Warn]) {
+                let class = if check.status == CheckStatus::Fail { "failed" } else { "" };
+                m.el("li", class, |m| doubtful(m, check, &labels));
+            }
             for caveat in caveats_listed(page) {
                 m.el("li", "", |m| {
                     m.say(&caveat.say());
@@ -93,6 +100,23 @@ pub fn caveats(m: &mut Markup, page: &Page) {
             }
         });
     });
+}
+
+/// A check that speaks against cases.
+fn doubtful(m: &mut Markup, check: &CheckResult, labels: &[&str]) {
+    m.text(&check.id);
+    m.raw(" ");
+    m.say(&check.name);
+    m.raw(" (");
+    match labels {
+        [label] => m.text(label),
+        labels => {
+            let cases = labels.len();
+            m.say(&say!("{cases} cases", "случаев: {cases}"));
+        }
+    }
+    m.raw(")");
+    m.line("span", "advice", &check.meaning);
 }
 
 /// What the file is and what it was made from.

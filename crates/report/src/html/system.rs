@@ -2,20 +2,20 @@
 //! to repeat the run.
 
 use super::{Page, facts, table};
-use crate::figures::{NONE, both};
+use crate::figures::NONE;
 use crate::markup::Markup;
 use crate::shell;
 use crate::words;
 use stend_analyse::findings::ToolCost;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::targets::devices;
-use stend_record::{Device, EngineFacts, HostFacts, RunRecord, StorageHost, StorageRecord, TargetFacts};
+use stend_record::{Device, EngineFacts, HostFacts, HostRecord, RunRecord, TargetFacts};
 
 /// The section.
 pub fn section(m: &mut Markup, page: &Page) {
     super::section(m, "system", &say!("System", "Система"), |m| {
         let unknown = say!("not recorded", "не записано");
-        match page.run.targets.as_slice() {
+        match page.run.load().targets.as_slice() {
             [] => {
                 m.line("h3", "", &say!("Target", "Объект"));
                 m.line("p", "", &unknown);
@@ -23,7 +23,7 @@ pub fn section(m: &mut Markup, page: &Page) {
             [target] => {
                 m.line("h3", "", &say!("Target", "Объект"));
                 facts(m, &target_rows(target));
-                stack(m, &devices(&page.run.targets));
+                stack(m, &devices(&page.run.load().targets));
             }
             several => {
                 targets(m, several);
@@ -31,15 +31,15 @@ pub fn section(m: &mut Markup, page: &Page) {
             }
         }
         m.line("h3", "", &say!("Host", "Хост"));
-        match &page.run.host {
+        match &page.run.load().facts {
             Some(host) => facts(m, &host_rows(host)),
             None => m.line("p", "", &unknown),
         }
-        if let Some(StorageRecord { facts, .. }) = &page.run.storage {
-            let name = &facts.name;
+        if let Some(storage) = page.run.storage() {
+            let name = &storage.name;
             m.line("h3", "", &say!("Storage host {name}", "Машина с накопителями {name}"));
-            self::facts(m, &storage_rows(facts));
-            stack(m, &devices(&facts.targets));
+            facts(m, &storage_rows(storage));
+            stack(m, &devices(&storage.targets));
         }
         m.line("h3", "", &say!("Load engine", "Генератор нагрузки"));
         facts(m, &engine_rows(page.run));
@@ -50,7 +50,7 @@ pub fn section(m: &mut Markup, page: &Page) {
 
 fn target_rows(target: &TargetFacts) -> Vec<(Say, Say)> {
     let text = |value: &Option<String>| Say::same(value.clone().unwrap_or_default());
-    let size = |bytes: Bytes| both(|lang| format::bytes(bytes, lang));
+    let size = |bytes: Bytes| Say::both(|lang| format::bytes(bytes, lang));
     let (logical, physical) = (target.logical_block.0, target.physical_block.0);
     let mut rows = vec![
         (say!("Named", "Указан как"), Say::same(&target.named)),
@@ -100,7 +100,7 @@ fn targets(m: &mut Markup, several: &[TargetFacts]) {
                 m.el("td", "", |m| m.el("code", "", |m| m.text(&target.path)));
                 m.line("td", "", &words::target_kind(target.kind));
                 m.el("td", "", |m| m.el("code", "", |m| m.text(target.identity.as_deref().unwrap_or(NONE))));
-                m.line("td", "", &both(|lang| format::bytes(target.size, lang)));
+                m.line("td", "", &Say::both(|lang| format::bytes(target.size, lang)));
                 m.line("td", "", &say!("{logical} B, {physical} B", "{logical} Б, {physical} Б"));
                 m.line("td", "", &Say::same(target.file_system.clone().unwrap_or_else(|| NONE.to_string())));
             });
@@ -143,7 +143,7 @@ fn stack(m: &mut Markup, devices: &[&Device]) {
                 });
                 m.line("td", "", &kind(device));
                 m.line("td", "", &joined([device.model.as_deref(), device.firmware.as_deref()]));
-                m.line("td", "", &both(|lang| format::bytes(device.size, lang)));
+                m.line("td", "", &Say::both(|lang| format::bytes(device.size, lang)));
                 m.el("td", "", |m| m.el("code", "", |m| m.text(device.identity.as_deref().unwrap_or(NONE))));
                 m.line("td", "", &joined([device.write_cache.as_deref(), device.scheduler.as_deref()]));
             });
@@ -165,7 +165,7 @@ fn kind(device: &Device) -> Say {
         parts.extend(words.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang)));
         parts.join(", ")
     };
-    both(list)
+    Say::both(list)
 }
 
 fn joined(parts: [Option<&str>; 2]) -> Say {
@@ -182,7 +182,7 @@ fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
         (say!("Kernel", "Ядро"), Say::same(&host.kernel)),
         (say!("Processor", "Процессор"), Say::same(&host.cpu_model)),
         (say!("CPUs", "Процессоров"), say!("{cpus}, NUMA nodes: {nodes}", "{cpus}, узлов NUMA: {nodes}")),
-        (say!("Memory", "Память"), both(|lang| format::bytes(host.memory, lang))),
+        (say!("Memory", "Память"), Say::both(|lang| format::bytes(host.memory, lang))),
         (say!("Hypervisor", "Гипервизор"), text(&host.hypervisor)),
         (say!("Clock source", "Источник времени"), text(&host.clock_source)),
         (say!("Frequency governor", "Управление частотой"), text(&host.governor)),
@@ -195,15 +195,14 @@ fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
 }
 
 /// The host, what it hands out, and how well its clock is known.
-fn storage_rows(storage: &StorageHost) -> Vec<(Say, Say)> {
-    let off = Nanos(storage.clock_uncertainty_ns);
+fn storage_rows(storage: &HostRecord) -> Vec<(Say, Say)> {
     let paths = storage.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
     let mut rows = vec![(say!("Hands out", "Отдаёт"), Say::same(paths))];
-    rows.extend(host_rows(&storage.host));
-    rows.push((
-        say!("Clock known within", "Часы известны с точностью"),
-        both(|lang| format!("± {}", format::latency(off, lang))),
-    ));
+    rows.extend(storage.facts.iter().flat_map(host_rows));
+    rows.extend(storage.clock_uncertainty_ns.map(|off| {
+        let off = |lang| format!("± {}", format::latency(Nanos(off), lang));
+        (say!("Clock known within", "Часы известны с точностью"), Say::both(off))
+    }));
     rows
 }
 
@@ -253,7 +252,7 @@ fn way(engine: &EngineFacts, trials: u32) -> Say {
         "" => String::new(),
         reason => format!(" ({reason})"),
     };
-    both(|lang| {
+    Say::both(|lang| {
         let threads = match lang {
             Lang::En => format!("load threads on CPU {cpus}"),
             Lang::Ru => format!("потоки нагрузки на процессорах {cpus}"),
@@ -272,13 +271,13 @@ fn cost_rows(cost: &ToolCost) -> Vec<(Say, Say)> {
     let missing = || say!("not measurable", "неизмеримо");
     let cpu = |value: Option<f64>| {
         value.filter(|v| v.is_finite()).map_or_else(missing, |v| {
-            both(|lang| match lang {
+            Say::both(|lang| match lang {
                 Lang::En => format!("{} of a CPU", format::percent(v, lang)),
                 Lang::Ru => format!("{} одного процессора", format::percent(v, lang)),
             })
         })
     };
-    let memory = |value: Option<Bytes>| value.map_or_else(missing, |v| both(|lang| format::bytes(v, lang)));
+    let memory = |value: Option<Bytes>| value.map_or_else(missing, |v| Say::both(|lang| format::bytes(v, lang)));
     vec![
         (say!("Worker, load included", "Исполнитель вместе с нагрузкой"), cpu(cost.worker_cpus)),
         (say!("Coordinator", "Координатор"), cpu(cost.coordinator_cpus)),
@@ -293,11 +292,11 @@ pub fn repeat(m: &mut Markup, page: &Page) {
     let header = &page.run.header;
     super::section(m, "repeat", &say!("How to repeat", "Как повторить"), |m| {
         m.line("p", "", &say!(
-            "Run this command again; with the same version, seed and range the same I/Os are asked for in the same order.",
-            "Выполните эту команду ещё раз; с той же версией, зерном и областью те же операции запрашиваются в том же порядке."
+            "This command runs the same plan into a new run file: with the same version, seed and range the same I/Os are asked for in the same order.",
+            "Эта команда выполнит тот же план и запишет новый файл прогона: с той же версией, начальным числом (seed) и областью те же операции запрашиваются в том же порядке."
         ));
         m.with("pre", &[("class", "command"), ("tabindex", "0")], |m| {
-            m.el("code", "", |m| m.text(&shell::join(&header.command_line)));
+            m.el("code", "", |m| m.text(&shell::join(&crate::repeat::command(header))));
         });
         let facts = [
             (say!("Seed", "Зерно"), Say::same(header.inputs.seed.to_string())),

@@ -1,6 +1,6 @@
 //! The targets of a case apart: a table in its card, where every job works on one of several.
 
-use super::cases::{mean, quantile_cell};
+use super::latency::{mean, quantile_cell};
 use super::{Page, table};
 use crate::figures;
 use crate::markup::Markup;

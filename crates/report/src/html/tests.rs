@@ -4,8 +4,9 @@ use crate::fixture::{self, assert_well_formed};
 use crate::html;
 use expect_test::expect_file;
 use stend_analyse::findings::Caveat;
+use stend_analyse::findings::{CaseFinding, CheckStatus};
 use stend_base::Lang;
-use stend_record::{HostFacts, RunState, StorageHost, StorageRecord};
+use stend_record::{Entry, HostFacts, HostId, HostInfo, Role, RunState};
 
 #[test]
 fn a_small_page_looks_as_reviewed() {
@@ -64,14 +65,69 @@ fn both_languages_are_inside_and_the_asked_one_is_shown_first() {
     assert!(page.contains("<html lang=\"ru\">"));
 }
 
+/// The page above its first section.
+fn first_screen(findings: &stend_analyse::Findings) -> String {
+    let page = html(findings, &fixture::run(), Lang::En);
+    let from = page.find("<header").expect("a header");
+    let to = page.find("<nav").expect("the contents");
+    page[from..to].to_string()
+}
+
+#[test]
+fn the_first_screen_has_large_numbers_and_a_bar_with_its_interval_for_each_case() {
+    let findings = fixture::findings();
+    let screen = first_screen(&findings);
+    let count = |part: &str| screen.matches(part).count();
+    assert_eq!((count("class=\"tell\""), count("class=\"length "), count("class=\"dot\"")), (4, 8, 8));
+    assert_eq!((count("length iops"), count("length throughput"), count("class=\"whisker\"")), (6, 2, 8));
+    // The longest of each unit takes the same room.
+    assert_eq!(count("--value:62%"), 2, "{screen}");
+    assert!(screen.contains("href=\"#case-4\"") && !screen.contains("One check failed"), "{screen}");
+}
+
+#[test]
+fn the_first_screen_leads_to_what_speaks_against_the_numbers() {
+    let mut findings = fixture::findings();
+    let screen = first_screen(&findings);
+    for chip in ["✖ <span lang=\"en\">1 check fails", "! <span lang=\"en\">1 warning", "not for publishing"] {
+        assert!(screen.contains(chip), "{chip}: {screen}");
+    }
+    let page = html(&findings, &fixture::run(), Lang::En);
+    let keep_in_mind = &page[page.find("id=\"caveats\"").expect("the section")..];
+    assert!(keep_in_mind.find("H18").expect("the failed one") < keep_in_mind.find("H02").expect("the warning"));
+    findings.cases.iter_mut().flat_map(|case| &mut case.checks).for_each(|check| check.status = CheckStatus::Pass);
+    let screen = first_screen(&findings);
+    assert!(!screen.contains("chip fail") && !screen.contains("chip warn"), "{screen}");
+}
+
+#[test]
+fn of_many_cases_the_first_are_drawn_and_of_one_or_none_no_picture() {
+    let mut findings = fixture::findings();
+    let case = findings.cases[3].clone();
+    findings.cases = (0..30).map(|index| CaseFinding { case: index, ..case.clone() }).collect();
+    let screen = first_screen(&findings);
+    assert_eq!(screen.matches("class=\"length ").count(), 24);
+    assert!(screen.contains("The first 24 of 30 cases"), "{screen}");
+    findings.cases.truncate(1);
+    assert!(!first_screen(&findings).contains("all-cases"));
+    findings.cases[0].total.iops.value = f64::NAN;
+    let screen = first_screen(&findings);
+    assert!(!screen.contains("class=\"tell\"") && !screen.contains("NaN"), "{screen}");
+}
+
 #[test]
 fn the_storage_host_of_a_stand_is_told_with_what_it_hands_out() {
     let mut run = fixture::run();
     let host = HostFacts { hostname: "shelf <7>".into(), kernel: "6.12.1".into(), ..HostFacts::default() };
-    let targets = run.targets.clone();
-    let facts = StorageHost { name: "array1".into(), host, targets, clock_uncertainty_ns: 137_000 };
+    let info = HostInfo {
+        name: "array1".into(),
+        role: Role::Storage,
+        facts: Some(host),
+        targets: run.load().targets.clone(),
+        clock_uncertainty_ns: Some(137_000),
+    };
     let without = html(&fixture::findings(), &run, Lang::En);
-    run.storage = Some(StorageRecord { facts, samples: Vec::new() });
+    run.apply(Entry::Host { host: HostId::STORAGE, info: Box::new(info) });
     let page = html(&fixture::findings(), &run, Lang::En);
     assert_well_formed(&page);
     for part in
@@ -161,5 +217,34 @@ fn of_an_application_the_method_tells_instances_and_nothing_of_single_ios() {
     }
     for other in ["interleaved", "direct I/O", "nothing was written", "Closed loop"] {
         assert!(!method[..method.find("Limits of checks").unwrap()].contains(other), "{other}");
+    }
+}
+
+#[test]
+fn a_printer_gets_the_short_page_unless_the_whole_one_was_asked_for() {
+    let (findings, run) = (fixture::findings(), fixture::run());
+    let (short, full) = (html(&findings, &run, Lang::En), super::html_full(&findings, &run, Lang::En));
+    assert!(short.contains("<main class=\"short\">") && full.contains("<main>"));
+    // What the style sheet hides are sections that there are, and neither results nor what to keep in mind.
+    let (_, printed) = super::STYLE.split_once("@media print").unwrap();
+    let hidden: Vec<&str> =
+        printed.split(".short > #").skip(1).map(|rest| rest.split([',', ' ']).next().unwrap()).collect();
+    for id in ["across", "cases", "whole-run", "method", "system", "repeat"] {
+        assert!(hidden.contains(&id) && short.contains(&format!("<section id=\"{id}\">")), "{id}: {hidden:?}");
+    }
+    assert!(!hidden.contains(&"results") && !hidden.contains(&"caveats"), "{hidden:?}");
+}
+
+/// A rule for bars of the page moved the numbers at the axes of every chart, which have a class of the same name.
+#[test]
+fn no_rule_for_the_page_places_what_a_chart_is_drawn_of() {
+    let drawn =
+        [".tick", ".dot", ".line", ".whisker", ".event", ".cut", ".cell", ".base", ".band", ".grid", ".halo", ".plot"];
+    for rule in
+        super::STYLE.split('}').filter(|rule| rule.contains("position: absolute") || rule.contains("translateX"))
+    {
+        let selectors = rule.split('{').nth(rule.matches('{').count() - 1).unwrap_or_default();
+        let alone = selectors.split(',').map(str::trim).filter(|selector| drawn.contains(selector));
+        assert_eq!(alone.collect::<Vec<_>>(), Vec::<&str>::new(), "{rule}");
     }
 }

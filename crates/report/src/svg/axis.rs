@@ -2,7 +2,6 @@
 
 use super::scale::Ruler;
 use super::{FOOT, Frame, PLOT_WIDTH, percent};
-use crate::figures::both;
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Axis, Band, Mark};
 use stend_base::{Lang, Say, say};
@@ -71,7 +70,7 @@ pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
         }
         let at = coordinate(y);
         let attributes = [("class", "tick"), ("x", ASIDE), ("y", &at), ("dy", ".32em"), ("text-anchor", "end")];
-        text(m, &attributes, &both(|lang| ruler.label(tick, lang)));
+        text(m, &attributes, &Say::both(|lang| ruler.label(tick, lang)));
     }
 }
 
@@ -84,7 +83,7 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, lette
         let Some(place) = ruler.place(tick) else { continue };
         let at = percent(place);
         line(m, "grid-tick", (&at, &at), (bottom, bottom + 4.0));
-        let label = both(|lang| ruler.label(tick, lang));
+        let label = Say::both(|lang| ruler.label(tick, lang));
         let half = label.get(Lang::Ru).chars().count() as f64 * letter / 2.0;
         if place - half <= last_end {
             continue;
@@ -109,7 +108,7 @@ fn detail(ruler: &Ruler, tick: f64) -> Vec<Say> {
         let detail = ruler.name(tick).map_or("", |mark| mark.detail.get(lang));
         detail.split(", ").nth(n).unwrap_or_default().to_string()
     };
-    (0..DETAIL_LINES_MAX).map(|n| both(|lang| line(lang, n))).take_while(|say| *say != Say::same("")).collect()
+    (0..DETAIL_LINES_MAX).map(|n| Say::both(|lang| line(lang, n))).take_while(|say| *say != Say::same("")).collect()
 }
 
 /// Height that details under the labels take: none unless all of them fit between their neighbours.

@@ -5,7 +5,6 @@ use super::axis::{across, text};
 use super::scale::Ruler;
 use super::series::{path, quantity};
 use super::{Frame, percent};
-use crate::figures::both;
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Field, Series, Unit};
 use stend_base::{Lang, Say, format};
@@ -97,7 +96,7 @@ pub fn numbers(m: &mut Markup, field: &Field, x: &Ruler, y: &Ruler, frame: Frame
 
 /// A value as it fits in a cell: without the unit that the axis names.
 fn short(value: f64, unit: Unit) -> Say {
-    both(|lang| match unit {
+    Say::both(|lang| match unit {
         Unit::BytesPerSecond => format::number(value / 1e6, lang),
         _ => crate::figures::value(value, unit).get(lang).to_string(),
     })
@@ -186,5 +185,5 @@ pub fn has_margin(field: &Field) -> bool {
 /// Name of the language-independent parts of a range, for tables: `80 µs … 90 µs`.
 pub fn range(edges: (f64, f64), unit: Unit) -> Say {
     let (low, high) = (crate::figures::value(edges.0, unit), crate::figures::value(edges.1, unit));
-    both(|lang: Lang| format!("{} … {}", low.get(lang), high.get(lang)))
+    Say::both(|lang: Lang| format!("{} … {}", low.get(lang), high.get(lang)))
 }

@@ -4,9 +4,9 @@
 use super::axis::{across, text};
 use super::scale::Ruler;
 use super::{Frame, percent};
-use crate::figures::both;
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Quantity, Series};
+use stend_base::Say;
 
 /// Vertical distance of two direct labels, pixels.
 const LABEL_STEP: f64 = 13.0;
@@ -93,7 +93,7 @@ pub fn point_labels(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame
         let (dx, anchor) = if px > 0.8 { ("-8", "end") } else { ("8", "start") };
         let attributes =
             [("class", class.as_str()), ("x", &at), ("y", &up), ("dx", dx), ("dy", "-.3em"), ("text-anchor", anchor)];
-        text(m, &attributes, &both(|lang| shortened(label.get(lang))));
+        text(m, &attributes, &Say::both(|lang| shortened(label.get(lang))));
     }
 }
 

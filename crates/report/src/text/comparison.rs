@@ -53,7 +53,7 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
 }
 
 /// What layers leave of the rates below them.
-fn prices(comparison: &Comparison, screen: &Screen) -> String {
+pub(super) fn prices(comparison: &Comparison, screen: &Screen) -> String {
     let Some(note) = layers::note(comparison) else { return String::new() };
     let lang = screen.lang;
     let mut out = format!("\n{}", screen.bold(&paragraph("", layers::heading().get(lang), screen.width)));
@@ -76,7 +76,7 @@ pub fn arms_text(comparison: &Comparison, lang: Lang, width: usize, colour: bool
     format!("\n{}{body}", screen.bold(&paragraph("", heading.get(lang), screen.width)))
 }
 
-fn runs(comparison: &Comparison, screen: &Screen) -> String {
+pub(super) fn runs(comparison: &Comparison, screen: &Screen) -> String {
     let baseline = say!("baseline, 100 %", "база, 100 %");
     let mut out = String::new();
     for (i, run) in comparison.runs.iter().enumerate() {
@@ -117,7 +117,7 @@ fn conditions(comparison: &Comparison, screen: &Screen) -> String {
     out
 }
 
-fn cases(comparison: &Comparison, screen: &Screen) -> String {
+pub(super) fn cases(comparison: &Comparison, screen: &Screen) -> String {
     if comparison.cases.is_empty() {
         let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
         return paragraph("", nothing.get(screen.lang), screen.width);
@@ -163,7 +163,7 @@ fn wide(lines: &[Line], several: bool, screen: &Screen) -> Option<String> {
 }
 
 /// Cyan and yellow: told apart by people who confuse red with green, and never without glyph and word.
-fn code(tint: Tint) -> &'static str {
+pub(super) fn code(tint: Tint) -> &'static str {
     match tint {
         Tint::Better => "36",
         Tint::Worse => "33",
@@ -223,7 +223,7 @@ fn how_sure(lines: &[Line], several: bool, screen: &Screen) -> String {
     format!("\n{}", grid(&columns, &rows, screen).unwrap_or_else(narrow))
 }
 
-fn stacked(lines: &[Line], screen: &Screen) -> String {
+pub(super) fn stacked(lines: &[Line], screen: &Screen) -> String {
     let mut out = String::new();
     for line in lines {
         let text = |say: &Say| say.get(screen.lang).to_string();

@@ -1,7 +1,6 @@
 //! `stend inspect`: what a path is, what lies below it, who uses it, and whether it may be written.
 
 use super::layout::{clean, paragraph, width};
-use crate::figures::both;
 use crate::shell;
 use crate::words;
 use stend_base::{Lang, Say, format, say};
@@ -22,22 +21,22 @@ pub fn inspect_text(facts: &TargetFacts, lang: Lang, width: usize) -> String {
 /// `directory on ext4`, `block device, 894 GiB`.
 pub(super) fn what(facts: &TargetFacts) -> Say {
     let kind = words::target_kind(facts.kind);
-    let size = both(|lang| format::bytes(facts.size, lang));
+    let size = Say::both(|lang| format::bytes(facts.size, lang));
     match (&facts.file_system, facts.kind) {
         (Some(fs), TargetKind::File | TargetKind::Directory) => {
             let fs = clean(fs);
-            both(|lang| match lang {
+            Say::both(|lang| match lang {
                 Lang::En => format!("{} on {fs}", kind.en),
                 Lang::Ru => format!("{} на {fs}", kind.ru),
             })
         }
-        _ => both(|lang| format!("{}, {}", kind.get(lang), size.get(lang))),
+        _ => Say::both(|lang| format!("{}, {}", kind.get(lang), size.get(lang))),
     }
 }
 
 fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
-    let size = both(|lang| format::bytes(facts.size, lang));
-    let free = both(|lang| format::bytes(facts.free, lang));
+    let size = Say::both(|lang| format::bytes(facts.size, lang));
+    let free = Say::both(|lang| format::bytes(facts.free, lang));
     let (logical, physical) = (facts.logical_block.0, facts.physical_block.0);
     let signatures: Vec<String> = facts.signatures.iter().map(signature).collect();
     let signatures = match (signatures.is_empty(), facts.kind) {

@@ -7,6 +7,9 @@ use crate::typography::hold;
 /// Codes that [`super::Screen`] writes: none, strong, faint, red, orange, green.
 const CODES: [&str; 6] = ["0", "1", "2", "31", "33", "36"];
 
+/// Lines with this indent are commands and the like.
+const COPIED: usize = 4;
+
 /// Columns that a text takes. By ranges of code points: marks that combine take none, East Asian wide
 /// characters and pictographs two (Unicode Annex 11), everything else one.
 pub fn width(text: &str) -> usize {
@@ -154,9 +157,29 @@ pub fn paragraph(first: &str, text: &str, columns: usize) -> String {
     out
 }
 
+/// The text in lines of at most `columns`, with the indent of each line in all lines that it becomes. What fits stays as it is, and
+/// so does what is indented by four, because it is there to be copied.
+pub fn wrapped(text: &str, columns: usize) -> String {
+    let line = |line: &str| {
+        let indent = &line[..line.len() - line.trim_start_matches(' ').len()];
+        match width(line) <= columns || indent.len() >= COPIED {
+            true => line.to_string(),
+            false => paragraph(indent, line, columns).trim_end().to_string(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_broken_with_their_indent_and_what_is_copied_is_not() {
+        assert_eq!(wrapped("run file  /a/b\none two three", 9), "run file\n/a/b\none two\nthree");
+        assert_eq!(wrapped("a  b\n  one two three", 9), "a  b\n  one two\n  three");
+        assert_eq!(wrapped("    one two three", 9), "    one two three");
+    }
 
     #[test]
     fn only_our_own_colours_get_to_a_terminal_and_only_where_they_are_wanted() {

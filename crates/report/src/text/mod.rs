@@ -1,11 +1,14 @@
-//! A run on one screen of a terminal: verdict, grade, table, what did not run, caveats.
+//! A run on a terminal, with everything that is said of it; the table comes last.
 
 pub mod audit;
 pub mod beside;
+pub mod brief;
 pub mod comparison;
+pub mod comparison_brief;
 mod density;
 pub mod doctor;
 mod faults;
+pub mod gate;
 mod grid;
 pub mod inspect;
 pub mod inventory;
@@ -15,10 +18,10 @@ mod numa;
 pub mod preview;
 mod table;
 
-use crate::figures::{self, both, on, utc};
+use crate::figures::{self, on, utc};
 use crate::{rates, words};
 use layout::paragraph;
-pub use layout::{clean, columns, for_terminal, json_for_terminal};
+pub use layout::{clean, columns, for_terminal, json_for_terminal, wrapped};
 use stend_analyse::Findings;
 use stend_analyse::findings::{
     CaseFinding, CeilingFinding, CheckResult, CheckStatus, OpFinding, ProberFinding, Quantile, QuantileValue,
@@ -26,29 +29,26 @@ use stend_analyse::findings::{
 };
 use stend_analyse::io_log::in_words;
 use stend_base::{Lang, Say, format, say};
+use table::Detail;
 
 /// Narrower terminals are treated as this wide: words would break into letters.
 const WIDTH_MIN: usize = 40;
 /// Wider terminals are used up to this: longer lines are hard to read.
 const WIDTH_MAX: usize = 110;
 
-/// What `stend show` prints and `stend run` ends with, at most `width` columns wide (40 at least).
+/// What `stend show -v` prints, at most `width` columns wide (40 at least).
 /// Escape codes only with `colour`; nothing is told by colour alone.
 pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> String {
     let screen = screen(lang, width, colour);
-    let mut out = screen.bold(&paragraph("", findings.verdict.get(lang), screen.width));
+    let mut out = screen.faint(&screen.paragraph(origin(findings).get(lang)));
+    out.push_str(&screen.bold(&screen.paragraph(findings.verdict.get(lang))));
     for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
         out.push_str(&screen.alarm(&paragraph("✖ ", caveat.say().get(lang), screen.width)));
     }
-    out.push_str(&paragraph("", findings.grade.banner.get(lang), screen.width));
-    out.push('\n');
-    match findings.density.as_slice() {
-        [] => out.push_str(&table::table(&findings.cases, &screen)),
-        found => out.push_str(&density::tables(found, &screen)),
-    }
+    out.push_str(&screen.paragraph(findings.grade.banner.get(lang)));
     out.push_str(&faults::tables(&findings.faults, &screen));
     out.push_str(&beside(findings, &screen));
-    out.push_str(&checks(&findings.cases, &screen));
+    out.push_str(&checks(&findings.cases, &[CheckStatus::Fail, CheckStatus::Warn], &screen));
     out.push_str(&list(
         &say!("Not run", "Не выполнено"),
         &screen,
@@ -67,7 +67,10 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
             .map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string())),
     ));
     out.push('\n');
-    out.push_str(&screen.faint(&paragraph("", origin(findings).get(lang), screen.width)));
+    match findings.density.as_slice() {
+        [] => out.push_str(&table::table(&findings.cases, Detail::Full, &screen)),
+        found => out.push_str(&density::tables(found, &screen)),
+    }
     out
 }
 
@@ -208,10 +211,22 @@ impl Screen {
     }
 }
 
-/// Failed checks and warnings, each once with the cases it concerns.
-fn checks(cases: &[CaseFinding], screen: &Screen) -> String {
+/// Checks of these results, each once with the cases it concerns.
+fn checks(cases: &[CaseFinding], statuses: &[CheckStatus], screen: &Screen) -> String {
+    let mut out = String::new();
+    for (check, labels) in grouped(cases, statuses) {
+        if out.is_empty() {
+            out.push_str(&format!("\n{}\n", screen.bold(say!("Checks", "Проверки").get(screen.lang))));
+        }
+        out.push_str(&one_check(check, &labels, screen));
+    }
+    out
+}
+
+/// Checks of these results in this order, each with the labels of its cases.
+pub(crate) fn grouped<'a>(cases: &'a [CaseFinding], statuses: &[CheckStatus]) -> Vec<(&'a CheckResult, Vec<&'a str>)> {
     let mut seen: Vec<(&CheckResult, Vec<&str>)> = Vec::new();
-    for status in [CheckStatus::Fail, CheckStatus::Warn] {
+    for &status in statuses {
         for case in cases {
             for check in case.checks.iter().filter(|c| c.status == status) {
                 match seen.iter_mut().find(|(c, _)| c.id == check.id && c.status == status) {
@@ -221,14 +236,7 @@ fn checks(cases: &[CaseFinding], screen: &Screen) -> String {
             }
         }
     }
-    let mut out = String::new();
-    for (check, labels) in seen {
-        if out.is_empty() {
-            out.push_str(&format!("\n{}\n", screen.bold(say!("Checks", "Проверки").get(screen.lang))));
-        }
-        out.push_str(&one_check(check, &labels, screen));
-    }
-    out
+    seen
 }
 
 /// One check; its numbers only where it concerns a single case, its meaning always.
@@ -294,9 +302,10 @@ pub(crate) fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (
 
 /// Which run it was: suite, target, when and how long.
 pub(crate) fn origin(findings: &Findings) -> Say {
-    let (run, suite, target) =
-        (clean(&findings.run), clean(&findings.suite), clean(&on(&findings.targets, findings.stand.as_deref())));
-    let (began, elapsed) = (utc(findings.started_unix), both(|lang| format::duration(findings.elapsed, lang)));
+    let id = clean(&findings.run);
+    let run = findings.label.as_ref().map_or(id.clone(), |label| format!("{} ({id})", clean(label)));
+    let (suite, target) = (clean(&findings.suite), clean(&on(&findings.targets, findings.stand.as_deref())));
+    let (began, elapsed) = (utc(findings.started_unix), Say::both(|lang| format::duration(findings.elapsed, lang)));
     let (en, ru) = (elapsed.en, elapsed.ru);
     say!("{run}: {suite} on {target}, {began}, {en}", "{run}: {suite} на {target}, {began}, {ru}")
 }

@@ -3,7 +3,6 @@
 use super::inspect::what;
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
-use crate::figures::both;
 use crate::words;
 use stend_analyse::findings::Caveat;
 use stend_analyse::preview::{PlannedArm, PlannedCalibration, PlannedCase, PlannedTest, Preview, Writes};
@@ -23,8 +22,10 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
     out.push_str(&danger(preview, &screen));
     out.push_str(&steps(preview, &screen));
     out.push_str(&super::list(&say!("Arms", "Варианты"), &screen, arms(preview, lang)));
-    let not_run = preview.not_run.iter();
-    let not_run = not_run.map(|case| ("–".to_string(), format!("{}: {}", clean(&case.label), case.reason.get(lang))));
+    let not_run = super::brief::not_run(&preview.not_run).into_iter();
+    // Labels hold commas.
+    let not_run = not_run
+        .map(|(reason, labels)| ("–".to_string(), format!("{}: {}", clean(&labels.join("; ")), reason.get(lang))));
     out.push_str(&super::list(&say!("Not run", "Не выполняется"), &screen, not_run));
     out.push_str(&super::list(
         &say!("Tests of cause among the cases", "Проверки причин среди случаев"),
@@ -82,7 +83,7 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
             ),
         ),
         Writes::Target { len, signatures } => {
-            let len = both(|lang| format::bytes(*len, lang));
+            let len = Say::both(|lang| format::bytes(*len, lang));
             let mut out = String::new();
             for target in &preview.targets {
                 let name = target.identity.as_ref().unwrap_or(&target.path);
@@ -177,7 +178,7 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
 
 /// What is done to the range before it is measured.
 fn filling(fill: Bytes, how: Option<Precondition>, lang: Lang) -> Vec<String> {
-    let size = both(|lang| format::bytes(fill, lang));
+    let size = Say::both(|lang| format::bytes(fill, lang));
     let (en, ru) = (size.en, size.ru);
     let Some(how) = how else {
         return vec![say!("write {en} once, in order", "один раз подряд записать {ru}").get(lang).to_string()];
@@ -193,7 +194,7 @@ fn filling(fill: Bytes, how: Option<Precondition>, lang: Lang) -> Vec<String> {
             say!("write nothing: the drive stays as purged", "ничего не записывать: накопитель остаётся очищенным");
         return purge.into_iter().chain([untouched]).map(|line| line.get(lang).to_string()).collect();
     }
-    let (passes, block) = (how.passes, both(|lang| format::bytes(how.block_size, lang)));
+    let (passes, block) = (how.passes, Say::both(|lang| format::bytes(how.block_size, lang)));
     let (block_en, block_ru, times) = (block.en, block.ru, plural_en(u64::from(passes), "pass", "passes"));
     let written = say!(
         "precondition: write {en} in order in blocks of {block_en}, {passes} {times}",
@@ -255,7 +256,7 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
         let events = case.events.iter().map(|event| event.get(lang));
         let workload = std::iter::once(case.workload.get(lang)).chain(events).collect::<Vec<_>>().join("; ");
         if let Some(steady) = case.steady {
-            let (most, round) = (steady.rounds, both(|lang| format::duration(steady.round, lang)));
+            let (most, round) = (steady.rounds, Say::both(|lang| format::duration(steady.round, lang)));
             let (en, ru) = (round.en, round.ru);
             let rounds = say!(
                 "before them rounds of {en} until its rate is steady, at most {most}",
@@ -300,7 +301,7 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
         ),
         false => Say::same(""),
     };
-    let size = both(|lang| format::bytes(ahead.run_file_size, lang));
+    let size = Say::both(|lang| format::bytes(ahead.run_file_size, lang));
     let (path, en, ru, spool_en, spool_ru) = (clean(&ahead.run_file), size.en, size.ru, spool.en, spool.ru);
     let file = say!(
         "{path}, about {en}, which are reserved first.{spool_en}",
@@ -310,7 +311,7 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
     let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
     let amounts = amounts(preview);
     let log = preview.io_log.map(|size| {
-        let (name, size) = (say!("log", "журнал"), both(|lang| format::bytes(size, lang)));
+        let (name, size) = (say!("log", "журнал"), Say::both(|lang| format::bytes(size, lang)));
         let (en, ru) = (size.en, size.ru);
         let most = say!(
             "Every I/O of the windows: at most {en} in the run file, by how fast the target is.",
@@ -320,7 +321,7 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
     });
     let rows = [
         (say!("time", "время"), time(preview)),
-        (say!("written", "запись"), both(|l| format!("{}{}", written.get(l), amounts.get(l)))),
+        (say!("written", "запись"), Say::both(|l| format!("{}{}", written.get(l), amounts.get(l)))),
         (say!("run file", "файл прогона"), file),
     ];
     let rows: Vec<(Say, Say)> = rows.into_iter().chain(log).chain(beside_the_run_file(preview)).collect();
@@ -352,7 +353,7 @@ fn beside_the_run_file(preview: &Preview) -> impl Iterator<Item = (Say, Say)> {
 fn time(preview: &Preview) -> Say {
     let budget = preview.time_budget;
     let rates = examples(preview, |e, lang| format::duration(e.fill, lang));
-    both(|lang| {
+    Say::both(|lang| {
         let rounds = preview.cases.iter().any(|case| case.steady.is_some());
         let trials = format::duration(preview.trial_time, lang);
         let mut text = match (lang, budget.map(|budget| format::duration(budget, lang))) {
@@ -391,7 +392,7 @@ fn amounts(preview: &Preview) -> Say {
 
 /// `82 s at 100 MB/s, 4.1 s at 2 GB/s`
 fn examples(preview: &Preview, value: impl Fn(&stend_analyse::preview::Example, Lang) -> String) -> Say {
-    both(|lang| {
+    Say::both(|lang| {
         let at = if lang == Lang::En { "at" } else { "при" };
         let one = |e| format!("{} {at} {}", value(e, lang), format::throughput(e.bytes_per_s as f64, lang));
         preview.examples.iter().map(one).collect::<Vec<_>>().join(", ")

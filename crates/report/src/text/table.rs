@@ -5,7 +5,7 @@ use super::layout::{at_most, left, right, width, wrap};
 use crate::figures::{self, LatencyUnit, NONE};
 use crate::{rates, words};
 use stend_analyse::findings::{CaseFinding, CheckStatus, OpFinding, Quantile, QuantileValue};
-use stend_base::{Nanos, Say, Share, say};
+use stend_base::{Lang, Nanos, Say, Share, say};
 use stend_spec::workload::Op;
 
 /// A label column narrower than this reads worse than one case below the other.
@@ -17,9 +17,16 @@ const GAP: &str = "  ";
 const SHOWN: [CheckStatus; 3] = [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::NotMeasurable];
 const QUANTILES: [Share; 3] = [Share(0.5), Share(0.99), Share(0.999)];
 
+/// Most axes that have columns of their own.
+const AXES_MAX: usize = 2;
+
 /// One line of the table, as texts.
 struct Row {
     label: String,
+    /// The label without what columns of axes say.
+    name: String,
+    /// Values of the axes that have columns.
+    axes: Vec<String>,
     /// Case of its own, not one of its operations.
     case: bool,
     /// Rate, ±, p50, p99, p99.9, max, checks.
@@ -29,6 +36,11 @@ struct Row {
 }
 
 impl Row {
+    /// One that belongs to the case above it.
+    fn below(label: String, cells: [String; 7]) -> Row {
+        Row { name: label.clone(), label, axes: Vec::new(), case: false, cells, below: None }
+    }
+
     /// Columns that its cell number `i` takes.
     fn width(&self, i: usize) -> usize {
         let below = self.below.as_ref().and_then(|below| below.get(i)).map_or(0, |text| width(text));
@@ -36,35 +48,128 @@ impl Row {
     }
 }
 
+/// How much the table says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Of checks only what speaks against a number.
+    Brief,
+    /// Everything that it counts.
+    Full,
+}
+
+impl Detail {
+    /// Results of checks that are counted, worst first.
+    fn shown(self) -> &'static [CheckStatus] {
+        match self {
+            Detail::Brief => &SHOWN[..2],
+            Detail::Full => &SHOWN,
+        }
+    }
+}
+
 /// The table, and what its signs mean.
-pub fn table(cases: &[CaseFinding], screen: &Screen) -> String {
+pub fn table(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
     if cases.is_empty() {
         let nothing = say!("No trial of any case completed.", "Ни одно испытание ни одного случая не завершилось.");
         return super::paragraph("", nothing.get(screen.lang), screen.width);
     }
     let unit = LatencyUnit::for_cases(cases);
-    let rows: Vec<Row> = cases.iter().flat_map(|case| rows(case, unit, screen)).collect();
-    let heads = heads(screen);
+    let axes = axes(cases);
+    let rows: Vec<Row> = cases.iter().flat_map(|case| rows(case, &axes, (unit, detail), screen)).collect();
+    let heads = heads(detail, screen);
     let widths: [usize; 7] =
         std::array::from_fn(|i| rows.iter().map(|r| r.width(i)).chain([width(&heads[i])]).max().unwrap_or(0));
     let columns: usize = widths.iter().map(|w| w + GAP.len()).sum();
-    let longest = rows.iter().map(|r| width(&r.label)).max().unwrap_or(0);
-    let label = longest.min(screen.width.saturating_sub(columns)).max(width(case_head(screen)));
     let unit_name = unit.name();
     let unit = unit_name.get(screen.lang);
-    let mut out = if label >= LABEL_MIN.min(longest) && label + columns <= screen.width {
-        wide(&rows, &heads, &widths, label, unit, screen)
-    } else {
-        stacked(&rows, &heads, unit, screen)
+    let firsts = [Firsts::with_axes(&rows, &axes, screen), Firsts::of_labels(&rows, screen, columns)];
+    let fits = |firsts: &Firsts| firsts.width() + columns <= screen.width && firsts.is_readable();
+    let mut out = match firsts.into_iter().find(fits) {
+        Some(firsts) => wide(&rows, &firsts, &heads, &widths, unit, screen),
+        None => stacked(&rows, &heads, unit, screen),
     };
-    out.push_str(&screen.faint(&signs(cases, screen)));
+    out.push_str(&screen.faint(&signs(cases, detail, screen)));
     out
 }
 
+/// Names of the axes that get columns: those of all cases, if there are few.
+fn axes(cases: &[CaseFinding]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in cases.iter().flat_map(|case| &case.axes) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    if names.len() > AXES_MAX { Vec::new() } else { names }
+}
+
+/// An axis as people call it at the head of a column.
+fn axis_head<'a>(name: &'a str, screen: &Screen) -> &'a str {
+    match (name, screen.lang) {
+        ("queue_depth", _) => "QD",
+        ("block_size", Lang::En) => "block",
+        ("block_size", Lang::Ru) => "блок",
+        ("jobs", Lang::Ru) => "потоки",
+        ("rate", Lang::Ru) => "темп",
+        (name, _) => name,
+    }
+}
+
+/// What stands before the numbers: labels, or names and the values of axes.
+struct Firsts<'a> {
+    /// Widest label that there is, and how wide the column is.
+    longest: usize,
+    label: usize,
+    /// Heads of the columns of axes, with their widths.
+    axes: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Firsts<'a> {
+    fn with_axes(rows: &[Row], axes: &'a [String], screen: &Screen) -> Firsts<'a> {
+        let longest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).max(width(case_head(screen)));
+        let of = |(i, name): (usize, &'a String)| {
+            let values = rows.iter().filter_map(|row| row.axes.get(i)).map(|value| width(value));
+            let name = axis_head(name, screen);
+            (name, values.chain([width(name)]).max().unwrap_or(0))
+        };
+        Firsts { longest, label: longest, axes: axes.iter().enumerate().map(of).collect() }
+    }
+
+    fn of_labels(rows: &[Row], screen: &Screen, columns: usize) -> Firsts<'a> {
+        let longest = rows.iter().map(|row| width(&row.label)).max().unwrap_or(0);
+        let label = longest.min(screen.width.saturating_sub(columns)).max(width(case_head(screen)));
+        Firsts { longest, label, axes: Vec::new() }
+    }
+
+    fn width(&self) -> usize {
+        self.label + self.axes.iter().map(|(_, width)| GAP.len() + width).sum::<usize>()
+    }
+
+    fn is_readable(&self) -> bool {
+        self.label >= LABEL_MIN.min(self.longest)
+    }
+
+    /// The text of a row in its column.
+    fn text<'r>(&self, row: &'r Row) -> &'r str {
+        if self.axes.is_empty() { &row.label } else { &row.name }
+    }
+
+    /// A first column with this text, and the values of axes.
+    fn line<'t>(&self, text: &str, values: impl Iterator<Item = &'t str>) -> String {
+        let mut line = left(text, self.label);
+        let values = values.chain(std::iter::repeat(""));
+        for ((_, wide), value) in self.axes.iter().zip(values) {
+            line.push_str(GAP);
+            line.push_str(&right(value, *wide));
+        }
+        line
+    }
+}
+
 /// What the signs that occur in the table mean.
-fn signs(cases: &[CaseFinding], screen: &Screen) -> String {
+fn signs(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
     let mut signs = Vec::new();
-    for status in SHOWN {
+    for &status in detail.shown() {
         if cases.iter().flat_map(|c| &c.checks).any(|c| c.status == status) {
             let word = words::check(status).get(screen.lang).replace(' ', "\u{a0}");
             signs.push(format!("{}\u{a0}{word}", words::check_glyph(status)));
@@ -84,7 +189,7 @@ fn signs(cases: &[CaseFinding], screen: &Screen) -> String {
     if signs.is_empty() { String::new() } else { super::paragraph("", &signs.join(", "), screen.width) }
 }
 
-fn heads(screen: &Screen) -> [String; 7] {
+fn heads(detail: Detail, screen: &Screen) -> [String; 7] {
     let words = [
         say!("result", "результат"),
         Say::same("± 95 %"),
@@ -92,34 +197,43 @@ fn heads(screen: &Screen) -> [String; 7] {
         figures::quantile_name(QUANTILES[1]),
         figures::quantile_name(QUANTILES[2]),
         say!("max", "макс."),
-        say!("checks", "проверки"),
+        match detail {
+            // The glyphs are told below the table, where there are any.
+            Detail::Brief => Say::same(""),
+            Detail::Full => say!("checks", "проверки"),
+        },
     ];
     words.map(|word| word.get(screen.lang).to_string())
 }
 
 fn case_head(screen: &Screen) -> &'static str {
     match screen.lang {
-        stend_base::Lang::En => "case",
-        stend_base::Lang::Ru => "случай",
+        Lang::En => "case",
+        Lang::Ru => "случай",
     }
 }
 
 /// A case with one operation is one row; with several, a row for all and one for each.
-fn rows(case: &CaseFinding, unit: LatencyUnit, screen: &Screen) -> Vec<Row> {
+fn rows(case: &CaseFinding, axes: &[String], (unit, detail): (LatencyUnit, Detail), screen: &Screen) -> Vec<Row> {
     let only = (case.ops.len() == 1).then(|| &case.ops[0]);
     let texts = |pair: &[Say; 2]| pair.each_ref().map(|say| say.get(screen.lang).to_string());
     let (total, of_ops) = rates::of_case(case);
     let [rate, spread] = texts(&total.first);
     let [p50, p99, p999, max] = only.map_or_else(Default::default, |op| latencies(op, unit, screen));
-    let cells = [rate, spread, p50, p99, p999, max, checks(case)];
+    let cells = [rate, spread, p50, p99, p999, max, checks(case, detail)];
     let below = total.second.as_ref().map(texts);
-    let mut rows = vec![Row { label: super::clean(&case.label), case: true, cells, below }];
+    let label = super::clean(&case.label);
+    let said: String = case.axes.iter().map(|(axis, value)| format!(", {axis} {value}")).collect();
+    let name = label.strip_suffix(&super::clean(&said)).unwrap_or(&label).to_string();
+    let value = |axis: &String| case.axes.iter().find(|(name, _)| name == axis).map_or("", |(_, value)| value);
+    let axes = axes.iter().map(|axis| super::clean(value(axis))).collect();
+    let mut rows = vec![Row { label, name, axes, case: true, cells, below }];
     for (op, rates) in case.ops.iter().zip(&of_ops).filter(|_| only.is_none()) {
         let [rate, spread] = texts(&rates.first);
         let [p50, p99, p999, max] = latencies(op, unit, screen);
         let label = format!("  {}", figures::op_name(case, op).get(screen.lang));
         let cells = [rate, spread, p50, p99, p999, max, String::new()];
-        rows.push(Row { label, case: false, cells, below: rates.second.as_ref().map(texts) });
+        rows.push(Row { below: rates.second.as_ref().map(texts), ..Row::below(label, cells) });
         rows.extend(service(op, unit, screen));
     }
     rows.extend(only.and_then(|op| service(op, unit, screen)));
@@ -133,7 +247,7 @@ fn service(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> Option<Row> {
     let [p50, p99, p999, max] =
         latency_cells(&service.quantiles, (figures::known(op, service.max), service.censored), unit, screen);
     let cells = [String::new(), String::new(), p50, p99, p999, max, String::new()];
-    Some(Row { label, case: false, cells, below: None })
+    Some(Row::below(label, cells))
 }
 
 fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
@@ -155,43 +269,66 @@ fn latency_cells(
 }
 
 /// Failed checks and warnings by number; a tick when there are none.
-fn checks(case: &CaseFinding) -> String {
+fn checks(case: &CaseFinding, detail: Detail) -> String {
     let count = |status| case.checks.iter().filter(|c| c.status == status).count();
-    let shown = SHOWN.map(|s| (s, count(s)));
+    let shown = detail.shown().iter().map(|&s| (s, count(s)));
     let parts: Vec<String> =
-        shown.iter().filter(|(_, n)| *n > 0).map(|(s, n)| format!("{}{n}", words::check_glyph(*s))).collect();
+        shown.filter(|(_, n)| *n > 0).map(|(s, n)| format!("{}{n}", words::check_glyph(s))).collect();
     if parts.is_empty() { words::check_glyph(CheckStatus::Pass).to_string() } else { parts.join(" ") }
 }
 
-fn wide(rows: &[Row], heads: &[String; 7], widths: &[usize; 7], label: usize, unit: &str, screen: &Screen) -> String {
-    let line = |first: &str, cells: &[String; 7]| {
-        let mut line = left(first, label);
+fn wide(
+    rows: &[Row],
+    firsts: &Firsts,
+    heads: &[String; 7],
+    widths: &[usize; 7],
+    unit: &str,
+    screen: &Screen,
+) -> String {
+    let label = firsts.label;
+    let line = |first: String, cells: &[String; 7]| {
+        let mut line = first;
         for (i, (cell, w)) in cells.iter().zip(widths).enumerate() {
             line.push_str(GAP);
-            line.push_str(&if i == 6 { left(cell, *w) } else { right(cell, *w) });
+            line.push_str(&if i == 6 { coloured(cell, screen) } else { right(cell, *w) });
         }
         line.trim_end().to_string() + "\n"
     };
     let latency = say!("latency, {unit}", "задержка, {unit}");
-    let before = label + widths[..2].iter().map(|w| w + GAP.len()).sum::<usize>() + GAP.len();
+    let before = firsts.width() + widths[..2].iter().map(|w| w + GAP.len()).sum::<usize>() + GAP.len();
     let over: usize = widths[2..6].iter().sum::<usize>() + 3 * GAP.len();
     let mut out = screen.faint(&format!("{}{}\n", " ".repeat(before), right(latency.get(screen.lang), over)));
-    out.push_str(&screen.faint(&line(case_head(screen), heads)));
+    let head = firsts.line(case_head(screen), firsts.axes.iter().map(|(name, _)| *name));
+    out.push_str(&screen.faint(&line(head, heads)));
     for row in rows {
         let indent = if row.case { 0 } else { 2 };
-        let text = at_most(wrap(&row.label, label - indent), LABEL_LINES, label - indent);
+        let text = at_most(wrap(firsts.text(row), label - indent), LABEL_LINES, label - indent);
         let lines = text.len().max(if row.below.is_some() { 2 } else { 1 });
         for i in 0..lines {
             let part = text.get(i).map_or("", String::as_str);
             let part = format!("{}{part}", " ".repeat(if i == 0 { indent } else { 2.min(label - width(part)) }));
             out.push_str(&match (i, &row.below) {
-                (0, _) => line(&part, &row.cells),
-                (1, Some([rate, spread])) => line(&part, &[rate, spread, "", "", "", "", ""].map(str::to_string)),
+                (0, _) => line(firsts.line(&part, row.axes.iter().map(String::as_str)), &row.cells),
+                (1, Some([rate, spread])) => {
+                    let first = firsts.line(&part, std::iter::empty());
+                    line(first, &[rate, spread, "", "", "", "", ""].map(str::to_string))
+                }
                 _ => part + "\n",
             });
         }
     }
     out
+}
+
+/// The results of checks, each in its colour.
+fn coloured(cell: &str, screen: &Screen) -> String {
+    let one = |part: &str| match part.chars().next() {
+        Some('✖') => screen.escape("31", part),
+        Some('!') => screen.escape("33", part),
+        Some('✔') => screen.escape("36", part),
+        _ => part.to_string(),
+    };
+    cell.split(' ').map(one).collect::<Vec<_>>().join(" ")
 }
 
 fn stacked(rows: &[Row], heads: &[String; 7], unit: &str, screen: &Screen) -> String {

@@ -1,11 +1,12 @@
 //! Screens as people see them.
 
 use super::layout::width;
-use super::{bounds, inspect::inspect_text, text};
+use super::{bounds, brief::brief, inspect::inspect_text, text};
 use crate::fixture;
 use expect_test::expect_file;
-use stend_base::{Bytes, Lang};
-use stend_record::{Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+use stend_analyse::findings::{Caveat, CheckStatus};
+use stend_base::{Bytes, Lang, Say};
+use stend_record::{Refusal, RunState, Signature, TargetFacts, TargetKind, WriteAccess};
 
 /// The longest line of a screen may not be wider than the terminal.
 fn assert_fits(screen: &str, columns: usize) {
@@ -22,6 +23,60 @@ fn a_run_fits_eighty_columns_in_both_languages() {
     assert_fits(&ru, 80);
     expect_file!["../../tests/golden/show_en_80.txt"].assert_eq(&en);
     expect_file!["../../tests/golden/show_ru_80.txt"].assert_eq(&ru);
+}
+
+#[test]
+fn the_short_form_fits_eighty_columns_in_both_languages_and_ends_with_the_table() {
+    let findings = fixture::findings();
+    for (lang, golden) in [(Lang::En, "show_brief_en_80.txt"), (Lang::Ru, "show_brief_ru_80.txt")] {
+        let screen = brief(&findings, "last", lang, 80, false);
+        assert_fits(&screen, 80);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(golden);
+        expect_file![path].assert_eq(&screen);
+    }
+}
+
+#[test]
+fn eight_cases_without_faults_take_twenty_lines_with_the_names_of_both_files() {
+    let mut findings = fixture::findings();
+    findings.not_run.clear();
+    findings.cases.retain(|case| !case.is_mix());
+    findings.cases.push(findings.cases[0].clone());
+    findings.cases.iter_mut().flat_map(|case| &mut case.checks).for_each(|check| check.status = CheckStatus::Pass);
+    assert_eq!(findings.cases.len(), 8);
+    for lang in [Lang::En, Lang::Ru] {
+        let screen = brief(&findings, "R-20261121T213000Z-kfzm", lang, 80, false);
+        assert!(screen.lines().count() + 2 <= 20, "{screen}");
+        assert!(screen.lines().any(|line| line.ends_with("stend show -v R-20261121T213000Z-kfzm")), "{screen}");
+    }
+}
+
+#[test]
+fn what_fails_is_told_in_the_short_form_too_and_a_warning_is_counted() {
+    let mut findings = fixture::findings();
+    let screen = brief(&findings, "my run", Lang::En, 80, false);
+    assert!(screen.contains("✖ H18 reads of unwritten blocks (rand-read, queue_depth 1)"), "{screen}");
+    assert!(screen.contains("1 warning, 3 notes") && !screen.contains("! H02"), "{screen}");
+    assert!(screen.contains("stend show -v 'my run'\n"), "{screen}");
+    findings.state = RunState::Open;
+    findings.caveats.push(Caveat::EndedEarly { reason: Say::same("the disk is full") });
+    assert!(brief(&findings, "x", Lang::En, 80, false).contains("✖ "), "an early end is never folded away");
+}
+
+#[test]
+fn axes_have_columns_where_they_fit_and_cases_differ_by_few() {
+    let findings = fixture::findings();
+    let head = |columns: usize| {
+        let screen = brief(&findings, "x", Lang::En, columns, false);
+        screen.lines().find(|line| line.starts_with("case")).map(|line| line.contains("QD"))
+    };
+    assert_eq!((head(80), head(110), head(40)), (Some(true), Some(true), None));
+    let mut many = findings.clone();
+    for axis in ["block_size", "jobs"] {
+        many.cases[2].axes.push((axis.into(), "1".into()));
+    }
+    let screen = brief(&many, "x", Lang::En, 110, false);
+    assert!(!screen.contains("QD") && screen.contains("rand-read, queue_depth 1"), "{screen}");
 }
 
 #[test]
@@ -61,7 +116,8 @@ fn escape_codes_only_when_asked_for_and_never_across_lines() {
     let screen = text(&fixture::findings(), Lang::En, 80, true);
     assert!(screen.contains("\u{1b}[1m"));
     for line in screen.lines().filter(|l| l.contains('\u{1b}')) {
-        assert!(line.ends_with("\u{1b}[0m"), "{line:?}");
+        let last = line.rsplit("\u{1b}[").next().unwrap_or_default();
+        assert!(last.starts_with("0m"), "{line:?}");
     }
 }
 

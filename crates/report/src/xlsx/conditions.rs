@@ -22,10 +22,10 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
     row(page, say!("run", "прогон"), &findings.run)?;
     row(page, say!("command", "команда"), &run.header.command_line.join(" "))?;
     row(page, say!("seed", "зерно"), &run.header.inputs.seed.to_string())?;
-    let storage = run.storage.as_ref().map(|storage| &storage.facts);
-    let hosts = [(say!("host", "машина"), run.host.as_ref())];
+    let storage = run.storage();
+    let hosts = [(say!("host", "машина"), run.load().facts.as_ref())];
     let storage_name = say!("storage host", "машина с накопителями");
-    for (name, host) in hosts.into_iter().chain([(storage_name, storage.map(|storage| &storage.host))]) {
+    for (name, host) in hosts.into_iter().chain([(storage_name, storage.and_then(|storage| storage.facts.as_ref()))]) {
         let Some(host) = host else { continue };
         row(page, name, &host.hostname)?;
         row(page, say!("kernel", "ядро"), &host.kernel)?;
@@ -34,7 +34,7 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
         row(page, say!("memory", "память"), &format::bytes(host.memory, lang))?;
         row(page, say!("hypervisor", "гипервизор"), host.hypervisor.as_deref().unwrap_or_default())?;
     }
-    let own = run.targets.iter().map(|target| (say!("target", "объект"), target));
+    let own = run.load().targets.iter().map(|target| (say!("target", "объект"), target));
     let handed_out = storage.iter().flat_map(|storage| &storage.targets);
     for (name, target) in own.chain(handed_out.map(|target| (say!("handed out", "отдаётся"), target))) {
         let kind = words::target_kind(target.kind);

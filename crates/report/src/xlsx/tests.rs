@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture;
 use crate::numbers::numbers;
 use std::io::{Cursor, Read};
-use stend_record::{HostFacts, StorageHost, StorageRecord};
+use stend_record::{Entry, HostFacts, HostId, HostInfo, Role};
 
 fn book<'a>(run: &'a RunRecord, findings: &'a Findings, lang: Lang) -> Book<'a> {
     Book { runs: vec![(run, findings)], comparison: None, lang }
@@ -29,8 +29,14 @@ fn the_storage_host_of_a_stand_is_among_the_conditions() {
     let texts = |run: &RunRecord| part(&xlsx(&book(run, &findings, Lang::En)).unwrap(), "xl/sharedStrings.xml");
     let without = texts(&run);
     let host = HostFacts { hostname: "shelf7".into(), ..HostFacts::default() };
-    let facts = StorageHost { name: "array1".into(), host, targets: run.targets.clone(), clock_uncertainty_ns: 0 };
-    run.storage = Some(StorageRecord { facts, samples: Vec::new() });
+    let info = HostInfo {
+        name: "array1".into(),
+        role: Role::Storage,
+        facts: Some(host),
+        targets: run.load().targets.clone(),
+        clock_uncertainty_ns: Some(137_000),
+    };
+    run.apply(Entry::Host { host: HostId::STORAGE, info: Box::new(info) });
     let with = texts(&run);
     for text in ["storage host", "shelf7", "handed out"] {
         assert!(with.contains(text) && !without.contains(text), "{text}");

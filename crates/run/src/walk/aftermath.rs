@@ -5,9 +5,9 @@ use super::{SILENCE_LIMIT, Walk};
 use crate::ahead;
 use crate::step::{Action, Returned, Step};
 use stend_base::{Nanos, say};
-use stend_host::{Judge, Request};
 use stend_record::observed::Phase;
 use stend_record::{Aftermath, Back, Crash, Entry, Event, EventKind};
+use stend_wire::{Judge, Request};
 
 /// Longest preparation: allocating a large file on a slow file system.
 const PREPARE_LIMIT: Nanos = Nanos::secs(300);
@@ -48,7 +48,7 @@ impl Walk {
         }
         let since = self.replay.map_or(now, |replay| replay.since);
         let (state, states) = at;
-        self.append(Entry::Event(Event { at: now, kind: EventKind::Replaying { state, states } }));
+        self.append(Entry::Event(Event::new(now, EventKind::Replaying { state, states })));
         self.replay = Some(Replay { state, states, since });
         self.deadline = now + super::stand::LIMIT;
     }
@@ -84,7 +84,7 @@ impl Walk {
         };
         if let Some(found) = found.or_else(|| missing.then(gone)) {
             if let (Aftermath::Judged(_), Some(back)) = (&found, self.back(now)) {
-                self.append(Entry::Event(Event { at: now, kind: EventKind::Back(back) }));
+                self.append(Entry::Event(Event::new(now, EventKind::Back(back))));
             }
             let wrong = match &found {
                 Aftermath::Judged(crash) => crash.wrong(),
@@ -97,7 +97,7 @@ impl Walk {
                 )));
             }
             self.mismatches = self.mismatches.saturating_add(wrong);
-            self.append(Entry::Event(Event { at: now, kind: EventKind::Crash(found) }));
+            self.append(Entry::Event(Event::new(now, EventKind::Crash(found))));
         }
         match self.ending {
             None => self.prepare(now),

@@ -4,10 +4,10 @@ use super::Walk;
 use crate::arms::Need;
 use crate::step::{Action, Step};
 use stend_base::Nanos;
-use stend_host::Request;
+use stend_plan::Decision;
 use stend_record::observed::Phase;
 use stend_record::{ArmFacts, Entry, Event, EventKind};
-use stend_spec::plan::Decision;
+use stend_wire::Request;
 
 impl Walk {
     /// Whether an arm must be entered first; then that is under way, or the run is suspended for it.
@@ -47,7 +47,7 @@ impl Walk {
                 return self.release(now);
             }
         }
-        self.append(Entry::Event(Event { at: now, kind: EventKind::Arm { arm, facts: Box::new(facts) } }));
+        self.append(Entry::Event(Event::new(now, EventKind::Arm { arm, facts: Box::new(facts) })));
         self.actions.push(Action::Edge);
         match self.ending {
             None => self.get_ready(decision, now),

@@ -4,10 +4,10 @@ use super::{SILENCE_LIMIT, Walk};
 use crate::step::{Action, Step};
 use stend_base::Nanos;
 use stend_base::random::draw;
-use stend_host::Request;
 use stend_record::observed::Phase;
 use stend_record::{Aftermath, Entry, Event, EventKind};
-use stend_spec::calibration::{Calibrate, engine_trials};
+use stend_spec::calibration::Calibrate;
+use stend_wire::Request;
 
 impl Walk {
     /// Whether ceilings are measured now, before the fill; at the first call this begins.
@@ -17,7 +17,7 @@ impl Walk {
             return false;
         }
         self.calibrated = true;
-        let (engine, seed) = (engine_trials(plan), draw(self.asked.seed, u64::MAX - 1));
+        let (engine, seed) = (plan.engine_trials(), draw(self.asked.seed, u64::MAX - 1));
         self.phase(Phase::Calibrate, now);
         self.actions.push(Action::Send(Request::Calibrate { engine, seed }));
         self.step = Step::Calibrating;

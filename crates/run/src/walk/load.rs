@@ -3,12 +3,12 @@
 use super::{SILENCE_LIMIT, Walk};
 use crate::step::{Action, Step};
 use stend_base::{Nanos, say};
-use stend_host::Request;
+use stend_plan::{Outcome, Plan};
 use stend_record::observed::Phase;
 use stend_record::{Entry, TrialOutcome};
 use stend_spec::fault::Fault;
-use stend_spec::plan::{Outcome, Plan};
 use stend_spec::workload::Trial;
+use stend_wire::Request;
 
 /// Time on top of ramp, window, drain limit and reading back after which a trial is given up.
 const TRIAL_GRACE: Nanos = Nanos::secs(15);

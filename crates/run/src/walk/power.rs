@@ -3,9 +3,9 @@
 use super::Walk;
 use crate::step::{Action, Step};
 use stend_base::{Nanos, Result};
-use stend_host::Request;
 use stend_record::{Entry, Event, EventKind, FaultMoment};
 use stend_spec::fault::Fault;
+use stend_wire::Request;
 
 /// The first slice of a load comes when the load is as old.
 const SLICE: Nanos = Nanos::millis(100);
@@ -55,6 +55,6 @@ impl Walk {
     fn tell_cut(&mut self, moment: FaultMoment, at: Nanos) {
         let Some((fault, what)) = self.cut_of_trial().map(|(index, fault)| (index, fault.act.say())) else { return };
         let trial = self.trials.saturating_sub(1);
-        self.append(Entry::Event(Event { at, kind: EventKind::Fault { trial, fault, moment, what } }));
+        self.append(Entry::Event(Event::new(at, EventKind::Fault { trial, fault, moment, what })));
     }
 }

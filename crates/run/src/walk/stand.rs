@@ -3,8 +3,8 @@
 use super::{INSPECT_LIMIT, Walk};
 use crate::step::{Action, Asked, Step};
 use stend_base::Nanos;
-use stend_host::{Request, StandAnswer, StandOrder};
-use stend_spec::plan::Decision;
+use stend_plan::Decision;
+use stend_wire::{Request, StandAnswer, StandOrder};
 
 /// Longest silence while a stand is put up or taken down: one command may take ten minutes.
 pub(super) const LIMIT: Nanos = Nanos::secs(11 * 60);

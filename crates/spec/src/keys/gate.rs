@@ -1,4 +1,4 @@
-//! The keys of a gate file: what a comparison must not fall below. Data only; must not parse.
+//! The keys of a gate file: what results must hold. Data only; must not parse.
 
 use super::{Choice, Limits, Mapping, Shape, optional, required, words};
 use crate::gate::{GateMetric, GateVerdict, Undecided};
@@ -37,16 +37,46 @@ pub const UNDECIDED: &[Choice<Undecided>] = &[
 pub const MARGIN: Limits<Millionths> = Limits { least: Millionths(1_000), most: Millionths::percent(50) };
 /// Loss that is allowed; none at all could never be shown.
 pub const LOSS: Limits<Millionths> = Limits { least: Millionths(1_000), most: Millionths::percent(99) };
-/// Rules of a gate.
+/// Metrics of a limit.
+pub const LIMITED: &[Choice<Limited>] = &[
+    ("iops", "I/Os per second", Limited::Iops),
+    ("throughput", "bytes per second", Limited::Throughput),
+    ("p50", "the latency within which half of the I/Os completed", Limited::Quantile(Millionths::percent(50))),
+    ("p99", "that of 99 %", Limited::Quantile(Millionths::percent(99))),
+    ("p99.9", "that of 99.9 %", Limited::Quantile(Millionths(999_000))),
+];
+/// Other words for these.
+pub const LIMITED_AS: &[(&str, &str)] = &[
+    ("bw", "throughput"),
+    ("bandwidth", "throughput"),
+    ("rate", "iops"),
+    ("latency", "p99"),
+    ("lat", "p99"),
+    ("median", "p50"),
+    ("p999", "p99.9"),
+    ("p99,9", "p99.9"),
+];
+/// Rules of a gate, and limits.
 pub const RULES: Limits<usize> = Limits { least: 1, most: 1_000 };
 /// Verdicts of a rule.
 pub const ACCEPTED: Limits<usize> = Limits { least: 1, most: 4 };
+
+/// What a limit is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limited {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Throughput,
+    /// A percentile of the latency.
+    Quantile(Millionths),
+}
 
 /// The whole file.
 pub const GATE: Mapping = Mapping {
     en: "gate",
     ru: "порог",
-    doc: "What `stend compare --gate` holds a comparison against.",
+    doc: "What results must hold. There is at least one rule or limit.",
     keys: &[
         required("gate", Shape::Name, "Name of the gate."),
         optional(
@@ -55,10 +85,23 @@ pub const GATE: Mapping = Mapping {
             Shape::Share(MARGIN),
             "Difference that does not matter, as `--margin`; only one of the two may be given.",
         ),
-        required(
+        optional(
+            "limits",
+            "absent",
+            Shape::Several(&Shape::Name, RULES),
+            "Limits for the values of a run, such as `rand-read p99 < 5ms`: see above. A limit that fits no case is undecided.",
+        ),
+        optional(
+            "inconclusive",
+            "undecided",
+            Shape::Word(|| words(UNDECIDED)),
+            "What everything counts as of which nothing can be told: each limit, and each rule that does not say otherwise.",
+        ),
+        optional(
             "rules",
+            "absent",
             Shape::List(&RULE, RULES),
-            "The rules. The first that a cell falls under decides; a cell without one is not held. A rule that no cell falls under is undecided.",
+            "Rules for the cells of a comparison. The first that a cell falls under decides; a cell without one is not held. A rule that no cell falls under is undecided.",
         ),
     ],
 };
@@ -88,7 +131,7 @@ pub const RULE: Mapping = Mapping {
             "inconclusive",
             "undecided",
             Shape::Word(|| words(UNDECIDED)),
-            "What a cell counts as of which nothing can be told.",
+            "What a cell counts as of which nothing can be told; absent: as `inconclusive` of the file.",
         ),
     ],
 };

@@ -1,6 +1,6 @@
 //! `application`: the programs that a case runs, their limits and their objective.
 
-use super::rate::{frequency, within};
+use super::frequency::{frequency, within};
 use super::{Map, bytes, share, span, thousandths, whole, word};
 use crate::app::{App, AppSpec, Density, Limits, Slo};
 use crate::keys::app as keys;
@@ -218,16 +218,25 @@ mod tests {
         let told = all.map(|result| result.map_or_else(|error| error.render(Lang::En), |_| "taken".into()));
         expect![[r#"
             error: s.yaml:3:5: `streams` contradicts `application`: Stend makes no I/O of its own then
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:3:5: `engine` contradicts `application`: Stend makes no I/O of its own then
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:1:1: `fill` contradicts `application`: instances make their own data, and the search says how often each number is tried
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:1:1: `repeats` contradicts `application`: instances make their own data, and the search says how often each number is tried
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:3:5: `ramp` and `trial` must be multiples of the `window` of 45 s
             hint: change them, or `window` in `slo`
             error: s.yaml:3:189: 99.9% is outside 50% to 99%
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:3:110: wrk has no rate
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:3:90: `to` must not be below `from`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:3:153: this is outside 16 MiB to 1048576 MiB
-            error: s.yaml:3:216: a window lasts 1 s to 1 h, in whole seconds"#]].assert_eq(&told.join("\n"));
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+            error: s.yaml:3:216: a window lasts 1 s to 1 h, in whole seconds
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]].assert_eq(&told.join("\n"));
         let mixed = format!(
             "suite: x\ncases:\n  - {{name: a, ramp: 30s, trial: 1min, application: {APP}}}\n  - {{name: b{streams}}}\n"
         );

@@ -1,6 +1,7 @@
 //! `calibrate`, `ceilings` and `confirm`: what is measured and stated of the storage, and tests of cause.
 
-use super::{Map, axis, bytes, name, rate, text, whole, word};
+use super::frequency::frequency;
+use super::{Map, axis, bytes, name, text, whole, word};
 use crate::calibration::Calibrate;
 use crate::ceilings::{Ceilings, DriveRates, Layout};
 use crate::confirm::Test;
@@ -51,7 +52,7 @@ pub(super) fn ceilings(node: &Node, file: &str) -> Result<Ceilings> {
 
 fn drive(node: &Node, file: &str) -> Result<DriveRates> {
     let mut map = Map::of(node, file, &keys::DRIVE)?;
-    let per_second = |node: &Node, file: &str| rate::frequency(node, file, crate::keys::rate::RATE);
+    let per_second = |node: &Node, file: &str| frequency(node, file, crate::keys::rate::RATE);
     let found = DriveRates {
         random_read: map.optional("random_read", per_second)?,
         random_write: map.optional("random_write", per_second)?,

@@ -75,10 +75,15 @@ mod tests {
         ];
         expect![[r#"
             error: suite.yaml:5:73: 0.5 is not a number from 1 to 100 with at most three decimals
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:70: 101 is not a number from 1 to 100 with at most three decimals
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:62: `data` is `incompressible`, or has `compress`, `dedup` or both
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:62: expected a mapping (data), found text
-            error: suite.yaml:5:61: `data` needs writes in `op`: nothing else brings data"#]]
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+            error: suite.yaml:5:61: `data` needs writes in `op`: nothing else brings data
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
         .assert_eq(&all.map(refused).join("\n"));
     }
 }

@@ -356,9 +356,11 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:13: a case has 1 to 16 events
-            ошибка: s.yaml:5:13: у случая от 1 до 16 событий
-        "#]],
+                error: s.yaml:5:13: a case has 1 to 16 events
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:5:13: у случая от 1 до 16 событий
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "[{at: 5s, do: explode}]",
@@ -366,7 +368,9 @@ mod tests {
             "",
             expect![[r#"
                 error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
                 ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
             "#]],
         );
         check_error(
@@ -374,36 +378,44 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `drive.fail` takes exactly `drive`
-            ошибка: s.yaml:5:14: `drive.fail` принимает ровно `drive`
-        "#]],
+                error: s.yaml:5:14: `drive.fail` takes exactly `drive`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:5:14: `drive.fail` принимает ровно `drive`
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "[{at: 5s, do: scrub, drive: 1}]",
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `scrub` takes no other keys
-            ошибка: s.yaml:5:14: `scrub` не принимает других ключей
-        "#]],
+                error: s.yaml:5:14: `scrub` takes no other keys
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:5:14: `scrub` не принимает других ключей
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "[{at: 500ms, do: scrub}]",
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:19: at least 1 s, at most 7 days
-            ошибка: s.yaml:5:19: не меньше 1 с и не больше 7 дней
-        "#]],
+                error: s.yaml:5:19: at least 1 s, at most 7 days
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:5:19: не меньше 1 с и не больше 7 дней
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "[{at: 5s, do: drive.slow, drive: 1, delay: 1500us}]",
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:56: a delay is a whole number of milliseconds, from 1 ms to 60 s
-            ошибка: s.yaml:5:56: задержка — целое число миллисекунд, от 1 мс до 60 с
-        "#]],
+                error: s.yaml:5:56: a delay is a whole number of milliseconds, from 1 ms to 60 s
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:5:56: задержка — целое число миллисекунд, от 1 мс до 60 с
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "[{at: 25s, for: 5s, do: scrub}]",
@@ -432,9 +444,11 @@ mod tests {
             "defaults: {engine: fio}\n",
             "",
             expect![[r#"
-            error: s.yaml:4:5: `events` need `engine: native`
-            ошибка: s.yaml:4:5: для `events` нужен `engine: native`
-        "#]],
+                error: s.yaml:4:5: `events` need `engine: native`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:4:5: для `events` нужен `engine: native`
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         let search = ", rate: {search: {from: 10/s, to: 100/s, quantile: 99%, limit: 10ms}}";
         check_error(

@@ -1,6 +1,6 @@
 //! From YAML nodes to a [`Gate`].
 
-use super::{Map, list, name, share, word};
+use super::{Map, limit, list, name, share, word};
 use crate::gate::{Gate, GateMetric, GateRule, GateVerdict, Undecided};
 use crate::keys::{Limits, gate as known};
 use crate::yaml::{self, Node};
@@ -8,25 +8,54 @@ use stend_base::{Result, say};
 
 /// Parses a gate file. `file` names it in errors; kind of every error is `Spec`.
 pub fn gate(text: &str, file: &str) -> Result<Gate> {
+    parsed(text, file).map_err(|error| {
+        error.or_hint(say!(
+            "docs/formats/gate.md describes every key; `stend compare --sample-gate` prints a gate to copy from",
+            "все ключи описаны в docs/formats/gate.md; образец напечатает `stend compare --sample-gate`"
+        ))
+    })
+}
+
+fn parsed(text: &str, file: &str) -> Result<Gate> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &known::GATE)?;
     let name = map.required("gate", name)?;
     let margin = map.optional("margin", |node, file| share(node, file, known::MARGIN))?;
-    let rules = map.required("rules", rules)?;
+    let inconclusive = map.optional("inconclusive", undecided)?.unwrap_or(Undecided::Undecided);
+    let rules = map.optional("rules", |node, file| several(node, file, |item| rule(item, file, inconclusive)))?;
+    let limits =
+        map.optional("limits", |node, file| several(node, file, |item| limit::of(item, file, inconclusive)))?;
     map.finish()?;
-    Ok(Gate { name, margin, rules })
+    if rules.is_none() && limits.is_none() {
+        let message = say!("the gate has neither `rules` nor `limits`", "в файле порогов нет ни `rules`, ни `limits`");
+        return Err(root.error(file, message).hint(say!(
+            "`stend compare --sample-gate` prints one to begin with",
+            "образец напечатает `stend compare --sample-gate`"
+        )));
+    }
+    Ok(Gate { name, margin, rules: rules.unwrap_or_default(), limits: limits.unwrap_or_default() })
 }
 
-fn rules(node: &Node, file: &str) -> Result<Vec<GateRule>> {
+fn several<T>(node: &Node, file: &str, item: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
     let items = list(node, file)?;
     let Limits { least, most } = known::RULES;
     if !known::RULES.hold(&items.len()) {
-        return Err(node.error(file, say!("a gate has {least} to {most} rules", "правил бывает от {least} до {most}")));
+        return Err(node.error(
+            file,
+            say!(
+                "a gate has {least} to {most} rules and as many limits",
+                "правил, как и пределов, бывает от {least} до {most}"
+            ),
+        ));
     }
-    items.iter().map(|item| rule(item, file)).collect()
+    items.iter().map(item).collect()
 }
 
-fn rule(node: &Node, file: &str) -> Result<GateRule> {
+fn undecided(node: &Node, file: &str) -> Result<Undecided> {
+    word(node, file, known::UNDECIDED)
+}
+
+fn rule(node: &Node, file: &str, inconclusive: Undecided) -> Result<GateRule> {
     let mut map = Map::of(node, file, &known::RULE)?;
     let rule = GateRule {
         line: u32::try_from(node.at.line).unwrap_or(u32::MAX),
@@ -35,9 +64,7 @@ fn rule(node: &Node, file: &str) -> Result<GateRule> {
         op: map.optional("op", |n, file| word(n, file, known::OPERATIONS))?.flatten(),
         loss: map.optional("loss", |n, file| share(n, file, known::LOSS))?,
         verdicts: map.optional("verdicts", verdicts)?.unwrap_or_default(),
-        inconclusive: map
-            .optional("inconclusive", |n, file| word(n, file, known::UNDECIDED))?
-            .unwrap_or(Undecided::Undecided),
+        inconclusive: map.optional("inconclusive", undecided)?.unwrap_or(inconclusive),
     };
     map.finish()?;
     if rule.op.is_some() && rule.metric == GateMetric::Rate {
@@ -98,6 +125,15 @@ mod tests {
     }
 
     #[test]
+    fn what_the_file_says_of_the_inconclusive_holds_for_limits_and_rules_without_an_own_word() {
+        let text = "gate: g\ninconclusive: pass\nlimits: ['rand-* p99 < 5 ms']\nrules:\n- {}\n- {inconclusive: fail}\n";
+        let found = gate(text, "g.yaml").unwrap();
+        assert_eq!((found.limits[0].inconclusive, found.limits[0].line), (Undecided::Pass, Some(3)));
+        assert_eq!([0, 1].map(|i| found.rules[i].inconclusive), [Undecided::Pass, Undecided::Fail]);
+        assert!(gate("gate: g\nlimits: [iops > 1]", "g.yaml").unwrap().rules.is_empty());
+    }
+
+    #[test]
     fn what_cannot_be_is_an_error_with_its_place_in_both_languages() {
         for (rule, told) in [
             ("", "1 to 1000 rules"),
@@ -121,7 +157,10 @@ mod tests {
         }
         for (text, told) in [
             ("rules: [{}]", "`gate`"),
-            ("gate: g", "`rules`"),
+            ("gate: g", "neither `rules` nor `limits`"),
+            ("gate: g\nlimits: [iops > 5, p98 < 5ms]", "g.yaml:2:20: limit `p98 < 5ms`: `p98` is no metric"),
+            ("gate: g\nlimits: []", "1 to 1000 rules"),
+            ("gate: g\nrule: [{}]", "did you mean `rules`?"),
             ("gate: g\nmargin: 60%\nrules: [{}]", "outside 0.1% to 50%"),
         ] {
             let error = gate(text, "g.yaml").unwrap_err();

@@ -102,7 +102,9 @@ mod tests {
         expect![[r#"
             error: s.yaml:3:5: `io_log` contradicts `trace`: a record has no room for I/Os of any length
             hint: leave out one of the two
-            error: s.yaml:3:5: `io_log` contradicts `block_size`: a record tells 16 sizes apart, and the mixture has 17"#]].assert_eq(&told.join("\n"));
+            error: s.yaml:3:5: `io_log` contradicts `block_size`: a record tells 16 sizes apart, and the mixture has 17
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
+        .assert_eq(&told.join("\n"));
         let sixteen: Vec<String> =
             (1..=16).map(|i| format!("{}KiB: {}", 4 * i, if i == 16 { 100 - 15 } else { 1 })).collect();
         let fits = format!(

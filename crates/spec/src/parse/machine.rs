@@ -10,6 +10,15 @@ use stend_base::{Bytes, Lang, Nanos, Result, say};
 
 /// Parses a machine file. `file` names it in errors; kind of every error is `Spec`.
 pub fn machine(text: &str, file: &str) -> Result<Machine> {
+    parsed(text, file).map_err(|error| {
+        error.or_hint(say!(
+            "docs/formats/lab.md describes every key and has examples",
+            "все ключи с примерами описаны в docs/formats/lab.md"
+        ))
+    })
+}
+
+fn parsed(text: &str, file: &str) -> Result<Machine> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &known::MACHINE)?;
     let name = map.required("machine", name)?;

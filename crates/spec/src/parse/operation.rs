@@ -135,9 +135,13 @@ mod tests {
         let refused = |sync| parse(sync).unwrap_err().render(Lang::En);
         expect![[r#"
             error: suite.yaml:6:62: `rwf_dsync` is not one of `none`, `dsync`, `o_dsync`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:6:62: `sync` is a word, or one of `{fdatasync: N}`, `{fsync: N}` and `{sync_file_range: N}` with N writes per call
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:6:80: 0 is outside 1 to 1000000
-            error: suite.yaml:6:62: expected a mapping (sync), found a number"#]]
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+            error: suite.yaml:6:62: expected a mapping (sync), found a number
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
         .assert_eq(&["rwf_dsync", "{fsync: 1, fdatasync: 1}", "{sync_file_range: 0}", "1"].map(refused).join("\n"));
     }
 
@@ -172,13 +176,19 @@ mod tests {
         ];
         expect![[r#"
             error: suite.yaml:5:14: `op` is `read`, `write`, `discard`, `write_zeroes` or a mix such as `{read: 70, write: 30}`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:14: the shares of `op` are percent and add up to 110, not to 100
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:14: the shares of `op` are percent and add up to 0, not to 100
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:25: op: unknown key `trim`
             hint: known keys: `read`, `write`, `discard`, `write_zeroes`
             error: suite.yaml:5:24: 101 is outside 0 to 100
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:64: `sync` needs writes in `op`: it follows them, and nothing else leaves data to sync
-            error: suite.yaml:5:85: `data` needs writes in `op`: nothing else brings data"#]]
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+            error: suite.yaml:5:85: `data` needs writes in `op`: nothing else brings data
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
         .assert_eq(&all.map(refused).join("\n"));
     }
 }

@@ -160,9 +160,9 @@ mod tests {
     fn one_pattern_is_asked_for_and_its_settings_have_limits() {
         refused(
             "zipf",
-            expect![
-                "error: suite.yaml:5:55: `zipf` is not one of `sequential`, `shared_sequential`, `append`, `reverse`, `random`, `uniform`"
-            ],
+            expect![[r#"
+                error: suite.yaml:5:55: `zipf` is not one of `sequential`, `shared_sequential`, `append`, `reverse`, `random`, `uniform`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{zipf: {theta: 1.2}, pareto: {hot: 20%}}",
@@ -178,34 +178,57 @@ mod tests {
         );
         refused(
             "{zipf: {theta: 0}}",
-            expect!["error: suite.yaml:5:70: 0 is not a number from 0.001 to 10 with at most three decimals"],
+            expect![[r#"
+                error: suite.yaml:5:70: 0 is not a number from 0.001 to 10 with at most three decimals
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{zipf: {theta: 1.0005}}",
-            expect!["error: suite.yaml:5:70: 1.0005 is not a number from 0.001 to 10 with at most three decimals"],
+            expect![[r#"
+                error: suite.yaml:5:70: 1.0005 is not a number from 0.001 to 10 with at most three decimals
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{zipf: {theta: .nan}}",
-            expect!["error: suite.yaml:5:70: non-finite float `.nan` rejected by the configured policy"],
+            expect![[r#"
+                error: suite.yaml:5:70: non-finite float `.nan` rejected by the configured policy
+                hint: look at indentation, quotes and brackets in front of this place"#]],
         );
-        refused("{pareto: {hot: 60%}}", expect!["error: suite.yaml:5:70: 60% is outside 0.0001% to 50%"]);
+        refused(
+            "{pareto: {hot: 60%}}",
+            expect![[r#"
+            error: suite.yaml:5:70: 60% is outside 0.0001% to 50%
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
         refused(
             "{pareto: {hot: 0.2}}",
-            expect!["error: suite.yaml:5:70: expected a share such as `20%`, found a number"],
+            expect![[r#"
+                error: suite.yaml:5:70: expected a share such as `20%`, found a number
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
-        refused("{normal: {deviation: 101%}}", expect!["error: suite.yaml:5:76: not a share: `101` is more than all"]);
-        refused("{sequential: 100%}", expect!["error: suite.yaml:5:68: 100% is outside 0.0001% to 99.9999%"]);
+        refused(
+            "{normal: {deviation: 101%}}",
+            expect![[r#"
+            error: suite.yaml:5:76: not a share: `101` is more than all
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
+        refused(
+            "{sequential: 100%}",
+            expect![[r#"
+            error: suite.yaml:5:68: 100% is outside 0.0001% to 99.9999%
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
         refused(
             "{strided: {stride: 12KiB}}",
-            expect![
-                "error: suite.yaml:5:74: a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB"
-            ],
+            expect![[r#"
+                error: suite.yaml:5:74: a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{strided: {stride: 8KiB}}",
-            expect![
-                "error: suite.yaml:5:74: a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB"
-            ],
+            expect![[r#"
+                error: suite.yaml:5:74: a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
     }
 
@@ -213,19 +236,27 @@ mod tests {
     fn zones_cover_everything_and_no_access_goes_nowhere() {
         refused(
             "{zones: [{space: 100%, accesses: 100%}]}",
-            expect!["error: suite.yaml:5:63: a region has 2 to 64 zones"],
+            expect![[r#"
+                error: suite.yaml:5:63: a region has 2 to 64 zones
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{zones: [{space: 10%, accesses: 90%}, {space: 80%, accesses: 10%}]}",
-            expect!["error: suite.yaml:5:63: the shares `space` of all zones add up to 90 %, not to 100 %"],
+            expect![[r#"
+                error: suite.yaml:5:63: the shares `space` of all zones add up to 90 %, not to 100 %
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{zones: [{space: 10%, accesses: 90%}, {space: 90%, accesses: 20%}]}",
-            expect!["error: suite.yaml:5:63: the shares `accesses` of all zones add up to 110 %, not to 100 %"],
+            expect![[r#"
+                error: suite.yaml:5:63: the shares `accesses` of all zones add up to 110 %, not to 100 %
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(
             "{zones: [{space: 0%, accesses: 50%}, {space: 100%, accesses: 50%}]}",
-            expect!["error: suite.yaml:5:64: a zone without space cannot have accesses"],
+            expect![[r#"
+                error: suite.yaml:5:64: a zone without space cannot have accesses
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
     }
 }

@@ -219,17 +219,25 @@ mod tests {
         ];
         expect![[r#"
             error: suite.yaml:5:63: `start` and `size` are more than 100 % together
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:71: 100% is outside 0% to 99.9999%
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:70: 0% is outside 0.0001% to 100%
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:70: 1000 B is no share such as `10%` and no multiple of 512 B that a region can have
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:70: `4096` has no unit
             hint: write `4096B` or, for example, `4KiB`
             error: suite.yaml:5:64: region: unknown key `begin`
             hint: known keys: `start`, `size`
             error: suite.yaml:5:63: expected a mapping (region), found text
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:62: think: the key `time` is missing
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:69: a rest lasts 1 µs to 1 h
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:81: 0 is outside 1 to 1000000
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:75: `think` contradicts `rate`: in an open loop I/Os begin when they are due
             hint: for bursts of an open loop use a `schedule` with `burst`"#]]
         .assert_eq(&all.iter().map(refused).collect::<Vec<_>>().join("\n"));
@@ -263,13 +271,21 @@ mod tests {
         ];
         expect![[r#"
             error: suite.yaml:5:61: `cpus` names 1 to 1024 CPUs, each once
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:61: `cpus` names 1 to 1024 CPUs, each once
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:62: 9000 is outside 0 to 8191
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:61: expected a list, found text
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:61: `near` is not one of `any`, `local`, `remote`, `every`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:61: `numa` has `cpu`, `memory` or both
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:72: `numa` contradicts `cpus`: both say where threads run
-            error: suite.yaml:5:72: `numa` contradicts `cpus`: both say where threads run"#]]
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+            error: suite.yaml:5:72: `numa` contradicts `cpus`: both say where threads run
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
         .assert_eq(&all.iter().map(refused).collect::<Vec<_>>().join("\n"));
     }
 

@@ -49,12 +49,10 @@ fn block_size(node: &Node, file: &str) -> Result<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture;
     use crate::parse::suite;
-    use crate::plan::{Plan, PlanInputs};
     use crate::precondition::{Precondition, Purge};
     use expect_test::{Expect, expect};
-    use stend_base::{Bytes, Lang, say};
+    use stend_base::{Bytes, Lang};
 
     fn text(head: &str) -> String {
         format!("suite: x\n{head}cases:\n  - {{name: a, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}\n")
@@ -94,9 +92,11 @@ mod tests {
         check_error(
             "fill: {size: auto}\nprecondition: {passes: 101}\n",
             expect![[r#"
-            error: s.yaml:3:24: 101 is outside 0 to 100
-            ошибка: s.yaml:3:24: 101 вне пределов от 0 до 100
-        "#]],
+                error: s.yaml:3:24: 101 is outside 0 to 100
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:3:24: 101 вне пределов от 0 до 100
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "fill: {size: auto}\nprecondition: {passes: 0}\n",
@@ -110,16 +110,20 @@ mod tests {
         check_error(
             "fill: {size: auto}\nprecondition: {purge: secure_erase}\n",
             expect![[r#"
-            error: s.yaml:3:23: `secure_erase` is not one of `none`, `discard`
-            ошибка: s.yaml:3:23: `secure_erase` — не одно из `none`, `discard`
-        "#]],
+                error: s.yaml:3:23: `secure_erase` is not one of `none`, `discard`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:3:23: `secure_erase` — не одно из `none`, `discard`
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "fill: {size: auto}\nprecondition: {block_size: 96KiB}\n",
             expect![[r#"
-            error: s.yaml:3:28: a preconditioning write has 4 KiB to 1 MiB, a power of two
-            ошибка: s.yaml:3:28: запись при подготовке — от 4 КиБ до 1 МиБ, степень двойки
-        "#]],
+                error: s.yaml:3:28: a preconditioning write has 4 KiB to 1 MiB, a power of two
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:3:28: запись при подготовке — от 4 КиБ до 1 МиБ, степень двойки
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "fill: {size: auto}\nprecondition: {rounds: 2}\n",
@@ -130,20 +134,5 @@ mod tests {
             совет: известные ключи: `purge`, `passes`, `block_size`
         "#]],
         );
-    }
-
-    #[test]
-    fn a_plan_writes_the_range_as_often_as_asked_and_never_without_permission() {
-        let parsed = suite(&text("fill: {size: 64MiB}\nprecondition: {passes: 3}\n"), "s.yaml").unwrap();
-        let mut inputs: PlanInputs = fixture::inputs(parsed);
-        let plan = Plan::new(&inputs).unwrap();
-        assert_eq!((plan.fill, plan.fill_bytes()), (Some(Bytes::mib(64)), Bytes::mib(192)));
-        let purged =
-            suite(&text("fill: {size: 64MiB}\nprecondition: {purge: discard, passes: 0}\n"), "s.yaml").unwrap();
-        let plan = Plan::new(&fixture::inputs(purged)).unwrap();
-        assert_eq!((plan.fill, plan.fill_bytes()), (Some(Bytes::mib(64)), Bytes(0)), "it is purged and not written");
-        inputs.target.writes = Err(say!("needs --confirm", "нужен --confirm"));
-        let plan = Plan::new(&inputs).unwrap();
-        assert_eq!((plan.fill, plan.precondition, plan.fill_bytes()), (None, None, Bytes(0)));
     }
 }

@@ -1,6 +1,6 @@
 //! `prober`: single I/Os beside the load.
 
-use super::rate::frequency;
+use super::frequency::frequency;
 use super::{Map, word};
 use crate::keys::prober as keys;
 use crate::prober::ProberKey;
@@ -100,21 +100,26 @@ mod tests {
         check_error(
             "prober: {rate: 2000/s}",
             "",
-            expect!["error: s.yaml:4:20: a rate is 1/s to 1000/sошибка: s.yaml:4:20: частота — от 1/с до 1000/с"],
+            expect![[r#"
+                error: s.yaml:4:20: a rate is 1/s to 1000/s
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy fromошибка: s.yaml:4:20: частота — от 1/с до 1000/с
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"#]],
         );
         check_error(
             "prober: {op: read}",
             "",
-            expect![
-                "error: s.yaml:4:13: prober: the key `rate` is missingошибка: s.yaml:4:13: prober: нет ключа `rate`"
-            ],
+            expect![[r#"
+                error: s.yaml:4:13: prober: the key `rate` is missing
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy fromошибка: s.yaml:4:13: prober: нет ключа `rate`
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"#]],
         );
         check_error(
             "prober: {rate: 20/s, op: trim}",
             "",
-            expect![
-                "error: s.yaml:4:30: `trim` is not one of `auto`, `read`, `write`ошибка: s.yaml:4:30: `trim` — не одно из `auto`, `read`, `write`"
-            ],
+            expect![[r#"
+                error: s.yaml:4:30: `trim` is not one of `auto`, `read`, `write`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy fromошибка: s.yaml:4:30: `trim` — не одно из `auto`, `read`, `write`
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"#]],
         );
         check_error(
             "prober: {rate: 20/s, op: write}",

@@ -1,14 +1,14 @@
 //! The `rate` of a stream: a frequency, a Poisson process, a schedule, or a search.
 
+use super::frequency::{frequency, within};
 use super::schedule::schedule;
-use super::{Map, axis, expected, list, share, span, text, word};
-use crate::keys::{self, Limits};
+use super::{Map, axis, list, share, word};
+use crate::keys::{self};
 use crate::rate::{Gaps, Rate};
 use crate::search::Search;
 use crate::suite::{StreamSpec, SuiteCase};
 use crate::yaml::{Node, Value};
-use stend_base::units::parse_rate;
-use stend_base::{Lang, MilliIops, Millionths, Nanos, Result, format, say};
+use stend_base::{Millionths, Result, say};
 
 /// Arrivals of a stream, empty for a closed loop; or that its rate is searched.
 pub(super) fn rates(node: &Node, file: &str) -> Result<(Vec<Rate>, Option<Search>)> {
@@ -117,34 +117,6 @@ fn no_rate(node: &Node, file: &str) -> Box<stend_base::Error> {
     )
 }
 
-pub(super) fn frequency(node: &Node, file: &str, limits: Limits<MilliIops>) -> Result<MilliIops> {
-    if let Value::Int(number) = node.value {
-        return Err(node
-            .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
-            .hint(say!("write `{number}/s`", "напишите `{number}/s`")));
-    }
-    let text = text(node, file)
-        .map_err(|_| expected(node, file, say!("a rate such as `5000/s`", "частота, например `5000/s`")))?;
-    let rate = parse_rate(&text)
-        .map_err(|why| node.error(file, say!("not a rate: {why}", "не частота: `{text}`; пример: `5000/s`")))?;
-    if !limits.hold(&rate) {
-        let ends = |lang: Lang| (format::rate(limits.least, lang), format::rate(limits.most, lang));
-        let ((least, most), (least_ru, most_ru)) = (ends(Lang::En), ends(Lang::Ru));
-        return Err(node.error(file, say!("a rate is {least} to {most}", "частота — от {least_ru} до {most_ru}")));
-    }
-    Ok(rate)
-}
-
-pub(super) fn within(node: &Node, file: &str, limits: Limits<Nanos>) -> Result<Nanos> {
-    let found = span(node, file)?;
-    if !limits.hold(&found) {
-        let ends = |lang: Lang| (format::duration(limits.least, lang), format::duration(limits.most, lang));
-        let ((least, most), (least_ru, most_ru)) = (ends(Lang::En), ends(Lang::Ru));
-        return Err(node.error(file, say!("it lasts {least} to {most}", "длительность — от {least_ru} до {most_ru}")));
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::parse::suite;
@@ -195,19 +167,35 @@ mod tests {
         assert_eq!(stream.rates().len(), search.rates().len());
         check_error(
             "{search: {from: 100/s, to: 100/s, quantile: 99%, limit: 5ms}}",
-            expect!["error: s.yaml:5:88: `to` must be above `from`"],
+            expect![[r#"
+                error: s.yaml:5:88: `to` must be above `from`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{search: {from: 100/s, to: 200/s, quantile: 99%}}",
-            expect!["error: s.yaml:5:70: search: the key `limit` is missing"],
+            expect![[r#"
+                error: s.yaml:5:70: search: the key `limit` is missing
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         let curve =
             |curve: &str| format!("{{search: {{from: 100/s, to: 200/s, quantile: 99%, limit: 5ms, curve: {curve}}}}}");
-        check_error(&curve("50%"), expect!["error: s.yaml:5:129: expected a list, found text"]);
-        check_error(&curve("[]"), expect!["error: s.yaml:5:129: a curve has 1 to 100 points"]);
+        check_error(
+            &curve("50%"),
+            expect![[r#"
+            error: s.yaml:5:129: expected a list, found text
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
+        check_error(
+            &curve("[]"),
+            expect![[r#"
+            error: s.yaml:5:129: a curve has 1 to 100 points
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
         check_error(
             &curve(&format!("[{}]", ["1%"; 101].join(", "))),
-            expect!["error: s.yaml:5:129: a curve has 1 to 100 points"],
+            expect![[r#"
+                error: s.yaml:5:129: a curve has 1 to 100 points
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         assert!(suite(&text(&curve("[100%]")), "x").is_ok());
         check_error(
@@ -218,14 +206,16 @@ mod tests {
         );
         check_error(
             "{poisson: 5/s, search: {from: 100/s, to: 200/s, quantile: 99%, limit: 5ms}}",
-            expect![
-                "error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`"
-            ],
+            expect![[r#"
+                error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         let one = "{op: read, pattern: random, block_size: 4KiB, rate: {search: {from: 1/s, to: 2/s, quantile: 99%, limit: 5ms}}}";
         let both = format!("suite: x\ncases:\n  - name: a\n    streams:\n      - {one}\n      - {one}\n");
-        expect!["error: s.yaml:3:5: only one stream of a case may search its rate"]
-            .assert_eq(&suite(&both, "s.yaml").unwrap_err().render(Lang::En));
+        expect![[r#"
+            error: s.yaml:3:5: only one stream of a case may search its rate
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]]
+        .assert_eq(&suite(&both, "s.yaml").unwrap_err().render(Lang::En));
         let arms = format!(
             "{}arms: [{{name: a}}, {{name: b}}]\n",
             text("{search: {from: 1/s, to: 2/s, quantile: 99%, limit: 5ms}}")
@@ -252,17 +242,27 @@ mod tests {
         );
         check_error(
             "5000/min",
-            expect![
-                "error: s.yaml:5:61: not a rate: `/min` is not a unit of frequency; write I/Os per second, such as `5000/s`"
-            ],
+            expect![[r#"
+                error: s.yaml:5:61: not a rate: `/min` is not a unit of frequency; write I/Os per second, such as `5000/s`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
-        check_error("0/s", expect!["error: s.yaml:5:61: a rate is 0.001/s to 10 000 000/s"]);
-        check_error("true", expect!["error: s.yaml:5:61: expected a rate such as `5000/s`, found a truth value"]);
+        check_error(
+            "0/s",
+            expect![[r#"
+            error: s.yaml:5:61: a rate is 0.001/s to 10 000 000/s
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
+        check_error(
+            "true",
+            expect![[r#"
+            error: s.yaml:5:61: expected a rate such as `5000/s`, found a truth value
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
         check_error(
             "{poisson: 5/s, gaps: even}",
-            expect![
-                "error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`"
-            ],
+            expect![[r#"
+                error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
     }
 }

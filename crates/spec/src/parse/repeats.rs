@@ -99,17 +99,18 @@ mod tests {
         check_error(
             "{blocks: 20, until: {width: 60%}}",
             "",
-            expect![
-                "error: s.yaml:2:38: 60% is outside 0.1% to 50%ошибка: s.yaml:2:38: 60% вне пределов от 0.1% до 50%"
-            ],
+            expect![[r#"
+                error: s.yaml:2:38: 60% is outside 0.1% to 50%
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy fromошибка: s.yaml:2:38: 60% вне пределов от 0.1% до 50%
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"#]],
         );
         check_error(
             "{blocks: 20, until: {p: 0.05}}",
             "",
             expect![[r#"
-            error: s.yaml:2:31: until: unknown key `p`
-            hint: did you mean `p99`?ошибка: s.yaml:2:31: until: неизвестный ключ `p`
-            совет: возможно, имелось в виду `p99`?"#]],
+                error: s.yaml:2:31: until: unknown key `p`
+                hint: known keys: `width`, `p99`ошибка: s.yaml:2:31: until: неизвестный ключ `p`
+                совет: известные ключи: `width`, `p99`"#]],
         );
         check_error(
             "{blocks: 20, until: {}}",

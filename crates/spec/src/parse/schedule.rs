@@ -1,6 +1,6 @@
 //! The `schedule` of a rate: its steps, and whether they fit into a trial.
 
-use super::rate::{frequency, within};
+use super::frequency::{frequency, within};
 use super::{Map, list, word};
 use crate::keys;
 use crate::rate::{Rate, Shape, Step};
@@ -201,36 +201,53 @@ mod tests {
 
     #[test]
     fn schedules_without_meaning_are_refused() {
-        check_error("{schedule: []}", expect!["error: s.yaml:5:72: a schedule has 1 to 1000 steps"]);
+        check_error(
+            "{schedule: []}",
+            expect![[r#"
+            error: s.yaml:5:72: a schedule has 1 to 1000 steps
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
+        );
         check_error(
             "{schedule: [{at: 1s, rate: 5/s}]}",
-            expect!["error: s.yaml:5:73: the first step of a schedule is at `0s`"],
+            expect![[r#"
+                error: s.yaml:5:73: the first step of a schedule is at `0s`
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{schedule: [{at: 0s, rate: 5/s, shape: ramp}]}",
-            expect!["error: s.yaml:5:73: the first step has no rate before it to ramp from"],
+            expect![[r#"
+                error: s.yaml:5:73: the first step has no rate before it to ramp from
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{schedule: [{at: 0s, rate: 5/s}, {at: 0s, rate: 6/s}]}",
-            expect!["error: s.yaml:5:94: a step must be later than the one before it"],
+            expect![[r#"
+                error: s.yaml:5:94: a step must be later than the one before it
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{schedule: [{at: 0s, rate: 0/s}]}",
-            expect!["error: s.yaml:5:72: a schedule with no rate above 0/s has no I/O"],
+            expect![[r#"
+                error: s.yaml:5:72: a schedule with no rate above 0/s has no I/O
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{schedule: [{at: 0s, rate: 5/s, shape: {sine: {amplitude: 6/s, period: 1s}}}]}",
-            expect!["error: s.yaml:5:107: a sine must not swing below 0/s"],
+            expect![[r#"
+                error: s.yaml:5:107: a sine must not swing below 0/s
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{schedule: [{at: 0s, rate: 5/s, shape: {burst: {rate: 6/s, every: 1s, lasting: 1s}}}]}",
-            expect!["error: s.yaml:5:108: a burst must end before the next begins"],
+            expect![[r#"
+                error: s.yaml:5:108: a burst must end before the next begins
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         check_error(
             "{schedule: [{at: 0s, rate: 5/s, shape: {sine: {amplitude: 5/s, period: 1s}}}, {at: 3s, rate: 1/s, shape: ramp}]}",
-            expect![
-                "error: s.yaml:5:139: a ramp cannot begin inside a sine or bursts: put a step with `shape: jump` before it"
-            ],
+            expect![[r#"
+                error: s.yaml:5:139: a ramp cannot begin inside a sine or bursts: put a step with `shape: jump` before it
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
     }
 }

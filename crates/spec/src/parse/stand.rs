@@ -6,6 +6,7 @@ mod exports;
 mod layer;
 mod logged;
 mod lvm;
+mod values;
 mod zfs;
 
 use super::{Map, expected, list, text};
@@ -19,6 +20,15 @@ const NAME_MAX: usize = 32;
 
 /// Parses a stand file. `file` names it in errors; kind of every error is `Spec`.
 pub fn stand(text: &str, file: &str) -> Result<Stand> {
+    parsed(text, file).map_err(|error| {
+        error.or_hint(say!(
+            "docs/formats/stand.md describes every key and has examples",
+            "все ключи с примерами описаны в docs/formats/stand.md"
+        ))
+    })
+}
+
+fn parsed(text: &str, file: &str) -> Result<Stand> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &keys::STAND)?;
     let name = map.required("stand", short_name)?;

@@ -111,18 +111,22 @@ mod tests {
             "",
             STREAM,
             expect![[r#"
-            error: s.yaml:2:29: 4 is outside 5 to 1000
-            ошибка: s.yaml:2:29: 4 вне пределов от 5 до 1000
-        "#]],
+                error: s.yaml:2:29: 4 is outside 5 to 1000
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:2:29: 4 вне пределов от 5 до 1000
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "{round: 100ms}",
             "",
             STREAM,
             expect![[r#"
-            error: s.yaml:2:28: a round lasts at least 200 ms and at most 7 days
-            ошибка: s.yaml:2:28: раунд длится от 200 мс до 7 дней
-        "#]],
+                error: s.yaml:2:28: a round lasts at least 200 ms and at most 7 days
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:2:28: раунд длится от 200 мс до 7 дней
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "{window: 5}",
@@ -140,9 +144,11 @@ mod tests {
             "",
             STREAM,
             expect![[r#"
-            error: s.yaml:2:20: expected a mapping (steady), found text
-            ошибка: s.yaml:2:20: ожидалось: отображение (steady), найдено: текст
-        "#]],
+                error: s.yaml:2:20: expected a mapping (steady), found text
+                hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
+                ошибка: s.yaml:2:20: ожидалось: отображение (steady), найдено: текст
+                совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
+            "#]],
         );
         check_error(
             "{}",

@@ -214,22 +214,37 @@ mod tests {
         let refused = |streams: &String| parse("", streams).unwrap_err().render(Lang::En);
         expect![[r#"
             error: s.yaml:5:23: trace: the key `file` is missing
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:23: expected a mapping (trace), found text
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:39: 0 is not a number from 0.01 to 100 with at most three decimals
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:39: 101 is not a number from 0.01 to 100 with at most three decimals
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:39: a pace is a number such as `2` or `0.5`, or `asap`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:39: an axis needs at least one value
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:40: `align` is a power of two from 512 B to 1 MiB
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:40: `align` is a power of two from 512 B to 1 MiB
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:42: `done` is not one of `queued`, `issued`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:41: `ignore` is not one of `refuse`, `wrap`, `scale`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:33: trace: unknown key `speed`
             hint: known keys: `file`, `pace`, `device`, `arrival`, `align`, `beyond`
             error: s.yaml:5:38: `op` contradicts `trace`: the trace says what each I/O does, where and when
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:40: `rate` contradicts `trace`: the trace says what each I/O does, where and when
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:40: `sync` contradicts `trace`: the trace says what each I/O does, where and when
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:53: `batch` contradicts `trace`: the trace says what each I/O does, where and when
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:5:42: `verify` contradicts `trace`: the trace says what each I/O does, where and when
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:4:5: a stream with `trace` beside others needs a `region`, and so do they
             hint: `region: {start: 0%}` is the whole range; regions may overlap"#]]
         .assert_eq(&all.iter().map(refused).collect::<Vec<_>>().join("\n"));

@@ -155,7 +155,9 @@ mod tests {
             error: suite.yaml:5:65: verify: unknown key `afterwards`
             hint: known keys: `after`, `crash`
             error: suite.yaml:5:72: expected `true` or `false`, found text
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:64: expected a mapping (verify), found text
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:64: `crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay
             hint: use `sync: dsync`, `o_dsync`, `{fdatasync: 1}` or `{fsync: 1}`
             error: suite.yaml:5:87: `crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay

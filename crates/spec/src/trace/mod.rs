@@ -5,13 +5,12 @@ mod blkparse;
 mod builder;
 mod iolog;
 mod lines;
-pub(crate) mod replay;
 mod watched;
 
 #[cfg(test)]
 mod tests;
 
-use crate::workload::{OPS, Op};
+use crate::op::{OPS, Op};
 use builder::Builder;
 use lines::Lines;
 use serde::{Deserialize, Serialize};

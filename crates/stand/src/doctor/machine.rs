@@ -88,11 +88,11 @@ pub(super) fn rights(root: bool) -> CheckupItem {
         return fine(ID, say!("running as root", "запущено от имени root"));
     }
     let affects = say!(
-        "Directories of your own can be measured. Block devices can be neither read nor claimed, and who holds them is not seen.",
-        "Собственные каталоги измерять можно. Блочные устройства нельзя ни читать, ни занять, и не видно, кто их держит."
+        "Directories of your own can be measured. Block devices can be neither read nor claimed, and who holds them is not seen: start such runs as root.",
+        "Собственные каталоги измерять можно. Блочные устройства нельзя ни читать, ни занять, и не видно, кто их держит: такие прогоны запускайте от имени root."
     );
-    let item = wrong(ID, Level::Warn, say!("not running as root", "запущено не от имени root"), affects);
-    cured(item, &Cure::AsRoot("stend doctor"), root)
+    // No command changes who runs this one: `sudo stend doctor` would be a checkup of root.
+    wrong(ID, Level::Warn, say!("not running as root", "запущено не от имени root"), affects)
 }
 
 /// A program of others, and when it is worth having.

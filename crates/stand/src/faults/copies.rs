@@ -1,12 +1,12 @@
 //! Snapshots of what a stand made, and ways to a disk that go: the commands, and what undoes them. Reads the machine; must not
 //! change it.
 
-use super::deeds::{Change, Deed, run, words};
+use super::deed::{Change, Deed, run};
 use super::place::{Place, mapping_name};
-use crate::devices::Node;
+use crate::command::{told, words};
 use crate::exports;
 use crate::lvm;
-use crate::roots::text;
+use crate::node::Node;
 use stend_base::{Say, say};
 
 /// Name of a snapshot in its group, pool or directory.
@@ -133,16 +133,6 @@ fn has_groups(table: &str) -> bool {
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
     let handler = 1 + number(0);
     number(handler + 1 + number(handler)) > 1
-}
-
-/// What a command tells that changes nothing.
-pub(super) fn told(words: &[String]) -> Found<String> {
-    crate::command::execute_plainly(words, &|| false, &mut |_| {}).map_err(|error| error.message)
-}
-
-/// Whether a device is a volume of LVM.
-pub(super) fn is_volume(node: &Node) -> bool {
-    text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with("LVM-"))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Bytes of one drive that change behind the back of what has copies of them, and how the right ones are put back. Only drives that are
 //! members of what the stand of the run made. Reads the machine; must not change it.
 
-use super::deeds::{Change, Deed, must_stand_a_loss, words};
+use super::deed::{Change, Deed};
+use super::md::must_stand_a_loss;
 use super::place::{Place, too_few};
 use super::pools;
-use crate::devices::Node;
+use crate::command::words;
+use crate::node::Node;
 use crate::roots::{names, number};
 use crate::stands::syncing;
 use stend_base::{Bytes, Lang, Say, format, say};

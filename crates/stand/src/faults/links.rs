@@ -1,7 +1,7 @@
 //! Links of the network that go down, delay or lose what they send, and what must not lose its way by that. Reads the machine; must not
 //! change it.
 
-use super::deeds::{Change, run};
+use super::deed::{Change, run};
 use super::place::Place;
 use crate::roots::{Roots, names, number, text};
 use crate::users::ancestors;
@@ -202,7 +202,7 @@ fn can_shape(roots: &Roots) -> Found<()> {
 }
 
 fn told(words: &[&str]) -> Found<String> {
-    super::copies::told(&words.iter().map(|word| word.to_string()).collect::<Vec<_>>())
+    crate::command::told(&words.iter().map(|word| word.to_string()).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

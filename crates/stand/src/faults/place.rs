@@ -2,9 +2,9 @@
 //! be changed of. Says what of it the run may touch.
 
 use super::Grounds;
-use super::copies::is_volume;
-use crate::devices::{Device, Devices, Node};
+use crate::devices::{Device, Devices};
 use crate::mounts::{self, Mount};
+use crate::node::Node;
 use crate::pools;
 use crate::roots::{Roots, names, number, text};
 use std::path::Path;
@@ -279,6 +279,11 @@ fn directories(roots: &Roots, grounds: &Grounds, stand: &str) -> Vec<Mount> {
 /// Why there is no drive of a number.
 pub(super) fn too_few(count: usize) -> Say {
     say!("there are only {count} drives", "накопителей только {count}")
+}
+
+/// Whether a device is a volume of LVM.
+fn is_volume(node: &Node) -> bool {
+    text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with("LVM-"))
 }
 
 fn is_array(node: &Node) -> bool {

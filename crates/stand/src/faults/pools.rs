@@ -1,9 +1,12 @@
 //! Pools of ZFS and btrfs: members that go and come as new ones, scrubs, and what mends copies that were left behind. Reads the machine;
 //! must not change it.
 
-use super::deeds::{Change, Deed, run, words};
+use super::deed::{Change, Deed, run};
+use super::lack::Lack;
 use super::place::{Place, too_few};
-use crate::devices::{Device, Node};
+use crate::command::words;
+use crate::devices::Device;
+use crate::node::Node;
 use crate::pools;
 use crate::roots::Roots;
 use stend_base::{Say, say};
@@ -165,12 +168,6 @@ fn cancel_pool_scrub(pool: &str) -> Deed {
 pub(super) struct Kept {
     pub pools: Vec<String>,
     pub btrfs: Vec<String>,
-}
-
-/// What lacks redundancy: in English, for people who wait, and whether something is being done about it.
-pub(super) struct Lack {
-    pub text: String,
-    pub is_mended: bool,
 }
 
 impl Kept {

@@ -1,31 +1,19 @@
 //! A member of an array of md that a spare takes the place of, while it still works. Reads the machine, and changes what its undo is told
 //! to; must not decide when.
 
-use super::deeds::{self, Change, Deed, run};
+use super::copy::Copy;
+use super::deed::{Change, Deed, run};
+use super::md::{give_up, is_redundant};
 use super::place::{Place, too_few};
-use super::pools::Lack;
 use super::{perform, pools};
-use crate::devices::Node;
+use crate::node::Node;
 use crate::roots::text;
 use crate::stands::{degraded, syncing};
 use stend_base::{Result, Say, say};
 use stend_record::EventKind;
-use stend_spec::arm::line;
 use stend_spec::fault::Which;
 
 type Found<T> = std::result::Result<T, Say>;
-
-/// A member and the spare that gets what it has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Copy {
-    array: String,
-    member: String,
-    spare: String,
-    /// Kernel name of the member.
-    name: String,
-    /// The file that tells of the member.
-    state: String,
-}
 
 pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> {
     if place.arrays().next().is_none() {
@@ -73,7 +61,7 @@ pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> 
 /// Nothing is copied in an array without redundancy, nor beside something else that is being made up for.
 fn must_have_copies(array: &Node) -> Found<()> {
     let (name, level) = (&array.name, text(array.sysfs.join("md/level")).unwrap_or_default());
-    if !deeds::is_redundant(&level) {
+    if !is_redundant(&level) {
         return Err(say!(
             "{name} is {level}, which has no spares",
             "{name} — {level}, запасных накопителей у него не бывает"
@@ -88,52 +76,20 @@ fn must_have_copies(array: &Node) -> Found<()> {
     }
 }
 
-impl Copy {
-    /// That of an undo.
-    pub(super) fn of(deed: &Deed) -> Option<&Copy> {
-        match deed {
-            Deed::GiveBack(copy) => Some(copy),
-            _ => None,
-        }
-    }
+/// The member becomes the spare. A copy that is not complete is called off: then the spare stays what it was.
+pub(super) fn give_back(copy: &Copy, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    ended(copy).iter().try_for_each(|deed| perform(deed, log))
+}
 
-    /// Md gives a member up when the spare has all that it has.
-    //= linux, drivers/md/raid5.c, raid5_spare_active(): "Replaced device not technically faulty, but we need to be sure it gets removed and never re-added."
-    fn is_complete(&self) -> bool {
-        text(&self.state).is_none_or(|state| state.split(',').any(|word| word == "faulty"))
+fn ended(copy: &Copy) -> Vec<Deed> {
+    if copy.is_complete() {
+        return copy.swap(&copy.member).map(Deed::LetGo).to_vec();
     }
-
-    /// What is not copied yet, where the array does not tell that it is at it.
-    pub(super) fn lack(&self) -> Option<Lack> {
-        let text = format!("the copy of {} is not complete", self.name);
-        (!self.is_complete()).then_some(Lack { text, is_mended: false })
-    }
-
-    /// As a person would type it when the copy is complete.
-    pub(super) fn shell(&self) -> String {
-        self.swap(&self.member).map(|words| line(&words)).join("; ")
-    }
-
-    /// One of both leaves its place, and comes back as a spare.
-    fn swap(&self, leaves: &str) -> [Vec<String>; 3] {
-        [deeds::remove(&self.array, leaves), deeds::erase(leaves), deeds::add(&self.array, leaves)]
-    }
-
-    /// The member becomes the spare. A copy that is not complete is called off: then the spare stays what it was.
-    pub(super) fn give_back(&self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        self.deeds().iter().try_for_each(|deed| perform(deed, log))
-    }
-
-    fn deeds(&self) -> Vec<Deed> {
-        if self.is_complete() {
-            return self.swap(&self.member).map(Deed::LetGo).to_vec();
-        }
-        let [remove, erase, add] = self.swap(&self.spare).map(Deed::LetGo);
-        // Before there is a spare again, which would be copied to at once.
-        //= linux, drivers/md/md.c, state_store(): "-want_replacement" is for before the replacement has begun, or once it is gone
-        let unwanted = Deed::Write { path: self.state.clone(), value: "-want_replacement".into() };
-        vec![Deed::Run(deeds::give_up(&self.array, &self.spare)), remove, unwanted, erase, add]
-    }
+    let [remove, erase, add] = copy.swap(&copy.spare).map(Deed::LetGo);
+    // Before there is a spare again, which would be copied to at once.
+    //= linux, drivers/md/md.c, state_store(): "-want_replacement" is for before the replacement has begun, or once it is gone
+    let unwanted = Deed::Write { path: copy.state.clone(), value: "-want_replacement".into() };
+    vec![Deed::Run(give_up(&copy.array, &copy.spare)), remove, unwanted, erase, add]
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Source: Documentation/scsi/scsi_fc_transport.rst of Linux 6.12, drivers/scsi/scsi_transport_fc.c: names of directories and attributes.
 
-use crate::devices::Node;
+use crate::node::Node;
 use crate::roots::{Roots, text};
 use stend_record::FabricPath;
 

@@ -9,7 +9,7 @@ use super::{Place, Watch, drives, here, stand_of};
 use crate::devices::Devices;
 use crate::owner::{self, Owner};
 use crate::roots::Roots;
-use crate::{claims, contents, identity, marks, mounts, permission};
+use crate::{claims, contents, identity, marks, permission};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
@@ -80,7 +80,7 @@ fn leave_marks(roots: &Roots, place: &Place, drives: &[Drive], journal: &Journal
 
 fn leave_mark(roots: &Roots, path: &str, by: &str) -> Result<bool> {
     let devices = Devices::read(roots);
-    let Some(node) = mounts::device_at(roots, &devices, path) else { return Ok(false) };
+    let Some(node) = devices.at(path) else { return Ok(false) };
     let owner = Owner { run_id: by.to_string(), run_file: by.to_string(), ledger: None };
     let claim = claims::claim(roots, &devices, node, &owner)?;
     // With the claim in hand nobody can change that.

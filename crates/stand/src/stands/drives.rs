@@ -3,13 +3,15 @@
 use super::journal::Drive;
 use super::layers::too_small;
 use crate::access::Viewer;
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
 use crate::inspect::device_facts;
-use crate::permission::{Permission, may_write};
+use crate::node::Node;
+use crate::permission::may_write;
 use crate::roots::Roots;
 use crate::{claims, contents, identity};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{TargetFacts, WriteAccess};
+use stend_spec::permission::Permission;
 use stend_spec::stand::{DriveRef, Stand};
 
 /// The device that an identity means: as it is printed, without what stands before the colon, or the serial number of a whole
@@ -20,7 +22,7 @@ pub(super) fn find<'a>(roots: &Roots, devices: &'a Devices, id: &str, paths: u32
     let wanted = id.strip_prefix("serial:").unwrap_or(id);
     let labelled = |node: &Node| {
         let whole = node.partition.is_none() && node.slaves.is_empty();
-        whole && identity::serial(node).is_some_and(|serial| serial == wanted)
+        whole && node.serial().is_some_and(|serial| serial == wanted)
     };
     let bare =
         |identity: &str| identity.split_once(':').is_some_and(|(_, rest)| rest == id || rest == format!("0x{id}"));

@@ -19,7 +19,8 @@ mod volumes;
 pub(crate) use room::too_small;
 
 use super::names::Names;
-use super::step::{Deed, Product, Sign, Step};
+use super::product::Product;
+use super::step::{Deed, Sign, Step};
 use stend_base::{Say, say};
 use stend_spec::arm::Tunable;
 use stend_spec::stand::{Across, Dm, Kind, Layer, Side};

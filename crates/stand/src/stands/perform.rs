@@ -3,7 +3,7 @@
 use super::journal::{Entry, Journal};
 use super::layers::sectors;
 use super::signs::{Sight, has_module};
-use super::step::{Deed, Spot};
+use super::step::{Deed, Spot, format_blocks};
 use super::{Watch, drives};
 use crate::exports;
 use crate::roots::{Roots, number, text};
@@ -210,7 +210,7 @@ fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
 }
 
 fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {
-    crate::command::execute_plainly(&sectors::format(device, bytes), watch.stopped, watch.log).map(drop)
+    crate::command::execute_plainly(&format_blocks(device, bytes), watch.stopped, watch.log).map(drop)
 }
 
 fn no_blocks(device: &str) -> Box<Error> {

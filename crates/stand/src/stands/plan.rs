@@ -3,7 +3,8 @@
 use super::journal::{Head, Journal};
 use super::signs::Sight;
 use super::{Place, drives, here};
-use crate::devices::{Devices, Node};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::roots::Roots;
 use stend_base::Result;
 use stend_record::{PlannedDrive, PlannedStep, StandPlan, TargetFacts, WriteAccess};

@@ -4,8 +4,9 @@
 use super::down::undo;
 use super::journal::Journal;
 use super::perform::perform;
+use super::product::Product;
 use super::signs::Sight;
-use super::step::{Product, Sign, Step};
+use super::step::{Sign, Step};
 use super::up::until;
 use super::{Place, Watch, drives, stand_of};
 use crate::claims;

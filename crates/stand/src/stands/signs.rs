@@ -3,8 +3,10 @@
 
 use super::journal::Journal;
 use super::layers::{Made, superblocks};
-use super::step::{Pool, Product, Sign, Spot};
-use crate::devices::{Devices, Node};
+use super::product::Product;
+use super::step::{Pool, Sign, Spot};
+use crate::devices::Devices;
+use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
 use crate::{exports, identity, lvm, marks, mounts, pools};
 use std::cell::RefCell;
@@ -196,7 +198,7 @@ impl<'a> Sight<'a> {
 
     /// The device at a path of `/dev`.
     pub(crate) fn at(&self, path: &str) -> Option<&Node> {
-        mounts::device_at(self.roots, &self.devices, path)
+        self.devices.at(path)
     }
 
     /// The directory of an array in sysfs.

@@ -1,8 +1,9 @@
 //! How a stand is: which of its layers are there, and what they say of themselves. Reads only.
 
 use super::journal::{self, Journal};
+use super::product::Product;
 use super::signs::{Sight, degraded, syncing};
-use super::step::{Product, Sign};
+use super::step::Sign;
 use super::{Place, drives, here, stand_of};
 use crate::roots::Roots;
 use stend_base::{Error, Kind, Result, say};

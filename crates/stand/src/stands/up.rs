@@ -3,12 +3,13 @@
 use super::journal::{Entry, Head, Journal};
 use super::layers::{Made, sectors, superblocks};
 use super::perform::{must_have, perform};
+use super::product::Product;
 use super::signs::{Sight, degraded, same, status, syncing};
-use super::step::{Product, Sign, Step, Wait};
+use super::step::{Sign, Step, Wait};
 use super::{Place, Watch, drives, here, of_layer, stand_of};
 use crate::claims;
 use crate::contents;
-use crate::devices::Node;
+use crate::node::Node;
 use crate::owner::{self, Owner};
 use crate::permission::may_be_named;
 use crate::roots::Roots;

@@ -1,8 +1,8 @@
 //! The numbers under which the file behind a loop device is known: its own, and those by which overlays show it, or that it has below
 //! them. Reads only.
 
-use crate::devices::Node;
 use crate::mounts::Mount;
+use crate::node::Node;
 use crate::roots::{Roots, text};
 use std::path::{Path, PathBuf};
 use stend_sys::opened::{self, FileId, Opened};

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use stend_base::Kind;
 use stend_record::EventKind;
 use stend_spec::arm::{Switch, Tunable};
-use stend_stand::{Permission, enter};
+use stend_spec::permission::Permission;
+use stend_stand::enter;
 
 /// Settings of a loop device of this test's own, so that the machine is not touched.
 struct Queue(PathBuf);

@@ -4,7 +4,8 @@ use crate::bench::Bench;
 use std::path::Path;
 use stend_base::Kind;
 use stend_record::{Refusal, TargetFacts, UNKNOWN_DATA, WriteAccess};
-use stend_stand::{Need, Owner, Permission, inspect, may_write, prepare, sample_contents};
+use stend_spec::permission::Permission;
+use stend_stand::{Need, Owner, inspect, may_write, prepare, sample_contents};
 
 pub fn owner() -> Owner {
     Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into(), ledger: None }

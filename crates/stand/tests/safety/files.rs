@@ -4,7 +4,8 @@ use crate::bench::{Bench, run};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Kind};
 use stend_record::{EventKind, Refusal, TargetFacts, WriteAccess};
-use stend_stand::{Need, Owner, Permission, Prepared, dry_run, inspect, may_write, prepare};
+use stend_spec::permission::Permission;
+use stend_stand::{Need, Owner, Prepared, dry_run, inspect, may_write, prepare};
 
 fn need(id: &str, size: Bytes) -> Need {
     Need::TestFiles {

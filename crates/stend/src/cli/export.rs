@@ -1,21 +1,22 @@
 //! The words of `stend export`.
 
-use super::{choice, flag, force, option, run_argument, verb};
+use super::{choice, flag, force, option, redact, run_argument, verb};
 use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 /// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
-pub const FORMATS: [&str; 9] = ["json", "csv", "csv-ru", "csv-trials", "parquet", "xlsx", "fio-json", "fio-job", "fio"];
+pub const FORMATS: [&str; 10] =
+    ["json", "csv", "csv-ru", "csv-trials", "parquet", "xlsx", "fio-json", "fio-job", "fio", "run"];
 
 pub(super) fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials, parquet), its suite as jobs of fio (fio-job, also of a suite) or every I/O (--ios)",
-        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials, parquet), его набор в виде заданий fio (fio-job, в том числе из набора) или каждую операцию (--ios)"
+        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials, parquet), its suite as jobs of fio (fio-job, also of a suite), every I/O (--ios), or a copy of its run file (run)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials, parquet), его набор в виде заданий fio (fio-job, в том числе из набора), каждую операцию (--ios) или копию файла прогона (run)"
     );
     let examples = "stend export last --format xlsx -o results.xlsx\n\
                     stend export before.stend after.stend --format xlsx -o compared.xlsx\n\
                     stend export last --format csv -o results.csv\n\
-                    stend export before.stend --format json -o before.json\n\
+                    stend export last --format run --redact -o shared.stend\n\
                     stend export last --format fio-json -o plots/\n\
                     stend export my-suite.yaml --format fio-job -o jobs.fio\n\
                     stend export last --ios --trial 3 --format fio -o lat.log";
@@ -35,6 +36,7 @@ pub(super) fn export(lang: Lang) -> Command {
         choice("format", "FORMAT", &FORMATS, lang),
         option("output", "FILE", output, lang).short('o'),
         force(lang).requires("output"),
+        redact(lang).conflicts_with("ios"),
     ];
     verb("export", about, examples, "RUN --format FORMAT", arguments, lang)
 }

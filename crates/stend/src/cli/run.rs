@@ -1,18 +1,23 @@
 //! The words of `stend run`.
 
-use super::{choice, flag, force, option, positional, verb};
+use super::{choice, flag, force, option, positional, verb, word};
 use clap::{Arg, ArgAction, Command};
 use stend_base::{Lang, say};
 
 pub(super) fn run(lang: Lang) -> Command {
     let about = say!("measure a target with a suite", "измерить объект набором испытаний");
     let examples = "stend run quick --on /mnt/test\n\
+                    stend run --rw randread --bs 4k --qd 1,4,16,64 --on /mnt/test\n\
+                    stend run --rw randrw --mix 70 --bs 8k,64k --jobs 4 --time 10s --on /mnt/test --print-suite\n\
                     stend run quick --on /mnt/test --dry-run\n\
-                    stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
+                    stend run quick --on /mnt/test --time-budget 1min --name before -o before.stend\n\
+                    stend run quick --on /mnt/test --expect 'rand-read p99 < 5ms' --expect 'iops >= 20000'\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
                     stend run quick --stand a.yaml --stand b.yaml\n\
                     stend run quick --stand a.yaml --stand b.yaml --rebuild\n\
-                    stend run --resume last";
+                    stend run --resume last\n\
+                    stend run quick --on /mnt/test --print-order > order.json\n\
+                    stend run --order order.json";
     let suite = say!(
         "a suite that `stend suites` lists, such as `quick`, or a suite file",
         "набор из списка `stend suites`, например `quick`, или файл набора (YAML)"
@@ -45,23 +50,151 @@ pub(super) fn run(lang: Lang) -> Command {
         "print what the run would do, write and take, and change nothing",
         "показать, что прогон сделает, запишет и займёт, ничего не меняя"
     );
-    let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
-    let mut arguments = vec![positional("SUITE", suite, lang).required(false).required_unless_present("resume")];
+    let mut arguments = vec![positional("SUITE", suite, lang).required(false)];
     arguments.extend(places(lang));
+    arguments.extend(workload(lang));
     arguments.extend([
-        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "engine", "output"]),
+        option("resume", "RUN", resume, lang).conflicts_with_all([
+            "SUITE",
+            "time-budget",
+            "seed",
+            "engine",
+            "name",
+            "output",
+        ]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         flag("allow-commands", None, commands, lang),
         flag("beside", None, beside, lang),
         option("time-budget", "TIME", budget, lang),
         option("seed", "N", seed, lang),
         option("engine", "ENGINE", engine, lang).value_parser(["native", "fio"]).hide_possible_values(true),
-        option("output", "FILE", output, lang).short('o'),
-        force(lang),
-        choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
     ]);
+    arguments.extend(kept(lang));
+    arguments.extend(super::compare::gate(lang));
+    arguments.extend(orders(lang));
     verb("run", about, examples, "SUITE --on PATH", arguments, lang)
 }
+
+/// What the run is called, where it goes, and what is seen of it meanwhile.
+fn kept(lang: Lang) -> [Arg; 4] {
+    let name = say!(
+        "what to call the run in lists and reports; `stend show LABEL` finds the newest one",
+        "как называть прогон в списках и отчётах; `stend show МЕТКА` найдёт самый новый"
+    );
+    let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
+    let name = option("name", "LABEL", name, lang);
+    let output = option("output", "FILE", output, lang).short('o');
+    [name, output, force(lang), choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang)]
+}
+
+/// A workload in fio's words, instead of a suite.
+fn workload(lang: Lang) -> Vec<Arg> {
+    let rw = say!(
+        "measure this instead of a suite, as fio means it: read, write, randread, randwrite, rw, randrw; several with commas",
+        "измерить это вместо набора, в словах fio: read, write, randread, randwrite, rw, randrw; несколько — через запятую"
+    );
+    let bs =
+        say!("size of an I/O: 4k or 4k,64k,1M (default: 4k)", "размер операции: 4k или 4k,64k,1M (по умолчанию 4k)");
+    let qd = say!(
+        "I/Os in flight of each job: 32 or 1,4,16 (default: 1)",
+        "глубина очереди каждого потока: 32 или 1,4,16 (по умолчанию 1)"
+    );
+    let jobs = say!("load threads: 4 or 1,2,4 (default: 1)", "потоки нагрузки: 4 или 1,2,4 (по умолчанию 1)");
+    let mix =
+        say!("percent of reads of rw and randrw (default: 50)", "процент чтений для rw и randrw (по умолчанию 50)");
+    let rate = say!(
+        "I/Os per second of all jobs together (default: as many as the target can do)",
+        "операций в секунду, все потоки вместе (по умолчанию — сколько может объект)"
+    );
+    let time = say!("length of each trial (default: 2500ms)", "длительность каждого испытания (по умолчанию 2500ms)");
+    let size = say!(
+        "how much is written before measuring, and then measured (default: auto)",
+        "сколько записать перед измерением и потом измерять (по умолчанию auto)"
+    );
+    let sync = say!(
+        "when writes are durable: fsync or fdatasync after each, dsync",
+        "когда запись надёжна: fsync или fdatasync после каждой, dsync"
+    );
+    let verify = say!("read all that was written again and compare it", "прочитать всё записанное ещё раз и сравнить");
+    let repeats = say!(
+        "trials of each case (default: 6, the fewest for an interval to publish)",
+        "испытаний каждого случая (по умолчанию 6 — наименьшее для интервала, который можно публиковать)"
+    );
+    let print = say!(
+        "print the suite that this command line means, and do nothing",
+        "напечатать набор, который означает эта командная строка, и ничего не делать"
+    );
+    let words = crate::cmd::workload::KINDS.map(|(word, ..)| word);
+    let of_rw = [
+        option("bs", "SIZE", bs, lang),
+        option("qd", "N", qd, lang).alias("iodepth"),
+        option("jobs", "N", jobs, lang).alias("numjobs"),
+        option("mix", "PERCENT", mix, lang).alias("rwmixread"),
+        option("rate", "IOPS", rate, lang),
+        option("time", "TIME", time, lang).alias("runtime"),
+        option("size", "SIZE", size, lang),
+        option("sync", "WORD", sync, lang).value_parser(["fsync", "fdatasync", "dsync"]).hide_possible_values(true),
+        flag("verify", None, verify, lang),
+        option("repeats", "N", repeats, lang),
+    ];
+    let mut all = vec![
+        option("rw", "KIND", rw, lang)
+            .value_delimiter(',')
+            .value_parser(words)
+            .hide_possible_values(true)
+            .conflicts_with_all(["SUITE", "resume", "order"]),
+    ];
+    all.extend(of_rw.map(|argument| argument.requires("rw")));
+    let heading = word(lang, "Workload instead of a suite", "Нагрузка вместо набора");
+    let mut all: Vec<Arg> = all.into_iter().map(|argument| argument.help_heading(heading)).collect();
+    all.push(flag("print-suite", None, print, lang).conflicts_with_all([
+        "resume",
+        "order",
+        "dry-run",
+        "print-order",
+        "gate",
+        "expect",
+    ]));
+    all
+}
+
+/// All of it as a file.
+fn orders(lang: Lang) -> [Arg; 2] {
+    let order = say!(
+        "carry out this order instead of the command line (`-`: from the standard input)",
+        "выполнить этот заказ вместо командной строки (`-` — со стандартного ввода)"
+    );
+    let print_order = say!(
+        "print the order that this command line means, with its seed, and do nothing",
+        "напечатать заказ, который означает эта командная строка, с зерном, и ничего не делать"
+    );
+    [
+        option("order", "FILE", order, lang).conflicts_with_all(ORDERED),
+        flag("print-order", None, print_order, lang).conflicts_with_all(["order", "dry-run", "gate", "expect"]),
+    ]
+}
+
+/// What an order says, so that nothing else does.
+const ORDERED: [&str; 18] = [
+    "SUITE",
+    "rw",
+    "on",
+    "stand",
+    "rebuild",
+    "lab",
+    "ssh",
+    "storage",
+    "confirm",
+    "overwrite-signature",
+    "resume",
+    "allow-commands",
+    "beside",
+    "time-budget",
+    "seed",
+    "engine",
+    "name",
+    "output",
+];
 
 /// What is measured, where, and what may be lost there.
 fn places(lang: Lang) -> Vec<Arg> {
@@ -98,7 +231,7 @@ fn places(lang: Lang) -> Vec<Arg> {
         "файл машины: запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
     );
     vec![
-        option("on", "PATH", on, lang).action(ArgAction::Append).required_unless_present_any(["resume", "stand"]),
+        option("on", "PATH", on, lang).action(ArgAction::Append),
         option("stand", "FILE", stand, lang).action(ArgAction::Append).conflicts_with_all([
             "on",
             "resume",

@@ -10,8 +10,8 @@ use stend_record::published::Published;
 pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let output = super::output(arguments, "output", say!("the audit", "проверку"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
-    let suite = arguments.get_one::<String>("suite").map(|name| super::run::read_suite(name)).transpose()?;
-    let declared = suite.map(|(suite, _, _)| stend_analyse::audit::declared(suite)).transpose()?;
+    let suite = arguments.get_one::<String>("suite").map(|name| super::read_suite(name)).transpose()?;
+    let declared = suite.map(stend_analyse::audit::declared).transpose()?;
     let (audit, table) = read(super::required(arguments, "TABLE"), &declared.unwrap_or_default())?;
     let html = || stend_report::audit_html(&audit, &table, out.lang);
     if super::to_standard_output(arguments, "output") {
@@ -29,8 +29,8 @@ pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
 
 /// A table with what is to be said against it, and against the cells of a suite.
 pub fn read(name: &str, suite: &[Declared]) -> Result<(Audit, Published)> {
-    let bytes = crate::input::bytes(name, stend_import::FILE_MAX as u64)
-        .map_err(|why| super::import::unreadable(name, &why))?;
-    let (table, unread) = stend_import::read(&bytes, name)?;
+    let bytes =
+        stend_sys::regular::bytes(name, stend_interop::FILE_MAX as u64).map_err(|why| super::unreadable(name, &why))?;
+    let (table, unread) = stend_interop::read(&bytes, name)?;
     Ok((stend_analyse::audit::audit(&table, unread, suite), table))
 }

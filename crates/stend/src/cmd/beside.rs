@@ -21,7 +21,7 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
     let output = super::output(arguments, "output", say!("the comparison", "сравнение"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let (audit, published) = super::audit::read(table, &[])?;
-    let run = super::read(name)?;
+    let run = super::read(name, out)?;
     let findings = stend_analyse::judge(&run)?;
     let layout = arguments.get_one::<String>("layout").map(String::as_str);
     let beside = stend_analyse::beside((&run, &findings), &published, &audit, layout)?;

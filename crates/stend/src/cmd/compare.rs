@@ -4,7 +4,6 @@ use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
 use stend_analyse::compare::{Floor, Options};
-use stend_analyse::gate::{GateFinding, Outcome};
 use stend_analyse::{Comparison, Findings};
 use stend_base::units::parse_millionths;
 use stend_base::{Error, Kind, Millionths, Result, Say, say};
@@ -23,15 +22,17 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if let Some(table) = arguments.get_one::<String>("published") {
         return super::beside::beside(arguments, table, out);
     }
+    if arguments.get_flag("sample-gate") {
+        return out.result(super::gate::SAMPLE);
+    }
     // What is wrong with a gate or an output is said before anything is read.
-    let gate = arguments.get_one::<String>("gate").map(|file| gate(file)).transpose()?;
+    let gate = super::gate::of(arguments)?;
     let what = || say!("the comparison", "сравнение");
     let outputs = ["output", "junit", "markdown"].map(|option| super::output(arguments, option, what()));
     crate::save::check(&outputs.iter().flatten().cloned().collect::<Vec<_>>())?;
-    let mut comparison = of(arguments, gate.as_ref())?;
-    comparison.gate = gate.map(|gate| stend_analyse::gate::gate(&gate, &comparison));
+    let comparison = of(arguments, gate.as_ref(), out)?;
     print(arguments, outputs, &comparison, out)?;
-    comparison.gate.as_ref().map_or(Ok(()), verdict)
+    comparison.gate.as_ref().map_or(Ok(()), super::gate::verdict)
 }
 
 fn print(arguments: &ArgMatches, outputs: [Option<Output>; 3], comparison: &Comparison, out: &Out) -> Result<()> {
@@ -41,7 +42,7 @@ fn print(arguments: &ArgMatches, outputs: [Option<Output>; 3], comparison: &Comp
         out.note(&output.path().display().to_string());
         Ok(())
     };
-    let junit = || comparison.gate.as_ref().map(|gate| stend_report::junit(comparison, gate, out.lang));
+    let junit = || comparison.gate.as_ref().map(|gate| stend_report::junit(Some(comparison), gate, out.lang));
     let html = || stend_report::comparison_html(comparison, out.lang);
     let markdown = || stend_report::comparison_markdown(comparison, out.lang);
     let [page, checks, summary] = outputs;
@@ -54,40 +55,20 @@ fn print(arguments: &ArgMatches, outputs: [Option<Output>; 3], comparison: &Comp
         () if to_standard_output("junit") => junit().unwrap_or_default(),
         () if to_standard_output("markdown") => markdown(),
         () if out.json => stend_report::comparison_json(comparison),
-        () => stend_report::comparison_text(comparison, out.lang, out.width(), out.colour()),
+        () if arguments.get_flag("verbose") => {
+            stend_report::comparison_text(comparison, out.lang, out.width(), out.colour())
+        }
+        () => {
+            let names = super::many(arguments, "RUN");
+            stend_report::comparison_brief(comparison, &names, out.lang, out.width(), out.colour())
+        }
     })
-}
-
-/// What the gate says, as the end of the program.
-fn verdict(gate: &GateFinding) -> Result<()> {
-    let name = &gate.name;
-    let hint = say!(
-        "the result names each cell and the line of its rule",
-        "в результате названа каждая ячейка и строка её правила"
-    );
-    match gate.outcome {
-        Outcome::Passed => Ok(()),
-        Outcome::Failed => {
-            Err(Error::new(Kind::GateFailed, say!("gate `{name}` failed", "порог `{name}` не пройден")).hint(hint))
-        }
-        Outcome::Undecided => {
-            Err(Error::new(Kind::Inconclusive, say!("gate `{name}` is not decided", "порог `{name}` не решён"))
-                .hint(hint))
-        }
-    }
-}
-
-fn gate(file: &str) -> Result<Gate> {
-    let text = crate::input::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
-        Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {en}", "не удаётся прочитать порог `{file}`: {ru}"))
-    })?;
-    stend_spec::parse::gate(&text, file)
 }
 
 /// A run with what it says.
 pub type Judged = (RunRecord, Findings);
 
-fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
+fn of(arguments: &ArgMatches, gate: Option<&Gate>, out: &Out) -> Result<Comparison> {
     let names = super::many(arguments, "RUN");
     let asked = arguments.get_one::<String>("margin").map(|text| margin(text)).transpose()?;
     let declared = gate.and_then(|gate| gate.margin).map(Millionths::as_share);
@@ -96,7 +77,7 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
             .hint(say!("leave `--margin` out", "уберите `--margin`")));
     }
     let margin = asked.or(declared);
-    let mut runs = judged_all(&names, stend_analyse::judge)?;
+    let mut runs = judged_all(arguments, &names, stend_analyse::judge, out)?;
     let baseline = arguments.get_one::<String>("baseline");
     if let (Some(baseline), 2..) = (baseline, runs.len()) {
         let place = place(baseline, &names, &runs)?;
@@ -104,22 +85,36 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
     }
     let options = Options {
         margin,
-        floor: arguments.get_one::<String>("floor").map(|name| floor(name, &runs[0])).transpose()?,
+        floor: arguments.get_one::<String>("floor").map(|name| floor(name, &runs[0], out)).transpose()?,
         baseline_arm: baseline.cloned().filter(|_| runs.len() == 1),
         factors: super::many(arguments, "factor"),
     };
-    let comparison = match &runs[..] {
+    let mut comparison = match &runs[..] {
         [(run, findings)] => arms(run, findings, &options)?,
-        _ => stend_analyse::compare(&runs.iter().map(|(run, findings)| (run, findings)).collect::<Vec<_>>(), &options),
+        _ => {
+            let runs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
+            let mut comparison = stend_analyse::compare(&runs, &options);
+            if arguments.contains_id("output") {
+                stend_analyse::compare::draw(&mut comparison, &runs);
+            }
+            comparison
+        }
     };
     known(&options.factors, &comparison)?;
+    let found: Vec<&Findings> = runs.iter().map(|(_, findings)| findings).collect();
+    comparison.gate = gate.map(|gate| stend_analyse::gate::of_comparison(gate, &comparison, &found));
     Ok(comparison)
 }
 
 /// Runs that are compared with the first of them, by name, with what is `found` in each: with charts, or without.
 ///
 /// Errors: `Usage` if there are too many; those of reading a run.
-pub fn judged_all(names: &[String], found: fn(&RunRecord) -> Result<Findings>) -> Result<Vec<Judged>> {
+pub fn judged_all(
+    arguments: &ArgMatches,
+    names: &[String],
+    found: fn(&RunRecord) -> Result<Findings>,
+    out: &Out,
+) -> Result<Vec<Judged>> {
     let given = names.len();
     if !(1..=RUNS_MAX).contains(&given) {
         return Err(usage(say!(
@@ -128,11 +123,14 @@ pub fn judged_all(names: &[String], found: fn(&RunRecord) -> Result<Findings>) -
         ))
         .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
     }
-    names.iter().map(|name| judged(name, found)).collect()
+    let runs: Vec<RunRecord> = names.iter().map(|name| super::read(name, out)).collect::<Result<_>>()?;
+    // All together, so that one machine has one stand-in in all of them.
+    let runs = super::redact::records(arguments, runs, out)?;
+    runs.into_iter().map(|run| found(&run).map(|findings| (run, findings))).collect()
 }
 
-fn judged(name: &str, found: fn(&RunRecord) -> Result<Findings>) -> Result<Judged> {
-    let run = super::read(name)?;
+fn judged(name: &str, found: fn(&RunRecord) -> Result<Findings>, out: &Out) -> Result<Judged> {
+    let run = super::read(name, out)?;
     let findings = found(&run)?;
     Ok((run, findings))
 }
@@ -150,8 +148,8 @@ fn place(baseline: &str, names: &[String], runs: &[Judged]) -> Result<usize> {
 }
 
 /// The A/A floor that another run shows.
-fn floor(name: &str, baseline: &Judged) -> Result<Floor> {
-    let (run, findings) = judged(name, stend_analyse::judge)?;
+fn floor(name: &str, baseline: &Judged, out: &Out) -> Result<Floor> {
+    let (run, findings) = judged(name, stend_analyse::judge, out)?;
     if findings.run == baseline.1.run && run.header.inputs.suite.arms.is_empty() {
         return Err(usage(say!(
             "`--floor {name}` is the baseline itself, which would have no noise",

@@ -5,9 +5,6 @@ use clap::ArgMatches;
 use clap_complete::Shell;
 use stend_base::Result;
 
-/// Names of the shells as the command line takes them.
-pub const SHELLS: [&str; 4] = ["bash", "zsh", "fish", "pwsh"];
-
 /// Prints the script for a shell, with its texts in the language of the session.
 pub fn completions(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let shell = match super::required(arguments, "SHELL") {

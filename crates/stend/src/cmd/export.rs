@@ -39,13 +39,16 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if format == "xlsx" {
         return workbook(arguments, &names, output, out);
     }
+    if format == "run" {
+        return super::redact::copy(arguments, out);
+    }
     if format == "parquet" {
         return parquet(arguments, output, out);
     }
     if format == "fio-job" {
         return jobs(arguments, output, out);
     }
-    let run = super::read_run(arguments)?;
+    let run = super::read_run(arguments, out)?;
     let results = |output, dialect| -> Result<()> {
         let findings = judge(&run)?;
         let table = ResultsCsv::new(&run, &findings, dialect)?;
@@ -72,7 +75,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
 /// A workbook of one run, or of several with the first as the baseline.
 fn workbook(arguments: &ArgMatches, names: &[String], output: Option<Output>, out: &Out) -> Result<()> {
     has_file(arguments, "xlsx")?;
-    let runs = super::compare::judged_all(names, analyse)?;
+    let runs = super::compare::judged_all(arguments, names, analyse, out)?;
     let comparison = match &runs[..] {
         [(run, findings)] => stend_analyse::compare_arms(run, findings, &Options::default())?,
         _ => Some(stend_analyse::compare(&runs.iter().map(|(r, f)| (r, f)).collect::<Vec<_>>(), &Options::default())),
@@ -108,7 +111,7 @@ fn what() -> Say {
 #[cfg(feature = "parquet")]
 fn parquet(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     has_file(arguments, "parquet")?;
-    let run = super::read_run(arguments)?;
+    let run = super::read_run(arguments, out)?;
     let bytes = stend_report::trials_parquet(&run.header.id, &by_trial(&run)?).map_err(|why| {
         Error::new(Kind::Bug, say!("cannot make the Parquet file: {why}", "не удаётся составить файл Parquet: {why}"))
     })?;
@@ -131,9 +134,9 @@ fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()>
     let name = super::required(arguments, "RUN");
     let is_suite = name.ends_with(".yaml") || name.ends_with(".yml") || crate::suites::find(name).is_some();
     let suite = match is_suite {
-        true => super::run::read_suite(name)?.0,
+        true => super::read_suite(name)?,
         false => {
-            let run = super::read_run(arguments)?;
+            let run = super::read_run(arguments, out)?;
             if let Some(imported) = &run.header.imported {
                 let text = stend_report::told_jobs(&run).ok_or_else(|| no_jobs(name, &imported.tool))?;
                 return one_file(output, out, |to| to.write_all(text.get(out.lang).as_bytes()));
@@ -141,7 +144,7 @@ fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()>
             run.header.inputs.suite
         }
     };
-    let exported = stend_spec::jobs::export::fio(&suite);
+    let exported = stend_interop::jobs::export::fio(&suite);
     let text = exported.text(out.lang);
     one_file(output, out, |to| to.write_all(text.as_bytes()))?;
     let lacks = exported.lacks.len();

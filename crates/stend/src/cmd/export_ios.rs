@@ -8,9 +8,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{Error as IoError, Write};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Lang, Nanos, Result, format, say};
+use stend_plan::Plan;
 use stend_record::{RunRecord, TrialRecord, store};
 use stend_report::{IoFormat, LoggedTrial, ios, ios_head};
-use stend_spec::plan::Plan;
 
 /// An export that is over by then says nothing of its progress.
 const SILENT: Duration = Duration::from_secs(2);
@@ -18,8 +18,8 @@ const SILENT: Duration = Duration::from_secs(2);
 /// Writes the logs of a run, or of one trial of it, to a file or to the standard output.
 pub fn export(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     let format = format(arguments)?;
-    let path = store::locate(super::required(arguments, "RUN"), &store::directory()?)?;
-    let run = super::read_file(&path)?;
+    let path = super::located(super::required(arguments, "RUN"), out)?;
+    let run = stend_session::read_run(&path)?;
     let plan = Plan::new(&run.header.inputs)?;
     let trials = chosen(&run, arguments.get_one::<u32>("trial").copied())?;
     if format == IoFormat::Fio && trials.len() > 1 {

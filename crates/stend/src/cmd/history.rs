@@ -34,14 +34,14 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // One at a time: many runs do not fit the memory together.
     let mut points: Vec<(RunPoint, &String)> = Vec::new();
     for name in names {
-        let point = RunPoint::of(&stend_analyse::judge(&super::read(name)?)?);
+        let point = RunPoint::of(&stend_analyse::judge(&super::read(name, out)?)?);
         match points.iter().any(|(known, _)| known.run == point.run) {
             true => return Err(twice(&point.run)),
             false => points.push((point, name)),
         }
     }
     let history = stend_analyse::history(points.iter().map(|(point, _)| point.clone()).collect());
-    let changed = changed(&history, &points)?;
+    let changed = changed(&history, &points, out)?;
     let page = || stend_report::history_html(&history, &changed, out.lang);
     if super::to_standard_output(arguments, "output") {
         return out.result(&page());
@@ -57,12 +57,12 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 /// What was not the same in the runs on both sides of each change.
-fn changed(history: &History, points: &[(RunPoint, &String)]) -> Result<Vec<(usize, Vec<Condition>)>> {
+fn changed(history: &History, points: &[(RunPoint, &String)], out: &Out) -> Result<Vec<(usize, Vec<Condition>)>> {
     let sides: BTreeSet<(usize, usize)> =
         history.series.iter().flat_map(|series| &series.changes).map(|change| (change.first, change.last)).collect();
     let read = |index: usize| {
         let name = points.iter().find(|(point, _)| point.run == history.runs[index].0).map(|(_, name)| *name);
-        let run = super::read(name.map_or("", String::as_str))?;
+        let run = super::read(name.map_or("", String::as_str), out)?;
         let findings = stend_analyse::judge(&run)?;
         Ok::<_, Box<Error>>((run, findings))
     };

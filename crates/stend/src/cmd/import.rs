@@ -8,8 +8,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_import::fio::log;
-use stend_import::{File, ImportedRun, RESULTS_MAX};
+use stend_interop::fio::log;
+use stend_interop::{File, ImportedRun, RESULTS_MAX};
 use stend_record::store;
 use stend_record::{Entry, RunHeader, RunState};
 
@@ -40,6 +40,11 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
             )));
         }
     };
+    // What was imported is there whether or not a list knows it.
+    let known = store::glance(&path)?.header.id;
+    if let Some(Err(error)) = store::directory().ok().map(|directory| store::make_known(&path, &known, &directory)) {
+        out.error(&error);
+    }
     shown(&path, out)
 }
 
@@ -47,7 +52,7 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
 fn results(names: &[String], aside: Vec<Say>, output: Option<PathBuf>) -> Result<PathBuf> {
     let texts = read(names)?;
     let files: Vec<File<'_>> = names.iter().zip(&texts).map(|(name, bytes)| File { name, bytes }).collect();
-    let mut run = stend_import::results(&files)?;
+    let mut run = stend_interop::results(&files)?;
     run.imported.dropped.extend(aside);
     let entries = std::mem::take(&mut run.entries);
     let begun = Begun::now(run.started_unix_ns);
@@ -60,7 +65,7 @@ fn results(names: &[String], aside: Vec<Say>, output: Option<PathBuf>) -> Result
 /// A run of logs, whose slices are written while they are read.
 fn logged(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
     let open = |name: &str| -> Result<Box<dyn Read>> {
-        Ok(Box::new(crate::input::open(name).map_err(|why| unreadable(name, &why))?))
+        Ok(Box::new(stend_sys::regular::open(name).map_err(|why| super::unreadable(name, &why))?))
     };
     let begun = Begun::now(None);
     let path = begun.path(output)?;
@@ -104,11 +109,13 @@ impl Begun {
             started_unix: self.at / 1_000_000_000,
             stend_version: env!("CARGO_PKG_VERSION").to_string(),
             command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+            named: Vec::new(),
             inputs: run.inputs,
             suite_text: run.asked_text,
             realtime_offset_ns: self.at,
             imported: Some(run.imported),
             stand: None,
+            label: None,
         }
     }
 }
@@ -119,26 +126,26 @@ fn shown(path: &Path, out: &Out) -> Result<()> {
     if out.json {
         return out.result(&stend_report::json(&stend_analyse::analyse(&run)?));
     }
-    super::show::print(&run, &stend_analyse::judge(&run)?, out)?;
     let run_file = path.display();
     let places = say!(
         "run file  {run_file}\nnext      stend report {run_file} -o report.html",
         "файл прогона  {run_file}\nдальше        stend report {run_file} -o report.html"
     );
     out.note(places.get(out.lang));
-    Ok(())
+    // At length: what the other tool did not tell is in no other place.
+    super::show::print(&run, &stend_analyse::judge(&run)?, None, None, out)
 }
 
 /// The beginning of a file, by which a log is told from results.
 fn head(name: &str) -> Result<Vec<u8>> {
-    crate::input::bytes(name, HEAD).map_err(|why| unreadable(name, &why))
+    stend_sys::regular::bytes(name, HEAD).map_err(|why| super::unreadable(name, &why))
 }
 
 /// The files, each at most so much longer than it may be that it is refused.
 fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
     let mut all = 0;
     let one = |name: &String| {
-        let bytes = crate::input::bytes(name, RESULTS_MAX as u64).map_err(|why| unreadable(name, &why))?;
+        let bytes = stend_sys::regular::bytes(name, RESULTS_MAX as u64).map_err(|why| super::unreadable(name, &why))?;
         all += bytes.len();
         if all > ALL_MAX {
             let message = say!("the files are longer than 1 GiB together", "файлы вместе длиннее 1 ГиБ");
@@ -149,8 +156,4 @@ fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
         Ok(bytes)
     };
     names.iter().map(one).collect()
-}
-
-pub(super) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(Kind::Usage, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"))
 }

@@ -5,7 +5,7 @@ mod table;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Result, say};
-use stend_spec::jobs::{self, Imported, SIZE_MAX, Weight, World};
+use stend_interop::jobs::{self, Imported, SIZE_MAX, Weight, World};
 
 /// Prints or writes the suite that the jobs become.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -64,5 +64,5 @@ fn document(imported: &Imported, text: &str) -> serde_json::Value {
 }
 
 fn read(name: &str) -> Result<Vec<u8>> {
-    crate::input::bytes(name, SIZE_MAX as u64).map_err(|why| super::import::unreadable(name, &why))
+    stend_sys::regular::bytes(name, SIZE_MAX as u64).map_err(|why| super::unreadable(name, &why))
 }

@@ -9,7 +9,7 @@ use stend_record::TargetKind;
 /// Prints the facts of a target, or of all devices.
 pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let Some(path) = arguments.get_one::<String>("PATH") else {
-        let inventory = stend_host::inventory(!arguments.get_flag("quick"));
+        let inventory = stend_worker::inventory(!arguments.get_flag("quick"));
         return out.result(&match out.json {
             true => stend_report::inventory_json(&inventory),
             false => stend_report::inventory_text(&inventory, out.lang),

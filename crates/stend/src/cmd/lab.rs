@@ -1,20 +1,14 @@
 //! `stend lab`: images, and machines that stay up.
 
-use super::place::Place;
+use super::frontend::Terminal;
+use super::signals::watch_signals;
 use super::{lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use stend_base::format::{bytes, duration, fixed};
+use stend_base::format::{bytes, duration};
 use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
-use stend_lab::{Built, Contents, Image, Order, Standing, Start};
-use stend_run::Power;
-use stend_spec::machine::Machine;
+use stend_lab::{Built, Contents, Standing, Start};
 
 /// What `stend lab` is asked for.
 pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -36,9 +30,10 @@ fn standing(arguments: &ArgMatches) -> Result<Standing> {
 }
 
 fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let ended = Ended::watch()?;
-    let outcome = start(required(arguments, "FILE"), arguments.get_flag("cold"), &|| ended.is_asked(), out);
-    let (standing, start) = ended.outcome(outcome)?;
+    let (file, cold) = (required(arguments, "FILE"), arguments.get_flag("cold"));
+    let (standing, start) = Terminal::new(out, false, "none").session(|control, frontend| {
+        control.hold(|stopped| stend_session::start_machine(file, cold, stopped, frontend.hears))
+    })?;
     if out.json {
         let mut document = shown(&standing);
         document["start"] = if start.restored { "restored" } else { "booted" }.into();
@@ -47,19 +42,6 @@ fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return out.result(&document.to_string());
     }
     out.result(started(&standing.name, &start).get(out.lang))
-}
-
-/// Starts the machine of a file; it stays up.
-pub(super) fn start(file: &str, cold: bool, stopped: &dyn Fn() -> bool, out: &Out) -> Result<(Standing, Start)> {
-    let (machine, text) = read_machine(file)?;
-    let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
-    let image = Image::find(&cache, &Contents::of(&machine))?;
-    stend_lab::startable(&machine.name, &place)?;
-    announce(&machine, out);
-    let order = Order { machine: &machine, text: &text, image: &image, cache: &cache, cold };
-    let (standing, start) = stend_lab::up(&order, &place, stopped)?;
-    start.notes.iter().for_each(|note| out.note(note.get(out.lang)));
-    Ok((standing, start))
 }
 
 /// How a machine came up, and what can be done with it.
@@ -76,46 +58,6 @@ fn started(name: &str, start: &Start) -> Say {
     )
 }
 
-/// What hears Ctrl-C and SIGTERM, by which a machine that is half up would stay.
-pub(super) struct Ended {
-    any: Arc<AtomicBool>,
-    by_sigterm: Arc<AtomicBool>,
-    /// Nothing is half made any more: a signal ends the process as ever.
-    over: Arc<AtomicBool>,
-}
-
-impl Ended {
-    /// Hears them from now on.
-    pub(super) fn watch() -> Result<Ended> {
-        let ended = Ended { any: Arc::default(), by_sigterm: Arc::default(), over: Arc::default() };
-        let heard = [(SIGTERM, &ended.by_sigterm), (SIGTERM, &ended.any), (SIGINT, &ended.any)];
-        let defaults = [SIGTERM, SIGINT].map(|signal| flag::register_conditional_default(signal, ended.over.clone()));
-        let flags = heard.map(|(signal, flag)| flag::register(signal, Arc::clone(flag)));
-        for registered in flags.into_iter().chain(defaults) {
-            registered.map_err(|e| {
-                Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
-            })?;
-        }
-        Ok(ended)
-    }
-
-    /// Whether one of them came.
-    pub(super) fn is_asked(&self) -> bool {
-        self.any.load(Ordering::Relaxed)
-    }
-
-    /// What came of it, with the exit code of the signal that interrupted it.
-    pub(super) fn outcome<T>(&self, outcome: Result<T>) -> Result<T> {
-        self.over.store(true, Ordering::Relaxed);
-        outcome.map_err(|mut error| {
-            if error.kind == Kind::Interrupted && self.by_sigterm.load(Ordering::Relaxed) {
-                error.kind = Kind::Terminated;
-            }
-            error
-        })
-    }
-}
-
 fn down(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let standing = standing(arguments)?;
     standing.down()?;
@@ -130,24 +72,14 @@ fn cut(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let standing = standing(arguments)?;
     // A run that wants its host to lose its power does that itself; any other would only lose its worker.
     standing.free()?;
-    let ended = Ended::watch()?;
     standing.cut()?;
-    let took = ended.outcome(standing.back(&|| ended.is_asked()))?;
+    let took = watch_signals()?.hold(|stopped| standing.back(stopped))?;
     let name = &standing.name;
     if out.json {
         return out
             .result(&json!({"machine": name, "up": true, "answered_after_ns": took.as_nanos() as u64}).to_string());
     }
-    out.result(answers(name, took).get(out.lang))
-}
-
-/// That a machine is there again after its power was cut.
-fn answers(name: &str, took: Duration) -> Say {
-    let [en, ru] = [Lang::En, Lang::Ru].map(|lang| fixed(took.as_secs_f64(), 1, lang));
-    say!(
-        "the power of `{name}` was cut; its guest answers again after {en} s",
-        "питание `{name}` отключалось; гостевая система снова отвечает через {ru} с"
-    )
+    out.result(stend_session::answers(name, took).get(out.lang))
 }
 
 fn list(out: &Out) -> Result<()> {
@@ -205,7 +137,7 @@ fn connect(arguments: &ArgMatches) -> Result<()> {
 /// Makes the image of the guests.
 fn build(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let contents = match arguments.get_one::<String>("FILE") {
-        Some(file) => Contents::of(&read_machine(file)?.0),
+        Some(file) => Contents::of(&stend_session::read_machine(file)?.0),
         None => Contents::default(),
     };
     let cache = stend_lab::cache_directory()?;
@@ -220,42 +152,4 @@ fn build(arguments: &ArgMatches, out: &Out) -> Result<()> {
         false => say!("the image is built: {place}", "образ собран: {place}"),
     };
     out.result(told.get(out.lang))
-}
-
-/// The machine that stays up in which a worker runs, if it is one.
-pub(super) fn standing_at(place: &Place) -> Option<Standing> {
-    let Place::Lab(wanted) = place else { return None };
-    stend_lab::runtime_directory().and_then(|runtime| stend_lab::find(wanted, &runtime)).ok()
-}
-
-/// Power over that machine.
-pub(super) fn power(place: &Place) -> Option<Power> {
-    let standing = standing_at(place)?;
-    Some(Power { keeps: stend_lab::KEEP.to_string(), cut: Box::new(move || standing.cut()) })
-}
-
-/// Waits until a machine whose power was cut in a run answers again.
-pub(super) fn wait_for(place: &Place, out: &Out) -> Result<()> {
-    let Some(standing) = standing_at(place) else { return Ok(()) };
-    let took = standing.back(&|| false)?;
-    out.note(answers(&standing.name, took).get(out.lang));
-    Ok(())
-}
-
-pub(super) fn announce(machine: &Machine, out: &Out) {
-    let name = &machine.name;
-    out.note(say!("starting the machine `{name}` of the lab", "запускается машина лаборатории `{name}`").get(out.lang));
-}
-
-pub(super) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(
-        Kind::Spec,
-        say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"),
-    )
-}
-
-/// A machine file, and its text.
-pub(super) fn read_machine(name: &str) -> Result<(Machine, String)> {
-    let text = crate::input::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|why| unreadable(name, &why))?;
-    Ok((stend_spec::parse::machine(&text, name)?, text))
 }

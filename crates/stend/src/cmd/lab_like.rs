@@ -19,7 +19,7 @@ pub fn like(arguments: &ArgMatches, out: &Out) -> Result<()> {
     })?;
     let inventory = match arguments.get_one::<String>("FILE") {
         Some(name) => read(name)?,
-        None => stend_host::inventory(false),
+        None => stend_worker::inventory(false),
     };
     let made = stend_lab::like(&inventory, largest)?;
     if made.left_out > 0 {
@@ -46,9 +46,9 @@ fn read(name: &str) -> Result<Inventory> {
             let read = std::io::stdin().lock().take(INVENTORY_MAX + 1).read_to_string(&mut text);
             read.map(|_| text).map_err(|e| Say::same(e.to_string()))
         }
-        name => crate::input::text(name, INVENTORY_MAX),
+        name => stend_sys::regular::text(name, INVENTORY_MAX),
     };
-    let text = text.map_err(|why| super::import::unreadable(name, &why))?;
+    let text = text.map_err(|why| super::unreadable(name, &why))?;
     if text.len() as u64 > INVENTORY_MAX {
         let most = INVENTORY_MAX >> 20;
         return Err(Error::new(Kind::Usage, say!("`{name}` is larger than {most} MiB", "`{name}` больше {most} МиБ")));

@@ -2,12 +2,13 @@
 
 pub mod audit;
 mod beside;
-mod campaign;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod export;
 mod export_ios;
+mod frontend;
+mod gate;
 mod history;
 pub mod import;
 mod import_suite;
@@ -17,24 +18,30 @@ mod lab_like;
 mod lab_shell;
 pub mod list;
 pub mod man;
-mod place;
+mod open;
+mod order;
+mod places;
+mod redact;
 pub mod report;
+pub mod rm;
 pub mod run;
 pub mod show;
 mod signals;
 pub mod stand;
 pub mod stop;
-mod storage;
 pub mod suites;
 pub mod watch;
 pub mod worker;
+pub(crate) mod workload;
 
+use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{RunRecord, store};
-use stend_spec::plan::Plan;
+use stend_spec::order::NamedText;
+use stend_spec::suite::Suite;
 
 /// A required argument; clap has checked that it is there.
 fn required<'a>(arguments: &'a ArgMatches, name: &str) -> &'a str {
@@ -57,29 +64,49 @@ fn to_standard_output(arguments: &ArgMatches, option: &str) -> bool {
     arguments.get_one::<String>(option).is_some_and(|file| file == "-")
 }
 
-/// Reads the run that the user means by an id, a unique prefix, a path or `last`.
-fn read_run(arguments: &ArgMatches) -> Result<RunRecord> {
-    read(required(arguments, "RUN"))
+/// Reads the run that the user means by an id, a unique prefix, a path or `last`; with `--redact` without its secrets.
+fn read_run(arguments: &ArgMatches, out: &Out) -> Result<RunRecord> {
+    redact::record(arguments, read(required(arguments, "RUN"), out)?, out)
 }
 
-/// Reads a run by its name, as [`read_run`].
-fn read(name: &str) -> Result<RunRecord> {
-    read_file(&store::locate(name, &store::directory()?)?)
+/// Reads a run by its name, as it is.
+fn read(name: &str, out: &Out) -> Result<RunRecord> {
+    stend_session::read_run(&located(name, out)?)
 }
 
-/// Reads a run file whose inputs make a plan, which everything that is computed of it needs.
-///
-/// Errors are of kind `RunFile`.
-fn read_file(path: &Path) -> Result<RunRecord> {
-    let run = store::read(path)?;
-    match Plan::new(&run.header.inputs) {
-        Ok(_) => Ok(run),
-        Err(error) => {
-            let (shown, en, ru) = (path.display(), &error.message.en, &error.message.ru);
-            Err(Error::new(
-                Kind::RunFile,
-                say!("the run in `{shown}` has no possible plan: {en}", "у прогона в `{shown}` невозможный план: {ru}"),
-            ))
-        }
+/// The file of a run by its name, as [`read_run`]; says which runs `last` passed over because their files are gone.
+fn located(name: &str, out: &Out) -> Result<PathBuf> {
+    let found = store::locate(name, &store::directory()?)?;
+    found.note().iter().for_each(|note| out.note(note.get(out.lang)));
+    Ok(found.path)
+}
+
+/// A built-in suite by name, else a file; with the directory where its relative paths begin.
+fn suite_text(name: &str) -> Result<(NamedText, PathBuf)> {
+    if let Some(known) = crate::suites::find(name) {
+        return Ok((NamedText { file: format!("{name}.yaml"), text: known.text.to_string() }, PathBuf::new()));
     }
+    let text = stend_sys::regular::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
+        Error::new(
+            Kind::Spec,
+            say!("cannot read the suite `{name}`: {en}", "не удаётся прочитать набор `{name}`: {ru}"),
+        )
+        .hint(match stend_spec::parse::nearest(name, crate::suites::ALL.iter().map(|suite| suite.name)) {
+            Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+            None => say!("`stend suites` lists those that are built in", "встроенные наборы покажет `stend suites`"),
+        })
+    })?;
+    let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
+    Ok((NamedText { file: name.to_string(), text }, directory))
+}
+
+/// Both: a suite by its name.
+fn read_suite(name: &str) -> Result<Suite> {
+    stend_session::suite(&suite_text(name)?.0)
+}
+
+/// A file that the user names and that cannot be read.
+fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
+    Error::new(Kind::Usage, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"))
+        .hint(say!("name a file that exists and that you may read", "укажите существующий файл, доступный для чтения"))
 }

@@ -1,33 +1,65 @@
-//! `stend report RUN -o FILE`: the report of a run as one HTML file, or its results as Markdown.
+//! `stend report RUN -o FILE`: the report of a run as one HTML file, or its results as Markdown; `--open` shows it.
 
 use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
 use std::path::Path;
+use stend_analyse::Findings;
 use stend_base::{Error, Kind, Lang, Result, Say, say};
 use stend_record::RunRecord;
 
 /// Writes the report, or prints it when the file is `-`.
 pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let markdown = arguments.get_one::<String>("markdown");
-    let file = markdown.map_or_else(|| super::required(arguments, "output"), String::as_str);
-    let output = Output::new(file, what(), arguments.get_flag("force"));
+    let (open, force) = (arguments.get_flag("open"), arguments.get_flag("force"));
+    let path = super::located(super::required(arguments, "RUN"), out)?;
+    let output = match markdown.or_else(|| arguments.get_one::<String>("output")) {
+        Some(file) if open && file == "-" => return Err(nothing_to_open()),
+        Some(file) => Output::new(file, what(), force),
+        None if super::redact::asked(arguments) => return Err(needs_a_name()),
+        None => beside(&path, force)?,
+    };
+    let file = &*output.path().to_string_lossy();
     if file != "-" {
         output.check()?;
     }
-    let run = super::read_run(arguments)?;
+    let run = super::redact::record(arguments, stend_session::read_run(&path)?, out)?;
     let text = match markdown {
         Some(_) => stend_report::markdown(&stend_analyse::judge(&run)?, out.lang),
-        None => html(&run, out.lang)?,
+        None => {
+            let page = if arguments.get_flag("full") { stend_report::html_full } else { stend_report::html };
+            page(&stend_analyse::analyse(&run)?, &run, out.lang)
+        }
     };
     if file == "-" {
         return out.result(&text);
     }
     output.save(|to| to.write_all(text.as_bytes()))?;
     match out.json {
-        true => out.result(&serde_json::json!({"report": file}).to_string()),
-        false => out.result(file),
+        true => out.result(&serde_json::json!({"report": file}).to_string())?,
+        false => out.result(file)?,
     }
+    if open {
+        super::open::open(output.path(), out);
+    }
+    Ok(())
+}
+
+/// Beside the run file lies the report that says everything.
+fn needs_a_name() -> Box<Error> {
+    Error::new(Kind::Usage, say!("`--redact` needs a file to write", "для `--redact` нужно имя файла"))
+        .hint(say!("add `-o shared.html`", "добавьте `-o shared.html`"))
+}
+
+fn nothing_to_open() -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!("a report on the standard output cannot be opened", "отчёт в стандартном выводе открыть нельзя"),
+    )
+    .hint(say!(
+        "name a file, or none: then it goes beside the run file",
+        "укажите файл или не указывайте: тогда отчёт ляжет рядом с файлом прогона"
+    ))
 }
 
 /// The report that a run writes beside its file.
@@ -50,14 +82,10 @@ pub fn beside(run_file: &Path, force: bool) -> Result<Output> {
     Ok(Output::new(path, what(), force))
 }
 
-/// Writes the HTML report of a run.
-pub fn write(run: &RunRecord, output: &Output, lang: Lang) -> Result<()> {
-    let text = html(run, lang)?;
+/// Writes the HTML report of a run, with its charts.
+pub fn write(run: &RunRecord, findings: &Findings, output: &Output, lang: Lang) -> Result<()> {
+    let text = stend_report::html(findings, run, lang);
     output.save(|to| to.write_all(text.as_bytes()))
-}
-
-fn html(run: &RunRecord, lang: Lang) -> Result<String> {
-    Ok(stend_report::html(&stend_analyse::analyse(run)?, run, lang))
 }
 
 fn what() -> Say {

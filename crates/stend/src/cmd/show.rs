@@ -4,23 +4,56 @@ use crate::out::Out;
 use clap::ArgMatches;
 use stend_analyse::Findings;
 use stend_analyse::compare::Options;
-use stend_base::Result;
+use stend_analyse::gate::GateFinding;
+use stend_base::{Result, say};
 use stend_record::RunRecord;
 
-/// Prints the findings of a run.
+/// Prints the findings of a run, behind what a gate says of it.
 pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let run = super::read_run(arguments)?;
-    match out.json {
-        true => out.result(&stend_report::json(&stend_analyse::analyse(&run)?)),
-        false => print(&run, &stend_analyse::judge(&run)?, out),
+    // What is wrong with a gate or an output is said before anything is read.
+    let gate = super::gate::of_one_run(arguments)?;
+    let junit = super::output(arguments, "junit", say!("the gate", "решение порога"));
+    crate::save::check(&junit.iter().cloned().collect::<Vec<_>>())?;
+    let run = super::read_run(arguments, out)?;
+    let findings = if out.json { stend_analyse::analyse(&run)? } else { stend_analyse::judge(&run)? };
+    let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
+    let written = || gate.as_ref().map(|gate| stend_report::junit(None, gate, out.lang)).unwrap_or_default();
+    if let Some(junit) = junit {
+        junit.save(|to| to.write_all(written().as_bytes()))?;
+        out.note(&junit.path().display().to_string());
     }
+    match () {
+        () if super::to_standard_output(arguments, "junit") => out.result(&written())?,
+        () if out.json => out.result(&stend_report::gated_json(&findings, gate.as_ref()))?,
+        () => {
+            let name = super::required(arguments, "RUN");
+            let in_short = if arguments.get_flag("verbose") { None } else { Some(name) };
+            print(&run, &findings, gate.as_ref(), in_short, out)?;
+        }
+    }
+    gate.as_ref().map_or(Ok(()), super::gate::verdict)
 }
 
-/// The findings, and behind them the arms against each other if the run has any.
-pub fn print(run: &RunRecord, findings: &Findings, out: &Out) -> Result<()> {
-    let mut text = stend_report::text(findings, out.lang, out.width(), out.colour());
+/// What a gate says, the findings, and behind them the arms against each other if the run has any. In short if the run has a name by which
+/// `stend show -v` finds it.
+pub fn print(
+    run: &RunRecord,
+    findings: &Findings,
+    gate: Option<&GateFinding>,
+    in_short: Option<&str>,
+    out: &Out,
+) -> Result<()> {
+    let (lang, width, colour) = (out.lang, out.width(), out.colour());
+    let mut text = gate.map(|gate| stend_report::gate_text(gate, lang, width, colour) + "\n").unwrap_or_default();
+    text.push_str(&match in_short {
+        Some(name) => stend_report::brief(findings, name, lang, width, colour),
+        None => stend_report::text(findings, lang, width, colour),
+    });
     if let Some(arms) = stend_analyse::compare_arms(run, findings, &Options::default())? {
-        text.push_str(&stend_report::arms_text(&arms, out.lang, out.width(), out.colour()));
+        text.push_str(&match in_short {
+            Some(name) => stend_report::arms_brief(&arms, name, lang, width, colour),
+            None => stend_report::arms_text(&arms, lang, width, colour),
+        });
     }
     out.result(&text)
 }

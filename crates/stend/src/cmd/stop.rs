@@ -4,16 +4,19 @@ use crate::out::Out;
 use clap::ArgMatches;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, say};
-use stend_record::store;
+use stend_record::{RunState, store};
 
 /// A soft stop takes as long as the trial in progress needs to drain, and the undo.
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// Asks, then waits until the run has ended.
 pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let path = store::locate(super::required(arguments, "RUN"), &store::directory()?)?;
+    let path = super::located(super::required(arguments, "RUN"), out)?;
     // What is no run file is told as that, not as a run that is over.
-    store::glance(&path)?;
+    let seen = store::glance(&path)?;
+    if let Some(over) = over(&seen.header.id, &seen.state) {
+        return Err(over);
+    }
     stend_run::ask_to_stop(&path, arguments.get_flag("now"))?;
     let deadline = Instant::now() + LIMIT;
     while stend_run::is_going_on(&path) {
@@ -36,4 +39,25 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
             say!("stopped; `{shown}` holds what was measured", "остановлено; измеренное — в `{shown}`").get(out.lang),
         ),
     }
+}
+
+/// How a run has ended that cannot be stopped any more; `None` if no end of it is recorded.
+fn over(id: &str, state: &RunState) -> Option<Box<Error>> {
+    let (en, ru) = match state {
+        RunState::Open => return None,
+        RunState::Complete => ("it is complete".to_string(), "выполнен целиком".to_string()),
+        RunState::Suspended { .. } => ("it waits for its next arm".to_string(), "ждёт следующего варианта".to_string()),
+        RunState::Ended { reason, .. } => (reason.en.clone(), reason.ru.clone()),
+    };
+    let message =
+        say!("`{id}` is not going on and cannot be stopped: {en}", "`{id}` не выполняется, останавливать нечего: {ru}");
+    Some(Error::new(Kind::Preflight, message).hint(match state {
+        RunState::Complete => {
+            say!("`stend show {id}` prints what it found", "что он показал, напечатает `stend show {id}`")
+        }
+        _ => say!(
+            "`stend show {id}` prints what was measured, `stend run --resume {id}` goes on",
+            "измеренное напечатает `stend show {id}`, продолжит `stend run --resume {id}`"
+        ),
+    }))
 }

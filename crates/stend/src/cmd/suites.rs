@@ -1,7 +1,7 @@
 //! `stend suites [SUITE]`: which suites are built in, or the file of one.
 
 use crate::out::Out;
-use crate::suites::{ALL, find};
+use crate::suites::{ALL, BuiltIn, find};
 use clap::ArgMatches;
 use stend_base::{Error, Kind, Result, say};
 use stend_report::ListedSuite;
@@ -10,9 +10,12 @@ use stend_report::ListedSuite;
 pub fn suites(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let named = arguments.get_one::<String>("SUITE").map(|name| find(name).ok_or_else(|| unknown(name))).transpose()?;
     let shown = ALL.iter().filter(|suite| named.is_none_or(|one| one.name == suite.name));
-    let shown: Vec<ListedSuite> = shown
-        .map(|suite| ListedSuite { name: suite.name.into(), about: (suite.about)(), text: suite.text.into() })
-        .collect();
+    let listed = |suite: &BuiltIn| {
+        let read = stend_spec::parse::suite(suite.text, suite.name)?;
+        let (name, takes) = (suite.name.into(), stend_analyse::outline(&read));
+        Ok(ListedSuite { name, about: (suite.about)(), takes, text: suite.text.into() })
+    };
+    let shown = shown.map(listed).collect::<Result<Vec<ListedSuite>>>()?;
     out.result(&match (out.json, named) {
         (true, _) => stend_report::suites_json(&shown),
         (false, Some(one)) => one.text.to_string(),
@@ -21,6 +24,10 @@ pub fn suites(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 fn unknown(name: &str) -> Box<Error> {
-    Error::new(Kind::Usage, say!("no suite `{name}` is built in", "встроенного набора `{name}` нет"))
-        .hint(say!("`stend suites` lists those that there are", "какие есть, покажет `stend suites`"))
+    Error::new(Kind::Usage, say!("no suite `{name}` is built in", "встроенного набора `{name}` нет")).hint(
+        match stend_spec::parse::nearest(name, ALL.iter().map(|suite| suite.name)) {
+            Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+            None => say!("`stend suites` lists those that there are", "какие есть, покажет `stend suites`"),
+        },
+    )
 }

@@ -5,20 +5,21 @@ use crate::progress::Display;
 use clap::ArgMatches;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
+use stend_plan::Plan;
 use stend_record::{RunState, store};
-use stend_spec::Plan;
 
 /// How often the file is read.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// Shows progress until the run ends, then its findings.
 pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let path = store::locate(super::required(arguments, "RUN"), &store::directory()?)?;
+    let path = super::located(super::required(arguments, "RUN"), out)?;
     let mut display = Display::new(super::required(arguments, "progress"), out);
-    let mut run = super::read_file(&path)?;
+    let mut run = stend_session::read_run(&path)?;
     let plan = Plan::new(&run.header.inputs)?;
     if run.state == RunState::Open && stend_run::is_going_on(&path) {
-        display.begin(&run.header.id, &run.header.inputs.suite.name, &path.to_string_lossy());
+        let interrupt = say!("Ctrl-C ends watching; the run goes on", "Ctrl-C — перестать следить; прогон продолжится");
+        display.begin(&run.header.id, &run.header.inputs.suite.name, &path.to_string_lossy(), &interrupt);
     }
     while run.state == RunState::Open && stend_run::is_going_on(&path) {
         display.show(&stend_run::picture(&run, &plan, stend_sys::clock::now()));
@@ -28,10 +29,13 @@ pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
     display.end();
     // Between the end of the process and the last read the end may have been written.
     run = store::read(&path)?;
-    out.result(&match out.json {
-        true => stend_report::json(&stend_analyse::analyse(&run)?),
-        false => stend_report::text(&stend_analyse::judge(&run)?, out.lang, out.width(), out.colour()),
-    })?;
+    match out.json {
+        true => out.result(&stend_report::json(&stend_analyse::analyse(&run)?))?,
+        false => {
+            let name = super::required(arguments, "RUN");
+            super::show::print(&run, &stend_analyse::judge(&run)?, None, Some(name), out)?;
+        }
+    }
     if run.state == RunState::Open {
         return Err(Error::new(
             Kind::HostLost,

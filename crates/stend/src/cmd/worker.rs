@@ -11,7 +11,7 @@ pub fn worker(arguments: &ArgMatches) -> Result<()> {
     })?;
     let to = std::io::BufWriter::new(to);
     match arguments.get_flag("far") {
-        true => stend_host::worker::serve(std::io::BufReader::new(Heard::new(from, stend_host::SILENCE)), to),
-        false => stend_host::worker::serve(std::io::BufReader::new(from), to),
+        true => stend_worker::serve(std::io::BufReader::new(Heard::new(from, stend_wire::SILENCE)), to),
+        false => stend_worker::serve(std::io::BufReader::new(from), to),
     }
 }

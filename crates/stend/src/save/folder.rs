@@ -104,6 +104,11 @@ impl Folder {
         }
     }
 
+    /// Removes the file of this name.
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.at, name, AtFlags::empty())?)
+    }
+
     /// Where a link leads.
     pub(super) fn link(&self, name: &OsStr) -> io::Result<PathBuf> {
         Ok(PathBuf::from(OsString::from_vec(readlinkat(&self.at, name, Vec::new())?.into_bytes())))

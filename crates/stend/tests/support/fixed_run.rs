@@ -3,12 +3,12 @@
 use std::path::Path;
 use stend_base::histogram::Histogram;
 use stend_base::{Bytes, Nanos};
+use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::store::{self, Options};
 use stend_record::{
-    EngineFacts, Entry, HostFacts, JobTotals, RunHeader, RunState, Slice, TargetFacts, TargetKind, TrialOutcome,
-    TrialStatus, WriteAccess,
+    EngineFacts, Entry, HostFacts, HostId, HostInfo, JobTotals, RunHeader, RunState, Slice, TargetFacts, TargetKind,
+    TrialOutcome, TrialStatus, WriteAccess,
 };
-use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::workload::{Op, Trial};
 
 /// Rates of the cases relative to that of the run: no two cases of a real run are alike.
@@ -38,21 +38,24 @@ impl FixedRun<'_> {
             started_unix: self.started_unix,
             stend_version: "0.1.0".into(),
             command_line: ["stend", "run", "small.yaml", "--on", "/srv"].map(String::from).to_vec(),
+            named: vec!["/srv".to_string()],
             inputs,
             suite_text: super::SMALL.into(),
             realtime_offset_ns: 0,
             imported: None,
             stand: None,
+            label: None,
         };
         let writer = store::create(path, header, Options::default()).expect("a new run file");
-        writer.append(Entry::Host(Box::new(HostFacts {
+        let facts = HostFacts {
             hostname: "lab".into(),
             kernel: self.kernel.into(),
             cpus: 4,
             memory: Bytes::gib(8),
             ..HostFacts::default()
-        })));
-        writer.append(Entry::Targets(vec![target()]));
+        };
+        let info = Box::new(HostInfo { facts: Some(facts), targets: vec![target()], ..HostInfo::default() });
+        writer.append(Entry::Host { host: HostId::LOAD, info });
         for (trial, (block, case)) in [(0, 0), (0, 1), (1, 1), (1, 0)].into_iter().enumerate() {
             let asked = plan.trial(case, trial as u64);
             let at = Nanos::secs(100 + 2 * trial as u64);

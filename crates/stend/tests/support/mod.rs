@@ -90,6 +90,13 @@ pub fn expect_exit(command: &mut Command, code: i32) -> (String, String) {
     (stdout, stderr)
 }
 
+/// Everything that is said of a run, in English, each text on one line.
+pub fn show_all(scratch: &Scratch, run_file: &Path) -> String {
+    let words = ["show", "-v", &run_file.to_string_lossy(), "--lang", "en"];
+    let (shown, _) = expect_exit(&mut stend(scratch, &words), 0);
+    shown.replace("\n  ", " ")
+}
+
 /// `stend show FILE --json` of a run file that must open.
 pub fn show_json(scratch: &Scratch, run_file: &Path) -> serde_json::Value {
     let (stdout, _) = expect_exit(&mut stend(scratch, &["show", &run_file.to_string_lossy(), "--json"]), 0);

@@ -36,7 +36,7 @@ pub(super) fn judged(run: &RunRecord, case: &CaseTrials<'_>) -> Option<ReadBack>
         return None;
     }
     let stretches = stretches(run, case);
-    let found = layers(&run.targets).into_iter().filter(|layer| writes || layer.device.kind == "zvol");
+    let found = layers(&run.load().targets).into_iter().filter(|layer| writes || layer.device.kind == "zvol");
     let (layer, ratio) = found
         .filter_map(|layer| Some((beyond_own(&stretches, &layer, writes)?, layer)))
         .map(|(ratio, layer)| (layer, ratio))

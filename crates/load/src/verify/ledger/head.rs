@@ -1,7 +1,7 @@
 //! The beginning of a ledger: whose it is, and which blocks its cells are about. Must not trust what it reads.
 
-use crate::layout::Area;
-use crate::verify::Marks;
+use crate::area::Area;
+use crate::verify::marks::Marks;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;

@@ -5,20 +5,21 @@
 //! The ledger is a file that is mapped: a store into it survives the death of this process at once, and a crash of the
 //! machine that holds it as soon as a thread of its own, the keeper, has synced it.
 
+pub(crate) mod account;
 pub(crate) mod crash;
 mod head;
 pub(crate) mod recorder;
 
-use super::Marks;
-use super::expected::{Writes, change};
+use super::marks::Marks;
 use crate::Control;
 use crate::layout::Job;
+use account::{Account, Ledger, RESERVE};
 use head::{AREA_WORDS, CELL_WORDS, Head};
 use recorder::Recorder;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, Say, say};
@@ -27,9 +28,6 @@ use stend_sys::mapped::{self, Mapped};
 /// Rest of the keeper between two syncs: what a machine that loses the ledger's memory, too, forgets of acknowledgements is
 /// this and the length of a sync. By eye: ten syncs a second disturb no other drive.
 const KEEP_EVERY: Duration = Duration::from_millis(100);
-/// Numbers of writes to one block that are reserved at once. A million acknowledged writes to one block take seconds, so that
-/// a load thread waits for a sync of the ledger that rarely.
-const RESERVE: u64 = 1 << 20;
 
 /// Where the ledger of a run lies.
 #[derive(Debug, Clone, Copy)]
@@ -47,38 +45,6 @@ pub enum LedgerIn<'a> {
     File(LedgerPlace<'a>),
     /// In memory, for the replay of a log of writes.
     Memory(Arc<Recorder>),
-}
-
-/// The ledger of a trial that is going on.
-#[derive(Debug)]
-pub(crate) struct Ledger {
-    map: Mapped,
-    /// Highest sequence that may be sent; durable before it is.
-    reserved: AtomicU64,
-    /// Acknowledgements so far.
-    acknowledged: Acknowledged,
-    extending: Mutex<()>,
-    failure: Mutex<Option<Say>>,
-    /// Stops the load once the ledger fails.
-    control: Control,
-    over: AtomicBool,
-}
-
-/// On cache lines of its own (the prefetcher fetches pairs): every thread counts here.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Acknowledged(AtomicU64);
-
-/// The part of a ledger that is about the area of one job, or of jobs that share it. What it costs: see
-/// docs/formats/verification.md.
-#[derive(Debug, Clone)]
-pub(crate) struct Account {
-    ledger: Arc<Ledger>,
-    first: usize,
-    start: u64,
-    block: u64,
-    /// A write is durable when its transfer is complete.
-    pub at_once: bool,
 }
 
 /// The ledger of a trial with the thread that keeps it durable.
@@ -209,10 +175,6 @@ fn cannot_keep(path: &Path, error: &io::Error) -> Box<Error> {
     )
 }
 
-fn not_synced(e: &io::Error) -> Say {
-    say!("the ledger could not be synced: {e}", "журнал не удалось сохранить: {e}")
-}
-
 impl Keeper {
     fn start(ledger: Arc<Ledger>, books: &LedgerIn, head: Head) -> Result<Keeper> {
         let kept = ledger.clone();
@@ -254,87 +216,6 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.halt();
-    }
-}
-
-impl Ledger {
-    /// One to which nothing has been written yet.
-    fn over(map: Mapped, control: &Control) -> Ledger {
-        Ledger {
-            map,
-            reserved: AtomicU64::new(RESERVE),
-            acknowledged: Acknowledged::default(),
-            extending: Mutex::new(()),
-            failure: Mutex::new(None),
-            control: control.clone(),
-            over: AtomicBool::new(false),
-        }
-    }
-
-    fn sync(&self) {
-        if let Err(e) = self.map.must_be_whole() {
-            self.failed(say!("the ledger is not whole any more: {e}", "журнал больше не цел: {e}"));
-        }
-        if let Err(e) = self.map.sync() {
-            self.failed(not_synced(&e));
-        }
-    }
-
-    /// The load ends: what it writes from now on could not be judged.
-    #[cold]
-    fn failed(&self, what: Say) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
-        self.control.stop();
-    }
-
-    /// Makes this sequence one that may be sent, durably.
-    #[cold]
-    fn reserve(&self, sequence: u64) {
-        let _one = self.extending.lock().unwrap_or_else(PoisonError::into_inner);
-        if sequence <= self.reserved.load(Ordering::Acquire) {
-            return;
-        }
-        let bound = sequence + RESERVE;
-        self.map.words()[head::RESERVED / 8].store(bound, Ordering::Release);
-        if let Err(e) = self.map.sync_first(head::FIXED) {
-            self.failed(not_synced(&e));
-        }
-        self.reserved.store(bound, Ordering::Release);
-    }
-}
-
-impl Account {
-    #[inline]
-    fn cell(&self, offset: u64) -> &[AtomicU64] {
-        let at = self.first + ((offset - self.start) / self.block) as usize * CELL_WORDS;
-        &self.ledger.map.words()[at..at + CELL_WORDS]
-    }
-
-    /// A write to `offset` is about to be sent. Returns how many acknowledgements there were before it.
-    #[inline]
-    pub fn begin(&self, offset: u64) -> u64 {
-        let before = self.ledger.acknowledged.0.load(Ordering::Acquire);
-        let sent = u64::from(change(&self.cell(offset)[0], Writes::begun).sent());
-        if sent > self.ledger.reserved.load(Ordering::Acquire) {
-            self.ledger.reserve(sent);
-        }
-        before
-    }
-
-    /// A write to `offset` is durable (`well`), or nobody knows; `before` is what its beginning returned.
-    #[inline]
-    pub fn end(&self, offset: u64, before: u64, well: bool) {
-        let cell = self.cell(offset);
-        let Some(oldest) = change(&cell[0], |writes| writes.ended(well)).settled() else { return };
-        let number = self.ledger.acknowledged.0.fetch_add(1, Ordering::AcqRel) + 1;
-        cell[2].store(before, Ordering::Relaxed);
-        cell[3].store(number, Ordering::Relaxed);
-        cell[1].fetch_max(u64::from(oldest), Ordering::Release);
-    }
-
-    /// A sync failed: acknowledged writes are not sure to be there any more, and whoever made them was told.
-    pub fn shake(&self) {
-        self.ledger.map.words()[head::SHAKEN / 8].store(1, Ordering::Release);
     }
 }
 

@@ -227,7 +227,7 @@ mod tests {
         }
 
         fn head(&self) -> Head {
-            let area = crate::layout::Area { start: 0, blocks: BLOCKS as u64 };
+            let area = crate::area::Area { start: 0, blocks: BLOCKS as u64 };
             let areas = vec![head::AreaOf { area, block: BLOCK as u64, stream: 0 }];
             Head { run: String::new(), marks: MARKS, in_flight: 2, direct: true, boot: String::new(), areas }
         }

@@ -3,9 +3,9 @@
 use super::crash::{Pending, Reading, pending_in};
 use super::head::AreaOf;
 use super::*;
-use crate::layout::Area;
+use crate::area::Area;
+use crate::task::Sinks;
 use crate::tests::support::{DISK, trial};
-use crate::trial::Sinks;
 use crate::verify::sector::{SECTOR, stamp};
 use crate::{Control, run_trial_of};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! A disk in memory behind the trait of a queue, which does wrong as told.
 
-use crate::verify::Marks;
+use crate::verify::marks::Marks;
 use crate::verify::sector::{SECTOR, stamp};
 use std::io;
 use std::sync::{Arc, Mutex};

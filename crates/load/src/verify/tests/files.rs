@@ -72,7 +72,7 @@ fn concluded(lane: Lane, change: impl FnOnce(&mut TrialOutcome)) -> TrialOutcome
     super::attach(&mut jobs, super::MARKS);
     let target = crate::target::Target::new(&file, &asked, &[]).unwrap();
     let control = crate::Control::new();
-    let task = |lane| crate::engine::Task { trial: &asked, jobs: &jobs, lane, target: &target, fault_limit: 100 };
+    let task = |lane| crate::task::Task { trial: &asked, jobs: &jobs, lane, target: &target, fault_limit: 100 };
     let mut outcome = crate::engine::run(&task(Lane::Psync), &control, &mut |_| {}).unwrap();
     change(&mut outcome);
     crate::verify::read_back::conclude(&task(lane), &control, &mut outcome);

@@ -1,12 +1,12 @@
 //! Goes on with a run file that a clean end, a kill or a loss of power left. Must not change a file that
 //! it refuses, nor lose or double an entry when it is itself cut short.
 
-use super::{NotHeld, Recorder, failure, key, lock, open, open_file, reserve, schema, set_journal_mode};
+use super::{NotHeld, Options, Recorder, failure, key, lock, open, open_file, reserve, schema, set_journal_mode};
 use crate::run::{Entry, RunState};
+use crate::store::identity;
 use crate::store::owner::Owner;
 use crate::store::reader::{self, Standing};
 use crate::store::spool::{self, LeftOver, Spool};
-use crate::store::writer::Options;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -21,7 +21,7 @@ impl Recorder {
     /// durably. What is refused is as it was.
     pub fn resume(path: &Path, options: Options, memory: &Path) -> Result<Recorder> {
         // What is no run file is not even opened for writing.
-        reader::check_file(path)?;
+        identity::check_file(path)?;
         let path = &without_link(path);
         let file = take(path)?;
         let standing = reader::read_for_writing(path)?;
@@ -65,7 +65,6 @@ impl Recorder {
     /// Moves what the last writer still had into the database. Interrupted anywhere, it can be done again:
     /// the ordinals tell what has arrived.
     fn fold(&mut self) -> rusqlite::Result<()> {
-        schema::complete(&self.db)?;
         self.try_commit()?;
         // Also without new entries: the last writer may have died between its commit and this.
         self.empty_spool();

@@ -1,11 +1,10 @@
 //! A run file that is made of what exists elsewhere, such as an import: it gets its name when it is whole and durable. Until then it is
 //! `NAME.part`, which nobody takes for a run, so that it needs neither a log nor a sync while it is written: who kills it makes it anew.
 
-use super::{NotHeld, Recorder, beside, directory_of, failure, lock, open_file, schema, set_journal_mode};
+use super::{NotHeld, Options, Recorder, beside, directory_of, failure, lock, open_file, schema, set_journal_mode};
 use crate::run::{Entry, RunHeader};
 use crate::store::owner::Owner;
 use crate::store::schema::key;
-use crate::store::writer::Options;
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::RenameFlags;
 use std::fs::File;

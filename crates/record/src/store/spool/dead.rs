@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::run::RunState;
     use crate::store::spool::Spool;
-    use crate::store::{samples, writer};
+    use crate::store::{Options, samples, writer};
 
     /// A run that was killed in a trial: the place of its file, what its spool is called, and the file as it was then.
     struct Killed {
@@ -126,7 +126,7 @@ mod tests {
         fn new(entries: u64) -> Killed {
             let (memory, runs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let killed = Killed { memory, runs };
-            let options = writer::Options::default();
+            let options = Options::default();
             let of =
                 writer::create_with(&killed.file(), &samples::header(), options, None, killed.memory.path()).unwrap();
             drop(of);
@@ -167,7 +167,7 @@ mod tests {
         let killed = Killed::new(3);
         let spool = std::fs::read_dir(killed.memory.path()).unwrap().next().unwrap().unwrap().path();
         let bytes = std::fs::read(&spool).unwrap();
-        let options = writer::Options { spool: true, ..writer::Options::default() };
+        let options = Options { spool: true, ..Options::default() };
         let run = writer::create_with(
             &killed.runs.path().join("other.stend"),
             &samples::header(),

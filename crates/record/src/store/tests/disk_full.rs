@@ -1,7 +1,7 @@
 //! A disk that fills up while the run file is written: what is known is kept, and the failure is said.
 
 use super::*;
-use crate::observed::EventKind;
+use crate::event::EventKind;
 use crate::run::Entry;
 use crate::store::recorder::Recorder;
 use std::process::Command;

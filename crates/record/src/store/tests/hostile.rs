@@ -1,7 +1,7 @@
 //! Files that are damaged, foreign, or made to hurt: an error or what is left, never a panic.
 
 use super::*;
-use crate::observed::EventKind;
+use crate::event::EventKind;
 use crate::store::reader;
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -26,7 +26,7 @@ fn damage_after(sql: &str) -> Vec<String> {
     finished(&place);
     Connection::open(place.file()).unwrap().execute_batch(sql).unwrap();
     let record = reader::read(&place.file()).unwrap();
-    let note = |event: &crate::observed::Event| match &event.kind {
+    let note = |event: &crate::event::Event| match &event.kind {
         EventKind::Note { text } if text.contains("damaged") => Some(text.clone()),
         _ => None,
     };
@@ -95,15 +95,19 @@ fn a_whole_file_has_no_damage() {
 }
 
 #[test]
-fn a_file_of_another_version_is_refused_with_both_versions() {
+fn a_file_of_another_version_is_refused_with_both_versions_and_not_as_damaged() {
     let place = Place::new();
     let mut bytes = finished(&place);
-    bytes[60..64].copy_from_slice(&7u32.to_be_bytes());
-    let error = error_of(&bytes);
-    assert_eq!(error.kind, Kind::RunFile);
-    for lang in [Lang::En, Lang::Ru] {
-        let text = error.render(lang);
-        assert!(text.contains('7') && text.contains('1'), "{text}");
+    for (version, en, ru) in
+        [(1u32, "an earlier build", "более ранней сборкой"), (7, "a newer Stend", "более новой версией")]
+    {
+        bytes[60..64].copy_from_slice(&version.to_be_bytes());
+        let error = error_of(&bytes);
+        assert_eq!(error.kind, Kind::RunFile);
+        for (lang, way_out) in [(Lang::En, en), (Lang::Ru, ru)] {
+            let text = error.render(lang);
+            assert!(text.contains(&version.to_string()) && text.contains('2') && text.contains(way_out), "{text}");
+        }
     }
 }
 
@@ -146,7 +150,7 @@ fn a_row_that_cannot_be_understood_costs_only_itself() {
     }
     assert_eq!(damage_after("UPDATE trial SET outcome = 'text'").len(), 1);
     assert_eq!(damage_after("UPDATE trial SET case_index = -1").len(), 1);
-    assert_eq!(damage_after("UPDATE meta SET body = '{' WHERE key = 'host'").len(), 1);
+    assert_eq!(damage_after("UPDATE host SET body = '{' WHERE host = 0").len(), 1);
 }
 
 #[test]

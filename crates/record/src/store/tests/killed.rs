@@ -4,7 +4,7 @@
 //! append returned; the parent kills it and compares.
 
 use super::*;
-use crate::observed::{Event, EventKind};
+use crate::event::{Event, EventKind};
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use stend_base::Nanos;
@@ -38,7 +38,7 @@ fn the_child_appends_until_it_is_killed() {
     // More than any parent waits: the child must not outlive a parent that panics.
     for n in 0..4000u32 {
         let at = now();
-        writer.append(Entry::Event(Event { at, kind: EventKind::Note { text: n.to_string() } }));
+        writer.append(Entry::Event(Event::new(at, EventKind::Note { text: n.to_string() })));
         log.write_all(&at.0.to_le_bytes()).unwrap();
         match n % 40 {
             0 if edges => writer.edge(),

@@ -11,8 +11,9 @@ mod spooled;
 mod whole;
 mod written;
 
+use super::recorder::Options;
 use super::samples;
-use super::writer::{Options, Writer, create_with, resume_with};
+use super::writer::{Writer, create_with, resume_with};
 use crate::run::{Entry, RunRecord, RunState};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

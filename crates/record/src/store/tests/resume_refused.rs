@@ -60,8 +60,12 @@ fn a_complete_run_is_refused_also_if_its_end_is_still_in_the_spool() {
 }
 
 #[test]
-fn a_file_of_the_future_and_one_that_was_never_finished_are_refused_with_the_way_out() {
-    for (version, reason, hint) in [(0u32, "nothing had been measured", "anew"), (2, "format version", "newer")] {
+fn a_file_of_another_version_and_one_that_was_never_finished_are_refused_with_the_way_out() {
+    for (version, reason, hint) in [
+        (0u32, "nothing had been measured", "anew"),
+        (1, "format version", "earlier build"),
+        (3, "format version", "newer"),
+    ] {
         let place = resumable();
         let mut bytes = std::fs::read(place.file()).unwrap();
         bytes[60..64].copy_from_slice(&version.to_be_bytes());
@@ -75,7 +79,7 @@ fn a_file_of_the_future_and_one_that_was_never_finished_are_refused_with_the_way
 fn a_damaged_file_is_refused_although_it_can_still_be_read() {
     let broken = [
         "UPDATE sample SET body = x'ff'",
-        "UPDATE meta SET body = '{' WHERE key = 'host'",
+        "UPDATE host SET body = '{' WHERE host = 0",
         "DELETE FROM meta WHERE key = 'written'",
         "UPDATE meta SET body = '18446744073709551615' WHERE key = 'written'",
         "UPDATE meta SET body = '9223372036854775808' WHERE key = 'syncs'",

@@ -1,7 +1,7 @@
 //! A run file that shares a drive with its target is not written between trial edges.
 
 use super::*;
-use crate::observed::EventKind;
+use crate::event::EventKind;
 use crate::store::samples::record_of;
 use std::os::unix::fs::MetadataExt;
 

@@ -58,3 +58,20 @@ fn a_file_that_is_there_is_never_replaced_also_if_it_came_meanwhile() {
         (vec!["R-1.stend".to_string()], b"mine".to_vec())
     );
 }
+
+#[test]
+fn a_copy_holds_everything_that_the_file_does() {
+    let place = Place::new();
+    let mut recorder = begin(&place).unwrap();
+    samples::one_of_each().into_iter().for_each(|entry| recorder.record(entry));
+    recorder.close(Some(RunState::Complete)).unwrap();
+    let (from, to) = (place.file(), place.runs.path().join("copy.stend"));
+    let record = crate::store::read(&from).unwrap();
+    crate::store::copy(&record, &mut crate::store::io_logs(&from).unwrap(), &to).unwrap();
+    assert_eq!(crate::store::read(&to).unwrap(), record);
+    let logged: Vec<u64> = record.trials.iter().map(|trial| trial.logged).collect();
+    assert!(logged.iter().sum::<u64>() > 0 && !record.events.is_empty(), "the fixture has logs and events");
+    let open = RunRecord { state: RunState::Open, ..record };
+    let refused = crate::store::copy(&open, &mut crate::store::io_logs(&from).unwrap(), &to.with_extension("x"));
+    assert!(refused.unwrap_err().message.en.contains("no end"));
+}

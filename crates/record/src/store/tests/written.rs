@@ -58,8 +58,28 @@ fn a_glance_finds_what_a_whole_reading_finds() {
     let path = writer.close(RunState::Complete).unwrap();
     let (seen, read) = (crate::store::glance(&path).unwrap(), crate::store::read(&path).unwrap());
     let cases: std::collections::BTreeSet<u32> = read.trials.iter().map(|t| t.case).collect();
-    assert_eq!((seen.header, seen.state, seen.targets), (read.header, read.state, read.targets));
+    assert_eq!(
+        (&seen.targets, seen.header, seen.state),
+        (&read.load().targets, read.header.clone(), read.state.clone())
+    );
     assert_eq!((seen.cases as usize, seen.trials as usize), (cases.len(), read.trials.len()));
+}
+
+#[test]
+fn the_outcomes_of_trials_can_be_read_without_all_that_was_measured_between() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    append_all(&writer, &samples::one_of_each());
+    let path = writer.close(RunState::Complete).unwrap();
+    let (short, whole) = (crate::store::read_outcomes(&path).unwrap(), crate::store::read(&path).unwrap());
+    let ends = |run: &crate::run::RunRecord| -> Vec<_> {
+        run.executed()
+            .iter()
+            .map(|trial| (trial.trial, trial.case, trial.asked.clone(), trial.outcome.clone()))
+            .collect()
+    };
+    assert!(ends(&short) == ends(&whole) && !ends(&whole).is_empty());
+    assert!(short.events.is_empty() && short.executed().iter().all(|trial| trial.slices.is_empty()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A mapping: exactly one, with its settings.
 
 use super::super::{Map, span, whole, word};
-use super::layer::{contradiction, power_of_two, whole_mib};
+use super::values::{contradiction, power_of_two, whole_mib};
 use crate::keys::stand::dm as keys;
 use crate::stand::{Dm, Kind};
 use crate::yaml::Node;

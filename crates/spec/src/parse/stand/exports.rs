@@ -1,7 +1,7 @@
 //! Layers that hand out what lies below: their settings, checked against each other.
 
 use super::super::{Map, boolean, whole, word};
-use super::layer::{contradiction, plain_words};
+use super::values::{contradiction, plain_words};
 use crate::keys::stand::exports as keys;
 use crate::stand::{Iscsi, IscsiTransport, Kind, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 use crate::yaml::Node;

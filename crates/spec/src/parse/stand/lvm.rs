@@ -1,7 +1,7 @@
 //! A logical volume, with its keys checked against each other.
 
 use super::super::{Map, boolean, whole, word};
-use super::layer::{contradiction, power_of_two, size};
+use super::values::{contradiction, power_of_two, size};
 use crate::keys::stand as common;
 use crate::keys::stand::lvm as keys;
 use crate::stand::{CacheMode, InitialSync, Kind, Lvm, LvmType};

@@ -1,7 +1,7 @@
 //! A pool of ZFS: its settings, checked against each other.
 
 use super::super::{Map, boolean, whole, word};
-use super::layer::{contradiction, power_of_two, size};
+use super::values::{contradiction, power_of_two, size};
 use crate::keys::stand::zfs as keys;
 use crate::keys::{Choice, Limits};
 use crate::stand::{Kind, Zfs, ZfsLayout, ZfsProduct};

@@ -4,9 +4,9 @@ use super::*;
 use crate::access::Viewer;
 use crate::devices::Devices;
 use crate::faults::Grounds;
-use crate::permission::Permission;
 use crate::pools::{Device, Pool};
 use crate::recorded::Tree;
+use stend_spec::permission::Permission;
 
 const MIB: u64 = 1 << 20;
 

@@ -3,9 +3,9 @@
 use super::*;
 use crate::devices::Devices;
 use crate::faults::Grounds;
-use crate::permission::Permission;
 use crate::pools::Pool;
 use crate::recorded::Tree;
+use stend_spec::permission::Permission;
 
 /// A pool with a volume over the first partitions of two drives and a third as its log, all as ZFS names them.
 fn machine(tree: &Tree, groups: [&str; 3]) -> Devices {

@@ -4,8 +4,8 @@ use super::*;
 use crate::access::Viewer;
 use crate::devices::Devices;
 use crate::faults::Grounds;
-use crate::permission::Permission;
 use crate::recorded::Tree;
+use stend_spec::permission::Permission;
 
 const MD: &str = "sys/devices/virtual/block/md0/md";
 
@@ -62,7 +62,7 @@ fn the_spare_gets_what_a_member_has_and_the_member_becomes_the_spare() {
     let [Deed::GiveBack(copy)] = &change.undo[..] else { panic!("{change:?}") };
     for complete in ["faulty", "faulty,want_replacement"] {
         tree.put(&format!("{MD}/dev-sdb/state"), complete);
-        assert_eq!(lines(&tree, &copy.deeds()), back);
+        assert_eq!(lines(&tree, &ended(copy)), back);
         assert!(copy.lack().is_none(), "{complete}");
     }
 }
@@ -75,7 +75,7 @@ fn a_copy_that_is_not_complete_is_called_off_before_there_is_a_spare_to_copy_to(
     tree.put(&format!("{MD}/dev-sda/state"), "in_sync,want_replacement");
     assert_eq!(copy.lack().map(|lack| lack.text).as_deref(), Some("the copy of sda is not complete"));
     assert_eq!(
-        lines(&tree, &copy.deeds()),
+        lines(&tree, &ended(copy)),
         format!(
             "{MDADM} --fail /dev/sdd; {MDADM} --remove /dev/sdd; echo -want_replacement > /{MD}/dev-sda/state; \
              mdadm --quiet --zero-superblock /dev/sdd; {MDADM} --add /dev/sdd"

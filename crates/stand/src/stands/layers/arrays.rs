@@ -2,7 +2,8 @@
 //!
 //! Source: mdadm(8) of mdadm 4.2 and 4.4.
 
-use super::super::step::{Deed, Product, Sign, Step, Wait};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step, Wait};
 use super::{Made, Site};
 use stend_base::say;
 use stend_spec::stand::{Consistency, InitialSync, Md, MdLevel};

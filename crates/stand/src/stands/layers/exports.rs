@@ -1,8 +1,9 @@
 //! Layers that hand devices out over a network protocol and take them in again, on the same host or on another one.
 
-use super::super::step::{Deed, Product, Sign, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
 use super::{Made, Site, rdma};
-use stend_base::{Say, say};
+use stend_base::say;
 use stend_spec::stand::{NvmeOf, NvmePolicy, Transport};
 
 /// Where the kernel keeps what is configured by directories.
@@ -69,7 +70,7 @@ impl Guest {
         let admitted = Step {
             apply: vec![Deed::run("ln --symbolic --", [host.as_str(), link.as_str()])],
             undo: vec![(there.clone(), Deed::run("rm --", [link.as_str()]))],
-            ..step(say!("let {name} in", "впустить {name}"), there)
+            ..Step::new(say!("let {name} in", "впустить {name}"), there)
         };
         [made_directory(&host), admitted]
     }
@@ -127,7 +128,7 @@ impl Port {
         Step {
             apply,
             undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
-            ..step(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
+            ..Step::new(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
         }
     }
 
@@ -136,7 +137,10 @@ impl Port {
         Step {
             apply: vec![Deed::run("ln --symbolic --", [subsystem, link.as_str()])],
             undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
-            ..step(say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"), Sign::Path(link.clone()))
+            ..Step::new(
+                say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"),
+                Sign::Path(link.clone()),
+            )
         }
     }
 
@@ -162,12 +166,8 @@ fn natively() -> Step {
     Step {
         // Only a parameter of the kernel's command line or of the module changes it: writing it tells why it is not so.
         apply: vec![Deed::Module("nvme_core"), tell(switch.clone(), "Y")],
-        ..step(say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"), is(switch, "Y"))
+        ..Step::new(say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"), is(switch, "Y"))
     }
-}
-
-pub(super) fn step(what: Say, done: Sign) -> Step {
-    Step { what, erases: Vec::new(), done, apply: Vec::new(), undo: Vec::new(), wait: None }
 }
 
 pub(super) fn tell(path: String, value: &str) -> Deed {
@@ -183,7 +183,7 @@ pub(super) fn configuration() -> Step {
     Step {
         // It stays: others use it as well.
         apply: vec![Deed::Module("configfs"), Deed::run("mount -t configfs configfs", [CONFIG])],
-        ..step(say!("mount the kernel's configuration", "смонтировать конфигурацию ядра"), mounted)
+        ..Step::new(say!("mount the kernel's configuration", "смонтировать конфигурацию ядра"), mounted)
     }
 }
 
@@ -193,7 +193,7 @@ pub(super) fn made_directory(path: &str) -> Step {
     Step {
         apply: vec![Deed::run("mkdir --", [path])],
         undo: vec![(there.clone(), Deed::run("rmdir --", [path]))],
-        ..step(say!("make {path}", "создать {path}"), there)
+        ..Step::new(say!("make {path}", "создать {path}"), there)
     }
 }
 
@@ -213,7 +213,7 @@ fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> 
             tell(anybody.clone(), to_anybody),
         ],
         undo: vec![(Sign::Path(subsystem.to_string()), Deed::run("rmdir --", [subsystem]))],
-        ..step(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, to_anybody))
+        ..Step::new(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, to_anybody))
     }
 }
 
@@ -231,7 +231,7 @@ fn namespace(device: &str, at: &str, uuid: &str) -> Step {
             (is(enable.clone(), "1"), tell(enable.clone(), "0")),
             (Sign::Path(at.to_string()), Deed::run("rmdir --", [at])),
         ],
-        ..step(say!("hand out {device} over NVMe-oF", "отдать {device} по NVMe-oF"), is(enable, "1"))
+        ..Step::new(say!("hand out {device} over NVMe-oF", "отдать {device} по NVMe-oF"), is(enable, "1"))
     }
 }
 
@@ -240,7 +240,7 @@ fn connect(nqn: &str, port: &Port, guest: Option<&Guest>) -> Step {
     Step {
         apply: port.connect(nqn, guest),
         undo: vec![(there.clone(), Deed::run("nvme disconnect", [name.as_str()]))],
-        ..step(say!("connect to {nqn}", "подключиться к {nqn}"), there)
+        ..Step::new(say!("connect to {nqn}", "подключиться к {nqn}"), there)
     }
 }
 
@@ -253,7 +253,7 @@ fn one_path(site: &Site, nqn: &str, port: &Port, guest: Option<&Guest>) -> Step 
     Step {
         apply: port.connect(&nqn, guest),
         undo: vec![(there.clone(), Deed::run("nvme disconnect", [device.as_str()]))],
-        ..step(say!("connect to {nqn} at {service}", "подключиться к {nqn} через {service}"), there)
+        ..Step::new(say!("connect to {nqn} at {service}", "подключиться к {nqn} через {service}"), there)
     }
 }
 
@@ -263,6 +263,6 @@ fn choice(site: &Site, nqn: &str, policy: NvmePolicy) -> Step {
     let word = policy.word();
     Step {
         apply: vec![tell(at.clone(), word)],
-        ..step(say!("have paths chosen by {word}", "выбирать пути по правилу {word}"), is(at, word))
+        ..Step::new(say!("have paths chosen by {word}", "выбирать пути по правилу {word}"), is(at, word))
     }
 }

@@ -1,6 +1,7 @@
 //! File systems, made and mounted.
 
-use super::super::step::{Deed, Product, Sign, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
 use super::{Made, Site, directory, over};
 use stend_base::say;
 use stend_spec::stand::{Btrfs, Fs, FsKind};

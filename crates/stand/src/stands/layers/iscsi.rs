@@ -4,8 +4,9 @@
 //! Source: the tree of Linux 6.12, drivers/target/target_core_configfs.c, drivers/target/iscsi/iscsi_target_configfs.c,
 //! iscsiadm(8) of open-iscsi 2.1.
 
-use super::super::step::{Deed, Product, Sign, Step};
-use super::exports::{CONFIG, configuration, is, made_directory, step, tell};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
+use super::exports::{CONFIG, configuration, is, made_directory, tell};
 use super::multipath::{self, Paths};
 use super::{Made, Site, rdma};
 use stend_base::say;
@@ -145,7 +146,7 @@ impl Target {
                 tell(state.clone(), "1"),
             ],
             undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
-            ..step(
+            ..Step::new(
                 say!(
                     "have disk{disk} not optimised over path {number}",
                     "сделать путь {number} к disk{disk} неоптимальным"
@@ -163,7 +164,7 @@ impl Target {
         Step {
             // It goes with the unit.
             apply: vec![tell(format!("{}/{unit}/alua_tg_pt_gp", group.at), &name)],
-            ..step(
+            ..Step::new(
                 say!(
                     "tell that of unit {index} at path {number}",
                     "сообщить это об устройстве {index} на пути {number}"
@@ -185,7 +186,7 @@ impl Target {
                 tell(enable.clone(), "1"),
             ],
             undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
-            ..step(say!("hand out {device} over iSCSI", "отдать {device} по iSCSI"), is(enable, "1"))
+            ..Step::new(say!("hand out {device} over iSCSI", "отдать {device} по iSCSI"), is(enable, "1"))
         }
     }
 
@@ -210,7 +211,7 @@ impl Target {
         Step {
             apply,
             undo: vec![(Sign::Path(group.clone()), Deed::run("rmdir --", [group.as_str()]))],
-            ..step(say!("make the target {iqn}", "создать цель {iqn}"), whole)
+            ..Step::new(say!("make the target {iqn}", "создать цель {iqn}"), whole)
         }
     }
 
@@ -228,7 +229,7 @@ impl Target {
                 (there.clone(), Deed::run("rm --", [link.as_str()])),
                 (Sign::Path(unit.clone()), Deed::run("rmdir --", [unit.as_str()])),
             ],
-            ..step(say!("make {name} unit {index}", "сделать {name} устройством {index}"), there)
+            ..Step::new(say!("make {name} unit {index}", "сделать {name} устройством {index}"), there)
         }
     }
 
@@ -250,7 +251,7 @@ impl Target {
         Step {
             apply: vec![tell(enable.clone(), "1")],
             undo: vec![(open.clone(), tell(enable, "0"))],
-            ..step(say!("open {iqn}", "открыть {iqn}"), open)
+            ..Step::new(say!("open {iqn}", "открыть {iqn}"), open)
         }
     }
 
@@ -279,7 +280,7 @@ impl Target {
                 (there.clone(), node(&["--logout"])),
                 (Sign::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
             ],
-            ..step(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
+            ..Step::new(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
         }
     }
 }
@@ -290,7 +291,7 @@ fn modules() -> Step {
     Step {
         // It stays: others use it as well.
         apply: modules.into_iter().chain([Deed::run("mkdir --", [fabric.as_str()])]).collect(),
-        ..step(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
+        ..Step::new(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
     }
 }
 
@@ -298,12 +299,12 @@ fn modules() -> Step {
 fn initiator() -> Step {
     Step {
         apply: vec![Deed::Module("iscsi_tcp"), Deed::run("iscsid", [])],
-        ..step(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Sign::Initiator)
+        ..Step::new(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Sign::Initiator)
     }
 }
 
 /// Sessions are open before the kernel has looked for disks in them.
 fn appear(site: &Site, host: &str, port: u16) -> Step {
     let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
-    step(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
+    Step::new(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
 }

@@ -1,6 +1,7 @@
 //! Layers that hand on parts of a device: partitions, and mappings of the device mapper.
 
-use super::super::step::{Deed, Product, Sign, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
 use super::{Below, Made, Site, sectors};
 use stend_base::say;
 use stend_spec::stand::{Cipher, Dm};

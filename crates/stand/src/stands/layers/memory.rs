@@ -1,6 +1,7 @@
 //! Layers that need no drives: files and compressed memory as block devices.
 
-use super::super::step::{Deed, Product, Sign, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
 use super::{Made, Site, directory};
 use stend_base::say;
 use stend_spec::stand::{LoopFiles, Zram};

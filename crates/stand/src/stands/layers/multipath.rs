@@ -3,7 +3,8 @@
 //! Source: the tree of Linux 6.12, drivers/md/dm-mpath.c, drivers/scsi/scsi_sysfs.c (`dh_state`, `access_state`),
 //! Documentation/admin-guide/device-mapper/dm-queue-length.rst.
 
-use super::super::step::{Deed, Product, Sign, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
 use super::{Below, Made, Site, sectors};
 use stend_base::say;
 use stend_record::STAND_PATHS;
@@ -72,6 +73,6 @@ pub(super) fn joined(name: &str, uuid: &str, paths: &Paths, size: Option<u64>) -
     Step {
         apply: module.into_iter().chain([create]).collect(),
         undo: vec![(there.clone(), Deed::run("dmsetup remove --retry", [name]))],
-        ..super::exports::step(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
+        ..Step::new(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
     }
 }

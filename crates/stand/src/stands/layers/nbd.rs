@@ -3,8 +3,9 @@
 //!
 //! Source: nbd-server(1), nbd-server(5), nbd-client(8) of nbd 3.26; the tree of Linux 6.12, drivers/block/nbd.c.
 
-use super::super::step::{Deed, Product, Sign, Step};
-use super::exports::{step, tell};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
+use super::exports::tell;
 use super::{Made, Site};
 use stend_base::say;
 
@@ -42,7 +43,7 @@ fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Step {
             Deed::Attach { export: export.clone(), host: site.address().to_string(), port, of },
         ],
         undo: vec![(there.clone(), Deed::Detach { export })],
-        ..step(what, there)
+        ..Step::new(what, there)
     }
 }
 
@@ -67,7 +68,7 @@ fn server(site: &Site, port: u16) -> Step {
         erases: site.erases(),
         apply,
         undo,
-        ..step(say!("start nbd-server on port {port}", "запустить nbd-server на порту {port}"), runs)
+        ..Step::new(say!("start nbd-server on port {port}", "запустить nbd-server на порту {port}"), runs)
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Source: nfsd(7), exportfs(8), rpc.mountd(8), nfs(5) of nfs-utils 2.8; the tree of Linux 6.12, fs/nfsd/nfsctl.c.
 
-use super::super::step::{Deed, Product, Sign, Step};
-use super::exports::{step, tell};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
+use super::exports::tell;
 use super::{Made, Site, directory};
 use stend_base::say;
 use stend_spec::stand::Nfs;
@@ -23,7 +24,7 @@ pub(super) fn nfs(site: &Site, nfs: &Nfs) -> Made {
     let mount = Step {
         apply: vec![mount],
         undo: vec![(there.clone(), Deed::run("umount --", [at.as_str()]))],
-        ..step(say!("mount {source} at {at}", "смонтировать {source} в {at}"), there)
+        ..Step::new(say!("mount {source} at {at}", "смонтировать {source} в {at}"), there)
     };
     let mut steps = Vec::new();
     if site.hands_out() {
@@ -39,7 +40,7 @@ fn control() -> Step {
     Step {
         // It stays: others use it as well.
         apply: vec![Deed::Module("nfsd"), Deed::run("mount -t nfsd nfsd", [CONTROL])],
-        ..step(
+        ..Step::new(
             say!("mount the control of the NFS server", "смонтировать управление сервером NFS"),
             Sign::Mounted(CONTROL.to_string()),
         )
@@ -49,7 +50,7 @@ fn control() -> Step {
 /// It stays, too: it answers the kernel's questions who may mount what.
 fn listener() -> Step {
     let apply = vec![Deed::run("rpc.mountd --no-nfs-version 2 --no-nfs-version 3", [])];
-    Step { apply, ..step(say!("start rpc.mountd", "запустить rpc.mountd"), Sign::Process("rpc.mountd")) }
+    Step { apply, ..Step::new(say!("start rpc.mountd", "запустить rpc.mountd"), Sign::Process("rpc.mountd")) }
 }
 
 /// A server that runs already is used as it is, and stays.
@@ -64,7 +65,7 @@ fn server() -> Step {
             tell(format!("{CONTROL}/v4_end_grace"), "Y"),
         ],
         undo: vec![(Sign::Noted(threads.clone()), Deed::PutBack { path: threads.clone() })],
-        ..step(say!("start the NFS server", "запустить сервер NFS"), Sign::Positive(threads))
+        ..Step::new(say!("start the NFS server", "запустить сервер NFS"), Sign::Positive(threads))
     }
 }
 
@@ -76,6 +77,6 @@ fn export(site: &Site, of: &str) -> Step {
     Step {
         apply: vec![Deed::run("exportfs -o", [options.as_str(), client.as_str()])],
         undo: vec![(there.clone(), Deed::run("exportfs -u", [client.as_str()]))],
-        ..step(say!("hand out {of} over NFS", "отдать {of} по NFS"), there)
+        ..Step::new(say!("hand out {of} over NFS", "отдать {of} по NFS"), there)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Source: zpool-create(8), zpool-import(8), zfs-create(8), zpoolprops(7), zfsprops(7) of OpenZFS 2.3.
 
-use super::super::step::{Deed, Pool, Product, Sign, Step, Wait};
+use super::super::product::Product;
+use super::super::step::{Deed, Pool, Sign, Step, Wait};
 use super::{Made, Site, directory, over};
 use stend_base::say;
 use stend_spec::stand::{Zfs, ZfsLayout, ZfsProduct};

@@ -3,9 +3,9 @@
 //!
 //! Source: rdma-link(8), ip-link(8) of iproute2 6.15; drivers/infiniband/sw/rxe of Linux 6.12.
 
-use super::super::step::{Deed, Product, Sign, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step};
 use super::Site;
-use super::exports::step;
 use stend_base::say;
 
 /// The address at which something is handed out over RDMA.
@@ -34,7 +34,7 @@ fn imitated(site: &Site, address: &str) -> Step {
     Step {
         apply: vec![Deed::Module("rdma_rxe"), link],
         undo: vec![(card, Deed::run("rdma link delete", [name.as_str()]))],
-        ..step(
+        ..Step::new(
             say!("have a card for RDMA imitated at {address}", "имитировать адаптер RDMA на {address}"),
             Sign::Card(address.to_string()),
         )
@@ -73,7 +73,7 @@ fn own_card(site: &Site) -> Step {
             (card.clone(), Deed::run("rdma link delete", [name])),
             (Sign::Path(interface), Deed::run("ip link delete", [name])),
         ],
-        ..step(
+        ..Step::new(
             say!("make the interface {name} with a card for RDMA", "создать интерфейс {name} с адаптером RDMA"),
             card,
         )

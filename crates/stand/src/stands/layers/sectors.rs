@@ -3,7 +3,8 @@
 //!
 //! Source: NVM Express, command Format NVM; nvme-format(1) of nvme-cli 2.13.
 
-use super::super::step::{Deed, Product, Sign, Spot, Step};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Spot, Step};
 use super::{Made, Site};
 use serde_json::Value;
 use std::path::Path;
@@ -33,11 +34,6 @@ pub(super) fn formatted(site: &Site, bytes: u32) -> Made {
 /// Under which name the journal keeps what the blocks of a device were. No path of a setting begins so.
 pub(crate) fn noted(of: &Spot) -> String {
     format!("blocks of {}/{}", of.layer, of.index + 1)
-}
-
-/// What formats a device.
-pub(crate) fn format(device: &str, bytes: &str) -> Vec<String> {
-    ["nvme", "format", device, "--force", "--block-size", bytes].map(String::from).to_vec()
 }
 
 /// Refuses what cannot be formatted so: another kind of drive, and a namespace that lacks such blocks without metadata.

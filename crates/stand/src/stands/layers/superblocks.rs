@@ -4,7 +4,8 @@
 //! Source: Documentation/admin-guide/device-mapper/dm-integrity.rst and writecache.rst of Linux 6.12; integritysetup(8) of
 //! cryptsetup 2.7.
 
-use super::super::step::{Deed, Product, Sign, Spot, Step, Wait};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Spot, Step, Wait};
 use super::mappings::{mapping, numbered};
 use super::{Made, Site, sectors};
 use stend_base::{Bytes, say};

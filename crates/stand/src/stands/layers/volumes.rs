@@ -2,7 +2,8 @@
 //!
 //! Source: lvcreate(8), lvmraid(7), lvmthin(7), lvmvdo(7), lvmcache(7) of LVM 2.03.
 
-use super::super::step::{Deed, Product, Sign, Step, Volume, Wait};
+use super::super::product::Product;
+use super::super::step::{Deed, Sign, Step, Volume, Wait};
 use super::{Made, Site, over};
 use stend_base::{Bytes, say};
 use stend_spec::stand::{Allocation, InitialSync, Lvm, LvmType};

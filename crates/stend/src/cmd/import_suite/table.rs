@@ -6,7 +6,7 @@ use crate::out::Out;
 use std::collections::BTreeMap;
 use std::path::Path;
 use stend_base::{Error, Kind, Lang, Result, Say, say};
-use stend_spec::jobs::{self, Outcome, World};
+use stend_interop::jobs::{self, Outcome, World};
 
 /// Prints a line for each file that holds jobs, and the sums.
 pub(super) fn of_folder(folder: &str, output: bool, world: &World, out: &Out) -> Result<()> {

@@ -1,0 +1,16 @@
+//! How busy the CPUs of a machine were between two looks.
+
+use stend_record::sample::CpuTimes;
+
+/// Busy part of the time that passed on all CPUs; waiting for I/O is idle.
+pub fn busy(before: &[CpuTimes], after: &[CpuTimes]) -> Option<f64> {
+    let total = |cpus: &[CpuTimes], of: fn(&CpuTimes) -> [u64; 7], from: usize| -> f64 {
+        cpus.iter().flat_map(|c| of(c).into_iter().skip(from)).map(|ns| ns as f64).sum()
+    };
+    // Idle states first, so that they can be skipped.
+    let states: fn(&CpuTimes) -> [u64; 7] =
+        |c| [c.idle_ns, c.iowait_ns, c.user_ns, c.system_ns, c.irq_ns, c.softirq_ns, c.steal_ns];
+    let all = total(after, states, 0) - total(before, states, 0);
+    let busy = total(after, states, 2) - total(before, states, 2);
+    (before.len() == after.len() && all > 0.0).then(|| (busy / all).clamp(0.0, 1.0))
+}

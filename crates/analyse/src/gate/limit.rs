@@ -1,0 +1,272 @@
+//! Limits for the values of a run: met if the whole 95 % interval is on the right side, missed if all of it is on the wrong one.
+
+use crate::compare::{Blocks, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+use crate::findings::{CaseFinding, CheckStatus, Estimate, Findings, OpFinding, Quantile, QuantileValue};
+use crate::limits::TRIALS_PUBLISHABLE;
+use crate::stats::{levels, t_interval};
+use stend_base::Millionths;
+use stend_spec::gate::{Bound, GateLimit, Side};
+use stend_spec::keys::repeats::BLOCKS;
+use stend_spec::parse::nearest;
+use stend_spec::workload::Op;
+
+/// Every value that a limit fits, in the order of the limits, and the limits that fit none.
+pub(super) fn hold(limits: &[GateLimit], runs: &[(Option<usize>, &Findings)]) -> (Vec<LimitedValue>, Vec<UnfitLimit>) {
+    let (mut values, mut unfit) = (Vec::new(), Vec::new());
+    for limit in limits {
+        let before = values.len();
+        for (run, findings) in runs {
+            let cases = findings.cases.iter().filter(|case| limit.is_about(&case.label));
+            values.extend(cases.flat_map(|case| of_case(limit, *run, case)));
+        }
+        if values.len() == before {
+            unfit.push(UnfitLimit { limit: limit.clone(), near: near(limit, runs) });
+        }
+    }
+    (values, unfit)
+}
+
+/// What all of them together say.
+pub(super) fn outcome(values: &[LimitedValue], unfit: &[UnfitLimit]) -> Outcome {
+    let worst = values.iter().map(|value| value.outcome).max().unwrap_or(Outcome::Passed);
+    worst.max(if unfit.is_empty() { Outcome::Passed } else { Outcome::Undecided })
+}
+
+/// A case with a name like that of the limit, if no case has it.
+fn near(limit: &GateLimit, runs: &[(Option<usize>, &Findings)]) -> Option<String> {
+    let cases = || runs.iter().flat_map(|(_, findings)| &findings.cases).map(|case| case.label.as_str());
+    let names = cases().map(|label| label.split(", ").next().unwrap_or(label));
+    match cases().any(|label| limit.is_about(label)) {
+        true => None,
+        false => nearest(&limit.cases, cases().chain(names)).map(str::to_string),
+    }
+}
+
+fn of_case<'a>(
+    limit: &'a GateLimit,
+    run: Option<usize>,
+    case: &'a CaseFinding,
+) -> impl Iterator<Item = LimitedValue> + 'a {
+    let ops = case.ops.iter().filter(|op| limit.op.is_none_or(|asked| asked == op.op));
+    let part = |op: &OpFinding| Some((op.stream, op.op));
+    let values: Vec<(Option<(u16, Op)>, Limited)> = match (limit.bound, limit.op) {
+        (Bound::Iops(_), None) => vec![(None, Limited::Rate(case.total.iops.clone()))],
+        (Bound::Throughput(_), None) => vec![(None, Limited::Rate(case.total.throughput.clone()))],
+        (Bound::Iops(_), Some(_)) => ops.map(|op| (part(op), Limited::Rate(op.rates.iops.clone()))).collect(),
+        (Bound::Throughput(_), Some(_)) => {
+            ops.map(|op| (part(op), Limited::Rate(op.rates.throughput.clone()))).collect()
+        }
+        (Bound::Latency(q, _), _) => {
+            ops.filter_map(|op| Some((part(op), Limited::Latency(quantile(op, q)?.clone())))).collect()
+        }
+    };
+    let streams = case.ops.iter().any(|op| op.stream > 0);
+    values.into_iter().map(move |(part, value)| {
+        let (outcome, open) = judge(limit, case, &value);
+        let (label, outcome) = (case.label.clone(), outcome.counted_as(limit.inconclusive));
+        LimitedValue { run, label, part, streams, value, limit: limit.clone(), outcome, open }
+    })
+}
+
+fn quantile(op: &OpFinding, q: Millionths) -> Option<&Quantile> {
+    // Shares are sums of tenths of a percent: they are the same if they are as many millionths.
+    op.quantiles.iter().find(|of| (of.q.0 * 1e6).round() == f64::from(q.0))
+}
+
+fn judge(limit: &GateLimit, case: &CaseFinding, value: &Limited) -> (Outcome, Option<Open>) {
+    let bound = match limit.bound {
+        Bound::Iops(rate) => rate.as_iops(),
+        Bound::Throughput(bytes) => bytes.0 as f64,
+        Bound::Latency(_, latency) => latency.0 as f64,
+    };
+    // I/Os whose end nobody saw took at least so long: no more of them could bring the value down.
+    let longer = match value {
+        Limited::Latency(Quantile { value: QuantileValue::Above(least), .. }) => least.0 as f64 >= bound,
+        Limited::Latency(_) | Limited::Rate(_) => false,
+    };
+    if longer && matches!(limit.side, Side::Below | Side::AtMost) {
+        return (Outcome::Failed, None);
+    }
+    let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id.clone());
+    let failed: Vec<String> = failed.collect();
+    let open = |open| (Outcome::Undecided, Some(open));
+    if !failed.is_empty() {
+        return open(Open::Failed(failed));
+    }
+    let have = case.trials;
+    match interval(value) {
+        Err(Missing::Printed) => open(Open::Printed),
+        Err(Missing::Interval(need)) => open(Open::NoInterval(Blocks { have, need: need(have) })),
+        Ok((_, interval)) if holds(limit.side, bound, interval) => (Outcome::Passed, None),
+        Ok((_, interval)) if holds(other(limit.side), bound, interval) => (Outcome::Failed, None),
+        Ok((at, interval)) => open(Open::BothSides(Blocks { have, need: needed(have, at, interval, bound) })),
+    }
+}
+
+enum Missing {
+    Printed,
+    /// With the blocks that would give one.
+    Interval(Box<dyn Fn(u32) -> Option<u32>>),
+}
+
+/// A value with its interval.
+fn interval(value: &Limited) -> Result<(f64, (f64, f64)), Missing> {
+    let few = || Missing::Interval(Box::new(|have| Some(TRIALS_PUBLISHABLE.max(have + 1).next_multiple_of(2))));
+    match value {
+        Limited::Rate(Estimate { value, interval, .. }) => interval.map(|interval| (*value, interval)).ok_or_else(few),
+        Limited::Latency(Quantile { value: QuantileValue::NotEnough { have, need }, .. }) => {
+            let (have, need) = (*have, *need);
+            Err(Missing::Interval(Box::new(move |trials| more(trials, have, need))))
+        }
+        Limited::Latency(Quantile { value: QuantileValue::Printed(_), .. }) => Err(Missing::Printed),
+        Limited::Latency(Quantile { value, interval, .. }) => {
+            let interval = interval.map(|(low, high)| (low.0 as f64, high.0 as f64));
+            let at = value.single().map(|at| at.0 as f64);
+            at.zip(interval).ok_or_else(few)
+        }
+    }
+}
+
+/// Trials for so many I/Os, if `trials` had `have`; at most as many as a suite may have.
+fn more(trials: u32, have: u64, need: u64) -> Option<u32> {
+    let trials = u64::from(trials).checked_mul(need)?.div_ceil(have.max(1)).next_multiple_of(2);
+    u32::try_from(trials).ok().filter(|trials| have > 0 && *trials <= BLOCKS.most)
+}
+
+/// Trials with which the end of the interval that reaches over the bound would stop short of it.
+fn needed(have: u32, at: f64, (low, high): (f64, f64), bound: f64) -> Option<u32> {
+    if have < 2 {
+        return Some(TRIALS_PUBLISHABLE);
+    }
+    let half = if at < bound { high - at } else { at - low };
+    // The interval is ± t · s / √n; s stays.
+    let deviation = half / t_interval::quantile_975(have as usize - 1);
+    let variance = f64::from(have) * deviation * deviation;
+    let need = levels::needed(variance, (bound - at).abs(), BLOCKS.most as usize)? as u32;
+    Some(need.max(have + 1).next_multiple_of(2))
+}
+
+fn holds(side: Side, bound: f64, (low, high): (f64, f64)) -> bool {
+    match side {
+        Side::Below => high < bound,
+        Side::AtMost => high <= bound,
+        Side::Above => low > bound,
+        Side::AtLeast => low >= bound,
+    }
+}
+
+fn other(side: Side) -> Side {
+    match side {
+        Side::Below => Side::AtLeast,
+        Side::AtMost => Side::Above,
+        Side::Above => Side::AtMost,
+        Side::AtLeast => Side::Below,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::fixture::{case, run_of};
+    use crate::gate::{GateFinding, of_run};
+    use stend_base::Nanos;
+    use stend_spec::gate::{Gate, Undecided};
+    use stend_spec::parse::expect;
+    use stend_spec::workload::Sync;
+
+    /// Two cases of closed loops, about 1,000,000 I/Os per second, in so many blocks that spread by one percent.
+    fn found(blocks: u32) -> Findings {
+        let cases = ["rand-read", "seq-read"].map(|name| case(name, 100, 32, Sync::None)).to_vec();
+        let mut run = run_of(cases);
+        for block in 0..blocks {
+            for index in 0..2 {
+                let noise = 1.0 + 0.01 * (f64::from(block % 3) - 1.0);
+                // No two trials are exactly alike, which would be copies (H05).
+                let unlike = 1.0 + 1.37e-4 * f64::from(block) + 1.9e-5 * f64::from(index);
+                run = run.trial(index).block(block).iops(1_000_000.0 * noise * unlike).done();
+            }
+        }
+        analyse(&run.record()).unwrap()
+    }
+
+    fn held(text: &str, findings: &Findings) -> GateFinding {
+        let limits = vec![expect(text).unwrap()];
+        of_run(&Gate { name: "g".into(), margin: None, rules: Vec::new(), limits }, findings)
+    }
+
+    #[test]
+    fn a_limit_is_met_if_the_whole_interval_is_inside_missed_if_it_is_outside_and_else_open() {
+        let six = found(6);
+        for (text, outcome) in [
+            ("rand-read iops >= 950k", Outcome::Passed),
+            ("rand-read iops > 1050k", Outcome::Failed),
+            ("rand-read iops > 1000k", Outcome::Undecided),
+            ("rand-read iops < 1050k", Outcome::Passed),
+            ("rand-read iops <= 950k", Outcome::Failed),
+            ("iops < 1000k", Outcome::Undecided),
+            ("p99 < 1s", Outcome::Passed),
+            ("p99 read < 1us", Outcome::Failed),
+            ("p50 > 1us", Outcome::Passed),
+            ("throughput > 1MB/s", Outcome::Passed),
+        ] {
+            assert_eq!(held(text, &six).outcome, outcome, "{text}: {:?}", held(text, &six));
+        }
+        assert_eq!(held("iops > 1", &six).limits.len(), 2, "every case that it fits");
+    }
+
+    #[test]
+    fn what_is_open_says_how_many_blocks_would_tell_and_so_many_do() {
+        let open = |blocks, text| held(text, &found(blocks)).limits[0].open.clone();
+        let Some(Open::BothSides(Blocks { have: 6, need: Some(need) })) = open(6, "rand-read iops > 995k") else {
+            panic!("{:?}", open(6, "rand-read iops > 995k"))
+        };
+        assert!((10..60).contains(&need), "{need}");
+        assert_eq!(held("rand-read iops > 995k", &found(need)).outcome, Outcome::Passed);
+        assert!(matches!(open(1, "rand-read p99.9 < 1ns"), Some(Open::NoInterval(_)) | None), "a single trial");
+        let none = held("rand-read p99 < 1s", &found(0));
+        assert_eq!((none.outcome, none.unfit.len()), (Outcome::Undecided, 1), "nothing was measured");
+    }
+
+    #[test]
+    fn a_failed_check_leaves_a_value_open_whatever_it_is() {
+        let mut six = found(6);
+        let check = six.cases[0].checks.first_mut().expect("there are checks");
+        check.status = CheckStatus::Fail;
+        let id = check.id.clone();
+        let held = held("rand-read iops > 1", &six);
+        assert_eq!((held.outcome, &held.limits[0].open), (Outcome::Undecided, &Some(Open::Failed(vec![id]))));
+    }
+
+    #[test]
+    fn ios_whose_end_nobody_saw_miss_a_limit_that_they_are_above() {
+        let mut six = found(6);
+        let p99 = &mut six.cases[0].ops[0].quantiles[1];
+        (p99.value, p99.interval) = (QuantileValue::Above(Nanos::secs(30)), None);
+        assert_eq!(held("rand-read p99 < 5ms", &six).outcome, Outcome::Failed);
+        assert_eq!(held("rand-read p99 < 60s", &six).outcome, Outcome::Undecided);
+    }
+
+    #[test]
+    fn a_limit_that_fits_nothing_does_not_pass_and_names_a_case_like_it() {
+        let six = found(6);
+        let near = |text: &str| held(text, &six).unfit[0].near.clone();
+        assert_eq!(near("rnd-read p99 < 5ms"), Some("rand-read".to_string()));
+        assert_eq!(near("oltp p99 < 5ms"), None);
+        assert_eq!(near("rand-read p99 write < 5ms"), None, "the case is right, and it has no writes");
+        assert_eq!(held("oltp p99 < 5ms", &six).outcome, Outcome::Undecided);
+    }
+
+    #[test]
+    fn what_cannot_be_told_counts_as_the_gate_says() {
+        let six = found(6);
+        let counted = |inconclusive| {
+            let limits = vec![GateLimit { inconclusive, ..expect("rand-read iops > 1000k").unwrap() }];
+            of_run(&Gate { name: "g".into(), margin: None, rules: Vec::new(), limits }, &six).outcome
+        };
+        assert_eq!(
+            [Undecided::Pass, Undecided::Fail, Undecided::Undecided].map(counted),
+            [Outcome::Passed, Outcome::Failed, Outcome::Undecided]
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! The one number that stands for a run where there is room for no more, such as in a list of runs. It is the first of those that the
+//! report shows large, computed of the outcomes of trials alone.
+
+use crate::findings::{Headline, Rates};
+use crate::{phrase, rates, trials, verdict};
+use stend_base::{Result, Say};
+use stend_plan::Plan;
+use stend_record::RunRecord;
+use stend_spec::workload::Op;
+
+/// A case and its rates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leading {
+    /// Label of the case.
+    pub label: String,
+    /// Its workload in words.
+    pub workload: Say,
+    /// Which of both rates it shows first.
+    pub headline: Headline,
+    /// Its rates. Of a single trial their intervals are not known here: they follow from what was measured within it.
+    pub total: Rates,
+}
+
+/// The case that tells most of a run; `None` if no trial counts, or if the run has no cases of ours (applications).
+///
+/// Errors: those of [`Plan::new`].
+pub fn leading(run: &RunRecord) -> Result<Option<Leading>> {
+    let plan = Plan::new(&run.header.inputs)?;
+    let mut all = trials::by_case(run);
+    all.retain(|case| plan.confirming(case.case).is_none());
+    let first = verdict::stand_out(&all, &plan).first().copied();
+    Ok(all.iter().find(|case| Some(case.case) == first).map(|case| Leading {
+        label: plan.cases.get(case.case as usize).map(|known| known.label()).unwrap_or_default(),
+        workload: phrase::workload(case.asked),
+        headline: phrase::headline(case.asked),
+        total: rates::rates(case, None, &Op::IO),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run, run_of};
+    use crate::judge;
+    use stend_spec::workload::Sync;
+
+    #[test]
+    fn it_is_the_first_number_of_the_report_and_needs_the_outcomes_only() {
+        let cases = vec![
+            case("shallow", 100, 1, Sync::None),
+            case("deep", 100, 32, Sync::None),
+            case("durable", 0, 1, Sync::Fdatasync(1)),
+        ];
+        let mut record = run_of(cases).six_blocks(&[9_000.0, 84_200.0, 1_234.0]).record();
+        let findings = judge(&record).unwrap();
+        record.trials.iter_mut().for_each(|trial| trial.slices.clear());
+        record.events.clear();
+        let found = leading(&record).unwrap().unwrap();
+        let shown = findings.cases.iter().find(|case| case.case == findings.telling[0]).unwrap();
+        assert_eq!((&found.label, &found.total, found.headline), (&shown.label, &shown.total, shown.headline));
+    }
+
+    #[test]
+    fn a_run_without_a_whole_trial_has_none() {
+        assert_eq!(leading(&run().trial(0).unfinished().record()).unwrap(), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Jobs of any tool on their way to a suite: what each asks for, and the suite that they make together. Must not know whose
+//! jobs they were.
+
+use super::told::Told;
+use super::{Imported, not_ours};
+use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, say};
+use stend_spec::files::Files;
+use stend_spec::prober::ProberKey;
+use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use stend_spec::workload::{Backend, BlockShare, Engine, Pages};
+
+/// Where jobs name no length: fio and others end by volume then, and a trial ends by the clock.
+pub(super) const WINDOW: Nanos = Nanos::secs(30);
+/// Longest name of a suite or case.
+const NAME_MAX: usize = 200;
+
+/// What becomes a suite.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub name: String,
+    /// What was read, for the first line of the file.
+    pub from: String,
+    /// Bytes written before anything is measured.
+    pub fill: Option<Fill>,
+    /// Test files, how many and how large each.
+    pub files: Option<(u32, Bytes)>,
+    pub cases: Vec<DraftCase>,
+    /// Paths in the order of the range.
+    pub targets: Vec<String>,
+}
+
+/// A case whose name need not be the only one of its kind yet.
+#[derive(Debug)]
+pub(super) struct DraftCase {
+    pub name: String,
+    pub streams: Vec<StreamSpec>,
+    pub ramp: Nanos,
+    pub window: Nanos,
+    pub direct: bool,
+    pub pages: Pages,
+    pub backend: Backend,
+}
+
+impl Draft {
+    /// The suite, read back by the parser that reads those of users.
+    pub fn imported(self, told: Told) -> Result<Imported> {
+        let mut cases: Vec<SuiteCase> = Vec::new();
+        for case in self.cases {
+            let mut name = named(&case.name);
+            for count in 2.. {
+                if cases.iter().all(|earlier| earlier.name != name) {
+                    break;
+                }
+                name = format!("{} ({count})", named(&case.name));
+            }
+            cases.push(SuiteCase {
+                name,
+                app: None,
+                streams: case.streams,
+                ramp: case.ramp,
+                window: case.window,
+                direct: case.direct,
+                pages: case.pages,
+                backend: case.backend,
+                engine: Engine::Native,
+                io_log: None,
+                prober: ProberKey::Off,
+                steady: None,
+                faults: Vec::new(),
+            });
+        }
+        let sizes = |size| vec![BlockShare { size, percent: 100 }];
+        let suite = Suite {
+            name: named(&self.name),
+            fill: self.fill,
+            files: self.files.map(|(count, size)| Files { count, sizes: sizes(size) }),
+            cases,
+            blocks: 6,
+            ..Suite::default()
+        };
+        let imported = Imported { suite, targets: self.targets, notes: told.done(), from: self.from };
+        let read = stend_spec::parse::suite(&imported.text(Lang::En), "suite.yaml").map_err(|e| not_ours(&e))?;
+        if read != imported.suite {
+            return Err(Error::new(
+                Kind::Bug,
+                say!("the suite reads otherwise than it was written", "набор читается не так, как был записан"),
+            ));
+        }
+        Ok(imported)
+    }
+}
+
+/// The directory that a file lies in, also of Windows; `.` of a bare name.
+pub(super) fn directory_of(path: &str) -> String {
+    match path.rfind(['/', '\\']) {
+        Some(0) => path[..1].to_string(),
+        // The root of a drive of Windows.
+        Some(at) if path[..at].ends_with(':') => path[..=at].to_string(),
+        Some(at) => path[..at].to_string(),
+        None => ".".to_string(),
+    }
+}
+
+/// A name as ours may be: one line, not empty, not too long; room is left for a number.
+fn named(text: &str) -> String {
+    let kept = super::told::in_one_line(text).chars().take(NAME_MAX - 10).collect::<String>();
+    if kept.trim().is_empty() { "jobs".to_string() } else { kept.trim().to_string() }
+}

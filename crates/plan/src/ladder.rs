@@ -1,0 +1,139 @@
+//! The searches of a plan: which cells of the matrix are rungs of one ladder. Pure.
+
+use crate::decision::Outcome;
+use stend_base::{Millionths, Nanos};
+use stend_spec::app::Density;
+use stend_spec::case::Case;
+use stend_spec::search::{Climb, Look, Search, usual_looks};
+use stend_spec::suite::SuiteCase;
+
+/// Name of the axis of a number of instances.
+pub(crate) const INSTANCES: &str = "instances";
+
+/// What is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sought {
+    /// The highest rate of a stream.
+    Rate {
+        /// Index of the stream.
+        stream: u16,
+        /// What is searched.
+        search: Search,
+    },
+    /// The largest number of instances of an application.
+    Instances(Density),
+}
+
+/// One search: the cells that differ only in what is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ladder {
+    /// What is searched.
+    pub sought: Sought,
+    /// Index of each rung in [`Plan::cases`](crate::Plan::cases), ascending by what is searched.
+    pub cells: Vec<u32>,
+    /// Name of the case, with the axes that are not searched.
+    pub label: String,
+    /// How often each point of the curve is measured.
+    pub blocks: u32,
+}
+
+impl Ladder {
+    /// The searches of one suite case over these of its cells, each with its number in the plan.
+    pub(crate) fn of<'c>(case: &SuiteCase, blocks: u32, cells: impl Iterator<Item = (u32, &'c Case)>) -> Vec<Ladder> {
+        let found = case.streams.iter().zip(0..).find_map(|(spec, i)| Some((i, spec.search.as_ref()?)));
+        let (sought, axis) = match (found, &case.app) {
+            (_, Some(spec)) => (Sought::Instances(spec.density), INSTANCES.to_string()),
+            (Some((stream, search)), None) => {
+                let several = case.streams.len() > 1;
+                let axis = if several { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
+                (Sought::Rate { stream, search: search.clone() }, axis)
+            }
+            (None, None) => return Vec::new(),
+        };
+        let mut ladders: Vec<(Vec<&(String, String)>, Ladder)> = Vec::new();
+        for (index, cell) in cells {
+            let others: Vec<_> = cell.axes.iter().filter(|(name, _)| *name != axis).collect();
+            let label =
+                others.iter().fold(case.name.clone(), |label, (name, value)| format!("{label}, {name} {value}"));
+            match ladders.iter_mut().find(|(key, _)| *key == others) {
+                Some((_, ladder)) => ladder.cells.push(index),
+                None => {
+                    let ladder = Ladder { sought: sought.clone(), cells: vec![index], label, blocks };
+                    ladders.push((others, ladder));
+                }
+            }
+        }
+        ladders.into_iter().map(|(_, ladder)| ladder).collect()
+    }
+
+    /// The search and which of its rungs a case is, if it is one.
+    pub(crate) fn rung(&self, case: u32) -> Option<(&Ladder, usize)> {
+        Some((self, self.cells.iter().position(|cell| *cell == case)?))
+    }
+
+    /// The search at its beginning.
+    pub fn climb(&self) -> Climb {
+        Climb::over(self.values(), self.points().to_vec(), self.blocks)
+    }
+
+    /// The search for a rate, with the index of its stream; `None` if it is one for instances.
+    pub fn rate(&self) -> Option<(u16, &Search)> {
+        match &self.sought {
+            Sought::Rate { stream, search } => Some((*stream, search)),
+            Sought::Instances(_) => None,
+        }
+    }
+
+    /// The numbers of instances that are searched; `None` if it is a search for a rate.
+    pub fn instances(&self) -> Option<Density> {
+        match self.sought {
+            Sought::Instances(density) => Some(density),
+            Sought::Rate { .. } => None,
+        }
+    }
+
+    fn values(&self) -> Vec<u64> {
+        match &self.sought {
+            Sought::Rate { search, .. } => search.rates().into_iter().map(|rate| rate.0).collect(),
+            Sought::Instances(density) => density.counts().into_iter().map(u64::from).collect(),
+        }
+    }
+
+    fn points(&self) -> &[Millionths] {
+        self.rate().map_or(&[], |(_, search)| &search.curve)
+    }
+
+    /// Trials that it usually takes.
+    pub fn usual_trials(&self) -> u32 {
+        usual_looks(&self.values()) + self.points().len() as u32 * self.blocks
+    }
+
+    /// Goes on with outcomes until they are used up: the (rung, how often it was tried before) to try next, or `None`
+    /// when the search is over.
+    pub(crate) fn next<'h>(&self, outcomes: &mut impl Iterator<Item = &'h Outcome>) -> Option<(usize, u32)> {
+        let (mut climb, mut tried) = (self.climb(), vec![0u32; self.cells.len()]);
+        while let Some(rung) = climb.next() {
+            let Some(outcome) = outcomes.next() else { return Some((rung, tried[rung])) };
+            climb.learn(rung, look(*outcome));
+            tried[rung] += 1;
+        }
+        None
+    }
+
+    /// Length of one of its trials.
+    pub(crate) fn trial_time(&self, cases: &[Case]) -> Nanos {
+        self.cells.first().map_or(Nanos(0), |cell| {
+            let trial = &cases[*cell as usize].trial;
+            Nanos(trial.ramp.0.saturating_add(trial.window.0))
+        })
+    }
+}
+
+/// What an outcome means to a search.
+pub fn look(outcome: Outcome) -> Look {
+    match outcome {
+        Outcome::Ok | Outcome::Narrow | Outcome::Steady | Outcome::Paused => Look::Held,
+        Outcome::Missed => Look::Missed,
+        Outcome::Failed | Outcome::Stalled => Look::Failed,
+    }
+}

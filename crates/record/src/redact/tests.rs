@@ -1,0 +1,135 @@
+//! A record with a secret in every place, and what is left of it.
+
+use super::*;
+use crate::event::Event;
+use crate::facts::{Device, HostFacts, Signature, TargetKind};
+use crate::hosts::HostRecord;
+use stend_base::{Bytes, Nanos, say};
+use stend_plan::{PlanInputs, PlanTarget};
+use stend_spec::suite::Suite;
+
+const SECRETS: [&str; 13] = [
+    "zebra",
+    "filer7",
+    "acme",
+    "/srv/acme",
+    "S4EVNX0R",
+    "3600a0b8",
+    "root=UUID",
+    "1b4e28ba",
+    "backup-2026",
+    "10.1.2.3",
+    "bob@",
+    "b00t",
+    "4420",
+];
+
+fn target() -> TargetFacts {
+    TargetFacts {
+        named: "/srv/acme/data".into(),
+        path: "/srv/acme/data".into(),
+        kind: TargetKind::Directory,
+        identity: None,
+        size: Bytes(1 << 30),
+        free: Bytes(1 << 29),
+        logical_block: Bytes(512),
+        physical_block: Bytes(4096),
+        file_system: Some("ext4".into()),
+        mount_options: Some("rw,relatime".into()),
+        journal: Some(true),
+        devices: vec![
+            Device { name: "dm-0".into(), identity: Some("dm:mpath-3600a0b8".into()), ..Device::default() },
+            Device { name: "nvme0n1".into(), identity: Some("serial:S4EVNX0R".into()), ..Device::default() },
+        ],
+        signatures: vec![Signature { name: "ext4".into(), offset: 1080, label: Some("backup-2026".into()) }],
+        contents: None,
+        access: WriteAccess::OwnDirectory,
+        busy: None,
+    }
+}
+
+fn inputs() -> PlanInputs {
+    let target = PlanTarget {
+        count: 1,
+        size: Bytes(1 << 30),
+        room: None,
+        logical_block: Bytes(512),
+        discards: true,
+        null: None,
+        topology: Default::default(),
+        writes: Ok(()),
+    };
+    PlanInputs { suite: Suite::default(), seed: 1, target, time_budget: None, traces: Vec::new() }
+}
+
+fn record() -> RunRecord {
+    let mut header = RunHeader::new("R-20261121T213000Z-kfzm", inputs());
+    header.command_line =
+        ["stend", "run", "quick", "--on", "/srv/acme/data", "-o", "acme.stend"].map(String::from).into();
+    header.named = vec!["/srv/acme/data".into()];
+    header.suite_text = "suite: quick  # see http://10.1.2.3:4420/acme\n".replace("/acme", "");
+    let mut record = RunRecord::new(header);
+    let facts = HostFacts {
+        hostname: "filer7".into(),
+        kernel: "6.12.57".into(),
+        boot_id: "b00t-1b4e28ba".into(),
+        kernel_command_line: "BOOT_IMAGE=/boot/vmlinuz root=UUID=1b4e28ba ro".into(),
+        ..HostFacts::default()
+    };
+    let info =
+        HostInfo { name: "bob@filer7".into(), facts: Some(facts), targets: vec![target()], ..HostInfo::default() };
+    record.hosts = vec![HostRecord { info, samples: Vec::new() }];
+    let note = |text: &str| Event::new(Nanos(1), EventKind::Note { text: text.into() });
+    record.events =
+        vec![note("filer7: cannot write /srv/acme/data/x.bin (serial:S4EVNX0R)"), note("connected to 10.1.2.3:4420")];
+    let file = crate::imported::SourceFile { name: "zebra-array.json".into(), ..Default::default() };
+    record.header.imported = Some(crate::imported::Imported { files: vec![file], ..Default::default() });
+    record.state = crate::run::RunState::Ended {
+        kind: Kind::Preflight,
+        reason: say!("no room on filer7", "нет места на filer7"),
+    };
+    record
+}
+
+#[test]
+fn no_secret_is_left_in_any_part_and_one_thing_has_one_stand_in() {
+    let record = record();
+    let redaction = Redaction::of(&[&record]).unwrap();
+    let found = redaction.apply(record.clone()).unwrap();
+    let text = serde_json::to_string(&found).unwrap();
+    for secret in SECRETS {
+        assert!(serde_json::to_string(&record).unwrap().contains(secret), "the fixture lacks {secret}");
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    assert_eq!(found.header.command_line, ["stend", "run", "…", "--on", "…", "-o", "…"]);
+    assert_eq!(found.header.named[0], found.hosts[0].targets[0].named);
+    assert!(found.hosts[0].targets[0].named.starts_with("/path-"), "{text}");
+    // What findings follow from is as it was.
+    assert!(found.hosts[0].targets[0].devices[0].joins_paths(), "{text}");
+    assert_eq!(found.hosts[0].facts.as_ref().unwrap().kernel, "6.12.57");
+    let counts: Vec<u32> = redaction.counts().values().copied().collect();
+    assert!(redaction.counts()[&Secret::Identity] == 2 && counts.iter().sum::<u32>() >= 8, "{counts:?}");
+}
+
+#[test]
+fn two_runs_share_their_stand_ins_and_those_of_another_redaction_differ() {
+    let (one, mut other) = (record(), record());
+    other.hosts[0].info.facts.as_mut().unwrap().hostname = "filer8".into();
+    let both = Redaction::of(&[&one, &other]).unwrap();
+    let hostname = |redaction: &Redaction, record: &RunRecord| {
+        redaction.apply(record.clone()).unwrap().hosts[0].facts.as_ref().unwrap().hostname.clone()
+    };
+    assert_ne!(hostname(&both, &one), hostname(&both, &other), "they are two machines");
+    other.header.id = "R-20261122T213000Z-bbbb".into();
+    other.hosts = one.hosts.clone();
+    let alone = Redaction::of(&[&other]).unwrap();
+    assert_ne!(hostname(&both, &one), hostname(&alone, &other), "nobody can know that they are one machine");
+}
+
+#[test]
+fn a_record_without_secrets_stays_as_it_is() {
+    let mut plain = RunRecord::new(RunHeader::new("R-20261121T213000Z-kfzm", inputs()));
+    plain.header.named = vec!["/dev/nvme0n1".into()];
+    let redaction = Redaction::of(&[&plain]).unwrap();
+    assert_eq!(redaction.apply(plain.clone()).unwrap(), plain);
+}

@@ -1,0 +1,59 @@
+//! Writes a record into a new run file. Must not read what it copies.
+
+use super::io_log::IoLogs;
+use super::owner::Owner;
+use super::recorder::Recorder;
+use crate::hosts::HostId;
+use crate::run::{Entry, RunRecord, RunState, TrialRecord};
+use std::path::{Path, PathBuf};
+use stend_base::{Error, Kind, Result, say};
+
+/// Slices of one entry; an entry is limited, and a trial may be long.
+const SLICES: usize = 1000;
+
+/// A new run file with everything in the record, and with the logs of its I/Os. It gets its name when it is whole.
+///
+/// Errors are of kind `RunFile`: the file exists (it is never replaced) or cannot be written, or the run has no end.
+pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf> {
+    if record.state == RunState::Open {
+        return Err(Error::new(
+            Kind::RunFile,
+            say!("a run that has no end cannot be copied", "прогон без конца нельзя скопировать"),
+        )
+        .hint(say!(
+            "wait until it ends; one that was killed gets its end by `stend run --resume`",
+            "дождитесь его конца; убитый прогон закончит `stend run --resume`"
+        )));
+    }
+    let mut recorder = Recorder::create_whole(to, &record.header, Owner::behind_sudo())?;
+    for (host, of) in (0..).map(HostId).zip(record.hosts()) {
+        recorder.record(Entry::Host { host, info: Box::new(of.info.clone()) });
+        of.samples.iter().for_each(|sample| recorder.record(Entry::Sample { host, sample: Box::new(sample.clone()) }));
+    }
+    for (seq, decision) in (0..).zip(&record.decisions) {
+        recorder.record(Entry::Decision { seq, decision: *decision });
+    }
+    record.fill.iter().for_each(|fill| recorder.record(Entry::Fill(*fill)));
+    record.zeros.iter().for_each(|zeros| recorder.record(Entry::Zeros(*zeros)));
+    let both = [(false, &record.trials), (true, &record.rounds)];
+    let mut trials: Vec<(bool, &TrialRecord)> =
+        both.into_iter().flat_map(|(round, trials)| trials.iter().map(move |trial| (round, trial))).collect();
+    trials.sort_by_key(|(_, of)| of.trial);
+    for (round, of) in trials {
+        let trial = of.trial;
+        let asked = Box::new(of.asked.clone());
+        recorder.record(Entry::TrialStart { trial, case: of.case, block: of.block, round, asked, at: of.started });
+        for slices in of.slices.chunks(SLICES) {
+            recorder.record(Entry::Slices { trial, slices: slices.to_vec() });
+        }
+        logs.each::<Box<Error>>(trial, |chunk| {
+            recorder.record(Entry::IoLog { trial, chunk: chunk.clone() });
+            Ok(())
+        })?;
+        if let Some(outcome) = &of.outcome {
+            recorder.record(Entry::TrialEnd { trial, outcome: Box::new(outcome.clone()) });
+        }
+    }
+    record.events.iter().for_each(|event| recorder.record(Entry::Event(event.clone())));
+    recorder.close(Some(record.state.clone()))
+}

@@ -1,0 +1,204 @@
+//! The first screen: a few large numbers, one picture of all cases, and how much there is to read about them. Draws, and judges nothing.
+
+use super::results::number;
+use super::{Page, bars};
+use crate::figures;
+use crate::markup::{Markup, coordinate};
+use crate::rates;
+use crate::svg::Ruler;
+use crate::words;
+use stend_analyse::chart::{Axis, Scale, Unit};
+use stend_analyse::compare::QUANTILE;
+use stend_analyse::findings::{CaseFinding, CheckStatus, GradeLevel, Headline, OpFinding, QuantileValue};
+use stend_base::text::counted;
+use stend_base::{Lang, Nanos, Say, format, say};
+use stend_spec::workload::Op;
+
+/// Most cases that the picture holds; more would not fit a screen.
+const BARS_MOST: usize = 24;
+
+/// The numbers that tell most, each with its interval and p99.
+pub fn cards(m: &mut Markup, page: &Page) {
+    let findings = page.findings;
+    let cases = findings.telling.iter().filter_map(|index| findings.cases.iter().find(|case| case.case == *index));
+    let cases: Vec<&CaseFinding> = cases.filter(|case| value(case).is_some()).collect();
+    if cases.is_empty() {
+        return;
+    }
+    m.el("div", "numbers-that-tell", |m| {
+        for case in cases {
+            m.with("a", &[("class", "tell"), ("href", &anchor(case))], |m| card(m, case));
+        }
+    });
+}
+
+fn card(m: &mut Markup, case: &CaseFinding) {
+    let estimate = case.total.of(case.headline);
+    m.line("span", "what", &case.workload);
+    m.el("b", "", |m| m.say(&rates::rate(estimate, case.headline)));
+    let none = say!("no interval: too few trials", "без интервала: мало испытаний");
+    let half = figures::plus_minus(estimate).unwrap_or(none);
+    let p99 = p99(case).map_or(Say::same(""), |p99| Say::both(|lang| format!(" · p99 {}", said(p99, lang))));
+    let (half_en, half_ru, p99_en, p99_ru) = (half.en, half.ru, p99.en, p99.ru);
+    m.line("span", "what", &say!("{half_en}{p99_en}", "{half_ru}{p99_ru}"));
+}
+
+/// One bar for each case, with its interval, and its p99 on an axis of all.
+pub fn bars(m: &mut Markup, page: &Page) {
+    let known: Vec<&CaseFinding> = page.findings.cases.iter().filter(|case| value(case).is_some()).collect();
+    if known.len() < 2 {
+        return;
+    }
+    let shown = &known[..known.len().min(BARS_MOST)];
+    let axis = axis(shown);
+    m.el("div", "all-cases", |m| {
+        m.el("div", "case-bar head", |m| {
+            m.line("span", "what", &say!("rate, with its 95 % interval", "скорость с 95 %-м интервалом"));
+            if let Some(ruler) = &axis {
+                m.el("span", "dots", |m| ticks(m, ruler));
+            }
+        });
+        shown.iter().for_each(|case| bar(m, case, shown, axis.as_ref()));
+        if known.len() > shown.len() {
+            let (some, all) = (shown.len(), known.len());
+            m.line(
+                "p",
+                "note",
+                &say!(
+                    "The first {some} of {all} cases; the table has all.",
+                    "Первые {some} случаев из {all}; в таблице — все."
+                ),
+            );
+        }
+    });
+}
+
+fn bar(m: &mut Markup, case: &CaseFinding, shown: &[&CaseFinding], axis: Option<&Ruler>) {
+    let estimate = case.total.of(case.headline);
+    let alike = shown.iter().filter(|other| other.headline == case.headline).filter_map(|other| value(other));
+    let longest = alike.fold(0.0, f64::max);
+    let class = match case.headline {
+        Headline::Iops => "length iops",
+        Headline::Throughput => "length throughput",
+    };
+    m.el("div", "case-bar", |m| {
+        m.with("a", &[("class", "name"), ("href", &anchor(case))], |m| m.text(&case.label));
+        bars::bar(m, class, (estimate, case.headline), longest, |_| {});
+        dot(m, case, axis);
+    });
+}
+
+/// The p99 of a case on the axis of all.
+fn dot(m: &mut Markup, case: &CaseFinding, axis: Option<&Ruler>) {
+    let found = p99(case).zip(axis).and_then(|(p99, ruler)| Some((p99, ruler.place(p99.0.0 as f64)?)));
+    let at = found.map_or(0.0, |(_, place)| place.clamp(0.0, 1.0) * 100.0);
+    m.with("span", &[("class", "dots"), ("style", &format!("--at:{}%", coordinate(at)))], |m| {
+        if let Some((p99, _)) = found {
+            m.el("i", "dot", |_| {});
+            m.el("span", "rate", |m| {
+                m.el("span", "key", |m| m.raw("p99 "));
+                m.say(&Say::both(|lang| said(p99, lang)));
+            });
+        }
+    });
+}
+
+/// The axis of p99, from just below the smallest to above the largest, with room for its number.
+fn axis(cases: &[&CaseFinding]) -> Option<Ruler> {
+    let all = || cases.iter().filter_map(|case| p99(case)).map(|(p99, _)| p99.0.max(1) as f64);
+    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let axis = || Axis::new(Say::same(""), Scale::Log, Unit::LatencyNs, low / 3.0, high * 12.0);
+    (low <= high).then(|| Ruler::new(&axis()))
+}
+
+fn ticks(m: &mut Markup, ruler: &Ruler) {
+    m.el("span", "key-always", |m| m.raw("p99"));
+    for tick in ruler.ticks().into_iter().filter(|tick| is_decade(*tick)) {
+        let Some(place) = ruler.place(tick).filter(|place| (0.22..=0.95).contains(place)) else { continue };
+        let at = format!("--at:{}%", coordinate(place * 100.0));
+        let label = Say::both(|lang| ruler.label(tick, lang));
+        m.with("span", &[("class", "tick"), ("style", &at)], |m| m.say(&label));
+    }
+}
+
+fn is_decade(value: f64) -> bool {
+    (value.log10() - value.log10().round()).abs() < 1e-9
+}
+
+/// How much there is to read, each with the way there.
+pub fn chips(m: &mut Markup, page: &Page) {
+    let findings = page.findings;
+    let checks = || findings.cases.iter().flat_map(|case| case.checks.iter().map(move |check| (case, check)));
+    let first = |status| checks().find(|(_, check)| check.status == status).map(|(case, _)| anchor(case));
+    let count = |status| checks().filter(|(_, check)| check.status == status).count() as u64;
+    let kinds = |status| {
+        let mut ids: Vec<&str> = checks().filter(|(_, c)| c.status == status).map(|(_, c)| c.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.len() as u64
+    };
+    let (failed, warned, passed) = (kinds(CheckStatus::Fail), kinds(CheckStatus::Warn), count(CheckStatus::Pass));
+    let notes = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count() as u64;
+    let grade = match findings.grade.level {
+        GradeLevel::Screening => say!("screening, not for publishing", "предварительная оценка, не для публикации"),
+        GradeLevel::Publishable => say!("fit for publishing", "годится для публикации"),
+    };
+    let failed_said = counted(
+        failed,
+        ["check fails", "checks fail"],
+        ["проверка не пройдена", "проверки не пройдены", "проверок не пройдено"],
+    );
+    let warned_said = counted(warned, ["warning", "warnings"], ["предупреждение", "предупреждения", "предупреждений"]);
+    let passed_said = counted(
+        passed,
+        ["check passed", "checks passed"],
+        ["проверка пройдена", "проверки пройдены", "проверок пройдено"],
+    );
+    let notes_said =
+        counted(notes, ["thing to keep in mind", "things to keep in mind"], ["замечание", "замечания", "замечаний"]);
+    m.el("p", "chips", |m| {
+        chip(m, "chip", "#caveats", "", &grade);
+        if let Some(href) = first(CheckStatus::Fail) {
+            chip(m, "chip fail", &href, "✖ ", &failed_said);
+        }
+        if let Some(href) = first(CheckStatus::Warn) {
+            chip(m, "chip warn", &href, "! ", &warned_said);
+        }
+        if passed > 0 {
+            chip(m, "chip", "#cases", "✔ ", &passed_said);
+        }
+        if notes > 0 {
+            chip(m, "chip", "#caveats", "", &notes_said);
+        }
+    });
+}
+
+fn chip(m: &mut Markup, class: &'static str, href: &str, glyph: &'static str, said: &Say) {
+    m.with("a", &[("class", class), ("href", href)], |m| {
+        m.raw(glyph);
+        m.say(said);
+    });
+}
+
+fn anchor(case: &CaseFinding) -> String {
+    format!("#case-{}", number(case))
+}
+
+/// The rate of a case, if it has one that can be drawn.
+fn value(case: &CaseFinding) -> Option<f64> {
+    bars::drawable(case.total.of(case.headline))
+}
+
+/// The largest p99 of the operations of a case, and whether it is more than that.
+fn p99(case: &CaseFinding) -> Option<(Nanos, bool)> {
+    let of = |op: &OpFinding| match op.quantiles.iter().find(|q| q.q == QUANTILE)?.value {
+        QuantileValue::At(value) => Some((value, false)),
+        QuantileValue::Above(value) => Some((value, true)),
+        QuantileValue::Printed(_) | QuantileValue::NotEnough { .. } => None,
+    };
+    case.ops.iter().filter(|op| op.op != Op::Sync).filter_map(of).max()
+}
+
+fn said((value, more): (Nanos, bool), lang: Lang) -> String {
+    format!("{}{}", if more { "> " } else { "" }, format::latency(value, lang))
+}

@@ -1,0 +1,92 @@
+//! A run in some twenty lines: what was found, what speaks against it, and the table last. Must not explain: the long form does.
+
+use super::layout::width as width_of;
+use super::table::{self, Detail};
+use super::{density, faults, grouped, one_check, origin, screen};
+use crate::{shell, words};
+use stend_analyse::Findings;
+use stend_analyse::findings::{CheckStatus, GradeLevel, NotRun};
+use stend_base::text::{counted, listed};
+use stend_base::{Lang, Say, say};
+
+/// Reasons for which cases did not run that are told; more are counted.
+const NOT_RUN_MOST: usize = 3;
+
+/// What `stend run` ends with and `stend show` prints, at most `width` columns wide (40 at least); `name` is what the
+/// user calls the run. Escape codes only with `colour`; nothing is told by colour alone.
+pub fn brief(findings: &Findings, name: &str, lang: Lang, width: usize, colour: bool) -> String {
+    let screen = screen(lang, width, colour);
+    let mut out = screen.faint(&screen.paragraph(origin(findings).get(lang)));
+    out.push_str(&screen.bold(&screen.paragraph(findings.headline.get(lang))));
+    // Where nothing was measured the headline has said why.
+    let measured = findings.cases.iter().any(|case| case.trials > 0);
+    for caveat in findings.caveats.iter().filter(|caveat| measured && words::is_ending(caveat)) {
+        out.push_str(&screen.alarm(&super::paragraph("✖ ", caveat.say().get(lang), screen.width)));
+    }
+    for (check, labels) in grouped(&findings.cases, &[CheckStatus::Fail]) {
+        out.push_str(&one_check(check, &labels, &screen));
+    }
+    for (reason, labels) in not_run(&findings.not_run).into_iter().take(NOT_RUN_MOST) {
+        let (labels, Say { en, ru }) = (listed(&labels), reason);
+        let (which, which_ru) = (labels.en, labels.ru);
+        let said = say!("not run: {which}: {en}", "не выполнено: {which_ru}: {ru}");
+        out.push_str(&super::paragraph("– ", said.get(lang), screen.width));
+    }
+    let (remarks, more) = (remarks(findings), shell::join(&["stend", "show", "-v", name]));
+    let line = format!("{}: {more}", remarks.get(lang));
+    // A command that is broken between lines cannot be copied.
+    out.push_str(&match width_of(&line) <= screen.width {
+        true => format!("{line}\n"),
+        false => format!("{}{more}\n", screen.paragraph(remarks.get(lang))),
+    });
+    out.push('\n');
+    out.push_str(&faults::tables(&findings.faults, &screen));
+    match findings.density.as_slice() {
+        [] => out.push_str(&table::table(&findings.cases, Detail::Brief, &screen)),
+        found => out.push_str(&density::tables(found, &screen)),
+    }
+    out
+}
+
+/// Reasons for which cases did not run, each with their labels.
+pub(super) fn not_run(cases: &[NotRun]) -> Vec<(&Say, Vec<String>)> {
+    let mut reasons: Vec<(&Say, Vec<String>)> = Vec::new();
+    for case in cases {
+        match reasons.iter_mut().find(|(reason, _)| **reason == case.reason) {
+            Some((_, labels)) => labels.push(case.label.clone()),
+            None => reasons.push((&case.reason, vec![case.label.clone()])),
+        }
+    }
+    reasons
+}
+
+/// What the numbers may be used for, and how much there is to read about them.
+fn remarks(findings: &Findings) -> Say {
+    let cases = || findings.cases.iter().flat_map(|case| &case.checks);
+    let mut warnings: Vec<&str> = cases().filter(|c| c.status == CheckStatus::Warn).map(|c| c.id.as_str()).collect();
+    warnings.sort_unstable();
+    warnings.dedup();
+    let notes = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count();
+    let left_out = not_run(&findings.not_run).len().saturating_sub(NOT_RUN_MOST);
+    let counts = [
+        (warnings.len(), ["warning", "warnings"], ["предупреждение", "предупреждения", "предупреждений"]),
+        (notes, ["note", "notes"], ["замечание", "замечания", "замечаний"]),
+        (
+            left_out,
+            ["more reason not to run", "more reasons not to run"],
+            ["ещё причина не выполнять", "ещё причины не выполнять", "ещё причин не выполнять"],
+        ),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts: Vec<Say> = counts.map(|(count, en, ru)| counted(count as u64, en, ru)).collect();
+    let joined = |lang| counts.iter().map(|count| count.get(lang)).collect::<Vec<_>>().join(", ");
+    let (en, ru) = (joined(Lang::En), joined(Lang::Ru));
+    let (grade_en, grade_ru) = match findings.grade.level {
+        GradeLevel::Publishable => ("Publishable", "Годится для публикации"),
+        GradeLevel::Screening => ("Screening, not for publishing", "Предварительная оценка, не для публикации"),
+    };
+    match en.is_empty() {
+        true => say!("{grade_en}. Details", "{grade_ru}. Подробно"),
+        false => say!("{grade_en}. {en}", "{grade_ru}. {ru}"),
+    }
+}

@@ -1,0 +1,112 @@
+//! A run from its beginning to its end, whatever interrupts it.
+
+use crate::Progress;
+use crate::control::Control;
+use crate::frontend::Frontend;
+use crate::place::{Hosts, Place};
+use crate::setup::resumed;
+use crate::storage;
+use std::path::Path;
+use stend_base::{Kind, Result, say};
+use stend_record::targets::in_line;
+use stend_record::{RunState, StandText, store};
+use stend_run::{Done, Returned, Setup};
+use stend_spec::arm::Switch;
+use stend_spec::order::Order;
+
+/// Executes a run, over the steps of persons that it waits for and the cuts of power that it asks for.
+pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, frontend: &Frontend) -> Result<Done> {
+    let mut setup = setup;
+    let stand = setup.stand.clone();
+    let given = Hosts::of(order);
+    let place = Place::measured(&given, stand.as_ref())?;
+    let owner = setup.run_file.to_string_lossy().into_owned();
+    // Before anything is built on a host with the drives of a stand, and before hours are measured for nothing.
+    if setup.resume.is_none() {
+        store::may_create(&setup.run_file)?;
+    }
+    (frontend.may_report)(&setup.run_file)?;
+    let mut storage =
+        stand.as_ref().map(|stand| storage::put_up(stand, &owner, &given, control, frontend)).transpose()?.flatten();
+    let done = loop {
+        stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
+        let (channel, stopper) = stend_run::channel();
+        control.aim(Some(stopper));
+        let on = setup.stand.as_ref().map_or_else(|| in_line(&setup.targets), |stand| stand.name.clone());
+        if let Some(storage) = &mut storage {
+            storage.watch(&mut setup, frontend);
+        }
+        frontend.tell(Progress::Began { run: &setup.id, suite: &setup.suite.name, on: &on });
+        let done = stend_run::execute(setup, channel, &mut |update| frontend.tell(Progress::Update(update)));
+        frontend.tell(Progress::Paused);
+        match &done.run_file {
+            Some(path) if done.error.is_none() && person_is_ready(path, control, frontend)? => {
+                setup = resumed(&path.to_string_lossy(), order, frontend)?;
+            }
+            Some(path) => match done.cut {
+                Some(cut) => {
+                    // Until then Ctrl-C ends all of it; the run file says where it was.
+                    control.aim(None);
+                    place.wait_until_it_answers(frontend)?;
+                    let returned = Some(Returned { cut, answered: stend_wire::now() });
+                    setup = Setup { returned, ..resumed(&path.to_string_lossy(), order, frontend)? };
+                }
+                None => break done,
+            },
+            None => break done,
+        }
+    };
+    if let Some(storage) = storage {
+        // Under a client that has not let go it would be a fault of the storage.
+        let lost = done.error.as_ref().is_some_and(|error| error.kind == Kind::HostLost);
+        let failed = if lost { None } else { storage.take_down(control, frontend).err() };
+        if let Some(error) = &failed {
+            frontend.tell(Progress::Failed(error));
+        }
+        if lost || failed.is_some() {
+            frontend.note(storage.left());
+        }
+    }
+    if let Some(stand) = &stand {
+        left_up(stand, &done, &place, frontend);
+    }
+    Ok(done)
+}
+
+/// Names the stand that an abort or a lost worker left, and what takes it down.
+fn left_up(stand: &StandText, done: &Done, place: &Place, frontend: &Frontend) {
+    let (name, words) = (&stand.name, place.words());
+    let told = match place {
+        Place::Here if !stend_stand::known_stands().contains(name) => return,
+        Place::Here => say!(
+            "the stand `{name}` is still up; `stend stand down {name}` takes it down",
+            "стенд `{name}` остался поднятым; убрать его: `stend stand down {name}`"
+        ),
+        // One of this run alone has ended with it.
+        Place::Lab(_) if place.standing().is_none() => return,
+        // A host that is gone cannot be asked.
+        Place::Lab(_) | Place::Far(_) => {
+            let ended = done.error.as_ref().map(|error| error.kind);
+            if !matches!(ended, Some(Kind::HostLost | Kind::Interrupted | Kind::Terminated)) {
+                return;
+            }
+            let there = place.name().en;
+            say!(
+                "the stand `{name}` may still be up on `{there}`: `stend stand status{words}` shows it, `stend stand down {name}{words}` takes it down",
+                "стенд `{name}` мог остаться поднятым на `{there}`: покажет `stend stand status{words}`, уберёт `stend stand down {name}{words}`"
+            )
+        }
+    };
+    frontend.note(told);
+}
+
+/// If the run waits for a person and somebody is there: whether they did what is to be done. A reboot cannot be waited for.
+fn person_is_ready(path: &Path, control: &Control, frontend: &Frontend) -> Result<bool> {
+    let run = store::read(path)?;
+    let RunState::Suspended { arm, instruction } = &run.state else { return Ok(false) };
+    let next = run.header.inputs.suite.arms.get(*arm as usize);
+    let waits = next.is_some_and(|arm| matches!(arm.switch, Switch::Person { .. }));
+    let Some(ready) = frontend.ready.filter(|_| waits) else { return Ok(false) };
+    control.aim(None);
+    Ok(ready(next.map_or("", |arm| &arm.name), instruction))
+}

@@ -1,0 +1,62 @@
+//! Machines of the lab that stay up: read from their files, and started.
+
+use crate::Progress;
+use std::time::Duration;
+use stend_base::format::fixed;
+use stend_base::{Error, Kind, Lang, Result, Say, say};
+use stend_lab::{Contents, Image, Order, Standing, Start};
+use stend_spec::machine::Machine;
+
+/// Starts the machine of a file; it stays up.
+///
+/// Errors: those of the file, of an image that is missing, and of the start; `Interrupted` where `stopped` says so.
+pub fn start(
+    file: &str,
+    cold: bool,
+    stopped: &dyn Fn() -> bool,
+    tell: &dyn Fn(Progress<'_>),
+) -> Result<(Standing, Start)> {
+    let (machine, text) = read_machine(file)?;
+    let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
+    let image = Image::find(&cache, &Contents::of(&machine))?;
+    stend_lab::startable(&machine.name, &place)?;
+    tell(Progress::Note(announcement(&machine)));
+    let order = Order { machine: &machine, text: &text, image: &image, cache: &cache, cold };
+    let (standing, start) = stend_lab::up(&order, &place, stopped)?;
+    start.notes.iter().for_each(|note| tell(Progress::Note(note.clone())));
+    Ok((standing, start))
+}
+
+/// A machine file, and its text.
+///
+/// Errors: `Spec` if it cannot be read or is no machine file.
+pub fn read_machine(name: &str) -> Result<(Machine, String)> {
+    let limit = stend_spec::parse::SIZE_MAX as u64;
+    let text = stend_sys::regular::text(name, limit).map_err(|why| unreadable(name, &why))?;
+    Ok((stend_spec::parse::machine(&text, name)?, text))
+}
+
+/// That a machine is there again after its power was cut.
+pub fn answers(name: &str, took: Duration) -> Say {
+    let [en, ru] = [Lang::En, Lang::Ru].map(|lang| fixed(took.as_secs_f64(), 1, lang));
+    say!(
+        "the power of `{name}` was cut; its guest answers again after {en} s",
+        "питание `{name}` отключалось; гостевая система снова отвечает через {ru} с"
+    )
+}
+
+pub(crate) fn announcement(machine: &Machine) -> Say {
+    let name = &machine.name;
+    say!("starting the machine `{name}` of the lab", "запускается машина лаборатории `{name}`")
+}
+
+pub(crate) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
+    Error::new(
+        Kind::Spec,
+        say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"),
+    )
+    .hint(say!(
+        "name a machine file that you may read; docs/formats/lab.md has examples",
+        "укажите доступный для чтения файл машины; примеры есть в docs/formats/lab.md"
+    ))
+}

@@ -1,0 +1,201 @@
+//! Where a worker runs: on this machine, in a machine of the lab, or on another host. Must not decide what it does there.
+
+use crate::frontend::Frontend;
+use crate::machine::{announcement, answers, read_machine, unreadable};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_lab::{Contents, Image, Standing};
+use stend_record::StandText;
+use stend_run::Power;
+use stend_spec::order::Order;
+use stend_wire::{Host, Remote};
+
+/// How long a worker of this machine may take until it speaks; milliseconds are usual.
+const HELLO_LIMIT: Duration = Duration::from_secs(60);
+/// The same of a machine that is up, whose last worker may still be undoing what it made.
+const STANDING_LIMIT: Duration = Duration::from_secs(90);
+/// Before a host that is no machine of the lab, where both can be named.
+const FAR: &str = "ssh:";
+
+/// Hosts as the user names them.
+#[derive(Debug, Clone, Default)]
+pub struct Hosts {
+    /// A machine of the lab: one that is up, or its file.
+    pub lab: Option<String>,
+    /// A host that `ssh` reaches.
+    pub ssh: Option<String>,
+    /// The host with the drives of a stand of two hosts.
+    pub storage: Option<String>,
+}
+
+impl Hosts {
+    /// Those of an order.
+    pub(crate) fn of(order: &Order) -> Hosts {
+        Hosts { lab: order.lab.clone(), ssh: order.ssh.clone(), storage: order.storage.clone() }
+    }
+}
+
+/// Where a worker runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    Here,
+    /// A machine of the lab: one that is up, or a file.
+    Lab(String),
+    Far(Remote),
+}
+
+impl Place {
+    /// What is measured, by `--lab` and `--ssh`, or what the stand makes: then the machine of that name that is up, else its file.
+    pub(crate) fn measured(given: &Hosts, stand: Option<&StandText>) -> Result<Place> {
+        let place = match (&given.lab, &given.ssh) {
+            (Some(lab), _) => Place::Lab(lab.clone()),
+            (None, Some(host)) => Place::Far(Remote::new(host)?),
+            (None, None) => Place::Here,
+        };
+        let file = stand.map(machine_of).transpose()?.flatten();
+        let Some((file, stand)) = file.zip(stand) else { return Ok(place) };
+        if place != Place::Here {
+            let name = &stand.file;
+            return Err(Error::new(
+                Kind::Usage,
+                say!(
+                    "the stand in `{name}` makes its machine, and another one is named",
+                    "стенд из `{name}` создаёт свою машину, а указана другая"
+                ),
+            )
+            .hint(say!(
+                "leave out `--lab` and `--ssh`, or `machine` in the file",
+                "уберите `--lab` и `--ssh` или `machine` в файле"
+            )));
+        }
+        let (machine, _) = read_machine(&file)?;
+        match stend_lab::find(&machine.name, &stend_lab::runtime_directory()?) {
+            Ok(standing) => Ok(Place::Lab(standing.name)),
+            Err(_) => Ok(Place::Lab(file)),
+        }
+    }
+
+    /// The host with the drives, by `--storage`; `None`: there is no other.
+    pub(crate) fn storage(given: &Hosts) -> Result<Option<Place>> {
+        let Some(given) = &given.storage else { return Ok(None) };
+        match given.strip_prefix(FAR) {
+            Some(host) => Remote::new(host).map(Place::Far).map(Some),
+            None => Ok(Some(Place::Lab(given.clone()))),
+        }
+    }
+
+    /// What people call it.
+    pub(crate) fn name(&self) -> Say {
+        match self {
+            Place::Here => say!("this machine", "эта машина"),
+            Place::Lab(name) => Say::same(name),
+            Place::Far(remote) => Say::same(remote.name()),
+        }
+    }
+
+    /// The words of a command that is to be carried out there, with a space before them.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Place::Here => String::new(),
+            Place::Lab(name) => format!(" --lab {name}"),
+            Place::Far(remote) => format!(" --ssh {}", remote.name()),
+        }
+    }
+
+    /// The same where it is the host with the drives.
+    pub(crate) fn words_of_storage(&self) -> String {
+        match self {
+            Place::Here => String::new(),
+            Place::Lab(name) => format!(" --storage {name}"),
+            Place::Far(remote) => format!(" --storage {FAR}{}", remote.name()),
+        }
+    }
+
+    /// Starts a worker there.
+    ///
+    /// A machine that is started for it ends with the calling thread, so that must be the one that lives as long as the process.
+    pub(crate) fn reach(&self, frontend: &Frontend) -> Result<Host> {
+        match self {
+            Place::Here => Host::reach(own("worker", None), HELLO_LIMIT),
+            Place::Far(remote) => remote.reach(&mut |told| frontend.note(told)),
+            Place::Lab(wanted) => in_lab(wanted, frontend),
+        }
+    }
+
+    /// The machine of the lab that stays up, if it is one.
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        let Place::Lab(wanted) = self else { return None };
+        stend_lab::runtime_directory().and_then(|runtime| stend_lab::find(wanted, &runtime)).ok()
+    }
+
+    /// Power over that machine.
+    pub(crate) fn power(&self) -> Option<Power> {
+        let standing = self.standing()?;
+        Some(Power { keeps: stend_lab::KEEP.to_string(), cut: Box::new(move || standing.cut()) })
+    }
+
+    /// Waits until that machine, whose power a run has cut, answers again.
+    pub(crate) fn wait_until_it_answers(&self, frontend: &Frontend) -> Result<()> {
+        let Some(standing) = self.standing() else { return Ok(()) };
+        let took = standing.back(&|| false)?;
+        frontend.note(answers(&standing.name, took));
+        Ok(())
+    }
+}
+
+/// The machine file of a stand that makes its host, from where this program stands.
+pub(crate) fn machine_of(stand: &StandText) -> Result<Option<String>> {
+    let machine = stend_spec::parse::stand(&stand.text, &stand.file)?.machine;
+    let beside = Path::new(&stand.file).parent().unwrap_or(Path::new(""));
+    // Never a name: those have neither a slash nor a dot.
+    Ok(machine.map(|machine| Path::new(".").join(beside).join(machine).to_string_lossy().into_owned()))
+}
+
+/// The worker of a machine of the lab that is up, or that is started.
+fn in_lab(wanted: &str, frontend: &Frontend) -> Result<Host> {
+    // A name has no dot and no slash: a machine file always has one of both, or does not exist.
+    let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
+    match up {
+        Ok(standing) => {
+            standing.free()?;
+            let mut command = own("lab", Some(["connect", wanted]));
+            stend_sys::process::die_with_parent(&mut command);
+            Host::reach(command, STANDING_LIMIT)
+        }
+        Err(not_up) if !Path::new(wanted).exists() => Err(unknown(wanted, &not_up)),
+        Err(_) => {
+            let (machine, _) = read_machine(wanted)?;
+            let cache = stend_lab::cache_directory()?;
+            let image = Image::find(&cache, &Contents::of(&machine))?;
+            frontend.note(announcement(&machine));
+            Ok(stend_lab::boot(&machine, &image, &cache)?.host)
+        }
+    }
+}
+
+/// Neither a file nor the name of a machine that is up.
+fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
+    if wanted.contains(['/', '.']) {
+        let told = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return unreadable(wanted, &Say::same(told.to_string()));
+    }
+    let error = Error::new(
+        not_up.kind,
+        say!(
+            "`{wanted}` is neither a machine file nor a machine that is up",
+            "`{wanted}` — не файл машины и не запущенная машина"
+        ),
+    );
+    error.hint(say!("`stend lab list` shows which are up", "запущенные покажет `stend lab list`"))
+}
+
+/// This binary with this verb.
+fn own(verb: &str, arguments: Option<[&str; 2]>) -> Command {
+    // Not by its path: there may be another build by now, and both ends must be of one.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("stend").arg(verb).args(arguments.into_iter().flatten());
+    command
+}

@@ -1,0 +1,136 @@
+//! What a run needs, from an order or from the file of a run that ended early.
+
+use crate::frontend::Frontend;
+use crate::inputs::{self, since_1970};
+use crate::place::{Hosts, Place};
+use crate::traces;
+use std::path::{Path, PathBuf};
+use stend_base::{Error, Kind, Result, say};
+use stend_record::store;
+use stend_record::targets::{in_line, names};
+use stend_run::{Progressed, Resume, Setup};
+use stend_spec::order::{NamedText, Order, SuiteWork};
+
+/// What a new run needs, on a stand if its file is given. A dry run makes no directory.
+pub(crate) fn setup(
+    order: &Order,
+    work: &SuiteWork,
+    stand: Option<&NamedText>,
+    dry: bool,
+    frontend: &Frontend,
+) -> Result<Setup> {
+    let stand = stand.cloned().map(inputs::stand_text).transpose()?;
+    let mut suite = inputs::suite(&work.suite)?;
+    if let Some(engine) = work.engine {
+        suite.run_by(engine);
+    }
+    let traces = traces::ordered(&suite, Path::new(&work.directory), &work.traces)?;
+    let now = since_1970();
+    let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));
+    let run_file = match &order.output {
+        Some(path) => absolute(Path::new(path))?,
+        None => {
+            let directory = store::directory()?;
+            if !dry {
+                store::make_directory(&directory)?;
+            }
+            directory.join(format!("{id}.{}", store::EXTENSION))
+        }
+    };
+    let place = Place::measured(&Hosts::of(order), stand.as_ref())?;
+    let power = place.power();
+    stend_run::may_cut(&suite, power.as_ref())?;
+    Ok(Setup {
+        suite,
+        suite_text: work.suite.text.clone(),
+        seed: work.seed,
+        time_budget: work.time_budget,
+        traces,
+        targets: order.on.clone(),
+        permission: order.permission.clone(),
+        id,
+        label: order.label.clone(),
+        run_file,
+        known_in: store::directory().ok(),
+        command_line: frontend.command_line.clone(),
+        host: place.reach(frontend)?,
+        power,
+        started_unix: now.as_secs() as i64,
+        resume: None,
+        stand,
+        storage: None,
+        returned: None,
+        one_block: false,
+    })
+}
+
+/// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
+pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<Setup> {
+    let found = store::locate(file, &store::directory()?)?;
+    found.note().into_iter().for_each(|note| frontend.note(note));
+    let path = found.path;
+    if stend_run::is_going_on(&path) {
+        let shown = path.display();
+        return Err(Error::new(
+            Kind::Preflight,
+            say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
+        )
+        .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
+    }
+    let run = inputs::read_run(&path)?;
+    let progressed = stend_run::progressed(&run)?;
+    let header = run.header;
+    let place = Place::measured(&Hosts::of(order), header.stand.as_ref())?;
+    let power = place.power();
+    stend_run::may_cut(&header.inputs.suite, power.as_ref())?;
+    Ok(Setup {
+        suite: header.inputs.suite.clone(),
+        suite_text: header.suite_text,
+        seed: header.inputs.seed,
+        time_budget: header.inputs.time_budget,
+        traces: traces::again(&header.inputs.traces)?,
+        targets: targets_of_resumed(&progressed, order)?,
+        permission: order.permission.clone(),
+        id: header.id,
+        label: header.label,
+        run_file: absolute(&path)?,
+        known_in: store::directory().ok(),
+        command_line: header.command_line,
+        host: place.reach(frontend)?,
+        power,
+        started_unix: header.started_unix,
+        resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
+        stand: header.stand,
+        storage: None,
+        returned: None,
+        one_block: false,
+    })
+}
+
+/// The targets of the earlier sessions, or those that the next arm puts in their place.
+fn targets_of_resumed(progressed: &Progressed, order: &Order) -> Result<Vec<String>> {
+    let (earlier, given) = (names(&progressed.targets), order.on.clone());
+    if given.is_empty() {
+        return Ok(earlier);
+    }
+    let (then, now) = (in_line(&earlier), in_line(&given));
+    match earlier == given || progressed.new_target {
+        true => Ok(given),
+        false => Err(Error::new(
+            Kind::Usage,
+            say!("the run goes on with `{then}`, not with `{now}`", "прогон продолжается на `{then}`, а не на `{now}`"),
+        )
+        .hint(say!(
+            "only an arm that has `target_identity` in `expect` replaces the target",
+            "объект заменяет только вариант, у которого в `expect` есть `target_identity`"
+        ))),
+    }
+}
+
+/// A path that does not depend on where Stend runs.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|e| {
+        let path = path.display();
+        Error::new(Kind::Usage, say!("cannot use `{path}`: {e}", "нельзя использовать `{path}`: {e}"))
+    })
+}

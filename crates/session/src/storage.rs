@@ -1,0 +1,165 @@
+//! The host with the drives of a stand of two hosts: it is built there before the other host takes in what is handed out, and taken
+//! down after that has let go.
+
+use crate::control::Control;
+use crate::frontend::Frontend;
+use crate::place::{Hosts, Place};
+use stend_base::{Error, Kind, Result, say};
+use stend_record::{EventKind, StandText};
+use stend_run::Setup;
+use stend_spec::stand::Side;
+use stend_wire::{StandAnswer, StandFile, StandOrder};
+
+/// A stand of two hosts, as the host with the drives knows it.
+pub(crate) struct Storage {
+    /// The machine.
+    host: Place,
+    /// Name of the stand.
+    stand: String,
+    /// It was up before: then it stays.
+    was_up: bool,
+    /// Paths of what is handed out, on that host.
+    handed_out: Vec<String>,
+    /// What was done, until it is in the run file.
+    done: Vec<EventKind>,
+}
+
+/// Name of the host with the drives; `None`: the stand has one host.
+///
+/// Errors: `Usage` where the file of the stand and the command line do not agree on how many hosts there are.
+pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<Place>> {
+    let across = stend_spec::parse::stand(&stand.text, &stand.file)?.across.is_some();
+    let host = Place::storage(given)?;
+    let measured = Place::measured(given, Some(stand))?;
+    let file = &stand.file;
+    match (across, host) {
+        (true, None) => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "the stand in `{file}` is of two hosts, and only one is given",
+                "стенд из `{file}` — на двух машинах, а указана одна"
+            ),
+        )
+        .hint(say!(
+            "`--lab NAME`, `--ssh HOST` or neither is what is measured; `--storage NAME` or `--storage ssh:HOST` has the drives",
+            "измеряется `--lab ИМЯ`, `--ssh МАШИНА` или эта машина; накопители — у `--storage ИМЯ` или `--storage ssh:МАШИНА`"
+        ))),
+        (false, Some(_)) => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "the stand in `{file}` is of one host: `--storage` has no use",
+                "стенд из `{file}` — на одной машине: `--storage` не нужен"
+            ),
+        )
+        .hint(say!("`across` in the file makes it one of two", "стендом на двух машинах его делает `across` в файле"))),
+        (true, Some(host)) if measured == host => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "what is measured and `--storage` are one machine",
+                "измеряемая машина и `--storage` — одна и та же машина"
+            ),
+        )),
+        (true, Some(Place::Lab(lab))) if !matches!(measured, Place::Lab(_)) => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`{lab}` of the lab is reached by machines of the lab alone",
+                "машину лаборатории `{lab}` видят только машины лаборатории"
+            ),
+        )
+        .hint(say!(
+            "`--lab NAME` is one that is measured; `--storage ssh:HOST` is a host outside of it",
+            "`--lab ИМЯ` — измеряемая машина лаборатории; `--storage ssh:МАШИНА` — машина вне её"
+        ))),
+        (_, host) => Ok(host),
+    }
+}
+
+/// Has the host with the drives do something about its part of a stand; everything that it does goes to `tell`.
+pub(crate) fn order(
+    host: &Place,
+    what: StandOrder,
+    control: &Control,
+    frontend: &Frontend,
+    tell: &mut dyn FnMut(&EventKind),
+) -> Result<StandAnswer> {
+    let (channel, stopper) = stend_run::channel();
+    control.aim(Some(stopper));
+    let answer = stend_run::order(host.reach(frontend)?, what, channel, tell);
+    control.aim(None);
+    answer
+}
+
+/// Of a stand file the part of one host.
+pub(crate) fn part(stand: &StandText, side: Side) -> StandFile {
+    let StandText { file, text, nonce, .. } = stand.clone();
+    StandFile { text, file, nonce, side: Some(side) }
+}
+
+/// Builds the part of the host with the drives; `None`: the stand has one host.
+pub(crate) fn put_up(
+    stand: &StandText,
+    owner: &str,
+    given: &Hosts,
+    control: &Control,
+    frontend: &Frontend,
+) -> Result<Option<Storage>> {
+    let Some(host) = host_of(stand, given)? else { return Ok(None) };
+    let name = &stand.name;
+    let known = order(&host, StandOrder::Status(None), control, frontend, &mut |_| {})?;
+    let was_up = matches!(known, StandAnswer::Status(stands) if stands.iter().any(|one| one.name == *name));
+    // Both words are one: it is never this machine.
+    let there = host.name().en;
+    let told = say!("building `{name}` on `{there}`", "стенд `{name}` поднимается на `{there}`");
+    frontend.note(told);
+    let mut storage =
+        Storage { host: host.clone(), stand: name.clone(), was_up, handed_out: Vec::new(), done: Vec::new() };
+    let up = StandOrder::Up { stand: part(stand, Side::Storage), until_release: false, owner: owner.to_string() };
+    let mut keep = |kind: &EventKind| {
+        storage.done.push(kind.clone());
+    };
+    match order(&host, up, control, frontend, &mut keep) {
+        Ok(answer) => {
+            if let StandAnswer::Up(raised) = answer {
+                storage.handed_out = raised.targets;
+            }
+            Ok(Some(storage))
+        }
+        Err(error) => {
+            // The first error is the one to be told; what cannot be taken away now is named by `stand status`.
+            drop(storage.take_down(control, frontend));
+            Err(error)
+        }
+    }
+}
+
+impl Storage {
+    /// Has the host watched while the other one is measured. What keeps it from being watched keeps nobody from measuring: it is told,
+    /// and kept in the run file.
+    pub(crate) fn watch(&mut self, setup: &mut Setup, frontend: &Frontend) {
+        // Both words are one: it is never this machine.
+        let name = self.host.name().en;
+        let mut storage = stend_run::Storage::new(&name, std::mem::take(&mut self.done));
+        if let Err(error) = storage.watch(self.host.reach(frontend), self.handed_out.clone()) {
+            frontend.note(stend_run::unwatched(&name, &error.message));
+        }
+        setup.storage = Some(storage);
+    }
+
+    /// Takes it down, unless it was up before.
+    pub(crate) fn take_down(&self, control: &Control, frontend: &Frontend) -> Result<()> {
+        if self.was_up {
+            return Ok(());
+        }
+        order(&self.host, StandOrder::Down(self.stand.clone()), control, frontend, &mut |_| {}).map(drop)
+    }
+
+    /// How to take it down by hand.
+    pub(crate) fn left(&self) -> stend_base::Say {
+        let Storage { host, stand, .. } = self;
+        let (name, words) = (host.name().en, host.words());
+        say!(
+            "the stand `{stand}` is still up on `{name}`; `stend stand down {stand}{words}` takes it down",
+            "стенд `{stand}` остался поднятым на `{name}`; убрать его: `stend stand down {stand}{words}`"
+        )
+    }
+}

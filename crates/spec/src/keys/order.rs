@@ -1,0 +1,128 @@
+//! The keys of an order: everything that a user asks of `stend run` in one go. Data only; must not parse.
+
+use super::{ENGINES, Limits, Mapping, Shape, optional, required, words};
+use crate::order::VERSION;
+use stend_base::Nanos;
+
+/// Versions that are read.
+pub const VERSIONS: Limits<u32> = Limits { least: VERSION, most: VERSION };
+/// Bytes of a path, an identity, or the name of a host.
+pub const WORD: Limits<usize> = Limits { least: 1, most: 4096 };
+/// Values of a list.
+pub const SEVERAL: Limits<usize> = Limits { least: 0, most: 1000 };
+/// Stands of a campaign.
+pub const STANDS: Limits<usize> = Limits { least: 0, most: 100 };
+/// Time that a run may be given.
+pub const BUDGET: Limits<Nanos> = Limits { least: Nanos::SECOND, most: super::SPAN_MAX };
+
+const PATH: Shape = Shape::Spelled("1 to 4096 bytes without control characters", "^[^\\u0000-\\u001f\\u007f]{1,4096}$");
+const LABEL: Shape = Shape::Spelled(
+    "1 to 64 characters without control characters, not `last`",
+    "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$",
+);
+const TEXT: Shape = Shape::Spelled("the whole text of the file, at most 1 MiB", "^[\\s\\S]*$");
+const SEED: Shape = Shape::Spelled("a whole number below 2^64, in quotes", "^[0-9]{1,20}$");
+
+/// The whole order.
+pub const ORDER: Mapping = Mapping {
+    en: "an order",
+    ru: "заказ",
+    doc: "What `stend run` is asked for. Either `suite` with `seed`, or `resume`.",
+    keys: &[
+        required("order", Shape::Whole(VERSIONS), "Version of this format."),
+        optional("suite", "absent", Shape::Map(&FILE), "The suite."),
+        optional("directory", "where Stend runs", PATH, "Directory at which relative paths of the suite begin."),
+        optional(
+            "traces",
+            "absent",
+            Shape::List(&TRACE, SEVERAL),
+            "The traces that the suite replays, in its order. One that is not the same any more is refused. Absent: whatever is there.",
+        ),
+        optional("seed", "absent", SEED, "Seed of all random choices; needed with `suite`."),
+        optional("engine", "as the suite says", Shape::Word(|| words(ENGINES)), "Who makes the load of every case."),
+        optional("time_budget", "absent", Shape::Span(BUDGET), "Wall time that the run should take."),
+        optional("resume", "absent", PATH, "A run that ended early and goes on: its id, its file, or `last`."),
+        optional(
+            "stands",
+            "absent",
+            Shape::List(&FILE, STANDS),
+            "Stands to put up, measure and take down; several are measured one after the other and compared with the first. Not with `on` or `resume`.",
+        ),
+        optional("rebuild", "false", Shape::Bool, "The stands are built anew for every block of the suite."),
+        optional(
+            "on",
+            "absent",
+            Shape::Several(&PATH, SEVERAL),
+            "Targets, by path or identity, in the order in which they form the range. Needed without `stands` and `resume`.",
+        ),
+        optional(
+            "lab",
+            "absent",
+            PATH,
+            "The machine of the lab in which it is measured: the name of one that is up, or a machine file.",
+        ),
+        optional("ssh", "absent", PATH, "The host on which it is measured, as `ssh` knows it; not with `lab`."),
+        optional(
+            "storage",
+            "absent",
+            PATH,
+            "The host with the drives of a stand of two hosts: `ssh:HOST`, or a machine of the lab that is up.",
+        ),
+        optional(
+            "permission",
+            "nothing",
+            Shape::Map(&PERMISSION),
+            "What may be written and executed. An order allows what is written here, and nothing else.",
+        ),
+        optional(
+            "label",
+            "absent",
+            LABEL,
+            "What the run is called in lists and reports, and by which it is found. Not with `resume`: that run has its own.",
+        ),
+        optional("output", "a name of its own", PATH, "The run file to write."),
+    ],
+};
+
+/// A file with its text.
+pub const FILE: Mapping = Mapping {
+    en: "a file",
+    ru: "файл",
+    doc: "The text of a file, as it was when the order was made.",
+    keys: &[
+        required("file", PATH, "Its name, for errors; of a stand also where its relative paths begin."),
+        required("text", TEXT, "What is in it."),
+    ],
+};
+
+/// A trace.
+pub const TRACE: Mapping = Mapping {
+    en: "a trace",
+    ru: "трасса",
+    doc: "A trace as it was when the order was made.",
+    keys: &[
+        required("file", PATH, "Its file."),
+        required("sha256", Shape::Spelled("64 hexadecimal digits", "^[0-9a-f]{64}$"), "SHA-256 of what is in it."),
+    ],
+};
+
+/// What is allowed.
+pub const PERMISSION: Mapping = Mapping {
+    en: "a permission",
+    ru: "разрешение",
+    doc: "What the order allows, as the options of `stend run` of these names do.",
+    keys: &[
+        optional("confirm", "nothing", Shape::Several(&PATH, SEVERAL), "Identities of devices that may be written."),
+        optional(
+            "overwrite_signatures",
+            "none",
+            Shape::Several(&PATH, SEVERAL),
+            "Signatures that may be written over.",
+        ),
+        optional("commands", "false", Shape::Bool, "Commands of the suite may be executed, and settings changed."),
+        optional("beside", "false", Shape::Bool, "Another run may load the same drives at the same time."),
+    ],
+};
+
+/// Every mapping of an order, the whole first.
+pub const ALL: &[&Mapping] = &[&ORDER, &FILE, &TRACE, &PERMISSION];

@@ -1,0 +1,216 @@
+//! From YAML (or JSON, which is YAML) to an [`Order`].
+
+use super::{Map, boolean, list, text, whole, word};
+use crate::keys::{ENGINES, Limits, order as known};
+use crate::order::{NamedText, Order, SuiteWork, TraceFile, VERSION, Work, not_a_label};
+use crate::permission::Permission;
+use crate::yaml::{self, Node, Value};
+use stend_base::{Nanos, Result, Say, say};
+
+/// Largest order, bytes: a suite and some stands of the largest size, quoted.
+pub const ORDER_MAX: usize = 8 << 20;
+
+/// Parses an order. `file` names it in errors; kind of every error is `Spec`. What the texts in it say is looked at by whoever carries
+/// it out.
+pub fn order(text: &str, file: &str) -> Result<Order> {
+    parsed(text, file).map_err(|error| {
+        error.or_hint(say!(
+            "docs/formats/order.md describes every key; `stend run SUITE --on PATH --print-order` prints an order",
+            "все ключи описаны в docs/formats/order.md; заказ напечатает `stend run НАБОР --on ПУТЬ --print-order`"
+        ))
+    })
+}
+
+fn parsed(text: &str, file: &str) -> Result<Order> {
+    let root = yaml::parse_up_to(text, file, ORDER_MAX)?;
+    let mut map = Map::of(&root, file, &known::ORDER)?;
+    let version = map.required("order", version)?;
+    let suite = map.optional("suite", named_text)?;
+    let directory = map.optional("directory", path)?;
+    let traces = map.optional("traces", |node, file| several(node, file, known::SEVERAL, trace))?;
+    let seed = map.optional("seed", seed)?;
+    let engine = map.optional("engine", |node, file| word(node, file, ENGINES))?;
+    let time_budget = map.optional("time_budget", budget)?;
+    let resume = map.optional("resume", path)?;
+    let of_suite =
+        directory.is_some() || traces.is_some() || seed.is_some() || engine.is_some() || time_budget.is_some();
+    let stands =
+        map.optional("stands", |node, file| several(node, file, known::STANDS, named_text))?.unwrap_or_default();
+    let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
+    let on = map.optional("on", paths)?.unwrap_or_default();
+    let lab = map.optional("lab", path)?;
+    let ssh = map.optional("ssh", path)?;
+    let storage = map.optional("storage", path)?;
+    let permission = map.optional("permission", permission)?.unwrap_or_default();
+    let label = map.optional("label", label)?;
+    let output = map.optional("output", path)?;
+    map.finish()?;
+    let contradiction = |what: Say| Err(root.error(file, what));
+    let work = match (suite, resume, seed) {
+        (Some(suite), None, Some(seed)) => {
+            let (directory, traces) = (directory.unwrap_or_default(), traces.unwrap_or_default());
+            Work::Suite(Box::new(SuiteWork { suite, directory, traces, seed, engine, time_budget }))
+        }
+        (Some(_), None, None) => {
+            return contradiction(say!(
+                "an order with a suite needs a `seed`: two processes must make the same plan of it",
+                "заказу с набором нужен `seed`: два процесса должны составить по нему один и тот же план"
+            ));
+        }
+        (None, Some(resume), None) if !of_suite => Work::Resume { resume },
+        _ => {
+            return contradiction(say!(
+                "an order has either `suite` with its keys, or `resume`",
+                "в заказе либо `suite` со своими ключами, либо `resume`"
+            ));
+        }
+    };
+    let order = Order { version, work, stands, rebuild, on, lab, ssh, storage, permission, label, output };
+    match misfit(&order) {
+        Some(what) => contradiction(what),
+        None => Ok(order),
+    }
+}
+
+/// What cannot be asked for together, as on the command line.
+fn misfit(order: &Order) -> Option<Say> {
+    let resumes = matches!(order.work, Work::Resume { .. });
+    let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
+    Some(match () {
+        () if order.lab.is_some() && order.ssh.is_some() => {
+            say!("`lab` and `ssh` are two places", "`lab` и `ssh` — два разных места")
+        }
+        () if !order.stands.is_empty() && (resumes || !order.on.is_empty()) => {
+            say!(
+                "`stands` make the targets: neither `on` nor `resume` goes with them",
+                "объекты создают `stands`: с ними нельзя ни `on`, ни `resume`"
+            )
+        }
+        () if !order.stands.is_empty() && asks => say!(
+            "drives of a stand are confirmed in its file, not in `permission`",
+            "накопители стенда подтверждает его файл, а не `permission`"
+        ),
+        () if order.rebuild && order.stands.is_empty() => {
+            say!("`rebuild` needs `stands`", "для `rebuild` нужны `stands`")
+        }
+        () if order.stands.is_empty() && !resumes && order.on.is_empty() => {
+            say!("an order needs `on`, `stands` or `resume`", "заказу нужно `on`, `stands` или `resume`")
+        }
+        () if resumes && order.output.is_some() => {
+            say!("a run that goes on has its file already", "у продолжаемого прогона уже есть файл")
+        }
+        () if resumes && order.label.is_some() => {
+            say!("a run that goes on has its label already", "у продолжаемого прогона метка уже есть или её нет")
+        }
+        () => return None,
+    })
+}
+
+fn label(node: &Node, file: &str) -> Result<String> {
+    let found = text(node, file)?;
+    match not_a_label(&found) {
+        Some(why) => Err(node.error(file, why)),
+        None => Ok(found),
+    }
+}
+
+fn version(node: &Node, file: &str) -> Result<u32> {
+    match node.value {
+        Value::Int(found) if found == i128::from(VERSION) => Ok(VERSION),
+        Value::Int(found) => {
+            let message = say!("an order of version {found}", "заказ версии {found}");
+            Err(node
+                .error(file, message)
+                .hint(say!("this Stend reads version {VERSION}", "этот Stend читает версию {VERSION}")))
+        }
+        _ => whole(node, file, known::VERSIONS),
+    }
+}
+
+fn named_text(node: &Node, file: &str) -> Result<NamedText> {
+    let mut map = Map::of(node, file, &known::FILE)?;
+    let found = NamedText { file: map.required("file", path)?, text: map.required("text", text)? };
+    map.finish()?;
+    Ok(found)
+}
+
+fn trace(node: &Node, file: &str) -> Result<TraceFile> {
+    let mut map = Map::of(node, file, &known::TRACE)?;
+    let sha256 = |node: &Node, file: &str| {
+        let found = text(node, file)?;
+        let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        match found.len() == 64 && found.bytes().all(hexadecimal) {
+            true => Ok(found),
+            false => Err(node.error(file, say!("not 64 hexadecimal digits", "не 64 шестнадцатеричные цифры"))),
+        }
+    };
+    let found = TraceFile { file: map.required("file", path)?, sha256: map.required("sha256", sha256)? };
+    map.finish()?;
+    Ok(found)
+}
+
+fn permission(node: &Node, file: &str) -> Result<Permission> {
+    let mut map = Map::of(node, file, &known::PERMISSION)?;
+    let found = Permission {
+        confirm: map.optional("confirm", paths)?.unwrap_or_default(),
+        overwrite_signatures: map.optional("overwrite_signatures", paths)?.unwrap_or_default(),
+        commands: map.optional("commands", boolean)?.unwrap_or_default(),
+        beside: map.optional("beside", boolean)?.unwrap_or_default(),
+    };
+    map.finish()?;
+    Ok(found)
+}
+
+/// YAML has no whole numbers above 2^63 everywhere, so that a seed may be text.
+fn seed(node: &Node, file: &str) -> Result<u64> {
+    let found = match &node.value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::Text(text) => text.parse().ok(),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        node.error(file, say!("a seed is a whole number below 2^64", "`seed` — целое число меньше 2^64"))
+    })
+}
+
+fn budget(node: &Node, file: &str) -> Result<Nanos> {
+    let found = super::span(node, file)?;
+    match known::BUDGET.hold(&found) {
+        true => Ok(found),
+        false => Err(node.error(file, say!("a run takes 1 s to 7 days", "прогон длится от 1 с до 7 суток"))),
+    }
+}
+
+/// A path, an identity, a host: data, of which nothing is opened here.
+fn path(node: &Node, file: &str) -> Result<String> {
+    let found = text(node, file)?;
+    if known::WORD.hold(&found.len()) && !found.chars().any(char::is_control) {
+        return Ok(found);
+    }
+    let Limits { most, .. } = known::WORD;
+    Err(node.error(
+        file,
+        say!("not 1 to {most} bytes without control characters", "нужно от 1 до {most} байт без управляющих символов"),
+    ))
+}
+
+fn paths(node: &Node, file: &str) -> Result<Vec<String>> {
+    several(node, file, known::SEVERAL, path)
+}
+
+fn several<T>(
+    node: &Node,
+    file: &str,
+    limits: Limits<usize>,
+    one: impl Fn(&Node, &str) -> Result<T>,
+) -> Result<Vec<T>> {
+    let items = list(node, file)?;
+    if !limits.hold(&items.len()) {
+        let most = limits.most;
+        return Err(node.error(file, say!("more than {most} of them", "их больше {most}")));
+    }
+    items.iter().map(|item| one(item, file)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! The commands of each event, and of its undo. Reads the machine; must not change it.
+
+use super::copies::{path_down, snapshot};
+use super::corrupt::Region;
+use super::deed::{Change, Deed, run};
+use super::md::{add, erase, give_up, must_stand_a_loss, remove};
+use super::place::{Place, mapping_name, too_few};
+use super::{corrupt, fill, links, pools, processes, refused, replace};
+use crate::command::{told, words};
+use crate::roots::text;
+use stend_base::{Nanos, Result, Say, say};
+use stend_spec::fault::{Act, Which, cpu_switch, delayed, lossy};
+
+/// The change that an event is here, in the trial of a block.
+pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
+    let made = match act {
+        Act::DriveFail(which) => fail(place, *which, block),
+        Act::DriveReplace(which) => replace::replace(place, *which, block),
+        Act::DriveSlow(which, by) => remap(place, which.index(block, place.count()), |table| slow(table, *by)),
+        Act::DriveError(which) => error(place, which.index(block, place.count())),
+        Act::DriveCorrupt { drive, from, length } => {
+            corrupt::corrupt(place, *drive, Region { from: *from, length: *length }, block)
+        }
+        Act::Scrub => scrub(place),
+        Act::Snapshot => snapshot(place),
+        Act::PathDown(number) => path_down(place, *number),
+        Act::CpuOffline(cpu) => offline(*cpu),
+        Act::Fill(to) => fill::fill(place, *to),
+        Act::LinkDown(link) => links::down(place, link),
+        Act::LinkDelay(link, by) => links::shape(place, link, &delayed(*by)),
+        Act::LinkLoss(link, part) => links::shape(place, link, &lossy(*part)),
+        Act::ProcessKill { process, undo } => killed(place, process, undo),
+        Act::Command { command, undo } => {
+            Ok(Change { of: None, apply: vec![Deed::Own(command.clone())], undo: vec![Deed::Own(undo.clone())] })
+        }
+        // Whoever has its power in hand does not ask the machine itself.
+        Act::PowerCut => Err(say!("the power of this machine is not ours", "питание этой машины не в нашей власти")),
+    };
+    made.map_err(|why| refused(act, why))
+}
+
+/// A member that fails comes back as a new drive: without its superblock, which also keeps udev from adding it again at once.
+fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, Say> {
+    if place.arrays().next().is_none() {
+        return pools::fail(place, which, block);
+    }
+    let array = place.array()?;
+    must_stand_a_loss(array)?;
+    let members = place.members(array);
+    let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
+    let (array, path) = (place.path(array), place.path(member));
+    Ok(Change {
+        of: Some(member.name.clone()),
+        apply: vec![Deed::Run(give_up(&array, &path)), Deed::LetGo(remove(&array, &path)), Deed::Run(erase(&path))],
+        undo: vec![Deed::Run(add(&array, &path))],
+    })
+}
+
+/// A drive whose I/Os all fail. Whoever has copies gives it up, and takes it back only when told to.
+fn error(place: &Place, index: usize) -> std::result::Result<Change, Say> {
+    let mut change = remap(place, index, |table| format!("0 {} error", table.sectors))?;
+    if let (Some(array), Some(member)) = (place.arrays().next(), place.member(index)) {
+        place.array()?;
+        let state = array.sysfs.join("md").join(format!("dev-{}", member.name.replace('/', "!"))).join("state");
+        change.undo.push(Deed::Readd {
+            array: place.path(array),
+            member: place.path(member),
+            state: state.display().to_string(),
+        });
+    }
+    change.undo.extend(pools::mend(place));
+    Ok(change)
+}
+
+fn scrub(place: &Place) -> std::result::Result<Change, Say> {
+    if place.arrays().next().is_none() {
+        return pools::scrub(place).ok_or_else(|| {
+            say!(
+                "there is no array of md below the target, and no pool of ZFS or btrfs that the stand of this run made",
+                "под объектом нет ни массива md, ни пула ZFS или btrfs, созданных стендом этого прогона"
+            )
+        });
+    }
+    let array = place.array()?;
+    let path = array.sysfs.join("md/sync_action");
+    if !path.exists() {
+        let name = &array.name;
+        return Err(say!("{name} has no redundancy to check", "в {name} нет избыточности, которую можно проверить"));
+    }
+    let path = path.display().to_string();
+    let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
+    Ok(Change { of: Some(array.name.clone()), apply: vec![write("check")], undo: vec![write("idle")] })
+}
+
+fn offline(cpu: u32) -> std::result::Result<Change, Say> {
+    let path = cpu_switch(cpu);
+    if text(&path).as_deref() != Some("1") {
+        return Err(say!(
+            "CPU {cpu} is not there, or cannot be taken offline",
+            "процессора {cpu} нет, или его нельзя отключить"
+        ));
+    }
+    let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
+    Ok(Change { of: None, apply: vec![write("0")], undo: vec![write("1")] })
+}
+
+fn killed(place: &Place, name: &str, undo: &[String]) -> std::result::Result<Change, Say> {
+    processes::victims(place.roots(), name)?;
+    Ok(Change { of: None, apply: vec![Deed::Kill(name.to_string())], undo: vec![Deed::Own(undo.to_vec())] })
+}
+
+/// A table of one line that leads to one device.
+struct Table {
+    whole: String,
+    sectors: String,
+    device: String,
+    offset: String,
+}
+
+/// A mapping with another table, and with its own again.
+fn remap(place: &Place, index: usize, other: impl Fn(&Table) -> String) -> std::result::Result<Change, Say> {
+    let node = place.mapping(index)?;
+    let name = mapping_name(node)?;
+    let table = table_of(&name)?;
+    let load = |table: &str| {
+        vec![
+            run("dmsetup suspend --noflush --nolockfs", &[&name]),
+            run("dmsetup load --table", &[table, &name]),
+            run("dmsetup resume", &[&name]),
+        ]
+    };
+    Ok(Change { of: Some(node.name.clone()), apply: load(&other(&table)), undo: load(&table.whole) })
+}
+
+fn table_of(name: &str) -> std::result::Result<Table, Say> {
+    let told = told(&words("dmsetup table", &[name]))?;
+    parsed(&told).ok_or_else(|| {
+        say!(
+            "`{name}` is not one linear piece of a drive, nor a delay over one: `{told}`",
+            "`{name}` — не линейный кусок накопителя и не задержка над ним: `{told}`"
+        )
+    })
+}
+
+//= linux, Documentation/admin-guide/device-mapper: "<start> <length> linear <device> <offset>", "… delay <device> <offset> <delay> [<write_device> …]"
+fn parsed(told: &str) -> Option<Table> {
+    let mut lines = told.lines();
+    let (whole, None) = (lines.next()?.trim(), lines.next()) else { return None };
+    let words: Vec<&str> = whole.split_whitespace().collect();
+    match words[..] {
+        ["0", sectors, "linear" | "delay", device, offset, ..] => Some(Table {
+            whole: whole.to_string(),
+            sectors: sectors.to_string(),
+            device: device.to_string(),
+            offset: offset.to_string(),
+        }),
+        _ => None,
+    }
+}
+
+fn slow(table: &Table, by: Nanos) -> String {
+    let Table { sectors, device, offset, .. } = table;
+    format!("0 {sectors} delay {device} {offset} {}", by.0 / Nanos::millis(1).0)
+}
+
+#[cfg(test)]
+mod tests;

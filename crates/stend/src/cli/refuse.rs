@@ -1,0 +1,166 @@
+//! What is said of a command line that asks for help or cannot be understood. Must not know what the verbs do.
+
+use super::command;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Command};
+use std::process::ExitCode;
+use stend_base::{Error, Kind, Lang, Say, say};
+
+/// Prints the help that `stend help COMMAND` asks for, or refuses a command that there is not.
+pub fn print_help(arguments: &ArgMatches, lang: Lang) -> ExitCode {
+    let named = arguments.get_one::<String>("COMMAND").map(String::as_str);
+    let words = ["stend"].into_iter().chain(named).chain(["--help"]);
+    match command(lang).try_get_matches_from(words) {
+        Err(answer) => refuse(&answer, lang),
+        Ok(_) => {
+            let named = named.unwrap_or_default();
+            let error = Error::new(Kind::Bug, say!("`{named}` has no help", "у `{named}` нет справки"));
+            crate::out::print_error(&error, lang, false);
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+/// Prints help or version as asked, or says in the user's language what is wrong with the command line.
+pub fn refuse(error: &clap::Error, lang: Lang) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Written by clap to the standard output; a closed pipe there is the reader's choice.
+        drop(error.print());
+        return ExitCode::SUCCESS;
+    }
+    crate::out::print_error(&usage_error(error), lang, false);
+    ExitCode::from(Kind::Usage.exit_code())
+}
+
+fn usage_error(error: &clap::Error) -> Box<Error> {
+    let all = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    };
+    let text = |kind| all(kind).join(", ");
+    let argument = all(ContextKind::InvalidArg).iter().map(|name| plain(name)).collect::<Vec<_>>().join("`, `");
+    let value = text(ContextKind::InvalidValue);
+    let message = match error.kind() {
+        ErrorKind::UnknownArgument => say!("unknown argument `{argument}`", "неизвестный аргумент `{argument}`"),
+        ErrorKind::InvalidSubcommand => {
+            let name = text(ContextKind::InvalidSubcommand);
+            say!("unknown command `{name}`", "неизвестная команда `{name}`")
+        }
+        ErrorKind::MissingRequiredArgument => say!("`{argument}` is missing", "не указано: `{argument}`"),
+        ErrorKind::MissingSubcommand => say!("no command given", "команда не указана"),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let valid = text(ContextKind::ValidValue);
+            match valid.is_empty() || value.is_empty() {
+                true => say!("`{argument}` needs a value", "для `{argument}` нужно значение"),
+                false => say!(
+                    "`{value}` is not a value of `{argument}`: {valid}",
+                    "`{value}` — недопустимое значение `{argument}`: {valid}"
+                ),
+            }
+        }
+        ErrorKind::TooManyValues => {
+            say!(
+                "`{argument}` takes no value, `{value}` given",
+                "`{argument}` не принимает значения, указано `{value}`"
+            )
+        }
+        ErrorKind::ArgumentConflict => match plain(&text(ContextKind::PriorArg)) {
+            other if other.is_empty() || other == argument => {
+                say!("`{argument}` was given twice", "`{argument}` указан дважды")
+            }
+            other => {
+                say!("`{argument}` does not go with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
+            }
+        },
+        _ => Say::same(
+            StyledStr::to_string(&error.render()).lines().next().unwrap_or_default().trim_start_matches("error: "),
+        ),
+    };
+    let told = |kind| all(kind).into_iter().next();
+    let near = match error.kind() {
+        ErrorKind::InvalidValue => {
+            let valid = all(ContextKind::ValidValue);
+            stend_spec::parse::nearest(&value, valid.iter().map(String::as_str)).map(str::to_string)
+        }
+        ErrorKind::InvalidSubcommand => {
+            verb_near(&text(ContextKind::InvalidSubcommand)).or_else(|| told(ContextKind::SuggestedSubcommand))
+        }
+        _ => one_dash().or_else(|| told(ContextKind::SuggestedArg)),
+    };
+    let without_value = error.kind() == ErrorKind::InvalidValue && value.is_empty();
+    Error::new(Kind::Usage, message).hint(match near {
+        _ if without_value => {
+            let whole = text(ContextKind::InvalidArg).replace(['<', '>'], "");
+            say!("write `{whole}`", "пишите `{whole}`")
+        }
+        Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
+        None => how_to_go_on(error.kind(), &all(ContextKind::InvalidArg)),
+    })
+}
+
+/// An argument as people write it: `--rw` of `--rw <KIND>`, `RUN` of `<RUN>...`.
+fn plain(argument: &str) -> String {
+    let bare = |part: &str| match part.split_whitespace().next() {
+        Some(option) if option.starts_with('-') => option.to_string(),
+        _ => part.trim_end_matches('.').trim_matches(['<', '>', '[', ']']).to_string(),
+    };
+    let either = argument.trim_start_matches('<');
+    either.split('|').map(bare).collect::<Vec<_>>().join("` / `")
+}
+
+/// What helps with a command line that is wrong: an example of the verb if something is missing, else its help.
+fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
+    let command = command(Lang::En);
+    let Some((name, verb)) = verb_given(&command) else {
+        return say!(
+            "`stend --help` lists the commands, `stend COMMAND --help` what each takes",
+            "команды перечислит `stend --help`, параметры команды — `stend КОМАНДА --help`"
+        );
+    };
+    let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
+    let mut examples = examples.lines().skip(1).map(str::trim);
+    let first = examples.clone().next();
+    // An option that another one needs is in an example of both.
+    let options = || missing.iter().flat_map(|name| name.split(['<', '|', ' '])).filter(|part| part.starts_with("--"));
+    let example = examples.find(|line| options().any(|option| line.contains(option))).or(first);
+    match example.filter(|_| kind == ErrorKind::MissingRequiredArgument) {
+        Some(example) => say!(
+            "for example `{example}`; `stend {name} --help` shows all",
+            "например `{example}`; всё покажет `stend {name} --help`"
+        ),
+        None => {
+            say!("`stend {name} --help` shows what it takes", "что принимает команда, покажет `stend {name} --help`")
+        }
+    }
+}
+
+/// The verb of the command line, with what it is called: `lab up`. `None` without one.
+fn verb_given(command: &Command) -> Option<(String, &Command)> {
+    let mut found: Option<(String, &Command)> = None;
+    for word in std::env::args().skip(1) {
+        let within = found.as_ref().map_or(command, |(_, verb)| verb);
+        if let Some(verb) = within.find_subcommand(&word).filter(|verb| !verb.is_hide_set()) {
+            let name = found.map_or(word.clone(), |(name, _)| format!("{name} {word}"));
+            found = Some((name, verb));
+        }
+    }
+    found
+}
+
+/// The verb that a mistyped one probably is.
+fn verb_near(word: &str) -> Option<String> {
+    let command = command(Lang::En);
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
+    stend_spec::parse::nearest(word, verbs).map(str::to_string)
+}
+
+/// An option with one dash that has two: `-on` is read as `-o n`, and what is said of the rest misleads.
+fn one_dash() -> Option<String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let command = command(Lang::En);
+    let verb = words.first().and_then(|verb| command.find_subcommand(verb))?;
+    let mut options = verb.get_arguments().filter_map(|argument| argument.get_long());
+    options.find(|long| words.iter().any(|word| word.strip_prefix('-') == Some(long))).map(|long| format!("--{long}"))
+}

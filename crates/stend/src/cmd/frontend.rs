@@ -1,0 +1,208 @@
+//! The terminal as the frontend of a session: shows what happens, and what was found when a run ends.
+
+use super::signals::watch_signals;
+use crate::out::Out;
+use crate::progress::{Aside, Display};
+use crate::save::Output;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use stend_analyse::compare::Options;
+use stend_base::{Error, Result, Say, say};
+use stend_record::{EventKind, RunState, store};
+use stend_session::{Control, Frontend, Progress, Ready};
+use stend_spec::gate::Gate;
+
+/// What this process does with what a session tells.
+pub(super) struct Terminal<'a> {
+    out: &'a Out,
+    /// The report takes the place of whatever file is there.
+    force: bool,
+    /// How progress is shown.
+    progress: String,
+    /// What each run is held against when it has ended.
+    gate: Option<Gate>,
+    display: RefCell<Option<Aside>>,
+    /// The first result that could not be shown or written.
+    failed: RefCell<Option<Box<Error>>>,
+}
+
+impl<'a> Terminal<'a> {
+    pub(super) fn new(out: &'a Out, force: bool, progress: &str) -> Terminal<'a> {
+        let (display, failed) = Default::default();
+        Terminal { out, force, progress: progress.to_string(), gate: None, display, failed }
+    }
+
+    /// Holds each run against this gate when it has ended.
+    pub(super) fn holding(self, gate: Option<Gate>) -> Terminal<'a> {
+        Terminal { gate, ..self }
+    }
+
+    /// Does something in a session that Ctrl-C and SIGTERM stop.
+    ///
+    /// Errors: that of the session, else the first result that could not be shown.
+    pub(super) fn session<T>(self, work: impl FnOnce(&Control, &Frontend) -> Result<T>) -> Result<T> {
+        let control = watch_signals()?;
+        let ready: &Ready = &|arm, instruction| self.is_ready(arm, instruction);
+        let frontend = Frontend {
+            hears: &|progress| self.hear(progress),
+            may_report: &|run_file| super::report::beside(run_file, self.force)?.check().map(drop),
+            ready: (!self.out.json && self.out.has_person()).then_some(ready),
+            command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+        };
+        let done = work(&control, &frontend);
+        match (done, self.failed.into_inner()) {
+            (Ok(done), None) => Ok(done),
+            (Ok(_), Some(unshown)) => Err(unshown),
+            (Err(error), unshown) => {
+                unshown.iter().for_each(|unshown| self.out.error(unshown));
+                Err(error)
+            }
+        }
+    }
+
+    fn hear(&self, progress: Progress) {
+        let out = self.out;
+        let shown = match progress {
+            Progress::Note(text) => return out.note(text.get(out.lang)),
+            Progress::Failed(error) => return out.error(error),
+            Progress::Done(kind) => return tell(kind, out),
+            Progress::Stand { name, number, count, build } => {
+                return out.note(stand(name, (number, count), build).get(out.lang));
+            }
+            Progress::Began { run, suite, on } => {
+                let started = Aside::start(Display::new(&self.progress, out), run, suite, on);
+                started.map(|aside| drop(self.display.replace(Some(aside))))
+            }
+            Progress::Update(update) => {
+                return self.display.borrow().iter().for_each(|aside| aside.show(update));
+            }
+            Progress::Paused => {
+                return self.display.take().into_iter().for_each(Aside::end);
+            }
+            Progress::Ended { run_file } => conclude(run_file, self.force, self.gate.as_ref(), out),
+            Progress::Campaign { run_files } => table(run_files, self.force, out),
+        };
+        if let Err(unshown) = shown {
+            match &mut *self.failed.borrow_mut() {
+                Some(_) => out.error(&unshown),
+                first => *first = Some(unshown),
+            }
+        }
+    }
+
+    /// Tells what to do, and whether Enter was pressed when it was done.
+    fn is_ready(&self, arm: &str, instruction: &str) -> bool {
+        use std::io::BufRead;
+        let prompt = say!(
+            "next arm `{arm}`: {instruction}\nPress Enter when it is done, or Ctrl-D to go on later with `stend run --resume`.",
+            "следующий вариант `{arm}`: {instruction}\nНажмите Enter, когда сделаете, или Ctrl-D, чтобы продолжить позже командой `stend run --resume`."
+        );
+        self.out.note(prompt.get(self.out.lang));
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        // An unreadable terminal is nobody's Enter; the run waits in its file.
+        read.is_ok_and(|bytes| bytes > 0)
+    }
+}
+
+fn stand(name: &str, (number, count): (usize, usize), build: Option<u32>) -> Say {
+    match build {
+        Some(build) => say!(
+            "build {build}, stand {number} of {count}: {name}",
+            "сборка {build}, стенд {number} из {count}: {name}"
+        ),
+        None => say!("stand {number} of {count}: {name}", "стенд {number} из {count}: {name}"),
+    }
+}
+
+/// Every command and every change as it is made: of a stand people want to see what is done to their drives.
+fn tell(kind: &EventKind, out: &Out) {
+    match kind {
+        EventKind::Command { argv, .. } => out.note(&format!("$ {}", stend_spec::arm::line(argv))),
+        EventKind::Step { action } => out.note(&format!("· {action}")),
+        _ => {}
+    }
+}
+
+/// Prints the findings of a finished run and what a gate says of them, writes its report, and says where both files are. A report that cannot be written keeps
+/// nobody from the findings.
+fn conclude(path: &Path, force: bool, gate: Option<&Gate>, out: &Out) -> Result<()> {
+    let run = store::read(path)?;
+    let report = super::report::beside(path, force)?;
+    // Once: of a long run it takes seconds.
+    let findings = stend_analyse::analyse(&run)?;
+    let written = super::report::write(&run, &findings, &report, out.lang);
+    let written = written.map_err(|error| without_report(error, path, &run.state));
+    let gate = gate.map(|gate| stend_analyse::gate::of_run(gate, &findings));
+    let verdict = || gate.as_ref().map_or(Ok(()), super::gate::verdict);
+    if out.json {
+        out.result(&stend_report::gated_json(&findings, gate.as_ref()))?;
+        return written.and_then(|()| verdict());
+    }
+    let (run_file, report) = (path.display(), report.path().display());
+    let places = match written {
+        Ok(()) => say!("run file  {run_file}\nreport    {report}", "файл прогона  {run_file}\nотчёт         {report}"),
+        Err(_) => say!("run file  {run_file}", "файл прогона  {run_file}"),
+    };
+    out.note(places.get(out.lang));
+    if let RunState::Suspended { .. } = run.state {
+        let next = say!("go on with   stend run --resume {run_file}", "продолжение   stend run --resume {run_file}");
+        out.note(next.get(out.lang));
+    }
+    super::show::print(&run, &findings, gate.as_ref(), Some(&short_name(path)), out)?;
+    written.and_then(|()| verdict())
+}
+
+/// What the user may call a run here: its id if it lies where runs are looked for, else the path from here.
+fn short_name(run_file: &Path) -> String {
+    let looked_for = store::directory().is_ok_and(|directory| run_file.parent() == Some(&directory));
+    let from_here = std::env::current_dir().ok().and_then(|here| run_file.strip_prefix(here).ok());
+    let name = match (looked_for, run_file.file_stem()) {
+        (true, Some(id)) => Path::new(id),
+        _ => from_here.unwrap_or(run_file),
+    };
+    name.to_string_lossy().into_owned()
+}
+
+/// A report that could not be written, and what there is in spite of that.
+fn without_report(error: Box<Error>, run_file: &Path, state: &RunState) -> Box<Error> {
+    let run_file = run_file.display();
+    let kept = match state {
+        RunState::Complete => say!("`{run_file}` is complete", "`{run_file}` записан целиком"),
+        _ => say!("`{run_file}` holds what was measured", "измеренное сохранено в `{run_file}`"),
+    };
+    let Say { en, ru } = kept;
+    error.hint(say!(
+        "{en}; `stend report {run_file} -o FILE` writes the report to another place",
+        "{ru}; `stend report {run_file} -o ФАЙЛ` запишет отчёт в другое место"
+    ))
+}
+
+/// Prints the runs of a campaign against the first, and writes that as a page.
+fn table(run_files: &[&Path], force: bool, out: &Out) -> Result<()> {
+    let runs = run_files.iter().map(|path| {
+        let run = store::read(path)?;
+        let findings = stend_analyse::judge(&run)?;
+        Ok((run, findings))
+    });
+    let runs = runs.collect::<Result<Vec<_>>>()?;
+    let Some(first) = run_files.first() else { return Ok(()) };
+    if runs.len() < 2 {
+        return Ok(());
+    }
+    let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
+    let comparison = stend_analyse::compare(&pairs, &Options::default());
+    let page = Output::new(beside(first), say!("the comparison", "сравнение"), force);
+    page.save(|to| to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes()))?;
+    out.note(&page.path().display().to_string());
+    out.result(&match out.json {
+        true => stend_report::comparison_json(&comparison),
+        false => stend_report::campaign_text(&comparison, out.lang),
+    })
+}
+
+/// Where the page of the campaign goes: beside the first run.
+fn beside(first: &Path) -> PathBuf {
+    let stem = first.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    first.with_file_name(format!("{stem}-campaign.html"))
+}

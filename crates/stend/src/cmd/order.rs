@@ -1,0 +1,123 @@
+//! Orders: from the command line, or from a file. After this nobody asks the command line what is to be run.
+
+use clap::ArgMatches;
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+use stend_base::units::parse_nanos;
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_spec::keys::ENGINES;
+use stend_spec::order::{NamedText, Order, SuiteWork, VERSION, Work};
+use stend_spec::parse::ORDER_MAX;
+use stend_spec::permission::Permission;
+
+/// The order that a command line gives.
+pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
+    if let Some(file) = arguments.get_one::<String>("order") {
+        let name = if file == "-" { "standard input" } else { file };
+        return stend_spec::parse::order(&text(file)?, name);
+    }
+    let given = |name: &str| arguments.get_one::<String>(name);
+    let work = match given("resume") {
+        Some(resume) => Work::Resume { resume: resume.clone() },
+        None => Work::Suite(Box::new(suite_work(arguments)?)),
+    };
+    let stands = super::many(arguments, "stand");
+    let somewhere = !stands.is_empty() || given("resume").is_some() || given("on").is_some();
+    if !somewhere {
+        return Err(super::places::none_named());
+    }
+    Ok(Order {
+        version: VERSION,
+        work,
+        stands: stands.iter().map(|file| super::stand::text_of(file)).collect::<Result<_>>()?,
+        rebuild: arguments.get_flag("rebuild"),
+        on: super::many(arguments, "on"),
+        lab: given("lab").cloned(),
+        ssh: given("ssh").cloned(),
+        storage: given("storage").cloned(),
+        permission: Permission {
+            confirm: super::many(arguments, "confirm"),
+            overwrite_signatures: super::many(arguments, "overwrite-signature"),
+            commands: arguments.get_flag("allow-commands"),
+            beside: arguments.get_flag("beside"),
+        },
+        label: given("name").map(|text| label(text)).transpose()?,
+        output: given("output").cloned(),
+    })
+}
+
+/// The suite that is asked for, by its name or in fio's words, with the directory where its relative paths begin.
+pub(super) fn suite(arguments: &ArgMatches) -> Result<(NamedText, PathBuf)> {
+    let named = |option| arguments.get_one::<String>(option);
+    match (named("rw"), named("SUITE")) {
+        (Some(_), _) => Ok((super::workload::suite(arguments)?, PathBuf::new())),
+        (None, Some(suite)) => super::suite_text(suite),
+        (None, None) => Err(Error::new(Kind::Usage, say!("what shall run?", "что выполнять?")).hint(say!(
+            "a suite (`stend suites` lists them): `stend run quick --on PATH`; or a workload: `stend run --rw randread --on PATH`",
+            "набор (список: `stend suites`): `stend run quick --on ПУТЬ`; или нагрузку: `stend run --rw randread --on ПУТЬ`"
+        ))),
+    }
+}
+
+fn suite_work(arguments: &ArgMatches) -> Result<SuiteWork> {
+    let (suite, directory) = suite(arguments)?;
+    let engine = arguments.get_one::<String>("engine");
+    let engine = engine.and_then(|name| ENGINES.iter().find(|(known, ..)| known == name)).map(|(.., engine)| *engine);
+    Ok(SuiteWork {
+        suite,
+        directory: directory.to_string_lossy().into_owned(),
+        traces: Vec::new(),
+        seed: seed(arguments)?,
+        engine,
+        time_budget: arguments.get_one::<String>("time-budget").map(|text| budget(text)).transpose()?,
+    })
+}
+
+/// The text of an order: of a file, or of the standard input (`-`).
+fn text(file: &str) -> Result<String> {
+    let read = match file {
+        "-" => {
+            let mut text = String::new();
+            let input = std::io::stdin().lock().take(ORDER_MAX as u64 + 1).read_to_string(&mut text);
+            input.map(|_| text).map_err(|error| Say::same(error.to_string()))
+        }
+        file => stend_sys::regular::text(file, ORDER_MAX as u64),
+    };
+    read.map_err(|Say { en, ru }| {
+        Error::new(
+            Kind::Spec,
+            say!("cannot read the order `{file}`: {en}", "не удаётся прочитать заказ `{file}`: {ru}"),
+        )
+        .hint(say!(
+            "`stend run SUITE --on PATH --print-order > order.json` writes one",
+            "заказ запишет `stend run НАБОР --on ПУТЬ --print-order > order.json`"
+        ))
+    })
+}
+
+/// The seed that the user gave, or one drawn from the clock.
+fn seed(arguments: &ArgMatches) -> Result<u64> {
+    match arguments.get_one::<String>("seed") {
+        Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number, 0 or more", "целое число от 0")),
+        None => Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64),
+    }
+}
+
+/// What the user calls the run.
+fn label(text: &str) -> Result<String> {
+    match stend_spec::order::not_a_label(text) {
+        Some(Say { en, ru }) => Err(Error::new(Kind::Usage, say!("--name: {en}", "параметр --name: {ru}"))),
+        None => Ok(text.to_string()),
+    }
+}
+
+fn budget(text: &str) -> Result<Nanos> {
+    parse_nanos(text).map_err(|_| wrong("--time-budget", text, "a duration", "длительность"))
+}
+
+fn wrong(option: &str, text: &str, en: &str, ru: &str) -> Box<Error> {
+    let example = if option == "--seed" { "7" } else { "5min" };
+    Error::new(Kind::Usage, say!("{option}: `{text}` is not {en}", "{option}: `{text}` — не {ru}"))
+        .hint(say!("for example `{option} {example}`", "например `{option} {example}`"))
+}

@@ -1,0 +1,16 @@
+//! What a coordinator and a worker say to each other, and how a worker is reached: two byte streams and nothing else. No engine is behind
+//! it: who holds the streams compiles none.
+#![forbid(unsafe_code)]
+
+pub mod link;
+pub mod protocol;
+mod remote;
+
+pub use link::{Clock, FromHost, Host, SILENCE};
+pub use protocol::{
+    Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, Watch,
+};
+pub use remote::Remote;
+pub use stend_record::Rehearsal;
+pub use stend_spec::permission::Permission;
+pub use stend_sys::clock::{now, stamps};

@@ -1,0 +1,303 @@
+//! The coordinator's side of a worker: start it, talk to it, notice when it is gone.
+
+use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame, write_hello};
+use std::io::{self, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Nanos, Result, say};
+
+/// How often we look whether it has ended.
+const END_POLL: Duration = Duration::from_millis(10);
+/// How often the clock of another machine is asked for; the shortest way there and back counts.
+const CLOCK_TRIES: u32 = 8;
+/// How often a worker behind a network hears of us: of a cable that is cut neither end is told, and it ends by itself when it has heard
+/// nothing for [`SILENCE`].
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// After so long a worker behind a network takes its coordinator for gone: what TCP loses now and then comes within a few seconds, and
+/// as long again does nobody any good.
+pub const SILENCE: Duration = Duration::from_secs(30);
+
+/// What arrives from a host.
+#[derive(Debug)]
+pub enum FromHost {
+    /// A message.
+    Reply(Reply),
+    /// The stream ended or broke; nothing more will come.
+    Lost(String),
+}
+
+/// How the clock of another machine stands to ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// Added to every time that the host tells, ns: our CLOCK_MONOTONIC minus its own.
+    pub shift_ns: i64,
+    /// How far off that may be at most, either way, ns.
+    pub uncertainty_ns: u64,
+}
+
+/// One worker and the streams to it.
+pub struct Host {
+    child: Child,
+    to: Option<Arc<Mutex<ChildStdin>>>,
+    from: Option<BufReader<ChildStdout>>,
+    clock: Option<Clock>,
+}
+
+impl Host {
+    /// Starts a worker and waits until it has said hello, at most `limit`.
+    ///
+    /// `command` must speak the worker protocol on its standard input and output: the binary itself
+    /// with the verb `worker`, `ssh HOST stend worker`, or an emulator whose guest has it on a port.
+    pub fn reach(mut command: Command, limit: Duration) -> Result<Host> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|e| {
+            Error::new(Kind::HostLost, say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"))
+        })?;
+        let streams = (child.stdin.take(), child.stdout.take());
+        // From here on whatever goes wrong ends the child.
+        let mut host = Host { child, to: None, from: None, clock: None };
+        let (Some(mut to), Some(from)) = streams else {
+            return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
+        };
+        let mut from = BufReader::new(from);
+        let (sender, receiver) = channel();
+        thread("greeting", move || {
+            let met = meet(&mut from, &mut to);
+            // Nobody waits any more if it took too long.
+            drop(sender.send((met, from, to)));
+        })?;
+        let (met, from, to) = receiver.recv_timeout(limit).map_err(|_| {
+            let limit = limit.as_secs();
+            Error::new(
+                Kind::HostLost,
+                say!("the worker did not say hello within {limit} s", "рабочий процесс не отозвался за {limit} с"),
+            )
+        })?;
+        host.clock = met?;
+        (host.from, host.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
+        Ok(host)
+    }
+
+    /// As [`Host::reach`], of a worker that ends when it hears nothing for [`SILENCE`]: it is spoken to as long as the host is held.
+    pub fn reach_far(command: Command, limit: Duration) -> Result<Host> {
+        let host = Host::reach(command, limit)?;
+        if let Some(to) = host.to.as_ref().map(Arc::downgrade) {
+            thread("heartbeat", move || beat(&to, HEARTBEAT))?;
+        }
+        Ok(host)
+    }
+
+    /// Hands everything that the worker says from now on to `sink`, on another thread, with its times moved to our clock.
+    /// Once per host.
+    pub fn listen(&mut self, mut sink: impl FnMut(FromHost) + Send + 'static) -> Result<()> {
+        let Some(mut from) = self.from.take() else { return Ok(()) };
+        let shift_ns = self.clock.map_or(0, |clock| clock.shift_ns);
+        thread("from-host", move || hand_on(&mut from, shift_ns, &mut sink))
+    }
+
+    /// How its clock stands to ours; `None` if it is on this machine, where there is only one.
+    pub fn clock(&self) -> Option<Clock> {
+        self.clock
+    }
+
+    /// Process id of the worker, or of the command that reaches it.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a request. A worker that is gone shows up as [`FromHost::Lost`], not here.
+    pub fn send(&mut self, request: &Request) {
+        if let Some(to) = &self.to
+            && write_frame(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), request).is_err()
+        {
+            self.to = None;
+        }
+    }
+
+    /// Ends the stream; the worker stops its load, undoes what it made and exits. Waits for that, and
+    /// kills a worker that does not end within `limit`. Returns whether it ended by itself.
+    pub fn end(mut self, limit: Duration) -> bool {
+        self.to = None;
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return true;
+            }
+            std::thread::sleep(END_POLL);
+        }
+        false
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.to = None;
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // It had its chance in `end`; a process that is already gone makes kill fail, which is fine.
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+}
+
+/// Hands on what a worker says until it says no more.
+fn hand_on(from: &mut impl Read, shift_ns: i64, sink: &mut impl FnMut(FromHost)) {
+    let end = loop {
+        match read_frame::<Reply>(from) {
+            // Of a heartbeat.
+            Ok(Some(Reply::Clock(_))) => {}
+            Ok(Some(reply)) => sink(FromHost::Reply(on_our_clock(reply, shift_ns))),
+            Ok(None) => break "the worker ended".to_string(),
+            Err(error) => break format!("the worker's stream broke: {error}"),
+        }
+    };
+    sink(FromHost::Lost(end));
+}
+
+/// Asks for the time until the host is let go or its stream is broken. Nobody needs the answer.
+fn beat(to: &Weak<Mutex<impl Write>>, every: Duration) {
+    loop {
+        std::thread::sleep(every);
+        let Some(to) = to.upgrade() else { return };
+        if write_frame(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), &Request::Clock).is_err() {
+            return;
+        }
+    }
+}
+
+/// Exchanges hellos; with a worker of another machine times, too.
+fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<Option<Clock>> {
+    let gone =
+        |e: io::Error| Error::new(Kind::HostLost, say!("the worker is gone: {e}", "рабочий процесс завершился: {e}"));
+    write_hello(to).map_err(gone)?;
+    let theirs = read_hello(from)?;
+    if theirs.boot_id == Hello::ours().boot_id {
+        return Ok(None);
+    }
+    let mut best: Option<Clock> = None;
+    for _ in 0..CLOCK_TRIES {
+        let clock = compare_clocks(from, to).map_err(gone)?;
+        if best.is_none_or(|best| clock.uncertainty_ns < best.uncertainty_ns) {
+            best = Some(clock);
+        }
+    }
+    Ok(best)
+}
+
+/// Asks for the time once. The worker read its clock at some time between our question and its answer.
+fn compare_clocks(from: &mut impl Read, to: &mut impl Write) -> io::Result<Clock> {
+    let asked = stend_sys::clock::now();
+    write_frame(to, &Request::Clock)?;
+    let Some(Reply::Clock(theirs)) = read_frame(from)? else {
+        return Err(io::Error::other("no answer to the question for its time"));
+    };
+    let half = stend_sys::clock::now().saturating_sub(asked).0.div_ceil(2);
+    // Clocks count from a boot: 292 years fit.
+    Ok(Clock { shift_ns: (asked.0 + half) as i64 - theirs.0 as i64, uncertainty_ns: half })
+}
+
+/// A reply with its times moved.
+fn on_our_clock(mut reply: Reply, shift_ns: i64) -> Reply {
+    let shift = |at: &mut Nanos| *at = at.shifted(shift_ns);
+    match &mut reply {
+        Reply::TrialDone { outcome, .. } => outcome.shift(shift_ns),
+        Reply::Log { chunk, .. } => shift(&mut chunk.base),
+        Reply::Sample(sample) => shift(&mut sample.at),
+        Reply::Event(event) => shift(&mut event.at),
+        _ => {}
+    }
+    reply
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = std::thread::Builder::new().name(name.into()).spawn(work);
+    started
+        .map(drop)
+        .map_err(|e| Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::io_log::Records;
+    use stend_record::{Event, EventKind, IoChunk};
+
+    /// What a worker says that was booted as `boot_id` and whose clock shows these times.
+    fn worker(boot_id: &str, times: &[u64]) -> Vec<u8> {
+        let mut said = Vec::new();
+        let mut hello = Vec::new();
+        write_hello(&mut hello).unwrap();
+        said.extend_from_slice(&hello[..8]);
+        write_frame(&mut said, &Hello { boot_id: boot_id.into(), ..Hello::ours() }).unwrap();
+        times.iter().for_each(|time| write_frame(&mut said, &Reply::Clock(Nanos(*time))).unwrap());
+        said
+    }
+
+    #[test]
+    fn a_worker_of_this_machine_has_our_clock() {
+        let said = worker(&Hello::ours().boot_id, &[]);
+        assert_eq!(meet(&mut said.as_slice(), &mut Vec::new()).unwrap(), None);
+    }
+
+    #[test]
+    fn the_clock_of_another_machine_is_compared_and_how_well_is_known() {
+        let before = stend_sys::clock::now();
+        let said = worker("another", &[5_000_000_000; CLOCK_TRIES as usize]);
+        let clock = meet(&mut said.as_slice(), &mut Vec::new()).unwrap().unwrap();
+        let after = stend_sys::clock::now();
+        let ours = clock.shift_ns + 5_000_000_000;
+        assert!((before.0 as i64..=after.0 as i64 + 1).contains(&ours), "{clock:?}");
+        assert!(clock.uncertainty_ns <= after.saturating_sub(before).0, "{clock:?}");
+        let silent = worker("another", &[]);
+        let error = meet(&mut silent.as_slice(), &mut Vec::new()).unwrap_err();
+        assert!(error.message.en.contains("no answer to the question for its time"), "{error}");
+    }
+
+    #[test]
+    fn times_of_another_machine_are_told_on_our_clock() {
+        let event = |at| Reply::Event(Event::new(Nanos(at), EventKind::StopRequested));
+        assert_eq!(on_our_clock(event(1_000), 500), event(1_500));
+        assert_eq!(on_our_clock(event(1_000), -400), event(600));
+        let log = |base| {
+            let chunk = IoChunk { stream: 0, job: 0, base: Nanos(base), records: Records::default() };
+            Reply::Log { ordinal: 1, chunk }
+        };
+        assert_eq!(on_our_clock(log(1_000), 500), log(1_500));
+    }
+
+    #[test]
+    fn a_worker_behind_a_network_hears_of_us_until_it_is_let_go() {
+        let to = Arc::new(Mutex::new(Vec::new()));
+        let beaten = Arc::downgrade(&to);
+        let thread = std::thread::spawn(move || beat(&beaten, Duration::from_millis(1)));
+        while to.lock().unwrap().len() < 20 {
+            std::thread::yield_now();
+        }
+        let heard = std::mem::take(&mut *to.lock().unwrap());
+        drop(to);
+        thread.join().unwrap();
+        assert!(matches!(read_frame::<Request>(&mut heard.as_slice()).unwrap(), Some(Request::Clock)));
+    }
+
+    #[test]
+    fn answers_to_heartbeats_are_handed_to_nobody() {
+        let mut said = Vec::new();
+        for reply in [Reply::Clock(Nanos(1)), Reply::Released, Reply::Clock(Nanos(2))] {
+            write_frame(&mut said, &reply).unwrap();
+        }
+        let mut heard = Vec::new();
+        hand_on(&mut said.as_slice(), 0, &mut |from| heard.push(format!("{from:?}")));
+        assert_eq!(heard, ["Reply(Released)", "Lost(\"the worker ended\")"]);
+    }
+
+    #[test]
+    fn a_worker_that_says_nothing_is_not_waited_for_without_end() {
+        let mut command = Command::new("sleep");
+        command.arg("1000");
+        let error = Host::reach(command, Duration::from_millis(50)).err().unwrap();
+        assert!(error.kind == Kind::HostLost && error.message.en.contains("did not say hello"), "{error}");
+        assert!(error.message.ru.contains("не отозвался"), "{error}");
+    }
+}
