@@ -39,15 +39,15 @@ lab-setup: ## install QEMU and make the image of the virtual lab (uses the netwo
 	@scripts/setup.sh lab
 
 lab-test: ## the tests that run in virtual machines; part of `test`, too
-	cargo test -p stend --test lab --locked --offline
+	cargo test -p stend --test e2e --locked --offline -- lab::
 
 lab: ## what of the virtual lab is not part of `test`: ZFS, caches and snapshots of LVM, paths of NVMe, RDMA, two machines, cuts of power, the replay of a log of writes, drives that fail below ZFS and btrfs, every layout of soft RAID in one table, how long machines take to start; an hour, the first time more, and it uses the network (ONLY=campaign|starts: that part of the page alone; BLOCKS: starts of each kind)
 	cargo build --locked --offline --quiet -p stend
 ifeq ($(ONLY),)
 	target/debug/stend lab build lab/soft-raid.yaml
-	cargo test -p stend $(LAB_TESTS:%=--test %) --locked --offline --no-run
+	cargo test -p stend --test e2e --locked --offline --no-run
 	@# Two at a time: each is one emulated machine most of the time, and judges ratios, no speeds.
-	@printf '%s\n' $(LAB_TESTS) | xargs -P 2 -I TEST cargo test -p stend --test TEST --locked --offline --quiet -- --ignored
+	@printf '%s\n' $(LAB_TESTS) | xargs -P 2 -I TEST cargo test -p stend --test e2e --locked --offline --quiet -- TEST:: --ignored
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 

@@ -47,7 +47,7 @@ use stend_spec::trace::TraceFacts;
 use budget::stretch;
 use course::Course;
 use probing::{Site, probing};
-use range::{Range, range};
+use range::range;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stend_base::random::draw;
@@ -119,12 +119,13 @@ impl Plan {
         if !inputs.suite.told.is_empty() {
             return told::plan(inputs);
         }
-        let Range { region, share, files, pieces } = range(inputs)?;
+        let range = range(inputs)?;
+        let (region, pieces) = (range.region, &range.pieces);
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
             for cell in cells::expand(case, &inputs.traces, &inputs.target)? {
-                cases.push(lay_out(case, cell, (region, &pieces), inputs)?);
+                cases.push(lay_out(case, cell, (region, pieces), inputs)?);
                 cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
             }
             let cells = |runs: bool| {
@@ -134,7 +135,7 @@ impl Plan {
             ladders.extend(cells(true));
             idle.extend(cells(false));
         }
-        let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target, &pieces);
+        let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target, pieces);
         let confirming = (cases.len() as u32..).zip(&tests.own).map(|(cell, (_, test))| (cell, *test)).collect();
         cases.extend(tests.own.into_iter().map(|(case, _)| case));
         cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
@@ -163,6 +164,7 @@ impl Plan {
                 say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
             ));
         }
+        range.must_have_room(inputs)?;
         let fill = inputs.suite.fill.and(inputs.target.is_fillable().then_some(region.len));
         Ok(Plan {
             order: order(&inputs.suite, &cells, &settled, inputs.seed),
@@ -177,8 +179,8 @@ impl Plan {
             calibrate: inputs.suite.calibrate,
             fill,
             targets: inputs.target.count.max(1),
-            share,
-            files,
+            share: range.share,
+            files: range.files,
             traces: inputs.traces.clone(),
             seed: inputs.seed,
         })

@@ -120,6 +120,22 @@ fn a_directory_without_room_is_refused() {
 }
 
 #[test]
+fn a_file_of_no_named_size_takes_what_a_fuller_disk_may_give() {
+    let fill = |free: u64| Plan::new(&inputs(directory(100 * GIB, free))).unwrap().fill;
+    assert_eq!(fill(40 * GIB), Some(Bytes::gib(4)), "a tenth of what is free");
+    assert_eq!(fill(21 * GIB), Some(Bytes::gib(1)), "up to 80 %");
+    assert_eq!(Plan::new(&inputs(directory(100 * GIB, 20 * GIB))).unwrap_err().kind, Kind::Preflight);
+}
+
+#[test]
+fn a_suite_that_no_disk_could_run_is_told_before_the_lack_of_room() {
+    let mut inputs = inputs(directory(GIB, 50 << 20));
+    let case = inputs.suite.cases[0].clone();
+    inputs.suite.cases = vec![case; 20_000];
+    assert_eq!(Plan::new(&inputs).unwrap_err().kind, Kind::Spec);
+}
+
+#[test]
 fn a_device_smaller_than_one_block_per_job_has_no_case() {
     let error = Plan::new(&inputs(device(2048, true))).unwrap_err();
     assert_eq!(error.kind, Kind::Preflight);

@@ -26,6 +26,19 @@ pub(crate) struct Range {
     pub pieces: Vec<Bytes>,
 }
 
+impl Range {
+    /// Whether the files have room, beside what streams append. Asked last: what is wrong with a suite is wrong on a larger disk, too.
+    pub fn must_have_room(&self, inputs: &PlanInputs) -> Result<()> {
+        let Some(room) = inputs.target.room.filter(|_| !has_apps(&inputs.suite)) else { return Ok(()) };
+        let together: Bytes = self.files.iter().copied().sum();
+        let copies = copies(&inputs.suite);
+        if together.0.saturating_mul(copies) <= ceiling(room) {
+            return Ok(());
+        }
+        Err(no_room(Bytes(together.0.saturating_mul(copies)), self.files.len() as u64 * copies, room))
+    }
+}
+
 /// The range that trials may touch: what exists, or new files of the fill's size or their own. Each of several targets gives
 /// what it would give alone, of unequal ones each what the least of them does: so that all carry the same load.
 pub(crate) fn range(inputs: &PlanInputs) -> Result<Range> {
@@ -92,29 +105,35 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
         };
         return Ok((whole(len), Vec::new()));
     };
-    if inputs.suite.cases.iter().any(|case| case.app.is_some()) {
+    if has_apps(&inputs.suite) {
         // Only so that the directory is made and marked as any other: instances have their data beside it.
         return Ok((Bytes::mib(1), vec![Bytes::mib(1)]));
     }
     let len = match (inputs.suite.files.as_ref().and_then(Files::total), inputs.suite.fill) {
         (Some(total), _) => total,
         (None, Some(Fill::Size(size))) => size,
-        _ => auto(room.free.0 / 10).max(FILL_MIN),
+        _ => auto((room.free.0 / 10).min(ceiling(room) / copies(&inputs.suite))).max(FILL_MIN),
     };
     let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len)], |files| files.each(len));
-    let together: Bytes = files.iter().copied().sum();
-    // What streams append to comes beside the test files, and is never longer than they are.
-    let appends = inputs.suite.cases.iter().flat_map(|case| &case.streams).any(|s| s.pattern == Pattern::Append);
-    let copies = 1 + usize::from(appends);
-    must_fit(Bytes(together.0.saturating_mul(copies as u64)), files.len() * copies, room)?;
-    Ok((whole(together), files))
+    Ok((whole(files.iter().copied().sum()), files))
 }
 
-fn must_fit(len: Bytes, files: usize, room: Room) -> Result<()> {
-    let ceiling = (room.total.0 / 5 * 4).saturating_sub(room.total.0.saturating_sub(room.free.0));
-    if len.0 <= ceiling {
-        return Ok(());
-    }
+fn has_apps(suite: &Suite) -> bool {
+    suite.cases.iter().any(|case| case.app.is_some())
+}
+
+/// Files of each that is made: what streams append to comes beside the test files, and is never longer than they are.
+fn copies(suite: &Suite) -> u64 {
+    let appends = suite.cases.iter().flat_map(|case| &case.streams).any(|stream| stream.pattern == Pattern::Append);
+    1 + u64::from(appends)
+}
+
+/// What may be written until the file system is full to 80 %, beyond which file systems get slower by themselves.
+fn ceiling(room: Room) -> u64 {
+    (room.total.0 / 5 * 4).saturating_sub(room.total.0.saturating_sub(room.free.0))
+}
+
+fn no_room(len: Bytes, files: u64, room: Room) -> Box<Error> {
     let told = |lang: Lang| (format::bytes(len, lang), format::bytes(room.free, lang));
     let ((need, free), (need_ru, free_ru)) = (told(Lang::En), told(Lang::Ru));
     let (what, what_ru) =
@@ -126,7 +145,7 @@ fn must_fit(len: Bytes, files: usize, room: Room) -> Result<()> {
         ),
     };
     let hint = say!("name a directory with more free space", "укажите каталог, где больше свободного места");
-    Err(Error::new(Kind::Preflight, message).hint(hint))
+    Error::new(Kind::Preflight, message).hint(hint)
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Before and after in one plan: arms that Stend switches, arms that a person switches, and what happens
 //! when nobody may switch, nothing changes, or everybody dies.
 
-mod support;
-
+use crate::support::*;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use support::*;
 
 /// One run at a time has a host switched.
 static TURN: Mutex<()> = Mutex::new(());

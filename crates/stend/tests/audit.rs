@@ -1,10 +1,8 @@
 //! `stend audit`: published tables, by the real binary.
 
-mod support;
-
+use crate::support::{Scratch, expect_exit, stend};
 use expect_test::expect_file;
 use std::path::Path;
-use support::{Scratch, expect_exit, stend};
 
 /// The tables that are shipped.
 const TABLES: [&str; 5] = ["elbrus-kernel54", "numa-upi", "nvme-soft-raid", "ssd-vs-sas", "vz-storage"];

@@ -2,9 +2,8 @@
 
 #[path = "bad_input/mistakes.rs"]
 mod mistakes;
-mod support;
 
-use support::*;
+use crate::support::*;
 
 fn fails(words: &[&str], code: i32, part: &str) {
     let scratch = Scratch::new();

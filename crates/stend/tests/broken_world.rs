@@ -1,12 +1,10 @@
 //! What breaks while a run goes on: killed processes, full disks, failing and stalled targets. Each has
 //! a defined end, and nothing that was measured is lost.
 
-mod support;
-
+use crate::support::*;
 use std::path::Path;
 use std::time::Duration;
 use stend_base::random::Random;
-use support::*;
 
 /// A suite that measures long enough to be interrupted: 40 trials of half a second.
 fn long_suite(scratch: &Scratch) -> String {
@@ -295,7 +293,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
 fn sigterm_ends_every_verb_while_it_waits_for_its_reader_and_leaves_nothing_half_made() {
     for verb in verbs(&Scratch::new()) {
         let scratch = Scratch::new();
-        support::fixed_run::two_runs(&scratch);
+        crate::support::fixed_run::two_runs(&scratch);
         let target = scratch.directory("t");
         let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../interop/tests/fixtures/fio-2.21.json");
         let files = [

@@ -1,13 +1,11 @@
 //! One suite on several stands, each built anew for every block, with the real binary.
 
-mod support;
-
+use crate::support::stand::{Stand, on_files};
+use crate::support::*;
 use std::process::Stdio;
 use std::time::Duration;
 use stend_record::store::read;
 use stend_record::{EventKind, RunRecord, RunState};
-use support::stand::{Stand, on_files};
-use support::*;
 
 /// Runs of this test in the order in which they began.
 fn runs(scratch: &Scratch) -> Vec<RunRecord> {

@@ -1,8 +1,6 @@
 //! `calibrate: members`: what is said before, measured first, and told of each case.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 const SUITE: &str = "\
 suite: ceilings

@@ -1,10 +1,8 @@
 //! A machine that changes while it is measured: its clock is set, a file system turns read-only, a CPU goes away.
 
-mod support;
-
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::*;
 
 fn start(scratch: &Scratch, suite: &str, on: &str, run_file: &Path) -> Running {
     let words = ["run", suite, "--on", on, "-o", &run_file.to_string_lossy(), "--progress", "none"];

@@ -1,14 +1,12 @@
 //! A run that a crash ended goes on by judging what the crash did: everything that had been acknowledged is there, or the run
 //! says what is not, and ends with exit code 7.
 
-mod support;
-
+use crate::support::*;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stend_record::{Aftermath, Crash, EventKind, RunState};
-use support::*;
 
 const BLOCK: usize = 4096;
 /// Bytes that every sector of a verified block begins with.

@@ -1,16 +1,12 @@
 //! Searches for the largest number of instances of an application: with programs that only pretend, so that it is known what
 //! they can take, and with the real ones.
 
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
-
-mod support;
-
+use crate::support::*;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
-use support::*;
 
 /// PostgreSQL under sysbench with windows of a second; limits are another test's.
 const SUITE: &str = "\

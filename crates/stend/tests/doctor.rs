@@ -1,8 +1,6 @@
 //! `stend doctor` on this machine: the verdict is in the exit code, in both languages and as JSON.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 fn items(stdout: &str) -> Vec<serde_json::Value> {
     let checkup: serde_json::Value = serde_json::from_str(stdout).expect("JSON");

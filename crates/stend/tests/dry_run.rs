@@ -1,10 +1,8 @@
 //! `run --dry-run` says what the run will do, refuses what the run would refuse, and changes nothing.
 
-mod support;
-
+use crate::support::*;
 use serde_json::Value;
 use std::path::Path;
-use support::*;
 
 /// Every path below a directory, sorted.
 fn everything(below: &Path) -> Vec<String> {

@@ -1,14 +1,12 @@
 //! Events of a case: done at their time and undone, whatever ends the run; refused where they cannot or may not be done. Arrays
 //! that lose members are in `lab_stands.rs`.
 
-mod support;
-
+use crate::support::stand::Stand;
+use crate::support::*;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use support::stand::Stand;
-use support::*;
 
 /// One run at a time changes a host.
 static HOST: Mutex<()> = Mutex::new(());

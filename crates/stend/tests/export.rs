@@ -1,11 +1,9 @@
 //! `stend export`: results for other programs, by the real binary, and read again by what reads such files.
 
-mod support;
-
+use crate::support::fixed_run::two_runs;
+use crate::support::*;
 use serde_json::Value;
 use std::path::Path;
-use support::fixed_run::two_runs;
-use support::*;
 
 const A: &str = "R-20261121T213000Z-aaaa";
 const B: &str = "R-20261122T213000Z-bbbb";

@@ -1,8 +1,6 @@
 //! Several test files with the real binary: made, filled, measured as one range, told, removed.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 const SUITE: &str = "\
 suite: several

@@ -1,14 +1,10 @@
 //! Cases that fio runs: beside those of our own engine, and what is said when there is no fio, or it fails.
 
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
-
-mod support;
-
+use crate::support::*;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use support::*;
 
 /// Two cases by our own engine and the same two by fio.
 const BOTH: &str = "suite: both

@@ -1,11 +1,9 @@
 //! The attack on formats: every known mark on a device, and the real binary told to write over it with `--confirm` alone. Nothing may
 //! be written, and the answer names the mark.
 
-mod support;
-
+use crate::support::*;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use support::*;
 
 const MIB: u64 = 1 << 20;
 /// Room for the copies of ext with blocks of 4 KiB and of btrfs; sparse.

@@ -1,9 +1,7 @@
 //! Gates: exit codes, what is written for a CI, and files that are wrong.
 
-mod support;
-
-use support::fixed_run::two_runs;
-use support::*;
+use crate::support::fixed_run::two_runs;
+use crate::support::*;
 
 const A: &str = "R-20261121T213000Z-aaaa";
 const B: &str = "R-20261122T213000Z-bbbb";

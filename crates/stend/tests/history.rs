@@ -1,9 +1,7 @@
 //! Values over many runs, with the real binary on runs whose contents are known.
 
-mod support;
-
-use support::fixed_run::FixedRun;
-use support::*;
+use crate::support::fixed_run::FixedRun;
+use crate::support::*;
 
 /// Ten runs a day apart; from the seventh on the kernel is another one and everything a fifth slower. In no order.
 fn ten_runs(scratch: &Scratch) -> Vec<String> {

@@ -1,16 +1,14 @@
 //! Run files that are cut, from the future, or made by somebody who means harm, through every verb that reads one:
 //! each ends with exit code 0 and what could be read, or with 12 and a sentence, and stays as it was.
 
-mod support;
-
+use crate::support::fixed_run::FixedRun;
+use crate::support::*;
 use rusqlite::Connection;
 use rustix::fs::inotify;
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use support::fixed_run::FixedRun;
-use support::*;
 
 /// A run that was never finished, so that it could be resumed: nothing of its file is left out by any verb.
 fn good(scratch: &Scratch) -> PathBuf {

@@ -1,9 +1,7 @@
 //! Suites that are wrong, absurd or made to hurt: each is refused before anything is made, with exit code 3, its
 //! place where it has one, and a sentence; and none of them takes long or much memory.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 /// A suite with one stream.
 fn with_stream(stream: &str) -> String {

@@ -1,9 +1,7 @@
 //! `stend import`: results of other tools become runs that every other verb takes, by the real binary.
 
-mod support;
-
+use crate::support::{Scratch, expect_exit, stend};
 use std::path::Path;
-use support::{Scratch, expect_exit, stend};
 
 fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../interop/tests/fixtures").join(name).display().to_string()

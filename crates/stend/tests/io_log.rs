@@ -1,13 +1,11 @@
 //! A log of every I/O with the real binary: kept, told, exported, and readable after a kill.
 
-mod support;
-
+use crate::support::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 use stend_base::{Histogram, Nanos};
 use stend_record::store;
-use support::*;
 
 const SUITE: &str = "\
 suite: logged

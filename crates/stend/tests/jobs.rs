@@ -1,14 +1,10 @@
 //! `stend import --suite` with the real binary: what fio does for a job and what our engine does for its suite, counted I/O by
 //! I/O; and what is refused or said.
 
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
-
-mod support;
-
+use crate::support::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
-use support::*;
 
 /// Twenty jobs, each of which is a case; `|` ends a line.
 const JOBS: [&str; 20] = [

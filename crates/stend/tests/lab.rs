@@ -1,13 +1,11 @@
 //! Runs in virtual machines of the lab: what they measure, and that nothing stays of them. Under emulation, one machine at
 //! a time, and as few starts as possible: each takes several seconds.
 
-mod support;
-
+use crate::support::lab::{self, cached, ready};
+use crate::support::*;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use stend_record::{EventKind, RunRecord, RunState, store};
-use support::lab::{self, cached, ready};
-use support::*;
 
 /// Two guests at once only take the processors from each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

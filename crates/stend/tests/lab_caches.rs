@@ -1,11 +1,9 @@
 //! Logical volumes with a cache, with snapshots and with checksums, and F2FS, in a machine of the lab: what they cost shows, they come back
 //! after a restart with what is in them, and leave nothing. Not part of the usual tests because of its time; `make lab` has it.
 
-mod support;
-
+use crate::support::lab::Machine;
+use crate::support::*;
 use std::path::Path;
-use support::lab::Machine;
-use support::*;
 
 const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  \
     - {name: w, streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 32, verify: {after: true}}]}\n";

@@ -2,11 +2,9 @@
 //! meantime is made up for, so that the other one may fail then, and no I/O fails. Not part of the usual tests because of its time;
 //! `make lab` has it.
 
-mod support;
-
+use crate::support::lab::Machine;
+use crate::support::*;
 use std::time::Duration;
-use support::lab::Machine;
-use support::*;
 
 /// Reads and writes everywhere while the second drive is away, and then while the first one is.
 const SUITE: &str = "suite: ill\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 30s\n    \

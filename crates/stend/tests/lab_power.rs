@@ -1,13 +1,11 @@
 //! The power of a machine of the lab is cut by a run in the middle of its writes: what had been acknowledged outlives that where it
 //! lies on drives, and is missed where it lay in memory. Not part of the usual tests because of its time; `make lab` has it.
 
-mod support;
-
+use crate::support::lab::{Machine, identity};
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use stend_record::observed::Phase;
 use stend_record::{Crash, EventKind, RunRecord, RunState};
-use support::lab::{Machine, identity};
-use support::*;
 
 /// Small durable writes, cut off twice.
 const SUITE: &str = "suite: cut\nfill: {size: 8MiB}\nrepeats: {blocks: 2}\ndefaults: {ramp: 500ms, trial: 10s}\ncases:\n  - name: log\n    \

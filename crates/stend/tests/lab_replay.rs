@@ -2,11 +2,9 @@
 //! arrays, volumes and pools that ask for what they need lose nothing in any of them; what was told not to, or lies on storage that
 //! lies, loses what it acknowledged. Not part of the usual tests because of its time; `make lab` has it.
 
-mod support;
-
+use crate::support::lab::Machine;
+use crate::support::*;
 use std::path::Path;
-use support::lab::Machine;
-use support::*;
 
 /// Durable writes, few enough that a replay of all of them takes no time.
 fn suite(fill: &str, stream: &str) -> String {
@@ -23,7 +21,14 @@ const POINTS: u32 = 8;
 
 impl Machine<'_> {
     /// A run on what lies on the first of two devices in memory, with a log on the second: its check, and what it printed.
-    fn cut(&self, name: &str, sizes: (&str, &str), above: &str, suite: &str, exit: i32) -> (serde_json::Value, String) {
+    fn replayed(
+        &self,
+        name: &str,
+        sizes: (&str, &str),
+        above: &str,
+        suite: &str,
+        exit: i32,
+    ) -> (serde_json::Value, String) {
         let (data, log) = sizes;
         let text = format!(
             "stand: {name}\nlayers:\n- {{name: data, zram: {{size: {data}}}}}\n- {{name: log, zram: {{size: {log}}}}}\n\
@@ -42,7 +47,7 @@ impl Machine<'_> {
     }
 
     fn keeps(&self, name: &str, sizes: (&str, &str), above: &str) {
-        let (check, told) = self.cut(name, sizes, above, &suite("8MiB", FEW), 0);
+        let (check, told) = self.replayed(name, sizes, above, &suite("8MiB", FEW), 0);
         assert_eq!(check["status"], "pass", "{name}: {check}");
         let measured = check["measured"]["en"].as_str().expect("words");
         assert!(measured.starts_with(&format!("in {POINTS} of ")), "{name}: {measured}");
@@ -51,7 +56,7 @@ impl Machine<'_> {
 
     /// It acknowledges what it has not made durable.
     fn loses(&self, name: &str, sizes: (&str, &str), above: &str) {
-        let (check, told) = self.cut(name, sizes, above, &suite("8MiB", FEW), 7);
+        let (check, told) = self.replayed(name, sizes, above, &suite("8MiB", FEW), 7);
         assert_eq!(check["status"], "fail", "{name}: {check}");
         let measured = check["measured"]["en"].as_str().expect("words");
         assert!(measured.contains("lost") && measured.contains("of the log"), "{name}: {measured}");
@@ -95,7 +100,7 @@ fn what_asks_for_flushes_loses_nothing_at_any_of_them_and_what_does_not_is_told(
     // What the log could not take was not logged, so nothing can be said.
     let twice = "fill: {size: 40MiB}\nprecondition: {passes: 2}";
     let many = suite("40MiB", FEW).replace("fill: {size: 40MiB}", twice);
-    let (check, told) = machine.cut("full", ("64MiB", "64MiB"), "- fs: {type: ext4}\n", &many, 4);
+    let (check, told) = machine.replayed("full", ("64MiB", "64MiB"), "- fs: {type: ext4}\n", &many, 4);
     assert!(told.contains("the log of writes on `/dev/zram") && told.contains("was full"), "{told}");
     assert_eq!(check["status"], "not_applicable", "{check}");
     machine.down();

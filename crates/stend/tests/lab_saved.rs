@@ -1,15 +1,13 @@
 //! A saved guest of the lab: the second machine of a shape is restored, has a time, drives and names of its own, and a saved guest
 //! that is damaged is none.
 
-mod support;
-
+use crate::support::lab::{emulators, ready};
+use crate::support::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::lab::{emulators, ready};
-use support::*;
 
 /// A machine, in a place of its own, so that several can be started at once; taken down however the test ends.
 struct Machine<'a> {

@@ -1,11 +1,9 @@
 //! Two machines of the lab of which one reaches the other by `ssh`, over a network that can be cut: the drives of a stand of two hosts
 //! are behind it, and a run on the other host loses its line in the middle.
 
-mod support;
-
+use crate::support::lab::{Machine, ready};
+use crate::support::*;
 use std::time::Duration;
-use support::lab::{Machine, ready};
-use support::*;
 
 /// The program in the guests.
 const STEND: &str = "cd; export LANG=C; /usr/lib/stend/bin/stend";

@@ -1,11 +1,9 @@
 //! Stands of real kernels in a machine of the lab: built on drives with limits, measured, taken down; the arithmetic of RAID
-//! shows, and nothing stays on the drives. One machine for all of them.
+//! shows, and nothing stays on the drives. Two machines side by side: both wait for their drives most of the time.
 
-mod support;
-
+use crate::support::lab::{Machine, ready};
+use crate::support::*;
 use std::path::Path;
-use support::lab::{Machine, cached, ready};
-use support::*;
 
 /// One I/O in flight waits for one drive, however many there are; many keep all of them at work.
 const DEPTHS: &str = "suite: depths\ndefaults: {ramp: 500ms, trial: 3s}\nfill: {size: 48MiB}\nrepeats: {blocks: 1}\ncases:\n  \
@@ -42,6 +40,15 @@ impl Machine<'_> {
             |case: usize| found["cases"][case]["iops"]["value"].as_f64().unwrap_or_else(|| panic!("{name}: {found}"));
         (rate(0), rate(1))
     }
+
+    /// Nothing is handed out any more, and nobody is logged in.
+    fn no_target_is_left(&self) {
+        let left = "ls /sys/kernel/config/target/core /sys/kernel/config/nvmet/subsystems /sys/class/iscsi_session; \
+                    iscsiadm --mode node 2>&1 || true";
+        let left = self.guest(left);
+        let left: Vec<&str> = left.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).collect();
+        assert_eq!(left, ["alua", "iscsiadm: No records found"]);
+    }
 }
 
 /// Of drives with a service time, one I/O in flight is as fast on four as on one, and 32 are four times as fast.
@@ -68,6 +75,24 @@ fn depths(machine: &Machine) {
 /// Within 8 %.
 fn about(found: f64, expected: f64) -> bool {
     (found / expected - 1.0).abs() <= 0.08
+}
+
+/// An array is built whole, is there again after a restart, and tells what it lacks.
+fn mirror(machine: &Machine) {
+    // A synchronisation is waited for, and a degraded array is told.
+    let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");
+    machine.stend(&["stand", "up", &stand], 0);
+    assert!(machine.guest("cat /proc/mdstat").contains("[UU]"));
+    // An array that was stopped, as a restart of the host stops it, is put together again with what is in it.
+    machine.guest("printf kept | dd of=/dev/md127 conv=fsync status=none && mdadm --quiet --stop /dev/md127");
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
+    assert!(done.contains("mdadm --assemble") && !done.contains("--create"), "{done}");
+    assert_eq!(machine.guest("head -c 4 /dev/md127"), "kept");
+    machine.guest("mdadm --fail /dev/md127 $(ls /sys/block/md127/slaves | head -1)");
+    let (told, _) = machine.stend(&["stand", "status", "mirror"], 0);
+    assert!(told.contains("degraded: 1 members are missing"), "{told}");
+    machine.stend(&["stand", "down", "mirror"], 0);
+    assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
 }
 
 /// One place fails, and those beside it do not; what is encrypted cannot be read on the drive.
@@ -261,21 +286,20 @@ fn events(machine: &Machine) {
     assert_eq!(machine.guest("cat /sys/devices/system/cpu/cpu1/online; wipefs /dev/nvme?n1").trim(), "1");
 }
 
+const SMALL_DRIVES: &str = "count: 4, size: 96MiB";
+
 #[test]
-fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
+fn raid_on_drives_with_limits_costs_what_its_layout_says() {
     let scratch = Scratch::new();
-    if !ready(&scratch, "raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing") {
+    if !ready(&scratch, "raid_on_drives_with_limits_costs_what_its_layout_says") {
         return;
     }
-    let before = cached();
-    let machine = Machine::up(&scratch, "layers", |serial| {
+    let machine = Machine::up(&scratch, "raid", |serial| {
         format!(
-            "memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}, \
-             {{serial: {serial}L, count: 4, size: 96MiB, iops: {DRIVE_IOPS}, latency: 3ms}}, \
-             {{serial: {serial}W, kind: scsi, count: 2, size: 64MiB, paths: 2, wwn: 5000c500a0b1c2d0}}]\n"
+            "memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, {SMALL_DRIVES}, iops: {DRIVE_IOPS}}}, \
+             {{serial: {serial}L, {SMALL_DRIVES}, iops: {DRIVE_IOPS}, latency: 3ms}}]\n"
         )
     });
-
     for (name, drives, layer, writes, reads) in [
         ("md0", 4, "md: {level: 0}", 4.0, 4.0),
         // Each write goes to two drives.
@@ -290,24 +314,24 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
         assert!(about(written, writes * DRIVE_IOPS), "{name}: {written} writes per second");
         assert!(about(read, reads * DRIVE_IOPS), "{name}: {read} reads per second");
     }
-
     depths(&machine);
+    machine.no_target_is_left();
+    machine.down();
+}
 
-    // A synchronisation is waited for, and a degraded array is told.
-    let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");
-    machine.stend(&["stand", "up", &stand], 0);
-    assert!(machine.guest("cat /proc/mdstat").contains("[UU]"));
-    // An array that was stopped, as a restart of the host stops it, is put together again with what is in it.
-    machine.guest("printf kept | dd of=/dev/md127 conv=fsync status=none && mdadm --quiet --stop /dev/md127");
-    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
-    assert!(done.contains("mdadm --assemble") && !done.contains("--create"), "{done}");
-    assert_eq!(machine.guest("head -c 4 /dev/md127"), "kept");
-    machine.guest("mdadm --fail /dev/md127 $(ls /sys/block/md127/slaves | head -1)");
-    let (told, _) = machine.stend(&["stand", "status", "mirror"], 0);
-    assert!(told.contains("degraded: 1 members are missing"), "{told}");
-    machine.stend(&["stand", "down", "mirror"], 0);
-    assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
-
+#[test]
+fn stands_outlive_restarts_faults_and_lost_paths_and_leave_nothing() {
+    let scratch = Scratch::new();
+    if !ready(&scratch, "stands_outlive_restarts_faults_and_lost_paths_and_leave_nothing") {
+        return;
+    }
+    let machine = Machine::up(&scratch, "layers", |serial| {
+        format!(
+            "memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, {SMALL_DRIVES}, iops: {DRIVE_IOPS}}}, \
+             {{serial: {serial}W, kind: scsi, count: 2, size: 64MiB, paths: 2, wwn: 5000c500a0b1c2d0}}]\n"
+        )
+    });
+    mirror(&machine);
     mappings(&machine);
     superblocks(&machine);
     sectors(&machine);
@@ -315,13 +339,6 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     events(&machine);
     two_ways(&machine);
     copies_and_paths(&machine);
-
-    // Nothing is handed out any more, and nobody is logged in.
-    let left = "ls /sys/kernel/config/target/core /sys/kernel/config/nvmet/subsystems /sys/class/iscsi_session; \
-                iscsiadm --mode node 2>&1 || true";
-    let left = machine.guest(left);
-    let left: Vec<&str> = left.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).collect();
-    assert_eq!(left, ["alua", "iscsiadm: No records found"]);
+    machine.no_target_is_left();
     machine.down();
-    assert_eq!(cached(), before);
 }

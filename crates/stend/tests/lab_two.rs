@@ -1,11 +1,9 @@
 //! Two machines of the lab with a network between them: one has the drives and hands out what is built on them, the other takes it in
 //! and is measured.
 
-mod support;
-
+use crate::support::lab::{Machine, ready};
+use crate::support::*;
 use std::path::Path;
-use support::lab::{Machine, ready};
-use support::*;
 
 const SUITE: &str = "suite: far\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 300ms\n    trial: 2s\n    \
     streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 16, verify: {after: true}}]\n  - name: durable\n    \

@@ -1,15 +1,13 @@
 //! A machine of the lab that stays up between commands: what is done in it and to it, and that nothing stays of it. One
 //! machine for all of that, because a start takes several seconds.
 
-mod support;
-
+use crate::support::lab::{cached, emulators, identity, processes, ready};
+use crate::support::*;
 use std::cell::RefCell;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use stend_base::Bytes;
 use stend_lab::Failing;
-use support::lab::{cached, emulators, identity, processes, ready};
-use support::*;
 
 /// A machine that is up.
 struct Up<'a> {

@@ -1,12 +1,10 @@
 //! Stands of ZFS in a machine of the lab, with the modules that `lab build` made for its kernel. Not part of the usual tests: its
 //! image takes ten minutes to build, and the test itself some more under emulation. `make lab` does both.
 
-mod support;
-
+use crate::support::lab::Machine;
+use crate::support::*;
 use std::path::Path;
 use stend_record::RunRecord;
-use support::lab::Machine;
-use support::*;
 
 const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  \
     - {name: v, streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 16KiB, verify: {after: true}}]}\n";
@@ -34,7 +32,7 @@ impl Machine<'_> {
         run
     }
 
-    fn leaves_nothing(&self) {
+    fn no_pool_is_left(&self) {
         assert_eq!(self.guest("wipefs /dev/nvme?n1; ls /dev/nvme?n1p* 2>/dev/null; zpool list -H"), "");
     }
 }
@@ -79,7 +77,7 @@ fn zfs() {
     let (told, _) = machine.stend(&["stand", "status", "volume"], 0);
     assert!(told.contains("DEGRADED; degraded: 1 members are missing"), "{told}");
     machine.stend(&["stand", "down", "volume"], 0);
-    machine.leaves_nothing();
+    machine.no_pool_is_left();
 
     let stand = machine.stand(
         "files",
@@ -88,5 +86,5 @@ fn zfs() {
     );
     let run = machine.verified(&stand, &all);
     assert_eq!(run.load().targets[0].file_system.as_deref(), Some("zfs"));
-    machine.leaves_nothing();
+    machine.no_pool_is_left();
 }

@@ -1,8 +1,6 @@
 //! The main job with the real binary on a real disk: measure, keep, show, report, clean up.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 #[test]
 fn a_run_on_a_directory_measures_reports_and_leaves_nothing_behind() {

@@ -1,8 +1,6 @@
 //! `/dev/null` and `/dev/zero` as targets: what can be measured there is, the rest says why not.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 const SUITE: &str = "\
 suite: engine

@@ -1,10 +1,8 @@
 //! An order means what its command line means: the same plan, the same steps, the same trials. What it does not allow is not done.
 
-mod support;
-
+use crate::support::*;
 use serde_json::Value;
 use std::path::Path;
-use support::*;
 
 fn printed(scratch: &Scratch, words: &[&str]) -> String {
     let words = [words, &["--print-order"]].concat();

@@ -1,13 +1,11 @@
 //! A device that is not blank is never free: what somebody else wrote is asked for, what Stend wrote is not.
 
-mod support;
-
+use crate::support::stand::Stand;
+use crate::support::*;
 use serde_json::Value;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
-use support::stand::Stand;
-use support::*;
 
 const MIB: u64 = 1 << 20;
 const FLAG: &str = "--overwrite-signature=unknown-data";

@@ -1,9 +1,7 @@
 //! Following and ending a run from another terminal, without a server.
 
-mod support;
-
+use crate::support::*;
 use std::time::Duration;
-use support::*;
 
 fn long_run(scratch: &Scratch) -> (Running, std::path::PathBuf, String) {
     let suite = scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 40"));

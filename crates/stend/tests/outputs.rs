@@ -1,12 +1,10 @@
 //! What has the name of a result already stays, whatever it is and whichever verb writes, unless Stend wrote it; and a run tells
 //! before it measures what it could not write afterwards.
 
-mod support;
-
+use crate::support::fixed_run::two_runs;
+use crate::support::*;
 use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::{Path, PathBuf};
-use support::fixed_run::two_runs;
-use support::*;
 
 const A: &str = "R-20261121T213000Z-aaaa";
 const B: &str = "R-20261122T213000Z-bbbb";

@@ -1,14 +1,11 @@
 //! A run, a stand and their ends on a host that is reached by `ssh`: a server on the loopback, with a home and keys of its own.
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
-mod support;
-
+use crate::support::*;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use support::*;
 
 /// A host: a server of SSH in a mount namespace in which the home of this user is another one, and an `ssh` that finds it as `far`.
 struct Far {

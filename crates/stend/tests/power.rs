@@ -1,8 +1,6 @@
 //! What is said where power is to be cut that is not ours: nothing is built, and nothing is measured.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 #[test]
 fn power_that_is_not_ours_is_not_cut() {

@@ -1,12 +1,8 @@
 //! Single I/Os beside a load: where there are some, what they see of a standstill, and what is said of it.
 
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
-
-mod support;
-
+use crate::support::*;
 use std::path::Path;
 use std::time::Duration;
-use support::*;
 
 /// One case of each kind: at a rate, slow, in a closed loop, turned off, and by fio.
 const KINDS: &str = "suite: kinds

@@ -1,8 +1,6 @@
 //! Traces from the file to the result, with the real binary on a real disk.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 /// Queued and completed I/Os of 4 KiB every 2 ms, each 1 ms in flight, from 100 ms on; every fifth is a write with FUA.
 fn blkparse() -> String {

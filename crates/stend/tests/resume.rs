@@ -1,9 +1,7 @@
 //! A run that ended early goes on where it was.
 
-mod support;
-
+use crate::support::*;
 use std::time::Duration;
-use support::*;
 
 /// A run that was stopped softly or killed; drop it only after it was resumed: that removes its spool.
 fn interrupted(scratch: &Scratch, softly: bool) -> (Running, std::path::PathBuf) {

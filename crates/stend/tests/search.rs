@@ -1,8 +1,6 @@
 //! Searching for a rate with the real binary on a real disk.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 /// One search that every disk passes and one that none can.
 const SUITE: &str = "\

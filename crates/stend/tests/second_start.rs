@@ -1,10 +1,8 @@
 //! A target that a run uses is refused to a second one, with the process and the run file of the first.
 
-mod support;
-
+use crate::support::*;
 use std::path::Path;
 use std::time::Duration;
-use support::*;
 
 /// A suite that goes on until it is stopped.
 fn long_suite(scratch: &Scratch) -> String {

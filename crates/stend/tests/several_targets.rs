@@ -1,9 +1,7 @@
 //! Several targets in one run with the real binary: all of them loaded, each safe for itself, told, resumed.
 
-mod support;
-
+use crate::support::*;
 use std::path::Path;
-use support::*;
 
 const MIB: u64 = 1 << 20;
 

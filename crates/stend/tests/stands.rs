@@ -1,12 +1,10 @@
 //! Stands on real loop devices and zram: planned, put up, measured, killed at every step, taken down, and refused.
 
-mod support;
-
+use crate::support::stand::{Stand, on_files, read};
+use crate::support::*;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use support::stand::{Stand, on_files, read};
-use support::*;
 
 #[test]
 fn a_stand_is_planned_put_up_shown_and_taken_down() {

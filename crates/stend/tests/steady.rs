@@ -1,8 +1,6 @@
 //! Rounds until a load is steady, with the real binary on a real disk.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 /// A case with short rounds beside one without.
 const SUITE: &str = "\

@@ -1,8 +1,7 @@
 //! A storage host that is watched beside the host that is measured. Both are this machine here, each with a worker of its own, and what
 //! is handed out is the directory that is measured. Between two machines: `lab_two.rs`.
 
-mod support;
-
+use crate::support::*;
 use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -11,7 +10,6 @@ use stend_record::{EventKind, RunRecord, RunState};
 use stend_run::{Setup, Storage};
 use stend_spec::permission::Permission;
 use stend_wire::{FromHost, Host, Reply, Request, Watch};
-use support::*;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

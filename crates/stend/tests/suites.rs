@@ -1,15 +1,11 @@
 //! The suites that are built in: each lays out the plan that was read, and each runs to its end.
 //! `UPDATE_EXPECT=1 CI=true cargo test -p stend --test suites` writes the plans anew; read the difference.
 
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
-
-mod support;
-
+use crate::support::*;
 use expect_test::{expect, expect_file};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Mutex;
-use support::*;
 
 /// (name, text) of every suite.
 fn built_in(scratch: &Scratch) -> Vec<(String, String)> {

@@ -1,7 +1,7 @@
 //! On a real terminal: one that goes away, one of forty columns, and those who want no colours.
 
-mod support;
-
+use crate::support::fixed_run::{FixedRun, two_runs};
+use crate::support::*;
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Action, Winsize, tcflow, tcsetwinsize};
@@ -11,8 +11,6 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use support::fixed_run::{FixedRun, two_runs};
-use support::*;
 
 /// A pseudo-terminal: our end, and the one that programs get.
 struct Terminal {

@@ -1,11 +1,9 @@
 //! What people read, word for word: help, errors and results, in both languages, wide and narrow.
 //! `UPDATE_EXPECT=1 cargo test -p stend --test transcripts` writes the files anew; read the difference.
 
-mod support;
-
+use crate::support::fixed_run::two_runs;
+use crate::support::*;
 use expect_test::{ExpectFile, expect_file};
-use support::fixed_run::two_runs;
-use support::*;
 
 /// Commands and what they answer, with what changes from machine to machine made the same.
 struct Transcript {

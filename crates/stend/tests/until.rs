@@ -1,8 +1,6 @@
 //! Repeating until precise, with the real binary on a real disk.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 /// A case that needs no precision to stop, and one that no disk is precise enough for.
 const SUITE: &str = "\

@@ -1,11 +1,9 @@
 //! The verbs that read runs, and those that serve the shell: what they print, write and refuse.
 
-mod support;
-
+use crate::support::fixed_run::two_runs;
+use crate::support::*;
 use std::path::Path;
 use std::time::Duration;
-use support::fixed_run::two_runs;
-use support::*;
 
 const A: &str = "R-20261121T213000Z-aaaa";
 const B: &str = "R-20261122T213000Z-bbbb";

@@ -1,8 +1,6 @@
 //! Verdicts of real runs: a difference that is known to be there, a twin of the baseline, and what the command line says.
 
-mod support;
-
-use support::*;
+use crate::support::*;
 
 /// Eight blocks of sequential reads in two arms: the device as it is, and switched.
 fn suite(second: &str) -> String {
@@ -79,7 +77,7 @@ fn a_known_difference_is_found_and_a_twin_is_not_coloured() {
 #[test]
 fn options_that_mean_nothing_here_are_refused_with_the_way_out() {
     let scratch = Scratch::new();
-    support::fixed_run::two_runs(&scratch);
+    crate::support::fixed_run::two_runs(&scratch);
     let (a, b) = ("R-20261121T213000Z-aaaa", "R-20261122T213000Z-bbbb");
     for (words, told) in [
         (("--margin", "5"), "`--margin 5` is not a margin"),

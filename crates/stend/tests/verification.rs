@@ -1,13 +1,11 @@
 //! Data that change behind Stend's back are found, named, and end the run with exit code 7; sound data raise no alarm.
 
-mod support;
-
+use crate::support::*;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use support::*;
 
 const BLOCK: usize = 4096;
 /// Bytes that every sector of a verified block begins with.

@@ -1,6 +1,5 @@
 //! What the end-to-end tests share: the real binary, scratch directories on a real disk, loop devices
 //! and mounts that go away even when a test fails.
-#![allow(dead_code, reason = "every test binary uses a part of it")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 pub mod fixed_run;
