@@ -13,7 +13,7 @@ endif
 # Longest first.
 LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh
 
-.PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage speed truth fuzz clean
+.PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -69,6 +69,11 @@ speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and f
 truth: ## does a load come as asked, does a stall show: five minutes, needs root, fio and tracefs (FIO=/path, ELBENCHO=/path, ONLY=stall|rates|little|stamps|many)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- truth
+
+signal: ## what does Stend warn of on healthy, idle storage: three quarters of an hour, needs root, and once an image of the lab with ZFS (ON=/directory, ONLY=part of a name)
+	@$(MAKE) --no-print-directory build
+	@"$(STEND)" lab build lab/soft-raid.yaml
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- signal
 
 fuzz: ## search for bytes that a parser cannot take: an hour of CPU time for each of some twenty, less what docs/bench/fuzz.md says that it has had; needs nightly Rust and cargo-fuzz (TIME=seconds for each, ONLY=part of a name, SLICE=seconds in a row)
 	@cargo run --locked --offline --quiet -p stend-untrusted

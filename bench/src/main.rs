@@ -1,6 +1,6 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
-//! `make lab`: do layouts cost in virtual machines what arithmetic says, and how long does one take to start?
+//! `make lab`: do layouts cost in virtual machines what arithmetic says, and how long does one take to start? `make signal`: what does Stend warn of on healthy storage?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod loop_device;
 mod machine;
 mod page;
 mod schedule;
+mod signal;
 mod speed;
 mod stend;
 mod truth;
@@ -99,7 +100,8 @@ fn main() -> ExitCode {
         "truth" => truth::compare(&settings),
         "coverage" => coverage::simulate(&settings),
         "lab" => lab::measure(&settings),
-        _ => Err("say which bench: agree, analysis, coverage, lab, speed or truth".to_string()),
+        "signal" => signal::measure(&settings),
+        _ => Err("say which bench: agree, analysis, coverage, lab, signal, speed or truth".to_string()),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,9 +13,7 @@ use stend_wire::protocol::{write_frame, write_hello};
 use stend_wire::{Inspect, Judge, Prepare, Reply, Request, StandFile, StandOrder};
 
 /// A run file with an entry of each kind; kept by the test of the stored form.
-const FIXTURE: &str = include_str!("../../crates/record/tests/fixtures/format-2.sql");
-/// "Stnd" and the version of the layout, which a dump of tables does not have.
-const IDENTITY: &str = "PRAGMA application_id = 0x53746e64; PRAGMA user_version = 2";
+const FIXTURE: &str = include_str!("../../crates/record/tests/fixtures/format-3.sql");
 
 /// A small run in pages of 512 bytes.
 pub static RUN_FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -59,7 +57,9 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
 fn record(directory: &Path) -> RunRecord {
     let path = directory.join("fixture.stend");
     let db = Connection::open(&path).expect("a new file");
-    db.execute_batch(FIXTURE).and_then(|()| db.execute_batch(IDENTITY)).expect("the fixture is SQL");
+    // "Stnd" and the version of the layout, which a dump of tables does not have.
+    let identity = format!("PRAGMA application_id = 0x53746e64; PRAGMA user_version = {}", store::FORMAT_VERSION);
+    db.execute_batch(FIXTURE).and_then(|()| db.execute_batch(&identity)).expect("the fixture is SQL");
     db.close().expect("a database");
     let mut run = store::read(&path).expect("the fixture is a run file");
     run.header = shown::empty().header;
@@ -92,6 +92,7 @@ fn record(directory: &Path) -> RunRecord {
 /// What a writer would have appended, the header first.
 fn entries(run: &RunRecord) -> Vec<Entry> {
     let mut entries = vec![Entry::Header(Box::new(run.header.clone()))];
+    entries.extend(run.plan().ok().map(|plan| Entry::Plan(Box::new(plan.into_owned()))));
     let hosts = (0..).map(HostId).zip(run.hosts());
     entries.extend(hosts.clone().map(|(host, record)| Entry::Host { host, info: Box::new(record.info.clone()) }));
     entries.extend((0..).zip(&run.decisions).map(|(seq, decision)| Entry::Decision { seq, decision: *decision }));

@@ -28,7 +28,7 @@ pub fn judge(run: &RunRecord) -> Result<Findings> {
 }
 
 fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let (start, end) = span(run);
     let mut trials = trials::by_case(run);
     let mut cases: Vec<CaseFinding> = trials

@@ -114,7 +114,7 @@ pub struct Samples {
 ///
 /// Errors: as [`analyse`](crate::analyse).
 pub fn as_fio(run: &RunRecord, trials: Trials) -> Result<Vec<GroupAsFio>> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let mut groups = Vec::new();
     // Tests of cause are no results of the suite; every other export leaves them out, too.
     for case in by_case(run).into_iter().filter(|case| plan.confirming(case.case).is_none()) {

@@ -7,7 +7,6 @@ use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile};
 use crate::phrase::both;
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Result, Say, Share, format, say};
-use stend_plan::Plan;
 use stend_record::published::{Claim, Dimension, Published};
 use stend_record::{ArmFacts, RunRecord};
 use stend_spec::workload::{Op, Pages, Pattern, Stream, Trial};
@@ -103,7 +102,7 @@ pub fn beside(
     audit: &Audit,
     layout: Option<&str>,
 ) -> Result<Beside> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let wanted = |claim: &&Claim| layout.is_none_or(|text| claim.layout.to_lowercase().contains(&text.to_lowercase()));
     let claims: Vec<&Claim> = table.rows.iter().filter(wanted).filter(|claim| quantity(claim).is_some()).collect();
     let (mut cases, mut unmatched, mut used) = (Vec::new(), Vec::new(), BTreeSet::new());

@@ -5,6 +5,7 @@ use crate::analyse;
 use crate::audit::audit;
 use crate::fixture::{case, open_case, run_of};
 use stend_base::Bytes;
+use stend_plan::Plan;
 use stend_record::published::Number;
 use stend_spec::workload::Sync;
 

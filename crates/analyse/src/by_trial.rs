@@ -5,7 +5,6 @@ use crate::findings::OpFinding;
 use crate::operations::{latencies, op_finding};
 use crate::trials::{CaseTrials, Counting, by_case};
 use stend_base::{Nanos, Result};
-use stend_plan::Plan;
 use stend_record::{RunRecord, TrialStatus};
 use stend_spec::workload::Op;
 
@@ -40,7 +39,7 @@ pub struct TrialFigures {
 ///
 /// Errors: as [`analyse`](crate::analyse).
 pub fn by_trial(run: &RunRecord) -> Result<Vec<TrialFigures>> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let mut rows: Vec<TrialFigures> = Vec::new();
     for case in by_case(run) {
         let label = plan.cases.get(case.case as usize).map_or_else(|| format!("case {}", case.case), |c| c.label());

@@ -4,7 +4,6 @@
 use crate::findings::{Headline, Rates};
 use crate::{phrase, rates, trials, verdict};
 use stend_base::{Result, Say};
-use stend_plan::Plan;
 use stend_record::RunRecord;
 use stend_spec::workload::Op;
 
@@ -25,7 +24,7 @@ pub struct Leading {
 ///
 /// Errors: those of [`Plan::new`].
 pub fn leading(run: &RunRecord) -> Result<Option<Leading>> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let mut all = trials::by_case(run);
     all.retain(|case| plan.confirming(case.case).is_none());
     let first = verdict::stand_out(&all, &plan).first().copied();

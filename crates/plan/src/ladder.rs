@@ -1,6 +1,7 @@
 //! The searches of a plan: which cells of the matrix are rungs of one ladder. Pure.
 
 use crate::decision::Outcome;
+use serde::{Deserialize, Serialize};
 use stend_base::{Millionths, Nanos};
 use stend_spec::app::Density;
 use stend_spec::case::Case;
@@ -11,7 +12,8 @@ use stend_spec::suite::SuiteCase;
 pub(crate) const INSTANCES: &str = "instances";
 
 /// What is searched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Sought {
     /// The highest rate of a stream.
     Rate {
@@ -25,7 +27,7 @@ pub enum Sought {
 }
 
 /// One search: the cells that differ only in what is searched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ladder {
     /// What is searched.
     pub sought: Sought,

@@ -62,7 +62,7 @@ const TRIALS_MAX: usize = 100_000;
 /// Most cells a suite may expand to.
 const CASES_MAX: usize = stend_spec::keys::CASES.most;
 
-/// Everything a plan follows from; stored in the run file, so that a plan can be made again.
+/// Everything a plan follows from; stored in the run file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanInputs {
     /// The suite.
@@ -77,8 +77,8 @@ pub struct PlanInputs {
     pub traces: Vec<TraceFacts>,
 }
 
-/// A suite laid out for one target.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A suite laid out for one target; stored in the run file, so that a later Stend reads the run by the plan that it followed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Cells of the matrix, those that do not run included; with arms all of the first one, then all of the next.
     pub cases: Vec<Case>,
@@ -184,6 +184,25 @@ impl Plan {
             traces: inputs.traces.clone(),
             seed: inputs.seed,
         })
+    }
+
+    /// Whether everything that it names by index is there, as in every plan that was laid out. One that was read from a file may be anything.
+    pub fn holds_together(&self) -> bool {
+        let known = |cell: &u32| (*cell as usize) < self.cases.len();
+        let arms = self.arms.len().max(1);
+        let in_arm = |cell: u32| (cell as usize) < self.cases.len() / arms;
+        let streams = |ladder: &Ladder| {
+            let streams = |cell: &u32| self.cases.get(*cell as usize).map_or(0, |case| case.trial.streams.len());
+            let fits = |cell: &u32| ladder.rate().is_none_or(|(stream, _)| usize::from(stream) < streams(cell));
+            !ladder.cells.is_empty() && ladder.cells.iter().all(|cell| known(cell) && fits(cell))
+        };
+        let tests = self.confirming.iter().chain(&self.shared_tests);
+        self.targets > 0
+            && self.cases.len() % arms == 0
+            && self.order.len() <= TRIALS_MAX
+            && self.order.iter().all(|(_, cell)| known(cell))
+            && self.ladders.iter().chain(&self.idle).all(streams)
+            && tests.into_iter().all(|(cell, test)| in_arm(*cell) && in_arm(test.of))
     }
 
     /// What comes after `history`, the outcomes of all decisions so far in order.

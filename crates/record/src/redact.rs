@@ -95,6 +95,7 @@ impl Redaction {
         // What is found in texts: paths and addresses.
         let hosts: Vec<&HostInfo> = record.hosts().iter().map(|host| &host.info).collect();
         self.scan(&record.header)?;
+        self.scan(&record.plan)?;
         self.scan(&hosts)?;
         self.scan(&record.events)?;
         self.scan(&record.state)?;
@@ -174,6 +175,7 @@ impl Redaction {
     pub fn apply(&self, mut record: RunRecord) -> Result<RunRecord> {
         record.header.command_line = words::shape(&record.header.command_line);
         record.header = self.part::<RunHeader>(&record.header)?;
+        record.plan = self.part(&record.plan)?;
         for host in &mut record.hosts {
             host.info = self.part(&host.info)?;
         }

@@ -10,8 +10,9 @@ use crate::io_log::IoChunk;
 use crate::observed::{FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
-use stend_base::Nanos;
-use stend_plan::{Decision, PlanInputs};
+use std::borrow::Cow;
+use stend_base::{Nanos, Result};
+use stend_plan::{Decision, Plan, PlanInputs};
 use stend_spec::workload::Trial;
 
 /// The first entry of every run file.
@@ -105,6 +106,8 @@ pub enum RunState {
 pub enum Entry {
     /// Always first, once.
     Header(Box<RunHeader>),
+    /// What is measured and in which order, before anything is.
+    Plan(Box<Plan>),
     /// What is known of a host, before anything that was read there.
     Host {
         /// Which.
@@ -177,7 +180,7 @@ impl Entry {
     /// makes a test file that it takes away again.
     pub fn tells_of_work(&self) -> bool {
         match self {
-            Entry::Header(_) | Entry::Host { .. } | Entry::Sample { .. } | Entry::End(_) => false,
+            Entry::Header(_) | Entry::Plan(_) | Entry::Host { .. } | Entry::Sample { .. } | Entry::End(_) => false,
             Entry::Event(event) => !matches!(
                 event.kind,
                 EventKind::Phase(_)
@@ -211,6 +214,7 @@ impl Entry {
             Entry::Sample { sample, .. } => shift(&mut sample.at),
             Entry::Event(event) => event.shift(by_ns),
             Entry::Header(_)
+            | Entry::Plan(_)
             | Entry::Host { .. }
             | Entry::Decision { .. }
             | Entry::Slices { .. }
@@ -248,6 +252,8 @@ pub struct TrialRecord {
 pub struct RunRecord {
     /// Header.
     pub header: RunHeader,
+    /// The plan that it followed; `None` in a record that was not made by a run.
+    pub(crate) plan: Option<Box<Plan>>,
     /// How far it got.
     pub state: RunState,
     /// By their ids; the first is measured.
@@ -271,6 +277,7 @@ impl RunRecord {
     pub fn new(header: RunHeader) -> RunRecord {
         RunRecord {
             header,
+            plan: None,
             state: RunState::Open,
             hosts: vec![HostRecord::default()],
             decisions: Vec::new(),
@@ -279,6 +286,16 @@ impl RunRecord {
             trials: Vec::new(),
             rounds: Vec::new(),
             events: Vec::new(),
+        }
+    }
+
+    /// The plan that the run followed; what its inputs make where none is stored.
+    ///
+    /// Errors: those of [`Plan::new`], if the inputs make none.
+    pub fn plan(&self) -> Result<Cow<'_, Plan>> {
+        match &self.plan {
+            Some(plan) => Ok(Cow::Borrowed(plan)),
+            None => Plan::new(&self.header.inputs).map(Cow::Owned),
         }
     }
 
@@ -316,6 +333,7 @@ impl RunRecord {
     pub fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::Header(header) => self.header = *header,
+            Entry::Plan(plan) => self.plan = Some(plan),
             Entry::Host { host, info } => self.add_host(host, *info),
             Entry::Decision { decision, .. } => self.decisions.push(decision),
             Entry::TrialStart { trial, case, block, round, asked, at } => {

@@ -4,7 +4,6 @@
 use stend_analyse::Findings;
 use stend_analyse::findings::{Basis, CaseFinding, CheckStatus, Estimate, OpFinding, Quantile, QuantileValue, Rates};
 use stend_base::{Nanos, Result, Say, Share, say};
-use stend_plan::Plan;
 use stend_record::RunRecord;
 use stend_spec::workload::{Op, Stream, Trial};
 
@@ -149,7 +148,7 @@ impl CasePlace {
 
 /// Where each of [`Findings::cases`] stands. Errors: those of [`Plan::new`].
 pub fn places(run: &RunRecord, findings: &Findings) -> Result<Vec<CasePlace>> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let place = |case: &CaseFinding| {
         let arm = plan.cases.get(case.case as usize).and_then(|planned| planned.arm.clone());
         let in_arm = arm.as_ref().and_then(|arm| case.label.strip_prefix(arm)?.strip_prefix(": "));

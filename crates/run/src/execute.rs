@@ -264,8 +264,8 @@ impl Loop {
         if rebooted {
             self.shift_ns = realtime as i64 - monotonic as i64 - resume.realtime_offset_ns;
         }
-        let reserve = Plan::new(&resume.progressed.inputs).map(|plan| expected_size(&plan));
-        self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve: reserve? }));
+        let reserve = expected_size(&resume.progressed.plan);
+        self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve }));
         let kind = EventKind::Resumed { host, shift_ns: self.shift_ns };
         let event = Event::new(Nanos(monotonic), kind);
         let entry = Entry::Event(event).shifted(self.shift_ns);
@@ -327,7 +327,7 @@ impl Loop {
     }
 
     fn create(&self, inputs: PlanInputs, spool: bool) -> Result<Writer> {
-        let reserve = expected_size(&Plan::new(&inputs)?);
+        let plan = Plan::new(&inputs)?;
         let (monotonic, _, realtime) = stend_wire::stamps();
         let header = RunHeader {
             id: self.setup.id.clone(),
@@ -342,7 +342,10 @@ impl Loop {
             stand: self.setup.stand.clone(),
             label: self.setup.label.clone(),
         };
-        create(&self.setup.run_file, header, Options { spool, reserve })
+        let options = Options { spool, reserve: expected_size(&plan) };
+        let writer = create(&self.setup.run_file, header, options)?;
+        writer.append(Entry::Plan(Box::new(plan)));
+        Ok(writer)
     }
 
     /// A run whose file cannot be written ends, softly, with what it has.

@@ -12,8 +12,10 @@ use stend_wire::Facts;
 /// What the next session goes on from.
 #[derive(Debug, Clone)]
 pub struct Progressed {
-    /// Everything the plan follows from: the plan of the first session is the plan of all.
+    /// Everything the plan follows from.
     pub inputs: PlanInputs,
+    /// The plan of the first session, which is the plan of all.
+    pub plan: Plan,
     /// Outcomes of the decisions that count.
     pub history: Vec<Outcome>,
     /// What the trials that count say about when their cases are precise enough.
@@ -70,7 +72,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
             "прогон прервался до осмотра объекта; запустите его заново"
         ));
     };
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?.into_owned();
     let filled = plan.fill.is_some() && run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
     let suspended = match run.state {
         RunState::Suspended { arm, .. } => Some(arm),
@@ -127,6 +129,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,
         host: run.last_host().unwrap_or(host).clone(),
+        plan,
     })
 }
 

@@ -239,7 +239,10 @@ impl Walk {
             .resume
             .as_ref()
             .map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts, self.asked.stand.is_some()));
-        let planned = same.and_then(|()| Plan::new(&inputs));
+        let planned = same.and_then(|()| match &self.asked.resume {
+            Some(earlier) => Ok(earlier.plan.clone()),
+            None => Plan::new(&inputs),
+        });
         let plan = match planned.and_then(|plan| ahead::with_its_ledger(plan, &facts, &self.asked)) {
             Ok(plan) => plan,
             Err(error) => {

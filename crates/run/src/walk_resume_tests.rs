@@ -14,6 +14,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         traces: Vec::new(),
     };
     let earlier = resume::Progressed {
+        plan: Plan::new(&inputs).unwrap(),
         inputs,
         history: vec![Outcome::Ok; 2],
         looks: Looks::default(),

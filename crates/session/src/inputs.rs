@@ -1,5 +1,6 @@
 //! What an order names, read: suites, stands, and runs that ended early.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, say};
@@ -38,16 +39,21 @@ pub fn stand_text(from: NamedText) -> Result<StandText> {
 /// Errors are of kind `RunFile`.
 pub fn read_run(path: &Path) -> Result<RunRecord> {
     let run = store::read(path)?;
-    match Plan::new(&run.header.inputs) {
-        Ok(_) => Ok(run),
-        Err(error) => {
-            let (shown, en, ru) = (path.display(), &error.message.en, &error.message.ru);
-            Err(Error::new(
-                Kind::RunFile,
-                say!("the run in `{shown}` has no possible plan: {en}", "у прогона в `{shown}` невозможный план: {ru}"),
-            ))
-        }
-    }
+    plan_of(&run, path)?;
+    Ok(run)
+}
+
+/// The plan of a run that was read from `path`.
+///
+/// Errors are of kind `RunFile`.
+pub fn plan_of(run: &RunRecord, path: &Path) -> Result<Plan> {
+    run.plan().map(Cow::into_owned).map_err(|error| {
+        let (shown, en, ru) = (path.display(), &error.message.en, &error.message.ru);
+        Error::new(
+            Kind::RunFile,
+            say!("the run in `{shown}` has no possible plan: {en}", "у прогона в `{shown}` невозможный план: {ru}"),
+        )
+    })
 }
 
 /// Wall clock.

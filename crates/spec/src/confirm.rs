@@ -15,7 +15,7 @@ pub enum Test {
 }
 
 /// A cell of a plan that is there for another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirming {
     /// Index of the cell that it is a test of.
     pub of: u32,

@@ -237,7 +237,7 @@ fn a_kernel_that_forbids_io_uring_is_worked_around_and_said() {
     let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("t"));
     let file = scratch.join("r.stend");
     let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy()].join("\n");
-    let name = "a_kernel_that_forbids_io_uring_is_worked_around_and_said";
+    let name = "broken_world::a_kernel_that_forbids_io_uring_is_worked_around_and_said";
     let mut child = std::process::Command::new(std::env::current_exe().expect("this test"));
     child.args(["--exact", name, "--nocapture"]).env(MARK, words).env("LANG", "C");
     child.env("XDG_DATA_HOME", scratch.path());

@@ -58,7 +58,7 @@ fn a_machine_without_io_uring_is_told_the_cause_and_the_command() {
         );
         panic!("exec: {error}");
     }
-    let name = "a_machine_without_io_uring_is_told_the_cause_and_the_command";
+    let name = "doctor::a_machine_without_io_uring_is_told_the_cause_and_the_command";
     let mut child = std::process::Command::new(std::env::current_exe().expect("this test"));
     child.args(["--exact", name, "--nocapture"]).env(MARK, "1").env("LANG", "C").env("COLUMNS", "100");
     let (stdout, _) = expect_exit(&mut child, 0);

@@ -10,7 +10,7 @@ use stend_record::observed::{Drained, OpenSlice, OpenTotals, Phase};
 use stend_record::probes::{Probes, Silence};
 use stend_record::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_record::{
-    Censored, Event, EventKind, IoErrors, IoLogTotals, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus,
+    Censored, Entry, Event, EventKind, IoErrors, IoLogTotals, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus,
     ZeroSample,
 };
 use stend_spec::prober::{NoProber, Prober, Probing};
@@ -25,6 +25,20 @@ fn small_run() -> RunRecord {
         record.events.push(Event::new(Nanos::secs(at), EventKind::Phase(phase)));
     }
     record
+}
+
+#[test]
+fn another_order_of_laying_out_names_no_trial_of_an_old_run_anew() {
+    let mut record = small_run();
+    let plan = record.plan().unwrap().into_owned();
+    record.apply(Entry::Plan(Box::new(plan)));
+    let labels = |record: &RunRecord| -> Vec<String> {
+        analyse(record).unwrap().cases.into_iter().map(|case| case.label).collect()
+    };
+    let before = labels(&record);
+    record.header.inputs.suite.cases.reverse();
+    assert_ne!(Plan::new(&record.header.inputs).unwrap().cases[0].name, before[0], "the order has changed");
+    assert_eq!(labels(&record), before);
 }
 
 #[test]

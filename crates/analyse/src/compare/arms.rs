@@ -22,7 +22,7 @@ struct OneArm {
 /// reboot switched between them, as two runs would be. Arms of the same configuration make an A/A floor. Errors: those of
 /// [`Plan::new`], and a baseline that is no arm of the run.
 pub fn compare_arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Option<Comparison>> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let mut arms = entered(run, findings, &plan);
     let first = match &options.baseline_arm {
         Some(name) => Some(named(name, &arms, &plan)?),
@@ -53,7 +53,7 @@ pub fn floor(run: (&RunRecord, &Findings), baseline: (&RunRecord, &Findings)) ->
 
 /// The A/A floor of a run: from every pair of its arms that are the same configuration. Errors: those of [`Plan::new`].
 fn own_floor(run: &RunRecord, findings: &Findings) -> Result<Option<Floor>> {
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     Ok(floor_of(run, &plan, &entered(run, findings, &plan)))
 }
 

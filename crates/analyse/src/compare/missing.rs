@@ -17,13 +17,13 @@ pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -
         |label: &str| comparison.cases.iter().any(|case| case.label == label && case.sides.iter().all(Option::is_some));
     let mut planned: BTreeMap<&str, Say> = BTreeMap::new();
     for (run, found) in runs {
-        let plan = Plan::new(&run.header.inputs).ok();
+        let plan = run.plan().ok();
         let rung = |case: u32| plan.as_ref().is_some_and(|plan| plan.rung(case).is_some());
         for case in found.cases.iter().filter(|case| !rung(case.case)) {
             let lacks = || say!("another run does not have it", "в другом прогоне его нет");
             planned.entry(&case.label).or_insert_with(lacks);
         }
-        let tests: BTreeSet<String> = plan.iter().flat_map(tests_of_cause).collect();
+        let tests: BTreeSet<String> = plan.iter().flat_map(|plan| tests_of_cause(plan)).collect();
         // Why it did not run says more than that it is missing.
         let not_run = found.not_run.iter().filter(|missing| !tests.contains(&missing.label));
         planned.extend(not_run.map(|missing| (missing.label.as_str(), missing.reason.clone())));

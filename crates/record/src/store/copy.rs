@@ -26,6 +26,7 @@ pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf>
         )));
     }
     let mut recorder = Recorder::create_whole(to, &record.header, Owner::behind_sudo())?;
+    record.plan.iter().for_each(|plan| recorder.record(Entry::Plan(plan.clone())));
     for (host, of) in (0..).map(HostId).zip(record.hosts()) {
         recorder.record(Entry::Host { host, info: Box::new(of.info.clone()) });
         of.samples.iter().for_each(|sample| recorder.record(Entry::Sample { host, sample: Box::new(sample.clone()) }));

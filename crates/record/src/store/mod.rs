@@ -18,6 +18,7 @@ mod lock;
 mod owner;
 mod queue;
 mod reader;
+mod reading;
 mod recorder;
 mod removal;
 mod runs;
@@ -33,7 +34,7 @@ pub use io_log::{IoLogs, io_logs};
 pub use links::make_known;
 pub use locate::{Found, Located, find, locate};
 pub use owner::Owner;
-pub use reader::{read, read_outcomes};
+pub use reader::{Reader, read, read_outcomes};
 pub use recorder::Options;
 pub use removal::{forget, may_remove, remove};
 pub use runs::{KnownRun, known_runs};
@@ -45,7 +46,7 @@ pub const EXTENSION: &str = "stend";
 
 /// Version of the layout described in `docs/ARCHITECTURE.md`, kept as SQLite's `user_version`. Raised
 /// by any change of the tables or of a recorded type; older versions stay readable.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 #[cfg(test)]
 mod samples;

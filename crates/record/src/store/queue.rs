@@ -147,6 +147,8 @@ fn weight(message: &Message) -> usize {
 
 /// A message without its heap parts, and the small ones of those, by eye.
 const BASE: usize = 512;
+/// The same of a cell of a plan.
+const CELL: usize = 1024;
 
 /// About how much memory an entry takes: exact only for what can grow large.
 pub fn entry_weight(entry: &Entry) -> usize {
@@ -166,6 +168,7 @@ pub fn entry_weight(entry: &Entry) -> usize {
         }
         Entry::IoLog { chunk, .. } => chunk.records.as_bytes().len(),
         Entry::Header(header) => header.suite_text.len() * 4,
+        Entry::Plan(plan) => plan.cases.len() * CELL + size_of_val(plan.order.as_slice()),
         _ => 0,
     };
     BASE + grown

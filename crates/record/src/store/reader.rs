@@ -3,33 +3,99 @@
 
 use super::id::is_run_id;
 use super::identity::{Budget, check_file};
+use super::reading::Reading;
 use super::recorder::beside;
-use super::schema::{self, BODY_MAX, key};
+use super::schema::{self, key};
 use super::spool;
-use crate::event::{Event, EventKind};
-use crate::hosts::HostId;
-use crate::io_log::RECORD_BYTES;
-use crate::run::{Entry, RunHeader, RunRecord, RunState};
-use rusqlite::types::Type;
-use rusqlite::{Connection, OpenFlags, Row};
-use serde::de::DeserializeOwned;
+use crate::run::{RunHeader, RunRecord};
+use rusqlite::{Connection, OpenFlags};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Result, say};
 
 /// How long reading waits for a writer that is just folding its log into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reads a whole run.
 ///
-/// A run whose coordinator is at work, or was killed, reads as [`RunState::Open`], including what still
+/// A run whose coordinator is at work, or was killed, reads as [`RunState::Open`](crate::RunState::Open), including what still
 /// waits in a spool. A damaged part costs only itself; a note among the events then says what is missing.
 /// Errors are of kind `RunFile`: no such file, not a run file, a version this binary does not know, or
 /// damage that leaves no header.
 pub fn read(path: &Path) -> Result<RunRecord> {
-    Ok(begin(path)?.1.finish())
+    Reader::open(path).map(Reader::finish)
+}
+
+/// A run file that is read again and again while it is written: each look reads only what has come since the look before.
+pub struct Reader {
+    db: Connection,
+    path: PathBuf,
+    /// Nobody wrote the file when it was opened.
+    is_finished: bool,
+    reading: Reading,
+}
+
+impl Reader {
+    /// Reads everything that is there.
+    ///
+    /// Errors as those of [`read`].
+    pub fn open(path: &Path) -> Result<Reader> {
+        let reader = Reader::begin(path)?;
+        reader.let_go()?;
+        Ok(reader)
+    }
+
+    /// As [`Reader::open`], but what is asked of the database is from the same moment.
+    fn begin(path: &Path) -> Result<Reader> {
+        let is_finished = !beside(path, "-wal").exists();
+        let (db, header, _, budget) = open_run(path)?;
+        let mut reader = Reader { db, path: path.to_path_buf(), is_finished, reading: Reading::new(header, budget) };
+        reader.snapshot()?;
+        Ok(reader)
+    }
+
+    /// Reads what has come.
+    ///
+    /// Errors as those of [`read`].
+    pub fn look(&mut self) -> Result<()> {
+        self.reading.budget = check_file(&self.path)?;
+        if self.is_finished && beside(&self.path, "-wal").exists() {
+            // Somebody goes on with the run.
+            self.db = open(&self.path).map_err(unreadable(&self.path))?;
+            self.is_finished = false;
+        }
+        self.snapshot()?;
+        self.let_go()
+    }
+
+    /// Everything read so far.
+    pub fn record(&self) -> &RunRecord {
+        &self.reading.record
+    }
+
+    /// The same, with a note among the events where the file is damaged.
+    pub fn finish(self) -> RunRecord {
+        self.reading.finish()
+    }
+
+    /// Ends the snapshot: the writer cannot fold in its log while somebody needs an older state.
+    fn let_go(&self) -> Result<()> {
+        self.db.execute_batch("COMMIT").map_err(unreadable(&self.path))
+    }
+
+    /// Reads in one snapshot, which the connection goes on to hold.
+    fn snapshot(&mut self) -> Result<()> {
+        let unreadable = unreadable(&self.path);
+        let spooled: Option<PathBuf> = schema::get_meta(&self.db, key::SPOOL).map_err(unreadable)?;
+        // Before the tables: what moves from the spool into the database meanwhile is then found there.
+        let spooled = spooled.map(|spool| spool::read(&spool, &self.reading.record.header.id)).unwrap_or_default();
+        // One snapshot of all tables, however long reading them takes.
+        self.db.execute_batch("BEGIN").map_err(unreadable)?;
+        self.reading.look(&self.db, spooled);
+        Ok(())
+    }
 }
 
 /// A run that somebody means to go on with.
@@ -46,7 +112,7 @@ pub struct Standing {
 
 /// As [`read`], but damage anywhere in the file is an error: nothing may be added to it.
 pub fn read_for_writing(path: &Path) -> Result<Standing> {
-    let (db, reading) = begin(path)?;
+    let Reader { db, reading, .. } = Reader::begin(path)?;
     let unreadable = unreadable(path);
     let verdict: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(unreadable)?;
     if verdict != "ok" {
@@ -64,30 +130,13 @@ pub fn read_for_writing(path: &Path) -> Result<Standing> {
     Ok(Standing { record: reading.record, written, syncs, spool })
 }
 
-/// Reads everything, in one snapshot that the connection still holds.
-fn begin(path: &Path) -> Result<(Connection, Reading)> {
-    let (db, header, spooled, budget) = open_run(path)?;
-    let unreadable = unreadable(path);
-    // Before the tables: what moves from the spool into the database meanwhile is then found there.
-    let spooled = spooled.map(|spool| spool::read(&spool, &header.id)).unwrap_or_default();
-    let mut reading = Reading { record: RunRecord::new(header), damage: Vec::new(), budget };
-    // One snapshot of all tables, however long reading them takes.
-    db.execute_batch("BEGIN").map_err(unreadable)?;
-    reading.tables(&db);
-    let written = schema::get_meta::<u64>(&db, key::WRITTEN).unwrap_or_default().unwrap_or_default();
-    for (_, entry) in spooled.into_iter().filter(|(ordinal, _)| *ordinal > written) {
-        reading.record.apply(entry);
-    }
-    Ok((db, reading))
-}
-
 /// Reads the trials of a run and how they ended, and nothing else of it: what a list of many runs can afford. What waits in a spool is not
 /// there.
 ///
 /// Errors as those of [`read`].
 pub fn read_outcomes(path: &Path) -> Result<RunRecord> {
     let (db, header, _, budget) = open_run(path)?;
-    let mut reading = Reading { record: RunRecord::new(header), damage: Vec::new(), budget };
+    let mut reading = Reading::new(header, budget);
     reading.trials(&db);
     reading.outcomes(&db);
     Ok(reading.finish())
@@ -119,144 +168,6 @@ pub(super) fn header_of(db: &Connection, path: &Path) -> Result<RunHeader> {
         true => Ok(header),
         false => Err(damaged(path, "its id is not that of a run")),
     }
-}
-
-/// A record in the making.
-struct Reading {
-    record: RunRecord,
-    damage: Vec<String>,
-    budget: Budget,
-}
-
-impl Reading {
-    fn tables(&mut self, db: &Connection) {
-        let sql = "SELECT host, body, octet_length(body) FROM host ORDER BY host";
-        self.rows(db, sql, |row| Ok(Entry::Host { host: HostId(row.get(0)?), info: json(row, 1)? }));
-        self.record.fill = self.meta(db, key::FILL);
-        self.record.zeros = self.meta(db, key::ZEROS);
-        self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
-        let sql = "SELECT seq, body, octet_length(body) FROM decision ORDER BY seq";
-        self.rows(db, sql, |row| Ok(Entry::Decision { seq: row.get(0)?, decision: json(row, 1)? }));
-        self.trials(db);
-        let sql = "SELECT trial, body, octet_length(body) FROM slice ORDER BY id";
-        self.rows(db, sql, |row| Ok(Entry::Slices { trial: row.get(0)?, slices: binary(row, 1)? }));
-        self.io_logs(db);
-        self.outcomes(db);
-        let sql = "SELECT host, body, octet_length(body) FROM sample ORDER BY id";
-        self.rows(db, sql, |row| Ok(Entry::Sample { host: HostId(row.get(0)?), sample: binary(row, 1)? }));
-        let sql = "SELECT body, octet_length(body) FROM event ORDER BY id";
-        self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
-    }
-
-    fn trials(&mut self, db: &Connection) {
-        let sql =
-            "SELECT trial, case_index, block, round, started_ns, asked, octet_length(asked) FROM trial ORDER BY trial";
-        self.rows(db, sql, |row| {
-            let started: i64 = row.get(4)?;
-            Ok(Entry::TrialStart {
-                trial: row.get(0)?,
-                case: row.get(1)?,
-                block: row.get(2)?,
-                round: row.get(3)?,
-                at: Nanos(started.max(0) as u64),
-                asked: json(row, 5)?,
-            })
-        });
-    }
-
-    fn outcomes(&mut self, db: &Connection) {
-        let sql = "SELECT trial, outcome, octet_length(outcome) FROM trial WHERE outcome IS NOT NULL ORDER BY trial";
-        self.rows(db, sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
-    }
-
-    /// Counts the I/Os of each log, without reading them.
-    fn io_logs(&mut self, db: &Connection) {
-        let sql = "SELECT trial, octet_length(records) FROM io_log ORDER BY id";
-        let outcome = db.prepare(sql).and_then(|mut statement| {
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if !self.budget.spend(row.get_ref(1)?) {
-                    self.damage.push(format!("more rows than fit into the file: {sql}"));
-                    return Ok(());
-                }
-                let (Ok(trial), Ok(bytes)) = (row.get::<_, u32>(0), row.get::<_, i64>(1)) else { continue };
-                self.record.add_logged(trial, bytes.max(0) as u64 / RECORD_BYTES as u64);
-            }
-            Ok(())
-        });
-        if let Err(error) = outcome {
-            self.damage.push(format!("{error}: {sql}"));
-        }
-    }
-
-    fn meta<T: DeserializeOwned>(&mut self, db: &Connection, key: &str) -> Option<T> {
-        let value = schema::get_meta(db, key);
-        value.unwrap_or_else(|error| {
-            self.damage.push(format!("{key}: {error}"));
-            None
-        })
-    }
-
-    /// Applies every row of a query whose last column is the length of the stored value.
-    fn rows(&mut self, db: &Connection, sql: &str, decode: fn(&Row) -> rusqlite::Result<Entry>) {
-        let mut unreadable = 0u64;
-        let outcome = db.prepare(sql).and_then(|mut statement| {
-            let length_at = statement.column_count() - 1;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if !self.budget.spend(row.get_ref(length_at)?) {
-                    self.damage.push(format!("more rows than fit into the file: {sql}"));
-                    return Ok(());
-                }
-                match decode(row) {
-                    Ok(entry) => self.record.apply(entry),
-                    Err(_) => unreadable += 1,
-                }
-            }
-            Ok(())
-        });
-        if let Err(error) = outcome {
-            self.damage.push(format!("{error}: {sql}"));
-        }
-        if unreadable > 0 {
-            self.damage.push(format!("{unreadable} rows cannot be understood: {sql}"));
-        }
-    }
-
-    fn finish(mut self) -> RunRecord {
-        let at = self.record.events.last().map_or(Nanos(0), |event| event.at);
-        for what in self.damage {
-            let text = format!("the run file is damaged, a part is missing: {what}");
-            self.record.events.push(Event::new(at, EventKind::Note { text }));
-        }
-        self.record
-    }
-}
-
-fn json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
-    check_length(row, Type::Text)?;
-    let body = row.get_ref(column)?.as_bytes()?;
-    serde_json::from_slice(body).map_err(|error| conversion(column, Type::Text, error))
-}
-
-fn binary<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
-    check_length(row, Type::Blob)?;
-    let body = row.get_ref(column)?.as_blob()?;
-    postcard::from_bytes(body).map_err(|error| conversion(column, Type::Blob, error))
-}
-
-/// Looks at the length in the last column, before SQLite loads the value itself.
-fn check_length(row: &Row, kind: Type) -> rusqlite::Result<()> {
-    let column = row.as_ref().column_count() - 1;
-    let length: i64 = row.get(column)?;
-    if length > BODY_MAX as i64 {
-        return Err(conversion(column, kind, std::io::Error::other("the value is too large")));
-    }
-    Ok(())
-}
-
-fn conversion(column: usize, kind: Type, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
 }
 
 /// Without a log beside it the file is finished: then nothing is created beside it, and a read-only

@@ -18,7 +18,7 @@ use crate::sample::{CpuTimes, Sample};
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
-use stend_plan::{Decision, PlanInputs, PlanTarget};
+use stend_plan::{Decision, Plan, PlanInputs, PlanTarget};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::Suite;
 use stend_spec::workload::{Mix, OPS, Op, Pattern, Region, Stream, Trial, Verify};
@@ -49,6 +49,15 @@ pub fn header() -> RunHeader {
         stand: Some(StandText { name: "md".into(), file: "md.yaml".into(), text: "stand: md".into(), nonce: 7 }),
         label: Some("до".into()),
     }
+}
+
+/// A plan of two cells and a search over one stream.
+pub fn plan() -> Plan {
+    let text = "suite: quick\ncases:\n  - {name: rand-read, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 32]}]}\n  \
+        - name: knee\n    streams:\n      - op: read\n        pattern: random\n        block_size: 4KiB\n        \
+        rate: {search: {from: 5000/s, to: 9000/s, quantile: 99%, limit: 5ms}}\n";
+    let suite = stend_spec::parse::suite(text, "quick.yaml").expect("a suite");
+    Plan::new(&PlanInputs { suite, ..header().inputs }).expect("a plan")
 }
 
 pub fn trial() -> Trial {
@@ -325,6 +334,7 @@ pub fn read(host: HostId, at: u64) -> Entry {
 pub fn one_of_each() -> Vec<Entry> {
     vec![
         Entry::Event(Event::new(Nanos(1), EventKind::Phase(Phase::Preflight))),
+        Entry::Plan(Box::new(plan())),
         host(HostId::LOAD, "h"),
         Entry::Event(Event::new(Nanos(2), EventKind::Calibrated(Box::new(calibration())))),
         Entry::Fill(FillOutcome {

@@ -9,6 +9,7 @@ use crate::run::{Entry, RunHeader};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stend_plan::Plan;
 
 /// "Stnd": tells our databases from everybody else's (SQLite's `application_id`, file offset 68).
 pub const APPLICATION_ID: u32 = 0x5374_6e64;
@@ -16,9 +17,10 @@ pub const APPLICATION_ID: u32 = 0x5374_6e64;
 /// No single stored value may be larger: the same limit as a frame from a worker.
 pub const BODY_MAX: usize = 16 << 20;
 
-/// Tables of version 1, verbatim as SQLite keeps them; a reader refuses a file with anything else.
-pub const TABLES: [&str; 8] = [
+/// Tables, verbatim as SQLite keeps them; a reader refuses a file with anything else.
+pub const TABLES: [&str; 9] = [
     "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE cell (cell INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE host (host INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
@@ -34,6 +36,8 @@ pub const TABLES: [&str; 8] = [
 pub mod key {
     /// The [`RunHeader`](crate::run::RunHeader).
     pub const HEADER: &str = "header";
+    /// The [`Plan`] without its cells, which have a table of their own.
+    pub const PLAN: &str = "plan";
     /// The fill.
     pub const FILL: &str = "fill";
     /// The sample of zeros.
@@ -60,6 +64,7 @@ pub fn lay_out(db: &Connection) -> rusqlite::Result<()> {
 pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     match entry {
         Entry::Header(header) => put_meta(db, key::HEADER, header.as_ref()),
+        Entry::Plan(plan) => insert_plan(db, plan),
         Entry::Host { host, info } => {
             let sql = "INSERT OR REPLACE INTO host (host, body) VALUES (?1, ?2)";
             db.execute(sql, params![host.0, json(info)?]).map(drop)
@@ -98,6 +103,17 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
         }
         Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),
     }
+}
+
+fn insert_plan(db: &Connection, plan: &Plan) -> rusqlite::Result<()> {
+    let mut rest = plan.clone();
+    let cells = std::mem::take(&mut rest.cases);
+    db.execute("DELETE FROM cell", [])?;
+    let mut insert = db.prepare("INSERT INTO cell (cell, body) VALUES (?1, ?2)")?;
+    for (cell, case) in (0u32..).zip(&cells) {
+        insert.execute(params![cell, json(case)?])?;
+    }
+    put_meta(db, key::PLAN, &rest)
 }
 
 /// Stores one value under a key of `meta`.

@@ -20,7 +20,7 @@ pub fn export(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Resu
     let format = format(arguments)?;
     let path = super::located(super::required(arguments, "RUN"), out)?;
     let run = stend_session::read_run(&path)?;
-    let plan = Plan::new(&run.header.inputs)?;
+    let plan = run.plan()?;
     let trials = chosen(&run, arguments.get_one::<u32>("trial").copied())?;
     if format == IoFormat::Fio && trials.len() > 1 {
         let n = trials[0].trial;

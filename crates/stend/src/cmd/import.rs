@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_interop::fio::log;
 use stend_interop::{File, ImportedRun, RESULTS_MAX};
+use stend_plan::Plan;
 use stend_record::store;
 use stend_record::{Entry, RunHeader, RunState};
 
@@ -57,7 +58,9 @@ fn results(names: &[String], aside: Vec<Say>, output: Option<PathBuf>) -> Result
     let entries = std::mem::take(&mut run.entries);
     let begun = Begun::now(run.started_unix_ns);
     let path = begun.path(output)?;
-    let writer = store::create_whole(&path, &begun.header(run))?;
+    let header = begun.header(run);
+    let writer = store::create_whole(&path, &header)?;
+    writer.append(Entry::Plan(Box::new(Plan::new(&header.inputs)?)));
     entries.into_iter().for_each(|entry| writer.append(entry));
     writer.close(RunState::Complete)
 }
@@ -72,7 +75,10 @@ fn logged(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
     let writer = store::create_whole(&path, &begun.header(ImportedRun::nothing_yet("fio")))?;
     let mut run = log::read(names, &open, &mut |entry| writer.append(entry))?;
     let entries = std::mem::take(&mut run.entries);
-    writer.append(Entry::Header(Box::new(begun.header(run))));
+    let header = begun.header(run);
+    let plan = Plan::new(&header.inputs)?;
+    writer.append(Entry::Header(Box::new(header)));
+    writer.append(Entry::Plan(Box::new(plan)));
     entries.into_iter().for_each(|entry| writer.append(entry));
     writer.close(RunState::Complete)
 }

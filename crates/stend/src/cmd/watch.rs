@@ -5,8 +5,8 @@ use crate::progress::Display;
 use clap::ArgMatches;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
-use stend_plan::Plan;
-use stend_record::{RunState, store};
+use stend_record::RunState;
+use stend_record::store::Reader;
 
 /// How often the file is read.
 const EVERY: Duration = Duration::from_millis(500);
@@ -15,20 +15,25 @@ const EVERY: Duration = Duration::from_millis(500);
 pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let path = super::located(super::required(arguments, "RUN"), out)?;
     let mut display = Display::new(super::required(arguments, "progress"), out);
-    let mut run = stend_session::read_run(&path)?;
-    let plan = Plan::new(&run.header.inputs)?;
-    if run.state == RunState::Open && stend_run::is_going_on(&path) {
-        let interrupt = say!("Ctrl-C ends watching; the run goes on", "Ctrl-C — перестать следить; прогон продолжится");
-        display.begin(&run.header.id, &run.header.inputs.suite.name, &path.to_string_lossy(), &interrupt);
+    let mut reader = Reader::open(&path)?;
+    let plan = stend_session::plan_of(reader.record(), &path)?;
+    let goes_on = |reader: &Reader| reader.record().state == RunState::Open && stend_run::is_going_on(&path);
+    if goes_on(&reader) {
+        let (interrupt, header) = (
+            say!("Ctrl-C ends watching; the run goes on", "Ctrl-C — перестать следить; прогон продолжится"),
+            &reader.record().header,
+        );
+        display.begin(&header.id, &header.inputs.suite.name, &path.to_string_lossy(), &interrupt);
     }
-    while run.state == RunState::Open && stend_run::is_going_on(&path) {
-        display.show(&stend_run::picture(&run, &plan, stend_sys::clock::now()));
+    while goes_on(&reader) {
+        display.show(&stend_run::picture(reader.record(), &plan, stend_sys::clock::now()));
         std::thread::sleep(EVERY);
-        run = store::read(&path)?;
+        reader.look()?;
     }
     display.end();
-    // Between the end of the process and the last read the end may have been written.
-    run = store::read(&path)?;
+    // Between the end of the process and the last look the end may have been written.
+    reader.look()?;
+    let run = reader.finish();
     match out.json {
         true => out.result(&stend_report::json(&stend_analyse::analyse(&run)?))?,
         false => {

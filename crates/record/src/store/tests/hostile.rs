@@ -1,7 +1,7 @@
 //! Files that are damaged, foreign, or made to hurt: an error or what is left, never a panic.
 
 use super::*;
-use crate::event::EventKind;
+use crate::event::{Event, EventKind};
 use crate::store::reader;
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -26,7 +26,7 @@ fn damage_after(sql: &str) -> Vec<String> {
     finished(&place);
     Connection::open(place.file()).unwrap().execute_batch(sql).unwrap();
     let record = reader::read(&place.file()).unwrap();
-    let note = |event: &crate::event::Event| match &event.kind {
+    let note = |event: &Event| match &event.kind {
         EventKind::Note { text } if text.contains("damaged") => Some(text.clone()),
         _ => None,
     };
@@ -90,6 +90,26 @@ fn a_spool_that_is_a_pipe_a_device_a_link_or_a_directory_is_not_opened() {
 }
 
 #[test]
+fn a_plan_of_which_something_is_missing_is_not_believed() {
+    for sql in [
+        "DELETE FROM cell WHERE cell = 0",
+        "UPDATE cell SET body = '{}' WHERE cell = 1",
+        "DELETE FROM cell WHERE cell > 0",
+        "UPDATE meta SET body = json_set(body, '$.order[0]', json('[0, 999]')) WHERE key = 'plan'",
+        "UPDATE meta SET body = json_set(body, '$.ladders[0].cells', json('[]')) WHERE key = 'plan'",
+        "UPDATE meta SET body = json_set(body, '$.targets', 0) WHERE key = 'plan'",
+    ] {
+        let place = Place::new();
+        finished(&place);
+        Connection::open(place.file()).unwrap().execute_batch(sql).unwrap();
+        let record = reader::read(&place.file()).unwrap();
+        assert_eq!(record.plan, None, "{sql}");
+        let told = |event: &Event| matches!(&event.kind, EventKind::Note { text } if text.contains("the plan"));
+        assert!(record.events.iter().any(told), "{sql}");
+    }
+}
+
+#[test]
 fn a_whole_file_has_no_damage() {
     assert_eq!(damage_after("SELECT 1"), Vec::<String>::new());
 }
@@ -106,7 +126,7 @@ fn a_file_of_another_version_is_refused_with_both_versions_and_not_as_damaged() 
         assert_eq!(error.kind, Kind::RunFile);
         for (lang, way_out) in [(Lang::En, en), (Lang::Ru, ru)] {
             let text = error.render(lang);
-            assert!(text.contains(&version.to_string()) && text.contains('2') && text.contains(way_out), "{text}");
+            assert!(text.contains(&version.to_string()) && text.contains('3') && text.contains(way_out), "{text}");
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::event::EventKind;
+use crate::store::Reader;
 use crate::store::samples::record_of;
 use std::os::unix::fs::MetadataExt;
+use stend_base::{Kind, say};
 
 /// Identity, size and time of change of everything in the directory of the run file.
 fn state_of_disk(place: &Place) -> Vec<(String, u64, i64, i64)> {
@@ -64,4 +66,66 @@ fn without_memory_backed_files_the_trial_is_kept_in_memory_and_that_is_recorded(
     let record = crate::store::read(&writer.close(RunState::Complete).unwrap()).unwrap();
     assert_eq!(record.trials, record_of(samples::one_of_each()).trials);
     assert!(matches!(&record.events[0].kind, EventKind::NoSpool { why } if why.contains("absent")), "{record:?}");
+}
+
+/// What every look gives is what reading all of it anew gives.
+fn follows(reader: &mut Reader, place: &Place) {
+    reader.look().unwrap();
+    // Not `assert_eq`: both sides are longer than anybody reads.
+    assert!(*reader.record() == crate::store::read(&place.file()).unwrap());
+}
+
+/// One of each entry, with the ordinals that they have in the session of this number.
+fn of_session(session: u32) -> Vec<Entry> {
+    let mut entries = samples::one_of_each();
+    for entry in &mut entries {
+        match entry {
+            Entry::Decision { seq: ordinal, .. }
+            | Entry::TrialStart { trial: ordinal, .. }
+            | Entry::Slices { trial: ordinal, .. }
+            | Entry::IoLog { trial: ordinal, .. }
+            | Entry::TrialEnd { trial: ordinal, .. } => *ordinal = session,
+            _ => {}
+        }
+    }
+    entries
+}
+
+#[test]
+fn a_reader_takes_every_entry_once_wherever_it_lies() {
+    for options in [PLAIN, SPOOLED] {
+        let place = Place::new();
+        let writer = place.create(options);
+        let mut reader = Reader::open(&place.file()).unwrap();
+        for session in 0..3 {
+            for entries in of_session(session).chunks(3) {
+                append_all(&writer, entries);
+                settle(&writer);
+                follows(&mut reader, &place);
+            }
+            // The first one is read from the spool when the second has come, too.
+            if session > 0 {
+                writer.edge();
+                settle(&writer);
+            }
+            follows(&mut reader, &place);
+        }
+        writer.close(RunState::Complete).unwrap();
+        follows(&mut reader, &place);
+        let record = reader.record();
+        assert_eq!((record.trials.len(), record.decisions.len(), &record.state), (3, 3, &RunState::Complete));
+    }
+}
+
+#[test]
+fn a_reader_of_a_finished_run_sees_that_it_goes_on() {
+    let place = Place::new();
+    place.create(PLAIN).close(RunState::Ended { kind: Kind::Interrupted, reason: say!("a", "б") }).unwrap();
+    let mut reader = Reader::open(&place.file()).unwrap();
+    let writer = place.resume(PLAIN).unwrap();
+    append_all(&writer, &samples::one_of_each());
+    writer.edge();
+    settle(&writer);
+    follows(&mut reader, &place);
+    assert_eq!(reader.record().trials.len(), 1);
 }

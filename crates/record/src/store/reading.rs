@@ -1,0 +1,306 @@
+//! Turns the rows of a run file into a record, those that came since the last look only. Must not open files.
+
+use super::identity::Budget;
+use super::schema::{self, BODY_MAX, key};
+use crate::event::{Event, EventKind};
+use crate::hosts::HostId;
+use crate::io_log::RECORD_BYTES;
+use crate::run::{Entry, RunHeader, RunRecord, RunState};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row};
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use stend_base::Nanos;
+use stend_plan::Plan;
+use stend_spec::case::Case;
+
+/// A record in the making.
+pub(super) struct Reading {
+    pub record: RunRecord,
+    pub damage: Vec<String>,
+    pub budget: Budget,
+    seen: Seen,
+}
+
+/// What was read already.
+#[derive(Default)]
+struct Seen {
+    slices: Tail,
+    io_logs: Tail,
+    samples: Tail,
+    events: Tail,
+    /// From here on decisions and trials, and ends of trials, are new.
+    decision: u32,
+    trial: u32,
+    outcome: u32,
+    /// Ordinal of the last entry that a spool gave.
+    spooled: u64,
+}
+
+/// A table whose rows have no name: they come in the order of the entries.
+#[derive(Default)]
+struct Tail {
+    /// Number of the last row.
+    row: i64,
+    /// How many of the rows behind it were read already, in a spool.
+    ahead: u64,
+}
+
+impl Reading {
+    pub fn new(header: RunHeader, budget: Budget) -> Reading {
+        Reading { record: RunRecord::new(header), damage: Vec::new(), budget, seen: Seen::default() }
+    }
+
+    /// Reads what is new in the tables, and behind them what waits in a spool.
+    pub fn look(&mut self, db: &Connection, spooled: Vec<(u64, Entry)>) {
+        self.tables(db);
+        let written = schema::get_meta::<u64>(db, key::WRITTEN).unwrap_or_default().unwrap_or_default();
+        let known = written.max(self.seen.spooled);
+        for (ordinal, entry) in spooled.into_iter().filter(|(ordinal, _)| *ordinal > known) {
+            self.seen.spooled = ordinal;
+            self.seen.note(&entry);
+            self.record.apply(entry);
+        }
+    }
+
+    fn tables(&mut self, db: &Connection) {
+        let sql = "SELECT host, body, octet_length(body) FROM host ORDER BY host";
+        self.rows(db, sql, |row| Ok(Entry::Host { host: HostId(row.get(0)?), info: json(row, 1)? }));
+        if self.record.plan.is_none() {
+            self.plan(db);
+        }
+        self.record.fill = self.meta(db, key::FILL).or(self.record.fill);
+        self.record.zeros = self.meta(db, key::ZEROS).or(self.record.zeros);
+        self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
+        let sql = format!(
+            "SELECT seq, body, octet_length(body) FROM decision WHERE seq >= {} ORDER BY seq",
+            self.seen.decision
+        );
+        self.rows(db, &sql, |row| Ok(Entry::Decision { seq: row.get(0)?, decision: json(row, 1)? }));
+        self.trials(db);
+        self.tail(
+            db,
+            "trial, body",
+            "slice",
+            |seen| &mut seen.slices,
+            |row| Ok(Entry::Slices { trial: row.get(1)?, slices: binary(row, 2)? }),
+        );
+        self.io_logs(db);
+        self.outcomes(db);
+        self.tail(
+            db,
+            "host, body",
+            "sample",
+            |seen| &mut seen.samples,
+            |row| Ok(Entry::Sample { host: HostId(row.get(1)?), sample: binary(row, 2)? }),
+        );
+        self.tail(db, "body", "event", |seen| &mut seen.events, |row| Ok(Entry::Event(json(row, 1)?)));
+    }
+
+    /// The plan, if all of it can be read: with a cell less it would name the others wrongly.
+    fn plan(&mut self, db: &Connection) {
+        let Some(mut plan) = self.meta::<Plan>(db, key::PLAN) else { return };
+        let sql = "SELECT cell, body, octet_length(body) FROM cell ORDER BY cell";
+        let (mut cells, damage) = (BTreeMap::new(), self.damage.len());
+        let decode = |row: &Row| Ok((row.get::<_, u32>(0)?, json::<Case>(row, 1)?));
+        self.each(db, sql, decode, |_, (cell, case)| drop(cells.insert(cell, case)));
+        let whole = (0u32..).zip(cells.keys()).all(|(expected, cell)| expected == *cell);
+        plan.cases = cells.into_values().collect();
+        if whole && self.damage.len() == damage && plan.holds_together() {
+            self.record.apply(Entry::Plan(Box::new(plan)));
+        } else {
+            self.is_damaged("the plan".to_string());
+        }
+    }
+
+    pub fn trials(&mut self, db: &Connection) {
+        let sql = format!(
+            "SELECT trial, case_index, block, round, started_ns, asked, octet_length(asked) FROM trial \
+             WHERE trial >= {} ORDER BY trial",
+            self.seen.trial
+        );
+        self.rows(db, &sql, |row| {
+            let started: i64 = row.get(4)?;
+            Ok(Entry::TrialStart {
+                trial: row.get(0)?,
+                case: row.get(1)?,
+                block: row.get(2)?,
+                round: row.get(3)?,
+                at: Nanos(started.max(0) as u64),
+                asked: json(row, 5)?,
+            })
+        });
+    }
+
+    pub fn outcomes(&mut self, db: &Connection) {
+        let sql = format!(
+            "SELECT trial, outcome, octet_length(outcome) FROM trial WHERE outcome IS NOT NULL AND trial >= {} \
+             ORDER BY trial",
+            self.seen.outcome
+        );
+        self.rows(db, &sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
+    }
+
+    /// Counts the I/Os of each log, without reading them.
+    fn io_logs(&mut self, db: &Connection) {
+        let sql = format!("SELECT id, trial, octet_length(records) FROM io_log WHERE id > {}", self.seen.io_logs.row);
+        let decode = |row: &Row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get::<_, i64>(2)?));
+        self.each(db, &(sql + " ORDER BY id"), decode, |reading, (id, trial, bytes)| {
+            if reading.seen.io_logs.is_new(id) {
+                reading.record.add_logged(trial, bytes.max(0) as u64 / RECORD_BYTES as u64);
+            }
+        });
+    }
+
+    fn meta<T: DeserializeOwned>(&mut self, db: &Connection, key: &str) -> Option<T> {
+        let value = schema::get_meta(db, key);
+        value.unwrap_or_else(|error| {
+            self.is_damaged(format!("{key}: {error}"));
+            None
+        })
+    }
+
+    /// Applies the new rows of a table without names, in these columns behind its number.
+    fn tail(
+        &mut self,
+        db: &Connection,
+        columns: &str,
+        table: &str,
+        of: fn(&mut Seen) -> &mut Tail,
+        decode: fn(&Row) -> rusqlite::Result<Entry>,
+    ) {
+        let from = of(&mut self.seen).row;
+        let sql = format!("SELECT id, {columns}, octet_length(body) FROM {table} WHERE id > {from} ORDER BY id");
+        // One that cannot be understood has a number all the same.
+        let decode = move |row: &Row| Ok((row.get::<_, i64>(0)?, decode(row)));
+        let mut unreadable = 0u64;
+        self.each(db, &sql, decode, |reading, (id, entry)| match (of(&mut reading.seen).is_new(id), entry) {
+            (true, Ok(entry)) => reading.record.apply(entry),
+            (true, Err(_)) => unreadable += 1,
+            (false, _) => {}
+        });
+        self.rows_are_damaged(unreadable, &sql);
+    }
+
+    /// Applies every row of a query whose last column is the length of the stored value.
+    fn rows(&mut self, db: &Connection, sql: &str, decode: fn(&Row) -> rusqlite::Result<Entry>) {
+        self.each(db, sql, decode, |reading, entry| {
+            reading.seen.note_named(&entry);
+            reading.record.apply(entry);
+        });
+    }
+
+    /// Hands on every row of a query whose last column is the length of the stored value.
+    fn each<T>(
+        &mut self,
+        db: &Connection,
+        sql: &str,
+        decode: impl Fn(&Row) -> rusqlite::Result<T>,
+        mut take: impl FnMut(&mut Reading, T),
+    ) {
+        let mut unreadable = 0u64;
+        let outcome = db.prepare(sql).and_then(|mut statement| {
+            let length_at = statement.column_count() - 1;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if !self.budget.spend(row.get_ref(length_at)?) {
+                    self.is_damaged(format!("more rows than fit into the file: {sql}"));
+                    return Ok(());
+                }
+                match decode(row) {
+                    Ok(value) => take(self, value),
+                    Err(_) => unreadable += 1,
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            self.is_damaged(format!("{error}: {sql}"));
+        }
+        self.rows_are_damaged(unreadable, sql);
+    }
+
+    fn rows_are_damaged(&mut self, unreadable: u64, sql: &str) {
+        if unreadable > 0 {
+            self.is_damaged(format!("{unreadable} rows cannot be understood: {sql}"));
+        }
+    }
+
+    /// Told once, however often it is found.
+    fn is_damaged(&mut self, what: String) {
+        if !self.damage.contains(&what) {
+            self.damage.push(what);
+        }
+    }
+
+    pub fn finish(mut self) -> RunRecord {
+        let at = self.record.events.last().map_or(Nanos(0), |event| event.at);
+        for what in self.damage {
+            let text = format!("the run file is damaged, a part is missing: {what}");
+            self.record.events.push(Event::new(at, EventKind::Note { text }));
+        }
+        self.record
+    }
+}
+
+impl Seen {
+    /// Notes an entry of a spool: its row is known when it comes.
+    fn note(&mut self, entry: &Entry) {
+        self.note_named(entry);
+        let tail = match entry {
+            Entry::Slices { .. } => &mut self.slices,
+            Entry::IoLog { .. } => &mut self.io_logs,
+            Entry::Sample { .. } => &mut self.samples,
+            Entry::Event(_) => &mut self.events,
+            _ => return,
+        };
+        tail.ahead += 1;
+    }
+
+    /// Notes an entry whose row has a number that the entry gives.
+    fn note_named(&mut self, entry: &Entry) {
+        let (next, number) = match entry {
+            Entry::Decision { seq, .. } => (&mut self.decision, seq),
+            Entry::TrialStart { trial, .. } => (&mut self.trial, trial),
+            Entry::TrialEnd { trial, .. } => (&mut self.outcome, trial),
+            _ => return,
+        };
+        *next = (*next).max(number.saturating_add(1));
+    }
+}
+
+impl Tail {
+    /// Whether the row with this number, which comes next, is not known from a spool.
+    fn is_new(&mut self, row: i64) -> bool {
+        self.row = row;
+        let known = self.ahead > 0;
+        self.ahead -= u64::from(known);
+        !known
+    }
+}
+
+fn json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    check_length(row, Type::Text)?;
+    let body = row.get_ref(column)?.as_bytes()?;
+    serde_json::from_slice(body).map_err(|error| conversion(column, Type::Text, error))
+}
+
+fn binary<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    check_length(row, Type::Blob)?;
+    let body = row.get_ref(column)?.as_blob()?;
+    postcard::from_bytes(body).map_err(|error| conversion(column, Type::Blob, error))
+}
+
+/// Looks at the length in the last column, before SQLite loads the value itself.
+fn check_length(row: &Row, kind: Type) -> rusqlite::Result<()> {
+    let column = row.as_ref().column_count() - 1;
+    let length: i64 = row.get(column)?;
+    if length > BODY_MAX as i64 {
+        return Err(conversion(column, kind, std::io::Error::other("the value is too large")));
+    }
+    Ok(())
+}
+
+fn conversion(column: usize, kind: Type, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
+}
