@@ -62,15 +62,11 @@ fn nothing_to_resume() -> Box<Error> {
 /// counts as failed, because whoever resumes has seen to the target. Errors are of kind `RunFile` for a
 /// run that is complete or that ended before its target was known.
 pub fn progressed(run: &RunRecord) -> Result<Progressed> {
-    let refuse = |say| Err(Error::new(Kind::RunFile, say));
     if run.state == RunState::Complete {
         return Err(nothing_to_resume());
     }
     let (Some(host), [_, ..]) = (&run.load().facts, run.load().targets.as_slice()) else {
-        return refuse(say!(
-            "the run ended before its target was known; start it anew",
-            "прогон прервался до осмотра объекта; запустите его заново"
-        ));
+        return Err(ended_too_early());
     };
     let plan = run.plan()?.into_owned();
     let filled = plan.fill.is_some() && run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
@@ -131,6 +127,14 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         host: run.last_host().unwrap_or(host).clone(),
         plan,
     })
+}
+
+fn ended_too_early() -> Box<Error> {
+    let message = say!(
+        "the run ended before its target was known; start it anew",
+        "прогон прервался до осмотра объекта; запустите его заново"
+    );
+    Error::new(Kind::RunFile, message)
 }
 
 /// (trial, whether it is a round), in the order in which they ran.
