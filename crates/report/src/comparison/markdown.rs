@@ -3,6 +3,7 @@
 use super::verdict::{checks, labels, summary};
 use super::{Line, gate, letter, lines, means, notes, unit};
 use crate::markdown::{list, marked, plain, rows};
+use crate::text::picture::picture;
 use stend_analyse::Comparison;
 use stend_analyse::compare::Condition;
 use stend_base::{Lang, Say, say};
@@ -10,7 +11,7 @@ use stend_base::{Lang, Say, say};
 /// Lines of the table at most: hosts of code cut a comment at 64 KiB, and nobody reads more.
 const LINES_MAX: usize = 300;
 
-/// A comparison as Markdown: gate, verdicts, what changed, the table, notes.
+/// A comparison as Markdown: gate, verdicts, what changed, every ratio as a picture, the table, notes.
 pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
     let mut out = String::new();
     let mut paragraph = |text: &str| {
@@ -44,6 +45,7 @@ pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
         paragraph(&matrix.markdown(plain, lang));
     }
     if few {
+        paragraph(&picture(comparison, lang));
         paragraph(&table(comparison, lang));
     }
     let told = checks(comparison).into_iter().map(|(glyph, say)| format!("{glyph} {}", plain(say.get(lang))));

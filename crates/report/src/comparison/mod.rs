@@ -1,5 +1,6 @@
 //! A comparison as lines of text, shared by page and terminal, so that both print the same digits.
 
+pub mod axis;
 pub mod gate;
 pub mod json;
 pub mod layers;

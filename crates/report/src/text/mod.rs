@@ -15,6 +15,7 @@ pub mod inventory;
 mod layout;
 pub mod list;
 mod numa;
+pub mod picture;
 pub mod preview;
 mod table;
 

@@ -1,5 +1,5 @@
 //! Native charts: rates and latencies by case, sweeps, and rates over time. Their data stand on a page of their own, in the units of
-//! the axes, so that whoever likes can draw them otherwise.
+//! the axes, so that whoever likes can draw them otherwise. A chart of several runs holds all of them.
 
 use super::Book;
 use super::page::{Digits, Look, Page, cleaned};
@@ -7,8 +7,9 @@ use rust_xlsxwriter::{
     Chart as Drawing, ChartErrorBars, ChartErrorBarsType, ChartLegendPosition, ChartRange, ChartType, Workbook,
     XlsxError,
 };
+use stend_analyse::Findings;
 use stend_analyse::chart::{Axis, Chart, Pane, Scale, Unit};
-use stend_analyse::findings::{CaseFinding, Estimate, Headline};
+use stend_analyse::findings::{CaseFinding, Estimate, Headline, OpFinding};
 use stend_base::{Lang, Say, Share, say};
 
 /// Charts of a workbook: more than anybody looks at, and a file that still opens at once.
@@ -37,20 +38,21 @@ pub(super) fn fill(workbook: &mut Workbook, book: &Book<'_>, look: &Look) -> Res
     let mut sheet = rust_xlsxwriter::Worksheet::new();
     let mut page = Page::new(&mut sheet, &data, look, lang)?;
     let mut charts = Charts { drawn: Vec::new(), data: &mut page, sheet: data.get(lang).to_string(), column: 0 };
-    for (index, (_, findings)) in book.runs.iter().enumerate() {
-        let run = if book.runs.len() > 1 { format!("{}: ", crate::comparison::letter(index)) } else { String::new() };
-        charts.rates(&findings.cases, Headline::Iops, &run)?;
-        charts.rates(&findings.cases, Headline::Throughput, &run)?;
-        charts.latencies(&findings.cases, &run)?;
-        for chart in &findings.across {
-            charts.document(chart, &run)?;
-        }
-        for case in &findings.cases {
-            let over_time = case.charts.iter().find(|chart| chart.x.unit == Unit::Seconds);
-            if let Some(chart) = over_time {
-                charts.document(chart, &format!("{run}{}: ", case.label))?;
-            }
-        }
+    let letter =
+        |index| if book.runs.len() > 1 { format!("{}: ", crate::comparison::letter(index)) } else { String::new() };
+    let sides: Vec<Side> = (0..).zip(&book.runs).map(|(index, (_, findings))| (letter(index), *findings)).collect();
+    charts.rates(&sides, Headline::Iops)?;
+    charts.rates(&sides, Headline::Throughput)?;
+    charts.latencies(&sides)?;
+    for chart in book.comparison.iter().filter(|_| sides.len() > 1).flat_map(|comparison| &comparison.charts) {
+        charts.document(&[(String::new(), chart)], "")?;
+    }
+    for id in in_order(sides.iter().flat_map(|(_, findings)| findings.across.iter().map(|chart| chart.id.as_str()))) {
+        charts.document(&alike(&sides, |findings| findings.across.iter().find(|chart| chart.id == id)), "")?;
+    }
+    for label in in_order(sides.iter().flat_map(|(_, findings)| findings.cases.iter().map(|case| case.label.as_str())))
+    {
+        charts.document(&alike(&sides, |findings| over_time(findings, label)), &format!("{label}: "))?;
     }
     let drawn = charts.drawn;
     if drawn.is_empty() {
@@ -62,6 +64,36 @@ pub(super) fn fill(workbook: &mut Workbook, book: &Book<'_>, look: &Look) -> Res
     }
     workbook.push_worksheet(sheet);
     Ok(())
+}
+
+/// A run with its letter, which is empty if there is only one.
+type Side<'a> = (String, &'a Findings);
+
+/// What appears in any side, once, in the order of the first that has it.
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    names.for_each(|name| {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    });
+    seen
+}
+
+/// The chart over time of a case.
+fn over_time<'a>(findings: &'a Findings, label: &str) -> Option<&'a Chart> {
+    let case = findings.cases.iter().find(|case| case.label == label)?;
+    case.charts.iter().find(|chart| chart.x.unit == Unit::Seconds)
+}
+
+/// The cases that are told by such a rate.
+fn of_kind(findings: &Findings, headline: Headline) -> impl Iterator<Item = &CaseFinding> {
+    findings.cases.iter().filter(move |case| case.headline == headline)
+}
+
+/// The same chart of every side that has it.
+fn alike<'a>(sides: &[Side<'a>], of: impl Fn(&'a Findings) -> Option<&'a Chart>) -> Vec<(String, &'a Chart)> {
+    sides.iter().filter_map(|(letter, findings)| Some((letter.clone(), of(findings)?))).collect()
 }
 
 impl Charts<'_, '_> {
@@ -99,13 +131,18 @@ impl Charts<'_, '_> {
         Ok(column)
     }
 
-    /// The headline rates of the cases of one kind as bars with their intervals.
-    fn rates(&mut self, cases: &[CaseFinding], headline: Headline, run: &str) -> Result<(), XlsxError> {
+    /// The headline rates of the cases of one kind as bars with their intervals, those of all sides beside each other.
+    fn rates(&mut self, sides: &[Side], headline: Headline) -> Result<(), XlsxError> {
         let lang = self.data.lang;
-        let cases: Vec<&CaseFinding> = cases.iter().filter(|case| case.headline == headline).collect();
-        let estimate = |case: &CaseFinding| case.total.of(headline).clone();
-        let all: Vec<Estimate> = cases.iter().map(|case| estimate(case)).collect();
-        if self.full() || all.iter().all(|rate| !rate.value.is_finite()) {
+        let labels = in_order(
+            sides.iter().flat_map(|(_, findings)| of_kind(findings, headline)).map(|case| case.label.as_str()),
+        );
+        let rate = |findings: &Findings, label: &str| -> Option<Estimate> {
+            let case = of_kind(findings, headline).find(|case| case.label == label)?;
+            Some(case.total.of(headline).clone()).filter(|rate| rate.value.is_finite())
+        };
+        let known = sides.iter().any(|(_, findings)| labels.iter().any(|label| rate(findings, label).is_some()));
+        if self.full() || !known {
             return Ok(());
         }
         let (title, scale) = match headline {
@@ -119,51 +156,69 @@ impl Charts<'_, '_> {
             ),
         };
         let title = title.get(lang);
-        let labels: Vec<String> = cases.iter().map(|case| case.label.clone()).collect();
         let rows = labels.len() as u32;
-        let names = self.names(title, &labels)?;
-        let finite = |value: f64| Some(value / scale).filter(|value| value.is_finite());
-        let values = self.numbers(title, &all.iter().map(|rate| finite(rate.value)).collect::<Vec<_>>())?;
-        let part = |of: fn(f64, (f64, f64)) -> f64| {
-            all.iter().map(|rate| rate.interval.and_then(|ends| finite(of(rate.value, ends)))).collect::<Vec<_>>()
+        let names = self.names(title, &labels.iter().map(|label| label.to_string()).collect::<Vec<_>>())?;
+        let mut chart = titled(ChartType::Column, title);
+        for (letter, findings) in sides {
+            let all: Vec<Option<Estimate>> = labels.iter().map(|label| rate(findings, label)).collect();
+            let part = |of: fn(f64, (f64, f64)) -> f64| {
+                let end = |rate: &Option<Estimate>| rate.as_ref().and_then(|rate| Some(of(rate.value, rate.interval?)));
+                let finite = |value: f64| Some(value / scale).filter(|value| value.is_finite());
+                all.iter().map(|rate| end(rate).and_then(finite)).collect::<Vec<_>>()
+            };
+            let values: Vec<_> = all.iter().map(|rate| rate.as_ref().map(|rate| rate.value / scale)).collect();
+            let values = self.numbers(&format!("{letter}{title}"), &values)?;
+            let up = self.numbers("+", &part(|value, (_, high)| high - value))?;
+            let down = self.numbers("−", &part(|value, (low, _)| value - low))?;
+            let bars = ChartErrorBarsType::Custom(self.range(up, rows), self.range(down, rows));
+            let (categories, values) = (self.range(names, rows), self.range(values, rows));
+            let name = if letter.is_empty() { title } else { letter.trim_end_matches(": ") };
+            let series =
+                chart.add_series().set_name(named(name).as_str()).set_categories(&categories).set_values(&values);
+            series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
+        }
+        match sides.len() {
+            1 => chart.legend().set_hidden(),
+            _ => chart.legend().set_position(ChartLegendPosition::Bottom),
         };
-        let up = self.numbers("+", &part(|value, (_, high)| high - value))?;
-        let down = self.numbers("−", &part(|value, (low, _)| value - low))?;
-        let mut chart = titled(ChartType::Column, &format!("{run}{title}"));
-        let bars = ChartErrorBarsType::Custom(self.range(up, rows), self.range(down, rows));
-        let (categories, values) = (self.range(names, rows), self.range(values, rows));
-        let series = chart.add_series().set_name(named(title).as_str()).set_categories(&categories).set_values(&values);
-        series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
-        chart.legend().set_hidden();
         self.drawn.push(chart);
         Ok(())
     }
 
-    /// p50, p99 and p99.9 by case and kind of I/O.
-    fn latencies(&mut self, cases: &[CaseFinding], run: &str) -> Result<(), XlsxError> {
+    /// Latencies by case and kind of I/O: p50, p99 and p99.9 of one run, p99 of several beside each other.
+    fn latencies(&mut self, sides: &[Side]) -> Result<(), XlsxError> {
         let lang = self.data.lang;
-        let ops: Vec<_> = cases.iter().flat_map(|case| case.ops.iter().map(move |op| (case, op))).collect();
-        if self.full() || ops.is_empty() {
-            return Ok(());
-        }
-        let title = say!("Latency by case, µs", "Задержка по случаям, мкс");
-        let name = |(case, op): &(&CaseFinding, &_)| match case.ops.len() {
+        let name = |case: &CaseFinding, op: &OpFinding| match case.ops.len() {
             1 => case.label.clone(),
             _ => format!("{}, {}", case.label, crate::figures::op_name(case, op).get(lang)),
         };
-        let labels: Vec<String> = ops.iter().map(name).collect();
+        let of = |findings: &Findings| -> Vec<(String, OpFinding)> {
+            let ops = findings.cases.iter().flat_map(|case| case.ops.iter().map(move |op| (case, op)));
+            ops.map(|(case, op)| (name(case, op), op.clone())).collect()
+        };
+        let all: Vec<(&String, Vec<(String, OpFinding)>)> =
+            sides.iter().map(|(letter, findings)| (letter, of(findings))).collect();
+        let labels = in_order(all.iter().flat_map(|(_, ops)| ops.iter().map(|(name, _)| name.as_str())));
+        if self.full() || labels.is_empty() {
+            return Ok(());
+        }
+        let (title, shares) = match sides.len() {
+            1 => (say!("Latency by case, µs", "Задержка по случаям, мкс"), &QUANTILES[..]),
+            _ => (say!("p99 by case, µs", "p99 по случаям, мкс"), &QUANTILES[1..2]),
+        };
         let rows = labels.len() as u32;
-        let names = self.names(title.get(lang), &labels)?;
-        let mut chart = titled(ChartType::Column, &format!("{run}{}", title.get(lang)));
-        for share in QUANTILES {
-            let at = |op: &stend_analyse::findings::OpFinding| {
+        let names = self.names(title.get(lang), &labels.iter().map(|label| label.to_string()).collect::<Vec<_>>())?;
+        let mut chart = titled(ChartType::Column, title.get(lang));
+        for ((letter, ops), share) in all.iter().flat_map(|side| shares.iter().map(move |share| (side, *share))) {
+            let at = |label: &&str| {
+                let (_, op) = ops.iter().find(|(name, _)| name == label)?;
                 let found = op.quantiles.iter().find(|quantile| quantile.q == share)?;
                 found.value.single().map(|value| value.0 as f64 / 1e3)
             };
-            let head = crate::figures::quantile_name(share);
-            let values = self.numbers(head.get(lang), &ops.iter().map(|(_, op)| at(op)).collect::<Vec<_>>())?;
+            let head = format!("{letter}{}", crate::figures::quantile_name(share).get(lang));
+            let values = self.numbers(&head, &labels.iter().map(at).collect::<Vec<_>>())?;
             let (categories, values) = (self.range(names, rows), self.range(values, rows));
-            chart.add_series().set_name(head.get(lang)).set_categories(&categories).set_values(&values);
+            chart.add_series().set_name(head.as_str()).set_categories(&categories).set_values(&values);
         }
         chart.y_axis().set_log_base(10);
         chart.legend().set_position(ChartLegendPosition::Bottom);
@@ -171,24 +226,32 @@ impl Charts<'_, '_> {
         Ok(())
     }
 
-    /// The panes of a chart document as charts of their own; grids of tints are left to the page.
-    fn document(&mut self, chart: &Chart, prefix: &str) -> Result<(), XlsxError> {
-        for pane in chart.panes.iter().filter(|pane| !pane.series.is_empty()) {
-            if !self.full() {
-                self.pane(chart, pane, prefix)?;
+    /// The panes of a chart document, which several sides may have, as charts of their own; grids of tints are left to the page.
+    fn document(&mut self, alike: &[(String, &Chart)], prefix: &str) -> Result<(), XlsxError> {
+        let panes = alike.iter().map(|(_, chart)| chart.panes.len()).max().unwrap_or(0);
+        for index in 0..panes {
+            let found: Vec<(&str, &Chart, &Pane)> = alike
+                .iter()
+                .filter_map(|(letter, chart)| Some((letter.as_str(), *chart, chart.panes.get(index)?)))
+                .filter(|(_, _, pane)| !pane.series.is_empty())
+                .collect();
+            if !found.is_empty() && !self.full() {
+                self.pane(&found, prefix)?;
             }
         }
         Ok(())
     }
 
-    fn pane(&mut self, chart: &Chart, pane: &Pane, prefix: &str) -> Result<(), XlsxError> {
+    fn pane(&mut self, alike: &[(&str, &Chart, &Pane)], prefix: &str) -> Result<(), XlsxError> {
         let lang = self.data.lang;
+        let Some((_, chart, pane)) = alike.first() else { return Ok(()) };
         let title = format!("{prefix}{}", chart.title.get(lang));
-        let kind = if pane.series.iter().all(|s| s.dots) { ChartType::Scatter } else { ChartType::ScatterStraight };
+        let all = || alike.iter().flat_map(|(letter, _, pane)| pane.series.iter().map(move |series| (*letter, series)));
+        let kind = if all().all(|(_, s)| s.dots) { ChartType::Scatter } else { ChartType::ScatterStraight };
         let mut drawn = titled(kind, &title);
         let (across, up) = (scaled(&chart.x, lang), scaled(&pane.y, lang));
         let mut any = false;
-        for series in &pane.series {
+        for (letter, series) in all() {
             let points: Vec<_> = series.points.iter().filter(|point| point.x.is_finite()).collect();
             let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
             let y: Vec<_> = points.iter().map(|point| finite(point.y).map(|y| y / up.1)).collect();
@@ -197,12 +260,12 @@ impl Charts<'_, '_> {
             }
             any = true;
             let x: Vec<_> = points.iter().map(|point| Some(point.x / across.1)).collect();
-            let name = series.name.get(lang);
+            let name = format!("{letter}{}", series.name.get(lang));
             let x = self.numbers(&across.0, &x)?;
             let y = self.numbers(&format!("{title}: {name}"), &y)?;
             let rows = points.len() as u32;
             let (x, y) = (self.range(x, rows), self.range(y, rows));
-            drawn.add_series().set_name(named(name).as_str()).set_categories(&x).set_values(&y);
+            drawn.add_series().set_name(named(&name).as_str()).set_categories(&x).set_values(&y);
         }
         if !any {
             return Ok(());

@@ -157,3 +157,16 @@ fn more_charts_than_anybody_looks_at_are_left_out() {
     assert!(made.len() < 4 << 20, "{}", made.len());
     assert!(numbers(&findings).len() > 2_000);
 }
+
+#[test]
+fn a_chart_of_two_runs_holds_both_and_names_them_by_their_letters() {
+    let (run, findings) = (fixture::run(), fixture::findings());
+    let runs = vec![(&run, &findings), (&run, &findings)];
+    let comparison = crate::comparison::fixture();
+    let made = xlsx(&Book { runs, comparison: Some(&comparison), lang: Lang::En }).unwrap();
+    let rates = part(&made, "xl/charts/chart1.xml");
+    assert_eq!(rates.matches("<c:ser>").count(), 2, "{rates}");
+    assert!(rates.contains(">A</") && rates.contains(">B</"), "{rates}");
+    let alone = part(&xlsx(&book(&run, &findings, Lang::En)).unwrap(), "xl/charts/chart1.xml");
+    assert_eq!(alone.matches("<c:ser>").count(), 1, "{alone}");
+}
