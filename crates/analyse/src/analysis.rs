@@ -8,7 +8,7 @@ use crate::{
     case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series, steady,
     sweeps, trials, verdict,
 };
-use stend_base::{Nanos, Result, Say, say};
+use stend_base::{Result, Say, say};
 use stend_plan::{Decision, Plan, StopReason};
 use stend_record::{RunRecord, RunState};
 
@@ -29,7 +29,7 @@ pub fn judge(run: &RunRecord) -> Result<Findings> {
 
 fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     let plan = run.plan()?;
-    let (start, end) = span(run);
+    let (start, end) = series::span(run);
     let mut trials = trials::by_case(run);
     let mut cases: Vec<CaseFinding> = trials
         .iter()
@@ -87,23 +87,6 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         cost: cost::cost(run),
         limits_version: LIMITS_VERSION.to_string(),
     })
-}
-
-/// First and last moment that anything was recorded at.
-fn span(run: &RunRecord) -> (Nanos, Nanos) {
-    let trials = run.trials.iter().chain(&run.rounds).flat_map(|trial| {
-        let start = series::load_start(trial);
-        [trial.started, start, start + series::observed(&trial.slices)]
-    });
-    let ends = run.trials.iter().chain(&run.rounds).filter_map(|t| t.outcome.as_ref()).map(|o| o.window_end);
-    let moments = || {
-        trials
-            .clone()
-            .chain(ends.clone())
-            .chain(run.load().samples.iter().map(|s| s.at))
-            .chain(run.events.iter().map(|e| e.at))
-    };
-    (moments().min().unwrap_or_default(), moments().max().unwrap_or_default())
 }
 
 fn label(plan: &Plan, case: u32) -> String {

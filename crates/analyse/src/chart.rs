@@ -191,6 +191,8 @@ pub enum Quantity {
     Cpu,
     /// Memory.
     Memory,
+    /// Temperature.
+    Temperature,
 }
 
 /// A shaded range of x.

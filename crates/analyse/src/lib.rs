@@ -62,6 +62,7 @@ pub use by_trial::by_trial;
 pub use ceilings::Demand;
 pub use chart::Chart;
 pub use charts::history::charts as history_charts;
+pub use charts::timeline::{Row, Timeline, timeline};
 pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
 pub use faults::{Recovery, beyond, ended_by_cut, middle_and_most, seconds};

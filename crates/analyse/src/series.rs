@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use stend_base::histogram::Sparse;
 use stend_base::{Histogram, Nanos};
-use stend_record::{Slice, TrialRecord};
+use stend_record::{RunRecord, Slice, TrialRecord};
 use stend_spec::workload::Op;
 
 /// Length of a counter interval.
@@ -50,6 +50,23 @@ pub fn observed(slices: &[Slice]) -> Nanos {
 /// Start of load on the run's axis; before the end of the trial is known, its start by the coordinator.
 pub fn load_start(trial: &TrialRecord) -> Nanos {
     trial.outcome.as_ref().map_or(trial.started, |outcome| outcome.load_start)
+}
+
+/// First and last moment that anything was recorded at.
+pub fn span(run: &RunRecord) -> (Nanos, Nanos) {
+    let trials = run.trials.iter().chain(&run.rounds).flat_map(|trial| {
+        let start = load_start(trial);
+        [trial.started, start, start + observed(&trial.slices)]
+    });
+    let ends = run.trials.iter().chain(&run.rounds).filter_map(|t| t.outcome.as_ref()).map(|o| o.window_end);
+    let moments = || {
+        trials
+            .clone()
+            .chain(ends.clone())
+            .chain(run.load().samples.iter().map(|s| s.at))
+            .chain(run.events.iter().map(|e| e.at))
+    };
+    (moments().min().unwrap_or_default(), moments().max().unwrap_or_default())
 }
 
 /// The cells that lie inside the measuring window as a whole, padded with zeros to its end. Empty

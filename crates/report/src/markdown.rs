@@ -1,12 +1,14 @@
 //! A run as Markdown, to be put into a page, a comment or the summary of a CI job: the verdict, one table of results, the matrix
 //! of NUMA nodes, what to keep in mind. What else is known is in the report.
 
+use crate::comparison::gate;
 use crate::density;
 use crate::figures::{self, LatencyUnit, NONE};
 use crate::ours::{COMMENT, COMMENT_END};
 use crate::rates::{self, RowRates};
 use crate::words;
 use stend_analyse::Findings;
+use stend_analyse::compare::GateFinding;
 use stend_analyse::findings::{CaseFinding, CheckStatus, DensityFinding, NumaFinding, OpFinding};
 use stend_base::{Lang, Say, Share, say};
 
@@ -17,7 +19,13 @@ const ROWS_MAX: usize = 300;
 
 /// A run as Markdown.
 pub fn markdown(findings: &Findings, lang: Lang) -> String {
-    let mut parts = vec![format!("**{}**", plain(findings.verdict.get(lang))), plain(findings.grade.banner.get(lang))];
+    gated_markdown(findings, None, lang)
+}
+
+/// The same behind what a gate says of it.
+pub fn gated_markdown(findings: &Findings, gate: Option<&GateFinding>, lang: Lang) -> String {
+    let mut parts: Vec<String> = gate.iter().flat_map(|found| held(found, lang)).collect();
+    parts.extend([format!("**{}**", plain(findings.verdict.get(lang))), plain(findings.grade.banner.get(lang))]);
     match findings.density.as_slice() {
         [] => parts.push(results(&findings.cases, lang)),
         found => parts.extend(found.iter().map(|one| instances(one, lang))),
@@ -35,6 +43,12 @@ pub fn markdown(findings: &Findings, lang: Lang) -> String {
     parts.push(plain(crate::text::origin(findings).get(lang)));
     parts.retain(|part| !part.is_empty());
     marked(&parts.join("\n\n"))
+}
+
+/// A gate in a sentence, and each value that it holds.
+fn held(found: &GateFinding, lang: Lang) -> [String; 2] {
+    let first = format!("**{} {}**", gate::glyph(found.outcome), plain(gate::summary(found).get(lang)));
+    [first, list(gate::of_run(found).iter().map(|(glyph, say)| format!("{glyph} {}", plain(say.get(lang)))))]
 }
 
 /// Markdown between the comments by which it is known as ours.

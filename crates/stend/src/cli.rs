@@ -114,7 +114,7 @@ fn report(lang: Lang) -> Command {
         "open the report in your browser; without -o it is written beside the run file",
         "открыть отчёт в браузере; без -o он записывается рядом с файлом прогона"
     );
-    let examples = "stend report last --open\nstend report last -o report.html\nstend report before.stend -o before.html --lang ru\nstend report last --markdown results.md\nstend report last --redact -o shared.html";
+    let examples = "stend report last --open\nstend report last -o report.html\nstend report before.stend -o before.html --lang ru\nstend report last -o report.html --expect 'rand-read p99 < 5ms'\nstend report last --markdown results.md\nstend report last --redact -o shared.html";
     let output = say!("HTML file to write; `-` is the standard output", "файл HTML; `-` — стандартный вывод");
     let markdown = say!(
         "write verdict, tables and caveats as Markdown; `-` is the standard output",
@@ -124,7 +124,7 @@ fn report(lang: Lang) -> Command {
         "print everything; without it a printer gets the first screen, the results and what to keep in mind",
         "печатать всё; без этого ключа печатаются первый экран, результаты и что учитывать"
     );
-    let arguments = vec![
+    let mut arguments = vec![
         run_argument(lang),
         option("output", "FILE", output, lang).short('o').required_unless_present_any(["markdown", "open"]),
         option("markdown", "FILE", markdown, lang).conflicts_with("output"),
@@ -133,6 +133,7 @@ fn report(lang: Lang) -> Command {
         flag("full", None, full, lang).conflicts_with("markdown"),
         redact(lang),
     ];
+    arguments.extend(compare::gate(lang));
     verb("report", about, examples, "RUN -o FILE", arguments, lang)
 }
 

@@ -5,7 +5,7 @@ use crate::fixture::{case, run, run_of};
 use expect_test::expect_file;
 use proptest::prelude::*;
 use stend_base::histogram::Sparse;
-use stend_base::{Bytes, Lang, MilliIops, Share};
+use stend_base::{Bytes, Lang, MilliIops, Nanos, Share};
 use stend_record::observed::{Drained, OpenSlice, OpenTotals, Phase};
 use stend_record::probes::{Probes, Silence};
 use stend_record::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};

@@ -176,7 +176,8 @@ fn an_interface_that_comes_or_goes_leaves_no_number() {
     for (later, panes) in [("eth0", 1), ("wg0", 0)] {
         for sample in &mut record.load_mut().samples {
             let name = if sample.at < middle { "eth0" } else { later };
-            sample.networks = Some(vec![NetworkCounters { name: name.into(), ..NetworkCounters::default() }]);
+            let received = Traffic { bytes: sample.at.0 / 1000, ..Traffic::default() };
+            sample.networks = Some(vec![NetworkCounters { name: name.into(), received, ..NetworkCounters::default() }]);
         }
         assert_eq!(networks(&analyse(&record).unwrap()), panes, "{later}");
     }

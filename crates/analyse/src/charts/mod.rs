@@ -11,6 +11,7 @@ pub(crate) mod history;
 mod instances;
 mod matrix;
 mod overview;
+mod phases;
 mod resources;
 mod rounds;
 mod scaling;
@@ -18,6 +19,7 @@ mod steady;
 mod sweep;
 mod thin;
 mod time_series;
+pub mod timeline;
 mod tint;
 mod written;
 
@@ -83,7 +85,7 @@ pub fn across(
     charts
 }
 
-/// Charts about the whole run: what each case took from the host and from the storage host, and the CPUs over time.
+/// Charts about the whole run: what each case took from the host and from the storage host, and CPUs and temperatures over time.
 pub fn of_run(
     run: &RunRecord,
     trials: &[CaseTrials<'_>],
@@ -92,7 +94,7 @@ pub fn of_run(
 ) -> Vec<Chart> {
     let mut charts: Vec<Chart> = resources::chart(&run.load().samples, trials, cases).into_iter().collect();
     charts.extend(run.storage().and_then(|storage| resources::of_storage(storage, trials, cases)));
-    charts.extend(overview::cpu(run, start, end).map(caps::merged));
+    charts.extend(overview::chart(run, start, end).map(caps::merged));
     charts
 }
 

@@ -1,6 +1,6 @@
 //! What each case took from the host while its load ran: CPU, pressure, memory, network.
 
-use super::{caps, from_zero};
+use super::{caps, from_zero, values};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
 use crate::findings::CaseFinding;
@@ -13,6 +13,9 @@ use stend_record::{HostRecord, Sample};
 
 /// Most cases; beyond, neighbours could not be told apart.
 const CASES_MAX: usize = 200;
+
+/// Bytes per second: less goes through any interface without anybody measuring over it.
+const CHATTER: f64 = 1e5;
 
 /// First and last sample inside the load of a trial.
 type Load<'a> = (&'a Sample, &'a Sample);
@@ -91,6 +94,7 @@ pub fn chart(samples: &[Sample], trials: &[CaseTrials<'_>], cases: &[CaseFinding
     let network = (0u8..).zip(network);
     let network: Vec<Series> =
         network.map(|(v, (name, of))| line(name, Quantity::Throughput, v, &move |loads| traffic(loads, of))).collect();
+    let network = if values(&network).any(|rate| rate >= CHATTER) { network } else { Vec::new() };
     let network_axis = from_zero(say!("network, MB/s", "сеть, МБ/с"), Unit::BytesPerSecond, &network);
     let memory_axis = from_zero(say!("memory in use", "занятая память"), Unit::Bytes, &memory);
     let panes = [
@@ -114,9 +118,9 @@ pub fn chart(samples: &[Sample], trials: &[CaseTrials<'_>], cases: &[CaseFinding
     })
 }
 
-/// A pane of the lines that have any value; `None` if none has.
+/// A pane of the lines that have a value other than zero; `None` if none has: nothing to see needs no room.
 fn pane(y: Axis, mut series: Vec<Series>) -> Option<Pane> {
-    series.retain(|s| s.points.iter().any(|p| p.y.is_some()));
+    series.retain(|s| s.points.iter().any(|p| p.y.is_some_and(|y| y != 0.0)));
     (!series.is_empty()).then(|| Pane::lines(y, series))
 }
 

@@ -113,10 +113,24 @@ pub fn failures(comparison: &Comparison, gate: &GateFinding) -> Vec<(&'static st
 
 /// The same of one run, and what passed unless that is too much to tell.
 pub fn of_run(gate: &GateFinding) -> Vec<(&'static str, Say)> {
-    let few = gate.limits.len() <= LIMITS_MOST;
-    let mut told = most_telling(limits(gate).filter(|(outcome, _)| few || *outcome != Outcome::Passed).collect());
+    if gate.limits.len() > LIMITS_MOST {
+        return not_held(gate);
+    }
+    let mut told = most_telling(limits(gate).collect());
     told.extend(without_value(gate));
     told
+}
+
+/// What one run does not hold, or of which it cannot be told.
+pub fn not_held(gate: &GateFinding) -> Vec<(&'static str, Say)> {
+    let mut told = most_telling(limits(gate).filter(|(outcome, _)| *outcome != Outcome::Passed).collect());
+    told.extend(without_value(gate));
+    told
+}
+
+/// What one run holds.
+pub fn held(gate: &GateFinding) -> Vec<(&'static str, Say)> {
+    most_telling(limits(gate).filter(|(outcome, _)| *outcome == Outcome::Passed).collect())
 }
 
 fn limits(gate: &GateFinding) -> impl Iterator<Item = (Outcome, Say)> {

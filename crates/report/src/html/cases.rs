@@ -1,4 +1,4 @@
-//! One card per case: rates, latencies by operation, charts, checks.
+//! One card per case: rates, latencies by operation, checks, charts.
 
 use super::latency::{mean, quantile_cell};
 use super::results::{checks, failed, number};
@@ -76,12 +76,12 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         rates(m, case);
         operations(m, page, case);
         targets::table_of(m, page, case);
+        check_table(m, &case.checks);
         m.el("div", "charts", |m| {
             for chart in &case.charts {
                 figure::draw(m, chart, page.lang, crate::svg::WIDTH_COLUMN);
             }
         });
-        check_table(m, &case.checks);
     });
 }
 
@@ -164,25 +164,35 @@ fn service_row(m: &mut Markup, page: &Page, op: &OpFinding, service: &Service) {
     });
 }
 
-/// Every check with its result and what it means; those that do not concern the case are folded.
+/// Checks that speak against the numbers with what they mean, failed ones before warnings; the others in a folded line for each result.
 pub(super) fn check_table(m: &mut Markup, checks: &[CheckResult]) {
-    let (aside, asked): (Vec<&CheckResult>, Vec<&CheckResult>) =
-        checks.iter().partition(|c| matches!(c.status, CheckStatus::NotApplicable | CheckStatus::ScreeningOnly));
-    check_rows(m, &asked);
-    if !aside.is_empty() {
-        let count = aside.len();
-        m.el("details", "data", |m| {
-            m.line(
-                "summary",
-                "",
-                &say!(
-                    "{count} that do not concern this case, or only a published number",
-                    "{count}: не относятся к этому случаю или нужны лишь для публикации"
-                ),
-            );
-            check_rows(m, &aside);
-        });
+    let of = |statuses: &[CheckStatus]| -> Vec<&CheckResult> {
+        statuses.iter().flat_map(|status| checks.iter().filter(move |check| check.status == *status)).collect()
+    };
+    check_rows(m, &of(&[CheckStatus::Fail, CheckStatus::Warn]));
+    for status in [CheckStatus::NotMeasurable, CheckStatus::Pass] {
+        let found = of(&[status]);
+        let Say { en, ru } = words::check_count(status, found.len() as u64);
+        let glyph = words::check_glyph(status);
+        folded(m, &say!("{glyph} {en}", "{glyph} {ru}"), &found);
     }
+    let aside = of(&[CheckStatus::NotApplicable, CheckStatus::ScreeningOnly]);
+    let count = aside.len();
+    let summary = say!(
+        "{count} that do not concern this case, or only a published number",
+        "{count}: не относятся к этому случаю или нужны лишь для публикации"
+    );
+    folded(m, &summary, &aside);
+}
+
+fn folded(m: &mut Markup, summary: &Say, checks: &[&CheckResult]) {
+    if checks.is_empty() {
+        return;
+    }
+    m.el("details", "folded", |m| {
+        m.line("summary", "", summary);
+        check_rows(m, checks);
+    });
 }
 
 fn check_rows(m: &mut Markup, checks: &[&CheckResult]) {

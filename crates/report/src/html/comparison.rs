@@ -113,19 +113,8 @@ fn pictures(m: &mut Markup, comparison: &Comparison, lang: Lang) {
 fn gated(m: &mut Markup, comparison: &Comparison) {
     let Some(found) = &comparison.gate else { return };
     super::section(m, "gate", &say!("Gate", "Порог"), |m| {
-        m.el("p", "lead", |m| {
-            m.raw(gate::glyph(found.outcome));
-            m.raw(" ");
-            m.say(&gate::summary(found));
-        });
-        let failures = gate::failures(comparison, found);
-        for (glyph, line) in &failures {
-            m.el("p", "", |m| {
-                m.raw(glyph);
-                m.raw(" ");
-                m.say(line);
-            });
-        }
+        super::gate::first(m, found);
+        super::gate::lines(m, &gate::failures(comparison, found));
     });
 }
 

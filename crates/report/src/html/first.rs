@@ -114,7 +114,7 @@ fn axis(cases: &[&CaseFinding]) -> Option<Ruler> {
 fn ticks(m: &mut Markup, ruler: &Ruler) {
     m.el("span", "key-always", |m| m.raw("p99"));
     for tick in ruler.ticks().into_iter().filter(|tick| is_decade(*tick)) {
-        let Some(place) = ruler.place(tick).filter(|place| (0.22..=0.95).contains(place)) else { continue };
+        let Some(place) = ruler.place(tick).filter(|place| (0.22..=0.9).contains(place)) else { continue };
         let at = format!("--at:{}%", coordinate(place * 100.0));
         let label = Say::both(|lang| ruler.label(tick, lang));
         m.with("span", &[("class", "tick"), ("style", &at)], |m| m.say(&label));

@@ -10,6 +10,7 @@ mod density;
 mod faults;
 mod figure;
 mod first;
+mod gate;
 pub mod history;
 mod imported;
 mod latency;
@@ -22,11 +23,12 @@ mod results;
 mod summary;
 mod system;
 mod targets;
+mod timeline;
 
 use crate::figures::LatencyUnit;
 use crate::markup::Markup;
-use stend_analyse::compare::Options;
-use stend_analyse::{Comparison, Findings};
+use stend_analyse::compare::{GateFinding, Options};
+use stend_analyse::{Comparison, Findings, Timeline};
 use stend_base::{Lang, Say, say};
 use stend_record::RunRecord;
 
@@ -39,8 +41,12 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 struct Page<'a> {
     findings: &'a Findings,
     run: &'a RunRecord,
+    /// What the run was held against.
+    gate: Option<&'a GateFinding>,
     /// The arms of the run against each other, if it has any.
     arms: Option<Comparison>,
+    /// The whole run on one axis of time.
+    timeline: Option<Timeline>,
     /// Language of the title and of the switch's first state.
     lang: Lang,
     /// The one unit of latency of all tables.
@@ -49,18 +55,16 @@ struct Page<'a> {
 
 /// The report of a run as one HTML file that starts in `lang`. Printed it is its first screen, the results and what to keep in mind.
 pub fn html(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
-    report(findings, run, lang, "short")
+    gated_html(findings, run, None, false, lang)
 }
 
-/// The same, of which everything is printed.
-pub fn html_full(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
-    report(findings, run, lang, "")
-}
-
-fn report(findings: &Findings, run: &RunRecord, lang: Lang, printed: &'static str) -> String {
+/// The same with what a gate says of the run; printed `full` it is everything.
+pub fn gated_html(findings: &Findings, run: &RunRecord, gate: Option<&GateFinding>, full: bool, lang: Lang) -> String {
     // The plan was made once to get at the findings; where it could not be, there are no arms either.
     let arms = stend_analyse::compare_arms(run, findings, &Options::default()).unwrap_or_default();
-    let page = Page { findings, run, arms, lang, unit: LatencyUnit::for_cases(&findings.cases) };
+    let timeline = stend_analyse::timeline(run, findings);
+    let page = Page { findings, run, gate, arms, timeline, lang, unit: LatencyUnit::for_cases(&findings.cases) };
+    let printed = if full { "" } else { "short" };
     document(&summary::title(findings), lang, |m| body(m, &page, printed))
 }
 
@@ -130,6 +134,7 @@ fn body(m: &mut Markup, page: &Page, printed: &'static str) {
         } else {
             density::section(m, page);
         }
+        timeline::section(m, page);
         faults::section(m, page);
         summary::caveats(m, page);
         across(m, page);

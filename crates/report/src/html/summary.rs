@@ -1,13 +1,17 @@
 //! Top and bottom of the page: what was measured, the verdict, the grade, the caveats.
 
-use super::{Page, first};
+use super::{Page, first, gate};
 use crate::figures::utc;
 use crate::markup::Markup;
 use crate::text::grouped;
 use crate::words;
+use std::cmp::Reverse;
 use stend_analyse::Findings;
 use stend_analyse::findings::{Caveat, CheckResult, CheckStatus, GradeLevel};
 use stend_base::{Say, format, say};
+
+/// Doubtful checks that are told without unfolding.
+const WORST: usize = 3;
 
 /// `quick on /var/tmp`, after the label of the run if it has one.
 pub fn title(findings: &Findings) -> Say {
@@ -41,6 +45,7 @@ pub fn header(m: &mut Markup, page: &Page) {
             m.line("span", "advice", &caveat.advice());
         });
     }
+    page.gate.iter().for_each(|found| gate::of_run(m, found));
     first::cards(m, page);
     first::bars(m, page);
     first::chips(m, page);
@@ -61,6 +66,7 @@ fn contents(m: &mut Markup, page: &Page) {
     let entries = [
         ("#arms", say!("Arms", "Варианты"), page.arms.is_some()),
         ("#results", say!("Results", "Результаты"), true),
+        ("#timeline", say!("Course", "Ход"), page.timeline.is_some()),
         ("#caveats", say!("Keep in mind", "Что учитывать"), true),
         ("#across", say!("Across cases", "Сравнение случаев"), !findings.across.is_empty()),
         ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),
@@ -87,11 +93,8 @@ fn caveats_listed<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a Caveat> {
 pub fn caveats(m: &mut Markup, page: &Page) {
     super::section(m, "caveats", &say!("What to keep in mind", "Что учитывать"), |m| {
         grade(m, page);
+        worst(m, page);
         m.el("ul", "caveats", |m| {
-            for (check, labels) in grouped(&page.findings.cases, &[CheckStatus::Fail, CheckStatus::Warn]) {
-                let class = if check.status == CheckStatus::Fail { "failed" } else { "" };
-                m.el("li", class, |m| doubtful(m, check, &labels));
-            }
             for caveat in caveats_listed(page) {
                 m.el("li", "", |m| {
                     m.say(&caveat.say());
@@ -100,6 +103,43 @@ pub fn caveats(m: &mut Markup, page: &Page) {
             }
         });
     });
+}
+
+/// Checks that speak against cases, the worst three first and the others folded.
+fn worst(m: &mut Markup, page: &Page) {
+    let mut doubts = grouped(&page.findings.cases, &[CheckStatus::Fail, CheckStatus::Warn]);
+    // Stable: those of as many cases stay in the order of their numbers.
+    doubts.sort_by_key(|(check, labels)| (check.status != CheckStatus::Fail, Reverse(labels.len())));
+    let (first, others) = doubts.split_at(doubts.len().min(WORST));
+    let list = |m: &mut Markup, doubts: &[(&CheckResult, Vec<&str>)]| {
+        m.el("ul", "caveats", |m| {
+            for (check, labels) in doubts {
+                let class = if check.status == CheckStatus::Fail { "failed" } else { "" };
+                m.el("li", class, |m| doubtful(m, check, labels));
+            }
+        });
+    };
+    if first.is_empty() {
+        return;
+    }
+    if !others.is_empty() {
+        m.line(
+            "p",
+            "note",
+            &say!(
+                "The worst three: failed checks before warnings, those of most cases first.",
+                "Три худшие: сначала не пройденные проверки, затем предупреждения; первыми те, что касаются большего числа случаев."
+            ),
+        );
+    }
+    list(m, first);
+    if !others.is_empty() {
+        let count = others.len();
+        m.el("details", "folded", |m| {
+            m.line("summary", "", &say!("{count} more", "Ещё {count}"));
+            list(m, others);
+        });
+    }
 }
 
 /// A check that speaks against cases.

@@ -223,7 +223,7 @@ fn of_an_application_the_method_tells_instances_and_nothing_of_single_ios() {
 #[test]
 fn a_printer_gets_the_short_page_unless_the_whole_one_was_asked_for() {
     let (findings, run) = (fixture::findings(), fixture::run());
-    let (short, full) = (html(&findings, &run, Lang::En), super::html_full(&findings, &run, Lang::En));
+    let (short, full) = (html(&findings, &run, Lang::En), crate::gated_html(&findings, &run, None, true, Lang::En));
     assert!(short.contains("<main class=\"short\">") && full.contains("<main>"));
     // What the style sheet hides are sections that there are, and neither results nor what to keep in mind.
     let (_, printed) = super::STYLE.split_once("@media print").unwrap();
@@ -247,4 +247,46 @@ fn no_rule_for_the_page_places_what_a_chart_is_drawn_of() {
         let alone = selectors.split(',').map(str::trim).filter(|selector| drawn.contains(selector));
         assert_eq!(alone.collect::<Vec<_>>(), Vec::<&str>::new(), "{rule}");
     }
+}
+
+#[test]
+fn what_the_run_was_held_against_stands_between_the_verdict_and_the_numbers() {
+    let (findings, run) = (fixture::findings(), fixture::run());
+    let limit = |text: &str| stend_spec::parse::expect(text).unwrap();
+    let limits = vec![limit("iops >= 1"), limit("iops >= 900000000")];
+    let gate = stend_spec::gate::Gate { name: "expect".into(), margin: None, rules: Vec::new(), limits };
+    let found = stend_analyse::gate::of_run(&gate, &findings);
+    let page = crate::gated_html(&findings, &run, Some(&found), false, Lang::En);
+    assert_well_formed(&page);
+    let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}"));
+    assert!(
+        place("<h1>") < place("<aside class=\"gate failed\"")
+            && place("class=\"gate failed\"") < place("class=\"tell\"")
+    );
+    assert!(page.contains("iops &gt;= 900000000") && page.contains("limits are met"), "{}", first_screen(&findings));
+    assert!(!html(&findings, &run, Lang::En).contains("class=\"gate"));
+}
+
+#[test]
+fn the_worst_three_checks_come_first_and_passed_ones_are_a_line() {
+    let mut findings = fixture::findings();
+    let mut check = findings.cases[0].checks[0].clone();
+    check.status = CheckStatus::Warn;
+    let named = |id: &str, status| stend_analyse::findings::CheckResult { id: id.into(), status, ..check.clone() };
+    for (i, case) in findings.cases.iter_mut().enumerate() {
+        case.checks = vec![named("H01", CheckStatus::Pass), named("H50", CheckStatus::Warn)];
+        if i == 0 {
+            case.checks.extend(["H20", "H21", "H22"].map(|id| named(id, CheckStatus::Warn)));
+            case.checks.push(named("H60", CheckStatus::Fail));
+        }
+    }
+    let page = html(&findings, &fixture::run(), Lang::En);
+    let section = &page[page.find("id=\"caveats\"").expect("the section")..page.find("id=\"cases\"").expect("cases")];
+    let place = |id: &str| section.find(id).unwrap_or_else(|| panic!("{id}"));
+    // The failed one, then the warning of all cases, then the others in their order.
+    let places = ["H60", "H50", "H20", "2 more", "H21", "H22"].map(place);
+    assert!(places.is_sorted(), "{places:?}");
+    let cards = &page[page.find("id=\"cases\"").expect("cases")..];
+    let passed = cards.find("✔ 1 passed</span>").expect("a line");
+    assert!(cards.find("H60").unwrap() < cards.find("H20").unwrap() && passed < cards.find("H01").unwrap());
 }

@@ -12,6 +12,8 @@ const DETAIL_LINE: f64 = 14.0;
 const NAMES_KEPT: usize = 6;
 /// Most lines of detail.
 const DETAIL_LINES_MAX: usize = 3;
+/// How much narrower than a page a phone is: a letter takes that much more of the width. Of a chart in a column that is too much.
+const NARROWER: f64 = 2.8;
 /// Room between the drawing and a label beside it, pixels.
 const ASIDE: &str = "-8";
 
@@ -38,20 +40,23 @@ pub fn bands(m: &mut Markup, bands: &[Band], x: &Ruler, (top, bottom): (f64, f64
 
 /// Upright lines where something happened, named at their feet where there is room.
 pub fn events(m: &mut Markup, events: &[Mark], x: &Ruler, (top, bottom): (f64, f64), letter: f64) {
-    let mut free = 0.0;
+    let (mut free, mut free_narrow) = (0.0, 0.0);
     for event in events {
         let Some(place) = x.place(event.at).filter(|p| (0.0..=1.0).contains(p)) else { continue };
         let at = percent(place);
         line(m, "event", (&at, &at), (top, bottom));
-        let room = |name: &str| {
-            let wide = (name.chars().count() + 1) as f64 * letter;
-            if place >= free && place + wide <= 1.0 { name.to_string() } else { String::new() }
-        };
-        let name = Say { en: room(&event.name.en), ru: room(&event.name.ru) };
-        let y = coordinate(bottom - 6.0);
-        text(m, &[("class", "event-name"), ("x", &at), ("dx", "4"), ("y", &y)], &name);
-        if !name.en.is_empty() || !name.ru.is_empty() {
-            free = place + (name.en.chars().count().max(name.ru.chars().count()) + 2) as f64 * letter;
+        let letters = |lang| event.name.get(lang).chars().count() as f64;
+        let fits = |lang, free: f64, letter: f64| place >= free && place + (letters(lang) + 1.0) * letter <= 1.0;
+        let until = |letter: f64| place + (letters(Lang::En).max(letters(Lang::Ru)) + 2.0) * letter;
+        let (narrow, y) = (letter * NARROWER, coordinate(bottom - 6.0));
+        let (before, before_narrow) = (free, free_narrow);
+        for lang in [Lang::En, Lang::Ru].into_iter().filter(|lang| fits(*lang, before, letter)) {
+            free = until(letter);
+            let on_phones = fits(lang, before_narrow, narrow);
+            free_narrow = if on_phones { until(narrow) } else { free_narrow };
+            let class = if on_phones { "event-name" } else { "event-name wide" };
+            let attributes = [("class", class), ("x", &at), ("dx", "4"), ("y", &y), ("lang", lang.tag())];
+            m.with("text", &attributes, |m| m.text(event.name.get(lang)));
         }
     }
 }
@@ -99,7 +104,7 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, lette
         }
     }
     text(m, &[("class", "axis-name"), ("x", "100%"), ("y", &name_y), ("text-anchor", "end")], &axis.label);
-    cuts(m, ruler, bottom);
+    cuts(m, ruler, bottom, &say!("// other cases ran in between", "// между ними шли другие случаи"));
 }
 
 /// Lines of the detail of a named place: it is broken where its author put a comma.
@@ -126,7 +131,7 @@ pub fn detail_height(axis: &Axis, ruler: &Ruler, letter: f64) -> f64 {
 }
 
 /// Marks every cut of the axis, and below it says what the mark means.
-fn cuts(m: &mut Markup, ruler: &Ruler, bottom: f64) {
+pub fn cuts(m: &mut Markup, ruler: &Ruler, bottom: f64, meaning: &Say) {
     let y = coordinate(bottom);
     for place in ruler.cuts() {
         let at = percent(place);
@@ -136,8 +141,7 @@ fn cuts(m: &mut Markup, ruler: &Ruler, bottom: f64) {
     }
     if ruler.cuts().next().is_some() {
         let y = coordinate(bottom + FOOT + 8.0);
-        let name = say!("// other cases ran in between", "// между ними шли другие случаи");
-        text(m, &[("class", "tick"), ("x", "100%"), ("y", &y), ("text-anchor", "end")], &name);
+        text(m, &[("class", "tick"), ("x", "100%"), ("y", &y), ("text-anchor", "end")], meaning);
     }
 }
 
@@ -152,7 +156,8 @@ pub fn text(m: &mut Markup, attributes: &[(&'static str, &str)], say: &Say) {
     }
 }
 
-fn line(m: &mut Markup, class: &'static str, x: (&str, &str), y: (f64, f64)) {
+/// A straight line.
+pub fn line(m: &mut Markup, class: &'static str, x: (&str, &str), y: (f64, f64)) {
     let (y1, y2) = (coordinate(y.0), coordinate(y.1));
     m.with("line", &[("class", class), ("x1", x.0), ("x2", x.1), ("y1", &y1), ("y2", &y2)], |_| {});
 }

@@ -9,11 +9,13 @@ mod cuts;
 mod field;
 mod scale;
 mod series;
+mod timeline;
 
 pub use axis::text;
 pub use field::{has_margin, range, scale as tints};
 pub use scale::Ruler;
 pub use series::{labelled, swatch, swatch_over};
+pub use timeline::{draw as timeline, swatch as stretch};
 
 use crate::markup::{Markup, coordinate};
 use stend_analyse::Chart;

@@ -204,5 +204,6 @@ pub fn quantity(quantity: Quantity) -> &'static str {
         Quantity::Latency => "q-latency",
         Quantity::Cpu => "q-cpu",
         Quantity::Memory => "q-memory",
+        Quantity::Temperature => "q-temperature",
     }
 }

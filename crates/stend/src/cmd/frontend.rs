@@ -131,9 +131,9 @@ fn conclude(path: &Path, force: bool, gate: Option<&Gate>, out: &Out) -> Result<
     let report = super::report::beside(path, force)?;
     // Once: of a long run it takes seconds.
     let findings = stend_analyse::analyse(&run)?;
-    let written = super::report::write(&run, &findings, &report, out.lang);
-    let written = written.map_err(|error| without_report(error, path, &run.state));
     let gate = gate.map(|gate| stend_analyse::gate::of_run(gate, &findings));
+    let written = super::report::write(&run, &findings, gate.as_ref(), &report, out.lang);
+    let written = written.map_err(|error| without_report(error, path, &run.state));
     let verdict = || gate.as_ref().map_or(Ok(()), super::gate::verdict);
     if out.json {
         out.result(&stend_report::gated_json(&findings, gate.as_ref()))?;

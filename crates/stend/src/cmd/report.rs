@@ -5,11 +5,14 @@ use crate::save::Output;
 use clap::ArgMatches;
 use std::path::Path;
 use stend_analyse::Findings;
+use stend_analyse::gate::GateFinding;
 use stend_base::{Error, Kind, Lang, Result, Say, say};
 use stend_record::RunRecord;
 
 /// Writes the report, or prints it when the file is `-`.
 pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    // What is wrong with a gate is said before anything is read.
+    let gate = super::gate::of_one_run(arguments)?;
     let markdown = arguments.get_one::<String>("markdown");
     let (open, force) = (arguments.get_flag("open"), arguments.get_flag("force"));
     let path = super::located(super::required(arguments, "RUN"), out)?;
@@ -24,15 +27,19 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
         output.check()?;
     }
     let run = super::redact::record(arguments, stend_session::read_run(&path)?, out)?;
+    let findings = match markdown {
+        Some(_) => stend_analyse::judge(&run)?,
+        None => stend_analyse::analyse(&run)?,
+    };
+    let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
+    let verdict = || gate.as_ref().map_or(Ok(()), super::gate::verdict);
     let text = match markdown {
-        Some(_) => stend_report::markdown(&stend_analyse::judge(&run)?, out.lang),
-        None => {
-            let page = if arguments.get_flag("full") { stend_report::html_full } else { stend_report::html };
-            page(&stend_analyse::analyse(&run)?, &run, out.lang)
-        }
+        Some(_) => stend_report::gated_markdown(&findings, gate.as_ref(), out.lang),
+        None => stend_report::gated_html(&findings, &run, gate.as_ref(), arguments.get_flag("full"), out.lang),
     };
     if file == "-" {
-        return out.result(&text);
+        out.result(&text)?;
+        return verdict();
     }
     output.save(|to| to.write_all(text.as_bytes()))?;
     match out.json {
@@ -42,7 +49,7 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if open {
         super::open::open(output.path(), out);
     }
-    Ok(())
+    verdict()
 }
 
 /// Beside the run file lies the report that says everything.
@@ -82,9 +89,15 @@ pub fn beside(run_file: &Path, force: bool) -> Result<Output> {
     Ok(Output::new(path, what(), force))
 }
 
-/// Writes the HTML report of a run, with its charts.
-pub fn write(run: &RunRecord, findings: &Findings, output: &Output, lang: Lang) -> Result<()> {
-    let text = stend_report::html(findings, run, lang);
+/// Writes the HTML report of a run, with its charts and what a gate says of it.
+pub fn write(
+    run: &RunRecord,
+    findings: &Findings,
+    gate: Option<&GateFinding>,
+    output: &Output,
+    lang: Lang,
+) -> Result<()> {
+    let text = stend_report::gated_html(findings, run, gate, false, lang);
     output.save(|to| to.write_all(text.as_bytes()))
 }
 
