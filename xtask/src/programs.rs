@@ -16,7 +16,7 @@ const ESSENTIAL: &str = "essential";
 const NOT_INSTALLED: [&str; 2] = ["stend", "exec"];
 
 /// Which package has a program, in Debian and Ubuntu.
-const PACKAGES: [(&str, &[&str]); 17] = [
+const PACKAGES: [(&str, &[&str]); 18] = [
     (
         ESSENTIAL,
         &[
@@ -60,6 +60,7 @@ const PACKAGES: [(&str, &[&str]); 17] = [
     ("openssh-client", &["ssh", "ssh-keygen"]),
     ("dropbear-bin", &["dropbearkey"]),
     ("fio", &["fio"]),
+    ("chromium", &["chromium"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
 ];
 

@@ -41,6 +41,7 @@ mod other_data;
 mod other_terminal;
 mod outputs;
 mod over_ssh;
+mod pages;
 mod power;
 mod prober;
 mod replay;
