@@ -162,6 +162,8 @@ pub struct Series {
     pub points: Vec<Point>,
     /// Draw dots, not a line (few points).
     pub dots: bool,
+    /// Join the dots by a thin line: they are values of a parameter in their order.
+    pub joined: bool,
     /// A name for each point, written beside it; empty if points have none.
     pub labels: Vec<Say>,
 }

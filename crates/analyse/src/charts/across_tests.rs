@@ -55,15 +55,17 @@ fn a_suite_without_axes_has_nothing_to_hold_against_each_other() {
 }
 
 #[test]
-fn two_depths_are_two_named_dots() {
+fn two_depths_are_two_named_dots_and_three_are_a_sweep_of_joined_dots() {
     let findings = of(swept(&[4], &[1, 32], &[1]));
-    assert_eq!(ids(&findings), ["scaling-queue_depth-0", "sweep-0-queue_depth-0-0"]);
+    assert_eq!(ids(&findings), ["scaling-queue_depth-0"]);
     let scaling = &find(&findings, "scaling-queue_depth-0").panes[0].series;
     assert_eq!((scaling.len(), scaling[0].points.len(), scaling[0].dots), (1, 2, true));
     assert_eq!(scaling[0].labels.iter().map(|l| l.en.as_str()).collect::<Vec<_>>(), ["1", "32"]);
+    let findings = of(swept(&[4], &[1, 8, 32], &[1]));
     let sweep = find(&findings, "sweep-0-queue_depth-0-0");
-    assert_eq!((sweep.panes.len(), sweep.x.names.len()), (3, 2));
-    assert!(sweep.panes[0].series[0].points.iter().all(|p| p.envelope.is_some()));
+    assert_eq!((sweep.panes.len(), sweep.x.names.len()), (3, 3));
+    let rates = &sweep.panes[0].series[0];
+    assert!(rates.joined && rates.points.iter().all(|p| p.envelope.is_some()));
 }
 
 #[test]
@@ -81,28 +83,28 @@ fn depth_by_jobs_is_a_matrix_with_a_number_for_every_pair() {
 
 #[test]
 fn a_third_axis_makes_one_matrix_per_value_and_lines_in_sweeps() {
-    let findings = of(swept(&[4, 8], &[1, 4], &[1, 2]));
-    assert_eq!(ids(&findings).iter().filter(|id| id.starts_with("matrix")).count(), 2);
+    let findings = of(swept(&[4, 8, 16], &[1, 4], &[1, 2]));
+    assert_eq!(ids(&findings).iter().filter(|id| id.starts_with("matrix")).count(), 3);
     let sweep = find(&findings, "sweep-0-block_size-0-0");
     assert_eq!(sweep.panes[0].series.len(), 4);
     assert!(sweep.panes.iter().all(|p| p.series.len() <= SERIES_MAX));
-    assert!(sweep.x.names.iter().map(|n| n.name.ru.as_str()).eq(["4 КиБ", "8 КиБ"]));
+    assert!(sweep.x.names.iter().map(|n| n.name.ru.as_str()).eq(["4 КиБ", "8 КиБ", "16 КиБ"]));
 }
 
 #[test]
 fn a_case_that_failed_a_check_is_left_out_and_said() {
     let mut spec = case("rand-read", 100, 1, Sync::None);
-    spec.streams[0].queue_depth = vec![1, 4, 16];
+    spec.streams[0].queue_depth = vec![1, 4, 8, 16];
     let mut builder = run_of(vec![spec]);
-    for cell in 0..3 {
+    for cell in 0..4 {
         let trial = builder.trial(cell);
         // Bytes that the device never saw: a failed check.
-        let trial = if cell == 2 { trial.change(|outcome, _| outcome.jobs[0].done[0].1 *= 3) } else { trial };
+        let trial = if cell == 3 { trial.change(|outcome, _| outcome.jobs[0].done[0].1 *= 3) } else { trial };
         builder = trial.done();
     }
     let findings = of(builder);
     let sweep = find(&findings, "sweep-0-queue_depth-0-0");
-    assert_eq!(sweep.panes[0].series[0].points.len(), 2);
+    assert_eq!(sweep.panes[0].series[0].points.len(), 3);
     assert!(sweep.summary.en.contains("left out because a check failed: 1"), "{}", sweep.summary.en);
 }
 

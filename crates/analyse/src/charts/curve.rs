@@ -94,7 +94,15 @@ fn lines(rungs: &[Rung<'_>], stream: u16, answer: &SearchFinding) -> Vec<Series>
 }
 
 fn line(name: Say, variant: usize, points: Vec<Point>, dots: bool) -> Series {
-    Series { name, quantity: Quantity::Latency, variant: variant as u8, points, dots, labels: Vec::new() }
+    Series {
+        name,
+        quantity: Quantity::Latency,
+        variant: variant as u8,
+        points,
+        dots,
+        joined: false,
+        labels: Vec::new(),
+    }
 }
 
 /// A quantile and its interval; nothing where it is not known, or reaches I/Os that never ended.

@@ -72,7 +72,15 @@ fn curve(latency: &OpLatency, name: Say) -> Series {
         Some(Point { x, y: Some(value.0.max(1) as f64), envelope: None })
     };
     let points: Vec<Point> = (0..=steps).map_while(point).collect();
-    Series { name, quantity: Quantity::Latency, variant: 0, dots: few(&points), points, labels: Vec::new() }
+    Series {
+        name,
+        quantity: Quantity::Latency,
+        variant: 0,
+        dots: few(&points),
+        joined: false,
+        points,
+        labels: Vec::new(),
+    }
 }
 
 /// An operation; with its stream where there are several.

@@ -59,6 +59,7 @@ fn line(run: &RunRecord, trial: &TrialRecord, variant: u8) -> Option<Series> {
         quantity: Quantity::Iops,
         variant,
         dots: few(&points),
+        joined: false,
         points,
         labels: Vec::new(),
     })

@@ -78,6 +78,7 @@ fn pane(series: &Followings) -> Pane {
         variant,
         points,
         dots,
+        joined: false,
         labels: Vec::new(),
     };
     let points = thin::line(vec![series.points.iter().map(|(run, value)| point(*run, *value)).collect()], join);

@@ -85,7 +85,7 @@ fn between(point: &DensityPoint, ends: (f64, f64)) -> Option<(f64, f64)> {
 }
 
 fn line(name: Say, quantity: Quantity, variant: u8, points: Vec<Point>) -> Series {
-    Series { name, quantity, variant, points, dots: true, labels: Vec::new() }
+    Series { name, quantity, variant, points, dots: true, joined: true, labels: Vec::new() }
 }
 
 fn summary((first, last): (&DensityPoint, &DensityPoint), found: &DensityFinding) -> Say {

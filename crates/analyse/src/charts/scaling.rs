@@ -61,7 +61,15 @@ fn series(family: &Family<'_>, index: usize) -> Vec<Series> {
             });
             let (points, labels): (Vec<Point>, Vec<Say>) = points.into_iter().unzip();
             if points.len() > 1 {
-                out.push(Series { name, quantity: Quantity::Latency, variant: 0, points, dots: true, labels });
+                out.push(Series {
+                    name,
+                    quantity: Quantity::Latency,
+                    variant: 0,
+                    points,
+                    dots: true,
+                    joined: false,
+                    labels,
+                });
             }
         }
     }

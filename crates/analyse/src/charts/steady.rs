@@ -77,6 +77,7 @@ fn drawn(values: &[f64], first: f64, window: Option<(Window, usize)>, name: Say,
         variant,
         points,
         dots,
+        joined: false,
         labels: Vec::new(),
     };
     let measured: Vec<Point> = values.iter().enumerate().map(|(i, v)| point(i as f64 + first, *v, None)).collect();

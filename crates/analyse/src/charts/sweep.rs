@@ -12,6 +12,8 @@ use stend_base::{Say, format, say};
 
 /// Most sweeps of a run; the last one says how many are not drawn.
 const SWEEPS_MAX: usize = 24;
+/// Of fewer values the table says as much as a chart.
+const POINTS_MIN: usize = 3;
 /// Pieces that a fitted law is drawn in.
 const LAW_STEPS: usize = 48;
 /// Room beside the first and last value, as a factor.
@@ -25,7 +27,7 @@ pub fn charts(families: &[Family<'_>]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (number, family) in families.iter().enumerate() {
         for (index, parameter) in family.parameters.iter().enumerate() {
-            let lines: Vec<Line> = family.lines(&[index]).into_iter().filter(|(_, m)| m.len() > 1).collect();
+            let lines: Vec<Line> = family.lines(&[index]).into_iter().filter(|(_, m)| m.len() >= POINTS_MIN).collect();
             let ops = lines.iter().flat_map(|(_, m)| m).map(|m| m.case.ops.len()).max().unwrap_or(1);
             for (part, lines) in lines.chunks((SERIES_MAX / ops.max(1)).max(1)).enumerate() {
                 let id = format!("sweep-{number}-{}-{part}", parameter.key());
@@ -100,7 +102,7 @@ fn law(sweep: &SweepFinding) -> Option<Series> {
     let points = (0..=LAW_STEPS).map(at).map(|x| Point { x, y: Some(found.rate(x)), envelope: None }).collect();
     let quantity = if sweep.headline == Headline::Iops { Quantity::Iops } else { Quantity::Throughput };
     let name = say!("Universal Scalability Law", "универсальный закон масштабируемости");
-    Some(Series { name, quantity, variant: 1, points, dots: false, labels: Vec::new() })
+    Some(Series { name, quantity, variant: 1, points, dots: false, joined: false, labels: Vec::new() })
 }
 
 /// Where the rate bends.
@@ -146,8 +148,8 @@ fn total(quantity: Quantity) -> Say {
 }
 
 fn series(name: Say, quantity: Quantity, variant: usize, points: Vec<Point>) -> Series {
-    // Between two values of a parameter nothing was measured: dots, however many there are.
-    Series { name, quantity, variant: variant as u8, points, dots: true, labels: Vec::new() }
+    // Between two values of a parameter nothing was measured: dots, however many there are; joined, to be followed by the eye.
+    Series { name, quantity, variant: variant as u8, points, dots: true, joined: true, labels: Vec::new() }
 }
 
 fn estimate(x: u64, estimate: &Estimate) -> Point {

@@ -101,7 +101,7 @@ fn rate(trials: &[&TrialRecord], op: Op, headline: Headline, variant: u8, run_st
         Headline::Iops => Quantity::Iops,
         Headline::Throughput => Quantity::Throughput,
     };
-    Series { name: op_name(op), quantity, variant, dots: few(&points), points, labels: Vec::new() }
+    Series { name: op_name(op), quantity, variant, dots: few(&points), joined: false, points, labels: Vec::new() }
 }
 
 /// A line of a latency pane: its name in English and Russian, and its value of a second.
@@ -141,6 +141,7 @@ fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
                 quantity: Quantity::Latency,
                 variant: variant as u8,
                 dots: few(&points),
+                joined: false,
                 points,
                 labels: Vec::new(),
             }

@@ -38,8 +38,15 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
     }
     let points = thin::line(stretches, Join::Mean);
     let quantity = if headline == Headline::Iops { Quantity::Iops } else { Quantity::Throughput };
-    let line =
-        Series { name: op_name(Op::Write), quantity, variant: 0, dots: few(&points), points, labels: Vec::new() };
+    let line = Series {
+        name: op_name(Op::Write),
+        quantity,
+        variant: 0,
+        dots: few(&points),
+        joined: false,
+        points,
+        labels: Vec::new(),
+    };
     let (title, label, unit) = match headline {
         Headline::Iops => (say!("IOPS by bytes written", "IOPS по записанным байтам"), Say::same("IOPS"), Unit::Plain),
         Headline::Throughput => (

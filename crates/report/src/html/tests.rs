@@ -229,7 +229,7 @@ fn a_printer_gets_the_short_page_unless_the_whole_one_was_asked_for() {
     let (_, printed) = super::STYLE.split_once("@media print").unwrap();
     let hidden: Vec<&str> =
         printed.split(".short > #").skip(1).map(|rest| rest.split([',', ' ']).next().unwrap()).collect();
-    for id in ["across", "cases", "whole-run", "method", "system", "repeat"] {
+    for id in ["timeline", "across", "cases", "whole-run", "method", "system", "repeat"] {
         assert!(hidden.contains(&id) && short.contains(&format!("<section id=\"{id}\">")), "{id}: {hidden:?}");
     }
     assert!(!hidden.contains(&"results") && !hidden.contains(&"caveats"), "{hidden:?}");

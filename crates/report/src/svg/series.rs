@@ -28,10 +28,13 @@ const MARKERS: [&str; 6] = [
 pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64) {
     let class = |kind: &str| format!("{kind} {} v{}", quantity(series.quantity), variant(series));
     let down = |place: f64| height * (1.0 - place);
-    if series.dots {
+    if series.dots && !series.joined {
         return;
     }
     for run in runs(series, |p| {
+        if series.dots {
+            return None;
+        }
         let (low, high) = p.envelope?;
         Some((across(x.place(p.x)?), down(y.place(low)?), down(y.place(high)?)))
     }) {
@@ -42,7 +45,11 @@ pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64)
     }
     for run in runs(series, |p| Some((across(x.place(p.x)?), down(y.place(p.y?)?)))) {
         if run.len() > 1 {
-            m.with("path", &[("class", &class("line")), ("d", &path(run.into_iter()))], |_| {});
+            m.with(
+                "path",
+                &[("class", &class(if series.dots { "line thin" } else { "line" })), ("d", &path(run.into_iter()))],
+                |_| {},
+            );
         }
     }
 }

@@ -46,6 +46,18 @@ fn few_points_are_dots() {
 }
 
 #[test]
+fn joined_dots_have_a_thin_line_and_their_intervals_stay_bars() {
+    let mut chart = time_chart("c1");
+    chart.panes.truncate(1);
+    let mut joined = series("IOPS", Quantity::Iops, 0, &[1.0, 2.0, 3.0]);
+    (joined.dots, joined.joined, joined.points[0].envelope) = (true, true, Some((0.5, 1.5)));
+    chart.panes[0].series = vec![joined];
+    let svg = svg(&chart, Lang::En);
+    assert_eq!((svg.matches("class=\"dot").count(), svg.matches("class=\"line thin").count()), (3, 1));
+    assert_eq!((svg.matches("class=\"whisker ").count(), svg.matches("class=\"envelope").count()), (1, 0));
+}
+
+#[test]
 fn direct_labels_do_not_touch() {
     let mut chart = time_chart("c1");
     let flat = |i: u8| series(&format!("line {i}"), Quantity::Latency, i, &[5e5; 40]);
@@ -88,6 +100,7 @@ fn any_series() -> impl Strategy<Value = Series> {
             variant,
             points: points.into_iter().map(|(x, y, envelope)| Point { x, y, envelope }).collect(),
             dots,
+            joined: false,
             labels: Vec::new(),
         },
     )
