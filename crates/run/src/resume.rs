@@ -69,7 +69,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         return Err(ended_too_early());
     };
     let plan = run.plan()?.into_owned();
-    let filled = plan.fill.is_some() && run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
+    let filled = is_filled(run, &plan);
     let suspended = match run.state {
         RunState::Suspended { arm, .. } => Some(arm),
         _ => None,
@@ -135,6 +135,12 @@ fn ended_too_early() -> Box<Error> {
         "прогон прервался до осмотра объекта; запустите его заново"
     );
     Error::new(Kind::RunFile, message)
+}
+
+/// Whether the range was filled once: trials begin on one that was, and a later session may have been ended while it filled it again.
+fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
+    let whole = run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
+    plan.fill.is_some() && (whole || !run.executed().is_empty())
 }
 
 /// (trial, whether it is a round), in the order in which they ran.
