@@ -167,9 +167,8 @@ fn drifted(arm: &Arm, first: &ArmFacts, now: &ArmFacts) -> Vec<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::Bytes;
-    use stend_record::facts::WriteAccess;
-    use stend_record::{HostFacts, TargetFacts, TargetKind};
+    use crate::fixture;
+    use stend_record::HostFacts;
 
     fn arms(text: &str) -> Arms {
         let cases = "cases: [{name: r, streams: [{op: read, pattern: random, block_size: 4KiB}]}]";
@@ -178,26 +177,8 @@ mod tests {
     }
 
     fn facts(kernel: &str, queue: &str) -> ArmFacts {
-        let target = TargetFacts {
-            named: "/t".into(),
-            path: "/t".into(),
-            kind: TargetKind::Directory,
-            identity: None,
-            size: Bytes::gib(1),
-            free: Bytes::gib(1),
-            logical_block: Bytes(512),
-            physical_block: Bytes(512),
-            file_system: None,
-            mount_options: None,
-            journal: None,
-            devices: Vec::new(),
-            signatures: Vec::new(),
-            access: WriteAccess::OwnDirectory,
-            contents: None,
-            busy: None,
-        };
         let host = HostFacts { kernel: kernel.into(), ..HostFacts::default() };
-        ArmFacts { host, targets: vec![target], observed: vec![("queue".into(), queue.into())] }
+        ArmFacts { host, targets: vec![fixture::target()], observed: vec![("queue".into(), queue.into())] }
     }
 
     const TUNED: &str = "arms: [{name: a}, {name: b, switch: {command: [x], undo: [y]}, expect: [queue]}]";

@@ -10,6 +10,8 @@ mod control;
 mod courier;
 mod ending;
 mod execute;
+#[cfg(test)]
+mod fixture;
 mod preview;
 mod progress;
 mod resume;

@@ -7,7 +7,7 @@ use stend_plan::{Decision, PlanInputs};
 use stend_record::{Entry, HostFacts};
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
-use stend_wire::{FromHost, Inspect, Request, StandFile};
+use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -151,6 +151,27 @@ pub enum Step {
 }
 
 impl Step {
+    /// Whether a worker that does what it is asked may say this now; so many trials have begun.
+    pub fn awaits(self, reply: &Reply, trials: u32) -> bool {
+        match reply {
+            Reply::Stand(_) => self == Step::Standing,
+            Reply::Facts(_) => self == Step::Inspecting,
+            Reply::Judging { .. } | Reply::Judged(_) => self == Step::Judging,
+            Reply::Prepared | Reply::Taken => self == Step::Preparing,
+            Reply::Calibrated => self == Step::Calibrating,
+            Reply::Filling { .. } | Reply::Filled(_) => self == Step::Filling,
+            Reply::Switched(_) => matches!(self, Step::Switching { .. }),
+            Reply::Zeros(_) => matches!(self, Step::Sampling(_)),
+            Reply::Slices { ordinal, .. } | Reply::Log { ordinal, .. } | Reply::TrialDone { ordinal, .. } => {
+                self.is_loaded() && ordinal.checked_add(1) == Some(trials)
+            }
+            Reply::Replaying { .. } | Reply::Released => self == Step::Releasing,
+            // Of no step, or the end of any.
+            Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } => true,
+            Reply::Sample(_) | Reply::Event(_) | Reply::Failed(_) => true,
+        }
+    }
+
     /// Whether the load of a case is going on, counted or not.
     pub fn is_loaded(self) -> bool {
         matches!(self, Step::Trial { .. } | Step::Round { .. })

@@ -9,6 +9,7 @@ mod stand;
 
 use crate::ahead;
 use crate::arms::Arms;
+use crate::channel::out_of_order;
 use crate::courier::{self, Courier};
 use crate::ending::waits_for_its_stand;
 use crate::ending::{goes_on_after_a_cut, interrupted, not_as_written, outweighs, target_failed, told_with};
@@ -185,6 +186,9 @@ impl Walk {
 
     fn reply(&mut self, reply: Reply, now: Nanos) {
         match reply {
+            // What was under way when the run was stopped is not needed any more.
+            late if !self.step.awaits(&late, self.trials) && self.step == Step::Releasing => {}
+            other if !self.step.awaits(&other, self.trials) => self.failed(out_of_order(), now),
             Reply::Facts(facts) => self.facts(*facts, now),
             // Asked for by a dry run, which walks no plan, by whoever greets a host, and of another host.
             Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } => {}
@@ -220,10 +224,6 @@ impl Walk {
     }
 
     fn facts(&mut self, facts: Facts, now: Nanos) {
-        // They may have been under way when the run was stopped.
-        if self.step != Step::Inspecting {
-            return;
-        }
         let inputs = match &self.asked.resume {
             Some(earlier) => earlier.inputs.clone(),
             None => PlanInputs {

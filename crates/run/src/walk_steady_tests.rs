@@ -12,7 +12,7 @@ fn settling() -> Asked {
 /// A walk in its first round.
 fn in_rounds(asked: Asked) -> Walk {
     let mut walk = Walk::new(asked, Nanos(0));
-    for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
         say_to(&mut walk, reply);
     }
     assert_eq!(walk.step, Step::Round { case: 0, round: 0 });

@@ -1,10 +1,11 @@
 //! Any order of events leads to a defined end, and everything that was made is undone.
 
 use super::*;
+use crate::fixture;
 use stend_base::{Bytes, Say};
 use stend_plan::{PlanTarget, Room};
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, ZeroSample};
+use stend_record::{ArmFacts, HostFacts, IoErrors, TrialStatus, ZeroSample};
 use stend_spec::workload::Op;
 use stend_wire::{Inspect, Permission};
 
@@ -47,52 +48,11 @@ fn asked() -> Asked {
 }
 
 fn facts() -> Reply {
-    let target = TargetFacts {
-        named: "/t".into(),
-        path: "/t".into(),
-        kind: TargetKind::Directory,
-        identity: None,
-        size: Bytes::gib(100),
-        free: Bytes::gib(50),
-        logical_block: Bytes(512),
-        physical_block: Bytes(512),
-        file_system: None,
-        mount_options: None,
-        journal: None,
-        devices: Vec::new(),
-        signatures: Vec::new(),
-        access: stend_record::WriteAccess::OwnDirectory,
-        contents: None,
-        busy: None,
-    };
-    Reply::Facts(Box::new(Facts {
-        host: HostFacts::default(),
-        targets: vec![target],
-        writes: Ok(()),
-        shares_drive: true,
-    }))
+    Reply::Facts(Box::new(fixture::facts()))
 }
 
 fn done(ordinal: u32, status: TrialStatus) -> Reply {
-    let outcome = TrialOutcome {
-        status,
-        load_start: Nanos(0),
-        window_start: Nanos(0),
-        window_end: Nanos(1),
-        engine: Default::default(),
-        jobs: Vec::new(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
-        app: None,
-        clocks: [(0, 0, 0); 2],
-    };
-    Reply::TrialDone { ordinal, outcome: Box::new(outcome) }
+    Reply::TrialDone { ordinal, outcome: Box::new(fixture::outcome(status)) }
 }
 
 /// Feeds replies and returns the requests that were sent, in words.
@@ -273,6 +233,18 @@ fn what_is_left_behind_is_told_whatever_ended_the_run() {
         let ending = walk.ending.expect("an error");
         let hint = ending.hint.expect("a hint").en;
         assert!(ending.kind == kind && hint.ends_with("cannot remove a; rm; cannot remove b; rm"), "{hint}");
+    }
+}
+
+#[test]
+fn an_answer_to_what_was_not_asked_completes_nothing_and_ends_the_run() {
+    for unasked in [Reply::Released, Reply::Prepared, filled(Bytes::mib(64)), done(7, TrialStatus::Complete), facts()] {
+        let mut walk = in_first_trial();
+        assert_eq!(say_to(&mut walk, unasked), ["release"]);
+        assert_eq!(say_to(&mut walk, done(0, TrialStatus::Complete)), [""; 0], "what was under way is not needed");
+        say_to(&mut walk, Reply::Released);
+        let state = RunState::Ended { kind: Kind::Bug, reason: out_of_order().message };
+        assert_eq!((walk.step, walk.history.len(), walk.state), (Step::Over, 1, state), "only the fill");
     }
 }
 

@@ -35,7 +35,7 @@ fn with_reads(ordinal: u32, reads: u64) -> Reply {
 /// A walk in its first trial.
 fn measuring(asked: Asked) -> Walk {
     let mut walk = Walk::new(asked, Nanos(0));
-    for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
         say_to(&mut walk, reply);
     }
     assert!(matches!(walk.step, Step::Trial { .. }), "{:?}", walk.step);

@@ -1,0 +1,54 @@
+//! What workers of tests answer: facts of a directory, and trials that ended. Made up, and the same every time.
+
+use stend_base::{Bytes, Nanos};
+use stend_record::{HostFacts, TargetFacts, TargetKind, TrialOutcome, TrialStatus, WriteAccess};
+use stend_wire::Facts;
+
+/// A directory with room.
+pub(crate) fn target() -> TargetFacts {
+    TargetFacts {
+        named: "/t".into(),
+        path: "/t".into(),
+        kind: TargetKind::Directory,
+        identity: None,
+        size: Bytes::gib(100),
+        free: Bytes::gib(50),
+        logical_block: Bytes(512),
+        physical_block: Bytes(512),
+        file_system: None,
+        mount_options: None,
+        journal: None,
+        devices: Vec::new(),
+        signatures: Vec::new(),
+        access: WriteAccess::OwnDirectory,
+        contents: None,
+        busy: None,
+    }
+}
+
+/// What a worker knows of it.
+pub(crate) fn facts() -> Facts {
+    Facts { host: HostFacts::default(), targets: vec![target()], writes: Ok(()), shares_drive: true }
+}
+
+/// A trial that ended so and saw no I/O.
+pub(crate) fn outcome(status: TrialStatus) -> TrialOutcome {
+    TrialOutcome {
+        status,
+        load_start: Nanos(0),
+        window_start: Nanos(0),
+        window_end: Nanos(1),
+        engine: Default::default(),
+        jobs: Vec::new(),
+        drained: Vec::new(),
+        censored: Vec::new(),
+        open: Vec::new(),
+        errors: Vec::new(),
+        probes: None,
+        verification: None,
+        io_log: None,
+        told: None,
+        app: None,
+        clocks: [(0, 0, 0); 2],
+    }
+}
