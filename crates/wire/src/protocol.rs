@@ -398,7 +398,10 @@ pub fn read_frame<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Optio
     if body.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    postcard::from_bytes(&body).map(Some).map_err(io::Error::other)
+    match postcard::take_from_bytes(&body).map_err(io::Error::other)? {
+        (message, []) => Ok(Some(message)),
+        (_, rest) => Err(io::Error::other(format!("{} bytes of a frame belong to no message", rest.len()))),
+    }
 }
 
 #[cfg(test)]
@@ -437,6 +440,16 @@ mod tests {
         assert!(read_frame::<Request>(&mut huge.as_slice()).unwrap_err().to_string().contains("over the limit"));
         let cut = [9, 0, 0, 0, 1, 2];
         assert!(read_frame::<Request>(&mut cut.as_slice()).is_err());
+    }
+
+    #[test]
+    fn a_frame_that_holds_more_than_its_message_is_an_error() {
+        let mut stream = vec![2, 0, 0, 0];
+        stream.extend(postcard::to_stdvec(&Request::Stop).unwrap());
+        stream.push(7);
+        assert_eq!(stream.len(), 6, "one byte too many");
+        let error = read_frame::<Request>(&mut stream.as_slice()).unwrap_err();
+        assert!(error.to_string().contains("belong to no message"), "{error}");
     }
 
     /// A stream, and the most bytes that were asked of it at once.
