@@ -10,7 +10,7 @@ use crate::storage::{Heard, Storage};
 use crate::walk::Walk;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Plan, PlanInputs};
@@ -22,7 +22,7 @@ use stend_spec::trace::Trace;
 use stend_wire::{FromHost, Host, Inspect, Permission, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
-const TICK: Duration = Duration::from_millis(250);
+pub(crate) const TICK: Duration = Duration::from_millis(250);
 /// How long a worker may take to undo and exit at the end of a run.
 const END_LIMIT: Duration = Duration::from_secs(15);
 /// The same after the user asked twice.
@@ -107,17 +107,11 @@ pub struct Done {
 /// Executes a run to its end and shows progress about four times a second.
 pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -> Done {
     let Channel { sender, receiver } = channel;
-    let mut setup = setup;
     let stopper = Stopper { sender: sender.clone() };
-    if let Err(error) = setup.host.listen(move |message| drop(sender.send(Input::Host(message)))) {
-        return Done { run_file: None, error: Some(error), waits: false, cut: None };
+    match Loop::begin(setup, sender, Some(stopper), Box::new(stend_wire::stamps)) {
+        Ok(begun) => begun.run(&receiver, watch),
+        Err(error) => Done { run_file: None, error: Some(error), waits: false, cut: None },
     }
-    let now = stend_wire::now();
-    let walk = Walk::new(asked(&setup), now);
-    let progress = Progress::new(now);
-    let (writer, file_error, control) = (None, None, None);
-    Loop { setup, walk, writer, file_error, progress, stopper, control, logged: false, worked: false, shift_ns: 0 }
-        .run(&receiver, watch)
 }
 
 pub(crate) fn asked(setup: &Setup) -> Asked {
@@ -154,13 +148,19 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
     }
 }
 
-struct Loop {
+/// CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME, ns.
+pub(crate) type Clocks = Box<dyn Fn() -> (u64, u64, u64)>;
+
+/// A run that goes on.
+pub(crate) struct Loop {
     setup: Setup,
-    walk: Walk,
-    writer: Option<Writer>,
+    pub(crate) walk: Walk,
+    pub(crate) writer: Option<Writer>,
     file_error: Option<Box<Error>>,
     progress: Progress,
-    stopper: Stopper,
+    clocks: Clocks,
+    /// For who wants to stop the run from elsewhere; `None`: nobody may.
+    stopper: Option<Stopper>,
     control: Option<ControlSocket>,
     /// The trial before kept a log of every I/O.
     logged: bool,
@@ -171,32 +171,61 @@ struct Loop {
 }
 
 impl Loop {
+    /// A run whose worker has been asked for the first thing; what it answers goes to `sender`.
+    pub(crate) fn begin(
+        mut setup: Setup,
+        sender: Sender<Input>,
+        stopper: Option<Stopper>,
+        clocks: Clocks,
+    ) -> Result<Loop> {
+        setup.host.listen(move |message| drop(sender.send(Input::Host(message))))?;
+        let now = Nanos(clocks().0);
+        let walk = Walk::new(asked(&setup), now);
+        let progress = Progress::new(now);
+        let (writer, file_error, control) = (None, None, None);
+        let (logged, worked, shift_ns) = (false, false, 0);
+        Ok(Loop { setup, walk, writer, file_error, progress, clocks, stopper, control, logged, worked, shift_ns })
+    }
+
+    /// The one place that waits.
     fn run(mut self, receiver: &Receiver<Input>, watch: &mut dyn FnMut(&Update)) -> Done {
-        loop {
-            self.act();
-            self.hear_storage(Storage::heard);
-            self.check_file();
-            if self.walk.step == Step::Over {
-                return self.finish();
-            }
+        while self.goes_on() {
             let input = match receiver.recv_timeout(TICK) {
                 Ok(input) => input,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Input::Tick,
             };
-            let now = stend_wire::now();
-            self.progress.notice(&input, now);
-            if matches!(input, Input::Host(FromHost::Reply(Reply::TrialDone { .. }))) {
-                self.mark_storage();
-            }
-            self.walk.apply(input, now);
-            self.walk.apply(Input::Tick, now);
-            if self.walk.step != Step::Over {
-                self.progress.show(&self.walk, now, watch);
-            }
+            self.take(input, watch);
+        }
+        self.finish()
+    }
+
+    /// Does what is to be done now; `false`: the run is over.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.act();
+        self.hear_storage(Storage::heard);
+        self.check_file();
+        self.walk.step != Step::Over
+    }
+
+    /// Takes notice of what was waited for.
+    pub(crate) fn take(&mut self, input: Input, watch: &mut dyn FnMut(&Update)) {
+        let now = self.now();
+        self.progress.notice(&input, now);
+        if matches!(input, Input::Host(FromHost::Reply(Reply::TrialDone { .. }))) {
+            self.mark_storage();
+        }
+        self.walk.apply(input, now);
+        self.walk.apply(Input::Tick, now);
+        if self.walk.step != Step::Over {
+            self.progress.show(&self.walk, now, watch);
         }
     }
 
-    fn act(&mut self) {
+    fn now(&self) -> Nanos {
+        Nanos((self.clocks)().0)
+    }
+
+    pub(crate) fn act(&mut self) {
         for action in self.walk.take_actions() {
             match action {
                 Action::Send(request) => {
@@ -233,7 +262,7 @@ impl Loop {
     fn cut(&mut self) {
         let power = self.setup.power.as_ref();
         let done = power.map_or_else(|| Err(power_of_others()), |power| (power.cut)());
-        self.walk.apply(Input::Cut(done), stend_wire::now());
+        self.walk.apply(Input::Cut(done), self.now());
         self.act();
     }
 
@@ -260,7 +289,7 @@ impl Loop {
     /// clock ties it to the axis of the first session.
     fn resume(&mut self, host: Box<HostFacts>, rebooted: bool, spool: bool) {
         let Some(resume) = &self.setup.resume else { return };
-        let (monotonic, _, realtime) = stend_wire::stamps();
+        let (monotonic, _, realtime) = (self.clocks)();
         if rebooted {
             self.shift_ns = realtime as i64 - monotonic as i64 - resume.realtime_offset_ns;
         }
@@ -276,25 +305,28 @@ impl Loop {
     fn note_clock(&self) {
         if let Some(stend_wire::Clock { shift_ns, uncertainty_ns }) = self.setup.host.clock() {
             let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
-            let event = Event::new(stend_wire::now(), kind);
+            let event = Event::new(self.now(), kind);
             self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
         }
     }
 
     /// Keeps what is known of the storage host of the stand.
     fn note_storage(&mut self) {
-        let known = self.setup.storage.as_mut().map(|storage| storage.known(stend_wire::now())).unwrap_or_default();
+        let now = self.now();
+        let known = self.setup.storage.as_mut().map(|storage| storage.known(now)).unwrap_or_default();
         self.with_writer(|writer| known.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
     }
 
     fn mark_storage(&mut self) {
-        self.setup.storage.iter_mut().for_each(|storage| storage.mark(stend_wire::now()));
+        let now = self.now();
+        self.setup.storage.iter_mut().for_each(|storage| storage.mark(now));
     }
 
     /// Keeps what the storage host has told. Until there is a run file it waits.
     fn hear_storage(&mut self, hear: fn(&mut Storage, Nanos) -> Heard) {
+        let now = self.now();
         let Some(storage) = self.setup.storage.as_mut().filter(|_| self.writer.is_some()) else { return };
-        let (entries, warning) = hear(storage, stend_wire::now());
+        let (entries, warning) = hear(storage, now);
         self.with_writer(|writer| entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
         if let Some(warning) = warning {
             self.progress.warn(warning);
@@ -311,7 +343,8 @@ impl Loop {
 
     /// Opens the socket that `stend stop` uses. A run without one works and can be stopped by a signal.
     fn listen(&mut self) {
-        match ControlSocket::open(&self.setup.run_file, self.stopper.clone()) {
+        let Some(stopper) = self.stopper.clone() else { return };
+        match ControlSocket::open(&self.setup.run_file, stopper) {
             Ok(socket) => self.control = Some(socket),
             Err(error) => self.progress.warn(say!(
                 "`stend stop` cannot reach this run: {error}",
@@ -328,7 +361,7 @@ impl Loop {
 
     fn create(&self, inputs: PlanInputs, spool: bool) -> Result<Writer> {
         let plan = Plan::new(&inputs)?;
-        let (monotonic, _, realtime) = stend_wire::stamps();
+        let (monotonic, _, realtime) = (self.clocks)();
         let header = RunHeader {
             id: self.setup.id.clone(),
             started_unix: self.setup.started_unix,
@@ -354,12 +387,12 @@ impl Loop {
         if let Some(error) = failure
             && self.walk.ending.is_none()
         {
-            self.walk.apply(Input::RunFile(error), stend_wire::now());
+            self.walk.apply(Input::RunFile(error), self.now());
             self.act();
         }
     }
 
-    fn finish(mut self) -> Done {
+    pub(crate) fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
         self.hear_storage(if aborted { Storage::heard } else { Storage::heard_last });
         let Setup { host, run_file, storage, resume, stand, .. } = self.setup;

@@ -15,6 +15,8 @@ mod fixture;
 mod preview;
 mod progress;
 mod resume;
+#[cfg(test)]
+mod simulation;
 mod stands;
 mod step;
 mod storage;

@@ -134,7 +134,7 @@ fn bytes_are_counted_at_the_drives_of_the_storage_host() {
 fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_made_up() {
     let scratch = Scratch::new();
     let host = worker(&scratch);
-    let pid = rustix::process::Pid::from_raw(host.pid() as i32).expect("a process");
+    let pid = rustix::process::Pid::from_raw(host.pid().expect("its own process") as i32).expect("a process");
     let storage = watched(host, &scratch);
     let mut killed = false;
     let record = run(&scratch, storage, &mut |so_far| {

@@ -2,7 +2,7 @@
 
 use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame, write_hello};
 use std::io::{self, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -37,11 +37,15 @@ pub struct Clock {
     pub uncertainty_ns: u64,
 }
 
+type ToWorker = Box<dyn Write + Send>;
+type FromWorker = BufReader<Box<dyn Read + Send>>;
+
 /// One worker and the streams to it.
 pub struct Host {
-    child: Child,
-    to: Option<Arc<Mutex<ChildStdin>>>,
-    from: Option<BufReader<ChildStdout>>,
+    /// The process that the streams come from; `None`: they were given, and so is what is at their other end.
+    child: Option<Child>,
+    to: Option<Arc<Mutex<ToWorker>>>,
+    from: Option<FromWorker>,
     clock: Option<Clock>,
 }
 
@@ -57,10 +61,23 @@ impl Host {
         })?;
         let streams = (child.stdin.take(), child.stdout.take());
         // From here on whatever goes wrong ends the child.
-        let mut host = Host { child, to: None, from: None, clock: None };
-        let (Some(mut to), Some(from)) = streams else {
+        let mut host = Host { child: Some(child), to: None, from: None, clock: None };
+        let (Some(to), Some(from)) = streams else {
             return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
+        host.greet(Box::new(from), Box::new(to), limit)?;
+        Ok(host)
+    }
+
+    /// A worker at the other end of two streams that are there already; waits for its hello as [`Host::reach`]. Letting go of the host ends
+    /// the stream to it and nothing else.
+    pub fn over(from: impl Read + Send + 'static, to: impl Write + Send + 'static, limit: Duration) -> Result<Host> {
+        let mut host = Host { child: None, to: None, from: None, clock: None };
+        host.greet(Box::new(from), Box::new(to), limit)?;
+        Ok(host)
+    }
+
+    fn greet(&mut self, from: Box<dyn Read + Send>, mut to: ToWorker, limit: Duration) -> Result<()> {
         let mut from = BufReader::new(from);
         let (sender, receiver) = channel();
         thread("greeting", move || {
@@ -75,9 +92,9 @@ impl Host {
                 say!("the worker did not say hello within {limit} s", "рабочий процесс не отозвался за {limit} с"),
             )
         })?;
-        host.clock = met?;
-        (host.from, host.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
-        Ok(host)
+        self.clock = met?;
+        (self.from, self.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
+        Ok(())
     }
 
     /// As [`Host::reach`], of a worker that ends when it hears nothing for [`SILENCE`]: it is spoken to as long as the host is held.
@@ -102,9 +119,9 @@ impl Host {
         self.clock
     }
 
-    /// Process id of the worker, or of the command that reaches it.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
+    /// Process id of the worker, or of the command that reaches it; `None`: neither was started by us.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
     }
 
     /// Sends a request. A worker that is gone shows up as [`FromHost::Lost`], not here.
@@ -120,9 +137,10 @@ impl Host {
     /// kills a worker that does not end within `limit`. Returns whether it ended by itself.
     pub fn end(mut self, limit: Duration) -> bool {
         self.to = None;
+        let Some(child) = &mut self.child else { return true };
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
-            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+            if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return true;
             }
             std::thread::sleep(END_POLL);
@@ -134,10 +152,12 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.to = None;
-        if matches!(self.child.try_wait(), Ok(None)) {
+        if let Some(child) = &mut self.child
+            && matches!(child.try_wait(), Ok(None))
+        {
             // It had its chance in `end`; a process that is already gone makes kill fail, which is fine.
-            drop(self.child.kill());
-            drop(self.child.wait());
+            drop(child.kill());
+            drop(child.wait());
         }
     }
 }

@@ -1,0 +1,155 @@
+//! Two byte streams in memory between a coordinator and a simulated worker. The real link reads and writes them; nothing here may
+//! depend on how fast threads of this process run.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use stend_wire::protocol::{read_frame, read_hello, write_hello};
+use stend_wire::{Host, Request};
+
+/// How long a hello may take that is there already.
+const HELLO_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a worker has said and the link has not read yet.
+#[derive(Default)]
+struct Said {
+    bytes: VecDeque<u8>,
+    /// Nothing will be said any more.
+    ended: bool,
+    /// All of it was read, and the reader waits for more.
+    awaited: bool,
+    /// Nobody reads any more.
+    unread: bool,
+}
+
+#[derive(Default)]
+struct Stream {
+    said: Mutex<Said>,
+    changed: Condvar,
+}
+
+impl Stream {
+    fn lock(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The coordinator's end of it.
+struct Reading(Arc<Stream>);
+
+impl Read for Reading {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let mut said = self.0.lock();
+        while said.bytes.is_empty() && !said.ended {
+            said.awaited = true;
+            self.0.changed.notify_all();
+            said = self.0.changed.wait(said).unwrap_or_else(PoisonError::into_inner);
+        }
+        said.awaited = false;
+        said.bytes.read(to)
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.lock().unread = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// What the coordinator has written.
+#[derive(Default)]
+struct Asked {
+    bytes: Vec<u8>,
+    /// The worker is gone: who writes is told so.
+    broken: bool,
+}
+
+struct Writing(Arc<Mutex<Asked>>);
+
+impl Writing {
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Writing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut asked = self.lock();
+        if asked.broken {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        asked.bytes.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The worker's end of both streams.
+pub struct Cable {
+    said: Arc<Stream>,
+    asked: Arc<Mutex<Asked>>,
+}
+
+impl Cable {
+    /// Both ends, after their hellos.
+    pub fn new() -> (Cable, Host) {
+        let cable = Cable { said: Arc::default(), asked: Arc::default() };
+        let mut hello = Vec::new();
+        write_hello(&mut hello).expect("a hello");
+        cable.said.lock().bytes.extend(hello);
+        let (from, to) = (Reading(Arc::clone(&cable.said)), Writing(Arc::clone(&cable.asked)));
+        let host = Host::over(from, to, HELLO_LIMIT).expect("a host");
+        let hello = std::mem::take(&mut cable.lock().bytes);
+        read_hello(&mut hello.as_slice()).expect("our own hello");
+        (cable, host)
+    }
+
+    /// Bytes arrive at the coordinator; returns when the link has handed on all that follows from them.
+    pub fn say(&self, bytes: &[u8]) {
+        let mut said = self.said.lock();
+        if said.unread || said.ended {
+            return;
+        }
+        said.bytes.extend(bytes);
+        said.awaited = false;
+        self.wait(said);
+    }
+
+    /// The stream to the coordinator ends, and with it the one from it.
+    pub fn cut(&self) {
+        let mut said = self.said.lock();
+        (said.ended, said.awaited) = (true, false);
+        self.lock().broken = true;
+        self.wait(said);
+    }
+
+    fn wait(&self, mut said: MutexGuard<'_, Said>) {
+        self.said.changed.notify_all();
+        while !(said.unread || said.awaited && said.bytes.is_empty()) {
+            said = self.said.changed.wait(said).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// What was asked for since the last time, in order.
+    pub fn asked(&self) -> Vec<Request> {
+        let bytes = std::mem::take(&mut self.lock().bytes);
+        let mut rest = bytes.as_slice();
+        std::iter::from_fn(|| read_frame(&mut rest).expect("whole requests")).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Cable {
+    /// Whoever still reads must not wait for ever.
+    fn drop(&mut self) {
+        self.cut();
+    }
+}
