@@ -13,7 +13,7 @@ endif
 # Longest first.
 LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh
 
-.PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz clean
+.PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -77,6 +77,9 @@ signal: ## what does Stend warn of on healthy, idle storage: three quarters of a
 
 fuzz: ## search for bytes that a parser cannot take: an hour of CPU time for each of some twenty, less what docs/bench/fuzz.md says that it has had; needs nightly Rust and cargo-fuzz (TIME=seconds for each, ONLY=part of a name, SLICE=seconds in a row)
 	@cargo run --locked --offline --quiet -p stend-untrusted
+
+simulate: ## 100 000 whole runs against simulated workers, each from its seed, with kills, losses and full disks: forty minutes of CPU time, needs root for the disks (SEEDS=how many, STEND_SEED=one of them)
+	SEEDS="$(or $(SEEDS),100000)" cargo test -p stend-run --lib --locked --offline --quiet -- simulation --nocapture
 
 clean: ## remove everything that was built
 	cargo clean

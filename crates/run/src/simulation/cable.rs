@@ -101,7 +101,7 @@ impl Cable {
         let cable = Cable { said: Arc::default(), asked: Arc::default() };
         let mut hello = Vec::new();
         write_hello(&mut hello).expect("a hello");
-        cable.said.lock().bytes.extend(hello);
+        cable.put(&hello);
         let (from, to) = (Reading(Arc::clone(&cable.said)), Writing(Arc::clone(&cable.asked)));
         let host = Host::over(from, to, HELLO_LIMIT).expect("a host");
         let hello = std::mem::take(&mut cable.lock().bytes);
@@ -118,6 +118,11 @@ impl Cable {
         said.bytes.extend(bytes);
         said.awaited = false;
         self.wait(said);
+    }
+
+    /// The same before anybody listens.
+    pub fn put(&self, bytes: &[u8]) {
+        self.said.lock().bytes.extend(bytes);
     }
 
     /// The stream to the coordinator ends, and with it the one from it.

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Kind, Nanos};
 use stend_plan::Plan;
 use stend_record::observed::FillOutcome;
-use stend_record::{Event, EventKind, RunRecord, RunState, Sample, Slice, TrialOutcome, TrialStatus, ZeroSample};
+use stend_record::{
+    Event, EventKind, HostId, RunRecord, RunState, Sample, Slice, TrialOutcome, TrialStatus, ZeroSample,
+};
 use stend_wire::Reply;
 
 /// Longest time in which nothing is heard and a session does not end, beside what its trials may take: preparing is the step with the longest
@@ -24,8 +26,9 @@ pub fn all(story: &Story, undisturbed: &[Counted]) -> Vec<String> {
         let found = [ends(session), tells(session), hands_on(session), obeys(session), undoes(session)];
         wrong.extend(found.into_iter().flatten().map(|what| format!("session {number}: {what}")));
     }
-    wrong.extend(kept(&story.sessions));
-    wrong.extend(story.given_up.iter().filter_map(|run| kept(run)));
+    for run in story.given_up.iter().chain([&story.sessions]) {
+        wrong.extend(kept(run).into_iter().chain(beside(run)));
+    }
     wrong.extend(complete(story));
     wrong.extend(once(story, undisturbed));
     wrong
@@ -206,6 +209,23 @@ pub fn kept(sessions: &[Session]) -> Option<String> {
             ));
         }
         so_far = reached;
+    }
+    None
+}
+
+/// The same of what a host said that is watched beside the one that is measured.
+pub fn beside(sessions: &[Session]) -> Option<String> {
+    let mut so_far: &[Sample] = &[];
+    for (number, session) in sessions.iter().enumerate() {
+        let Some(record) = &session.record else { continue };
+        let found = record.hosts().get(HostId::STORAGE.index()).map(|host| host.samples.as_slice()).unwrap_or_default();
+        let new = found.strip_prefix(so_far);
+        let whole = session.opened && session.end.is_some() && !session.unwritten;
+        let holds = new.is_some_and(|new| if whole { new == session.beside } else { session.beside.starts_with(new) });
+        if !holds {
+            return Some(format!("session {number}: the run file does not hold what the other host said"));
+        }
+        so_far = found;
     }
     None
 }

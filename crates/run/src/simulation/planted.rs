@@ -25,7 +25,7 @@ fn stopped() -> Scenario {
         Machine { drives, shares_drive: false, slowness: Nanos::millis(10), interval: Nanos::millis(200), refuses: 0 };
     let at = Moment { share: 600, later: Nanos::millis(50) };
     let (suite, troubles) = (SUITE.to_string(), vec![Trouble::Stop(at)]);
-    Scenario { seed: 1, suite, machine, delay: Nanos::millis(1), troubles }
+    Scenario { seed: 1, suite, machine, delay: Nanos::millis(1), watched: Some(Nanos::millis(700)), troubles }
 }
 
 /// Plays it, has it spoiled, and returns what the checks say.
@@ -55,7 +55,7 @@ fn a_run_that_was_stopped_and_resumed_is_as_it_should_be() {
 /// One spoiling and what a check says of it.
 type Planted = (&'static str, fn(&mut Story), &'static str);
 
-const PLANTED: [Planted; 18] = [
+const PLANTED: [Planted; 19] = [
     ("silence", |story| session(story).ended = Nanos::secs(1_000_000), "no end"),
     ("circle", |story| session(story).endless = true, "no end"),
     ("kind", |story| session(story).end = Some(Some(Kind::Bug)), "ended as Some(Bug)"),
@@ -70,6 +70,7 @@ const PLANTED: [Planted; 18] = [
     ("hole", |story| drop(record(story).trials[2].slices.remove(1)), "no beginning of what was measured"),
     ("doubled", |story| record(story).trials[1].slices.extend_from_within(..1), "no beginning of what was measured"),
     ("lost", |story| *record(story) = story.sessions[0].record.clone().expect("a run file"), "lacks what came after"),
+    ("beside", |story| drop(session(story).beside.remove(2)), "what the other host said"),
     ("short", |story| story.sessions[1].whole.clear(), "was not measured to its end"),
     ("unfinished", |story| story.finished = false, "not finished"),
     ("twice", |story| record(story).trials.extend_from_within(..1), "7 trials count instead of 6"),

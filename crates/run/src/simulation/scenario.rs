@@ -17,6 +17,8 @@ pub struct Scenario {
     pub machine: Machine,
     /// A message takes at most so long.
     pub delay: Nanos,
+    /// A host with the drives is watched, whose messages take at most so long.
+    pub watched: Option<Nanos>,
     /// What goes wrong in the first sessions; in those after them nothing does.
     pub troubles: Vec<Trouble>,
 }
@@ -83,8 +85,9 @@ impl Scenario {
             refuses: if random.below(16) == 0 { random.below(150) } else { 0 },
         };
         let delay = Nanos([0, 100_000, 30_000_000, 900_000_000][random.below(4) as usize]);
+        let watched = (random.below(3) == 0).then(|| Nanos(random.below(2_000_000_000)));
         let troubles = (0..1 + random.below(3)).map(|_| trouble(&mut random)).collect();
-        Scenario { seed, suite: suite(&mut random), machine, delay, troubles }
+        Scenario { seed, suite: suite(&mut random), machine, delay, watched, troubles }
     }
 
     /// The same without what goes wrong.

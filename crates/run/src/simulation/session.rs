@@ -2,6 +2,7 @@
 //! happened as evidence; must not judge it.
 
 use super::cable::Cable;
+use super::observer::Observer;
 use super::place::{Image, Place};
 use super::scenario::{Moment, Scenario, Trouble};
 use super::worker::{Worker, name};
@@ -14,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use stend_base::random::{Random, draw};
 use stend_base::{Kind, Nanos};
-use stend_record::RunRecord;
+use stend_record::{RunRecord, Sample};
 use stend_wire::protocol::write_frame;
 use stend_wire::{FromHost, Permission, Reply, Request};
 
@@ -40,7 +41,9 @@ pub struct Session {
     /// Answers as the worker sent them, and as the walk took them, in order; without those that were garbage.
     pub said: Vec<Reply>,
     pub taken: Vec<Reply>,
-    /// Of these the first so many came before there was a run file to keep them in.
+    /// What a host said that is watched, as it arrived.
+    pub beside: Vec<Sample>,
+    /// Of `taken` the first so many came before there was a run file to keep them in.
     pub unkept: usize,
     /// (what the worker was asked for, after the user had wanted an end).
     pub asked: Vec<(&'static str, bool)>,
@@ -74,6 +77,7 @@ pub struct Driver<'a> {
     random: Random,
     cable: Cable,
     worker: Worker,
+    observer: Option<Observer>,
     /// On their way to the coordinator, and to the worker.
     coming: VecDeque<(Nanos, Vec<u8>)>,
     going: VecDeque<(Nanos, Request)>,
@@ -110,7 +114,10 @@ impl<'a> Driver<'a> {
         if trouble.is_none() {
             machine.refuses = 0;
         }
-        let setup = setup(scenario, place, host, earlier);
+        let mut setup = setup(scenario, place, host, earlier);
+        let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, Nanos(clock.get())));
+        let (observer, storage) = watched.unzip();
+        setup.storage = storage;
         let now = Rc::clone(clock);
         let clocks: Clocks = Box::new(move || (now.get(), now.get(), EPOCH + now.get()));
         let (sender, inputs) = channel();
@@ -123,6 +130,7 @@ impl<'a> Driver<'a> {
             random: Random::new(seed),
             cable,
             worker: Worker::new(&machine, draw(seed, 1), left),
+            observer,
             coming: VecDeque::new(),
             going: VecDeque::new(),
             inputs,
@@ -172,6 +180,7 @@ impl<'a> Driver<'a> {
             }
         }
         self.seen.ended = self.now();
+        self.observer.iter_mut().for_each(Observer::arrive_all);
         let Done { error, .. } = run.finish();
         self.seen.end = Some(error.as_ref().map(|error| error.kind));
         self.seen.told = error.map(|error| format!("{error}")).unwrap_or_default();
@@ -198,6 +207,8 @@ impl<'a> Driver<'a> {
     }
 
     fn hear_requests(&mut self) {
+        let now = self.now();
+        self.observer.iter_mut().for_each(|observer| observer.hear(now));
         for request in self.cable.asked() {
             self.seen.asked.push((name(&request), self.wished));
             let at = self.arrival(self.going.back().map(|(at, _)| *at));
@@ -221,7 +232,8 @@ impl<'a> Driver<'a> {
         let worker = self.worker.due().filter(|_| !self.seen.dead);
         let coming = self.coming.front().map(|(at, _)| *at);
         let going = self.going.front().map(|(at, _)| *at);
-        let next = [worker, coming, going, self.due].into_iter().flatten().min();
+        let observer = self.observer.as_ref().map(Observer::due);
+        let next = [worker, coming, going, self.due, observer].into_iter().flatten().min();
         let Some(at) = next.filter(|at| *at <= tick) else {
             self.clock.set(tick.0);
             self.give(run, Input::Tick);
@@ -232,7 +244,9 @@ impl<'a> Driver<'a> {
             self.due = None;
             return self.fire(run);
         }
-        if coming == Some(at) {
+        if observer == Some(at) {
+            self.observer.iter_mut().for_each(|observer| observer.act(at));
+        } else if coming == Some(at) {
             let (_, bytes) = self.coming.pop_front()?;
             self.arrive(&bytes);
         } else if going == Some(at) {
@@ -329,6 +343,7 @@ impl<'a> Driver<'a> {
         if !self.seen.dead {
             self.worker.let_go();
         }
+        self.seen.beside = self.observer.take().map(|observer| observer.said).unwrap_or_default();
         self.seen.left = self.worker.made;
         self.seen.whole = std::mem::take(&mut self.worker.whole);
         self.seen.out_of_turn = std::mem::take(&mut self.worker.out_of_turn);
