@@ -290,9 +290,10 @@ impl Loop {
     fn resume(&mut self, host: Box<HostFacts>, rebooted: bool, spool: bool) {
         let Some(resume) = &self.setup.resume else { return };
         let (monotonic, _, realtime) = (self.clocks)();
-        if rebooted {
-            self.shift_ns = realtime as i64 - monotonic as i64 - resume.realtime_offset_ns;
-        }
+        self.shift_ns = match rebooted {
+            true => realtime as i64 - monotonic as i64 - resume.realtime_offset_ns,
+            false => resume.progressed.shift_ns,
+        };
         let reserve = expected_size(&resume.progressed.plan);
         self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve }));
         let kind = EventKind::Resumed { host, shift_ns: self.shift_ns };

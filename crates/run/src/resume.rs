@@ -4,7 +4,8 @@ use stend_analyse::Looks;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
-    ArmFacts, Crash, HostFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus,
+    ArmFacts, Crash, Event, EventKind, HostFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome,
+    TrialRecord, TrialStatus,
 };
 use stend_spec::workload::Trial;
 use stend_wire::Facts;
@@ -42,6 +43,8 @@ pub struct Progressed {
     pub targets: Vec<TargetFacts>,
     /// The host of the last session.
     pub host: HostFacts,
+    /// What the times of that session were moved by, ns.
+    pub shift_ns: i64,
     /// (arm, facts) of every time that an arm was entered, in order.
     pub arms: Vec<(u32, ArmFacts)>,
     /// The arm before which the run waits for a person.
@@ -125,6 +128,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,
         host: run.last_host().unwrap_or(host).clone(),
+        shift_ns: last_shift(run),
         plan,
     })
 }
@@ -141,6 +145,15 @@ fn ended_too_early() -> Box<Error> {
 fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
     let whole = run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
     plan.fill.is_some() && (whole || !run.executed().is_empty())
+}
+
+/// What times of the last session were moved by: one on the same boot has the same clock.
+fn last_shift(run: &RunRecord) -> i64 {
+    let shift = |event: &Event| match event.kind {
+        EventKind::Resumed { shift_ns, .. } => Some(shift_ns),
+        _ => None,
+    };
+    run.events.iter().rev().find_map(shift).unwrap_or_default()
 }
 
 /// (trial, whether it is a round), in the order in which they ran.

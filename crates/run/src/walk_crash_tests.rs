@@ -48,6 +48,7 @@ fn going_on() -> Asked {
         zeros_sampled: false,
         targets: seen.targets.clone(),
         host: HostFacts { boot_id: "A".into(), ..seen.host.clone() },
+        shift_ns: 0,
         arms: Vec::new(),
         suspended: None,
         new_target: false,

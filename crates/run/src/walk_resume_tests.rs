@@ -29,6 +29,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         zeros_sampled: false,
         targets: seen.targets.clone(),
         host: HostFacts { boot_id: "6.1".into(), ..seen.host.clone() },
+        shift_ns: 0,
         arms: vec![(0, *old)],
         suspended: Some(1),
         new_target: false,
@@ -171,4 +172,15 @@ fn a_run_that_was_stopped_while_its_range_was_filled_again_measures_nothing_twic
     run.apply(Entry::Fill(FillOutcome { written: Bytes::mib(1), ..FillOutcome::default() }));
     let after = crate::resume::progressed(&run).unwrap();
     assert_eq!((after.history, after.filled), (before.history, true));
+}
+
+#[test]
+fn a_session_on_the_boot_of_the_one_before_has_its_axis() {
+    let mut run = interrupted_run();
+    assert_eq!(crate::resume::progressed(&run).unwrap().shift_ns, 0);
+    for shift_ns in [7, -9] {
+        let kind = EventKind::Resumed { host: Box::default(), shift_ns };
+        run.apply(Entry::Event(Event::new(Nanos(1), kind)));
+        assert_eq!(crate::resume::progressed(&run).unwrap().shift_ns, shift_ns);
+    }
 }
