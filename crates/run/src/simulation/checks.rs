@@ -66,7 +66,7 @@ pub fn tells(session: &Session) -> Option<String> {
         Some(Trouble::Stop(_)) => end == Some(Kind::Interrupted),
         Some(Trouble::Abort(..)) => matches!(end, Some(Kind::Interrupted | Kind::Terminated)),
         Some(Trouble::DiskFull(..)) => end == Some(Kind::RunFile),
-        Some(Trouble::Killed(..)) | None => false,
+        Some(Trouble::Killed(..) | Trouble::Reset(_)) | None => false,
     };
     let refused = session.trouble.is_some() && end == Some(Kind::Preflight);
     let usual = matches!(end, None | Some(Kind::TargetIo | Kind::Verification));
@@ -135,12 +135,18 @@ struct Kept {
 }
 
 impl Kept {
-    fn take(&mut self, reply: &Reply) {
+    fn take(&mut self, reply: &Reply, shift_ns: i64) {
         match reply.clone() {
             Reply::Slices { ordinal, slices } => self.slices.entry(ordinal).or_default().extend(slices),
-            Reply::TrialDone { ordinal, outcome } => drop(self.outcomes.insert(ordinal, *outcome)),
-            Reply::Sample(sample) => self.samples.push(*sample),
-            Reply::Event(event) => self.events.push(event),
+            Reply::TrialDone { ordinal, mut outcome } => {
+                outcome.shift(shift_ns);
+                self.outcomes.insert(ordinal, *outcome);
+            }
+            Reply::Sample(sample) => self.samples.push(shifted(*sample, shift_ns)),
+            Reply::Event(mut event) => {
+                event.shift(shift_ns);
+                self.events.push(event);
+            }
             Reply::Filled(outcome) => self.fill = Some(outcome),
             Reply::Zeros(zeros) => self.zeros = Some(zeros),
             _ => {}
@@ -172,6 +178,11 @@ impl Kept {
     }
 }
 
+fn shifted(mut sample: Sample, by_ns: i64) -> Sample {
+    sample.at = sample.at.shifted(by_ns);
+    sample
+}
+
 /// What the sessions of a run file left in it is, session for session, a beginning of what was measured, and all of it where nothing kept
 /// it from being written.
 pub fn kept(sessions: &[Session]) -> Option<String> {
@@ -190,7 +201,7 @@ pub fn kept(sessions: &[Session]) -> Option<String> {
         let replies = &session.taken[session.unkept.min(session.taken.len())..];
         let (mut reached, mut at) = ((so_far == found).then(|| so_far.clone()), 0);
         for (index, reply) in replies.iter().enumerate() {
-            so_far.take(reply);
+            so_far.take(reply, session.shift_ns);
             if so_far == found {
                 (reached, at) = (Some(so_far.clone()), index + 1);
             }
@@ -220,8 +231,9 @@ pub fn beside(sessions: &[Session]) -> Option<String> {
         let Some(record) = &session.record else { continue };
         let found = record.hosts().get(HostId::STORAGE.index()).map(|host| host.samples.as_slice()).unwrap_or_default();
         let new = found.strip_prefix(so_far);
+        let said: Vec<Sample> = session.beside.iter().map(|sample| shifted(sample.clone(), session.shift_ns)).collect();
         let whole = session.opened && session.end.is_some() && !session.unwritten;
-        let holds = new.is_some_and(|new| if whole { new == session.beside } else { session.beside.starts_with(new) });
+        let holds = new.is_some_and(|new| if whole { new == said } else { said.starts_with(new) });
         if !holds {
             return Some(format!("session {number}: the run file does not hold what the other host said"));
         }

@@ -12,6 +12,7 @@ mod planted;
 mod scenario;
 mod session;
 mod story;
+mod time;
 mod worker;
 
 use scenario::Scenario;

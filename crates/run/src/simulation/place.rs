@@ -69,12 +69,12 @@ impl Place {
         self.directory.path().join("filler")
     }
 
-    /// What a kill would leave now; of what waits in the spool so many 1024ths.
+    /// What a kill would leave now; of what waits in the spool so many 1024ths, and of 0 not even the spool.
     pub fn image(&self, spooled: u64) -> Image {
         let file = self.run_file();
         let wal = PathBuf::from(format!("{}-wal", file.display()));
         let read = |path: PathBuf| std::fs::read(&path).ok().map(|bytes| (path, bytes));
-        let mut spools = self.spools();
+        let mut spools = if spooled == 0 { Vec::new() } else { self.spools() };
         for (_, bytes) in &mut spools {
             // Its magic and whose it is came when it was made.
             let start = bytes.len().min(256) as u64;
@@ -85,6 +85,7 @@ impl Place {
 
     /// Puts back what a kill left, over whatever its writer made of it since.
     pub fn restore(&self, image: &Image) {
+        self.spools().iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
         let file = self.run_file();
         for suffix in ["-wal", "-shm", "-journal"] {
             drop(std::fs::remove_file(format!("{}{suffix}", file.display())));
@@ -96,7 +97,6 @@ impl Place {
     pub fn forget(&self) {
         self.restore(&Image(Vec::new()));
         drop(std::fs::remove_file(self.run_file()));
-        self.spools().iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
     }
 
     fn spools(&self) -> Vec<(PathBuf, Vec<u8>)> {

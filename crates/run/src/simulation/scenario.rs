@@ -51,6 +51,8 @@ pub enum Trouble {
     DiskFull(Moment, u64),
     /// The coordinator is killed; of what waits in its spool this many 1024ths are left.
     Killed(Moment, u64),
+    /// The machine is reset, and booted anew before the next session.
+    Reset(Moment),
 }
 
 impl Trouble {
@@ -58,6 +60,7 @@ impl Trouble {
     pub fn moment(&self) -> Moment {
         match self {
             Trouble::Dies(at, _) | Trouble::Hangs(at) | Trouble::Garbage(at, _) | Trouble::Unasked(at, _) => *at,
+            Trouble::Reset(at) => *at,
             Trouble::Stop(at) | Trouble::Abort(at, _) | Trouble::DiskFull(at, _) | Trouble::Killed(at, _) => *at,
         }
     }
@@ -102,14 +105,15 @@ fn trouble(random: &mut Random) -> Trouble {
     // One of eight comes at the very begin, where what is short is.
     let share = if random.below(8) == 0 { random.below(60) } else { random.below(1024) };
     let at = Moment { share, later };
-    match random.below(16) {
+    match random.below(17) {
         0..2 => Trouble::Dies(at, random.next_u64()),
         2 => Trouble::Hangs(at),
         3 => Trouble::Garbage(at, garbage(random)),
         4..6 => Trouble::Unasked(at, random.next_u64()),
         6..9 => Trouble::Stop(at),
         9 => Trouble::Abort(at, Nanos(random.below(1_000_000_000))),
-        10..12 => Trouble::DiskFull(at, random.below(40)),
+        10 => Trouble::Reset(at),
+        11 => Trouble::DiskFull(at, random.below(40)),
         _ => Trouble::Killed(at, random.below(1025)),
     }
 }

@@ -5,12 +5,11 @@ use super::cable::Cable;
 use super::observer::Observer;
 use super::place::{Image, Place};
 use super::scenario::{Moment, Scenario, Trouble};
+use super::time::{EPOCH, Time};
 use super::worker::{Worker, name};
-use crate::execute::{Clocks, Done, Loop, Resume, Setup, TICK};
+use crate::execute::{Done, Loop, Resume, Setup, TICK};
 use crate::step::{Input, Step, Wish};
-use std::cell::Cell;
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use stend_base::random::{Random, draw};
@@ -19,8 +18,6 @@ use stend_record::{RunRecord, Sample};
 use stend_wire::protocol::write_frame;
 use stend_wire::{FromHost, Permission, Reply, Request};
 
-/// Wall clock when simulated time begins, ns.
-const EPOCH: u64 = 1_700_000_000_000_000_000;
 /// The thread that writes the run file has so long to do what it was told; it never needs that.
 const SETTLE: Duration = Duration::from_secs(600);
 /// Steps of the loop after which a session counts as one without end.
@@ -41,6 +38,8 @@ pub struct Session {
     /// Answers as the worker sent them, and as the walk took them, in order; without those that were garbage.
     pub said: Vec<Reply>,
     pub taken: Vec<Reply>,
+    /// What its times must be moved by to be on the axis of the run, ns.
+    pub shift_ns: i64,
     /// What a host said that is watched, as it arrived.
     pub beside: Vec<Sample>,
     /// Of `taken` the first so many came before there was a run file to keep them in.
@@ -73,7 +72,7 @@ pub struct Session {
 pub struct Driver<'a> {
     scenario: &'a Scenario,
     place: &'a Place,
-    clock: Rc<Cell<u64>>,
+    time: &'a Time,
     random: Random,
     cable: Cable,
     worker: Worker,
@@ -103,7 +102,7 @@ impl<'a> Driver<'a> {
     pub fn run(
         scenario: &'a Scenario,
         place: &'a Place,
-        clock: &Rc<Cell<u64>>,
+        time: &'a Time,
         (number, left, messages): (usize, bool, usize),
         earlier: Option<(RunRecord, crate::Progressed)>,
     ) -> Session {
@@ -114,22 +113,22 @@ impl<'a> Driver<'a> {
         if trouble.is_none() {
             machine.refuses = 0;
         }
+        let shift_ns =
+            earlier.as_ref().map_or(0, |(record, _)| time.offset() as i64 - record.header.realtime_offset_ns);
         let mut setup = setup(scenario, place, host, earlier);
-        let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, Nanos(clock.get())));
+        let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, time.now()));
         let (observer, storage) = watched.unzip();
         setup.storage = storage;
-        let now = Rc::clone(clock);
-        let clocks: Clocks = Box::new(move || (now.get(), now.get(), EPOCH + now.get()));
         let (sender, inputs) = channel();
         let after = trouble.as_ref().map_or(0, |trouble| messages * trouble.moment().share as usize / 1024);
-        let seen = Session { trouble, heard: Nanos(clock.get()), ..Session::default() };
+        let seen = Session { trouble, heard: time.now(), shift_ns, ..Session::default() };
         let mut driver = Driver {
             scenario,
             place,
-            clock: Rc::clone(clock),
+            time,
             random: Random::new(seed),
             cable,
-            worker: Worker::new(&machine, draw(seed, 1), left),
+            worker: Worker::new(&machine, format!("boot {}", time.offset()), draw(seed, 1), left),
             observer,
             coming: VecDeque::new(),
             going: VecDeque::new(),
@@ -142,7 +141,7 @@ impl<'a> Driver<'a> {
             wished: false,
             seen,
         };
-        let begun = Loop::begin(setup, sender, None, clocks).expect("a thread");
+        let begun = Loop::begin(setup, sender, None, time.clocks()).expect("a thread");
         driver.arm();
         let image = driver.walk(begun);
         driver.end(image)
@@ -223,7 +222,7 @@ impl<'a> Driver<'a> {
     }
 
     fn now(&self) -> Nanos {
-        Nanos(self.clock.get())
+        self.time.now()
     }
 
     /// Time passes until the next thing happens, at most a tick.
@@ -235,11 +234,11 @@ impl<'a> Driver<'a> {
         let observer = self.observer.as_ref().map(Observer::due);
         let next = [worker, coming, going, self.due, observer].into_iter().flatten().min();
         let Some(at) = next.filter(|at| *at <= tick) else {
-            self.clock.set(tick.0);
+            self.time.pass_to(tick);
             self.give(run, Input::Tick);
             return None;
         };
-        self.clock.set(at.max(self.now()).0);
+        self.time.pass_to(at);
         if self.due == Some(at) {
             self.due = None;
             return self.fire(run);
@@ -320,6 +319,12 @@ impl<'a> Driver<'a> {
                 self.give(run, Input::Wish(Wish::Stop(Kind::Terminated)));
             }
             Trouble::DiskFull(_, pages) => self.place.fill(pages),
+            Trouble::Reset(_) => {
+                settle(run);
+                // What is in memory is gone, and the worker as well.
+                self.seen.dead = true;
+                return Some(self.place.image(0));
+            }
             Trouble::Killed(_, spooled) => {
                 settle(run);
                 // Before it opens the file, nothing that waits there is its own.

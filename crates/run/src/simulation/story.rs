@@ -2,11 +2,10 @@
 //! it.
 
 use super::place::Place;
-use super::scenario::Scenario;
+use super::scenario::{Scenario, Trouble};
 use super::session::{Driver, Session};
+use super::time::Time;
 use crate::resume::progressed;
-use std::cell::Cell;
-use std::rc::Rc;
 use stend_base::{Kind, Nanos};
 use stend_plan::{Decision, Plan};
 use stend_record::{Event, EventKind, RunRecord, RunState, TrialRecord, TrialStatus, store};
@@ -34,9 +33,9 @@ pub type Counted = (u32, u32, u64);
 impl Story {
     /// Plays a scenario in a directory; `messages` are those of its undisturbed session. `None`: this user cannot have a disk that gets full.
     pub fn play(scenario: &Scenario, messages: usize, id: &str) -> Option<Story> {
-        let small = scenario.troubles.iter().any(|trouble| matches!(trouble, super::scenario::Trouble::DiskFull(..)));
+        let small = scenario.troubles.iter().any(|trouble| matches!(trouble, Trouble::DiskFull(..)));
         let place = Place::new(id, small)?;
-        let clock = Rc::new(Cell::new(1_000_000_000));
+        let time = Time::new();
         let (sessions, given_up) = (Vec::new(), Vec::new());
         let mut story = Story { scenario: scenario.clone(), sessions, given_up, plan: None, finished: false };
         let mut left = false;
@@ -46,12 +45,15 @@ impl Story {
                 story.given_up.push(std::mem::take(&mut story.sessions));
                 place.forget();
             }
-            let mut session = Driver::run(scenario, &place, &clock, (number, left, messages), earlier);
+            let mut session = Driver::run(scenario, &place, &time, (number, left, messages), earlier);
             left = session.left;
             session.record = place.run_file().exists().then(|| {
                 store::read(&place.run_file()).unwrap_or_else(|error| panic!("{error}: after {:?}", session.trouble))
             });
-            clock.set(clock.get() + Nanos::secs(60).0);
+            time.pass_to(time.now() + Nanos::secs(60));
+            if session.fired && matches!(session.trouble, Some(Trouble::Reset(_))) {
+                time.reboot();
+            }
             let plain = session.trouble.is_none();
             story.sessions.push(session);
             if story.is_over(plain) {

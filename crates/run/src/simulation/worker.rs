@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use stend_base::random::Random;
 use stend_base::{Bytes, Error, Kind, Nanos, say};
 use stend_record::observed::FillOutcome;
-use stend_record::{ArmFacts, Event, EventKind, Sample, TrialStatus, ZeroSample};
+use stend_record::{ArmFacts, Event, EventKind, HostFacts, Sample, TrialStatus, ZeroSample};
 use stend_spec::workload::Trial;
 use stend_wire::{Facts, Reply, Request};
 
@@ -50,6 +50,8 @@ pub struct Worker {
     stopped: bool,
     /// Something was made on the target, and is there.
     pub made: bool,
+    /// Which boot of its machine it is, as the kernel names it.
+    boot_id: String,
     /// It has left the state that its machine was found in for an arm.
     pub switched: bool,
     /// When the next telemetry is due.
@@ -63,7 +65,7 @@ pub struct Worker {
 
 impl Worker {
     /// One that has just been started; `left` says that a dead one left something on the target.
-    pub fn new(machine: &Machine, seed: u64, left: bool) -> Worker {
+    pub fn new(machine: &Machine, boot_id: String, seed: u64, left: bool) -> Worker {
         Worker {
             machine: machine.clone(),
             random: Random::new(seed),
@@ -71,6 +73,7 @@ impl Worker {
             doing: None,
             stopped: false,
             made: left,
+            boot_id,
             switched: false,
             telemetry: None,
             told: 0,
@@ -156,10 +159,7 @@ impl Worker {
             (at, Reply::Event(Event::new(at, kind)))
         };
         let answer = match step {
-            Request::Inspect(_) => {
-                let facts = Facts { shares_drive: self.machine.shares_drive, ..fixture::facts() };
-                Reply::Facts(Box::new(facts))
-            }
+            Request::Inspect(_) => Reply::Facts(Box::new(self.facts())),
             Request::Prepare(_) => {
                 // From the first moment on there may be something to undo.
                 self.made = true;
@@ -171,7 +171,7 @@ impl Worker {
             Request::SampleZeros { .. } => Reply::Zeros(ZeroSample { sampled: 10, ..ZeroSample::default() }),
             Request::Switch(_) => {
                 self.switched = true;
-                let Facts { host, targets, .. } = fixture::facts();
+                let Facts { host, targets, .. } = self.facts();
                 return vec![
                     told("switch"),
                     (at, Reply::Switched(Box::new(ArmFacts { host, targets, observed: Vec::new() }))),
@@ -181,6 +181,12 @@ impl Worker {
             _ => Reply::Taken,
         };
         vec![(at, answer)]
+    }
+
+    fn facts(&self) -> Facts {
+        let facts = fixture::facts();
+        let host = HostFacts { boot_id: self.boot_id.clone(), ..facts.host };
+        Facts { host, shares_drive: self.machine.shares_drive, ..facts }
     }
 
     fn fill(&mut self, len: Bytes, begin: Nanos) -> Vec<(Nanos, Reply)> {
@@ -219,6 +225,9 @@ impl Worker {
         self.stopped = true;
         let Some(doing) = &mut self.doing else { return };
         let soon = now + Nanos(self.random.below(Nanos::millis(200).0));
+        if doing.says.back().is_none_or(|(at, _)| *at <= soon) {
+            return;
+        }
         match (&doing.request, &doing.load) {
             (Request::Trial { ordinal, trial, .. }, Some((begin, found)))
                 if soon < *begin + trial.ramp + trial.window =>
@@ -228,7 +237,7 @@ impl Worker {
                 doing.says.retain(|(at, _)| *at < soon);
                 doing.says.push_back((soon, Reply::TrialDone { ordinal: *ordinal, outcome }));
             }
-            (Request::Fill { region, .. }, _) if doing.says.back().is_some_and(|(at, _)| soon < *at) => {
+            (Request::Fill { region, .. }, _) => {
                 doing.says.retain(|(at, _)| *at < soon);
                 doing.says.push_back((soon, Reply::Filled(filled(Bytes(region.len.0 / 2), Nanos(1)))));
             }
