@@ -108,11 +108,10 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         history.push(Outcome::Paused);
     }
     let all = run.executed();
-    let outcomes = || all.iter().filter_map(|trial| trial.outcome.as_ref());
-    let wrong = |outcome: &TrialOutcome| outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
+    let (errors, mismatches) = faults(run, &all);
     Ok(Progressed {
-        errors: outcomes().flat_map(|outcome| &outcome.errors).fold(0, |sum: u64, e| sum.saturating_add(e.count)),
-        mismatches: outcomes().map(wrong).chain(run.crashes().map(Crash::wrong)).fold(0, u64::saturating_add),
+        errors,
+        mismatches,
         cut_ledger: all.last().is_some_and(|trial| trial.outcome.is_none() && keeps_ledger(&trial.asked)),
         inputs: run.header.inputs.clone(),
         history,
@@ -145,6 +144,14 @@ fn ended_too_early() -> Box<Error> {
 fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
     let whole = run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
     plan.fill.is_some() && (whole || !run.executed().is_empty())
+}
+
+/// (I/Os that failed, blocks that were not as written) of all trials and rounds.
+fn faults(run: &RunRecord, all: &[&TrialRecord]) -> (u64, u64) {
+    let outcomes = || all.iter().filter_map(|trial| trial.outcome.as_ref());
+    let wrong = |outcome: &TrialOutcome| outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
+    let errors = outcomes().flat_map(|outcome| &outcome.errors).fold(0, |sum: u64, e| sum.saturating_add(e.count));
+    (errors, outcomes().map(wrong).chain(run.crashes().map(Crash::wrong)).fold(0, u64::saturating_add))
 }
 
 /// What times of the last session were moved by: one on the same boot has the same clock.

@@ -2,7 +2,7 @@
 
 use super::scenario::Trouble;
 use super::session::Session;
-use super::story::{Counted, Story, counts};
+use super::story::{Counted, Story};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Kind, Nanos};
 use stend_plan::Plan;
@@ -85,7 +85,8 @@ pub fn tells(session: &Session) -> Option<String> {
         (Some(RunState::Ended { kind, .. }), Some(end)) => {
             *kind == end || matches!(end, Kind::TargetIo | Kind::Verification)
         }
-        (Some(RunState::Ended { .. }), None) => false,
+        // It goes on when its machine is there again.
+        (Some(RunState::Ended { .. }), None) => session.cut.is_some(),
     };
     wrong(agrees, || format!("ended as {end:?} and its file says {state:?}"))
 }
@@ -261,7 +262,7 @@ pub fn once(story: &Story, undisturbed: &[Counted]) -> Option<String> {
     if !story.finished {
         return Some(format!("not finished after {} sessions", story.sessions.len()));
     }
-    let (plan, record) = (story.plan.as_ref()?, story.record()?);
+    let plan = story.plan.as_ref()?;
     let faulty = story.scenario.machine.drives.faults != [0; 3];
     // Rounds that are made again after a pause may meet a fault of their own, which gives their case up.
     let alike = !faulty || plan.cases.iter().all(|case| case.steady.is_none());
@@ -275,10 +276,9 @@ pub fn once(story: &Story, undisturbed: &[Counted]) -> Option<String> {
             undisturbed.get(at)
         ));
     }
-    let seeds = record.trials.iter().filter(|trial| counts(trial));
-    let other = seeds.into_iter().find(|trial| trial.asked.seed != plan.trial_seed(trial.block, trial.case));
-    if let Some(trial) = other {
-        return Some(format!("trial {} has a seed of its own", trial.trial));
+    let other = counted.iter().find(|(case, block, seed)| *seed != plan.trial_seed(*block, *case));
+    if let Some((case, block, _)) = other {
+        return Some(format!("case {case} in block {block} has a seed of its own"));
     }
     let planned = plan.until.is_none() && !faulty;
     let twice = plan.order.iter().find(|(block, case)| {

@@ -17,6 +17,7 @@ mod worker;
 
 use scenario::Scenario;
 use session::messages;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use story::Story;
@@ -25,10 +26,10 @@ use story::Story;
 const SEEDS: u64 = 1_000;
 
 /// Of so many seeds one is played twice.
-const REPLAYED: u64 = 4;
+const REPLAYED: u64 = 8;
 
-/// What is wrong with the run of a seed; `None`: this user cannot play it.
-fn play(seed: u64) -> Option<Vec<String>> {
+/// What is wrong with the run of a seed, and what it was made of; `None`: this user cannot play it.
+fn play(seed: u64) -> Option<(Vec<String>, Vec<&'static str>)> {
     let scenario = Scenario::draw(seed);
     let id = format!("R-{seed}-{}", std::process::id());
     let plain = Story::play(&scenario.untroubled(), 0, &id)?;
@@ -44,50 +45,95 @@ fn play(seed: u64) -> Option<Vec<String>> {
     if !wrong.is_empty() {
         wrong.push(format!("sessions:\n    {}", story.summary()));
     }
-    Some(wrong)
+    Some((wrong, story.marks()))
 }
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Plays seeds until none is left, and tells what is wrong with them: how many failed, and how many this user cannot play.
-fn play_all(seeds: &Mutex<Range<u64>>) -> (u64, u64) {
-    let (mut failed, mut skipped) = (0, 0);
-    while let Some(seed) = { seeds.lock().unwrap_or_else(PoisonError::into_inner).next() } {
-        let told = std::panic::catch_unwind(|| play(seed)).unwrap_or_else(|_| Some(vec!["it panicked".to_string()]));
-        let Some(wrong) = told else {
-            skipped += 1;
-            continue;
+/// What came of many seeds.
+#[derive(Default)]
+struct Tally {
+    failed: u64,
+    /// Those that this user cannot play.
+    skipped: u64,
+    /// How many runs had what.
+    marks: BTreeMap<&'static str, u64>,
+}
+
+impl Tally {
+    fn add(&mut self, seed: u64, played: std::thread::Result<Option<(Vec<String>, Vec<&'static str>)>>) {
+        let (wrong, marks) = match played {
+            Ok(Some(played)) => played,
+            Ok(None) => return self.skipped += 1,
+            Err(_) => (vec!["it panicked".to_string()], Vec::new()),
         };
+        let marks: BTreeSet<_> = marks.into_iter().collect();
+        marks.into_iter().for_each(|mark| *self.marks.entry(mark).or_default() += 1);
         if !wrong.is_empty() {
-            failed += 1;
+            self.failed += 1;
             let wrong = wrong.join("\n  ");
             let again = format!("STEND_SEED={seed} cargo test -p stend-run --lib simulation -- --nocapture");
             eprintln!("seed {seed}:\n  {wrong}\n  play it again: {again}");
         }
     }
-    (failed, skipped)
 }
+
+/// Plays seeds, as many at a time as there are CPUs.
+fn play_all(seeds: Range<u64>) -> Tally {
+    let (seeds, tally) = (Mutex::new(seeds), Mutex::new(Tally::default()));
+    let play_next = || {
+        while let Some(seed) = { seeds.lock().unwrap_or_else(PoisonError::into_inner).next() } {
+            let played = std::panic::catch_unwind(|| play(seed));
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(seed, played);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(play_next))));
+    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a thousand seeds always have some of.
+const MARKS: [&str; 20] = [
+    "worker died",
+    "worker hung",
+    "garbage",
+    "unasked answer",
+    "stop",
+    "abort",
+    "full disk",
+    "coordinator killed",
+    "machine reset",
+    "begun anew",
+    "resumed",
+    "power cut",
+    "unwritten",
+    "refused",
+    "watched beside",
+    "waited for a person",
+    "target failed",
+    "searched",
+    "until precise",
+    "rounds",
+];
 
 #[test]
 fn whatever_a_seed_does_to_a_run_its_file_is_true_and_it_is_finished_when_it_is_resumed() {
-    let one = number("STEND_SEED");
-    let count = if one.is_some() { 1 } else { number("SEEDS").unwrap_or(SEEDS) };
-    let first = one.unwrap_or(0);
-    if one.is_some() {
-        eprintln!("{:#?}", Scenario::draw(first));
+    if let Some(one) = number("STEND_SEED") {
+        eprintln!("{:#?}", Scenario::draw(one));
+        assert_eq!(play_all(one..one + 1).failed, 0);
+        return;
     }
-    let seeds = Mutex::new(first..first + count);
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    let results: Vec<(u64, u64)> = std::thread::scope(|scope| {
-        let playing: Vec<_> = (0..threads).map(|_| scope.spawn(|| play_all(&seeds))).collect();
-        playing.into_iter().map(|thread| thread.join().expect("a thread that plays")).collect()
-    });
-    let (failed, skipped) = results.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let count = number("SEEDS").unwrap_or(SEEDS);
+    let Tally { failed, skipped, marks } = play_all(0..count);
+    eprintln!("{count} seeds: {marks:?}");
     assert!(failed == 0, "{failed} of {count} seeds");
     if skipped > 0 {
         eprintln!("skipped: {skipped} of {count} seeds need root for a disk that gets full");
         assert!(std::env::var("CI").as_deref() != Ok("true"), "under CI nothing is skipped");
+    } else if count >= SEEDS {
+        let missing: Vec<_> = MARKS.iter().filter(|mark| !marks.contains_key(*mark)).collect();
+        assert!(missing.is_empty(), "no seed has {missing:?}");
     }
 }

@@ -25,7 +25,15 @@ fn stopped() -> Scenario {
         Machine { drives, shares_drive: false, slowness: Nanos::millis(10), interval: Nanos::millis(200), refuses: 0 };
     let at = Moment { share: 600, later: Nanos::millis(50) };
     let (suite, troubles) = (SUITE.to_string(), vec![Trouble::Stop(at)]);
-    Scenario { seed: 1, suite, machine, delay: Nanos::millis(1), watched: Some(Nanos::millis(700)), troubles }
+    Scenario {
+        seed: 1,
+        suite,
+        machine,
+        delay: Nanos::millis(1),
+        powered: false,
+        watched: Some(Nanos::millis(700)),
+        troubles,
+    }
 }
 
 /// Plays it, has it spoiled, and returns what the checks say.

@@ -17,6 +17,8 @@ pub struct Scenario {
     pub machine: Machine,
     /// A message takes at most so long.
     pub delay: Nanos,
+    /// The suite cuts the power of the machine, which is in our hands.
+    pub powered: bool,
     /// A host with the drives is watched, whose messages take at most so long.
     pub watched: Option<Nanos>,
     /// What goes wrong in the first sessions; in those after them nothing does.
@@ -56,6 +58,21 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// In one word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Trouble::Dies(..) => "worker died",
+            Trouble::Hangs(_) => "worker hung",
+            Trouble::Garbage(..) => "garbage",
+            Trouble::Unasked(..) => "unasked answer",
+            Trouble::Stop(_) => "stop",
+            Trouble::Abort(..) => "abort",
+            Trouble::DiskFull(..) => "full disk",
+            Trouble::Killed(..) => "coordinator killed",
+            Trouble::Reset(_) => "machine reset",
+        }
+    }
+
     /// When.
     pub fn moment(&self) -> Moment {
         match self {
@@ -90,7 +107,11 @@ impl Scenario {
         let delay = Nanos([0, 100_000, 30_000_000, 900_000_000][random.below(4) as usize]);
         let watched = (random.below(3) == 0).then(|| Nanos(random.below(2_000_000_000)));
         let troubles = (0..1 + random.below(3)).map(|_| trouble(&mut random)).collect();
-        Scenario { seed, suite: suite(&mut random), machine, delay, watched, troubles }
+        let suite = suite(&mut random);
+        let powered = suite.contains("power.cut");
+        // Its ledger must outlive the target.
+        let machine = Machine { shares_drive: machine.shares_drive && !powered, ..machine };
+        Scenario { seed, suite, machine, delay, powered, watched, troubles }
     }
 
     /// The same without what goes wrong.
@@ -113,7 +134,7 @@ fn trouble(random: &mut Random) -> Trouble {
         6..9 => Trouble::Stop(at),
         9 => Trouble::Abort(at, Nanos(random.below(1_000_000_000))),
         10 => Trouble::Reset(at),
-        11 => Trouble::DiskFull(at, random.below(40)),
+        11 => Trouble::DiskFull(at, random.below(10)),
         _ => Trouble::Killed(at, random.below(1025)),
     }
 }
@@ -128,6 +149,9 @@ fn garbage(random: &mut Random) -> Vec<u8> {
     }
     bytes
 }
+
+/// The kind of suite that cuts the power.
+const CUTTING: u64 = 8;
 
 /// A small suite.
 fn suite(random: &mut Random) -> String {
@@ -159,6 +183,13 @@ fn suite(random: &mut Random) -> String {
         let steady = if !arms && kind == 1 { "steady: {rounds: 7, round: 400ms}, " } else { "" };
         let streams: Vec<String> = match kind {
             2 | 3 if case == 0 => vec![searching(random)],
+            CUTTING if case == 0 => {
+                let at = 1000 + random.below(1500);
+                write!(text, "  - {{name: cut, trial: 3s, events: [{{at: {at}ms, do: power.cut}}], ").expect("text");
+                text +=
+                    "streams: [{op: write, pattern: random, block_size: 4KiB, sync: dsync, verify: {crash: true}}]}\n";
+                continue;
+            }
             _ => (0..1 + random.below(2)).map(|_| stream(random, !steady.is_empty())).collect(),
         };
         writeln!(text, "  - {{name: c{case}, {steady}streams: [{}]}}", streams.join(", ")).expect("text");

@@ -7,9 +7,11 @@ use super::place::{Image, Place};
 use super::scenario::{Moment, Scenario, Trouble};
 use super::time::{EPOCH, Time};
 use super::worker::{Worker, name};
-use crate::execute::{Done, Loop, Resume, Setup, TICK};
-use crate::step::{Input, Step, Wish};
+use crate::execute::{Done, Loop, Power, Resume, Setup, TICK};
+use crate::step::{Input, Returned, Step, Wish};
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use stend_base::random::{Random, draw};
@@ -46,6 +48,8 @@ pub struct Session {
     pub unkept: usize,
     /// (what the worker was asked for, after the user had wanted an end).
     pub asked: Vec<(&'static str, bool)>,
+    /// The power of its machine was cut, as the suite asks: when.
+    pub cut: Option<Nanos>,
     /// How it ended: kind of the error. `None`: it was killed.
     pub end: Option<Option<Kind>>,
     /// The message of that error.
@@ -68,6 +72,17 @@ pub struct Session {
     pub record: Option<RunRecord>,
 }
 
+/// What a session finds.
+#[derive(Debug, Default)]
+pub struct Before {
+    /// Something of a dead worker is on the target.
+    pub left: bool,
+    /// How often the machine was booted.
+    pub boots: u32,
+    /// The session before it cut the power.
+    pub cut: Option<Nanos>,
+}
+
 /// A session in progress.
 pub struct Driver<'a> {
     scenario: &'a Scenario,
@@ -77,6 +92,8 @@ pub struct Driver<'a> {
     cable: Cable,
     worker: Worker,
     observer: Option<Observer>,
+    /// The power of its machine was cut.
+    off: Rc<Cell<bool>>,
     /// On their way to the coordinator, and to the worker.
     coming: VecDeque<(Nanos, Vec<u8>)>,
     going: VecDeque<(Nanos, Request)>,
@@ -98,12 +115,13 @@ pub fn messages(sessions: &[Session]) -> usize {
 }
 
 impl<'a> Driver<'a> {
-    /// The session of this number; `left`: something of a dead worker is on the target. `messages` are those of an undisturbed one.
+    /// The session of this number; `messages` are those of an undisturbed one.
     pub fn run(
         scenario: &'a Scenario,
         place: &'a Place,
         time: &'a Time,
-        (number, left, messages): (usize, bool, usize),
+        (number, messages): (usize, usize),
+        before: &Before,
         earlier: Option<(RunRecord, crate::Progressed)>,
     ) -> Session {
         let seed = draw(scenario.seed, 1000 + number as u64);
@@ -119,6 +137,14 @@ impl<'a> Driver<'a> {
         let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, time.now()));
         let (observer, storage) = watched.unzip();
         setup.storage = storage;
+        let off = Rc::new(Cell::new(false));
+        let switch = Rc::clone(&off);
+        let cut = Box::new(move || {
+            switch.set(true);
+            Ok(())
+        });
+        setup.power = scenario.powered.then(|| Power { keeps: "/keep".into(), cut });
+        setup.returned = before.cut.map(|cut| Returned { cut, answered: time.now() });
         let (sender, inputs) = channel();
         let after = trouble.as_ref().map_or(0, |trouble| messages * trouble.moment().share as usize / 1024);
         let seen = Session { trouble, heard: time.now(), shift_ns, ..Session::default() };
@@ -128,8 +154,9 @@ impl<'a> Driver<'a> {
             time,
             random: Random::new(seed),
             cable,
-            worker: Worker::new(&machine, format!("boot {}", time.offset()), draw(seed, 1), left),
+            worker: Worker::new(&machine, format!("boot {}", before.boots), draw(seed, 1), before.left),
             observer,
+            off,
             coming: VecDeque::new(),
             going: VecDeque::new(),
             inputs,
@@ -161,6 +188,7 @@ impl<'a> Driver<'a> {
                 settle(&run);
                 self.seen.unwritten |= run.writer.as_ref().is_some_and(|writer| writer.failure().is_some());
             }
+            self.seen.dead |= self.off.get();
             self.hear_requests();
             if !goes_on {
                 break;
@@ -180,7 +208,8 @@ impl<'a> Driver<'a> {
         }
         self.seen.ended = self.now();
         self.observer.iter_mut().for_each(Observer::arrive_all);
-        let Done { error, .. } = run.finish();
+        let Done { error, cut, .. } = run.finish();
+        self.seen.cut = cut;
         self.seen.end = Some(error.as_ref().map(|error| error.kind));
         self.seen.told = error.map(|error| format!("{error}")).unwrap_or_default();
         None

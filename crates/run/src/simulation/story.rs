@@ -3,9 +3,10 @@
 
 use super::place::Place;
 use super::scenario::{Scenario, Trouble};
-use super::session::{Driver, Session};
+use super::session::{Before, Driver, Session};
 use super::time::Time;
 use crate::resume::progressed;
+use stend_analyse::ended_by_cut;
 use stend_base::{Kind, Nanos};
 use stend_plan::{Decision, Plan};
 use stend_record::{Event, EventKind, RunRecord, RunState, TrialRecord, TrialStatus, store};
@@ -38,22 +39,24 @@ impl Story {
         let time = Time::new();
         let (sessions, given_up) = (Vec::new(), Vec::new());
         let mut story = Story { scenario: scenario.clone(), sessions, given_up, plan: None, finished: false };
-        let mut left = false;
+        let mut before = Before::default();
         for number in 0..SESSIONS_MAX {
             let earlier = story.earlier();
-            if earlier.is_none() {
+            if earlier.is_none() && number > 0 {
                 story.given_up.push(std::mem::take(&mut story.sessions));
                 place.forget();
             }
-            let mut session = Driver::run(scenario, &place, &time, (number, left, messages), earlier);
-            left = session.left;
+            let mut session = Driver::run(scenario, &place, &time, (number, messages), &before, earlier);
             session.record = place.run_file().exists().then(|| {
                 store::read(&place.run_file()).unwrap_or_else(|error| panic!("{error}: after {:?}", session.trouble))
             });
             time.pass_to(time.now() + Nanos::secs(60));
-            if session.fired && matches!(session.trouble, Some(Trouble::Reset(_))) {
+            let reset = session.fired && matches!(session.trouble, Some(Trouble::Reset(_)));
+            if reset {
                 time.reboot();
             }
+            let boots = before.boots + u32::from(reset || session.cut.is_some());
+            before = Before { left: session.left, boots, cut: session.cut };
             let plain = session.trouble.is_none();
             story.sessions.push(session);
             if story.is_over(plain) {
@@ -90,6 +93,33 @@ impl Story {
         failed && matches!(next, Some(Decision::Stop(_)) | None)
     }
 
+    /// What it was made of, in words that can be counted.
+    pub fn marks(&self) -> Vec<&'static str> {
+        let (mut marks, sessions) = (Vec::new(), || self.given_up.iter().flatten().chain(&self.sessions));
+        marks.extend(
+            sessions().filter(|session| session.fired).filter_map(|session| Some(session.trouble.as_ref()?.name())),
+        );
+        let mut mark = |holds: bool, name| marks.extend(holds.then_some(name));
+        mark(!self.given_up.is_empty(), "begun anew");
+        mark(self.sessions.len() > 1, "resumed");
+        mark(sessions().any(|session| session.cut.is_some()), "power cut");
+        mark(sessions().any(|session| session.unwritten), "unwritten");
+        mark(sessions().any(|session| session.end == Some(Some(Kind::Preflight))), "refused");
+        mark(sessions().any(|session| !session.beside.is_empty()), "watched beside");
+        let state = |wanted: fn(&RunState) -> bool| {
+            sessions().any(|session| session.record.as_ref().is_some_and(|record| wanted(&record.state)))
+        };
+        mark(state(|state| matches!(state, RunState::Suspended { .. })), "waited for a person");
+        mark(state(|state| matches!(state, RunState::Ended { kind: Kind::TargetIo, .. })), "target failed");
+        let Some((plan, record)) = self.plan.as_ref().zip(self.record()) else { return marks };
+        mark(plan.fill.is_some(), "filled");
+        mark(!plan.ladders.is_empty(), "searched");
+        mark(plan.until.is_some(), "until precise");
+        mark(!record.rounds.is_empty(), "rounds");
+        mark(!plan.arms.is_empty(), "arms");
+        marks
+    }
+
     /// The run file at the end, without the times at which its writer noted something by the clock of this machine.
     pub fn reproduced(&self) -> Option<RunRecord> {
         let mut record = self.record()?.clone();
@@ -116,12 +146,11 @@ impl Story {
 
     /// Trials that count, in order.
     pub fn counted(&self) -> Vec<Counted> {
-        let trials = self.record().map(|record| record.trials.as_slice()).unwrap_or_default();
-        trials.iter().filter(|trial| counts(trial)).map(|trial| (trial.case, trial.block, trial.asked.seed)).collect()
+        let (Some(record), Some(plan)) = (self.record(), &self.plan) else { return Vec::new() };
+        let counts = |trial: &&TrialRecord| {
+            let ended = trial.outcome.as_ref().is_some_and(|outcome| outcome.status != TrialStatus::Interrupted);
+            ended || ended_by_cut(record, plan, trial)
+        };
+        record.trials.iter().filter(counts).map(|trial| (trial.case, trial.block, trial.asked.seed)).collect()
     }
-}
-
-/// Whether a trial is not run again.
-pub fn counts(trial: &TrialRecord) -> bool {
-    trial.outcome.as_ref().is_some_and(|outcome| outcome.status != TrialStatus::Interrupted)
 }
