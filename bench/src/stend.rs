@@ -32,6 +32,8 @@ pub struct End {
 /// A worker with a filled target.
 pub struct Stend {
     host: Host,
+    /// Of the worker.
+    pid: u32,
     replies: Receiver<FromHost>,
     /// What fio is given: the same file or device.
     pub target: PathBuf,
@@ -91,7 +93,8 @@ impl Stend {
         let mut host = Host::reach(command, PATIENCE).map_err(|error| words(&error))?;
         // A contest that was given up no longer listens.
         host.listen(move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
-        let mut stend = Stend { host, replies, target, trials: 0 };
+        let pid = host.pid().ok_or("the worker is no process of this machine")?;
+        let mut stend = Stend { host, pid, replies, target, trials: 0 };
         let mut inspect = Inspect {
             programs: Vec::new(),
             targets: vec![named.to_string_lossy().into_owned()],
@@ -129,7 +132,7 @@ impl Stend {
 
     /// Memory of the worker.
     pub fn memory(&self) -> Outcome<Memory> {
-        let path = format!("/proc/{}/status", self.host.pid());
+        let path = format!("/proc/{}/status", self.pid);
         let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
         memory(&text).ok_or_else(|| format!("cannot understand `{path}`"))
     }
@@ -165,7 +168,7 @@ impl Stend {
     fn observed(&mut self, trial: Trial, see: &mut dyn FnMut(&Reply)) -> Outcome<(TrialOutcome, Cost)> {
         let ordinal = self.trials;
         self.trials += 1;
-        let (mut ios, before) = (0, cpu::of_process(self.host.pid())?);
+        let (mut ios, before) = (0, cpu::of_process(self.pid)?);
         let outcome =
             self.ask(&Request::Trial { ordinal, trial: Box::new(trial), faults: Vec::new(), block: 0 }, |reply| {
                 see(&reply);
@@ -179,7 +182,7 @@ impl Stend {
                 }
             })?;
         ios += outcome.drained.iter().map(|drained| drained.latency.count()).sum::<u64>();
-        Ok((*outcome, Cost { ios, cpu: cpu::of_process(self.host.pid())?.saturating_sub(before) }))
+        Ok((*outcome, Cost { ios, cpu: cpu::of_process(self.pid)?.saturating_sub(before) }))
     }
 
     /// Undoes what was made; whether that worked.
