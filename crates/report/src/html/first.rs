@@ -75,8 +75,8 @@ pub fn bars(m: &mut Markup, page: &Page) {
 
 fn bar(m: &mut Markup, case: &CaseFinding, shown: &[&CaseFinding], axis: Option<&Ruler>) {
     let estimate = case.total.of(case.headline);
-    let alike = shown.iter().filter(|other| other.headline == case.headline).filter_map(|other| value(other));
-    let longest = alike.fold(0.0, f64::max);
+    let alike = shown.iter().filter(|other| other.headline == case.headline);
+    let longest = bars::longest(alike.map(|other| other.total.of(other.headline)));
     let class = match case.headline {
         Headline::Iops => "length iops",
         Headline::Throughput => "length throughput",

@@ -109,7 +109,7 @@ pub fn sides(m: &mut Markup, comparison: &Comparison) {
     let cases: Vec<&CaseComparison> = comparison.cases.iter().take(LINES_MOST / comparison.runs.len().max(1)).collect();
     let longest = |of: &CaseComparison| {
         let alike = cases.iter().filter(|case| case.headline == of.headline);
-        alike.flat_map(|case| case.sides.iter().flatten()).filter_map(value).fold(0.0, f64::max)
+        super::bars::longest(alike.flat_map(|case| case.sides.iter().flatten()).map(|side| &side.rate))
     };
     m.el("div", "all-cases", |m| {
         for case in &cases {

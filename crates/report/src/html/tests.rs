@@ -81,7 +81,7 @@ fn the_first_screen_has_large_numbers_and_a_bar_with_its_interval_for_each_case(
     assert_eq!((count("class=\"tell\""), count("class=\"length "), count("class=\"dot\"")), (4, 8, 8));
     assert_eq!((count("length iops"), count("length throughput"), count("class=\"whisker\"")), (6, 2, 8));
     // The longest of each unit takes the same room.
-    assert_eq!(count("--value:62%"), 2, "{screen}");
+    assert_eq!(count("--high:62%"), 2, "{screen}");
     assert!(screen.contains("href=\"#case-4\"") && !screen.contains("One check failed"), "{screen}");
 }
 
