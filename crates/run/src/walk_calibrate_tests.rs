@@ -63,6 +63,7 @@ fn a_run_that_goes_on_after_its_ceilings_does_not_measure_them_again() {
         let mut asked = resumed::going_on(0);
         let earlier = asked.resume.as_mut().unwrap();
         earlier.inputs.suite.calibrate = Calibrate::Members;
+        earlier.plan = Plan::new(&earlier.inputs).unwrap();
         earlier.calibrated = calibrated;
         say_to(&mut start(asked), Reply::Prepared)
     };

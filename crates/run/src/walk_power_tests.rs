@@ -173,6 +173,7 @@ fn after_the_last_cut(history: Vec<Outcome>) -> Walk {
     let mut cut = resume::progressed(&record(&mut first, wanted)).unwrap();
     let filled: String = SUITE.replacen("repeats", "fill: {size: 1MiB}\nrepeats", 1);
     cut.inputs.suite = stend_spec::parse::suite(&filled, "t.yaml").unwrap();
+    cut.plan = Plan::new(&cut.inputs).unwrap();
     (cut.history, cut.trials, cut.filled) = (history, 2, true);
     let returned = Some(crate::step::Returned { cut: Nanos::secs(100), answered: Nanos::secs(120) });
     let file = stend_wire::StandFile { text: String::new(), file: "s.yaml".into(), nonce: 1, side: None };

@@ -145,6 +145,7 @@ fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_ru
         traces: Vec::new(),
     };
     let earlier = resume::Progressed {
+        plan: Plan::new(&inputs).unwrap(),
         inputs,
         history: vec![Outcome::Ok; 3],
         filled: true,

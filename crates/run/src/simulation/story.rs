@@ -65,7 +65,7 @@ impl Story {
             }
         }
         let record = story.record();
-        story.plan = record.and_then(|record| Plan::new(&record.header.inputs).ok());
+        story.plan = record.and_then(|record| Some(record.plan().ok()?.into_owned()));
         Some(story)
     }
 
@@ -88,8 +88,7 @@ impl Story {
             return true;
         }
         let failed = matches!(&record.state, RunState::Ended { kind: Kind::TargetIo | Kind::Verification, .. });
-        let plan = Plan::new(&record.header.inputs).ok();
-        let next = plan.zip(progressed(record).ok()).map(|(plan, earlier)| plan.next(&earlier.history));
+        let next = progressed(record).ok().map(|earlier| earlier.plan.next(&earlier.history));
         failed && matches!(next, Some(Decision::Stop(_)) | None)
     }
 
