@@ -198,7 +198,7 @@ impl Plan {
         };
         let tests = self.confirming.iter().chain(&self.shared_tests);
         self.targets > 0
-            && self.cases.len() % arms == 0
+            && self.cases.len().is_multiple_of(arms)
             && self.order.len() <= TRIALS_MAX
             && self.order.iter().all(|(_, cell)| known(cell))
             && self.ladders.iter().chain(&self.idle).all(streams)
