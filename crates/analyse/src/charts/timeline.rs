@@ -83,6 +83,9 @@ fn load(trial: &TrialRecord) -> (Nanos, Nanos) {
     (from, trial.outcome.as_ref().map_or(seen, |outcome| outcome.window_end.max(from)))
 }
 
+/// Trials of a case, and its rounds.
+type Ran<'r> = (Vec<&'r TrialRecord>, Vec<&'r TrialRecord>);
+
 /// Whether a trial ran to the end of its window.
 fn whole(trial: &&TrialRecord) -> bool {
     let status = trial.outcome.as_ref().map(|outcome| outcome.status);
@@ -97,13 +100,13 @@ fn rows(run: &RunRecord, findings: &Findings, start: Nanos, end: Nanos) -> Vec<R
             say!("case {number}", "случай {number}")
         }
     };
-    let mut of: BTreeMap<u32, (Vec<&TrialRecord>, Vec<&TrialRecord>)> = BTreeMap::new();
+    let mut of: BTreeMap<u32, Ran> = BTreeMap::new();
     run.trials.iter().for_each(|trial| of.entry(trial.case).or_default().0.push(trial));
     run.rounds.iter().for_each(|round| of.entry(round.case).or_default().1.push(round));
     let cases: Vec<(u32, _)> = of.into_iter().collect();
     let together = cases.len().div_ceil(ROWS_MAX).max(1);
     let apart = APART * since(start, end);
-    let row = |cases: &[(u32, (Vec<&TrialRecord>, Vec<&TrialRecord>))]| {
+    let row = |cases: &[(u32, Ran)]| {
         let (first, last) = (cases.first()?.0, cases.last()?.0);
         let trials = || cases.iter().flat_map(|(_, (trials, _))| trials.iter().copied());
         let placed = |(from, to): (Nanos, Nanos)| (since(start, from), since(start, to));
