@@ -110,6 +110,23 @@ pub struct NotRun {
     pub reason: Say,
 }
 
+impl Findings {
+    /// The same for somebody who is told anyway why the run ended early.
+    pub fn without_reason(mut self) -> Findings {
+        for caveat in &mut self.caveats {
+            let told = caveat.say();
+            if let Caveat::EndedEarly { reason } = caveat {
+                *reason = Say::same("");
+                let short = caveat.say();
+                for text in [&mut self.headline, &mut self.verdict] {
+                    *text = Say { en: text.en.replace(&told.en, &short.en), ru: text.ru.replace(&told.ru, &short.ru) };
+                }
+            }
+        }
+        self
+    }
+}
+
 /// What a search for a rate found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchFinding {
@@ -125,6 +142,10 @@ pub struct SearchFinding {
     pub missed: Option<SearchedRate>,
     /// Both are neighbours and were looked at as often as they should.
     pub confirmed: bool,
+    /// The I/Os are of several operations, which the limit holds together.
+    pub together: bool,
+    /// Rates up to the one that held at which trials of the curve missed all the same, ascending. The table has all trials of a rate.
+    pub curve_missed: Vec<SearchedRate>,
 }
 
 /// A rate that a search tried.
@@ -132,7 +153,7 @@ pub struct SearchFinding {
 pub struct SearchedRate {
     /// The rate.
     pub rate: MilliIops,
-    /// Trials at it before the search ended.
+    /// Trials at it while the search went on, or of its curve.
     pub looks: u32,
     /// Those that did not hold.
     pub missed: u32,

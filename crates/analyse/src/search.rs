@@ -6,7 +6,7 @@ use crate::latency::Distribution;
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
 use crate::objective;
 use crate::phrase::{both, pick};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Lang, Say, Share, format};
 use stend_plan::ladder::{Ladder, Sought, look};
 use stend_plan::{Outcome, Plan};
@@ -79,12 +79,18 @@ pub(crate) fn looks<'a>(
 }
 
 fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFinding> {
-    let (_, search) = ladder.rate()?;
+    let (stream, search) = ladder.rate()?;
     let mut climb = ladder.climb();
+    // (trials of the curve, of these missed) by rung.
+    let mut curve: BTreeMap<usize, (u32, u32)> = BTreeMap::new();
     let mut looks = looks(run, plan, ladder).peekable();
     looks.peek()?;
     for (case, look) in looks {
         let rung = ladder.cells.iter().position(|cell| *cell == case)?;
+        if climb.measures_curve() {
+            let (looks, missed) = curve.entry(rung).or_default();
+            (*looks, *missed) = (*looks + 1, *missed + u32::from(look != Look::Held));
+        }
         climb.learn(rung, look);
     }
     let answer = climb.answer();
@@ -92,6 +98,10 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFindin
         let (looks, missed) = climb.seen(rung);
         SearchedRate { rate: climb.rate(rung), looks, missed }
     };
+    let asked =
+        ladder.cells.first().and_then(|cell| plan.cases.get(*cell as usize)?.trial.streams.get(usize::from(stream)));
+    let again =
+        curve.into_iter().filter(|(rung, (_, missed))| *missed > 0 && answer.held.is_some_and(|held| *rung <= held));
     Some(SearchFinding {
         label: ladder.label.clone(),
         quantile: Share(search.quantile.as_share()),
@@ -99,6 +109,10 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFindin
         held: answer.held.map(rate),
         missed: answer.missed.map(rate),
         confirmed: answer.confirmed,
+        together: asked.is_some_and(|stream| stream.mix.shares().count() > 1),
+        curve_missed: again
+            .map(|(rung, (looks, missed))| SearchedRate { rate: climb.rate(rung), looks, missed })
+            .collect(),
     })
 }
 
@@ -121,27 +135,54 @@ impl SearchFinding {
         let text = match (&self.held, &self.missed) {
             (Some(good), Some(bad)) => pick(
                 l,
-                "{label}: {share} of the I/Os end within {limit} up to {good}, and not at {bad}.",
-                "{label}: {share} операций укладываются в {limit} вплоть до {good}, а при {bad} — нет.",
+                "{label}: {share} of the I/Os{kinds} end within {limit} up to {good}, and not at {bad}.",
+                "{label}: {share} операций{kinds} укладываются в {limit} вплоть до {good}, а при {bad} — нет.",
             )
             .replace("{good}", &held(good))
             .replace("{bad}", &held(bad)),
             (Some(good), None) => pick(
                 l,
-                "{label}: {share} of the I/Os end within {limit} at every rate that was tried, up to {good}.",
-                "{label}: {share} операций укладываются в {limit} при всех испытанных частотах, вплоть до {good}.",
+                "{label}: {share} of the I/Os{kinds} end within {limit} at every rate that was tried, up to {good}.",
+                "{label}: {share} операций{kinds} укладываются в {limit} при всех испытанных частотах, вплоть до {good}.",
             )
             .replace("{good}", &held(good)),
             (None, bad) => pick(
                 l,
-                "{label}: not even at the lowest rate tried, {bad}, do {share} of the I/Os end within {limit}.",
-                "{label}: даже при низшей испытанной частоте, {bad}, {share} операций не укладываются в {limit}.",
+                "{label}: not even at the lowest rate tried, {bad}, do {share} of the I/Os{kinds} end within {limit}.",
+                "{label}: даже при низшей испытанной частоте, {bad}, {share} операций{kinds} не укладываются в {limit}.",
             )
             .replace("{bad}", &bad.as_ref().map(held).unwrap_or_default()),
         };
-        let text = text.replace("{label}", &self.label).replace("{share}", &share).replace("{limit}", &limit);
+        // The table has percentiles of each operation.
+        let kinds = if self.together {
+            pick(l, ", all operations together,", " (всех видов вместе)")
+        } else {
+            ""
+        };
+        let text = text.replace("{kinds}", kinds).replace("{share}", &share).replace("{limit}", &limit);
         let open = pick(l, " The search did not come to its end.", " Поиск не дошёл до конца.");
-        if self.confirmed { text } else { text + open }
+        let end = if self.confirmed { "" } else { open };
+        format!("{}{}{end}", text.replace("{label}", &self.label), self.missed_again(l))
+    }
+
+    /// Where trials of the curve missed what the search had found to hold; empty if none did.
+    fn missed_again(&self, l: Lang) -> String {
+        if self.curve_missed.is_empty() {
+            return String::new();
+        }
+        let one = |at: &SearchedRate| {
+            pick(l, "{rate} in {n} of {m} trials", "{rate} — в {n} из {m} испытаний")
+                .replace("{rate}", &format::rate(at.rate, l))
+                .replace("{n}", &at.missed.to_string())
+                .replace("{m}", &at.looks.to_string())
+        };
+        let all = self.curve_missed.iter().map(one).collect::<Vec<_>>().join(", ");
+        pick(
+            l,
+            " Measured again for the curve, it was missed at {all}.",
+            " При повторном измерении, для кривой, предел нарушен: {all}.",
+        )
+        .replace("{all}", &all)
     }
 }
 

@@ -112,6 +112,30 @@ fn a_search_that_was_cut_short_says_so_and_one_that_never_began_is_not_run() {
 }
 
 #[test]
+fn trials_of_the_curve_that_missed_are_told_beside_the_rate_that_held() {
+    // The points of the curve are at half the rate that was found; the table has all trials of a rate.
+    let mut record = walked(vec![searched()], 5000.0).record();
+    assert_eq!(analyse(&record).unwrap().searches[0].curve_missed, []);
+    let last = record.trials.last_mut().unwrap();
+    last.outcome.as_mut().unwrap().jobs[0].latency[0] = ages(2000, Nanos::millis(60));
+    let found = analyse(&record).unwrap();
+    let answer = &found.searches[0];
+    let [again] = answer.curve_missed[..] else { panic!("{answer:?}") };
+    assert!(again.missed == 1 && again.rate < answer.held.unwrap().rate && answer.confirmed, "{answer:?}");
+    let (en, ru) = (&found.verdict.en, &found.verdict.ru);
+    assert!(en.contains("Measured again for the curve, it was missed at ") && en.contains(" in 1 of "), "{en}");
+    assert!(ru.contains("для кривой, предел нарушен: ") && ru.contains("— в 1 из "), "{ru}");
+}
+
+#[test]
+fn operations_that_a_limit_holds_together_are_named_so() {
+    let mut mixed = searched();
+    mixed.streams[0].mix = case("x", 70, 1, Sync::None).streams[0].mix;
+    let found = analyse(&walked(vec![mixed], 5000.0).record()).unwrap();
+    assert!(found.verdict.en.contains("of the I/Os, all operations together, end within"), "{}", found.verdict.en);
+}
+
+#[test]
 fn everything_held_and_nothing_held_are_told_as_such() {
     let say = |capacity| analyse(&walked(vec![searched()], capacity).record()).unwrap().searches[0].say().en;
     assert!(say(1e6).contains("at every rate that was tried, up to 16\u{a0}000/s (3 of 3 trials)"), "{}", say(1e6));

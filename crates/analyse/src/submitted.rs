@@ -35,9 +35,14 @@ pub(crate) fn late(trial: &Counting<'_>) -> Option<f64> {
     (sum > 0).then(|| late * count as f64 / sum as f64)
 }
 
+/// Whether so many waited that it is told.
+pub(crate) fn is_told(waiting: f64) -> bool {
+    waiting >= 0.05
+}
+
 /// What follows a number in flight where so many waited; empty where hardly any did.
 pub(crate) fn beside(waiting: f64, l: Lang) -> String {
-    if waiting < 0.05 {
+    if !is_told(waiting) {
         return String::new();
     }
     let n = format::number(waiting, l);

@@ -112,10 +112,15 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
     let len = match (inputs.suite.files.as_ref().and_then(Files::total), inputs.suite.fill) {
         (Some(total), _) => total,
         (None, Some(Fill::Size(size))) => size,
-        _ => auto((room.free.0 / 10).min(ceiling(room) / copies(&inputs.suite))).max(FILL_MIN),
+        _ => auto(lasting((room.free.0 / 10).min(ceiling(room) / copies(&inputs.suite)))).max(FILL_MIN),
     };
     let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len)], |files| files.each(len));
     Ok((whole(files.iter().copied().sum()), files))
+}
+
+/// The power of two below: what is free changes with every file, and two runs in one directory should measure one range.
+fn lasting(bytes: u64) -> u64 {
+    bytes.checked_ilog2().map_or(0, |power| 1 << power)
 }
 
 fn has_apps(suite: &Suite) -> bool {

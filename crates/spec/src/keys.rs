@@ -271,7 +271,12 @@ pub const FILL: Mapping = Mapping {
     keys: &[required(
         "size",
         Shape::Either(&[
-            Shape::Word(|| vec![("auto", "the smaller of 8 GiB and 10 % of the free space, less with a time budget")]),
+            Shape::Word(|| {
+                vec![(
+                    "auto",
+                    "8 GiB, or the power of two that 10 % of the free space hold if that is less; less with a time budget",
+                )]
+            }),
             Shape::Size(FILL_SIZE, 1),
         ]),
         "How much.",

@@ -149,6 +149,11 @@ impl Climb {
         }
     }
 
+    /// Whether the search itself is over, and points of its curve are tried.
+    pub fn measures_curve(&self) -> bool {
+        self.curve.is_some()
+    }
+
     /// What is known now.
     pub fn answer(&self) -> Answer {
         let missed = self.seen.iter().position(|&(_, misses)| misses > 0);

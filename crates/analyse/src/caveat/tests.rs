@@ -40,7 +40,14 @@ fn a_run_without_an_end_or_with_an_early_one_says_so_first() {
     assert_eq!(after(|r| r.state = RunState::Open), [Caveat::NoEnd]);
     let reason = say!("stopped by the user", "остановлен пользователем");
     let ended = RunState::Ended { kind: Kind::Interrupted, reason: reason.clone() };
-    assert_eq!(after(|r| r.state = ended), [Caveat::EndedEarly { reason }]);
+    assert_eq!(after(|r| r.state = ended.clone()), [Caveat::EndedEarly { reason }]);
+    let mut nothing = crate::fixture::run().record();
+    nothing.state = ended;
+    let found = crate::analyse(&nothing).unwrap();
+    assert!(found.verdict.en.contains("The run ended early: "), "{}", found.verdict.en);
+    let told_elsewhere = found.without_reason();
+    assert_eq!(told_elsewhere.verdict.en, "Nothing was measured. The run ended early.");
+    assert_eq!(told_elsewhere.caveats[0].say().en, "The run ended early.");
 }
 
 #[test]

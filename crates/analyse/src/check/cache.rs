@@ -7,7 +7,7 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{BYTES_PAGED, CACHE_GROWTH, CACHE_GROWTH_MIN, CACHE_INFLATION, EDGE_EXCUSES};
 use crate::phrase::{both, op as op_name, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Say, format, say};
+use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::{RunRecord, Sample, TargetKind};
 use stend_spec::workload::{Op, Region, Trial};
 
@@ -99,6 +99,15 @@ struct Paged {
     edges: f64,
 }
 
+impl Paged {
+    /// The ratio, with what the edges may hide of it where that decides.
+    fn said(&self, l: Lang) -> String {
+        let decides = self.ratio < BYTES_PAGED && self.ratio + self.edges >= BYTES_PAGED;
+        let edges = if decides { format!(" ± {}", format::percent(self.edges, l)) } else { String::new() };
+        format!("{} {}{edges}", op_name(self.op).get(l), format::percent(self.ratio, l))
+    }
+}
+
 /// H12: what the application moved passed the block devices, and did not end in the page cache.
 pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
@@ -129,8 +138,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     };
     let growth = growth(&stretches);
     let measured = both(|l| {
-        let part = |paged: &Paged| format!("{} {}", op_name(paged.op).get(l), format::percent(paged.ratio, l));
-        let parts = paged.iter().map(part).collect::<Vec<_>>().join(", ");
+        let parts = paged.iter().map(|paged| paged.said(l)).collect::<Vec<_>>().join(", ");
         let grew = growth.map(|share| {
             pick(l, ", the cache grew {g}", ", кэш вырос на {g}").replace("{g}", &format::percent(share, l))
         });

@@ -18,9 +18,14 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         id: "H44",
         name: say!("clock", "часы"),
         limit: both(|l| {
-            pick(l, "cost ≤ {c} of latency, steps ≤ {s}", "цена ≤ {c} задержки, скачки ≤ {s}")
-                .replace("{c}", &format::percent(CLOCK_COST, l))
-                .replace("{s}", &format::latency(CLOCK_STEP, l))
+            pick(
+                l,
+                "cost ≤ {c}, shared over ≤ {b} of latency, steps ≤ {s}",
+                "цена ≤ {c}, одна отметка на ≤ {b} задержки, скачки ≤ {s}",
+            )
+            .replace("{c}", &format::percent(CLOCK_COST, l))
+            .replace("{b}", &format::percent(BATCH_SPAN, l))
+            .replace("{s}", &format::latency(CLOCK_STEP, l))
         }),
     };
     if case.counting.is_empty() {

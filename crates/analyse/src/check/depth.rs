@@ -9,21 +9,17 @@ use crate::phrase::{both, pick};
 use crate::stats::t_interval;
 use crate::submitted;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, format, say};
+use stend_base::{Lang, Say, format, say};
 use stend_record::RunRecord;
 use stend_record::sample::DiskCounters;
 use stend_spec::workload::{Op, Stream, Sync};
 
 /// H41: as many I/Os are in flight at the device as the case keeps in flight.
 pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
+    let mut check = Check {
         id: "H41",
         name: say!("queue depth at the device", "глубина очереди на устройстве"),
-        limit: both(|l| {
-            pick(l, "≥ {p} of what was asked, ≥ {q} in each trial", "≥ {p} заявленной, в каждом испытании ≥ {q}")
-                .replace("{p}", &format::percent(DEPTH_REACHED, l))
-                .replace("{q}", &format::percent(DEPTH_LOST, l))
-        }),
+        limit: limit(false),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -55,6 +51,7 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     // What waits for its turn to be submitted is not at the device: the result tells it, and it is no fault of a layer.
     let held = case.counting.iter().map(submitted::waiting).sum::<f64>() / case.counting.len() as f64;
     let rest = asked - held;
+    check.limit = limit(submitted::is_told(held));
     let each: Vec<f64> = stretches
         .iter()
         .filter_map(|stretch| Queue::of(std::slice::from_ref(stretch), &devices))
@@ -63,9 +60,19 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     // Trials that differ make the interval wide: one in which the queue never arrived must not hide there.
     let lost = each.iter().copied().filter(|reached| *reached < DEPTH_LOST * rest).reduce(f64::min);
     let shown = lost.filter(|_| each.len() > 1);
-    let measured = both(|l| measured((mean, asked), &devices.join(", "), shown, held, l));
     // The whole interval is below, as far as trials make one.
     let interval = t_interval::interval(&each).filter(|_| each.len() >= TRIALS_SURE);
+    let excused = interval.filter(|_| mean < DEPTH_REACHED * rest);
+    let measured = both(|l| {
+        let mean = match excused {
+            Some((_, high)) if high > mean => {
+                pick(l, "{m} (up to {h})", "{m} (до {h})").replace("{h}", &format::number(high, l))
+            }
+            _ => "{m}".to_string(),
+        }
+        .replace("{m}", &format::number(mean, l));
+        measured((&mean, asked), &devices.join(", "), shown, held, l)
+    });
     if lost.is_none() && interval.map_or(mean, |(_, high)| high).max(mean) >= DEPTH_REACHED * rest {
         return check.pass(measured);
     }
@@ -79,12 +86,23 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     )
 }
 
+/// What has to be there of what was asked, or of what is left of that when some `wait` above the device.
+fn limit(wait: bool) -> Say {
+    both(|l| {
+        let less = if wait { pick(l, " and did not wait", " без ждавших подачи") } else { "" };
+        pick(l, "≥ {p} of what was asked{w}, ≥ {q} in each trial", "≥ {p} заявленной{w}, в каждом испытании ≥ {q}")
+            .replace("{p}", &format::percent(DEPTH_REACHED, l))
+            .replace("{w}", less)
+            .replace("{q}", &format::percent(DEPTH_LOST, l))
+    })
+}
+
 /// How many were in flight of how many asked for, in the worst trial if that is `lost`, and how many were `held` above the device.
-fn measured((mean, asked): (f64, f64), devices: &str, lost: Option<f64>, held: f64, l: Lang) -> String {
+fn measured((mean, asked): (&str, f64), devices: &str, lost: Option<f64>, held: f64, l: Lang) -> String {
     let lost = lost
         .map(|lost| pick(l, ", {n} in one trial", ", в одном испытании {n}").replace("{n}", &format::number(lost, l)));
     pick(l, "{m} of {a} at {d}{n}{h}", "{m} из {a} на {d}{n}{h}")
-        .replace("{m}", &format::number(mean, l))
+        .replace("{m}", mean)
         .replace("{a}", &format::number(asked, l))
         .replace("{d}", devices)
         .replace("{n}", &lost.unwrap_or_default())

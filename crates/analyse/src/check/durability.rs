@@ -33,13 +33,10 @@ fn is_of_the_write(sync: Sync) -> bool {
 
 /// H30: drives with a volatile cache were told to empty it, and took as long as that takes.
 pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
+    let mut check = Check {
         id: "H30",
         name: say!("syncs reach the medium", "синхронизация доходит до носителя"),
-        limit: both(|l| {
-            pick(l, "flushes where syncs are, median ≥ {p}", "сбросы там, где синхронизация, медиана ≥ {p}")
-                .replace("{p}", &format::latency(SYNC_FASTEST, l))
-        }),
+        limit: limit(false),
     };
     let streams = || case.asked.streams.iter().filter(|s| s.mix.write > 0 && reaches_the_medium(s.sync));
     if streams().next().is_none() {
@@ -74,14 +71,16 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let median = median(case, by_write || (case.asked.direct && are_stable(&run.load().targets)));
     let fua = by_write && volatile.iter().all(|drive| drive.fua == Some(true));
-    let measured = measured(found, median, fua);
+    let turning = is_of_disks(case, &volatile);
+    check.limit = limit(turning);
+    let measured = measured(found, median, fua, turning);
     // Syncs that follow one another cannot share a flush; those of several jobs can.
     let one_by_one = case.asked.in_flight() == 1 && !by_write;
     let least = if one_by_one { found.syncs * FLUSHES_PER_SYNC } else { 1.0 };
     if found.syncs >= SYNCS_JUDGED && (found.flushes as f64) < least && !fua {
         return check.result(CheckStatus::Fail, measured, ignored());
     }
-    if median.is_some_and(|median| median < SYNC_FASTEST) || too_fast_for_a_disk(case, &volatile, found) {
+    if median.is_some_and(|median| median < SYNC_FASTEST) || turning && found.rate > SYNC_PER_SECOND_ROTATING {
         // What a hypervisor does with a flush cannot be seen from here, so that a fast one is no sign of a fault.
         let hidden = volatile.iter().all(|drive| drive.is_virtual);
         let status = if hidden { CheckStatus::NotMeasurable } else { CheckStatus::Warn };
@@ -156,14 +155,26 @@ fn median(case: &CaseTrials<'_>, by_write: bool) -> Option<Nanos> {
     all.quantile(Share(0.5))
 }
 
-/// One durable write at a time, faster than a disk turns.
-fn too_fast_for_a_disk(case: &CaseTrials<'_>, drives: &[&Device], found: Flushes) -> bool {
-    let one_by_one = case.asked.in_flight() == 1;
-    one_by_one && drives.iter().all(|d| d.rotational == Some(true)) && found.rate > SYNC_PER_SECOND_ROTATING
+/// One durable write at a time to disks, which cannot be faster than they turn.
+fn is_of_disks(case: &CaseTrials<'_>, drives: &[&Device]) -> bool {
+    case.asked.in_flight() == 1 && drives.iter().all(|d| d.rotational == Some(true))
 }
 
-fn measured(found: Flushes, median: Option<Nanos>, fua: bool) -> Say {
+/// What syncs may be like, also if they wait for disks to turn.
+fn limit(turning: bool) -> Say {
     both(|l| {
+        let rate = if turning { pick(l, ", ≤ {r} per second", ", не чаще {r} в секунду") } else { "" };
+        let text = pick(l, "flushes where syncs are, median ≥ {p}", "сбросы там, где синхронизация, медиана ≥ {p}");
+        format!("{text}{rate}")
+            .replace("{p}", &format::latency(SYNC_FASTEST, l))
+            .replace("{r}", &format::iops(SYNC_PER_SECOND_ROTATING, l))
+    })
+}
+
+fn measured(found: Flushes, median: Option<Nanos>, fua: bool, turning: bool) -> Say {
+    both(|l| {
+        let rate = if turning { pick(l, ", {r} per second", ", {r} в секунду") } else { "" };
+        let rate = rate.replace("{r}", &format::iops(found.rate, l));
         let median = median.map(|median| format!(", {} {}", pick(l, "median", "медиана"), format::latency(median, l)));
         let fua = if fua {
             pick(
@@ -179,6 +190,7 @@ fn measured(found: Flushes, median: Option<Nanos>, fua: bool) -> Say {
             .replace("{s}", &format::count(found.syncs.round() as u64))
             + fua
             + &median.unwrap_or_default()
+            + &rate
     })
 }
 

@@ -113,15 +113,11 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// H66: bytes per I/O at the device are those of the block size.
 pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
+    let random = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
+    let mut check = Check {
         id: "H66",
         name: say!("effective I/O size", "действительный размер операций"),
-        limit: both(|l| {
-            pick(l, "{s} to {m} of a block, or pieces of {p}", "от {s} до {m} блока или части по {p}")
-                .replace("{s}", &format::percent(SPLIT, l))
-                .replace("{p}", &format::bytes(NEVER_SPLIT, l))
-                .replace("{m}", &format::percent(MERGED, l))
-        }),
+        limit: allowed(&[], random),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -150,13 +146,21 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(ratios) = ops.into_iter().map(ratio).collect::<Option<Vec<(Op, [f64; 2])>>>() else {
         return check.not_measurable(too_few_samples());
     };
-    let measured = shares(&ratios, &devices);
     // The kernel splits large blocks to what a device takes at a time, for every program. Pieces that any device would take warn.
     let least = |op: Op| {
         let own = stretch::application(&stretches, op);
         SPLIT * (NEVER_SPLIT.0 as f64 * own.ops / own.bytes).min(1.0)
     };
-    if ratios.iter().any(|(op, [a, b])| a.max(*b) < least(*op)) {
+    check.limit = allowed(&ratios.iter().map(|(op, _)| (*op, least(*op))).collect::<Vec<_>>(), random);
+    // Without what a journal may have mixed in where that decides.
+    let decides = |(op, [all, without]): &(Op, [f64; 2])| match () {
+        () if *all < least(*op) => (*op, all.max(*without)),
+        () if random && *all > MERGED => (*op, all.min(*without)),
+        () => (*op, *all),
+    };
+    let sizes: Vec<(Op, f64)> = ratios.iter().map(decides).collect();
+    let measured = shares(&sizes, &devices);
+    if sizes.iter().any(|(op, size)| *size < least(*op)) {
         return check.result(
             CheckStatus::Warn,
             measured,
@@ -166,8 +170,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             ),
         );
     }
-    let random = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
-    if random && ratios.iter().any(|(_, [a, b])| a.min(*b) > MERGED) {
+    if random && sizes.iter().any(|(_, size)| *size > MERGED) {
         return check.result(
             CheckStatus::Warn,
             measured,
@@ -180,13 +183,33 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     check.pass(measured)
 }
 
-/// The sizes of I/Os at the devices, as parts of the block.
-fn shares(ratios: &[(Op, [f64; 2])], devices: &[&str]) -> Say {
+/// How large I/Os at the devices may be, as parts of a block: at least so much of each operation, and at random places hardly more.
+fn allowed(least: &[(Op, f64)], random: bool) -> Say {
+    let is_one = least.iter().all(|(_, share)| *share == least[0].1);
     both(|l| {
-        let one = |(op, [all, _]): &(Op, [f64; 2])| format!("{} {}", op_name(*op).get(l), format::percent(*all, l));
+        let (one, most) = (least.first().map_or(SPLIT, |(_, share)| *share), format::percent(MERGED, l));
+        if is_one && random {
+            return pick(l, "{s} to {m} of a block", "от {s} до {m} блока")
+                .replace("{s}", &format::percent(one, l))
+                .replace("{m}", &most);
+        }
+        let of = |(op, share): &(Op, f64)| format!("{} ≥ {}", op_name(*op).get(l), format::percent(*share, l));
+        let least = match is_one {
+            true => format!("≥ {}", format::percent(one, l)),
+            false => least.iter().map(of).collect::<Vec<_>>().join(", "),
+        };
+        let most = if random { format!(", ≤ {most}") } else { String::new() };
+        pick(l, "{s} of a block", "{s} блока").replace("{s}", &format!("{least}{most}"))
+    })
+}
+
+/// The sizes of I/Os at the devices, as parts of the block.
+fn shares(sizes: &[(Op, f64)], devices: &[&str]) -> Say {
+    both(|l| {
+        let one = |(op, size): &(Op, f64)| format!("{} {}", op_name(*op).get(l), format::percent(*size, l));
         format!(
             "{} {} {}",
-            ratios.iter().map(one).collect::<Vec<_>>().join(", "),
+            sizes.iter().map(one).collect::<Vec<_>>().join(", "),
             pick(l, "at", "на"),
             devices.join(", ")
         )

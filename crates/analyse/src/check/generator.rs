@@ -69,7 +69,8 @@ struct Kept {
 
 impl Kept {
     fn said(&self, l: Lang) -> String {
-        let mut said = pick(l, "worst thread waited {w}", "худший поток ждал {w}").replace("{w}", &self.waited.said(l));
+        let mut said = pick(l, "worst thread waited {w}", "худший поток ждал {w}")
+            .replace("{w}", &self.waited.said(RUN_DELAY_VISIBLE, l));
         if let Some(busy) = self.busy {
             let text = pick(l, ", busiest used {b}", ", самый занятый работал {b}");
             said += &text.replace("{b}", &format::percent(busy, l));
@@ -80,7 +81,7 @@ impl Kept {
                 ", stamps late by at most {s} of the latency",
                 ", отметки опаздывали не больше чем на {s} задержки",
             );
-            said += &text.replace("{s}", &late.said(l));
+            said += &text.replace("{s}", &late.said(LATE_STAMPS, l));
         }
         said
     }
@@ -137,15 +138,22 @@ impl Shares {
         self.0.iter().copied().fold(0.0, f64::max)
     }
 
-    /// What [`surely_above`](Self::surely_above) looks at, with the largest where it is another number.
-    fn said(&self, lang: Lang) -> String {
-        let most = format::percent(self.most(), lang);
-        match stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE).map(|mean| format::percent(mean, lang)) {
-            Some(mean) if mean != most => {
-                pick(lang, "{m} (up to {t})", "{m} (до {t})").replace("{m}", &mean).replace("{t}", &most)
+    /// What [`surely_above`](Self::surely_above) looks at: the mean, with its interval where that reaches across the limit, else with the largest
+    /// where it is another number.
+    fn said(&self, limit: f64, lang: Lang) -> String {
+        let percent = |share: f64| format::percent(share, lang);
+        let most = percent(self.most());
+        let Some(mean) = stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) else { return most };
+        let text = match t_interval::interval(&self.0) {
+            Some((low, high)) if mean > limit && percent(mean) != percent(limit) && low <= limit => {
+                pick(lang, "{m} (from {l} to {h})", "{m} (от {l} до {h})")
+                    .replace("{l}", &percent(low.max(0.0)))
+                    .replace("{h}", &percent(high))
             }
-            _ => most,
-        }
+            _ if percent(mean) == most => return most,
+            _ => pick(lang, "{m} (up to {t})", "{m} (до {t})").replace("{t}", &most),
+        };
+        text.replace("{m}", &percent(mean))
     }
 }
 

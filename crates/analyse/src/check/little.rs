@@ -31,7 +31,7 @@ struct InFlight {
 /// H02: there are never more I/Os in flight than asked for, and in a closed loop hardly fewer.
 pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     let (most, least) = (IN_FLIGHT_IMPOSSIBLE - 1.0, 1.0 - IN_FLIGHT_REACHED);
-    let check = Check {
+    let mut check = Check {
         id: "H02",
         name: say!("Little's law", "закон Литтла"),
         limit: both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
@@ -47,6 +47,9 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         true => case.counting.iter().map(|trial| implied(trial, closed)).collect(),
         false => Vec::new(),
     };
+    if full.is_empty() {
+        check.limit = both(|l| format!("+ {}", format::percent(most, l)));
+    }
     // What waits for its turn is told and will do, as long as more is in flight than waits.
     let low = |t: &InFlight| ((t.most + t.held) / t.asked).min(t.most / t.asked / IN_FLIGHT_TURNS * IN_FLIGHT_REACHED);
     let high = |t: &InFlight| t.least / t.asked;
@@ -54,7 +57,17 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     let measured = |t: &InFlight| {
         let (mean, asked) = (t.mean, t.asked);
         both(|l| {
-            let (mean, asked) = (format::number(mean, l), format::number(asked, l));
+            // What the edges of the window leave possible is told where it decides.
+            let edge = match () {
+                () if mean / asked < IN_FLIGHT_REACHED && !full.is_empty() && t.most > mean => {
+                    pick(l, " (up to {n})", " (до {n})").replace("{n}", &format::number(t.most, l))
+                }
+                () if mean / asked > IN_FLIGHT_IMPOSSIBLE && t.least < mean => {
+                    pick(l, " (at least {n})", " (не меньше {n})").replace("{n}", &format::number(t.least, l))
+                }
+                () => String::new(),
+            };
+            let (mean, asked) = (format::number(mean, l) + &edge, format::number(asked, l));
             let told =
                 pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked);
             told + &submitted::beside(t.held, l)

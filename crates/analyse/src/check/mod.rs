@@ -2,6 +2,8 @@
 //!
 //! A check never changes a number. Limits live in [`crate::limits`] only.
 
+#[cfg(test)]
+mod agreement;
 mod alignment;
 mod amplification;
 mod arc;
@@ -223,7 +225,10 @@ struct Check {
 impl Check {
     fn result(self, status: CheckStatus, measured: Say, meaning: Say) -> CheckResult {
         let Check { id, name, limit } = self;
-        CheckResult { id: id.to_string(), name, status, measured, limit, meaning }
+        let result = CheckResult { id: id.to_string(), name, status, measured, limit, meaning };
+        #[cfg(test)]
+        agrees(&result);
+        result
     }
 
     fn pass(self, measured: Say) -> CheckResult {
@@ -245,6 +250,19 @@ impl Check {
             "ни одно испытание этого случая не измерено целиком"
         ))
     }
+}
+
+/// Whatever a test checks, the numbers that it prints agree.
+#[cfg(test)]
+fn agrees(result: &CheckResult) {
+    let passed = match result.status {
+        CheckStatus::Pass => true,
+        CheckStatus::Warn | CheckStatus::Fail | CheckStatus::ScreeningOnly => false,
+        CheckStatus::NotMeasurable | CheckStatus::NotApplicable => return,
+    };
+    let [en, ru] = [(&result.measured.en, &result.limit.en), (&result.measured.ru, &result.limit.ru)]
+        .map(|(measured, limit)| agreement::contradiction(passed, measured, limit));
+    assert_eq!((en, ru), (None, None), "{result:#?}");
 }
 
 fn does_not_apply() -> Say {

@@ -80,12 +80,11 @@ fn in_words(nodes: &Nodes, lang: Lang) -> String {
 
 /// H46: no CPU takes far more completions than its share, or is busy with interrupts.
 pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
+    let mut check = Check {
         id: "H46",
         name: say!("interrupts spread", "прерывания распределены"),
         limit: both(|l| {
-            pick(l, "≤ {n} fair shares, a CPU ≤ {b} busy with them", "≤ {n} равных долей, процессор занят ими ≤ {b}")
-                .replace("{n}", &format::fixed(INTERRUPT_SHARE, 0, l))
+            pick(l, "a CPU ≤ {b} busy with interrupts", "процессор занят прерываниями ≤ {b}")
                 .replace("{b}", &format::percent(INTERRUPT_CPU_BUSY, l))
         }),
     };
@@ -98,6 +97,17 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let threads = case.counting.iter().map(|trial| trial.outcome.engine.cpus.iter().collect::<BTreeSet<_>>().len());
     let fair = 1.0 / threads.max().unwrap_or(0).max(1) as f64;
     let largest = largest_share(&stretches);
+    if largest.is_some() {
+        check.limit = both(|l| {
+            pick(
+                l,
+                "a CPU ≤ {b} busy with interrupts, ≤ {n} of the drives'",
+                "процессор занят прерываниями ≤ {b}, прерываний накопителей ему ≤ {n}",
+            )
+            .replace("{n}", &format::percent((INTERRUPT_SHARE * fair).min(1.0), l))
+            .replace("{b}", &format::percent(INTERRUPT_CPU_BUSY, l))
+        });
+    }
     let measured = both(|l| {
         let busy = pick(l, "CPU {c} busy with interrupts {b}", "процессор {c} занят прерываниями {b}")
             .replace("{c}", &cpu.to_string())

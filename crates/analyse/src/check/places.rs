@@ -30,7 +30,7 @@ impl Spread {
 /// H19: I/Os at random places of a case that keeps a log of them go to as many different ones as if they were drawn with replacement.
 /// A permutation, which comes back to no place before it was at all others, has more.
 pub fn places(case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
+    let mut check = Check {
         id: "H19",
         name: say!("random places differ", "случайные места различны"),
         limit: both(|l| {
@@ -69,6 +69,9 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
             "испытания слишком коротки: столько операций и случайно могут прийтись на одно место"
         ));
     };
+    // Less the part that may be missing and what chance takes away.
+    check.limit =
+        both(|l| pick(l, "≥ {n} places", "мест ≥ {n}").replace("{n}", &format::count(worst.least().ceil() as u64)));
     let measured = both(|l| {
         pick(l, "{f} places in {n} I/Os, chance gives {e}", "мест {f} на операций {n}, случай даёт {e}")
             .replace("{f}", &format::count(worst.found))

@@ -29,7 +29,11 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
         name: say!("no drift", "нет дрейфа"),
         status,
         measured,
-        limit: both(|l| format!("|t| ≤ {}, ± {}", format::fixed(DRIFT_T, 1, l), format::percent(margin, l))),
+        limit: both(|l| {
+            pick(l, "|t| ≤ {t} or ± {m}", "|t| ≤ {t} или ± {m}")
+                .replace("{t}", &format::fixed(DRIFT_T, 1, l))
+                .replace("{m}", &format::percent(margin, l))
+        }),
         meaning,
     };
     // What counts has both: it is certain, and it matters.

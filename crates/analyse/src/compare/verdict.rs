@@ -7,6 +7,9 @@ use crate::stats::{holm, sign_flip, t_interval};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::workload::Op;
 
+/// Most blocks that are suggested for all cells: half an hour of a short suite (by eye).
+const BLOCKS_WAITED_FOR: u32 = 60;
+
 /// What is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Good {
@@ -34,8 +37,11 @@ pub(super) fn judge(comparison: &mut Comparison, declared: Option<f64>) -> Rule 
         suggested: None,
         block: None,
     };
-    let few = cells(comparison).filter(|cell| cell.has_too_few(rule.needed));
-    let suggested = few.map(|cell| cell.blocks(&rule)).try_fold(rule.needed, |most, n| Some(most.max(n?)));
+    let few: Vec<Candidate<'_>> = cells(comparison).filter(|cell| cell.has_too_few(rule.needed)).collect();
+    let all = few.iter().map(|cell| cell.blocks(&rule)).try_fold(rule.needed, |most, n| Some(most.max(n?)));
+    // That some are equal may take hours to show: then those are asked that look different.
+    let differing = few.iter().filter(|cell| cell.looks_different()).filter_map(|cell| cell.blocks(&rule)).max();
+    let suggested = all.filter(|blocks| *blocks <= BLOCKS_WAITED_FOR).or(differing).or(all);
     let rule = Rule { suggested, ..rule };
     let judged: Vec<Judged> = cells(comparison)
         .map(|cell| {
@@ -89,6 +95,11 @@ impl Candidate<'_> {
     fn has_too_few(&self, needed: u32) -> bool {
         let is_number = self.ratio.interval.is_some() || matches!(self.ratio.basis, RatioBasis::TooFewTrials);
         self.excluded.is_none() && is_number && self.ratio.basis.independent() < needed
+    }
+
+    /// Its interval leaves out 100 %.
+    fn looks_different(&self) -> bool {
+        self.ratio.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
     }
 
     /// Blocks with which the ratio, if it is as it looks and its blocks spread as they do, gets a verdict: its interval clear of the margin

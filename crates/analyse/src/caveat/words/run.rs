@@ -22,7 +22,10 @@ pub(super) fn no_end() -> Words {
 
 pub(super) fn ended_early(reason: &Say) -> Words {
     let (en, ru) = (reason.en.trim_end_matches('.'), reason.ru.trim_end_matches('.'));
-    let text = say!("The run ended early: {en}.", "Прогон закончился раньше времени: {ru}.");
+    let text = match en {
+        "" => say!("The run ended early.", "Прогон закончился раньше времени."),
+        _ => say!("The run ended early: {en}.", "Прогон закончился раньше времени: {ru}."),
+    };
     Words { slug: "ended-early", text, advice: remove_the_cause() }
 }
 
