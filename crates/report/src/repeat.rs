@@ -2,8 +2,8 @@
 
 use stend_record::RunHeader;
 
-/// Options that name the run file, which a second run cannot have.
-const OUTPUT: [&str; 2] = ["-o", "--output"];
+/// Options that name what the run wrote: a second one has its own.
+const OUTPUT: [&str; 3] = ["-o", "--output", "--junit"];
 /// Words with which a command line has its seed, or takes it from elsewhere.
 const SEEDED: [&str; 3] = ["--seed", "--order", "--resume"];
 
@@ -14,7 +14,7 @@ pub fn command(header: &RunHeader) -> Vec<String> {
     while let Some(word) = given.next() {
         if OUTPUT.contains(&word.as_str()) {
             given.next();
-        } else if !word.starts_with("-o") && !word.starts_with("--output=") {
+        } else if !["-o", "--output=", "--junit="].iter().any(|option| word.starts_with(option)) {
             words.push(word.clone());
         }
     }
@@ -45,6 +45,7 @@ mod tests {
         for named in ["-o a.stend", "--output a.stend", "--output=a.stend", "-oa.stend", "-o=a.stend"] {
             assert_eq!(again(&format!("stend run quick {named} --on /x")), "stend run quick --on /x --seed 7");
         }
+        assert_eq!(again("stend run quick --expect x --junit g.xml"), "stend run quick --expect x --seed 7");
         for kept in ["--seed 9", "--seed=9", "--order o.json"] {
             assert_eq!(again(&format!("stend run quick {kept}")), format!("stend run quick {kept}"));
         }

@@ -136,7 +136,10 @@ fn repeat(rule: &Rule) -> Option<Say> {
     let blocks = rule.suggested?;
     let cost = cost(rule, blocks);
     let (en, ru) = (cost.en, cost.ru);
-    Some(say!("To decide more takes {blocks} blocks{en}.", "Чтобы решить больше, нужно блоков: {blocks}{ru}."))
+    Some(say!(
+        "To decide more takes {blocks} blocks{en}: `stend run … --repeats {blocks}`.",
+        "Чтобы решить больше, нужно блоков: {blocks}{ru}: `stend run … --repeats {blocks}`."
+    ))
 }
 
 fn ratios(comparison: &Comparison) -> impl Iterator<Item = &Ratio> {
@@ -229,8 +232,8 @@ fn too_few(rule: &Rule) -> Say {
     };
     let Say { en: cost, ru: cost_ru } = cost(rule, blocks);
     say!(
-        "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together). With this spread set `repeats: {{blocks: {blocks}}}`{cost}, or compare fewer cases.",
-        "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}). При таком разбросе задайте `repeats: {{blocks: {blocks}}}`{cost_ru} или сравните меньше случаев."
+        "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together). With this spread run with `--repeats {blocks}`{cost}, or compare fewer cases.",
+        "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}). При таком разбросе запустите с `--repeats {blocks}`{cost_ru} или сравните меньше случаев."
     )
 }
 
