@@ -42,7 +42,7 @@ pub(crate) fn campaign(order: &Order, work: &SuiteWork, control: &Control, front
             .hint(say!("without it each run has a file of its own", "без него у каждого прогона будет свой файл")));
     }
     if order.rebuild {
-        whole_in_blocks(&inputs::suite(&work.suite)?)?;
+        whole_in_blocks(&inputs::asked(work)?)?;
     }
     // What is wrong with the last file is said before the first drive is written to.
     let sides = order.stands.iter().map(|file| {

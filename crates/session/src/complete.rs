@@ -12,7 +12,7 @@ use stend_spec::order::{NamedText, Order, TraceFile, Work};
 /// Errors: those of reading what the order names, and of [`stend_spec::parse::order`] where the command line asks for what no order can.
 pub fn complete(mut order: Order) -> Result<String> {
     if let Work::Suite(work) = &mut order.work {
-        let suite = inputs::suite(&work.suite)?;
+        let suite = inputs::asked(work)?;
         let directory = absolute(match work.directory.as_str() {
             "" => Path::new("."),
             directory => Path::new(directory),

@@ -6,8 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, say};
 use stend_plan::Plan;
 use stend_record::{RunRecord, StandText, store};
-use stend_spec::order::NamedText;
+use stend_spec::order::{NamedText, SuiteWork};
 use stend_spec::suite::Suite;
+use stend_spec::until::FIRST_LOOK;
 
 /// The suite that a text is.
 ///
@@ -21,6 +22,30 @@ pub fn suite(text: &NamedText) -> Result<Suite> {
         ))),
         other => other,
     }
+}
+
+/// The suite that is to be run, with what overrides its text.
+///
+/// Errors: those of [`suite`]; `Usage` if it cannot be repeated so often.
+pub fn asked(work: &SuiteWork) -> Result<Suite> {
+    let mut suite = suite(&work.suite)?;
+    if let Some(engine) = work.engine {
+        suite.run_by(engine);
+    }
+    if let Some(blocks) = work.repeats {
+        if suite.until.is_some() && blocks < FIRST_LOOK {
+            return Err(Error::new(
+                Kind::Usage,
+                say!(
+                    "--repeats {blocks}: the suite has `until`, and before {FIRST_LOOK} blocks no precision is looked at",
+                    "--repeats {blocks}: в наборе есть `until`, а раньше {FIRST_LOOK} блоков точность не оценивается"
+                ),
+            )
+            .hint(say!("for example `--repeats {FIRST_LOOK}`", "например `--repeats {FIRST_LOOK}`")));
+        }
+        suite.blocks = blocks;
+    }
+    Ok(suite)
 }
 
 /// The stand that a text is, with a number drawn for it.

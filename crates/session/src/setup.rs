@@ -20,10 +20,7 @@ pub(crate) fn setup(
     frontend: &Frontend,
 ) -> Result<Setup> {
     let stand = stand.cloned().map(inputs::stand_text).transpose()?;
-    let mut suite = inputs::suite(&work.suite)?;
-    if let Some(engine) = work.engine {
-        suite.run_by(engine);
-    }
+    let suite = inputs::asked(work)?;
     let traces = traces::ordered(&suite, Path::new(&work.directory), &work.traces)?;
     let now = since_1970();
     let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));

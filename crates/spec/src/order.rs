@@ -43,6 +43,12 @@ pub struct Order {
     /// What the user calls the run; of a campaign each of its runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// What its results must hold, as a gate file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<NamedText>,
+    /// Limits that they must keep besides, each a line such as `rand-read p99 < 5ms`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<String>,
     /// Where the run file goes; `None`: it gets a name of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
@@ -78,6 +84,9 @@ pub struct SuiteWork {
     /// Who makes the load of every case, whatever the suite says.
     #[serde(serialize_with = "as_word", skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
+    /// How many blocks it has, whatever the suite says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
     /// Wall time that the run should take.
     #[serde(serialize_with = "with_unit", skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<Nanos>,

@@ -166,6 +166,14 @@ impl Output {
 ///
 /// Errors: as [`Output::check`]; `Usage` if two are one file.
 pub fn check(outputs: &[Output]) -> Result<()> {
+    are_different(outputs)?;
+    outputs.iter().try_for_each(|output| output.check().map(drop))
+}
+
+/// Whether each has a name of its own.
+///
+/// Errors: `Usage`.
+pub fn are_different(outputs: &[Output]) -> Result<()> {
     for (index, output) in outputs.iter().enumerate() {
         let path = |output: &Output| std::path::absolute(&output.path).unwrap_or_else(|_| output.path.clone());
         if outputs[..index].iter().any(|other| path(other) == path(output)) {
@@ -176,7 +184,6 @@ pub fn check(outputs: &[Output]) -> Result<()> {
             )
             .hint(say!("name a file for each", "укажите для каждого свой файл")));
         }
-        output.check()?;
     }
     Ok(())
 }

@@ -188,3 +188,31 @@ fn a_run_ends_as_its_limits_say() {
         "{stdout}{stderr}"
     );
 }
+
+#[test]
+fn an_order_holds_its_gate_and_ends_as_its_command_line_and_junit_is_what_show_writes() {
+    let scratch = Scratch::new();
+    let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("target"));
+    let gate = scratch.file("gate.yaml", "gate: nightly\nlimits:\n  - iops > 1\n");
+    let junit = scratch.join("run.xml").to_string_lossy().into_owned();
+    let words = ["run", &suite, "--on", &target, "--gate", &gate, "--expect", "p50 > 1h", "--repeats", "4"];
+    let (order, _) = expect_exit(&mut stend(&scratch, &[&words[..], &["--print-order"]].concat()), 0);
+    let order = scratch.file("order.json", &order);
+    // The files are not needed any more.
+    [&suite, &gate].iter().for_each(|file| std::fs::remove_file(file).expect("a file"));
+    let ordered = ["run", "--order", &order, "--progress", "none", "--junit", &junit];
+    let (stdout, stderr) = expect_exit(&mut stend(&scratch, &ordered), 10);
+    assert!(stdout.contains("Gate `nightly` failed: ") && stderr.contains("gate `nightly` failed"), "{stdout}{stderr}");
+    let written_by_run = written(&scratch, "run.xml");
+    assert!(written_by_run.contains("<failure ") && written_by_run.contains("<!-- Stend -->"), "{written_by_run}");
+    let gate = scratch.file("gate.yaml", "gate: nightly\nlimits:\n  - iops > 1\n");
+    let shown = ["show", "last", "--gate", &gate, "--expect", "p50 > 1h", "--junit", "-"];
+    assert_eq!(expect_exit(&mut stend(&scratch, &shown), 10).0, written_by_run);
+    // A foreign file stays, and nothing is measured for it.
+    let foreign = scratch.file("mine.xml", "<mine/>");
+    let runs = || std::fs::read_dir(scratch.join("stend/runs")).expect("runs").count();
+    let before = runs();
+    let (_, told) =
+        expect_exit(&mut stend(&scratch, &["run", "--order", &order, "--junit", &foreign, "--progress", "none"]), 5);
+    assert!(told.contains("--force") && written(&scratch, "mine.xml") == "<mine/>" && runs() == before, "{told}");
+}

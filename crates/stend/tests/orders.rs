@@ -209,7 +209,16 @@ fn an_order_that_cannot_be_carried_out_names_its_place_and_says_what_to_do() {
         assert!(parts.iter().all(|part| told.contains(part)), "{file}: {told}");
     }
     let order = scratch.file("order.json", &good);
-    for more in [&["--seed", "1"][..], &["--on", &target], &["quick"], &["--print-order"]] {
+    let (_, told) = expect_exit(&mut stend(&scratch, &["run", "--order", &order, "--junit", "x.xml"]), 2);
+    assert!(told.contains("the order has none") && told.contains("`gate` or `expect`"), "{told}");
+    for more in [
+        &["--seed", "1"][..],
+        &["--expect", "p99 < 5ms"],
+        &["--repeats", "7"],
+        &["--on", &target],
+        &["quick"],
+        &["--print-order"],
+    ] {
         expect_exit(&mut stend(&scratch, &[&["run", "--order", &order], more].concat()), 2);
     }
 }

@@ -20,6 +20,8 @@ const LABEL: Shape = Shape::Spelled(
     "1 to 64 characters without control characters, not `last`",
     "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$",
 );
+const LIMIT: Shape =
+    Shape::Spelled("a limit ([gate.md](gate.md#limits))", "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,300}$");
 const TEXT: Shape = Shape::Spelled("the whole text of the file, at most 1 MiB", "^[\\s\\S]*$");
 const SEED: Shape = Shape::Spelled("a whole number below 2^64, in quotes", "^[0-9]{1,20}$");
 
@@ -40,6 +42,12 @@ pub const ORDER: Mapping = Mapping {
         ),
         optional("seed", "absent", SEED, "Seed of all random choices; needed with `suite`."),
         optional("engine", "as the suite says", Shape::Word(|| words(ENGINES)), "Who makes the load of every case."),
+        optional(
+            "repeats",
+            "as the suite says",
+            Shape::Whole(super::repeats::BLOCKS),
+            "Interleaved blocks, each with a trial of every case.",
+        ),
         optional("time_budget", "absent", Shape::Span(BUDGET), "Wall time that the run should take."),
         optional("resume", "absent", PATH, "A run that ended early and goes on: its id, its file, or `last`."),
         optional(
@@ -79,6 +87,13 @@ pub const ORDER: Mapping = Mapping {
             "absent",
             LABEL,
             "What the run is called in lists and reports, and by which it is found. Not with `resume`: that run has its own.",
+        ),
+        optional("gate", "absent", Shape::Map(&FILE), "The gate file that the results are held against: its limits."),
+        optional(
+            "expect",
+            "absent",
+            Shape::Several(&LIMIT, SEVERAL),
+            "Limits that they must keep besides, such as `rand-read p99 < 5ms`.",
         ),
         optional("output", "a name of its own", PATH, "The run file to write."),
     ],

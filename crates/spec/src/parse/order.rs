@@ -1,6 +1,8 @@
 //! From YAML (or JSON, which is YAML) to an [`Order`].
 
-use super::{Map, boolean, list, text, whole, word};
+use super::{Map, boolean, limit, list, text, whole, word};
+use crate::gate::Undecided;
+use crate::keys::repeats::BLOCKS;
 use crate::keys::{ENGINES, Limits, order as known};
 use crate::order::{NamedText, Order, SuiteWork, TraceFile, VERSION, Work, not_a_label};
 use crate::permission::Permission;
@@ -30,10 +32,15 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let traces = map.optional("traces", |node, file| several(node, file, known::SEVERAL, trace))?;
     let seed = map.optional("seed", seed)?;
     let engine = map.optional("engine", |node, file| word(node, file, ENGINES))?;
+    let repeats = map.optional("repeats", |node, file| whole(node, file, BLOCKS))?;
     let time_budget = map.optional("time_budget", budget)?;
     let resume = map.optional("resume", path)?;
-    let of_suite =
-        directory.is_some() || traces.is_some() || seed.is_some() || engine.is_some() || time_budget.is_some();
+    let of_suite = directory.is_some()
+        || traces.is_some()
+        || seed.is_some()
+        || engine.is_some()
+        || repeats.is_some()
+        || time_budget.is_some();
     let stands =
         map.optional("stands", |node, file| several(node, file, known::STANDS, named_text))?.unwrap_or_default();
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
@@ -43,13 +50,15 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let storage = map.optional("storage", path)?;
     let permission = map.optional("permission", permission)?.unwrap_or_default();
     let label = map.optional("label", label)?;
+    let gate = map.optional("gate", named_text)?;
+    let expect = map.optional("expect", |node, file| several(node, file, known::SEVERAL, limited))?.unwrap_or_default();
     let output = map.optional("output", path)?;
     map.finish()?;
     let contradiction = |what: Say| Err(root.error(file, what));
     let work = match (suite, resume, seed) {
         (Some(suite), None, Some(seed)) => {
             let (directory, traces) = (directory.unwrap_or_default(), traces.unwrap_or_default());
-            Work::Suite(Box::new(SuiteWork { suite, directory, traces, seed, engine, time_budget }))
+            Work::Suite(Box::new(SuiteWork { suite, directory, traces, seed, engine, repeats, time_budget }))
         }
         (Some(_), None, None) => {
             return contradiction(say!(
@@ -65,7 +74,8 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
             ));
         }
     };
-    let order = Order { version, work, stands, rebuild, on, lab, ssh, storage, permission, label, output };
+    let order =
+        Order { version, work, stands, rebuild, on, lab, ssh, storage, permission, label, gate, expect, output };
     match misfit(&order) {
         Some(what) => contradiction(what),
         None => Ok(order),
@@ -112,6 +122,11 @@ fn label(node: &Node, file: &str) -> Result<String> {
         Some(why) => Err(node.error(file, why)),
         None => Ok(found),
     }
+}
+
+/// A limit, as it was written.
+fn limited(node: &Node, file: &str) -> Result<String> {
+    Ok(limit::of(node, file, Undecided::Undecided)?.text)
 }
 
 fn version(node: &Node, file: &str) -> Result<u32> {

@@ -1,7 +1,7 @@
 //! The words of `stend run`.
 
 use super::{choice, flag, force, option, positional, verb, word};
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, ArgGroup, Command};
 use stend_base::{Lang, say};
 
 pub(super) fn run(lang: Lang) -> Command {
@@ -11,7 +11,7 @@ pub(super) fn run(lang: Lang) -> Command {
                     stend run --rw randrw --mix 70 --bs 8k,64k --jobs 4 --time 10s --on /mnt/test --print-suite\n\
                     stend run quick --on /mnt/test --dry-run\n\
                     stend run quick --on /mnt/test --time-budget 1min --name before -o before.stend\n\
-                    stend run quick --on /mnt/test --expect 'rand-read p99 < 5ms' --expect 'iops >= 20000'\n\
+                    stend run quick --on /mnt/test --expect 'rand-read p99 < 5ms' --expect 'iops >= 20000' --junit gate.xml\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
                     stend run quick --stand a.yaml --stand b.yaml\n\
                     stend run quick --stand a.yaml --stand b.yaml --rebuild\n\
@@ -34,18 +34,6 @@ pub(super) fn run(lang: Lang) -> Command {
         "run although another run of Stend loads the same drives; both results say so",
         "запустить, хотя те же накопители нагружает другой прогон Stend; об этом скажут оба результата"
     );
-    let budget = say!(
-        "wall time the run should take, e.g. 90s, 5min",
-        "сколько времени должен занять прогон, например 90s, 5min"
-    );
-    let seed = say!(
-        "seed of all random choices (default: from the clock)",
-        "зерно всех случайных выборов (по умолчанию — от часов)"
-    );
-    let engine = say!(
-        "native, or fio to check Stend against it (default: the suite's)",
-        "native или fio для проверки Stend (по умолчанию — из набора)"
-    );
     let dry_run = say!(
         "print what the run would do, write and take, and change nothing",
         "показать, что прогон сделает, запишет и займёт, ничего не меняя"
@@ -59,20 +47,48 @@ pub(super) fn run(lang: Lang) -> Command {
             "time-budget",
             "seed",
             "engine",
+            "repeats",
             "name",
             "output",
         ]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         flag("allow-commands", None, commands, lang),
         flag("beside", None, beside, lang),
+    ]);
+    arguments.extend(instead_of_the_suite(lang));
+    arguments.extend(kept(lang));
+    arguments.extend(super::compare::gate(lang));
+    arguments.push(super::compare::junit(lang));
+    arguments.extend(orders(lang));
+    // An order may hold a gate.
+    let gates = ArgGroup::new("gates").args(["gate", "expect", "order"]).multiple(true);
+    verb("run", about, examples, "SUITE --on PATH", arguments, lang).group(gates)
+}
+
+/// What holds whatever the suite says, or follows from nothing in it.
+fn instead_of_the_suite(lang: Lang) -> [Arg; 4] {
+    let repeats = say!(
+        "trials of each case (default: as the suite says; of --rw 6, the fewest for an interval to publish)",
+        "испытаний каждого случая (по умолчанию как в наборе; для --rw 6 — наименьшее для интервала, который можно публиковать)"
+    );
+    let budget = say!(
+        "wall time the run should take, e.g. 90s, 5min",
+        "сколько времени должен занять прогон, например 90s, 5min"
+    );
+    let seed = say!(
+        "seed of all random choices (default: from the clock)",
+        "зерно всех случайных выборов (по умолчанию — от часов)"
+    );
+    let engine = say!(
+        "native, or fio to check Stend against it (default: the suite's)",
+        "native или fio для проверки Stend (по умолчанию — из набора)"
+    );
+    [
+        option("repeats", "N", repeats, lang),
         option("time-budget", "TIME", budget, lang),
         option("seed", "N", seed, lang),
         option("engine", "ENGINE", engine, lang).value_parser(["native", "fio"]).hide_possible_values(true),
-    ]);
-    arguments.extend(kept(lang));
-    arguments.extend(super::compare::gate(lang));
-    arguments.extend(orders(lang));
-    verb("run", about, examples, "SUITE --on PATH", arguments, lang)
+    ]
 }
 
 /// What the run is called, where it goes, and what is seen of it meanwhile.
@@ -116,10 +132,6 @@ fn workload(lang: Lang) -> Vec<Arg> {
         "когда запись надёжна: fsync или fdatasync после каждой, dsync"
     );
     let verify = say!("read all that was written again and compare it", "прочитать всё записанное ещё раз и сравнить");
-    let repeats = say!(
-        "trials of each case (default: 6, the fewest for an interval to publish)",
-        "испытаний каждого случая (по умолчанию 6 — наименьшее для интервала, который можно публиковать)"
-    );
     let print = say!(
         "print the suite that this command line means, and do nothing",
         "напечатать набор, который означает эта командная строка, и ничего не делать"
@@ -135,7 +147,6 @@ fn workload(lang: Lang) -> Vec<Arg> {
         option("size", "SIZE", size, lang),
         option("sync", "WORD", sync, lang).value_parser(["fsync", "fdatasync", "dsync"]).hide_possible_values(true),
         flag("verify", None, verify, lang),
-        option("repeats", "N", repeats, lang),
     ];
     let mut all = vec![
         option("rw", "KIND", rw, lang)
@@ -154,6 +165,7 @@ fn workload(lang: Lang) -> Vec<Arg> {
         "print-order",
         "gate",
         "expect",
+        "junit",
     ]));
     all
 }
@@ -170,12 +182,12 @@ fn orders(lang: Lang) -> [Arg; 2] {
     );
     [
         option("order", "FILE", order, lang).conflicts_with_all(ORDERED),
-        flag("print-order", None, print_order, lang).conflicts_with_all(["order", "dry-run", "gate", "expect"]),
+        flag("print-order", None, print_order, lang).conflicts_with_all(["order", "dry-run", "junit"]),
     ]
 }
 
 /// What an order says, so that nothing else does.
-const ORDERED: [&str; 18] = [
+const ORDERED: [&str; 21] = [
     "SUITE",
     "rw",
     "on",
@@ -192,8 +204,11 @@ const ORDERED: [&str; 18] = [
     "time-budget",
     "seed",
     "engine",
+    "repeats",
     "name",
     "output",
+    "gate",
+    "expect",
 ];
 
 /// What is measured, where, and what may be lost there.

@@ -1,5 +1,6 @@
 //! The terminal as the frontend of a session: shows what happens, and what was found when a run ends.
 
+use super::gate::Junit;
 use super::signals::watch_signals;
 use crate::out::Out;
 use crate::progress::{Aside, Display};
@@ -21,6 +22,8 @@ pub(super) struct Terminal<'a> {
     progress: String,
     /// What each run is held against when it has ended.
     gate: Option<Gate>,
+    /// Where what the gate says is written.
+    junit: Option<Junit>,
     display: RefCell<Option<Aside>>,
     /// The first result that could not be shown or written.
     failed: RefCell<Option<Box<Error>>>,
@@ -29,28 +32,40 @@ pub(super) struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     pub(super) fn new(out: &'a Out, force: bool, progress: &str) -> Terminal<'a> {
         let (display, failed) = Default::default();
-        Terminal { out, force, progress: progress.to_string(), gate: None, display, failed }
+        Terminal { out, force, progress: progress.to_string(), gate: None, junit: None, display, failed }
     }
 
     /// Holds each run against this gate when it has ended.
-    pub(super) fn holding(self, gate: Option<Gate>) -> Terminal<'a> {
-        Terminal { gate, ..self }
+    pub(super) fn holding(self, gate: Option<Gate>, junit: Option<Junit>) -> Terminal<'a> {
+        Terminal { gate, junit, ..self }
+    }
+
+    /// The report that goes beside a run file.
+    ///
+    /// Errors: `Usage` if two of the files that a run writes are one.
+    pub(super) fn report(&self, run_file: &Path) -> Result<Output> {
+        let report = super::report::beside(run_file, self.force)?;
+        if let Some(Junit::File(junit)) = &self.junit {
+            let run_file = Output::new(run_file, say!("the run", "прогон"), false);
+            crate::save::are_different(&[run_file, report.clone(), junit.clone()])?;
+        }
+        Ok(report)
     }
 
     /// Does something in a session that Ctrl-C and SIGTERM stop.
     ///
     /// Errors: that of the session, else the first result that could not be shown.
-    pub(super) fn session<T>(self, work: impl FnOnce(&Control, &Frontend) -> Result<T>) -> Result<T> {
+    pub(super) fn session<T>(&self, work: impl FnOnce(&Control, &Frontend) -> Result<T>) -> Result<T> {
         let control = watch_signals()?;
         let ready: &Ready = &|arm, instruction| self.is_ready(arm, instruction);
         let frontend = Frontend {
             hears: &|progress| self.hear(progress),
-            may_report: &|run_file| super::report::beside(run_file, self.force)?.check().map(drop),
+            may_report: &|run_file| self.report(run_file)?.check().map(drop),
             ready: (!self.out.json && self.out.has_person()).then_some(ready),
             command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
         };
         let done = work(&control, &frontend);
-        match (done, self.failed.into_inner()) {
+        match (done, self.failed.take()) {
             (Ok(done), None) => Ok(done),
             (Ok(_), Some(unshown)) => Err(unshown),
             (Err(error), unshown) => {
@@ -79,7 +94,7 @@ impl<'a> Terminal<'a> {
             Progress::Paused => {
                 return self.display.take().into_iter().for_each(Aside::end);
             }
-            Progress::Ended { run_file } => conclude(run_file, self.force, self.gate.as_ref(), out),
+            Progress::Ended { run_file } => self.conclude(run_file),
             Progress::Campaign { run_files } => table(run_files, self.force, out),
         };
         if let Err(unshown) = shown {
@@ -103,6 +118,49 @@ impl<'a> Terminal<'a> {
         // An unreadable terminal is nobody's Enter; the run waits in its file.
         read.is_ok_and(|bytes| bytes > 0)
     }
+
+    /// Prints the findings of a finished run and what a gate says of them, writes its report, and says where both files are. A report that cannot be written keeps
+    /// nobody from the findings.
+    fn conclude(&self, path: &Path) -> Result<()> {
+        let out = self.out;
+        let run = store::read(path)?;
+        let report = self.report(path)?;
+        // Once: of a long run it takes seconds.
+        let findings = stend_analyse::analyse(&run)?;
+        let gate = self.gate.as_ref().map(|gate| stend_analyse::gate::of_run(gate, &findings));
+        let written = super::report::write(&run, &findings, gate.as_ref(), &report, out.lang);
+        let written = written.map_err(|error| without_report(error, path, &run.state));
+        let (run_file, report) = (path.display(), report.path().display());
+        let places = match written {
+            Ok(()) => {
+                say!("run file  {run_file}\nreport    {report}", "файл прогона  {run_file}\nотчёт         {report}")
+            }
+            Err(_) => say!("run file  {run_file}", "файл прогона  {run_file}"),
+        };
+        let junit = match (&self.junit, &gate) {
+            (Some(junit), Some(gate)) => junit.write(gate, out),
+            _ => Ok(false),
+        };
+        match &junit {
+            Ok(true) => {}
+            _ if out.json => out.result(&stend_report::gated_json(&findings, gate.as_ref()))?,
+            _ => {
+                out.note(places.get(out.lang));
+                if let RunState::Suspended { .. } = run.state {
+                    let next = say!(
+                        "go on with   stend run --resume {run_file}",
+                        "продолжение   stend run --resume {run_file}"
+                    );
+                    out.note(next.get(out.lang));
+                }
+                // Why it ended early is the error of this command.
+                let findings = findings.without_reason();
+                super::show::print(&run, &findings, gate.as_ref(), Some(&short_name(path)), out)?;
+            }
+        }
+        written.and(junit)?;
+        gate.as_ref().map_or(Ok(()), super::gate::verdict)
+    }
 }
 
 fn stand(name: &str, (number, count): (usize, usize), build: Option<u32>) -> Say {
@@ -122,35 +180,6 @@ fn tell(kind: &EventKind, out: &Out) {
         EventKind::Step { action } => out.note(&format!("· {action}")),
         _ => {}
     }
-}
-
-/// Prints the findings of a finished run and what a gate says of them, writes its report, and says where both files are. A report that cannot be written keeps
-/// nobody from the findings.
-fn conclude(path: &Path, force: bool, gate: Option<&Gate>, out: &Out) -> Result<()> {
-    let run = store::read(path)?;
-    let report = super::report::beside(path, force)?;
-    // Once: of a long run it takes seconds.
-    let findings = stend_analyse::analyse(&run)?;
-    let gate = gate.map(|gate| stend_analyse::gate::of_run(gate, &findings));
-    let written = super::report::write(&run, &findings, gate.as_ref(), &report, out.lang);
-    let written = written.map_err(|error| without_report(error, path, &run.state));
-    let verdict = || gate.as_ref().map_or(Ok(()), super::gate::verdict);
-    if out.json {
-        out.result(&stend_report::gated_json(&findings, gate.as_ref()))?;
-        return written.and_then(|()| verdict());
-    }
-    let (run_file, report) = (path.display(), report.path().display());
-    let places = match written {
-        Ok(()) => say!("run file  {run_file}\nreport    {report}", "файл прогона  {run_file}\nотчёт         {report}"),
-        Err(_) => say!("run file  {run_file}", "файл прогона  {run_file}"),
-    };
-    out.note(places.get(out.lang));
-    if let RunState::Suspended { .. } = run.state {
-        let next = say!("go on with   stend run --resume {run_file}", "продолжение   stend run --resume {run_file}");
-        out.note(next.get(out.lang));
-    }
-    super::show::print(&run, &findings, gate.as_ref(), Some(&short_name(path)), out)?;
-    written.and_then(|()| verdict())
 }
 
 /// What the user may call a run here: its id if it lies where runs are looked for, else the path from here.

@@ -1,9 +1,12 @@
-//! Gates of the command line: `--gate FILE` and `--expect LIMIT`, and what they mean for the end of the program.
+//! Gates: of `--gate FILE` and `--expect LIMIT`, or of an order; what they say as JUnit, and for the end of the program.
 
+use crate::out::Out;
+use crate::save::Output;
 use clap::ArgMatches;
 use stend_analyse::gate::{GateFinding, Outcome};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_spec::gate::Gate;
+use stend_spec::order::{NamedText, Order, Work};
 use stend_spec::parse::nearest;
 
 /// A gate to begin with.
@@ -15,8 +18,23 @@ const EXPECTED: &str = "expect";
 ///
 /// Errors: `Spec` of the file, `Usage` of a limit on the command line.
 pub fn of(arguments: &ArgMatches) -> Result<Option<Gate>> {
-    let file = arguments.get_one::<String>("gate").map(|file| read(file)).transpose()?;
-    let expected = super::many(arguments, "expect");
+    together(text(arguments)?.as_ref(), &super::many(arguments, "expect"))
+}
+
+/// The gate of one run that is asked for.
+///
+/// Errors: as [`of_one_run`], and limits that no case of the suite can be about.
+pub fn of_order(order: &Order) -> Result<Option<Gate>> {
+    let gate = with_limits(together(order.gate.as_ref(), &order.expect)?)?;
+    if let (Some(gate), Work::Suite(work)) = (&gate, &order.work) {
+        let suite = stend_session::suite(&work.suite)?;
+        check_cases(gate, &suite.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>())?;
+    }
+    Ok(gate)
+}
+
+fn together(file: Option<&NamedText>, expected: &[String]) -> Result<Option<Gate>> {
+    let file = file.map(|NamedText { file, text }| stend_spec::parse::gate(text, file)).transpose()?;
     let limits = expected.iter().map(|text| stend_spec::parse::expect(text)).collect::<Result<Vec<_>>>()?;
     let bare = || Gate { name: EXPECTED.into(), margin: None, rules: Vec::new(), limits: Vec::new() };
     let Some(mut gate) = file.or_else(|| (!limits.is_empty()).then(bare)) else { return Ok(None) };
@@ -26,7 +44,10 @@ pub fn of(arguments: &ArgMatches) -> Result<Option<Gate>> {
 
 /// The same for one run, which only limits can be about.
 pub fn of_one_run(arguments: &ArgMatches) -> Result<Option<Gate>> {
-    let gate = of(arguments)?;
+    with_limits(of(arguments)?)
+}
+
+fn with_limits(gate: Option<Gate>) -> Result<Option<Gate>> {
     match &gate {
         Some(gate) if gate.limits.is_empty() => {
             let name = &gate.name;
@@ -49,7 +70,7 @@ pub fn of_one_run(arguments: &ArgMatches) -> Result<Option<Gate>> {
 /// Refuses limits about cases that no case of the suite can be: nobody should learn that after an hour of measuring.
 ///
 /// Errors: `Usage`.
-pub fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
+fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
     let strange = |limit: &&stend_spec::gate::GateLimit| !names.iter().any(|name| limit.may_be_about(name));
     let Some(limit) = gate.limits.iter().find(strange) else { return Ok(()) };
     let (text, cases) = (&limit.text, &limit.cases);
@@ -98,7 +119,12 @@ pub fn verdict(gate: &GateFinding) -> Result<()> {
     }
 }
 
-fn read(file: &str) -> Result<Gate> {
+/// The gate file that the command line names.
+pub fn text(arguments: &ArgMatches) -> Result<Option<NamedText>> {
+    arguments.get_one::<String>("gate").map(|file| read(file)).transpose()
+}
+
+fn read(file: &str) -> Result<NamedText> {
     let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
         Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {en}", "не удаётся прочитать порог `{file}`: {ru}"))
             .hint(say!(
@@ -106,5 +132,40 @@ fn read(file: &str) -> Result<Gate> {
                 "образец напечатает `stend compare --sample-gate`"
             ))
     })?;
-    stend_spec::parse::gate(&text, file)
+    Ok(NamedText { file: file.to_string(), text })
+}
+
+/// Where what a gate says of one run is written as JUnit.
+pub enum Junit {
+    /// To the standard output, in place of the findings.
+    Printed,
+    /// To a file.
+    File(Output),
+}
+
+impl Junit {
+    /// What `--junit` names.
+    ///
+    /// Errors: those of a file that cannot be written.
+    pub fn of(arguments: &ArgMatches) -> Result<Option<Junit>> {
+        if super::to_standard_output(arguments, "junit") {
+            return Ok(Some(Junit::Printed));
+        }
+        let file = super::output(arguments, "junit", say!("the gate", "решение порога"));
+        file.iter().try_for_each(|file| file.check().map(drop))?;
+        Ok(file.map(Junit::File))
+    }
+
+    /// Writes it; `true` if that was to the standard output.
+    pub fn write(&self, gate: &GateFinding, out: &Out) -> Result<bool> {
+        let text = stend_report::junit(None, gate, out.lang);
+        match self {
+            Junit::Printed => out.result(&text).map(|()| true),
+            Junit::File(file) => {
+                file.save(|to| to.write_all(text.as_bytes()))?;
+                out.note(&file.path().display().to_string());
+                Ok(false)
+            }
+        }
+    }
 }

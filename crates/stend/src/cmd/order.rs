@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_spec::keys::ENGINES;
+use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::order::{NamedText, Order, SuiteWork, VERSION, Work};
 use stend_spec::parse::ORDER_MAX;
 use stend_spec::permission::Permission;
@@ -43,6 +44,8 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
             beside: arguments.get_flag("beside"),
         },
         label: given("name").map(|text| label(text)).transpose()?,
+        gate: super::gate::text(arguments)?,
+        expect: super::many(arguments, "expect"),
         output: given("output").cloned(),
     })
 }
@@ -70,6 +73,7 @@ fn suite_work(arguments: &ArgMatches) -> Result<SuiteWork> {
         traces: Vec::new(),
         seed: seed(arguments)?,
         engine,
+        repeats: repeats(arguments)?,
         time_budget: arguments.get_one::<String>("time-budget").map(|text| budget(text)).transpose()?,
     })
 }
@@ -112,12 +116,27 @@ fn label(text: &str) -> Result<String> {
     }
 }
 
+/// How many blocks a suite shall have. What `--rw` writes says it in its text.
+fn repeats(arguments: &ArgMatches) -> Result<Option<u32>> {
+    let given = arguments.get_one::<String>("repeats").filter(|_| arguments.get_one::<String>("rw").is_none());
+    let number = |text: &String| text.parse().ok().filter(|blocks| BLOCKS.hold(blocks));
+    let (least, most) = (BLOCKS.least, BLOCKS.most);
+    let wrong = |text: &String| {
+        wrong("--repeats", text, &format!("a number from {least} to {most}"), &format!("число от {least} до {most}"))
+    };
+    given.map(|text| number(text).ok_or_else(|| wrong(text))).transpose()
+}
+
 fn budget(text: &str) -> Result<Nanos> {
     parse_nanos(text).map_err(|_| wrong("--time-budget", text, "a duration", "длительность"))
 }
 
 fn wrong(option: &str, text: &str, en: &str, ru: &str) -> Box<Error> {
-    let example = if option == "--seed" { "7" } else { "5min" };
+    let example = match option {
+        "--seed" => "7",
+        "--repeats" => "10",
+        _ => "5min",
+    };
     Error::new(Kind::Usage, say!("{option}: `{text}` is not {en}", "{option}: `{text}` — не {ru}"))
         .hint(say!("for example `{option} {example}`", "например `{option} {example}`"))
 }

@@ -1,11 +1,12 @@
 //! `stend run SUITE --on PATH`: measure, keep, judge, report.
 
 use super::frontend::Terminal;
+use super::gate::Junit;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
-use stend_base::Result;
-use stend_spec::order::{Order, Work};
+use stend_base::{Error, Kind, Result, say};
+use stend_spec::order::Order;
 
 /// Carries out what the command line or an order asks for, and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -14,30 +15,50 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
         stend_session::suite(&suite)?;
         return out.result(&suite.text);
     }
-    // What is wrong with a gate is said before anything is measured.
-    let gate = super::gate::of_one_run(arguments)?;
     let order = super::order::of(arguments)?;
-    if let (Some(gate), Work::Suite(work)) = (&gate, &order.work) {
-        let suite = stend_session::suite(&work.suite)?;
-        super::gate::check_cases(gate, &suite.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>())?;
-    }
+    // What is wrong with a gate is said before anything is measured.
+    let gate = super::gate::of_order(&order)?;
     if arguments.get_flag("print-order") {
         return out.result(&stend_session::complete(order)?);
     }
     let force = arguments.get_flag("force");
     let progress = arguments.get_one::<String>("progress").map_or("auto", String::as_str);
-    let terminal = Terminal::new(out, force, progress).holding(gate);
+    let junit = Junit::of(arguments)?;
+    if junit.is_some() {
+        may_be_junit(&order, gate.is_some())?;
+    }
+    let terminal = Terminal::new(out, force, progress).holding(gate, junit);
     match arguments.get_flag("dry-run") {
-        true => dry_run(&order, terminal, force, out),
+        true => dry_run(&order, terminal, out),
         false => terminal.session(|control, frontend| stend_session::carry_out(&order, control, frontend)),
     }
 }
 
+/// Whether what a gate says of the order can be one file.
+fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
+    if !has_gate {
+        let message = say!(
+            "`--junit` writes what a gate says, and the order has none",
+            "`--junit` записывает решение порога, а в заказе порога нет"
+        );
+        return Err(Error::new(Kind::Usage, message)
+            .hint(say!("add `gate` or `expect` to the order", "добавьте в заказ `gate` или `expect`")));
+    }
+    if order.stands.len() > 1 {
+        let message = say!("`--junit` is for one stand", "`--junit` — для одного стенда");
+        return Err(Error::new(Kind::Usage, message).hint(say!(
+            "write it of each run when all are measured: `stend show RUN --gate FILE --junit FILE`",
+            "запишите его по каждому прогону после измерений: `stend show ПРОГОН --gate ФАЙЛ --junit ФАЙЛ`"
+        )));
+    }
+    Ok(())
+}
+
 /// Prints what the run would do, or refuses as the run would. Makes no file.
-fn dry_run(order: &Order, terminal: Terminal, force: bool, out: &Out) -> Result<()> {
+fn dry_run(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
     let mut preview = terminal.session(|control, frontend| stend_session::preview(order, control, frontend))?;
     let run_file = Path::new(&preview.ahead.run_file);
-    let report = super::report::beside(run_file, force)?;
+    let report = terminal.report(run_file)?;
     // A run makes the directory of run files if it is not there yet.
     let replaces = if run_file.parent().is_some_and(Path::exists) { report.check()? } else { false };
     preview.ahead.report = report.path().to_string_lossy().into_owned();

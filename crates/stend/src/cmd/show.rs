@@ -1,29 +1,28 @@
 //! `stend show RUN`: a run on one screen.
 
+use super::gate::Junit;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_analyse::Findings;
 use stend_analyse::compare::Options;
 use stend_analyse::gate::GateFinding;
-use stend_base::{Result, say};
+use stend_base::Result;
 use stend_record::RunRecord;
 
 /// Prints the findings of a run, behind what a gate says of it.
 pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // What is wrong with a gate or an output is said before anything is read.
     let gate = super::gate::of_one_run(arguments)?;
-    let junit = super::output(arguments, "junit", say!("the gate", "решение порога"));
-    crate::save::check(&junit.iter().cloned().collect::<Vec<_>>())?;
+    let junit = Junit::of(arguments)?;
     let run = super::read_run(arguments, out)?;
     let findings = if out.json { stend_analyse::analyse(&run)? } else { stend_analyse::judge(&run)? };
     let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
-    let written = || gate.as_ref().map(|gate| stend_report::junit(None, gate, out.lang)).unwrap_or_default();
-    if let Some(junit) = junit {
-        junit.save(|to| to.write_all(written().as_bytes()))?;
-        out.note(&junit.path().display().to_string());
-    }
+    let printed = match (&junit, &gate) {
+        (Some(junit), Some(gate)) => junit.write(gate, out)?,
+        _ => false,
+    };
     match () {
-        () if super::to_standard_output(arguments, "junit") => out.result(&written())?,
+        () if printed => {}
         () if out.json => out.result(&stend_report::gated_json(&findings, gate.as_ref()))?,
         () => {
             let name = super::required(arguments, "RUN");

@@ -16,6 +16,7 @@ fn of_suite() -> Order {
         traces: vec![TraceFile { file: "/home/u/a.iolog".into(), sha256: "0a".repeat(32) }],
         seed: u64::MAX,
         engine: Some(Engine::Fio),
+        repeats: Some(12),
         time_budget: Some(Nanos::secs(90)),
     };
     Order {
@@ -34,6 +35,8 @@ fn of_suite() -> Order {
             beside: true,
         },
         label: Some("до ремонта / 2".into()),
+        gate: Some(named("nightly.yaml", "gate: g\nlimits: [iops > 1]\n")),
+        expect: vec!["rand-read p99 < 5ms".into()],
         output: Some("/tmp/a.stend".into()),
     }
 }
