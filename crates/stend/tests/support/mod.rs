@@ -1,6 +1,5 @@
 //! What the end-to-end tests share: the real binary, scratch directories on a real disk, loop devices
 //! and mounts that go away even when a test fails.
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 pub mod fixed_run;
 pub mod lab;
