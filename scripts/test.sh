@@ -54,7 +54,8 @@ trap 'exit 130' INT TERM
 
 failed=0
 mapfile -t parts < <(of "${machines[@]}")
-start "${parts[@]}"
+# One after the other: what layouts cost is judged, and two emulators leave each other too little of two CPUs.
+start --test-threads 1 "${parts[@]}"
 nice cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings || failed=1
 took "clippy"
 nice cargo test "${options[@]}" --no-fail-fast --lib --bins || failed=1

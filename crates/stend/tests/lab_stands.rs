@@ -1,5 +1,5 @@
 //! Stands of real kernels in a machine of the lab: built on drives with limits, measured, taken down; the arithmetic of RAID
-//! shows, and nothing stays on the drives. Two machines side by side: both wait for their drives most of the time.
+//! shows, and nothing stays on the drives. One machine for what is judged by rates, one for the rest.
 
 use crate::support::lab::{Machine, ready};
 use crate::support::*;
