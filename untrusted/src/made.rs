@@ -65,6 +65,7 @@ fn record(directory: &Path) -> RunRecord {
     run.header = shown::empty().header;
     run.state = RunState::Complete;
     let plan = Plan::new(&run.header.inputs).expect("the suite of the corpus has a plan");
+    run.apply(Entry::Plan(Box::new(plan.clone())));
     let model = run.trials.pop().expect("the fixture has a trial");
     run.trials = [(0, 0), (0, 1), (1, 1), (1, 0)]
         .into_iter()

@@ -39,7 +39,7 @@ fn in_memory(bytes: &[u8], work: impl FnOnce(&Path)) {
 fn read(path: &Path, which: usize) {
     let Ok(run) = store::read(path) else { return };
     shown::run(&run, which);
-    let (Ok(mut logs), Ok(plan)) = (store::io_logs(path), Plan::new(&run.header.inputs)) else { return };
+    let (Ok(mut logs), Ok(plan)) = (store::io_logs(path), run.plan()) else { return };
     for trial in run.trials.iter().take(4) {
         let label = plan.cases.get(trial.case as usize).map(|case| case.label()).unwrap_or_default();
         // What cannot be read ends the log.
@@ -94,7 +94,7 @@ pub fn spool(bytes: &[u8]) {
 }
 
 /// Tables of a run file with their columns; the first tells rows apart.
-const TABLES: [(&str, &[&str]); 8] = [
+const TABLES: [(&str, &[&str]); 9] = [
     ("meta", &["key", "body"]),
     ("decision", &["seq", "body"]),
     ("trial", &["trial", "case_index", "block", "round", "started_ns", "asked", "outcome"]),
@@ -103,6 +103,7 @@ const TABLES: [(&str, &[&str]); 8] = [
     ("sample", &["id", "host", "body"]),
     ("event", &["id", "body"]),
     ("host", &["host", "body"]),
+    ("cell", &["cell", "body"]),
 ];
 
 /// Changes that bytes say.

@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "the last line before a panic says which bytes they were")]
 
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stend_untrusted::{TARGETS, Target, made};
 
@@ -91,4 +92,31 @@ fn what_is_made_is_what_it_is_made_for() {
     assert!(spooled.len() > 15, "{} entries", spooled.len());
     assert!(postcard::from_bytes::<stend_record::IoChunk>(&of("io-log")[0]).is_ok());
     assert!(serde_json::from_slice::<Vec<stend_record::Entry>>(&of("run-entries")[1]).is_ok());
+}
+
+/// Paths of all numbers below a value, as JSON pointers.
+fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => found.push(at.to_string()),
+        Value::Array(all) => (0..).zip(all).for_each(|(i, value)| numbers(value, &format!("{at}/{i}"), found)),
+        Value::Object(all) => all.iter().for_each(|(key, value)| numbers(value, &format!("{at}/{key}"), found)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn a_plan_of_which_a_number_is_another_is_read_or_not_believed() {
+    let target = TARGETS.iter().find(|target| target.name == "run-entries").expect("there is such a target");
+    let made = made::all().into_iter().find(|(of, bytes)| *of == target.name && bytes.first() == Some(&b'['));
+    let entries: Vec<Value> = serde_json::from_slice(&made.expect("entries as JSON").1).expect("JSON");
+    let plan = entries.iter().position(|entry| entry.get("Plan").is_some()).expect("a plan");
+    let mut found = Vec::new();
+    numbers(&entries[plan], "", &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    for (path, number) in found.iter().flat_map(|path| [0, u64::from(u32::MAX), u64::MAX].map(|n| (path, n))) {
+        let mut changed = entries.clone();
+        *changed[plan].pointer_mut(path).expect("it is there") = number.into();
+        println!("{path} is {number}");
+        (target.run)(&serde_json::to_vec(&changed).expect("JSON"));
+    }
 }

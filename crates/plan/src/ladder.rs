@@ -68,6 +68,14 @@ impl Ladder {
         ladders.into_iter().map(|(_, ladder)| ladder).collect()
     }
 
+    /// Whether every value that is searched has its cell, with the stream that it is a rate of.
+    pub(crate) fn holds_together(&self, cases: &[Case]) -> bool {
+        let has_stream =
+            |case: &Case| self.rate().is_none_or(|(stream, _)| usize::from(stream) < case.trial.streams.len());
+        let is_known = |cell: &u32| cases.get(*cell as usize).is_some_and(has_stream);
+        self.cells.len() == self.values().len() && self.cells.iter().all(is_known)
+    }
+
     /// The search and which of its rungs a case is, if it is one.
     pub(crate) fn rung(&self, case: u32) -> Option<(&Ladder, usize)> {
         Some((self, self.cells.iter().position(|cell| *cell == case)?))
@@ -107,7 +115,7 @@ impl Ladder {
 
     /// Trials that it usually takes.
     pub fn usual_trials(&self) -> u32 {
-        usual_looks(&self.values()) + self.points().len() as u32 * self.blocks
+        usual_looks(&self.values()).saturating_add((self.points().len() as u32).saturating_mul(self.blocks))
     }
 
     /// Goes on with outcomes until they are used up: the (rung, how often it was tried before) to try next, or `None`

@@ -191,17 +191,13 @@ impl Plan {
         let known = |cell: &u32| (*cell as usize) < self.cases.len();
         let arms = self.arms.len().max(1);
         let in_arm = |cell: u32| (cell as usize) < self.cases.len() / arms;
-        let streams = |ladder: &Ladder| {
-            let streams = |cell: &u32| self.cases.get(*cell as usize).map_or(0, |case| case.trial.streams.len());
-            let fits = |cell: &u32| ladder.rate().is_none_or(|(stream, _)| usize::from(stream) < streams(cell));
-            !ladder.cells.is_empty() && ladder.cells.iter().all(|cell| known(cell) && fits(cell))
-        };
+        let searching: usize = self.ladders.iter().map(|ladder| ladder.usual_trials() as usize).sum();
         let tests = self.confirming.iter().chain(&self.shared_tests);
         self.targets > 0
             && self.cases.len().is_multiple_of(arms)
-            && self.order.len() <= TRIALS_MAX
+            && self.order.len() + searching <= TRIALS_MAX
             && self.order.iter().all(|(_, cell)| known(cell))
-            && self.ladders.iter().chain(&self.idle).all(streams)
+            && self.ladders.iter().chain(&self.idle).all(|ladder| ladder.holds_together(&self.cases))
             && tests.into_iter().all(|(cell, test)| in_arm(*cell) && in_arm(test.of))
     }
 

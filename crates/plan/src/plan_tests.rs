@@ -406,3 +406,26 @@ fn a_null_device_is_not_filled() {
     inputs.suite.cases.iter_mut().for_each(|case| case.direct = false);
     assert_eq!(Plan::new(&inputs).unwrap().fill, None);
 }
+
+#[test]
+fn a_plan_that_leads_nowhere_does_not_hold_together() {
+    let text = "suite: x\ncases:\n  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n  - name: b\n    streams: \
+        [{op: read, pattern: random, block_size: 4KiB, rate: {search: {from: 100/s, to: 200/s, quantile: 99%, limit: 5ms, curve: [50%]}}}]\n";
+    let plan = Plan::new(&fixture::inputs(stend_spec::parse::suite(text, "x.yaml").unwrap())).unwrap();
+    assert!(plan.holds_together());
+    let broken: [fn(&mut Plan); 8] = [
+        |plan| plan.order.push((0, 999)),
+        |plan| plan.order = vec![(0, 0); TRIALS_MAX + 1],
+        |plan| drop(plan.ladders[0].cells.pop()),
+        |plan| plan.ladders[0].cells[0] = 999,
+        |plan| plan.ladders[0].blocks = u32::MAX,
+        |plan| plan.cases.last_mut().unwrap().trial.streams.clear(),
+        |plan| plan.targets = 0,
+        |plan| plan.confirming.push((999, Confirming { of: 0, test: stend_spec::confirm::Test::Depth })),
+    ];
+    for (which, change) in broken.into_iter().enumerate() {
+        let mut plan = plan.clone();
+        change(&mut plan);
+        assert!(!plan.holds_together(), "{which}");
+    }
+}

@@ -333,7 +333,8 @@ impl RunRecord {
     pub fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::Header(header) => self.header = *header,
-            Entry::Plan(plan) => self.plan = Some(plan),
+            // Wherever it comes from, a file or a spool: what leads nowhere would be followed.
+            Entry::Plan(plan) => self.plan = plan.holds_together().then_some(plan),
             Entry::Host { host, info } => self.add_host(host, *info),
             Entry::Decision { decision, .. } => self.decisions.push(decision),
             Entry::TrialStart { trial, case, block, round, asked, at } => {

@@ -118,6 +118,14 @@ fn a_reader_takes_every_entry_once_wherever_it_lies() {
 }
 
 #[test]
+fn a_plan_in_a_spool_is_not_believed_either_if_it_leads_nowhere() {
+    let mut plan = samples::plan();
+    plan.order.push((0, 999));
+    assert_eq!(record_of([Entry::Plan(Box::new(plan))]).plan, None);
+    assert!(record_of([Entry::Plan(Box::new(samples::plan()))]).plan.is_some());
+}
+
+#[test]
 fn a_reader_of_a_finished_run_sees_that_it_goes_on() {
     let place = Place::new();
     place.create(PLAIN).close(RunState::Ended { kind: Kind::Interrupted, reason: say!("a", "б") }).unwrap();
