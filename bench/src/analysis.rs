@@ -177,7 +177,7 @@ fn once(settings: &Settings, row: &Row) -> Outcome<Took> {
     let (before, begin) = (cpu::of_children()?, Instant::now());
     let mut command = Command::new(program);
     command.args(&row.arguments).args(&row.files).env("LC_ALL", "C").stdout(Stdio::null()).stderr(Stdio::null());
-    // What is imported here is in nobody's list of runs.
+    // An import of a bench belongs in no list of runs.
     command.envs(row.files.first().and_then(|file| file.parent()).map(|place| ("XDG_DATA_HOME", place)));
     let mut child = command.spawn().map_err(cannot)?;
     let mut memory = 0;

@@ -1,16 +1,14 @@
 //! `make signal`: what does Stend warn of where there is nothing to warn of? `quick` on kinds of healthy, idle storage, and what its checks
 //! and caveats say of each. Whether an alarm is a true one is for people to say, in the notes of the page.
 
+use crate::lab::{MACHINE, Place};
 use crate::{Outcome, Settings, machine, page, say};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, CheckStatus};
 use stend_record::store;
 
-/// Machine of the lab that has the drives of the last kinds.
-const MACHINE: &str = "soft-raid";
 /// Large enough for the test file of `quick`, small enough for memory.
 const SIZE: &str = "2GiB";
 
@@ -41,16 +39,13 @@ struct Said {
 
 /// Measures every kind and writes the page.
 pub fn measure(settings: &Settings) -> Outcome<()> {
-    let directory = tempfile::Builder::new().prefix("stend-bench-signal-").tempdir_in(&settings.directory);
-    let directory =
-        directory.map_err(|e| format!("cannot make a directory in `{}`: {e}", settings.directory.display()))?;
-    let place = Place { settings, root: Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), directory: directory.path() };
+    let place = Place::new(settings, &settings.directory)?;
     let mut found = Vec::new();
-    let kinds = kinds(directory.path());
+    let kinds = kinds(&place.directory);
     let wanted = |kind: &&Kind| settings.only.as_ref().is_none_or(|only| kind.name.contains(only.as_str()));
     for kind in kinds.iter().filter(wanted) {
         say(&format!("signal: {}", kind.name));
-        found.push((kind.name, place.run(kind)?));
+        found.push((kind.name, run(&place, kind)?));
     }
     let text = report(settings, &found);
     if settings.only.is_some() {
@@ -80,62 +75,38 @@ fn kinds(here: &Path) -> Vec<Kind> {
     ]
 }
 
-struct Place<'a> {
-    settings: &'a Settings,
-    root: PathBuf,
-    directory: &'a Path,
-}
-
-impl Place<'_> {
-    fn run(&self, kind: &Kind) -> Outcome<Said> {
-        let file = self.directory.join("run.stend");
-        let mut words: Vec<String> =
-            ["run", "quick", "--progress", "none", "--allow-commands", "-o"].map(String::from).into();
-        words.push(file.display().to_string());
-        match &kind.on {
-            On::Directory(path) => words.extend(["--on".to_string(), path.display().to_string()]),
-            On::Layers(layers) => {
-                let stand = self.directory.join("stand.yaml");
-                let text = format!("stand: signal\nlayers:\n{layers}");
-                std::fs::write(&stand, text).map_err(|e| format!("cannot write `{}`: {e}", stand.display()))?;
-                words.extend(["--stand".to_string(), stand.display().to_string()]);
-            }
-            On::Lab(name) => {
-                self.output(&["lab", "up", &format!("lab/{MACHINE}.yaml")])?;
-                let stand = format!("stands/soft-raid/{name}.yaml");
-                words.extend(["--lab".to_string(), MACHINE.to_string(), "--stand".to_string(), stand]);
-            }
+/// Runs `quick` on one kind.
+fn run(place: &Place, kind: &Kind) -> Outcome<Said> {
+    let file = place.directory.join("run.stend");
+    let mut words: Vec<String> =
+        ["run", "quick", "--progress", "none", "--allow-commands", "-o"].map(String::from).into();
+    words.push(file.display().to_string());
+    match &kind.on {
+        On::Directory(path) => words.extend(["--on".to_string(), path.display().to_string()]),
+        On::Layers(layers) => {
+            let stand = place.directory.join("stand.yaml");
+            let text = format!("stand: signal\nlayers:\n{layers}");
+            std::fs::write(&stand, text).map_err(|e| format!("cannot write `{}`: {e}", stand.display()))?;
+            words.extend(["--stand".to_string(), stand.display().to_string()]);
         }
-        let output = self.command(&words.iter().map(String::as_str).collect::<Vec<_>>()).output();
-        let output = output.map_err(|e| format!("cannot run `{}`: {e}", self.settings.stend.display()))?;
-        if !file.exists() {
-            return Err(format!("{}: {}", kind.name, String::from_utf8_lossy(&output.stderr)));
+        On::Lab(name) => {
+            // The first of them starts the machine; for the others it is up.
+            if !place.output(&["lab", "list"])?.contains(MACHINE) {
+                place.output(&["lab", "up", &format!("lab/{MACHINE}.yaml")])?;
+            }
+            let stand = format!("stands/soft-raid/{name}.yaml");
+            words.extend(["--lab".to_string(), MACHINE.to_string(), "--stand".to_string(), stand]);
         }
-        let run = store::read(&file).map_err(|e| format!("{}: {}", kind.name, e.render(stend_base::Lang::En)))?;
-        std::fs::remove_file(&file).map_err(|e| format!("cannot remove `{}`: {e}", file.display()))?;
-        let findings = stend_analyse::judge(&run).map_err(|e| e.render(stend_base::Lang::En))?;
-        Ok(said(&findings))
     }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.settings.stend);
-        command.args(words).current_dir(&self.root);
-        command.env("XDG_RUNTIME_DIR", self.directory).env("XDG_DATA_HOME", self.directory).env("LC_ALL", "C");
-        command
+    let output = place.command(&words.iter().map(String::as_str).collect::<Vec<_>>()).output();
+    let output = output.map_err(|e| format!("cannot run Stend: {e}"))?;
+    if !file.exists() {
+        return Err(format!("{}: {}", kind.name, String::from_utf8_lossy(&output.stderr)));
     }
-
-    fn output(&self, words: &[&str]) -> Outcome<()> {
-        let output = self.command(words).output().map_err(|e| format!("cannot run Stend: {e}"))?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        if output.status.success() { Ok(()) } else { Err(format!("`stend {}` failed: {told}", words.join(" "))) }
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        // It is up only if a kind needed it.
-        drop(self.command(&["lab", "down", MACHINE]).output());
-    }
+    let run = store::read(&file).map_err(|e| format!("{}: {}", kind.name, e.render(stend_base::Lang::En)))?;
+    std::fs::remove_file(&file).map_err(|e| format!("cannot remove `{}`: {e}", file.display()))?;
+    let findings = stend_analyse::judge(&run).map_err(|e| e.render(stend_base::Lang::En))?;
+    Ok(said(&findings))
 }
 
 fn said(findings: &Findings) -> Said {

@@ -32,7 +32,7 @@ pub struct End {
 /// A worker with a filled target.
 pub struct Stend {
     host: Host,
-    /// Of the worker.
+    /// Process id of the worker.
     pid: u32,
     replies: Receiver<FromHost>,
     /// What fio is given: the same file or device.

@@ -126,7 +126,7 @@ pub fn contradiction(passed: bool, measured: &str, limit: &str) -> Option<String
     if bounds.is_empty() || values.len() != bounds.len() || !pairs().all(fits) || measured.contains(['±', '>', '<']) {
         return None;
     }
-    // Of several numbers each is told by the words around it.
+    // The words around a number tell which of several it is.
     if values.len() > 1 && !pairs().all(|(value, bounds)| has_word_of(around(measured, &values, value), &bounds.words))
     {
         return None;
