@@ -31,6 +31,8 @@ enum On {
 struct Said {
     /// Cases with their failed and warned checks.
     cases: Vec<BTreeSet<String>>,
+    /// Checks that this machine has no data for.
+    unmeasured: BTreeSet<String>,
     /// Ids of caveats of the run.
     caveats: BTreeSet<String>,
     /// The first sentence.
@@ -110,12 +112,12 @@ fn run(place: &Place, kind: &Kind) -> Outcome<Said> {
 }
 
 fn said(findings: &Findings) -> Said {
-    let alarms = |case: &CaseFinding| {
-        let fires = |status| matches!(status, CheckStatus::Warn | CheckStatus::Fail | CheckStatus::NotMeasurable);
-        case.checks.iter().filter(|check| fires(check.status)).map(|check| check.id.clone()).collect()
+    let of = |case: &CaseFinding, wanted: &[CheckStatus]| -> BTreeSet<String> {
+        case.checks.iter().filter(|check| wanted.contains(&check.status)).map(|check| check.id.clone()).collect()
     };
     Said {
-        cases: findings.cases.iter().map(alarms).collect(),
+        cases: findings.cases.iter().map(|case| of(case, &[CheckStatus::Warn, CheckStatus::Fail])).collect(),
+        unmeasured: findings.cases.iter().flat_map(|case| of(case, &[CheckStatus::NotMeasurable])).collect(),
         caveats: findings.caveats.iter().map(|caveat| caveat.slug().to_string()).collect(),
         verdict: findings.verdict.en.clone(),
     }
@@ -124,7 +126,7 @@ fn said(findings: &Findings) -> Said {
 fn report(settings: &Settings, found: &[(&str, Said)]) -> String {
     let mut text = "# What Stend warns of on healthy, idle storage\n\n\
                     Written by `make signal`; everything above \"Notes\" is replaced by the next run. `quick` runs on every kind of storage, one after the\n\
-                    other. Below: in how many cases a check warned or failed or could not decide, and with • which caveats the run had. Every one of them\n\
+                    other. Below: in how many cases a check warned or failed, which checks had no data to decide, and with • which caveats the run had. Every one of them\n\
                     that a knowledgeable reader would not act on is a false alarm; the notes say which is which.\n\n| what | |\n|---|---|\n"
         .to_string();
     for (what, value) in machine::of_host(settings) {
@@ -141,6 +143,7 @@ fn report(settings: &Settings, found: &[(&str, Said)]) -> String {
     for (check, by_kind) in fired(found) {
         text += &row(&format!("`{check}`"), by_kind.iter().map(|cases| shown(*cases)).collect());
     }
+    text += &row("not measurable here", cells(&|said| said.unmeasured.iter().cloned().collect::<Vec<_>>().join(", ")));
     let caveats: BTreeSet<&String> = found.iter().flat_map(|(_, said)| &said.caveats).collect();
     for caveat in caveats {
         let mark = |said: &Said| if said.caveats.contains(caveat) { "•".to_string() } else { String::new() };
@@ -177,10 +180,11 @@ mod tests {
         let of = |ids: &[&str]| ids.iter().map(|id| id.to_string()).collect::<BTreeSet<_>>();
         let said = Said {
             cases: vec![of(&["H1", "H2"]), of(&["H1"]), of(&[])],
+            unmeasured: of(&[]),
             caveats: of(&["few"]),
             verdict: String::new(),
         };
-        let none = Said { cases: vec![of(&[])], caveats: of(&[]), verdict: String::new() };
+        let none = Said { cases: vec![of(&[])], unmeasured: of(&[]), caveats: of(&[]), verdict: String::new() };
         assert_eq!(most(&said), 2);
         let found = fired(&[("a", said), ("b", none)]);
         assert_eq!(found["H1"], [2, 0]);
