@@ -81,10 +81,13 @@ fn what_is_too_wide_touches_or_is_refused_is_found() {
     let scratch = Scratch::new();
     let bad = "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">
         <body><input id=\"lang-en\" type=\"radio\"><input id=\"lang-ru\" type=\"radio\"><p style=\"width:3000px\">wide</p><img src=\"x.png\">
-        <svg class=\"plot\" width=\"200\" height=\"50\"><text x=\"9\" y=\"20\">one label</text><text x=\"20\" y=\"22\">another</text></svg>";
+        <svg class=\"plot\" width=\"200\" height=\"50\"><text x=\"9\" y=\"20\">one label</text><text x=\"20\" y=\"22\">another</text></svg>
+        <a class=\"tell\" style=\"display:block;width:60px;overflow-wrap:anywhere\"><b>100\u{a0}272\u{a0}IOPS</b></a>";
     scratch.file("bad.html", bad);
     let (told, complaints) = faults(&scratch, &["bad.html"]);
-    for part in ["bad.html, 390 px, en: touches by", "bad.html, 1280 px, ru: the page scrolls sideways"] {
+    for part in
+        ["bad.html, 390 px, en: touches by", "bad.html, 1280 px, ru: the page scrolls sideways", "does not fit: b."]
+    {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(complaints.iter().any(|line| line.contains("Content Security Policy")), "{complaints:?}");

@@ -35,7 +35,16 @@ pub fn cards(m: &mut Markup, page: &Page) {
 fn card(m: &mut Markup, case: &CaseFinding) {
     let estimate = case.total.of(case.headline);
     m.line("span", "what", &case.workload);
-    m.el("b", "", |m| m.say(&rates::rate(estimate, case.headline)));
+    let rate = rates::rate(estimate, case.headline);
+    let part =
+        |of: fn((&str, &str)) -> String| Say::both(|lang| rate.get(lang).rsplit_once(' ').map_or(String::new(), of));
+    let (number, unit) = (part(|(number, _)| number.to_string()), part(|(_, unit)| unit.to_string()));
+    // Said apart: in a narrow card the unit goes below its number.
+    m.el("b", "", |m| {
+        m.say(if unit.en.is_empty() { &rate } else { &number });
+        m.text(" ");
+        m.say(&unit);
+    });
     let none = say!("no interval: too few trials", "без интервала: мало испытаний");
     let half = figures::plus_minus(estimate).unwrap_or(none);
     let p99 = p99(case).map_or(Say::same(""), |p99| Say::both(|lang| format!(" · p99 {}", said(p99, lang))));

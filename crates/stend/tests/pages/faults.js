@@ -39,6 +39,23 @@ function labels(document) {
   return faults;
 }
 
+// A large number that does not fit its card, or is cut between two letters.
+function broken(document) {
+  const faults = [];
+  const range = document.createRange();
+  for (const number of document.querySelectorAll(".tell b")) {
+    const card = number.closest(".tell").getBoundingClientRect(), texts = document.createTreeWalker(number, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^ ]+/g)) {
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        if (range.getClientRects().length > 1 || range.getBoundingClientRect().right > card.right) faults.push(`does not fit: ${name(number)}`);
+      }
+    }
+  }
+  return faults;
+}
+
 async function look(page, width, language) {
   const frame = document.createElement("iframe");
   frame.style.cssText = `width:${width}px;height:900px;border:0;position:absolute;left:0;top:0`;
@@ -51,7 +68,7 @@ async function look(page, width, language) {
   inside.querySelectorAll("details").forEach((fold) => { fold.open = true; });
   const view = inside.documentElement;
   const faults = view.scrollWidth > view.clientWidth ? [`the page scrolls sideways: ${view.scrollWidth}`] : [];
-  faults.push(...tooWide(inside, view.clientWidth), ...labels(inside));
+  faults.push(...tooWide(inside, view.clientWidth), ...labels(inside), ...broken(inside));
   frame.remove();
   return faults.slice(0, FAULTS_MOST).map((fault) => `${page}, ${width} px, ${language}: ${fault}`);
 }
