@@ -15,9 +15,17 @@ later=(lab lab_saved lab_up)
 # Counts what fio and our engine do in the same time.
 quiet=(jobs)
 
-# Seconds since the start, after each part.
-took() {
+failed=()
+# Tells the seconds since the start after a part, and remembers the part if it failed.
+judge() {
+    [ "$2" = 0 ] || failed+=("$1")
     echo "[$1: ${SECONDS} s]"
+}
+# Runs a part: its name, then the command.
+part() {
+    local ended=0
+    "${@:2}" || ended=$?
+    judge "$1" "$ended"
 }
 
 # The tests of these modules, by their full names: a part of a name would take others, too.
@@ -32,7 +40,7 @@ e2e() {
 
 cargo fmt --all --check
 cargo test "${options[@]}" --no-run
-took "built"
+judge "built" 0
 all=$(cargo test --locked --offline --quiet -p stend --test e2e -- --list --format terse | sed -n 's/: test$//p')
 mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${later[*]}|${quiet[*]}"))::" <<<"$all")
 
@@ -44,37 +52,36 @@ start() {
     running=($!)
 }
 finish() {
-    wait "${running[0]}" || failed=1
+    local ended=0
+    wait "${running[0]}" || ended=$?
     running=()
     cat "$told"
-    took "$1"
+    judge "$1" "$ended"
 }
 trap '[ ${#running[@]} = 0 ] || kill -TERM -- "-${running[0]}" 2>/dev/null || true; rm -f "$told"' EXIT
 trap 'exit 130' INT TERM
 
-failed=0
 mapfile -t parts < <(of "${machines[@]}")
 # One after the other: what layouts cost is judged, and two emulators leave each other too little of two CPUs.
 start --test-threads 1 "${parts[@]}"
-nice cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings || failed=1
-took "clippy"
-nice cargo test "${options[@]}" --no-fail-fast --lib --bins || failed=1
-nice cargo test "${options[@]}" --no-fail-fast --test corpora --test recorded --test safety --test signatures --test replay || failed=1
-took "units"
+part "clippy" nice cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
+part "units" nice cargo test "${options[@]}" --no-fail-fast --lib --bins
+part "tests of the crates" nice cargo test "${options[@]}" --no-fail-fast --exclude stend --exclude stend-load --test '*'
 mapfile -t parts < <(of "${beside[@]}")
-nice bash -c "$(declare -f e2e); e2e $(printf '%q ' "${parts[@]}")" || failed=1
-took "beside the machines"
+part "beside the machines" nice bash -c "$(declare -f e2e); e2e $(printf '%q ' "${parts[@]}")"
 echo "The machines with every kind of stand:"
 finish "the machines"
 
 mapfile -t parts < <(of "${later[@]}")
 start "${parts[@]}"
-cargo test "${options[@]}" --no-fail-fast --test allocations || failed=1
-e2e --test-threads 4 "${alone[@]}" || failed=1
-took "the binary on this machine"
+part "allocations" cargo test "${options[@]}" --no-fail-fast --test allocations
+part "the binary on this machine" e2e --test-threads 4 "${alone[@]}"
 echo "Machines of the lab:"
 finish "machines of the lab"
 mapfile -t parts < <(of "${quiet[@]}")
-e2e "${parts[@]}" || failed=1
-took "all"
-exit "$failed"
+part "beside fio" e2e "${parts[@]}"
+if [ ${#failed[@]} != 0 ]; then
+    printf 'FAILED: %s\n' "${failed[@]}"
+    exit 1
+fi
+echo "All parts passed in ${SECONDS} s."
