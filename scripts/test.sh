@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# All that continuous integration checks, after set-up. Emulated machines wait for their drives most of the time: clippy, the unit tests
-# and whatever judges no load run beside them, with less right to the CPUs.
+# All that continuous integration checks, after set-up. Emulated machines and the tests of drives that are in use wait most of the time:
+# compiling, clippy and whatever judges no load run beside them, with less right to the CPUs.
 set -euo pipefail
 
 options=(--workspace --locked --offline)
 # Incremental state is of use to the next build only, and half of what a build writes.
 [ "${CI:-}" = true ] && export CARGO_INCREMENTAL=0
+e2e=(cargo test --locked --offline --quiet -p stend --test e2e)
 
 # Modules of the tests of the binary (crates/stend/tests) by when they run.
 machines=(lab_stands)
@@ -14,6 +15,12 @@ beside=(audit bad_input dry_run export formats gates history hostile_run_files h
 later=(lab lab_saved lab_up)
 # Counts what fio and our engine do in the same time.
 quiet=(jobs)
+
+# The tests of these modules, by their full names: a part of a name would take others, too.
+of() {
+    local module
+    for module in "$@"; do grep "^$module::" <<<"$all"; done
+}
 
 failed=()
 # Tells the seconds since the start after a part, and remembers the part if it failed.
@@ -28,58 +35,48 @@ part() {
     judge "$1" "$ended"
 }
 
-# The tests of these modules, by their full names: a part of a name would take others, too.
-of() {
-    local module
-    for module in "$@"; do grep "^$module::" <<<"$all"; done
-}
-
-e2e() {
-    cargo test --locked --offline --quiet -p stend --test e2e -- --exact "$@"
-}
-
-cargo fmt --all --check
-cargo test "${options[@]}" --no-run
-judge "built" 0
-all=$(cargo test --locked --offline --quiet -p stend --test e2e -- --list --format terse | sed -n 's/: test$//p')
-mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${later[*]}|${quiet[*]}"))::" <<<"$all")
-
-told=$(mktemp)
-running=()
+told=$(mktemp -d)
+declare -A running
 # Starts a part whose output waits until it has ended.
 start() {
-    setsid bash -c "$(declare -f e2e); e2e $(printf '%q ' "$@")" >"$told" 2>&1 &
-    running=($!)
+    setsid "${@:2}" >"$told/$1" 2>&1 &
+    running[$1]=$!
 }
 finish() {
     local ended=0
-    wait "${running[0]}" || ended=$?
-    running=()
-    cat "$told"
+    wait "${running[$1]}" || ended=$?
+    unset "running[$1]"
+    cat "$told/$1"
     judge "$1" "$ended"
 }
-trap '[ ${#running[@]} = 0 ] || kill -TERM -- "-${running[0]}" 2>/dev/null || true; rm -f "$told"' EXIT
+trap 'for group in "${running[@]}"; do kill -TERM -- "-$group" 2>/dev/null || true; done; rm -rf "$told"' EXIT
 trap 'exit 130' INT TERM
 
-mapfile -t parts < <(of "${machines[@]}")
+cargo fmt --all --check
+"${e2e[@]}" --no-run
+judge "the binary and its tests are built" 0
+all=$("${e2e[@]}" -- --list --format terse | sed -n 's/: test$//p')
+mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${later[*]}|${quiet[*]}"))::" <<<"$all")
+
+mapfile -t tests < <(of "${machines[@]}")
 # One after the other: what layouts cost is judged, and two emulators leave each other too little of two CPUs.
-start --test-threads 1 "${parts[@]}"
+start "machines with every kind of stand" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
+part "all tests are built" nice cargo test "${options[@]}" --no-run
+start "tests of the crates" nice cargo test "${options[@]}" --no-fail-fast --exclude stend --exclude stend-load --test '*'
 part "clippy" nice cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
 part "units" nice cargo test "${options[@]}" --no-fail-fast --lib --bins
-part "tests of the crates" nice cargo test "${options[@]}" --no-fail-fast --exclude stend --exclude stend-load --test '*'
-mapfile -t parts < <(of "${beside[@]}")
-part "beside the machines" nice bash -c "$(declare -f e2e); e2e $(printf '%q ' "${parts[@]}")"
-echo "The machines with every kind of stand:"
-finish "the machines"
+mapfile -t tests < <(of "${beside[@]}")
+part "beside the machines" nice "${e2e[@]}" -- --exact "${tests[@]}"
+finish "tests of the crates"
+finish "machines with every kind of stand"
 
-mapfile -t parts < <(of "${later[@]}")
-start "${parts[@]}"
+mapfile -t tests < <(of "${later[@]}")
+start "machines of the lab" "${e2e[@]}" -- --exact "${tests[@]}"
 part "allocations" cargo test "${options[@]}" --no-fail-fast --test allocations
-part "the binary on this machine" e2e --test-threads 4 "${alone[@]}"
-echo "Machines of the lab:"
+part "the binary on this machine" "${e2e[@]}" -- --exact --test-threads 4 "${alone[@]}"
 finish "machines of the lab"
-mapfile -t parts < <(of "${quiet[@]}")
-part "beside fio" e2e "${parts[@]}"
+mapfile -t tests < <(of "${quiet[@]}")
+part "beside fio" "${e2e[@]}" -- --exact "${tests[@]}"
 if [ ${#failed[@]} != 0 ]; then
     printf 'FAILED: %s\n' "${failed[@]}"
     exit 1
