@@ -42,14 +42,20 @@ struct Said {
 /// Measures every kind and writes the page.
 pub fn measure(settings: &Settings) -> Outcome<()> {
     let place = Place::new(settings, &settings.directory)?;
-    let mut found = Vec::new();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     let kinds = kinds(&place.directory);
     let wanted = |kind: &&Kind| settings.only.as_ref().is_none_or(|only| kind.name.contains(only.as_str()));
     for kind in kinds.iter().filter(wanted) {
         say(&format!("signal: {}", kind.name));
-        found.push((kind.name, run(&place, kind)?));
+        match run(&place, kind) {
+            Ok(said) => found.push((kind.name, said)),
+            Err(why) => {
+                say(&why);
+                missing.push(format!("{}: {}", kind.name, why.lines().next().unwrap_or_default()));
+            }
+        }
     }
-    let text = report(settings, &found);
+    let text = report(settings, &found, &missing);
     if settings.only.is_some() {
         say(&text);
         return Ok(());
@@ -69,7 +75,7 @@ fn kinds(here: &Path) -> Vec<Kind> {
         on_file("loop", ""),
         on_file("ext4", "- fs: {type: ext4}\n"),
         on_file("xfs", "- fs: {type: xfs}\n"),
-        on_file("btrfs", "- fs: {type: btrfs}\n"),
+        on_file("btrfs", "- btrfs: {}\n"),
         Kind { name: "NVMe (lab)", on: On::Lab("single") },
         Kind { name: "md RAID 10 (lab)", on: On::Lab("md-raid10") },
         Kind { name: "LVM striped (lab)", on: On::Lab("lvm-striped") },
@@ -123,7 +129,7 @@ fn said(findings: &Findings) -> Said {
     }
 }
 
-fn report(settings: &Settings, found: &[(&str, Said)]) -> String {
+fn report(settings: &Settings, found: &[(&str, Said)], missing: &[String]) -> String {
     let mut text = "# What Stend warns of on healthy, idle storage\n\n\
                     Written by `make signal`; everything above \"Notes\" is replaced by the next run. `quick` runs on every kind of storage, one after the\n\
                     other. Below: in how many cases a check warned or failed, which checks had no data to decide, and with • which caveats the run had. Every one of them\n\
@@ -152,6 +158,9 @@ fn report(settings: &Settings, found: &[(&str, Said)]) -> String {
     text += "\n## Verdicts\n\n| storage | verdict |\n|---|---|\n";
     for (name, said) in found {
         text += &format!("| {name} | {} |\n", said.verdict);
+    }
+    for why in missing {
+        text += &format!("\nNot measured: {why}.\n");
     }
     text + "\n"
 }
