@@ -7,10 +7,10 @@ use crate::stend::Stend;
 use crate::{Outcome, Settings, say, schedule};
 use std::path::Path;
 use std::time::Duration;
-use stend_analyse::stats::paired;
 use stend_base::{Bytes, Nanos};
 use stend_record::{BufferPages, TrialOutcome, TrialStatus};
 use stend_spec::workload::Pages;
+use stend_stats::paired;
 
 /// Who runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,7 +179,7 @@ fn row(cell: Cell, results: &[(Contender, usize, Measured)], blocks: usize) -> O
         };
         let ratio = paired::ratio(&effects(Contender::Stend, Contender::Fio)).ok_or("too few blocks")?;
         let floor = paired::floor(&effects(Contender::Again, Contender::Stend));
-        let mean = |who| stend_analyse::stats::mean(&of(who, None)).unwrap_or_default();
+        let mean = |who| stend_stats::mean(&of(who, None)).unwrap_or_default();
         Ok::<Compared, String>(Compared { stend: mean(Contender::Stend), fio: mean(Contender::Fio), ratio, floor })
     };
     Ok(Row { cell, iops: compare(|m| m.iops)?, latency: compare(|m| m.latency_ns)? })

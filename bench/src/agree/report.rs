@@ -94,7 +94,7 @@ fn within(compared: &Compared) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_analyse::stats::paired;
+    use stend_stats::paired;
 
     fn compared(effects: &[f64]) -> Compared {
         Compared { stend: 1.0, fio: 1.0, ratio: paired::ratio(effects).unwrap(), floor: None }

@@ -4,15 +4,15 @@ use super::generate::{LEVEL, Latencies, Rates, normal};
 use std::collections::BTreeMap;
 use stend_analyse::at_look;
 use stend_analyse::findings::{Quantile, QuantileValue};
-use stend_analyse::latency::Distribution;
 use stend_analyse::limits::{CHANGE_LEAST, CHANGE_P};
 use stend_analyse::rates::estimate;
-use stend_analyse::stats::change_points::change_points;
-use stend_analyse::stats::mean;
-use stend_analyse::stats::quotient::{self, Figure};
 use stend_base::random::Random;
 use stend_base::{Millionths, Share};
 use stend_spec::until::{Until, is_look};
+use stend_stats::change_points::change_points;
+use stend_stats::distribution::Distribution;
+use stend_stats::mean;
+use stend_stats::quotient::{self, Figure};
 
 /// Interleaved blocks of a planned run.
 pub const BLOCKS: usize = 6;

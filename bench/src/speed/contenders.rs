@@ -9,9 +9,9 @@ use crate::stend::Stend;
 use crate::{Outcome, Settings, say, schedule};
 use std::path::Path;
 use std::time::Duration;
-use stend_analyse::stats::{mean, paired};
 use stend_base::{Histogram, Nanos, Share};
 use stend_record::TrialStatus;
+use stend_stats::{mean, paired};
 
 /// fio is started this often to learn what a start costs.
 const STARTS: u32 = 10;

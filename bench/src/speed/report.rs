@@ -152,7 +152,7 @@ fn name(peer: Peer) -> &'static str {
 mod tests {
     use super::super::experiment;
     use super::*;
-    use stend_analyse::stats::paired;
+    use stend_stats::paired;
 
     fn shown(effects: [f64; 6]) -> String {
         row("write /dev/null, depth 1, plain calls", 5e6, 2e6, effects)

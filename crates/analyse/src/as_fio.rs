@@ -9,12 +9,12 @@ pub use latency::{LatencyAsFio, Marks};
 
 use crate::operations::{OpLatency, latencies};
 use crate::rates::{rates, window_series};
-use crate::stats::{mean, variance};
 use crate::trials::{CaseTrials, Counting, by_case};
 use stend_base::{Nanos, Result};
 use stend_plan::Plan;
 use stend_record::RunRecord;
 use stend_spec::workload::{Op, Trial};
+use stend_stats::{mean, variance};
 
 /// Kinds of I/O that fio has, in its order; writes of zeroes it has not.
 pub const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Discard, Op::Sync];

@@ -8,13 +8,13 @@ use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT};
 use crate::objective::{holds, windows};
 use crate::phrase::{both, pick};
 use crate::search;
-use crate::stats::mean;
 use stend_base::{Lang, Nanos, Say, Share, format};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
 use stend_record::app::Instance;
 use stend_record::{RunRecord, Sample, TrialOutcome, TrialRecord};
 use stend_spec::app::{App, CPU_PERIOD};
+use stend_stats::mean;
 
 /// What the searches for instances found, those that began.
 pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<DensityFinding> {

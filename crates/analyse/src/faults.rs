@@ -138,19 +138,5 @@ fn tail(trial: &TrialRecord, outcome: &TrialOutcome, at: Nanos) -> Option<(Nanos
     before.quantile(Share(0.99)).zip(after.quantile(Share(0.99)))
 }
 
-/// Median and largest of values of which some are only known to be larger than what a trial could show (`None`). The median is
-/// `None` where too few are known, and so is the largest where one is not.
-pub fn middle_and_most(values: &[Option<f64>]) -> (Option<f64>, Option<f64>) {
-    let mut all: Vec<f64> = values.iter().map(|value| value.unwrap_or(f64::INFINITY)).collect();
-    all.sort_by(f64::total_cmp);
-    let at = |index: usize| all.get(index).copied().filter(|value| value.is_finite());
-    let half = all.len() / 2;
-    let middle = match all.len() % 2 {
-        1 => at(half),
-        _ => half.checked_sub(1).and_then(at).zip(at(half)).map(|(low, high)| (low + high) / 2.0),
-    };
-    (middle, all.len().checked_sub(1).and_then(at))
-}
-
 #[cfg(test)]
 mod tests;

@@ -4,13 +4,13 @@
 use crate::findings::ReplayFinding;
 use crate::phrase::{both, pick};
 use crate::series::INTERVAL;
-use crate::stats::line;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Histogram, Lang, Nanos, Say, Share, format};
 use stend_record::RunRecord;
 use stend_spec::trace::Replay;
 use stend_spec::workload::Op;
+use stend_stats::line;
 
 /// Of each stream of a case that replays a trace at a pace, over all trials that count.
 pub fn of_case(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<ReplayFinding> {

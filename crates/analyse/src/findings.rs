@@ -27,6 +27,8 @@ use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
 use stend_record::observed::Submissions;
 use stend_spec::workload::Op;
+pub use stend_stats::estimate::{Basis, Estimate};
+pub use stend_stats::quantile::{Quantile, QuantileValue};
 pub use sweep::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 
 /// Everything derived from one run.
@@ -260,46 +262,6 @@ pub struct Rates {
     pub throughput: Estimate,
 }
 
-/// A value with the interval that covers the true one with 95 % confidence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The value: mean over trials.
-    pub value: f64,
-    /// 95 % interval; `None` with the reason in `basis`.
-    pub interval: Option<(f64, f64)>,
-    /// Where the interval comes from.
-    pub basis: Basis,
-}
-
-impl Estimate {
-    /// Half of the interval relative to the value; `None` without an interval or a value.
-    pub fn half_width(&self) -> Option<f64> {
-        // The lower end is cut at 0, the upper one is not.
-        self.interval.filter(|_| self.value > 0.0).map(|(_, high)| (high - self.value) / self.value)
-    }
-}
-
-/// Where an interval comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Basis {
-    /// t interval over the means of interleaved trials.
-    Trials {
-        /// Number of trials.
-        n: u32,
-    },
-    /// t interval over batch means inside one trial, independence accepted.
-    Batches {
-        /// Number of batches.
-        n: u32,
-    },
-    /// Too few trials, and batches were not independent or too few.
-    TooFew {
-        /// Number of trials.
-        n: u32,
-    },
-}
-
 /// One operation of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpFinding {
@@ -346,58 +308,6 @@ pub struct Service {
     pub max: Nanos,
     /// I/Os that began and whose end was not seen.
     pub censored: u64,
-}
-
-/// One quantile of a latency distribution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Quantile {
-    /// Share of I/Os at or below.
-    pub q: Share,
-    /// The value, or why there is none.
-    pub value: QuantileValue,
-    /// 95 % order-statistic interval over the effective number of I/Os, which follows from how much the trials differ.
-    /// `None` where that is too small for a finite one, where it cannot be told (a single short trial, or one of an open
-    /// loop), or where the interval reaches I/Os whose end was not seen.
-    pub interval: Option<(Nanos, Nanos)>,
-}
-
-/// Value of a quantile.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QuantileValue {
-    /// The latency.
-    At(Nanos),
-    /// It reaches I/Os whose end was not seen: more than this.
-    Above(Nanos),
-    /// Not enough I/Os for a two-sided interval.
-    NotEnough {
-        /// I/Os seen.
-        have: u64,
-        /// I/Os needed.
-        need: u64,
-    },
-    /// As another tool printed it: the smallest and the largest over jobs and trials, which nobody can merge. `None`: it printed
-    /// none for one of them.
-    Printed(Option<(Nanos, Nanos)>),
-}
-
-impl QuantileValue {
-    /// The one latency that it is: ours, or the only one that another tool printed.
-    pub fn single(self) -> Option<Nanos> {
-        match self {
-            QuantileValue::At(value) => Some(value),
-            QuantileValue::Printed(Some((least, most))) => (least == most).then_some(least),
-            QuantileValue::Above(_) | QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => None,
-        }
-    }
-
-    /// The smallest and the largest of what another tool printed, where these are not one latency.
-    pub fn range(self) -> Option<(Nanos, Nanos)> {
-        match self {
-            QuantileValue::Printed(range) => range.filter(|(least, most)| least != most),
-            _ => None,
-        }
-    }
 }
 
 /// Result of one check.

@@ -3,10 +3,10 @@
 
 use crate::findings::{CaseFinding, Findings, Headline};
 use crate::limits::{CHANGE_LEAST, CHANGE_P};
-use crate::stats::change_points::change_points;
 use std::collections::BTreeMap;
 use stend_base::Share;
 use stend_spec::workload::Op;
+use stend_stats::change_points::change_points;
 
 /// What of a case is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! Records in, findings out: every statistic, every check, every verdict. Pure: no clock, no I/O.
+//! Records in, findings out: every check, every verdict; the statistics are those of `stend-stats`. Pure: no clock, no I/O.
 #![forbid(unsafe_code)]
 
 mod analysis;
@@ -31,7 +31,6 @@ pub mod gate;
 mod grade;
 pub mod history;
 pub mod io_log;
-pub mod latency;
 mod leading;
 pub mod limits;
 pub mod live;
@@ -43,10 +42,10 @@ mod phrase;
 mod precision;
 pub mod preview;
 pub mod prober;
+mod pts;
 pub mod rates;
 pub mod search;
 mod series;
-pub mod stats;
 mod steady;
 pub mod submitted;
 mod sweeps;
@@ -65,7 +64,7 @@ pub use charts::history::charts as history_charts;
 pub use charts::timeline::{Row, Timeline, timeline};
 pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
-pub use faults::{Recovery, beyond, ended_by_cut, middle_and_most, seconds};
+pub use faults::{Recovery, beyond, ended_by_cut, seconds};
 pub use findings::Findings;
 pub use forewarn::forewarn;
 pub use history::history;
@@ -78,5 +77,6 @@ pub use phrase::{
     sizes as sizes_in_words, verified as verified_in_words,
 };
 pub use precision::Looks;
+pub use stend_stats::middle_and_most;
 pub use told::is_cache_known;
 pub use widths::at_look;

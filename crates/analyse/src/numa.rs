@@ -3,7 +3,6 @@
 
 use crate::findings::{CaseFinding, NumaCell, NumaFinding, OfLocal};
 use crate::phrase::{both, pick, rate};
-use crate::stats::{mean, paired};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
 use stend_base::{Lang, Say, format};
@@ -11,6 +10,7 @@ use stend_plan::{Case, Plan};
 use stend_record::RunRecord;
 use stend_spec::topology::{Numa, Topology};
 use stend_spec::workload::Op;
+use stend_stats::{mean, paired};
 
 /// The matrices of a run. `trials` and `cases` are in the same order.
 pub(crate) fn findings(

@@ -1,9 +1,7 @@
 //! The operations of one case: their latencies over all its trials, and what is found about each.
 
 use crate::findings::{OpFinding, Service};
-use crate::latency::Distribution;
 use crate::limits::BATCH_INTERVALS;
-use crate::stats::effective;
 use crate::trials::CaseTrials;
 use crate::{rates, told};
 use std::collections::BTreeSet;
@@ -11,6 +9,8 @@ use stend_base::Share;
 use stend_record::TrialOutcome;
 use stend_spec::keys::STREAMS;
 use stend_spec::workload::{OPS, Op};
+use stend_stats::distribution::Distribution;
+use stend_stats::effective;
 
 /// Quantiles of every operation.
 const QUANTILES: [Share; 3] = [Share(0.5), Share(0.99), Share(0.999)];

@@ -5,7 +5,6 @@ use crate::findings::{CaseFinding, Headline, OpFinding, PrecisionFinding};
 use crate::limits::{PRECISION, RUN_SHORTER, TRIALS_PUBLISHABLE, WINDOW_SUGGESTED};
 use crate::operations::{latencies, op_finding};
 use crate::series::{Cell, INTERVAL};
-use crate::stats::{batch_means, levels, mean, variance};
 use crate::steady::Rounds;
 use crate::trials::{CaseTrials, Counting};
 use crate::widths::{at_look, widths};
@@ -18,6 +17,7 @@ use stend_record::{JobTotals, TrialOutcome, TrialRecord};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::until::{Until, is_look};
 use stend_spec::workload::Op;
+use stend_stats::{batch_means, levels, mean, variance};
 
 /// What a run remembers of the trials of each case, to tell when they are enough.
 #[derive(Debug, Clone, Default)]

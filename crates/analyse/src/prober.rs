@@ -4,7 +4,6 @@
 //! What the load completed meanwhile tells the two apart.
 
 use crate::findings::{OtherOp, ProberFinding, Quantile, QuantileValue, SilenceFinding, SilenceKind, Stood};
-use crate::latency::Distribution;
 use crate::limits::{PROBER_SHARE, STANDSTILL_PERIODS, STANDSTILL_QUIET, STOOD_EXPECTED};
 use crate::phrase::{both, pick};
 use crate::series::{self, INTERVAL};
@@ -14,6 +13,7 @@ use stend_base::{Lang, Nanos, Say, Share, format, say};
 use stend_record::probes::{Probes, Silence};
 use stend_spec::prober::{NoProber, Prober, Probing};
 use stend_spec::workload::Op;
+use stend_stats::distribution::Distribution;
 
 /// Quantiles of the response.
 const QUANTILES: [Share; 2] = [Share(0.5), Share(0.99)];

@@ -1,11 +1,11 @@
 //! Rates of a case over its measuring windows, with their intervals.
 
-use crate::findings::{Basis, Estimate, Rates};
+use crate::findings::Rates;
 use crate::limits::BATCH_INTERVALS;
 use crate::series::{self, Cell};
-use crate::stats::{batch_means, mean, t_interval};
 use crate::trials::{CaseTrials, Counting};
 use stend_spec::workload::Op;
+use stend_stats::estimate::{self, Estimate};
 
 /// Rates of the operations `ops` of one stream, or of all.
 ///
@@ -46,24 +46,13 @@ fn window_cells(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op]) -> Vec<Ce
 
 /// Mean of the trials with the t interval over them; with a single trial, over the batch means of its `single_series`.
 pub fn estimate(trials: &[f64], single_series: &[f64]) -> Estimate {
-    let value = mean(trials).unwrap_or(0.0);
-    let n = trials.len() as u32;
-    if let Some(interval) = t_interval::interval(trials) {
-        return Estimate { value, interval: Some(interval), basis: Basis::Trials { n } };
-    }
-    match batch_means::batches(single_series, BATCH_INTERVALS) {
-        Some(found) if n == 1 => {
-            let half = found.half_width();
-            let interval = Some(((value - half).max(0.0), value + half));
-            Estimate { value, interval, basis: Basis::Batches { n: found.pairs().len() as u32 } }
-        }
-        _ => Estimate { value, interval: None, basis: Basis::TooFew { n } },
-    }
+    estimate::estimate(trials, single_series, BATCH_INTERVALS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::Basis;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Nanos;

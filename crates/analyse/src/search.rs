@@ -2,7 +2,6 @@
 //! decides while a run goes on is the one by which its file is judged.
 
 use crate::findings::{SearchFinding, SearchedRate};
-use crate::latency::Distribution;
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
 use crate::objective;
 use crate::phrase::{both, pick};
@@ -13,6 +12,7 @@ use stend_plan::{Outcome, Plan};
 use stend_record::{RunRecord, TrialOutcome, TrialStatus};
 use stend_spec::search::{Look, Search};
 use stend_spec::workload::Op;
+use stend_stats::distribution::Distribution;
 
 /// What a trial means for what comes next. `case` is its index in the plan.
 pub fn step(plan: &Plan, case: u32, outcome: &TrialOutcome) -> Outcome {

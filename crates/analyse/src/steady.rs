@@ -3,7 +3,7 @@
 use crate::findings::{CaseFinding, Headline, SteadyFinding};
 use crate::limits::STEADY_ROUNDS;
 use crate::phrase::{both, headline, pick};
-use crate::stats::pts::Window;
+use crate::pts::Window;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, Share, format};
 use stend_plan::Plan;

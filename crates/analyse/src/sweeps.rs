@@ -5,10 +5,10 @@ use crate::charts::family::{Family, Kind, Member, Parameter, families};
 use crate::findings::{CaseFinding, Headline, QuantileValue, Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 use crate::limits::{SWEEP_LEVEL, USL_DEVIATION, USL_SPREAD};
 use crate::phrase::{both, pick};
-use crate::stats::{knee, usl};
 use stend_base::{Lang, Nanos, Say, Share, format};
 use stend_plan::Plan;
 use stend_spec::workload::Op;
+use stend_stats::{knee, usl};
 
 /// Most sweeps of a run that are told; the others are in its charts.
 const SWEEPS_MAX: usize = 24;

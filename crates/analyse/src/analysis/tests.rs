@@ -267,9 +267,9 @@ proptest! {
 
     #[test]
     fn a_quantile_lies_inside_its_interval(parts in prop::collection::vec(sparse(), 1..9), q in 0.01f64..0.9999, effect in 1.0f64..9.0) {
-        let mut distribution = crate::latency::Distribution::default();
+        let mut distribution = stend_stats::distribution::Distribution::default();
         for part in &parts {
-            let mut trial = crate::latency::Distribution::default();
+            let mut trial = stend_stats::distribution::Distribution::default();
             trial.add(part);
             distribution.join(&trial);
         }

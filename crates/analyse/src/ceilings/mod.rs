@@ -17,7 +17,6 @@ pub use demand::Demand;
 use crate::check::stretch::{length, stretches};
 use crate::cpu::busy;
 use crate::findings::{Bound, CaseFinding, CeilingFinding, CeilingUse, Headline, Resource, UnknownCeiling};
-use crate::stats::mean;
 use crate::trials::CaseTrials;
 use measured::{is_calibrated, of_engine};
 use model::Decision;
@@ -25,6 +24,7 @@ use related::{Rate, alone, doubled, relieved};
 use stend_base::{Share, say};
 use stend_plan::Plan;
 use stend_record::RunRecord;
+use stend_stats::mean;
 use storage::of_storage;
 
 /// Puts into each case how near it is to its ceilings. Without calibration only what is clearly the bound is told.

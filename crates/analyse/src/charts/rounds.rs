@@ -6,7 +6,7 @@ use super::{caps, from_zero};
 use crate::chart::{Axis, Chart, Pane, Scale, Unit};
 use crate::findings::Headline;
 use crate::phrase::{both, pick};
-use crate::stats::pts::Window;
+use crate::pts::Window;
 use crate::steady::{rates, series};
 use stend_base::{Say, format, say};
 use stend_record::RunRecord;

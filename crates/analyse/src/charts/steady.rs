@@ -6,11 +6,11 @@ use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit
 use crate::findings::Headline;
 use crate::limits::{STEADY_RANGE, STEADY_ROUNDS};
 use crate::phrase::{both, pick};
-use crate::stats::pts::Window;
-use crate::stats::{line, mean};
+use crate::pts::Window;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
 use stend_spec::workload::Op;
+use stend_stats::{line, mean};
 
 /// Fewest trials: through two any line fits.
 const TRIALS_MIN: usize = 3;

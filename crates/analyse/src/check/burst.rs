@@ -5,10 +5,10 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::phrase::{both, pick};
 use crate::series;
-use crate::stats::plateau;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Bytes, format, say};
 use stend_spec::workload::{Op, Stream};
+use stend_stats::plateau;
 
 /// Intervals of a value of the series: 1 s.
 const SECOND: usize = 10;

@@ -6,13 +6,13 @@ use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
 use crate::phrase::{both, pick};
-use crate::stats::t_interval;
 use crate::submitted;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunRecord;
 use stend_record::sample::DiskCounters;
 use stend_spec::workload::{Op, Stream, Sync};
+use stend_stats::t_interval;
 
 /// H41: as many I/Os are in flight at the device as the case keeps in flight.
 pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {

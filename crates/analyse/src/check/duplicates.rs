@@ -4,11 +4,11 @@ use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::COINCIDENCES_EXPECTED;
 use crate::phrase::both;
-use crate::stats::coincidence;
 use crate::trials::{CaseTrials, Counting};
 use std::collections::HashMap;
 use stend_base::{format, say};
 use stend_spec::workload::Op;
+use stend_stats::coincidence;
 
 /// Three values of a trial that agree with those of another only if both are the same measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,11 +8,11 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{CACHE_FILLED, CACHE_FILLING, CACHE_WARMED};
 use crate::phrase::{both, pick};
 use crate::series::{self, Cell, INTERVAL};
-use crate::stats::mean;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Nanos, Say, format, say};
 use stend_record::RunRecord;
 use stend_spec::workload::Op;
+use stend_stats::mean;
 
 /// How the begin of a case relates to what came later.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,11 +4,11 @@ use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::phrase::{both, pick};
-use crate::stats::{self, t_interval};
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Lang, Say, format, say};
 use stend_record::JobTotals;
+use stend_stats::t_interval;
 
 /// H40: load threads got a CPU when they wanted one, and none was busy all the time.
 pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
@@ -143,7 +143,7 @@ impl Shares {
     fn said(&self, limit: f64, lang: Lang) -> String {
         let percent = |share: f64| format::percent(share, lang);
         let most = percent(self.most());
-        let Some(mean) = stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) else { return most };
+        let Some(mean) = stend_stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) else { return most };
         let text = match t_interval::interval(&self.0) {
             Some((low, high)) if mean > limit && percent(mean) != percent(limit) && low <= limit => {
                 pick(lang, "{m} (from {l} to {h})", "{m} (от {l} до {h})")

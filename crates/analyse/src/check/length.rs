@@ -9,11 +9,11 @@ use crate::limits::{BATCHES_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::rates;
 use crate::series::{self, Cell};
-use crate::stats::batch_means;
-use crate::stats::mser::{self, WarmUp};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Nanos, format, say};
 use stend_spec::workload::Op;
+use stend_stats::batch_means;
+use stend_stats::mser::{self, WarmUp};
 
 /// Intervals of one value of the method: 1 s.
 const SECOND: usize = 10;

@@ -7,12 +7,12 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_DOWN, STEP_SECONDS};
 use crate::phrase::{both, pick};
 use crate::series::{self, Cell};
-use crate::stats::{mean, plateau};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunRecord;
 use stend_record::sample::IoLimit;
 use stend_spec::workload::{Op, Stream};
+use stend_stats::{mean, plateau};
 
 /// Intervals of a value of the series: 1 s.
 const SECOND: usize = 10;

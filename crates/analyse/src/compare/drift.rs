@@ -5,9 +5,9 @@ use super::{ByBlock, Comparison, Metric};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::DRIFT_T;
 use crate::phrase::{both, pick};
-use crate::stats::mean;
 use std::collections::BTreeMap;
 use stend_base::{Say, format, say};
+use stend_stats::mean;
 
 /// Fewer blocks show a direction by chance.
 const BLOCKS_MIN: usize = 4;

@@ -4,8 +4,8 @@
 use super::{Comparison, Doubt, Floor, Metric, Noise};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::both;
-use crate::stats::{paired, quotient};
 use stend_base::{Lang, Say, format, say};
+use stend_stats::{paired, quotient};
 
 /// Fewer distances are no floor: as with blocks, six are the least that say anything at 5 %.
 const DISTANCES_MIN: usize = 6;

@@ -3,10 +3,10 @@
 
 use super::{ByBlock, Comparison, Doubt, Mean, Metric, Pairing, Ratio};
 use crate::findings::{CheckResult, CheckStatus};
-use crate::stats::mean;
-use crate::stats::quotient::{self, Figure, Part};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Say, say};
+use stend_stats::mean;
+use stend_stats::quotient::{self, Figure, Part};
 
 /// The means of a table: by run, its rates first. Only where there are two ratios or more.
 pub(super) fn means(comparison: &Comparison, pairing: Pairing) -> Vec<Mean> {

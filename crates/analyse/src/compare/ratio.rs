@@ -6,11 +6,11 @@ use super::{ByBlock, Doubt, Judged, P, Pairing, QUANTILE, Ratio, RatioBasis, Rat
 use crate::by_trial::figures_of;
 use crate::findings::{Headline, OpFinding, QuantileValue, Rates};
 use crate::operations::{OpLatency, latencies};
-use crate::stats::quotient::{self, Figure};
-use crate::stats::{order_statistic, signed_rank};
 use crate::trials::CaseTrials;
 use std::collections::{BTreeMap, BTreeSet};
 use stend_spec::workload::Op;
+use stend_stats::quotient::{self, Figure};
+use stend_stats::{order_statistic, signed_rank};
 
 /// I/Os that the rate of a case counts.
 const COUNTED: [Op; 4] = Op::IO;

@@ -8,8 +8,6 @@ mod verdict;
 
 use crate::chart::Chart;
 use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile, Rates};
-use crate::stats::quotient::Figure;
-use crate::stats::sign_flip::Probability;
 pub use floor::{Floor, Noise};
 pub use gate::{Blocks, GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 pub use layers::{LayerPrice, LayerRate};
@@ -17,6 +15,8 @@ pub use mean::{Mean, Metric};
 use stend_base::Say;
 use stend_record::RunState;
 use stend_spec::workload::Op;
+use stend_stats::quotient::Figure;
+use stend_stats::sign_flip::Probability;
 pub use verdict::{Doubt, Judged, Rule, Verdict};
 
 /// Runs compared with the first of them.

@@ -3,9 +3,9 @@
 
 use super::{CaseComparison, Comparison, Doubt, Judged, Metric, Ratio, RatioBasis, RatioValue, Rule, Verdict};
 use crate::limits::{FALSE_DIFFERENCE, MARGIN};
-use crate::stats::{holm, sign_flip, t_interval};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::workload::Op;
+use stend_stats::{holm, sign_flip, t_interval};
 
 /// Most blocks that are suggested for all cells: half an hour of a short suite (by eye).
 const BLOCKS_WAITED_FOR: u32 = 60;

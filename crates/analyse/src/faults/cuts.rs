@@ -1,6 +1,5 @@
 //! What is known of the cuts of power in the trials of one case: how many there were, and what was found of the data afterwards.
 
-use super::middle_and_most;
 use crate::check::bound;
 use crate::findings::{BackTimes, CutFinding};
 use crate::phrase::{both, pick};
@@ -8,6 +7,7 @@ use stend_base::{Lang, Nanos, Say, format};
 use stend_plan::Plan;
 use stend_record::verification::{Checked, Defect};
 use stend_record::{Back, Crash, EventKind, FaultMoment, RunRecord, TrialRecord};
+use stend_stats::middle_and_most;
 
 /// Whether a trial ended with the cut of power that its case asks for.
 pub fn ended_by_cut(run: &RunRecord, plan: &Plan, trial: &TrialRecord) -> bool {

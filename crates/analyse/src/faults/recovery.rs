@@ -1,9 +1,9 @@
 //! The course of a rate before and after an event, in figures (method §6.3).
 
 use crate::limits::{FAULT_BACK, FAULT_HELD, FAULT_HORIZON, FAULT_MEAN, FAULT_STALL_LEAST};
-use crate::stats::mean;
 use serde::{Deserialize, Serialize};
 use stend_base::{Nanos, Share};
+use stend_stats::mean;
 
 /// Intervals of a second.
 const SECOND: usize = 10;

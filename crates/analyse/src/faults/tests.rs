@@ -85,15 +85,6 @@ fn a_trial_in_which_nothing_came_says_nothing_and_errors_are_told() {
 }
 
 #[test]
-fn what_is_only_known_to_be_larger_is_never_left_out() {
-    assert_eq!(middle_and_most(&[Some(3.0), Some(1.0), Some(2.0)]), (Some(2.0), Some(3.0)));
-    assert_eq!(middle_and_most(&[Some(3.0), None, Some(2.0)]), (Some(3.0), None));
-    assert_eq!(middle_and_most(&[None, None, Some(2.0)]), (None, None));
-    assert_eq!(middle_and_most(&[Some(1.0), Some(2.0)]), (Some(1.5), Some(2.0)));
-    assert_eq!(middle_and_most(&[]), (None, None));
-}
-
-#[test]
 fn what_events_are_meant_to_do_is_no_finding_of_the_checks_and_their_course_is_drawn() {
     let disturbed = record();
     let status = |record: &RunRecord, id: &str| {

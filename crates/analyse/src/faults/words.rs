@@ -1,9 +1,9 @@
 //! What events did, in sentences.
 
-use super::middle_and_most;
 use crate::findings::{Caveat, FaultFinding, FaultTrial};
 use crate::phrase::{both, pick};
 use stend_base::{Lang, Nanos, Say, format};
+use stend_stats::middle_and_most;
 
 /// Less lost work than this, in seconds of full service, is not worth a sentence: it is shown as 0.0 s.
 const LOST_LEAST: f64 = 0.05;

@@ -3,12 +3,12 @@
 use crate::compare::{Blocks, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 use crate::findings::{CaseFinding, CheckStatus, Estimate, Findings, OpFinding, Quantile, QuantileValue};
 use crate::limits::TRIALS_PUBLISHABLE;
-use crate::stats::{levels, t_interval};
 use stend_base::Millionths;
 use stend_spec::gate::{Bound, GateLimit, Side};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::parse::nearest;
 use stend_spec::workload::Op;
+use stend_stats::{levels, t_interval};
 
 /// Every value that a limit fits, in the order of the limits, and the limits that fit none.
 pub(super) fn hold(limits: &[GateLimit], runs: &[(Option<usize>, &Findings)]) -> (Vec<LimitedValue>, Vec<UnfitLimit>) {

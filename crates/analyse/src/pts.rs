@@ -1,7 +1,7 @@
 //! The steady-state rule of SNIA's Solid State Storage Performance Test Specification over the last rounds of a load.
 
-use super::{line, mean};
 use crate::limits::{STEADY_RANGE, STEADY_ROUNDS, STEADY_SLOPE};
+use stend_stats::{line, mean};
 
 /// What the rule looks at: the last rounds, relative to their mean.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! The latency distribution of one operation over all trials of a case: merged, never averaged.
 
-use crate::findings::{Quantile, QuantileValue};
-use crate::stats::{effective, order_statistic};
+use super::quantile::{Quantile, QuantileValue};
+use super::{effective, order_statistic};
 use std::collections::BTreeMap;
 use stend_base::histogram::{Sparse, bucket, lower_edge};
 use stend_base::{Histogram, Nanos, Share};

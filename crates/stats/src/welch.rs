@@ -16,7 +16,7 @@ pub(super) fn freedom(in_a: f64, a: usize, in_b: f64, b: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::variance;
+    use crate::variance;
 
     #[test]
     fn few_values_of_unlike_spread_have_few_degrees_of_freedom() {
