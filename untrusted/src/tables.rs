@@ -49,7 +49,7 @@ fn shown_as_run(mut run: ImportedRun, before: Vec<Entry>, which: usize) {
 /// A table of published numbers, audited.
 pub fn published(bytes: &[u8]) {
     let Ok((table, unread)) = stend_interop::read(bytes, "fuzzed.csv") else { return };
-    let audit = stend_analyse::audit::audit(&table, unread, &[]);
+    let audit = stend_audit::audit(&table, unread, &[]);
     stend_report::audit_text(&audit, Lang::Ru, WIDTH, true);
     stend_report::audit_json(&audit);
     stend_report::audit_html(&audit, &table, Lang::En);

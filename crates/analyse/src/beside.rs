@@ -1,7 +1,6 @@
 //! A run beside numbers that others published: the same load looked up, the ratio, and everything in which the two differ or
 //! may differ. A printed number has no interval and its circumstances are a text, so there is no verdict.
 
-use crate::audit::Audit;
 use crate::compare::{ArmCondition, arm_conditions};
 use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile};
 use crate::phrase::both;
@@ -95,11 +94,12 @@ impl BesideRow {
     }
 }
 
-/// Puts a run beside a table, of which only layouts that contain `layout` count, if one is given. Errors: those of [`Plan::new`].
+/// Puts a run beside a table, of which only layouts that contain `layout` count, if one is given; `doubts` says which checks of an audit
+/// doubt a number. Errors: those of [`Plan::new`].
 pub fn beside(
     (run, findings): (&RunRecord, &Findings),
     table: &Published,
-    audit: &Audit,
+    doubts: &dyn Fn(&Claim) -> Vec<String>,
     layout: Option<&str>,
 ) -> Result<Beside> {
     let plan = run.plan()?;
@@ -113,7 +113,7 @@ pub fn beside(
                 let near = near(&claims, name, stream);
                 // A number may be the nearest to several cases.
                 used.extend(near.iter().copied().map(std::ptr::from_ref));
-                rows(&near, (found, asked), stream, audit)
+                rows(&near, (found, asked), stream, doubts)
             }
             Err(why) => {
                 unmatched.push((found.label.clone(), why));
@@ -188,12 +188,14 @@ fn near<'a>(claims: &[&'a Claim], name: &str, stream: &Stream) -> Vec<&'a Claim>
     nearest(claims.iter().filter(same).copied().collect(), stream)
 }
 
-fn rows(near: &[&Claim], (found, asked): (&CaseFinding, &Trial), stream: &Stream, audit: &Audit) -> Vec<BesideRow> {
+fn rows(
+    near: &[&Claim],
+    (found, asked): (&CaseFinding, &Trial),
+    stream: &Stream,
+    doubts: &dyn Fn(&Claim) -> Vec<String>,
+) -> Vec<BesideRow> {
     let one = |claim: &&Claim| {
         let quantity = quantity(claim)?;
-        let of = |doubt: &&crate::audit::Doubt| doubt.row == claim.row && doubt.what == claim.name();
-        let mut doubts: Vec<String> = audit.doubts.iter().filter(of).map(|doubt| doubt.check.to_string()).collect();
-        doubts.dedup();
         Some(BesideRow {
             layout: claim.layout.clone(),
             test: claim.test.clone(),
@@ -203,7 +205,7 @@ fn rows(near: &[&Claim], (found, asked): (&CaseFinding, &Trial), stream: &Stream
             theirs: claim.value?.value,
             ours: value(found, quantity),
             differences: differences(claim, asked, stream),
-            doubts,
+            doubts: doubts(claim),
         })
     };
     near.iter().filter_map(one).collect()

@@ -3,7 +3,6 @@
 
 mod analysis;
 pub mod as_fio;
-pub mod audit;
 pub mod beside;
 mod between_arms;
 mod by_target;

@@ -37,10 +37,7 @@ pub fn printed((least, most): (Nanos, Nanos), lang: Lang) -> String {
 
 /// One of two words.
 pub fn pick<'a>(lang: Lang, en: &'a str, ru: &'a str) -> &'a str {
-    match lang {
-        Lang::En => en,
-        Lang::Ru => ru,
-    }
+    lang.pick(en, ru)
 }
 
 /// A workload in words: `random read, 4 KiB, 32 in flight`; streams joined by ` + `.

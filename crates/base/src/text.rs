@@ -19,6 +19,14 @@ impl Lang {
         if locale.to_ascii_lowercase().starts_with("ru") { Lang::Ru } else { Lang::En }
     }
 
+    /// One of two words.
+    pub fn pick<'a>(self, en: &'a str, ru: &'a str) -> &'a str {
+        match self {
+            Lang::En => en,
+            Lang::Ru => ru,
+        }
+    }
+
     /// The language tag used in HTML and on the command line.
     pub fn tag(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! An audit for machines.
 
 use serde::Serialize;
-use stend_analyse::audit::{Audit, Gravity};
+use stend_audit::{Audit, Gravity};
 use stend_base::Say;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.

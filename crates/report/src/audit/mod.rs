@@ -2,7 +2,7 @@
 
 pub mod json;
 
-use stend_analyse::audit::{Audit, Checked, Doubt, Gravity};
+use stend_audit::{Audit, Checked, Doubt, Gravity};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Say, say};
 

@@ -4,7 +4,7 @@ use super::{bar, document, section, table};
 use crate::audit::{looked, place, summary};
 use crate::figures::NONE;
 use crate::markup::Markup;
-use stend_analyse::audit::{Audit, Checked, Doubt, Gravity, printed};
+use stend_audit::{Audit, Checked, Doubt, Gravity, printed};
 use stend_base::{Lang, Say, say};
 use stend_record::published::{Claim, Published};
 

@@ -3,7 +3,7 @@
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::audit::{looked, place, summary, values};
-use stend_analyse::audit::{Audit, Gravity};
+use stend_audit::{Audit, Gravity};
 use stend_base::{Lang, say};
 
 /// An audit for a person, at most `width` columns wide (40 at least).
@@ -34,7 +34,7 @@ pub fn audit_text(audit: &Audit, lang: Lang, width: usize, colour: bool) -> Stri
 fn checks(audit: &Audit, screen: &Screen) -> String {
     let lang = screen.lang;
     let names = audit.checks.iter().map(|check| width(check.name.get(lang))).max().unwrap_or(0);
-    let line = |check: &stend_analyse::audit::Checked| {
+    let line = |check: &stend_audit::Checked| {
         let start = match names * 2 <= screen.width {
             true => format!("{}  {}  ", check.id, left(check.name.get(lang), names)),
             false => format!("{}  ", check.id),

@@ -2,7 +2,7 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_analyse::audit::{Audit, Declared};
+use stend_audit::{Audit, Declared};
 use stend_base::{Result, say};
 use stend_record::published::Published;
 
@@ -11,7 +11,7 @@ pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let output = super::output(arguments, "output", say!("the audit", "проверку"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let suite = arguments.get_one::<String>("suite").map(|name| super::read_suite(name)).transpose()?;
-    let declared = suite.map(stend_analyse::audit::declared).transpose()?;
+    let declared = suite.map(stend_audit::declared).transpose()?;
     let (audit, table) = read(super::required(arguments, "TABLE"), &declared.unwrap_or_default())?;
     let html = || stend_report::audit_html(&audit, &table, out.lang);
     if super::to_standard_output(arguments, "output") {
@@ -32,5 +32,5 @@ pub fn read(name: &str, suite: &[Declared]) -> Result<(Audit, Published)> {
     let bytes =
         stend_sys::regular::bytes(name, stend_interop::FILE_MAX as u64).map_err(|why| super::unreadable(name, &why))?;
     let (table, unread) = stend_interop::read(&bytes, name)?;
-    Ok((stend_analyse::audit::audit(&table, unread, suite), table))
+    Ok((stend_audit::audit(&table, unread, suite), table))
 }

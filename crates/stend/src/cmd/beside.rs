@@ -24,7 +24,7 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
     let run = super::read(name, out)?;
     let findings = stend_analyse::judge(&run)?;
     let layout = arguments.get_one::<String>("layout").map(String::as_str);
-    let beside = stend_analyse::beside((&run, &findings), &published, &audit, layout)?;
+    let beside = stend_analyse::beside((&run, &findings), &published, &|claim| audit.doubting(claim), layout)?;
     let html = || stend_report::beside_html(&beside, out.lang);
     if super::to_standard_output(arguments, "output") {
         return out.result(&html());

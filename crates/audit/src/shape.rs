@@ -2,9 +2,8 @@
 //! the other way is a typing error or the edge of a cache.
 
 use super::{Cell, Found, Gravity, cell, doubt};
-use crate::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
-use crate::phrase::{both, pick};
-use stend_base::{format, say};
+use stend_analyse::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
+use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn shape(rows: &[Claim]) -> Found {
@@ -30,16 +29,12 @@ pub(super) fn shape(rows: &[Claim]) -> Found {
 }
 
 fn why(step: f64, dimension: Dimension) -> stend_base::Say {
-    both(|lang| {
+    Say::both(|lang| {
         let text = match dimension {
-            Dimension::Throughput => pick(
-                lang,
-                "With larger blocks the throughput is {x} lower than with the size before: a typing error, or the limit of a cache or of the largest transfer.",
+            Dimension::Throughput => lang.pick("With larger blocks the throughput is {x} lower than with the size before: a typing error, or the limit of a cache or of the largest transfer.",
                 "С более крупными блоками пропускная способность на {x} ниже, чем с предыдущими: опечатка либо граница кэша или наибольшего размера передачи.",
             ),
-            _ => pick(
-                lang,
-                "There are {x} more I/Os per second than with the smaller size before: a typing error, or a cache answered.",
+            _ => lang.pick("There are {x} more I/Os per second than with the smaller size before: a typing error, or a cache answered.",
                 "Операций в секунду на {x} больше, чем с предыдущим, меньшим размером: опечатка или ответы кэша.",
             ),
         };

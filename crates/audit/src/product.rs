@@ -1,8 +1,7 @@
 //! H84: a count that the text makes of others must be their product: 5 nodes with 7 drives each are no 42.
 
 use super::{Found, Gravity, doubt};
-use crate::phrase::{both, pick};
-use stend_base::{format, say};
+use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Most factors of one number.
@@ -43,9 +42,8 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
         let told = factors.iter().map(|f| format!("{} {}", f.printed, shown_unit(f)).trim().to_string());
         let told = told.collect::<Vec<_>>().join(" × ");
         let (shown, printed) = (product / number.factor, format!("{} {}", claim.printed, shown_unit(claim)));
-        let why = both(|lang| {
-            let text = pick(
-                lang,
+        let why = Say::both(|lang| {
+            let text = lang.pick(
                 "{f} = {p}, but the text says {s}: one of these numbers is wrong.",
                 "{f} = {p}, а в тексте {s}: одно из этих чисел неверно.",
             );
@@ -57,7 +55,7 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
                 .replace("{s}", printed.trim())
                 .replace("{f}", &told);
             let hint = other.map(|(factor, other)| {
-                pick(lang, " With `{o}` ({v}) in place of `{f}` it fits.", " С `{o}` ({v}) вместо `{f}` всё сходится.")
+                lang.pick(" With `{o}` ({v}) in place of `{f}` it fits.", " С `{o}` ({v}) вместо `{f}` всё сходится.")
                     .replace("{o}", &other.metric)
                     .replace("{v}", &other.printed)
                     .replace("{f}", &factor.metric)

@@ -3,10 +3,9 @@
 
 use super::implied::share;
 use super::{Found, Gravity, doubt};
-use crate::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
-use crate::phrase::{both, pick};
+use stend_analyse::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use stend_base::text::plural_ru;
-use stend_base::{format, say};
+use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension};
 
 /// Measured numbers; settings and relative numbers repeat for good reasons.
@@ -32,10 +31,8 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
             continue;
         }
         let row = twin.row;
-        let why = both(|lang| {
-            pick(
-                lang,
-                "Row {r}, another cell, has the same {d} digits; by chance the table would have {e} such pairs. One of the two may be a copy.",
+        let why = Say::both(|lang| {
+            lang.pick("Row {r}, another cell, has the same {d} digits; by chance the table would have {e} such pairs. One of the two may be a copy.",
                 "В строке {r}, то есть в другой ячейке, те же {d} {n}; случайно таких пар в таблице было бы {e}. Одно из двух чисел может быть копией.",
             )
             .replace("{n}", plural_ru(u64::from(digits), "цифра", "цифры", "цифр"))
@@ -68,10 +65,8 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
             continue;
         }
         let (row, printed) = (twin.row, &twin.printed);
-        let why = both(|lang| {
-            pick(
-                lang,
-                "Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and no measurement of its own.",
+        let why = Say::both(|lang| {
+            lang.pick("Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and no measurement of its own.",
                 "В строке {r}, то есть в другой ячейке, стоит {p}, что округляется до этого числа; случайно таких пар в таблице было бы {e}. Возможно, это округлённая копия, а не отдельное измерение.",
             )
             .replace("{r}", &row.to_string())

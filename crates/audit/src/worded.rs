@@ -2,9 +2,8 @@
 
 use super::words::{Firmness, Times, open, times as in_words};
 use super::{Cell, Doubt, Found, Gravity, cell, doubt, times};
-use crate::phrase::{both, pick};
 use stend_base::text::plural_ru;
-use stend_base::{Lang, say};
+use stend_base::{Lang, Say, say};
 use stend_record::published::{Claim, Dimension};
 
 /// Ratios by their metric, and the metrics that they are of; of several the first that the table has. A `ratio` that is a number is
@@ -89,22 +88,21 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
         ((of.value - of.half) / (base.value + base.half), (of.value + of.half) / (base.value - base.half));
     let (less, more) = ((said.value - high).max(0.0), (low - said.value).max(0.0));
     let gravity = gravity(said, less, more)?;
-    let (quotient, low, high) = [quotient, low, high].map(|value| both(|lang| times(value, lang))).into();
-    let why = both(|lang| {
+    let (quotient, low, high) = [quotient, low, high].map(|value| Say::both(|lang| times(value, lang))).into();
+    let why = Say::both(|lang| {
         let (l, h) = (low.get(lang), high.get(lang));
-        let rounding = pick(lang, " (from {l} to {h} given their rounding)", " (с учётом их округления от {l} до {h})");
-        let text = pick(
-            lang,
+        let rounding = lang.pick(" (from {l} to {h} given their rounding)", " (с учётом их округления от {l} до {h})");
+        let text = lang.pick(
             "The text says {s}, but the numbers printed for `{t}` give {q}{r}.",
             "В тексте сказано «{s}», а по напечатанным числам `{t}` выходит {q}{r}.",
         );
         let rounded = match gravity {
             Gravity::Wrong => "",
             Gravity::Warn if said.firmness == Firmness::Almost => {
-                pick(lang, " \"Almost\" means less, not more.", " «Почти» означает меньше, а не больше.")
+                lang.pick(" \"Almost\" means less, not more.", " «Почти» означает меньше, а не больше.")
             }
             Gravity::Warn => {
-                pick(lang, " The text rounds the difference up.", " В тексте разница округлена в большую сторону.")
+                lang.pick(" The text rounds the difference up.", " В тексте разница округлена в большую сторону.")
             }
         };
         let text = text.to_string() + rounded;

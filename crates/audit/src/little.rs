@@ -4,9 +4,8 @@
 use super::direction::is_mixed;
 use super::settings::Settings;
 use super::{Found, Gravity, as_printed, doubt, groups, times};
-use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use crate::phrase::{both, pick};
-use stend_base::{format, say};
+use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
+use stend_base::{Say, format, say};
 use stend_record::published::Claim;
 
 pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
@@ -26,27 +25,21 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
         };
         let (flying, depth) = (rate * latency.value, asked.depth);
         let most = as_printed(latency.claim, depth / rate).unwrap_or_default();
-        let why = both(|lang| {
+        let why = Say::both(|lang| {
             let text = match gravity {
-                Gravity::Wrong => pick(
-                    lang,
-                    "At this rate and latency {n} I/Os are in flight on average, but only {d} were asked for: one of the three numbers is wrong. If rate and depth are right, the latency is at most {l}.{u}",
+                Gravity::Wrong => lang.pick("At this rate and latency {n} I/Os are in flight on average, but only {d} were asked for: one of the three numbers is wrong. If rate and depth are right, the latency is at most {l}.{u}",
                     "При таких IOPS и задержке в очереди в среднем {n}, а запрошено только {d}: одно из трёх чисел неверно. Если верны IOPS и глубина очереди, задержка не больше {l}.{u}",
                 ),
-                Gravity::Warn => pick(
-                    lang,
-                    "At this rate and latency {n} I/Os are in flight on average, but {d} were asked for. Either the queue was not filled, or this is not the latency of the whole I/O.{u}",
+                Gravity::Warn => lang.pick("At this rate and latency {n} I/Os are in flight on average, but {d} were asked for. Either the queue was not filled, or this is not the latency of the whole I/O.{u}",
                     "При таких IOPS и задержке в очереди в среднем {n}, а запрошено {d}. Либо очередь не была заполнена, либо это задержка не всей операции.{u}",
                 ),
             };
             let unit = match thousands(share) {
-                Some(true) => pick(
-                    lang,
+                Some(true) => lang.pick(
                     " In a unit 1000 times smaller the latency would fit.",
                     " В единице, которая в 1000 раз мельче, задержка подошла бы.",
                 ),
-                Some(false) => pick(
-                    lang,
+                Some(false) => lang.pick(
                     " In a unit 1000 times larger the latency would fit.",
                     " В единице, которая в 1000 раз крупнее, задержка подошла бы.",
                 ),

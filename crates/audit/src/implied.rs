@@ -5,9 +5,8 @@ use super::carried::Links;
 use super::direction::is_one_way;
 use super::settings::{Asked, Settings};
 use super::{Cell, Doubt, Found, Gravity, as_printed, block_size, cell, doubt, groups, same_test, times};
-use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use crate::phrase::{both, pick};
-use stend_base::{format, say};
+use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
+use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>) -> Found {
@@ -89,16 +88,12 @@ fn latency_against(cell: Cell<'_>, share: f64, rate: (f64, f64, &Claim), asked: 
     };
     let printed = |seconds: f64| as_printed(cell.claim, seconds).unwrap_or_default();
     let (mean, most) = (printed(mean), printed(most));
-    let why = both(|lang| {
+    let why = Say::both(|lang| {
         let text = match gravity {
-            Gravity::Wrong => pick(
-                lang,
-                "At {x} IOPS with {d} in flight the mean latency is at most {m}, so this one is at most {k}.",
+            Gravity::Wrong => lang.pick("At {x} IOPS with {d} in flight the mean latency is at most {m}, so this one is at most {k}.",
                 "При {x} IOPS, когда в очереди {d}, средняя задержка не больше {m}, значит, эта — не больше {k}.",
             ),
-            Gravity::Warn => pick(
-                lang,
-                "At {x} IOPS with {d} in flight the mean latency is {m}, and the largest cannot be below the mean. Either the queue was not filled, or this is not the latency of the whole I/O.",
+            Gravity::Warn => lang.pick("At {x} IOPS with {d} in flight the mean latency is {m}, and the largest cannot be below the mean. Either the queue was not filled, or this is not the latency of the whole I/O.",
                 "При {x} IOPS, когда в очереди {d}, средняя задержка — {m}, а наибольшая не бывает меньше средней. Либо очередь не была заполнена, либо это задержка не всей операции.",
             ),
         };
@@ -116,9 +111,8 @@ fn rate_against(rate: Cell<'_>, latency: Cell<'_>, asked: &Asked<'_>) -> Option<
         return None;
     }
     let printed = format!("{} {}", latency.claim.printed, latency.claim.unit);
-    let why = both(|lang| {
-        pick(
-            lang,
+    let why = Say::both(|lang| {
+        lang.pick(
             "With {d} I/Os in flight and a mean latency of {p} no more than {x} IOPS are possible.",
             "Если в очереди {d}, а средняя задержка {p}, больше {x} IOPS быть не может.",
         )
@@ -138,10 +132,8 @@ fn links_against(latency: Cell<'_>, block: f64, (link, limit): (&Claim, f64), as
     }
     let flying = (limit * latency.value / block).max(1.0);
     let (name, row) = (&link.printed, link.row);
-    let why = both(|lang| {
-        pick(
-            lang,
-            "With all {d} I/Os in flight this latency would mean {x} IOPS or {b}, but `{n}` (row {r}) carries at most {l}. Either only about {f} were in flight, or this is not the latency of the whole I/O.",
+    let why = Say::both(|lang| {
+        lang.pick("With all {d} I/Os in flight this latency would mean {x} IOPS or {b}, but `{n}` (row {r}) carries at most {l}. Either only about {f} were in flight, or this is not the latency of the whole I/O.",
             "Если бы в очереди были все {d}, такая задержка означала бы {x} IOPS, то есть {b}, а канал `{n}` (строка {r}) пропускает не больше {l}. Либо в очереди было лишь около {f}, либо это задержка не всей операции.",
         )
         .replace("{d}", &format::count(asked.depth as u64))
@@ -162,10 +154,8 @@ fn flight_against(latency: Cell<'_>, (rate, half, from): (f64, f64, &Claim), dep
     if flying * (1.0 + rounding) >= f64::from(depth) * IN_FLIGHT_REACHED {
         return None;
     }
-    let why = both(|lang| {
-        pick(
-            lang,
-            "At this rate and latency {n} I/Os are in flight on average, but the table states at least {d}. Either the queue was not filled, or this is not the latency of the whole I/O.",
+    let why = Say::both(|lang| {
+        lang.pick("At this rate and latency {n} I/Os are in flight on average, but the table states at least {d}. Either the queue was not filled, or this is not the latency of the whole I/O.",
             "При таких IOPS и задержке в очереди в среднем {n}, а по таблице — не меньше {d}. Либо очередь не была заполнена, либо это задержка не всей операции.",
         )
         .replace("{n}", &times(flying, lang))

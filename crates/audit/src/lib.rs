@@ -1,5 +1,6 @@
 //! Judges numbers that others published, from nothing but themselves: what contradicts arithmetic, a law or another number
 //! of the same table. Pure. What a table does not hold cannot be checked, and is said to be so.
+#![forbid(unsafe_code)]
 
 mod bandwidth;
 mod carried;
@@ -23,7 +24,6 @@ mod words;
 
 pub use declared::{Declared, declared};
 
-use crate::phrase::pick;
 use carried::Links;
 use settings::Settings;
 use stend_base::text::plural_ru;
@@ -43,6 +43,16 @@ pub struct Audit {
     pub doubts: Vec<Doubt>,
     /// What could not be read, and so was not checked.
     pub unread: Vec<Unread>,
+}
+
+impl Audit {
+    /// Checks that doubt a number of the table.
+    pub fn doubting(&self, claim: &Claim) -> Vec<String> {
+        let of = |doubt: &&Doubt| doubt.row == claim.row && doubt.what == claim.name();
+        let mut checks: Vec<String> = self.doubts.iter().filter(of).map(|doubt| doubt.check.to_string()).collect();
+        checks.dedup();
+        checks
+    }
 }
 
 /// What a check could look at.
@@ -252,7 +262,7 @@ fn as_printed(claim: &Claim, value: f64) -> Option<String> {
 
 /// How a number compares with another one of which it is `ratio` times as much: `18 % more`, `2.50 times as much`.
 fn compared(ratio: f64, lang: Lang) -> String {
-    let (more, less) = (pick(lang, "more", "больше"), pick(lang, "less", "меньше"));
+    let (more, less) = (lang.pick("more", "больше"), lang.pick("less", "меньше"));
     match ratio {
         _ if ratio >= 2.0 => match lang {
             Lang::En => format!("{} times as much", times(ratio, lang)),

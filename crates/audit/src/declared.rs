@@ -2,7 +2,6 @@
 //! tell must agree, and what the suite plans must be in the table.
 
 use super::{Doubt, Found, Gravity, doubt};
-use crate::phrase::both;
 use stend_base::{Bytes, Error, Kind, Result, Say, format, say};
 use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::published::Claim;
@@ -99,7 +98,7 @@ pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
         places += 1;
         let found: Vec<Say> = [
             claim.block_size.filter(|is| *is != cell.block_size).map(|is| {
-                both(|l| {
+                Say::both(|l| {
                     let (is, asked) = (format::bytes(is, l), format::bytes(cell.block_size, l));
                     say!("block size {is}, in the suite {asked}", "блок {is}, в наборе {asked}").get(l).to_string()
                 })
@@ -117,7 +116,7 @@ pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
         .flatten()
         .collect();
         if !found.is_empty() {
-            let list = both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "));
+            let list = Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "));
             let (en, ru) = (&list.en, &list.ru);
             let why = say!(
                 "{en}: the number is of another load than the one declared.",

@@ -2,9 +2,8 @@
 //! baseline that was really used.
 
 use super::{Doubt, Found, Gravity, doubt};
-use crate::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
-use crate::phrase::{both, pick};
 use std::collections::BTreeMap;
+use stend_analyse::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
 use stend_base::{Say, say};
 use stend_record::published::{Claim, Dimension};
 
@@ -120,32 +119,27 @@ fn unity(claim: &Claim) -> f64 {
 }
 
 fn why(miss: Miss, other: Option<String>) -> Say {
-    both(|lang| {
+    Say::both(|lang| {
         let text = match miss {
-            Miss::Sign => pick(
-                lang,
+            Miss::Sign => lang.pick(
                 "The printed numbers say the opposite: the other one is faster.",
                 "Напечатанные числа говорят обратное: быстрее другой.",
             ),
-            Miss::Cut => pick(
-                lang,
+            Miss::Cut => lang.pick(
                 "The last digit was cut off instead of rounded.",
                 "Последняя цифра получена отбрасыванием, а не округлением.",
             ),
-            Miss::Digit => pick(
-                lang,
+            Miss::Digit => lang.pick(
                 "The last digit does not follow from the printed numbers; perhaps it was computed from others.",
                 "Последняя цифра не следует из напечатанных чисел; возможно, её вычислили по другим.",
             ),
-            Miss::Far => pick(
-                lang,
+            Miss::Far => lang.pick(
                 "It does not follow from the printed numbers that it refers to.",
                 "Из напечатанных чисел, к которым оно относится, это не следует.",
             ),
         };
         let used = other.as_ref().map(|layout| {
-            pick(
-                lang,
+            lang.pick(
                 " With `{l}` as the baseline this number and its neighbours are right.",
                 " Если считать от `{l}`, верны и это число, и соседние.",
             )

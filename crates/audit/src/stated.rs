@@ -5,7 +5,6 @@ use super::command::{Command, block_size};
 use super::settings::Settings;
 use super::words::duration;
 use super::{Found, Gravity, doubt};
-use crate::phrase::{both, pick};
 use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::published::{Claim, Dimension, Unread};
 
@@ -147,17 +146,16 @@ fn differ(said: &Fact<'_>, run: &Fact<'_>) -> bool {
 fn why(said: &Fact<'_>, run: &Fact<'_>) -> Say {
     let is_command = |claim: &Claim| COMMANDS.contains(&claim.metric.as_str());
     let (in_text, row) = (said.claim.metric.starts_with("config_") && !is_command(said.claim), run.claim.row);
-    both(|lang| {
-        let text = pick(
-            lang,
+    Say::both(|lang| {
+        let text = lang.pick(
             "The {t} states {s}, but the {w} (row {r}) says {c}: one of the two is not what was run.",
             "В {t} {s}, а в {w} (строка {r}) — {c}: в одном из двух мест указано не то, что запускали.",
         );
-        let place = if in_text { pick(lang, "text", "тексте") } else { pick(lang, "table", "таблице") };
+        let place = if in_text { lang.pick("text", "тексте") } else { lang.pick("table", "таблице") };
         let run_place = if is_command(run.claim) {
-            pick(lang, "command", "команде")
+            lang.pick("command", "команде")
         } else {
-            pick(lang, "job file", "файле задания")
+            lang.pick("job file", "файле задания")
         };
         text.replace("{t}", place)
             .replace("{w}", run_place)
@@ -171,19 +169,19 @@ impl Kind {
     /// What a load has, in words: "a run time of 1800 s", «время прогона 1800 с».
     fn stated(self, value: f64, lang: Lang) -> String {
         let text = match self {
-            Kind::Runtime => pick(lang, "a run time of {v}", "время прогона {v}"),
-            Kind::WorkingSet => pick(lang, "a working set of {v}", "рабочая область {v}"),
-            Kind::BlockSize => pick(lang, "a block size of {v}", "размер блока {v}"),
-            Kind::QueueDepth => pick(lang, "a queue depth of {v}", "глубина очереди {v}"),
-            Kind::Jobs if value == 1.0 => pick(lang, "{v} job", "{v} задание"),
-            Kind::Jobs => pick(lang, "{v} jobs", "число заданий {v}"),
+            Kind::Runtime => lang.pick("a run time of {v}", "время прогона {v}"),
+            Kind::WorkingSet => lang.pick("a working set of {v}", "рабочая область {v}"),
+            Kind::BlockSize => lang.pick("a block size of {v}", "размер блока {v}"),
+            Kind::QueueDepth => lang.pick("a queue depth of {v}", "глубина очереди {v}"),
+            Kind::Jobs if value == 1.0 => lang.pick("{v} job", "{v} задание"),
+            Kind::Jobs => lang.pick("{v} jobs", "число заданий {v}"),
         };
         text.replace("{v}", &self.value(value, lang))
     }
 
     fn value(self, value: f64, lang: Lang) -> String {
         match self {
-            Kind::Runtime => format!("{} {}", format::number(value, lang), pick(lang, "s", "с")),
+            Kind::Runtime => format!("{} {}", format::number(value, lang), lang.pick("s", "с")),
             Kind::WorkingSet | Kind::BlockSize => format::bytes(Bytes(value as u64), lang),
             Kind::QueueDepth | Kind::Jobs => format::count(value as u64),
         }

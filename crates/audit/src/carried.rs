@@ -5,8 +5,7 @@ use super::direction::is_one_way;
 use super::link::Link;
 use super::settings::Settings;
 use super::{Cell, Found, Gravity, block_size, cell, compared, doubt};
-use crate::phrase::{both, pick};
-use stend_base::{format, say};
+use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Metrics that are bytes, or I/Os, per second.
@@ -49,10 +48,8 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
             continue;
         }
         let (name, line, ratio) = (&row.printed, row.row, moved.value / limit);
-        let why = both(|lang| {
-            pick(
-                lang,
-                "`{n}` (row {r}) carries at most {l}, and this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or it is not the link that was used.",
+        let why = Say::both(|lang| {
+            lang.pick("`{n}` (row {r}) carries at most {l}, and this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or it is not the link that was used.",
                 "Канал `{n}` (строка {r}) пропускает не больше {l}, а здесь {x}. Либо часть данных по нему не шла (кэш или сжатие перед ним), либо использовался другой канал.",
             )
             .replace("{l}", &format::throughput(limit, lang))

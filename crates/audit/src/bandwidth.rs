@@ -2,7 +2,6 @@
 
 use super::slip::{self, Product, Slip};
 use super::{Found, Gravity, as_printed, compared, doubt};
-use crate::phrase::{both, pick};
 use stend_base::{Say, say};
 use stend_record::published::Claim;
 
@@ -39,29 +38,25 @@ fn alike(products: &[Product<'_>], of: &Product<'_>) -> Vec<u32> {
 }
 
 fn why(ratio: f64, slip: Option<&Slip>, expected: &str, alike: &[u32]) -> Say {
-    both(|lang| {
+    Say::both(|lang| {
         let text = match slip {
-            Some(_) => pick(
-                lang,
-                "The IOPS of this test make {e}; the throughput is {x}. This looks like a slip of units: {s}.",
+            Some(_) => lang.pick("The IOPS of this test make {e}; the throughput is {x}. This looks like a slip of units: {s}.",
                 "По IOPS этого теста выходит {e}, а напечатано {x}. Похоже на ошибку единиц: {s}.",
             ),
-            None => pick(
-                lang,
-                "The IOPS of this test make {e}; the throughput is {x}. No common slip of units explains it, so one of the two numbers is wrong.",
+            None => lang.pick("The IOPS of this test make {e}; the throughput is {x}. No common slip of units explains it, so one of the two numbers is wrong.",
                 "По IOPS этого теста выходит {e}, а напечатано {x}. Обычной ошибкой единиц это не объяснить: одно из двух чисел неверно.",
             ),
         };
         let text = text
-            .replace("{s}", slip.map_or("", |slip| pick(lang, slip.en, slip.ru)))
+            .replace("{s}", slip.map_or("", |slip| lang.pick(slip.en, slip.ru)))
             .replace("{x}", &compared(ratio, lang))
             .replace("{e}", expected);
         let shown = alike.iter().take(ROWS_SHOWN).map(u32::to_string).collect::<Vec<_>>().join(", ");
         let same = match alike.len() {
             0 => return text,
-            1 => pick(lang, " The same in row {r}.", " То же в строке {r}."),
-            2..=ROWS_SHOWN => pick(lang, " The same in rows {r}.", " То же в строках {r}."),
-            _ => pick(lang, " The same in rows {r} and {n} more.", " То же в строках {r} и ещё в {n}."),
+            1 => lang.pick(" The same in row {r}.", " То же в строке {r}."),
+            2..=ROWS_SHOWN => lang.pick(" The same in rows {r}.", " То же в строках {r}."),
+            _ => lang.pick(" The same in rows {r} and {n} more.", " То же в строках {r} и ещё в {n}."),
         };
         text + &same.replace("{r}", &shown).replace("{n}", &alike.len().saturating_sub(ROWS_SHOWN).to_string())
     })

@@ -3,8 +3,7 @@
 //! or there was more in flight than the table says.
 
 use super::{Cell, Found, Gravity, as_printed, block_size, cell, compared, doubt};
-use crate::limits::ABOVE_CEILING;
-use crate::phrase::{both, pick};
+use stend_analyse::limits::ABOVE_CEILING;
 use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension};
 
@@ -48,21 +47,15 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
 
 /// Above how much of what: `most` as printed is the fastest of `count` drives (`alone`), or all of them together.
 fn why(ratio: f64, alone: bool, count: usize, most: &str) -> Say {
-    both(|lang| {
+    Say::both(|lang| {
         let text = match (alone, ratio >= IN_FLIGHT_TOLD) {
-            (true, false) => pick(
-                lang,
-                "With one I/O in flight, as the table states, the fastest drive gives {m}; this is {x}. Either a cache served part of it, or more was in flight.",
+            (true, false) => lang.pick("With one I/O in flight, as the table states, the fastest drive gives {m}; this is {x}. Either a cache served part of it, or more was in flight.",
                 "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {m}, а здесь {x}. Либо часть операций обслужил кэш, либо в очереди их было больше.",
             ),
-            (true, true) => pick(
-                lang,
-                "With one I/O in flight, as the table states, the fastest drive gives {m}. At the latency of that drive this result takes about {f} in flight: either there were more than the table states, or a cache served them.",
+            (true, true) => lang.pick("With one I/O in flight, as the table states, the fastest drive gives {m}. At the latency of that drive this result takes about {f} in flight: either there were more than the table states, or a cache served them.",
                 "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {m}. При задержке этого диска для такого результата нужно около {f} операций в очереди: либо их было больше, чем указано, либо их обслужил кэш.",
             ),
-            (false, _) => pick(
-                lang,
-                "All {n} drives of the table together give {m}; this is {x}. Either a cache served part of it, or the system has drives that the table lacks.",
+            (false, _) => lang.pick("All {n} drives of the table together give {m}; this is {x}. Either a cache served part of it, or the system has drives that the table lacks.",
                 "Все диски таблицы (их {n}) вместе дают {m}, а здесь {x}. Либо часть операций обслужил кэш, либо в системе есть диски, которых нет в таблице.",
             ),
         };

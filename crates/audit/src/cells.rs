@@ -1,8 +1,7 @@
 //! H75: one number, printed twice and differently.
 
 use super::{Found, Gravity, doubt};
-use crate::phrase::{both, pick};
-use stend_base::say;
+use stend_base::{Say, say};
 use stend_record::published::Claim;
 
 pub(super) fn contradictions(rows: &[Claim]) -> Found {
@@ -16,8 +15,8 @@ pub(super) fn contradictions(rows: &[Claim]) -> Found {
             continue;
         }
         let (row, said) = (first.row, format!("{} {}", first.printed, first.unit));
-        let why = both(|lang| {
-            pick(lang, "Row {r} gives {s} for the same thing.", "В строке {r} для того же указано {s}.")
+        let why = Say::both(|lang| {
+            lang.pick("Row {r} gives {s} for the same thing.", "В строке {r} для того же указано {s}.")
                 .replace("{r}", &row.to_string())
                 .replace("{s}", said.trim())
         });
