@@ -1,6 +1,7 @@
-//! Files that are written by a program from what the code says: JSON Schemas and the table of suite keys.
+//! Files that are written by a program from what the code says: JSON Schemas, the tables of suite keys and the page of error codes.
 //! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
 
+mod errors;
 mod outputs;
 mod schema;
 mod suite;
@@ -23,6 +24,7 @@ pub struct File {
 /// Every file. `Err` is what to tell the user: the code says something that has no translation yet.
 pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
     let mut files = outputs::files(sources)?;
+    files.push(errors::page(sources)?);
     for kind in suite::KINDS {
         files.push(suite::schema(kind));
         files.push(suite::reference(kind, root)?);

@@ -16,7 +16,7 @@ const EXCEPTIONS: [&str; 3] = ["rule", "file", "because"];
 
 /// A rule looks at one file.
 type Rule = fn(&Source, &mut Vec<Finding>);
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     first_line,
     file_length,
     function_length,
@@ -25,6 +25,7 @@ const RULES: [Rule; 9] = [
     trailing_space,
     merge_marks,
     translations,
+    prose,
     machine_paths,
 ];
 
@@ -158,6 +159,34 @@ fn translations(source: &Source, findings: &mut Vec<Finding>) {
             _ => continue,
         };
         findings.push(Finding::new(&source.path, source.line(at), "translation", message));
+    }
+}
+
+/// How code gets at the words of a text for people, and how it could look for something in them.
+const WORDS: [&str; 5] = [".en", ".ru", ".get(Lang::En)", ".get(Lang::Ru)", ".render(Lang::En)"];
+const SEARCHES: [&str; 10] = [
+    ".contains(",
+    ".starts_with(",
+    ".ends_with(",
+    ".find(",
+    ".split(",
+    ".split_once(",
+    ".strip_prefix(",
+    ".strip_suffix(",
+    " == \"",
+    " != \"",
+];
+
+/// Meaning is in codes, kinds and variants: a text may be worded anew at any time.
+fn prose(source: &Source, findings: &mut Vec<Finding>) {
+    let code = if source.path.starts_with("crates/") { source.production.as_str() } else { "" };
+    for words in WORDS {
+        for at in scan::find_all(code, words) {
+            if SEARCHES.iter().any(|search| code[at + words.len()..].starts_with(search)) {
+                let message = "a text for people is searched: decide by a code, a kind or a variant";
+                findings.push(Finding::new(&source.path, source.line(at), "prose", message));
+            }
+        }
     }
 }
 

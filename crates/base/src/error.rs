@@ -1,79 +1,63 @@
 //! The one error type: what we tried, on what, why not, and what the user can do about it.
 
+use crate::code::{Code, Kind};
 use crate::text::{Lang, Say};
 use serde::{Deserialize, Serialize};
-
-/// Class of an error; it decides the exit code of the process (documented in `stend --help`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Our own defect: something that cannot happen did.
-    Bug,
-    /// Wrong command line.
-    Usage,
-    /// A suite or stand file is invalid.
-    Spec,
-    /// The environment does not allow the run (permissions, space, kernel).
-    Preflight,
-    /// Refused because data could be lost.
-    Unsafe,
-    /// The target failed an I/O.
-    TargetIo,
-    /// Data read back differ from data written.
-    Verification,
-    /// A host or its worker is gone.
-    HostLost,
-    /// The run file cannot be read or written.
-    RunFile,
-    /// Stopped by the user; what was measured is kept.
-    Interrupted,
-    /// Stopped by SIGTERM; what was measured is kept.
-    Terminated,
-    /// A comparison fell below its gate.
-    GateFailed,
-    /// A comparison cannot tell whether it falls below its gate.
-    Inconclusive,
-}
-
-impl Kind {
-    /// Exit code of a process that ends with this error.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Kind::Bug => 1,
-            Kind::Usage => 2,
-            Kind::Spec => 3,
-            Kind::Preflight => 4,
-            Kind::Unsafe => 5,
-            Kind::TargetIo => 6,
-            Kind::Verification => 7,
-            Kind::HostLost => 8,
-            Kind::GateFailed => 10,
-            Kind::Inconclusive => 11,
-            Kind::RunFile => 12,
-            Kind::Interrupted => 130,
-            Kind::Terminated => 143,
-        }
-    }
-}
 
 /// An error of the world, ready to be shown: message and, where we know one, the way out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error {
     /// Class, and with it the exit code.
     pub kind: Kind,
+    /// What exactly, for programs.
+    pub code: Code,
     /// What we tried, on what, and why it failed.
     pub message: Say,
     /// What the user can do.
     pub hint: Option<Say>,
+    /// Where in a file that somebody wrote; the message begins with it.
+    pub place: Option<Place>,
+}
+
+/// A place in a file that somebody wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The file as it was named.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u64,
+    /// Column, from 1; `None`: the whole line is meant.
+    pub column: Option<u64>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        self.column.map_or(Ok(()), |column| write!(f, ":{column}"))
+    }
 }
 
 /// Result with our [`Error`], boxed so that the happy path stays small.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 impl Error {
-    /// A new error without a hint.
-    pub fn new(kind: Kind, message: Say) -> Box<Error> {
-        Box::new(Error { kind, message, hint: None })
+    /// A new error without a hint, by its kind or, where it has one of its own, its code.
+    pub fn new(code: impl Into<Code>, message: Say) -> Box<Error> {
+        let code = code.into();
+        Box::new(Error { kind: code.kind(), code, message, hint: None, place: None })
+    }
+
+    /// An error of kind `Spec`, whose message begins with its place.
+    pub fn at(place: Place, message: &Say) -> Box<Error> {
+        let Say { en, ru } = message;
+        let error = Error::new(Kind::Spec, crate::say!("{place}: {en}", "{place}: {ru}"));
+        Box::new(Error { place: Some(place), ..*error })
+    }
+
+    /// The same as an error of another kind or code.
+    pub fn instead(self: Box<Self>, code: impl Into<Code>) -> Box<Error> {
+        let code = code.into();
+        Box::new(Error { kind: code.kind(), code, ..*self })
     }
 
     /// The same error with advice.
@@ -120,5 +104,38 @@ mod tests {
         assert_eq!(error.render(Lang::En), "error: it is mounted\nhint: unmount it");
         assert_eq!(error.render(Lang::Ru), "ошибка: он смонтирован\nсовет: размонтируйте его");
         assert_eq!(error.kind.exit_code(), 5);
+    }
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own_name_that_leads_back_to_it() {
+        let word = |value: String| value.to_lowercase();
+        for kind in [
+            Kind::Bug,
+            Kind::Usage,
+            Kind::Spec,
+            Kind::Preflight,
+            Kind::Unsafe,
+            Kind::TargetIo,
+            Kind::Verification,
+            Kind::HostLost,
+            Kind::RunFile,
+            Kind::Interrupted,
+            Kind::Terminated,
+            Kind::GateFailed,
+            Kind::Inconclusive,
+        ] {
+            let code = Code::from(kind);
+            assert_eq!((code.kind(), word(format!("{code:?}"))), (kind, word(format!("{kind:?}"))));
+        }
+    }
+
+    #[test]
+    fn a_message_begins_with_its_place_and_another_code_brings_its_kind() {
+        let place = |column| Place { file: "s.yaml".into(), line: 4, column };
+        let error = Error::at(place(Some(7)), &say!("no", "нет"));
+        assert_eq!((error.message.en.as_str(), error.message.ru.as_str()), ("s.yaml:4:7: no", "s.yaml:4:7: нет"));
+        assert_eq!(Error::at(place(None), &say!("no", "нет")).message.en, "s.yaml:4: no");
+        let other = error.clone().instead(Code::RunFileDamaged);
+        assert_eq!((other.kind, other.code, other.place), (Kind::RunFile, Code::RunFileDamaged, error.place));
     }
 }

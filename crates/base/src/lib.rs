@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buckets;
+pub mod code;
 pub mod distribution;
 pub mod error;
 pub mod format;
@@ -13,7 +14,8 @@ pub mod random;
 pub mod text;
 pub mod units;
 
-pub use error::{Error, Kind, Result};
+pub use code::{Code, Kind};
+pub use error::{Error, Place, Result};
 pub use histogram::Histogram;
 pub use text::{Lang, Say};
 pub use units::{Bytes, MilliIops, Millionths, Nanos, Share};

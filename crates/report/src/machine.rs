@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use expect_test::expect_file;
-    use stend_base::{Say, say};
+    use stend_base::{Place, Say, say};
     use stend_record::{Level, Refusal, Signature, WriteAccess};
 
     #[test]
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn an_error_is_one_line_with_its_exit_code() {
-        let error = Error::new(stend_base::Kind::Preflight, say!("no room", "нет места"))
-            .hint(say!("make room", "освободите место"));
+        let place = Place { file: "s.yaml".into(), line: 4, column: Some(7) };
+        let error = Error::at(place, &say!("no room", "нет места")).hint(say!("make room", "освободите место"));
         expect_file!["../tests/golden/error.json"].assert_eq(&(error_json(&error) + "\n"));
     }
 

@@ -53,7 +53,7 @@ use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 
 /// Parses a suite. `file` names it in errors; kind of every error is `Spec`.
 pub fn suite(text: &str, file: &str) -> Result<Suite> {
-    parsed(text, file).map_err(|error| {
+    suite_of_options(text, file).map_err(|error| {
         error.or_hint(say!(
             "docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from",
             "все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`"
@@ -61,7 +61,8 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     })
 }
 
-fn parsed(text: &str, file: &str) -> Result<Suite> {
+/// The same of a text that was made of options: nobody is told where the format is described.
+pub fn suite_of_options(text: &str, file: &str) -> Result<Suite> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &keys::SUITE)?;
     let name = map.required("suite", name)?;

@@ -6,7 +6,7 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::AliasLimits;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Kind, Place, Result, Say, say};
 
 /// Largest file that is read.
 pub const SIZE_MAX: usize = 1 << 20;
@@ -22,6 +22,12 @@ pub struct Position {
     pub line: u64,
     /// Column.
     pub column: u64,
+}
+
+impl Position {
+    fn in_file(self, file: &str) -> Place {
+        Place { file: file.to_string(), line: self.line, column: Some(self.column) }
+    }
 }
 
 /// A value with its position.
@@ -99,14 +105,19 @@ pub fn parse_up_to(text: &str, file: &str, most: usize) -> Result<Node> {
 }
 
 fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
-    let place = error.location().map(|l| format!(":{}:{}", l.line(), l.column())).unwrap_or_default();
     let detail = error.without_snippet().to_string();
     // The library's sentence ends with its own copy of the place.
     let detail = detail.split(" at line ").next().unwrap_or_default();
     // Advice for programmers, not for whoever wrote the file.
     let detail = shortened(detail.split(", set ").next().unwrap_or_default().trim());
-    let Say { en, ru } = in_words(&detail);
-    let told = Error::new(Kind::Spec, say!("{file}{place}: {en}", "{file}{place}: {ru}"));
+    let told = in_words(&detail);
+    let told = match error.location().map(|location| position(&location)) {
+        Some(at) => Error::at(at.in_file(file), &told),
+        None => {
+            let Say { en, ru } = told;
+            Error::new(Kind::Spec, say!("{file}: {en}", "{file}: {ru}"))
+        }
+    };
     told.hint(match detail.starts_with(TWICE) {
         true => say!("remove one of them", "удалите один из них"),
         false => say!(
@@ -159,9 +170,7 @@ impl Node {
 
 /// An error that starts with `file:line:column`.
 pub fn error_at(file: &str, at: Position, message: Say) -> Box<Error> {
-    let Position { line, column } = at;
-    let (en, ru) = (shortened(&message.en), shortened(&message.ru));
-    Error::new(Kind::Spec, say!("{file}:{line}:{column}: {en}", "{file}:{line}:{column}: {ru}"))
+    Error::at(at.in_file(file), &Say { en: shortened(&message.en), ru: shortened(&message.ru) })
 }
 
 /// Most characters of a message that are shown: what a user wrote is in it, which may be a key of a megabyte.

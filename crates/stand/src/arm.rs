@@ -5,7 +5,7 @@ use crate::command::execute;
 use crate::owner::{Note, Owner};
 use crate::roots::Roots;
 use serde::{Deserialize, Serialize};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Kind, Result, say};
 use stend_record::EventKind;
 use stend_spec::arm::{Observation, Switch, Tunable, line};
 use stend_spec::permission::Permission;
@@ -157,7 +157,7 @@ pub fn may_execute(permission: &Permission, lines: &[String]) -> Result<()> {
     }
     let shown = lines.join("`, `");
     Err(Error::new(
-        Kind::Unsafe,
+        Code::CommandsNotAllowed,
         say!(
             "arms or events of the suite change this host or execute commands on it: `{shown}`",
             "варианты или события набора изменяют эту машину или выполняют на ней команды: `{shown}`"

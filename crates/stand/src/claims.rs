@@ -6,7 +6,7 @@ use crate::owner::{self, Note, Owner};
 use crate::roots::Roots;
 use crate::{identity, permission};
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::Refusal;
 use stend_sys::Claim;
 use stend_sys::claim::{DeviceRequest, Lease, NotClaimed, OwnDirectory};
@@ -57,7 +57,7 @@ pub(crate) fn explain(path: &str, error: NotClaimed) -> Box<Error> {
     match error {
         NotClaimed::Leased(note) => permission::refused(path, &[owner::refusal(&note)]),
         NotClaimed::DiskLocked => Error::new(
-            Kind::Unsafe,
+            Code::TargetRefused,
             say!(
                 "cannot claim `{path}`: another program holds the lock of the whole disk",
                 "не удаётся занять `{path}`: блокировку всего диска держит другая программа"
@@ -78,7 +78,7 @@ pub(crate) fn explain(path: &str, error: NotClaimed) -> Box<Error> {
 pub(crate) fn changed(path: &str, what: &Say) -> Box<Error> {
     let Say { en, ru } = what;
     Error::new(
-        Kind::Unsafe,
+        Code::TargetChanged,
         say!(
             "refused to write to `{path}`: it changed since it was looked at ({en})",
             "запись в `{path}` отклонена: после проверки цель изменилась ({ru})"

@@ -1,6 +1,6 @@
 //! From what a target is and what the user said: may it be written? Pure.
 
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::{Refusal, Sampled, TargetFacts, TargetKind, UNKNOWN_DATA, WriteAccess};
 use stend_spec::permission::Permission;
 
@@ -48,14 +48,14 @@ fn confirmed(
                 "запись в `{path}` отклонена: `--overwrite-signature` без `--confirm`"
             ),
         };
-        return Err(Error::new(Kind::Unsafe, message).hint(hint));
+        return Err(Error::new(Code::NotConfirmed, message).hint(hint));
     }
     let missing: Vec<&String> = signatures.iter().filter(|s| !permission.overwrite_signatures.contains(s)).collect();
     if !missing.is_empty() {
         let Say { en, ru } = carried(signatures, facts.contents.as_ref());
         let flags = signature_flags(&missing);
         return Err(Error::new(
-            Kind::Unsafe,
+            Code::SignatureNotNamed,
             say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"),
         )
         .hint(say!("if that may be lost, add {flags}", "если это можно потерять, добавьте {flags}")));
@@ -121,8 +121,10 @@ fn unknown_data(contents: &Sampled) -> Say {
 pub(crate) fn refused(path: &str, reasons: &[Refusal]) -> Box<Error> {
     let why = joined(reasons);
     let (en, ru) = (why.en, why.ru);
-    let error =
-        Error::new(Kind::Unsafe, say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"));
+    let error = Error::new(
+        Code::TargetRefused,
+        say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"),
+    );
     match reasons.first().and_then(way_out) {
         Some(hint) => error.hint(hint),
         None => error,

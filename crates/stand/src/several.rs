@@ -6,7 +6,7 @@ use crate::permission::{flags, may_be_named, may_write};
 use crate::prepare::{Need, Prepared, dry_run, may_begin, prepare};
 use crate::testfile;
 use std::path::PathBuf;
-use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Code, Error, Kind, Result, Say, say};
 use stend_record::Rehearsal;
 use stend_record::{EventKind, TargetFacts, WriteAccess};
 use stend_spec::permission::Permission;
@@ -71,7 +71,7 @@ fn must_be_named(target: &TargetFacts, permission: &Permission) -> Result<()> {
         "refused to write to `{path}`: no `--confirm` names it, its identity is `{identity}`",
         "запись в `{path}` отклонена: ни один `--confirm` её не называет, идентичность цели — `{identity}`"
     );
-    Err(Error::new(Kind::Unsafe, message).hint(say!(
+    Err(Error::new(Code::NotConfirmed, message).hint(say!(
         "if everything on it may be lost, give {flags}; or leave it out",
         "если всё, что на ней есть, можно потерять, укажите {flags}; или не указывайте это устройство"
     )))

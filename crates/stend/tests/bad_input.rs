@@ -71,6 +71,10 @@ fn an_invalid_suite_names_file_line_and_column() {
     let suite = scratch.file("bad.yaml", &SMALL.replace("block_size", "blok_size"));
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", "/var/tmp"]), 3);
     assert!(stderr.contains("bad.yaml:7:") && stderr.contains("did you mean `block_size`"), "{stderr}");
+    let (_, error) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", "/var/tmp", "--json"]), 3);
+    let error: serde_json::Value = serde_json::from_str(&error).expect("one line of JSON");
+    assert_eq!((&error["error"]["code"], &error["error"]["place"]["line"]), (&"spec".into(), &7.into()), "{error}");
+    assert!(error["error"]["place"]["file"].as_str().is_some_and(|file| file.ends_with("bad.yaml")), "{error}");
 }
 
 #[test]

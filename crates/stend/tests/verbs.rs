@@ -39,7 +39,9 @@ fn a_comparison_can_be_written_as_one_page_and_needs_two_runs_or_arms() {
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", A]), 2);
     assert!(stderr.contains("fewer than two arms of it were measured"), "{stderr}");
     expect_exit(&mut stend(&scratch, &[&["compare"][..], &[A; 65]].concat()), 2);
-    expect_exit(&mut stend(&scratch, &["compare", A, "R-1999"]), 2);
+    let (_, error) = expect_exit(&mut stend(&scratch, &["compare", A, "R-1999", "--json"]), 2);
+    let error: serde_json::Value = serde_json::from_str(&error).expect("one line of JSON");
+    assert_eq!((&error["error"]["code"], &error["error"]["kind"]), (&"run_unknown".into(), &"usage".into()), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 
 /// How long a worker may take until it speaks: a round trip, a login, and the start of a process that is there.
 const HELLO_LIMIT: Duration = Duration::from_secs(90);
@@ -188,10 +188,12 @@ impl Remote {
 
     fn unreachable(&self, complaint: &str) -> Box<Error> {
         let (name, said) = (&self.destination, complaint.trim());
-        Error::new(Kind::HostLost, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}")).hint(say!(
-            "`ssh {name} true` must work without a question; a key and a known host are needed",
-            "`ssh {name} true` должна работать без вопросов; нужны ключ и известный ключ машины"
-        ))
+        Error::new(Code::HostUnreachable, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}")).hint(
+            say!(
+                "`ssh {name} true` must work without a question; a key and a known host are needed",
+                "`ssh {name} true` должна работать без вопросов; нужны ключ и известный ключ машины"
+            ),
+        )
     }
 }
 

@@ -91,11 +91,8 @@ impl Ready {
     /// read-only, or its device is gone.
     pub fn open(&mut self, writable: bool, direct: bool) -> Result<IoFile> {
         let before = self.opened.contains(&(writable, direct));
-        let file = self.prepared.open(writable, direct).map_err(|mut error| {
-            if before && error.kind == Kind::Preflight {
-                error.kind = Kind::TargetIo;
-            }
-            error
+        let file = self.prepared.open(writable, direct).map_err(|error| {
+            if before && error.kind == Kind::Preflight { error.instead(Kind::TargetIo) } else { error }
         })?;
         if !before {
             self.opened.push((writable, direct));

@@ -112,6 +112,23 @@ fn a_text_that_was_not_translated_is_found() {
 }
 
 #[test]
+fn a_decision_by_the_words_of_a_text_is_found() {
+    for text in [
+        "fn g() { error.message.en.contains(\"full\") }\n",
+        "fn g() { say.get(Lang::En).starts_with(\"x\") }\n",
+        "fn g() { if what.ru == \"размер\" {} }\n",
+    ] {
+        assert_eq!(in_rust(text), ["prose:5"], "{text}");
+    }
+    for text in [
+        "fn g() { say.en == say.ru || say.en.is_empty() || error.code == Code::Usage }\n",
+        "#[cfg(test)]\nmod tests { fn g() { error.message.en.contains(\"full\") } }\n",
+    ] {
+        assert_eq!(in_rust(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn a_folder_of_one_machine_is_found_in_every_text() {
     for folder in MACHINE {
         assert_eq!(in_rust(&format!("fn g() {{ f(\"{folder}x\") }}\n")), ["machine-path:5"]);

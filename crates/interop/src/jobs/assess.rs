@@ -2,7 +2,7 @@
 
 use super::{Imported, World, files};
 use crate::jobs::Weight;
-use stend_base::{Error, Kind, Result, Say};
+use stend_base::{Error, Result, Say};
 
 /// What becomes of a file.
 #[derive(Debug)]
@@ -43,16 +43,10 @@ pub fn assess(name: &str, bytes: &[u8], world: &World) -> Outcome {
             Outcome::Losses(changed.map(|note| note.said()).collect())
         }
         // Why it fails even so is what has to be changed.
-        Err(lenient) if is_placed(&lenient) && is_placed(&error) => Outcome::Refused(lenient),
-        Err(lenient) if is_placed(&lenient) => Outcome::Unclear(error),
+        Err(lenient) if lenient.place.is_some() && error.place.is_some() => Outcome::Refused(lenient),
+        Err(lenient) if lenient.place.is_some() => Outcome::Unclear(error),
         Err(lenient) => Outcome::Unclear(lenient),
     }
-}
-
-/// Whether an error begins with file and line.
-fn is_placed(error: &Error) -> bool {
-    let place = error.message.en.split(": ").next().unwrap_or_default();
-    error.kind == Kind::Spec && place.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
@@ -68,12 +62,5 @@ mod tests {
         assert!(told.len() == 1 && told[0].en.starts_with("x.fio:4: `nice`") && told[0].ru.starts_with("x.fio:4: "));
         let Outcome::Refused(error) = of("[a]\nrw=randread\n") else { panic!("refused") };
         assert!(error.message.en.starts_with("x.fio:1: no `size`"), "{error}");
-    }
-
-    #[test]
-    fn a_reason_without_a_place_is_unclear() {
-        let error = |text: &str| Error::new(Kind::Spec, Say::same(text));
-        assert!(is_placed(&error("a b.fio:12: no")) && is_placed(&error("command:3: no")));
-        assert!(!is_placed(&error("what these jobs ask for: suite.yaml:3:5: no")) && !is_placed(&error("no: 3")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Place, Result, Say, say};
 use stend_spec::parse::distance;
 
 /// Longest value of another tool that is repeated in a message.
@@ -28,8 +28,7 @@ impl JobPlace {
 
     /// The error that something is wrong there.
     pub(super) fn error(&self, message: Say) -> Box<Error> {
-        let Say { en, ru } = message;
-        Error::new(Kind::Spec, say!("{self}: {en}", "{self}: {ru}"))
+        Error::at(Place { file: shown(&self.file), line: u64::from(self.line), column: None }, &message)
     }
 }
 

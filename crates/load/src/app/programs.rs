@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_spec::app::{App, Program};
 
 /// Directories that are looked into after those of PATH: users other than root do not have them there.
@@ -264,7 +264,7 @@ fn versions_of(directory: &Path) -> Vec<PathBuf> {
 
 fn missing(program: Program, name: &str) -> Box<Error> {
     let packages = program.packages();
-    Error::new(Kind::Preflight, say!("`{name}` is not installed", "`{name}` не установлен"))
+    Error::new(Code::ProgramMissing, say!("`{name}` is not installed", "`{name}` не установлен"))
         .hint(Say::same(format!("`apt-get install {packages}`")))
 }
 

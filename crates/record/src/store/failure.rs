@@ -3,14 +3,14 @@
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::Path;
-use stend_base::{Bytes, Error, Kind, Lang, Say, format, say};
+use stend_base::{Bytes, Code, Error, Kind, Lang, Say, format, say};
 
 /// The file could not be made.
 pub fn cannot_create(path: &Path, error: &io::Error) -> Box<Error> {
     let shown = path.display();
     if error.kind() == io::ErrorKind::AlreadyExists {
         return Error::new(
-            Kind::RunFile,
+            Code::RunFileExists,
             say!(
                 "cannot create the run file `{shown}`: it exists",
                 "не удаётся создать файл прогона `{shown}`: он уже существует"

@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 
 /// First bytes of every SQLite database.
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -129,6 +129,7 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
             "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",
             "у него версия формата {version}, а эта программа знает только версию {FORMAT_VERSION}"
         ))
+        .instead(Code::RunFileVersion)
         .hint(hint));
     }
     let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());

@@ -3,7 +3,7 @@
 use super::EXTENSION;
 use super::runs::{KnownRun, known_runs};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 
 /// Most candidates that an error lists.
 const LISTED_MAX: usize = 5;
@@ -100,7 +100,7 @@ fn last(runs: &[&KnownRun], directory: &Path) -> Result<Found> {
 fn is_gone(run: &KnownRun) -> Box<Error> {
     let (id, file) = (&run.name, run.path.display());
     Error::new(
-        Kind::Usage,
+        Code::RunUnknown,
         say!("the file of the run `{id}` is gone: `{file}`", "файла прогона `{id}` больше нет: `{file}`"),
     )
     .hint(say!(
@@ -111,7 +111,7 @@ fn is_gone(run: &KnownRun) -> Box<Error> {
 
 fn is_directory(argument: &str) -> Box<Error> {
     Error::new(
-        Kind::Usage,
+        Code::RunUnknown,
         say!(
             "`{argument}` is a directory, and no run has this name",
             "`{argument}` — каталог, а прогона с таким именем нет"
@@ -121,7 +121,7 @@ fn is_directory(argument: &str) -> Box<Error> {
 }
 
 fn no_file(argument: &str) -> Box<Error> {
-    Error::new(Kind::Usage, say!("there is no run file `{argument}`", "нет файла прогона `{argument}`"))
+    Error::new(Code::RunUnknown, say!("there is no run file `{argument}`", "нет файла прогона `{argument}`"))
         .hint(how_to_name())
 }
 
@@ -134,14 +134,14 @@ fn how_to_name() -> Say {
 
 fn no_runs(directory: &Path) -> Box<Error> {
     let shown = directory.display();
-    Error::new(Kind::Usage, say!("there are no runs in `{shown}`", "в `{shown}` нет прогонов"))
+    Error::new(Code::RunUnknown, say!("there are no runs in `{shown}`", "в `{shown}` нет прогонов"))
         .hint(say!("make one with `stend run quick --on PATH`", "выполните его: `stend run quick --on ПУТЬ`"))
 }
 
 fn no_such(argument: &str, runs: &[&KnownRun]) -> Box<Error> {
     let latest = list(runs.iter().copied());
     Error::new(
-        Kind::Usage,
+        Code::RunUnknown,
         say!(
             "no run has an id that begins with `{argument}`, or this label",
             "нет прогона с меткой `{argument}` или с номером, который так начинается"
@@ -154,7 +154,7 @@ fn ambiguous(argument: &str, fitting: &[&KnownRun]) -> Box<Error> {
     let count = fitting.len();
     let some = list(fitting.iter().copied());
     Error::new(
-        Kind::Usage,
+        Code::RunAmbiguous,
         say!("{count} runs begin with `{argument}`", "прогонов, имена которых начинаются с `{argument}`: {count}"),
     )
     .hint(say!("name one of them: {some}", "укажите один из них: {some}"))
@@ -171,7 +171,7 @@ fn list<'a>(runs: impl Iterator<Item = &'a KnownRun>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::Lang;
+    use stend_base::{Kind, Lang};
 
     fn directory_with(ids: &[&str]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();

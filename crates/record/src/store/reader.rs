@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 
 /// How long reading waits for a writer that is just folding its log into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -224,7 +224,7 @@ fn is_of_another_form(error: &(dyn std::error::Error + 'static)) -> bool {
 fn another_form(path: &Path, why: &dyn std::fmt::Display) -> Box<Error> {
     let shown = path.display();
     Error::new(
-        Kind::RunFile,
+        Code::RunFileVersion,
         say!(
             "the run file `{shown}` was written by a build of Stend whose form of it is another one: {why}",
             "файл прогона `{shown}` записан сборкой Stend с другой его формой: {why}"
@@ -239,7 +239,7 @@ fn another_form(path: &Path, why: &dyn std::fmt::Display) -> Box<Error> {
 pub(super) fn damaged(path: &Path, why: &str) -> Box<Error> {
     let shown = path.display();
     Error::new(
-        Kind::RunFile,
+        Code::RunFileDamaged,
         say!("the run file `{shown}` is damaged: {why}", "файл прогона `{shown}` повреждён: {why}"),
     )
     .hint(say!(

@@ -9,7 +9,7 @@ use super::runs::{KnownRun, known_runs};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Kind, Result, say};
 
 /// What SQLite keeps beside a database, after its name.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -69,7 +69,7 @@ fn held(path: &Path) -> Result<File> {
         Err(NotHeld::Taken) => {
             let shown = path.display();
             Err(Error::new(
-                Kind::Preflight,
+                Code::RunGoesOn,
                 say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
             )
             .hint(say!("`stend stop {shown}` ends it", "завершить его: `stend stop {shown}`")))

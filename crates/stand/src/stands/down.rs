@@ -12,7 +12,7 @@ use crate::roots::Roots;
 use crate::{claims, contents, identity, marks, permission};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::EventKind;
 
 /// How long something that was undone may still be seen.
@@ -152,7 +152,7 @@ fn must_be_idle(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         if let Some(run) = lease.and_then(|lease| claims::live(roots, &lease)).or(inside) {
             let why = permission::refused(&path, &[run]);
             let Say { en, ru } = &why.message;
-            return Err(Error::new(Kind::Unsafe, say!("the stand is in use: {en}", "стенд используется: {ru}")));
+            return Err(Error::new(Code::StandInUse, say!("the stand is in use: {en}", "стенд используется: {ru}")));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Kind, Result, say};
 use stend_spec::stand::Side;
 
 /// How long a lock may be held by a process that only just began; by eye, far above what a busy machine takes to begin one.
@@ -320,7 +320,7 @@ impl Journal {
             Ok(()) if is_named(file, &self.directory.join(FILE)) => Ok(()),
             Ok(()) => Err(cannot(&shown, &std::io::ErrorKind::NotFound.into())),
             Err(TryLockError::WouldBlock) => Err(Error::new(
-                Kind::Unsafe,
+                Code::StandInUse,
                 say!(
                     "another process works on the stand in `{shown}`",
                     "со стендом в `{shown}` работает другой процесс"

@@ -7,7 +7,7 @@ use super::step::{Deed, Spot, format_blocks};
 use super::{Watch, drives};
 use crate::exports;
 use crate::roots::{Roots, number, text};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Kind, Result, say};
 use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
@@ -286,7 +286,7 @@ pub(super) fn must_have<'a>(deeds: impl IntoIterator<Item = &'a Deed>) -> Result
     packages.dedup();
     let (lacking, packages) = (lacking.join("`, `"), packages.join(" "));
     Err(Error::new(
-        Kind::Preflight,
+        Code::ProgramMissing,
         say!(
             "this host lacks the programs `{lacking}`, which the stand needs",
             "на этой машине нет программ, нужных стенду: `{lacking}`"

@@ -38,7 +38,7 @@ use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_record::{RunRecord, store};
 use stend_spec::order::NamedText;
 use stend_spec::suite::Suite;
@@ -88,7 +88,7 @@ fn suite_text(name: &str) -> Result<(NamedText, PathBuf)> {
     }
     let text = stend_sys::regular::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
         Error::new(
-            Kind::Spec,
+            Code::SuiteUnknown,
             say!("cannot read the suite `{name}`: {en}", "не удаётся прочитать набор `{name}`: {ru}"),
         )
         .hint(match stend_spec::parse::nearest(name, crate::suites::ALL.iter().map(|suite| suite.name)) {
@@ -107,6 +107,6 @@ fn read_suite(name: &str) -> Result<Suite> {
 
 /// A file that the user names and that cannot be read.
 fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(Kind::Usage, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"))
+    Error::new(Code::FileUnreadable, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"))
         .hint(say!("name a file that exists and that you may read", "укажите существующий файл, доступный для чтения"))
 }

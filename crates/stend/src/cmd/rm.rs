@@ -5,7 +5,7 @@ use crate::save;
 use clap::ArgMatches;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Kind, Result, say};
 use stend_record::store::{self, Found};
 
 /// A run that is to be removed.
@@ -68,7 +68,7 @@ fn doom(name: &str, out: &Out) -> Result<Doomed> {
     if stend_run::is_going_on(&path) {
         let shown = path.display();
         return Err(Error::new(
-            Kind::Preflight,
+            Code::RunGoesOn,
             say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
         )
         .hint(say!("`stend stop {name}` ends it", "завершить его: `stend stop {name}`")));

@@ -3,7 +3,7 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 use stend_record::{RunState, store};
 
 /// A soft stop takes as long as the trial in progress needs to drain, and the undo.
@@ -22,7 +22,7 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
     while stend_run::is_going_on(&path) {
         if Instant::now() > deadline {
             return Err(Error::new(
-                Kind::Preflight,
+                Code::RunGoesOn,
                 say!(
                     "the run was asked to stop but is still going on",
                     "прогон получил просьбу остановиться, но ещё выполняется"
@@ -51,7 +51,7 @@ fn over(id: &str, state: &RunState) -> Option<Box<Error>> {
     };
     let message =
         say!("`{id}` is not going on and cannot be stopped: {en}", "`{id}` не выполняется, останавливать нечего: {ru}");
-    Some(Error::new(Kind::Preflight, message).hint(match state {
+    Some(Error::new(Code::RunOver, message).hint(match state {
         RunState::Complete => {
             say!("`stend show {id}` prints what it found", "что он показал, напечатает `stend show {id}`")
         }

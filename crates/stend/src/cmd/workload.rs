@@ -4,7 +4,7 @@
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use stend_base::units::{parse_bytes, parse_nanos};
-use stend_base::{Error, Nanos, Result, Say, say};
+use stend_base::{Error, Nanos, Place, Result, Say, say};
 use stend_spec::order::NamedText;
 
 /// A word, whether it reads, whether it writes, whether places are random.
@@ -147,30 +147,26 @@ fn example(option: &str) -> &'static str {
 
 /// What the parser refuses in the text, told by the option that wrote it: nobody has seen the file that it names.
 fn checked(text: NamedText) -> Result<NamedText> {
-    match stend_session::suite(&text) {
+    match stend_spec::parse::suite_of_options(&text.text, NAME) {
         Ok(_) => Ok(text),
-        Err(error) => Err(match option_at(&text.text, &error.message.en) {
-            Some((option, place)) => {
-                let Say { en, ru } = &error.message;
-                let (en, ru) = (en.replacen(&place, "", 1), ru.replacen(&place, "", 1));
-                let told = wrong(option, say!("{en}", "{ru}"), example(option));
-                // A page of the format of suites helps nobody who wrote none.
-                match error.hint {
-                    Some(hint) if !hint.en.contains("docs/formats") => told.hint(hint),
-                    _ => told,
-                }
-            }
-            None => error,
-        }),
+        Err(error) => {
+            let at = error.place.as_ref().and_then(|place| Some((option_at(&text.text, place)?, format!("{place}: "))));
+            let Some((option, place)) = at else { return Err(error) };
+            let Say { en, ru } = &error.message;
+            let (en, ru) = (en.replacen(&place, "", 1), ru.replacen(&place, "", 1));
+            let told = wrong(option, say!("{en}", "{ru}"), example(option));
+            Err(match error.hint {
+                Some(hint) => told.hint(hint),
+                None => told,
+            })
+        }
     }
 }
 
-/// The option that wrote what a message begins with the place of, and that beginning.
-fn option_at<'a>(text: &str, message: &str) -> Option<(&'a str, String)> {
-    let mut place = message.strip_prefix(NAME)?.strip_prefix(':')?.splitn(3, ':');
-    let (line, column) = (place.next()?, place.next()?);
-    let (number, characters): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
-    let before: String = text.lines().nth(number.checked_sub(1)?)?.chars().take(characters.saturating_sub(1)).collect();
+/// The option that wrote what stands at a place.
+fn option_at(text: &str, place: &Place) -> Option<&'static str> {
+    let (line, column) = (place.line as usize, place.column? as usize);
+    let before: String = text.lines().nth(line.checked_sub(1)?)?.chars().take(column.saturating_sub(1)).collect();
     const KEYS: [(&str, &str); 9] = [
         ("trial:", "time"),
         ("size:", "size"),
@@ -184,8 +180,7 @@ fn option_at<'a>(text: &str, message: &str) -> Option<(&'a str, String)> {
     ];
     // `block_size:` ends with `size:`: of keys at one end the longest is meant.
     let end = |key: &str| before.rfind(key).map(|at| (at + key.len(), key.len()));
-    let (_, option) = KEYS.iter().filter_map(|(key, option)| Some((end(key)?, *option))).max()?;
-    Some((option, format!("{NAME}:{line}:{column}: ")))
+    KEYS.iter().filter_map(|(key, option)| Some((end(key)?, *option))).max().map(|(_, option)| option)
 }
 
 fn given<'a>(arguments: &'a ArgMatches, option: &str) -> Option<&'a str> {

@@ -2,7 +2,7 @@
 //! result is of is in its options.
 
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 
 /// Folders inside each other. bench-fio has three: target, mode, block size.
 const DEPTH_MAX: u32 = 8;
@@ -56,7 +56,7 @@ pub(in crate::cmd) fn below(
         return Err(Error::new(Kind::Usage, message));
     }
     let unreadable = |e: std::io::Error| {
-        Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
+        Error::new(Code::FileUnreadable, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
     };
     for entry in std::fs::read_dir(directory).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
