@@ -6,7 +6,7 @@ use crate::{Outcome, Settings, machine, page, say};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use stend_analyse::Findings;
-use stend_analyse::findings::{CaseFinding, CheckStatus};
+use stend_analyse::findings::{CaseFinding, Caveat, CheckStatus};
 use stend_record::store;
 
 /// Large enough for the test file of `quick`, small enough for memory.
@@ -119,12 +119,12 @@ fn run(place: &Place, kind: &Kind) -> Outcome<Said> {
 
 fn said(findings: &Findings) -> Said {
     let of = |case: &CaseFinding, wanted: &[CheckStatus]| -> BTreeSet<String> {
-        case.checks.iter().filter(|check| wanted.contains(&check.status)).map(|check| check.id.clone()).collect()
+        case.checks.iter().filter(|check| wanted.contains(&check.status)).map(|check| check.id.to_string()).collect()
     };
     Said {
         cases: findings.cases.iter().map(|case| of(case, &[CheckStatus::Warn, CheckStatus::Fail])).collect(),
         unmeasured: findings.cases.iter().flat_map(|case| of(case, &[CheckStatus::NotMeasurable])).collect(),
-        caveats: findings.caveats.iter().map(|caveat| caveat.slug().to_string()).collect(),
+        caveats: findings.caveats.iter().map(Caveat::slug).collect(),
         verdict: findings.verdict.en.clone(),
     }
 }

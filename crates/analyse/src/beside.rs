@@ -2,7 +2,7 @@
 //! may differ. A printed number has no interval and its circumstances are a text, so there is no verdict.
 
 use crate::compare::{ArmCondition, arm_conditions};
-use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile};
+use crate::findings::{CaseFinding, CheckId, Estimate, Findings, OpFinding, Quantile};
 use crate::phrase::both;
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Result, Say, Share, format, say};
@@ -64,7 +64,7 @@ pub struct BesideRow {
     /// In what the loads differ, or may differ.
     pub differences: Vec<Say>,
     /// Checks of the audit that doubt the number.
-    pub doubts: Vec<String>,
+    pub doubts: Vec<CheckId>,
 }
 
 /// What a published number is compared with.
@@ -99,7 +99,7 @@ impl BesideRow {
 pub fn beside(
     (run, findings): (&RunRecord, &Findings),
     table: &Published,
-    doubts: &dyn Fn(&Claim) -> Vec<String>,
+    doubts: &dyn Fn(&Claim) -> Vec<CheckId>,
     layout: Option<&str>,
 ) -> Result<Beside> {
     let plan = run.plan()?;
@@ -192,7 +192,7 @@ fn rows(
     near: &[&Claim],
     (found, asked): (&CaseFinding, &Trial),
     stream: &Stream,
-    doubts: &dyn Fn(&Claim) -> Vec<String>,
+    doubts: &dyn Fn(&Claim) -> Vec<CheckId>,
 ) -> Vec<BesideRow> {
     let one = |claim: &&Claim| {
         let quantity = quantity(claim)?;

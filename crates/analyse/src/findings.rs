@@ -2,6 +2,7 @@
 
 mod caveat;
 mod ceiling;
+mod check;
 mod density;
 mod fault;
 mod numa;
@@ -16,6 +17,7 @@ pub use ceiling::{
     Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, LayoutFrom, RateFrom, Relieved, Resource,
     UnknownCeiling,
 };
+pub use check::{CheckId, CheckResult, CheckStatus};
 pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
 pub use numa::{NumaCell, NumaFinding, OfLocal};
@@ -308,41 +310,6 @@ pub struct Service {
     pub max: Nanos,
     /// I/Os that began and whose end was not seen.
     pub censored: u64,
-}
-
-/// Result of one check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CheckResult {
-    /// Number in the catalogue, e.g. `H02`.
-    pub id: String,
-    /// Short name.
-    pub name: Say,
-    /// Result.
-    pub status: CheckStatus,
-    /// What was measured, with unit.
-    pub measured: Say,
-    /// The limit it is held against.
-    pub limit: Say,
-    /// What it means here, and what to do; empty when it passed.
-    pub meaning: Say,
-}
-
-/// Result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckStatus {
-    /// Holds.
-    Pass,
-    /// The number may be published only with this label.
-    Warn,
-    /// The number may not be published as a comparison.
-    Fail,
-    /// The data to decide are not there; counts as a warning.
-    NotMeasurable,
-    /// Enough for screening, and not for a published number.
-    ScreeningOnly,
-    /// Does not concern this case.
-    NotApplicable,
 }
 
 /// What Stend itself used on the host during measuring windows.

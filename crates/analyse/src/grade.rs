@@ -5,7 +5,7 @@
 //! is missing is told here, once for all cases.
 
 use crate::check::is_unmet;
-use crate::findings::{CaseFinding, CheckStatus, Grade, GradeLevel};
+use crate::findings::{CaseFinding, CheckId, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -32,17 +32,17 @@ struct Missing {
 /// Rates that a search tried are looked at as often as its own rule says, so their trials are not counted.
 pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Grade {
     let alone = || cases.iter().filter(|case| plan.rung(case.case).is_none());
-    let lacks = |case: &CaseFinding, id: &str| case.checks.iter().any(|check| check.id == id && is_unmet(check));
-    let unmet = |id: &str| (cases.iter().filter(|case| lacks(case, id)).count(), cases.len());
+    let lacks = |case: &CaseFinding, id: CheckId| case.checks.iter().any(|check| check.id == id && is_unmet(check));
+    let unmet = |id: CheckId| (cases.iter().filter(|case| lacks(case, id)).count(), cases.len());
     let fails = |case: &&CaseFinding| case.checks.iter().any(|check| check.status == CheckStatus::Fail);
     let missing = Missing {
         shortest: trials.iter().map(|case| case.asked.window).min(),
         fewest: alone().map(|case| case.trials).min(),
-        preconditioned: unmet("H20"),
-        steady: unmet("H21"),
-        warm_up: unmet("H22"),
-        length: unmet("H23"),
-        precise: (alone().filter(|case| lacks(case, "H24")).count(), cases.len()),
+        preconditioned: unmet(CheckId::H20),
+        steady: unmet(CheckId::H21),
+        warm_up: unmet(CheckId::H22),
+        length: unmet(CheckId::H23),
+        precise: (alone().filter(|case| lacks(case, CheckId::H24)).count(), cases.len()),
         failed: (cases.iter().filter(fails).count(), cases.len()),
     };
     let level = match missing.list(Lang::En).is_empty() && !cases.is_empty() {
@@ -137,7 +137,7 @@ impl Missing {
 #[cfg(test)]
 mod tests {
     use crate::analyse;
-    use crate::findings::{CheckStatus, GradeLevel};
+    use crate::findings::{CheckId, CheckStatus, GradeLevel};
     use crate::fixture::{case, run, run_of};
     use stend_base::{MilliIops, Millionths, Nanos};
     use stend_spec::rate::Gaps;
@@ -192,7 +192,7 @@ mod tests {
         let settling = |i| if i < 10 { 1.5 } else { 1.0 };
         let found = analyse(&run().trial(0).window(Nanos::secs(4)).shape(settling).done().record()).unwrap();
         assert!(found.grade.banner.en.contains("a ramp that covers the warm-up (1 of 1 cases)"), "{:?}", found.grade);
-        let h22 = found.cases[0].checks.iter().find(|check| check.id == "H22").unwrap();
+        let h22 = found.cases[0].checks.iter().find(|check| check.id == CheckId::H22).unwrap();
         assert_eq!(h22.status, CheckStatus::ScreeningOnly);
         assert!(!found.verdict.en.contains("warm-up"));
     }

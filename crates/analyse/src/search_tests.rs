@@ -69,7 +69,7 @@ fn the_answer_is_found_told_first_and_stands_in_the_file() {
     assert!(found.verdict.ru.contains("вплоть до"), "{}", found.verdict.ru);
     // A rate that was too high fails its check, as it should, and is no reason to doubt the answer.
     let saturated = |c: &crate::findings::CaseFinding| {
-        c.checks.iter().any(|check| check.id == "H43" && check.status == CheckStatus::Fail)
+        c.checks.iter().any(|check| check.id == crate::findings::CheckId::H43 && check.status == CheckStatus::Fail)
     };
     assert!(found.cases.iter().any(saturated) && !found.verdict.en.contains("Do not rely"));
     assert_eq!(found.not_run, []);

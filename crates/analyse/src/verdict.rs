@@ -1,7 +1,7 @@
 //! The run in one or two sentences for someone who has not read the tables: what does not hold comes
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
-use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, QuantileValue, SearchFinding};
+use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue, SearchFinding};
 use crate::phrase::{both, pick, printed, rate};
 use crate::trials::CaseTrials;
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use stend_plan::Plan;
 use stend_spec::workload::{Op, Stream, Trial};
 
 /// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written, also after a crash.
-const ANYWAY: [&str; 4] = ["H01", "H76", "H79", "H81"];
+const ANYWAY: [CheckId; 4] = [CheckId::H01, CheckId::H76, CheckId::H79, CheckId::H81];
 
 /// Searches for a rate: their answers come before single numbers.
 pub struct Searched<'a> {
@@ -85,7 +85,7 @@ fn is_nowhere(caveat: &Caveat) -> bool {
 fn held_against(case: &CaseFinding, searched: &Searched<'_>) -> CaseFinding {
     let mut case = case.clone();
     if searched.missed.contains(&case.case) {
-        case.checks.retain(|check| ANYWAY.contains(&check.id.as_str()));
+        case.checks.retain(|check| ANYWAY.contains(&check.id));
     }
     case
 }
@@ -150,10 +150,10 @@ fn doubt(told: &[CaseFinding], others: &[CaseFinding], caveats: &[Caveat]) -> Op
 
 /// How many cases have a check of this status most often, and its first result; ties keep the lower number.
 fn most_frequent(cases: &[CaseFinding], status: CheckStatus) -> Option<(usize, &CheckResult)> {
-    let of = |id: &str| cases.iter().flat_map(|c| &c.checks).filter(|c| c.status == status && c.id == id).count();
+    let of = |id: CheckId| cases.iter().flat_map(|c| &c.checks).filter(|c| c.status == status && c.id == id).count();
     let found = cases.iter().flat_map(|case| &case.checks).filter(|check| check.status == status);
-    found.map(|check| (of(&check.id), check)).fold(None, |best: Option<(usize, &CheckResult)>, next| match best {
-        Some(best) if (best.0, Reverse(&best.1.id)) >= (next.0, Reverse(&next.1.id)) => Some(best),
+    found.map(|check| (of(check.id), check)).fold(None, |best: Option<(usize, &CheckResult)>, next| match best {
+        Some(best) if (best.0, Reverse(best.1.id)) >= (next.0, Reverse(next.1.id)) => Some(best),
         _ => Some(next),
     })
 }
@@ -374,10 +374,11 @@ mod tests {
         assert!(found.verdict.en.starts_with("No storage took part"), "{}", found.verdict.en);
         assert!(!found.verdict.en.contains("Do not rely"), "{}", found.verdict.en);
         let of = |id| found.cases[0].checks.iter().find(|check| check.id == id).map(|check| check.status);
-        for id in ["H10", "H11", "H12", "H18", "H66"] {
+        use crate::findings::CheckId::{H01, H10, H11, H12, H18, H66};
+        for id in [H10, H11, H12, H18, H66] {
             assert_eq!(of(id), Some(crate::findings::CheckStatus::NotApplicable), "{id}");
         }
-        assert_eq!(of("H01"), Some(crate::findings::CheckStatus::Pass));
+        assert_eq!(of(H01), Some(crate::findings::CheckStatus::Pass));
     }
 
     #[test]

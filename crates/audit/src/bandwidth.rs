@@ -2,7 +2,8 @@
 
 use super::slip::{self, Product, Slip};
 use super::{Found, Gravity, as_printed, compared, doubt};
-use stend_base::{Say, say};
+use stend_analyse::findings::CheckId;
+use stend_base::Say;
 use stend_record::published::Claim;
 
 /// Rows with the same slip that a sentence names.
@@ -14,15 +15,14 @@ pub(super) fn bandwidth(rows: &[Claim]) -> Found {
     for product in products.iter().filter(|product| product.off) {
         let expected = as_printed(product.throughput.claim, product.expected).unwrap_or_default();
         let why = why(product.throughput.value / product.expected, product.slip, &expected, &alike(&products, product));
-        let found = doubt("H01", Gravity::Wrong, product.throughput.claim, &[product.rate.claim], why);
+        let found = doubt(CheckId::H01, Gravity::Wrong, product.throughput.claim, &[product.rate.claim], why);
         // Only where the slip is one of bytes, the IOPS cannot be what is wrong.
         doubts.push(match product.slip.is_some_and(|slip| slip.of_bytes) {
             true => found.right(product.throughput.claim, product.expected),
             false => found,
         });
     }
-    let name = say!("IOPS × block size = throughput", "IOPS × размер блока = пропускная способность");
-    Found { id: "H01", name, places: products.len(), doubts }
+    Found { id: CheckId::H01, places: products.len(), doubts }
 }
 
 /// Rows of the other numbers with the same slip.

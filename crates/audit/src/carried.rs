@@ -5,7 +5,8 @@ use super::direction::is_one_way;
 use super::link::Link;
 use super::settings::Settings;
 use super::{Cell, Found, Gravity, block_size, cell, compared, doubt};
-use stend_base::{Say, format, say};
+use stend_analyse::findings::CheckId;
+use stend_base::{Say, format};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Metrics that are bytes, or I/Os, per second.
@@ -57,10 +58,9 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
             .replace("{r}", &line.to_string())
             .replace("{n}", name)
         });
-        doubts.push(doubt("H85", Gravity::Wrong, claim, &[row], why));
+        doubts.push(doubt(CheckId::H85, Gravity::Wrong, claim, &[row], why));
     }
-    let name = say!("no faster than the links", "не быстрее каналов связи");
-    Found { id: "H85", name, places, doubts }
+    Found { id: CheckId::H85, places, doubts }
 }
 
 /// Bytes per second that a number stands for.
@@ -93,7 +93,7 @@ mod tests {
     fn two_ports_of_3_gbit_carry_no_1500_mb() {
         let (found, _) = of(&[link(2, "2 x SATA 3G"), claim(3, "seq-read", "throughput", "MB/s", "1500")]);
         let [doubt] = found.doubts.as_slice() else { panic!("{:?}", found.doubts) };
-        assert_eq!((doubt.check, doubt.row, doubt.against.as_slice()), ("H85", 3, &[2][..]));
+        assert_eq!((doubt.check, doubt.row, doubt.against.as_slice()), (CheckId::H85, 3, &[2][..]));
         assert_eq!((doubt.gravity, doubt.right.as_deref()), (Gravity::Wrong, None));
         let (en, ru) = (&doubt.why.en, &doubt.why.ru);
         assert!(

@@ -3,8 +3,9 @@
 //! or there was more in flight than the table says.
 
 use super::{Cell, Found, Gravity, as_printed, block_size, cell, compared, doubt};
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::ABOVE_CEILING;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format};
 use stend_record::published::{Claim, Dimension};
 
 /// The experiment that measures drives one by one.
@@ -39,10 +40,9 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
             true => vec![fastest.claim],
             false => members.iter().map(|member| member.claim).collect(),
         };
-        doubts.push(doubt("H07", Gravity::Wrong, claim, &against, why));
+        doubts.push(doubt(CheckId::H07, Gravity::Wrong, claim, &against, why));
     }
-    let name = say!("no faster than the drives", "не быстрее дисков");
-    Found { id: "H07", name, places, doubts }
+    Found { id: CheckId::H07, places, doubts }
 }
 
 /// Above how much of what: `most` as printed is the fastest of `count` drives (`alone`), or all of them together.

@@ -1,7 +1,8 @@
 //! H75: one number, printed twice and differently.
 
 use super::{Found, Gravity, doubt};
-use stend_base::{Say, say};
+use stend_analyse::findings::CheckId;
+use stend_base::Say;
 use stend_record::published::Claim;
 
 pub(super) fn contradictions(rows: &[Claim]) -> Found {
@@ -20,10 +21,9 @@ pub(super) fn contradictions(rows: &[Claim]) -> Found {
                 .replace("{r}", &row.to_string())
                 .replace("{s}", said.trim())
         });
-        doubts.push(doubt("H75", Gravity::Warn, claim, &[first], why));
+        doubts.push(doubt(CheckId::H75, Gravity::Warn, claim, &[first], why));
     }
-    let name = say!("what is printed twice agrees", "напечатанное дважды совпадает");
-    Found { id: "H75", name, places, doubts }
+    Found { id: CheckId::H75, places, doubts }
 }
 
 /// Whether both are a number of the same thing in the same unit's dimension.

@@ -2,6 +2,7 @@
 //! tell must agree, and what the suite plans must be in the table.
 
 use super::{Doubt, Found, Gravity, doubt};
+use stend_analyse::findings::CheckId;
 use stend_base::{Bytes, Error, Kind, Result, Say, format, say};
 use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::published::Claim;
@@ -122,11 +123,10 @@ pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
                 "{en}: the number is of another load than the one declared.",
                 "{ru}: число относится не к заявленной нагрузке."
             );
-            doubts.push(doubt("H04", Gravity::Wrong, claim, &[], why));
+            doubts.push(doubt(CheckId::H04, Gravity::Wrong, claim, &[], why));
         }
     }
-    let name = say!("as the suite declares", "как заявлено в наборе");
-    Found { id: "H04", name, places, doubts }
+    Found { id: CheckId::H04, places, doubts }
 }
 
 /// H73: of each system that has a number of the suite, every cell has one.
@@ -158,12 +158,11 @@ pub(super) fn whole(rows: &[Claim], cells: &[Declared]) -> Found {
             doubts.push(Doubt {
                 what: format!("{layout}, {label}"),
                 printed: "—".into(),
-                ..doubt("H73", Gravity::Warn, first, &[], why)
+                ..doubt(CheckId::H73, Gravity::Warn, first, &[], why)
             });
         }
     }
-    let name = say!("nothing of the suite left out", "из набора ничего не пропущено");
-    Found { id: "H73", name, places: systems.len() * cells.len(), doubts }
+    Found { id: CheckId::H73, places: systems.len() * cells.len(), doubts }
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 
 use super::implied::share;
 use super::{Found, Gravity, doubt};
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use stend_base::text::plural_ru;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format};
 use stend_record::published::{Claim, Dimension};
 
 /// Measured numbers; settings and relative numbers repeat for good reasons.
@@ -40,10 +41,9 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
             .replace("{r}", &row.to_string())
             .replace("{e}", &format::fixed(expected, 3, lang))
         });
-        doubts.push(doubt("H05", Gravity::Warn, claim, &[twin], why));
+        doubts.push(doubt(CheckId::H05, Gravity::Warn, claim, &[twin], why));
     }
-    let name = say!("no two cells have the same digits", "нет двух ячеек с одинаковыми цифрами");
-    Found { id: "H05", name, places, doubts }
+    Found { id: CheckId::H05, places, doubts }
 }
 
 /// Numbers that another cell gives when it is rounded to as many digits.
@@ -73,10 +73,9 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
             .replace("{e}", &format::fixed(expected, 3, lang))
             .replace("{p}", printed)
         });
-        doubts.push(doubt("H88", Gravity::Warn, claim, &[twin], why));
+        doubts.push(doubt(CheckId::H88, Gravity::Warn, claim, &[twin], why));
     }
-    let name = say!("no cell is another one rounded", "нет ячеек, округлённых с других");
-    Found { id: "H88", name, places, doubts }
+    Found { id: CheckId::H88, places, doubts }
 }
 
 fn measured(rows: &[Claim]) -> Vec<&Claim> {
@@ -204,7 +203,7 @@ mod tests {
                 of_layout("zfs", claim(4, "rr", "iops", "IOPS", "16262.31")),
             ];
             let found = rounded(&rows);
-            assert_eq!((found.id, found.places), ("H88", 3), "{short}");
+            assert_eq!((found.id, found.places), (CheckId::H88, 3), "{short}");
             found.doubts
         };
         for short in ["24269", "24269.2", "24269.00"] {

@@ -5,8 +5,9 @@ use super::carried::Links;
 use super::direction::is_one_way;
 use super::settings::{Asked, Settings};
 use super::{Cell, Doubt, Found, Gravity, as_printed, block_size, cell, doubt, groups, same_test, times};
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>) -> Found {
@@ -50,8 +51,7 @@ pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
             _ => {}
         }
     }
-    let name = say!("the third number of Little's law", "третье число закона Литтла");
-    Found { id: "H86", name, places, doubts }
+    Found { id: CheckId::H86, places, doubts }
 }
 
 /// Which share of the latencies a metric bounds from above: 0 of `latency_min`, 0.999 of `latency_p99_9`, 1 of `latency_max`. `None`: it
@@ -100,7 +100,7 @@ fn latency_against(cell: Cell<'_>, share: f64, rate: (f64, f64, &Claim), asked: 
         let text = text.replace("{x}", &format::iops(rate, lang)).replace("{d}", &format::count(asked.depth as u64));
         text.replace("{m}", &mean).replace("{k}", &most)
     });
-    Some(doubt("H86", gravity, cell.claim, &against(cell.claim, from, asked), why))
+    Some(doubt(CheckId::H86, gravity, cell.claim, &against(cell.claim, from, asked), why))
 }
 
 /// A rate that was always reached, against the largest that latency and depth allow.
@@ -120,7 +120,7 @@ fn rate_against(rate: Cell<'_>, latency: Cell<'_>, asked: &Asked<'_>) -> Option<
         .replace("{x}", &format::iops(most, lang))
         .replace("{p}", &printed)
     });
-    Some(doubt("H86", Gravity::Wrong, rate.claim, &against(rate.claim, latency.claim, asked), why))
+    Some(doubt(CheckId::H86, Gravity::Wrong, rate.claim, &against(rate.claim, latency.claim, asked), why))
 }
 
 /// What latency, depth and block size make of the throughput of a full queue, against what the links carry.
@@ -144,7 +144,7 @@ fn links_against(latency: Cell<'_>, block: f64, (link, limit): (&Claim, f64), as
         .replace("{r}", &row.to_string())
         .replace("{n}", name)
     });
-    Some(doubt("H86", Gravity::Warn, latency.claim, &against(latency.claim, link, asked), why))
+    Some(doubt(CheckId::H86, Gravity::Warn, latency.claim, &against(latency.claim, link, asked), why))
 }
 
 /// What rate and latency keep in flight, against a depth or a number of jobs that the table gives alone.
@@ -161,7 +161,7 @@ fn flight_against(latency: Cell<'_>, (rate, half, from): (f64, f64, &Claim), dep
         .replace("{n}", &times(flying, lang))
         .replace("{d}", &format::count(u64::from(depth)))
     });
-    Some(doubt("H86", Gravity::Warn, latency.claim, &[from], why))
+    Some(doubt(CheckId::H86, Gravity::Warn, latency.claim, &[from], why))
 }
 
 fn against<'a>(claim: &Claim, other: &'a Claim, asked: &Asked<'a>) -> Vec<&'a Claim> {
@@ -194,7 +194,7 @@ mod tests {
         // 256 × 128 KiB in 0.4 ms are 83.9 GB/s.
         let found = with_links("4 x FC 16G", "0.4");
         let [doubt] = found.doubts.as_slice() else { panic!("{:?}", found.doubts) };
-        assert_eq!((doubt.check, doubt.row, doubt.gravity), ("H86", 3, Gravity::Warn));
+        assert_eq!((doubt.check, doubt.row, doubt.gravity), (CheckId::H86, 3, Gravity::Warn));
         let (en, ru) = (&doubt.why.en, &doubt.why.ru);
         assert!(
             en.contains("640\u{a0}000 IOPS or 83\u{a0}886 MB/s, but `4 x FC 16G` (row 2) carries at most 6800"),

@@ -26,6 +26,7 @@ pub use declared::{Declared, declared};
 
 use carried::Links;
 use settings::Settings;
+use stend_analyse::findings::CheckId;
 use stend_base::text::plural_ru;
 use stend_base::{Lang, Say, format};
 use stend_record::published::{Claim, Dimension, Published, Unread};
@@ -47,9 +48,9 @@ pub struct Audit {
 
 impl Audit {
     /// Checks that doubt a number of the table.
-    pub fn doubting(&self, claim: &Claim) -> Vec<String> {
+    pub fn doubting(&self, claim: &Claim) -> Vec<CheckId> {
         let of = |doubt: &&Doubt| doubt.row == claim.row && doubt.what == claim.name();
-        let mut checks: Vec<String> = self.doubts.iter().filter(of).map(|doubt| doubt.check.to_string()).collect();
+        let mut checks: Vec<CheckId> = self.doubts.iter().filter(of).map(|doubt| doubt.check).collect();
         checks.dedup();
         checks
     }
@@ -58,8 +59,8 @@ impl Audit {
 /// What a check could look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// Name in the catalogue of `docs/method/checks.md`.
-    pub id: &'static str,
+    /// Which one.
+    pub id: CheckId,
     /// What it asks.
     pub name: Say,
     /// Places where the table holds what the check needs; 0: it could not be asked.
@@ -81,7 +82,7 @@ pub enum Gravity {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
     /// Which check.
-    pub check: &'static str,
+    pub check: CheckId,
     /// How bad.
     pub gravity: Gravity,
     /// Line of the table's file with the number in doubt.
@@ -103,10 +104,16 @@ pub struct Doubt {
 
 /// What one check found.
 struct Found {
-    id: &'static str,
-    name: Say,
+    id: CheckId,
     places: usize,
     doubts: Vec<Doubt>,
+}
+
+impl Found {
+    fn checked(&self) -> Checked {
+        let name = self.id.name_of_table().unwrap_or_else(|| Say::same(""));
+        Checked { id: self.id, name, places: self.places, doubts: self.doubts.len() }
+    }
 }
 
 /// Everything that can be said against the numbers of a table, of which `unread` could not be read. With the cells of a suite it is
@@ -136,8 +143,7 @@ pub fn audit(table: &Published, mut unread: Vec<Unread>, suite: &[Declared]) -> 
         found.extend([declared::agrees(rows, suite), declared::whole(rows, suite)]);
         found.sort_by_key(|found| found.id);
     }
-    let checks =
-        found.iter().map(|f| Checked { id: f.id, name: f.name.clone(), places: f.places, doubts: f.doubts.len() });
+    let checks = found.iter().map(Found::checked);
     let checks = checks.collect();
     let mut doubts: Vec<Doubt> = found.into_iter().flat_map(|f| f.doubts).collect();
     doubts.sort_by(|a, b| (a.row, a.check).cmp(&(b.row, b.check)));
@@ -230,7 +236,7 @@ pub fn printed(claim: &Claim) -> String {
 }
 
 /// A doubt about a claim.
-fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
+fn doubt(check: CheckId, gravity: Gravity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
     Doubt {
         check,
         gravity,
@@ -324,5 +330,22 @@ mod fixture {
 
     pub fn of_layout(layout: &str, claim: Claim) -> Claim {
         Claim { layout: layout.into(), ..claim }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_of_tables_has_its_row_and_every_row_its_check() {
+        let page = include_str!("../../../docs/formats/published.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| H")?.split_once(" |"));
+        let mut rows: Vec<String> = rows.map(|(number, _)| format!("H{number}")).collect();
+        rows.sort_unstable();
+        let of_tables = || CheckId::ALL.iter().filter(|id| id.name_of_table().is_some());
+        assert_eq!(rows, of_tables().map(|id| id.to_string()).collect::<Vec<_>>());
+        let asked: Vec<CheckId> = audit(&Published::default(), Vec::new(), &[]).checks.iter().map(|c| c.id).collect();
+        assert!(of_tables().all(|id| asked.contains(id) || [CheckId::H04, CheckId::H73].contains(id)), "{asked:?}");
     }
 }

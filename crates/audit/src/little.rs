@@ -4,8 +4,9 @@
 use super::direction::is_mixed;
 use super::settings::Settings;
 use super::{Found, Gravity, as_printed, doubt, groups, times};
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format};
 use stend_record::published::Claim;
 
 pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
@@ -52,10 +53,9 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
         });
         let against: Vec<&Claim> = [from].into_iter().chain(asked.by).filter(|c| c.row != latency.claim.row).collect();
         // Nothing says that the latency is what is wrong, so no right one is given.
-        doubts.push(doubt("H02", gravity, latency.claim, &against, why));
+        doubts.push(doubt(CheckId::H02, gravity, latency.claim, &against, why));
     }
-    let name = say!("rate × latency = I/Os in flight", "IOPS × задержка = операций в очереди");
-    Found { id: "H02", name, places, doubts }
+    Found { id: CheckId::H02, places, doubts }
 }
 
 /// Whether the queue would be full if the latency were in a unit 1000 times smaller (`true`) or larger.

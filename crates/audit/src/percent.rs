@@ -3,8 +3,9 @@
 
 use super::{Doubt, Found, Gravity, doubt};
 use std::collections::BTreeMap;
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
-use stend_base::{Say, say};
+use stend_base::Say;
 use stend_record::published::{Claim, Dimension};
 
 /// Misses that are looked at for it, and layouts that are tried.
@@ -31,8 +32,7 @@ pub(super) fn percent(rows: &[Claim]) -> Found {
         used.entry(baseline).or_insert_with(|| other_baseline(rows, &missed, baseline));
     }
     let doubts = missed.iter().map(|a| of(a, used.get(a.claim.baseline.as_str()).cloned().flatten())).collect();
-    let name = say!("percentages follow from the numbers", "проценты следуют из чисел");
-    Found { id: "H06", name, places: anew.len(), doubts }
+    Found { id: CheckId::H06, places: anew.len(), doubts }
 }
 
 /// The value that a relative claim must have, in its own unit.
@@ -97,7 +97,7 @@ fn of(anew: &Anew<'_>, other: Option<String>) -> Doubt {
     };
     // The last digit, which may come of numbers that are not printed, is no lie.
     let gravity = if matches!(miss, Miss::Cut | Miss::Digit) { Gravity::Warn } else { Gravity::Wrong };
-    doubt("H06", gravity, claim, &[of, base], why(miss, other)).right(claim, right)
+    doubt(CheckId::H06, gravity, claim, &[of, base], why(miss, other)).right(claim, right)
 }
 
 /// How a relative number misses.

@@ -1,6 +1,7 @@
 //! H84: a count that the text makes of others must be their product: 5 nodes with 7 drives each are no 42.
 
 use super::{Found, Gravity, doubt};
+use stend_analyse::findings::CheckId;
 use stend_base::{Say, format, say};
 use stend_record::published::{Claim, Dimension, Unread};
 
@@ -62,10 +63,9 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
             });
             text + &hint.unwrap_or_default()
         });
-        doubts.push(doubt("H84", Gravity::Wrong, claim, &factors, why));
+        doubts.push(doubt(CheckId::H84, Gravity::Wrong, claim, &factors, why));
     }
-    let name = say!("counts multiply as the text says", "количества перемножаются, как сказано");
-    Found { id: "H84", name, places, doubts }
+    Found { id: CheckId::H84, places, doubts }
 }
 
 fn value(claim: &Claim) -> f64 {

@@ -2,8 +2,9 @@
 //! the other way is a typing error or the edge of a cache.
 
 use super::{Cell, Found, Gravity, cell, doubt};
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn shape(rows: &[Claim]) -> Found {
@@ -19,13 +20,12 @@ pub(super) fn shape(rows: &[Claim]) -> Found {
                 };
                 if step > SWEEP_STEP_BACK {
                     let why = why(step, dimension);
-                    doubts.push(doubt("H09", Gravity::Warn, large.claim, &[small.claim], why));
+                    doubts.push(doubt(CheckId::H09, Gravity::Warn, large.claim, &[small.claim], why));
                 }
             }
         }
     }
-    let name = say!("a sweep over block sizes has its shape", "зависимость от размера блока имеет должный вид");
-    Found { id: "H09", name, places, doubts }
+    Found { id: CheckId::H09, places, doubts }
 }
 
 fn why(step: f64, dimension: Dimension) -> stend_base::Say {

@@ -3,8 +3,9 @@
 
 use super::{Cell, Doubt, Found, Gravity, as_printed, cell, doubt, groups};
 use std::collections::{BTreeSet, HashMap};
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BANDWIDTH_DEVIATION, COINCIDENCES_EXPECTED, SLIP_NEAR};
-use stend_base::{Say, say};
+use stend_base::Say;
 use stend_record::published::{Claim, Dimension};
 
 /// A slip, by what it multiplies a throughput with.
@@ -93,8 +94,7 @@ pub(super) fn siblings(rows: &[Claim]) -> Found {
         doubts.extend(if coarse { out_of_line(rows, &alone, &proofs, slip) } else { multiplied(&alone, proofs, slip) });
     }
     let places = if products.is_empty() { 0 } else { products.len() + alone.len() };
-    let name = say!("slips of units stay alone", "ошибки единиц не тянутся по таблице");
-    Found { id: "H87", name, places, doubts }
+    Found { id: CheckId::H87, places, doubts }
 }
 
 /// Where a number stands; in the wide form several share a line.
@@ -201,7 +201,7 @@ fn carried(cell: Cell<'_>, proof: Cell<'_>, slip: &Slip, right: f64) -> Doubt {
         .replace("{s}", lang.pick(slip.en, slip.ru))
         .replace("{v}", &right)
     });
-    doubt("H87", Gravity::Warn, cell.claim, &[proof.claim], why)
+    doubt(CheckId::H87, Gravity::Warn, cell.claim, &[proof.claim], why)
 }
 
 #[cfg(test)]

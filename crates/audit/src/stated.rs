@@ -5,7 +5,8 @@ use super::command::{Command, block_size};
 use super::settings::Settings;
 use super::words::duration;
 use super::{Found, Gravity, doubt};
-use stend_base::{Bytes, Lang, Say, format, say};
+use stend_analyse::findings::CheckId;
+use stend_base::{Bytes, Lang, Say, format};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Metrics that hold a whole command line, as text.
@@ -70,10 +71,9 @@ pub(super) fn stated(rows: &[Claim], settings: &Settings<'_>, unread: &mut Vec<U
         told.push(key);
         let rows: Vec<&Claim> = against.iter().map(|run| run.claim).collect();
         let rows: Vec<&Claim> = rows.into_iter().filter(|row| row.row != fact.claim.row).collect();
-        doubts.push(doubt("H82", Gravity::Wrong, fact.claim, &rows, why(fact, first)));
+        doubts.push(doubt(CheckId::H82, Gravity::Wrong, fact.claim, &rows, why(fact, first)));
     }
-    let name = say!("text, table and command agree", "текст, таблица и команда согласны");
-    Found { id: "H82", name, places, doubts }
+    Found { id: CheckId::H82, places, doubts }
 }
 
 /// What a command line says of its load.

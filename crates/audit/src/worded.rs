@@ -2,8 +2,9 @@
 
 use super::words::{Firmness, Times, open, times as in_words};
 use super::{Cell, Doubt, Found, Gravity, cell, doubt, times};
+use stend_analyse::findings::CheckId;
 use stend_base::text::plural_ru;
-use stend_base::{Lang, Say, say};
+use stend_base::{Lang, Say};
 use stend_record::published::{Claim, Dimension};
 
 /// Ratios by their metric, and the metrics that they are of; of several the first that the table has. A `ratio` that is a number is
@@ -34,8 +35,7 @@ pub(super) fn worded(rows: &[Claim]) -> Found {
             doubts.extend(judged(claim, said, test, if said.lower { (base, of) } else { (of, base) }));
         }
     }
-    let name = say!("ratios in the text fit the numbers", "отношения в тексте следуют из чисел");
-    Found { id: "H83", name, places, doubts }
+    Found { id: CheckId::H83, places, doubts }
 }
 
 fn said(claim: &Claim) -> Option<Times> {
@@ -111,7 +111,7 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
             .replace("{r}", &if l == h { String::new() } else { rounding.replace("{l}", l).replace("{h}", h) })
             .replace("{t}", test)
     });
-    Some(doubt("H83", gravity, claim, &[of.claim, base.claim], why))
+    Some(doubt(CheckId::H83, gravity, claim, &[of.claim, base.claim], why))
 }
 
 /// What is wrong with a ratio that is so much too large (`less`: the numbers give less) or too small (`more`). `None`: nothing.

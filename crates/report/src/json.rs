@@ -271,7 +271,7 @@ pub struct Check<'a> {
 /// A check as it is printed.
 pub fn check(check: &CheckResult) -> Check<'_> {
     Check {
-        id: &check.id,
+        id: check.id.code(),
         name: &check.name,
         status: check.status,
         measured: &check.measured,

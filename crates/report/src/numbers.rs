@@ -184,7 +184,7 @@ pub fn numbers(findings: &Findings) -> Vec<ResultNumber> {
 
 /// Checks of a case with a result, by number: `H18 H76`.
 pub fn checks(case: &CaseFinding, status: CheckStatus) -> String {
-    let ids = case.checks.iter().filter(|check| check.status == status).map(|check| check.id.as_str());
+    let ids = case.checks.iter().filter(|check| check.status == status).map(|check| check.id.code());
     ids.collect::<Vec<_>>().join(" ")
 }
 

@@ -71,7 +71,8 @@ fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRec
 /// A check of each case, in their order.
 fn checks(record: &RunRecord, id: &str) -> Vec<CheckResult> {
     let findings = stend_analyse::judge(record).expect("findings");
-    let of = |case: &stend_analyse::findings::CaseFinding| case.checks.iter().find(|check| check.id == id).cloned();
+    let of =
+        |case: &stend_analyse::findings::CaseFinding| case.checks.iter().find(|check| check.id.code() == id).cloned();
     findings.cases.iter().map(|case| of(case).expect("the check")).collect()
 }
 

@@ -364,7 +364,7 @@ fn the_list_of_every_caveat_is_complete() {
 fn every_caveat_has_its_page_and_every_page_its_caveat() {
     let pages = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/caveats");
     let index = std::fs::read_to_string(pages.join("README.md")).unwrap();
-    let slugs: std::collections::BTreeSet<&str> = every().iter().map(Caveat::slug).collect();
+    let slugs: std::collections::BTreeSet<String> = every().iter().map(Caveat::slug).collect();
     assert_eq!(slugs.len(), variants().len(), "one page each");
     for slug in &slugs {
         let page = std::fs::read_to_string(pages.join(format!("{slug}.md"))).unwrap_or_default();

@@ -10,10 +10,8 @@ mod target;
 use crate::findings::Caveat;
 use stend_base::Say;
 
-/// What a caveat is called and says.
+/// What a caveat says.
 struct Words {
-    /// Name of its page.
-    slug: &'static str,
     /// What was found and what it means, as a sentence.
     text: Say,
     /// What to do, as a sentence.
@@ -31,9 +29,12 @@ impl Caveat {
         self.words().advice
     }
 
-    /// Name of its page in `docs/caveats/`, e.g. `virtual-disk`.
-    pub fn slug(&self) -> &'static str {
-        self.words().slug
+    /// Name of its page in `docs/caveats/`: that of the variant, as `virtual-disk`.
+    pub fn slug(&self) -> String {
+        let variant = format!("{self:?}");
+        let name = variant.chars().take_while(|c| c.is_alphanumeric());
+        let dashed = name.map(|c| if c.is_uppercase() { format!("-{}", c.to_lowercase()) } else { c.into() });
+        dashed.collect::<String>().trim_start_matches('-').to_string()
     }
 
     fn words(&self) -> Words {

@@ -62,7 +62,7 @@ fn of(record: &RunRecord) -> CeilingFinding {
 
 fn h07(record: &RunRecord) -> CheckStatus {
     let cases = analyse(record).unwrap().cases;
-    cases[0].checks.iter().find(|check| check.id == "H07").unwrap().status
+    cases[0].checks.iter().find(|check| check.id == crate::findings::CheckId::H07).unwrap().status
 }
 
 fn check(record: &RunRecord, expected: Expect) {

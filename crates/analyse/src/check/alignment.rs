@@ -5,7 +5,7 @@
 mod read_back;
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say};
@@ -20,8 +20,7 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let physical = of_medium().map(|target| target.physical_block).max().filter(|block| block.0 > 0);
     let volumes_only = !run.load().targets.is_empty() && of_medium().next().is_none();
     let check = Check {
-        id: "H62",
-        name: say!("alignment", "выравнивание"),
+        id: CheckId::H62,
         limit: both(|l| match physical {
             Some(block) => pick(l, "multiples of {b}", "кратно {b}").replace("{b}", &format::bytes(block, l)),
             None => "–".to_string(),

@@ -3,7 +3,7 @@
 use super::drives::asked;
 use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::AMPLIFICATION_DEVIATION;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -26,8 +26,7 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let bare = run.load().targets.iter().all(|target| target.kind == TargetKind::BlockDevice) && case.asked.direct;
     let expected = expected.filter(|_| bare);
     let check = Check {
-        id: "H63",
-        name: say!("write amplification", "усиление записи"),
+        id: CheckId::H63,
         limit: both(|l| match expected {
             Some(Expected { least, most }) => pick(l, "{a} to {b}, ± {d}", "от {a} до {b}, ± {d}")
                 .replace("{a}", &format::fixed(least, 2, l))

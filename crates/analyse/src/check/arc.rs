@@ -3,7 +3,7 @@
 use super::Check;
 use super::drives::asked;
 use super::readings::{no_readings, readings};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::ARC_HITS;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -19,11 +19,7 @@ pub(super) fn is_on_zfs(target: &TargetFacts) -> bool {
 
 /// H13: share of the reads of data that were answered from the ARC.
 pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H13",
-        name: say!("beyond the cache of ZFS", "мимо кэша ZFS"),
-        limit: both(|l| format!("≤ {}", format::percent(ARC_HITS, l))),
-    };
+    let check = Check { id: CheckId::H13, limit: both(|l| format!("≤ {}", format::percent(ARC_HITS, l))) };
     if !run.load().targets.iter().any(is_on_zfs) {
         return check.not_applicable(say!("No target lies on ZFS.", "Ни один объект не лежит на ZFS."));
     }

@@ -1,7 +1,7 @@
 //! H01 and H08: do the numbers agree with each other?
 
 use super::{Check, worst};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::io_log;
 use crate::limits::{BANDWIDTH_DEVIATION, MIX_SIGMA, SUM_DEVIATION, WINDOW_DEVIATION};
 use crate::phrase::{both, pick};
@@ -12,11 +12,7 @@ use stend_spec::workload::Op;
 
 /// H01: bytes equal I/Os times block size.
 pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H01",
-        name: say!("I/Os × block size = bytes", "операции × блок = байты"),
-        limit: both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))),
-    };
+    let check = Check { id: CheckId::H01, limit: both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))) };
     if case.asked.streams.iter().all(|stream| stream.replay.is_some()) {
         return check.not_applicable(say!(
             "How large the I/Os of a trace are that end inside the window, the trial does not say.",
@@ -138,8 +134,7 @@ fn relative(a: f64, b: f64) -> f64 {
 pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
     let (sum, window) = (SUM_DEVIATION, WINDOW_DEVIATION);
     let check = Check {
-        id: "H08",
-        name: say!("sums agree", "суммы сходятся"),
+        id: CheckId::H08,
         limit: both(|l| {
             let text = pick(l, "sums ± {s}, window ± {w}", "суммы ± {s}, окно ± {w}");
             text.replace("{s}", &format::percent(sum, l)).replace("{w}", &format::percent(window, l))

@@ -3,7 +3,7 @@
 use super::Check;
 use super::below::Below;
 use super::readings::no_readings;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
@@ -32,11 +32,7 @@ pub fn background(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 }
 
 fn at(below: &Below<'_>, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H25",
-        name: say!("no work in the background", "без фоновой работы"),
-        limit: say!("none in any reading", "ни в одном показании"),
-    };
+    let check = Check { id: CheckId::H25, limit: say!("none in any reading", "ни в одном показании") };
     if case.counting.is_empty() {
         return check.no_trials();
     }

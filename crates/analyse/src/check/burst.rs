@@ -1,7 +1,7 @@
 //! H15: was a burst measured together with what comes after it? A cache of fast cells takes writes until it is full.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::phrase::{both, pick};
 use crate::series;
@@ -16,8 +16,7 @@ const SECOND: usize = 10;
 /// H15: over the bytes that were written, write throughput does not fall to a lower level.
 pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H15",
-        name: say!("no burst in what was measured", "всплеск не попал в измерение"),
+        id: CheckId::H15,
         limit: both(|l| {
             pick(l, "no lasting drop > {s}", "нет стойкого падения > {s}")
                 .replace("{s}", &format::percent(1.0 - STEP_DOWN, l))

@@ -3,7 +3,7 @@
 use super::drives::{asked, moves_no_data, too_much_in_flight};
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BYTES_PAGED, CACHE_GROWTH, CACHE_GROWTH_MIN, CACHE_INFLATION, EDGE_EXCUSES};
 use crate::phrase::{both, op as op_name, pick};
 use crate::trials::CaseTrials;
@@ -18,8 +18,7 @@ const CACHES_ANYWAY: [&str; 3] = ["zfs", "fuse", "fuseblk"];
 /// H10: the working set is so large that memory could raise the rate by little.
 pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H10",
-        name: say!("working set beyond caches", "рабочая область больше кэшей"),
+        id: CheckId::H10,
         limit: both(|l| {
             let gain = format::percent(CACHE_INFLATION, l);
             pick(l, "memory may add ≤ {g}", "память может добавить ≤ {g}").replace("{g}", &gain)
@@ -111,8 +110,7 @@ impl Paged {
 /// H12: what the application moved passed the block devices, and did not end in the page cache.
 pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H12",
-        name: say!("past the page cache", "мимо страничного кэша"),
+        id: CheckId::H12,
         limit: both(|l| {
             pick(l, "block devices moved ≥ {p}, the cache grew < {g}", "через блочный уровень ≥ {p}, рост кэша < {g}")
                 .replace("{p}", &format::percent(BYTES_PAGED, l))

@@ -5,7 +5,7 @@ use crate::ceilings::is_known;
 use crate::ceilings::measured::{is_calibrated, of_engine};
 use crate::ceilings::storage::{Held, bounding};
 use crate::ceilings::work::work;
-use crate::findings::{CheckResult, CheckStatus, Estimate, Headline};
+use crate::findings::{CheckId, CheckResult, CheckStatus, Estimate, Headline};
 use crate::limits::{ABOVE_CEILING, ENGINE_HEADROOM};
 use crate::phrase::{self, both, pick};
 use crate::rates;
@@ -17,11 +17,7 @@ use stend_spec::workload::Op;
 
 /// H07: rate of a case against what its drives gave when they were read, or are stated to give.
 pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H07",
-        name: say!("below the ceiling", "ниже потолка"),
-        limit: both(|l| format!("≤ {}", format::percent(ABOVE_CEILING, l))),
-    };
+    let check = Check { id: CheckId::H07, limit: both(|l| format!("≤ {}", format::percent(ABOVE_CEILING, l))) };
     if !is_known(run) {
         return check.not_applicable(nothing_calibrated());
     }
@@ -95,8 +91,7 @@ fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
 /// H42: the same load against nothing, over the rate of the case.
 pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H42",
-        name: say!("engine headroom", "запас генератора"),
+        id: CheckId::H42,
         limit: both(|l| {
             pick(l, "≥ {n} times the rate", "≥ {n} скорости").replace("{n}", &format::fixed(ENGINE_HEADROOM, 1, l))
         }),

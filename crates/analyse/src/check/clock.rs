@@ -1,7 +1,7 @@
 //! H44: can the clock be trusted: its source, its cost beside the latencies, and steps of the wall clock?
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BATCH_SPAN, CLOCK_COST, CLOCK_SLEW, CLOCK_SOURCES, CLOCK_STEP};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
@@ -15,8 +15,7 @@ const READINGS: f64 = 2.0;
 /// H44: a source that is read without the kernel, at little cost, and no step during a trial.
 pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H44",
-        name: say!("clock", "часы"),
+        id: CheckId::H44,
         limit: both(|l| {
             pick(
                 l,

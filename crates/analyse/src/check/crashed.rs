@@ -4,7 +4,7 @@ mod replayed;
 
 use super::Check;
 use super::verified::{blocks, differing};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, Share, format, say};
@@ -13,11 +13,7 @@ use stend_record::{Crash, RunRecord};
 
 /// H81: see the module.
 pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H81",
-        name: say!("durable after a crash", "долговечность при сбое"),
-        limit: say!("0 blocks lost", "потерь нет"),
-    };
+    let check = Check { id: CheckId::H81, limit: say!("0 blocks lost", "потерь нет") };
     if !case.asked.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.crash)) {
         return check.not_applicable(say!("No ledger was kept.", "Журнал не вёлся."));
     }

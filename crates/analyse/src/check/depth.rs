@@ -3,7 +3,7 @@
 use super::foreign::{no_device, not_told, of_all, writes_elsewhere};
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
 use crate::phrase::{both, pick};
 use crate::submitted;
@@ -16,11 +16,7 @@ use stend_stats::t_interval;
 
 /// H41: as many I/Os are in flight at the device as the case keeps in flight.
 pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let mut check = Check {
-        id: "H41",
-        name: say!("queue depth at the device", "глубина очереди на устройстве"),
-        limit: limit(false),
-    };
+    let mut check = Check { id: CheckId::H41, limit: limit(false) };
     if case.counting.is_empty() {
         return check.no_trials();
     }

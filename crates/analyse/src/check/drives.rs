@@ -3,7 +3,7 @@
 use super::below::Below;
 use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BYTES_AT_DRIVES, EDGE_EXCUSES};
 use crate::phrase::{both, op as op_name, pick};
 use crate::trials::CaseTrials;
@@ -33,11 +33,7 @@ impl Bytes {
 
 /// H11: bytes at the lowest visible devices against bytes of the application.
 pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H11",
-        name: say!("bytes at the drives", "байты на накопителях"),
-        limit: both(|l| format!("≥ {}", format::fixed(BYTES_AT_DRIVES, 2, l))),
-    };
+    let check = Check { id: CheckId::H11, limit: both(|l| format!("≥ {}", format::fixed(BYTES_AT_DRIVES, 2, l))) };
     if case.counting.is_empty() {
         return check.no_trials();
     }

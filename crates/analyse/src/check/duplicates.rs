@@ -1,7 +1,7 @@
 //! H05: are there trials whose numbers are those of another trial? Copied data, or one trial counted twice.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::COINCIDENCES_EXPECTED;
 use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
@@ -72,11 +72,7 @@ fn row(trial: &Counting<'_>) -> Row {
 }
 
 fn result(case: &CaseTrials<'_>, shared: Shared) -> CheckResult {
-    let check = Check {
-        id: "H05",
-        name: say!("no copied values", "нет повторённых значений"),
-        limit: stend_base::Say::same("0"),
-    };
+    let check = Check { id: CheckId::H05, limit: stend_base::Say::same("0") };
     if case.counting.is_empty() {
         return check.no_trials();
     }
@@ -165,7 +161,7 @@ mod tests {
     #[test]
     fn it_stands_among_the_checks_of_its_case_by_number() {
         let found = analyse(&two_cases()).unwrap();
-        let ids: Vec<&str> = found.cases[0].checks.iter().map(|check| check.id.as_str()).collect();
-        assert!(ids.contains(&"H05") && ids.is_sorted(), "{ids:?}");
+        let ids: Vec<CheckId> = found.cases[0].checks.iter().map(|check| check.id).collect();
+        assert!(ids.contains(&CheckId::H05) && ids.is_sorted(), "{ids:?}");
     }
 }

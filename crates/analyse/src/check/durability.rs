@@ -4,7 +4,7 @@ use super::below::Below;
 use super::drives::asked;
 use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FLUSHES_PER_SYNC, SYNC_FASTEST, SYNC_PER_SECOND_ROTATING, SYNCS_JUDGED};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -33,11 +33,7 @@ fn is_of_the_write(sync: Sync) -> bool {
 
 /// H30: drives with a volatile cache were told to empty it, and took as long as that takes.
 pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let mut check = Check {
-        id: "H30",
-        name: say!("syncs reach the medium", "синхронизация доходит до носителя"),
-        limit: limit(false),
-    };
+    let mut check = Check { id: CheckId::H30, limit: limit(false) };
     let streams = || case.asked.streams.iter().filter(|s| s.mix.write > 0 && reaches_the_medium(s.sync));
     if streams().next().is_none() {
         return check.not_applicable(say!("The case asks for no syncs.", "Случай не просит синхронизации."));
@@ -217,9 +213,7 @@ fn suspicious(drives: &[&Device]) -> Say {
 /// H31: nothing between the application and the medium forgets what it acknowledged, or the case empties it.
 pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H31",
-        name: say!("volatile caches and unsafe modes", "энергозависимые кэши и небезопасные режимы"),
-        limit: say!("what syncs is durable", "синхронизированное сохраняется"),
+        id: CheckId::H31, limit: say!("what syncs is durable", "синхронизированное сохраняется")
     };
     if !asked(case, Op::Write) {
         return check.not_applicable(say!("The case writes nothing.", "Случай ничего не пишет."));

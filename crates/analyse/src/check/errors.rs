@@ -1,7 +1,7 @@
 //! H76: did every I/O succeed, in full, and end?
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, format, say};
@@ -18,7 +18,7 @@ struct Failures {
 
 /// H76: no I/O failed, was short, or was still in flight when waiting ended.
 pub fn errors(case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: "H76", name: say!("no errors", "без ошибок"), limit: stend_base::Say::same("0") };
+    let check = Check { id: CheckId::H76, limit: stend_base::Say::same("0") };
     let found = count(case);
     let measured = both(|l| text(found, l));
     if found == Failures::default() {

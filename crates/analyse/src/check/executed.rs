@@ -1,7 +1,7 @@
 //! H04: is what was executed what was asked for? What the engine set up and did, against the suite.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
@@ -11,11 +11,7 @@ use stend_spec::workload::{Backend, Pages, Region, Stream, Submit, Sync};
 
 /// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for.
 pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H04",
-        name: say!("executed as declared", "выполнено как заявлено"),
-        limit: say!("no difference", "без отличий"),
-    };
+    let check = Check { id: CheckId::H04, limit: say!("no difference", "без отличий") };
     if case.counting.is_empty() {
         return check.no_trials();
     }

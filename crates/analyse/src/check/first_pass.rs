@@ -4,7 +4,7 @@
 
 use super::Check;
 use super::drives::asked;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{CACHE_FILLED, CACHE_FILLING, CACHE_WARMED};
 use crate::phrase::{both, pick};
 use crate::series::{self, Cell, INTERVAL};
@@ -64,8 +64,7 @@ impl Begin {
 /// H14: the begin of a case is neither slower for reads nor faster for writes than what came later.
 pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H14",
-        name: say!("no cache that fills or warms", "нет кэша, который наполняется или прогревается"),
+        id: CheckId::H14,
         limit: both(|l| {
             pick(l, "reads ≤ {r}, writes ≤ {w}", "чтение ≤ {r}, запись ≤ {w}")
                 .replace("{r}", &format::fixed(CACHE_WARMED, 2, l))

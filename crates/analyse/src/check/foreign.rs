@@ -4,7 +4,7 @@ use super::drives::{asked, moves_no_data};
 use super::expected::Expected;
 use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
 use crate::phrase::{both, op as op_name, pick};
 use crate::series::Cell;
@@ -59,11 +59,7 @@ pub(super) fn not_told(file_system: &str) -> Say {
 
 /// H26: hardly any I/O of the device is not ours.
 pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H26",
-        name: say!("no foreign I/O", "нет чужого ввода-вывода"),
-        limit: both(|l| format!("≤ {}", format::percent(FOREIGN_SHARE, l))),
-    };
+    let check = Check { id: CheckId::H26, limit: both(|l| format!("≤ {}", format::percent(FOREIGN_SHARE, l))) };
     if case.counting.is_empty() {
         return check.no_trials();
     }
@@ -114,11 +110,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 /// H66: bytes per I/O at the device are those of the block size.
 pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let random = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
-    let mut check = Check {
-        id: "H66",
-        name: say!("effective I/O size", "действительный размер операций"),
-        limit: allowed(&[], random),
-    };
+    let mut check = Check { id: CheckId::H66, limit: allowed(&[], random) };
     if case.counting.is_empty() {
         return check.no_trials();
     }

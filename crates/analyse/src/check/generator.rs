@@ -1,7 +1,7 @@
 //! H40: was it the storage that was measured, or the CPU under the load threads?
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::phrase::{both, pick};
 use crate::submitted;
@@ -13,8 +13,7 @@ use stend_stats::t_interval;
 /// H40: load threads got a CPU when they wanted one, and none was busy all the time.
 pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H40",
-        name: say!("the engine kept up", "генератор успевал"),
+        id: CheckId::H40,
         limit: both(|l| {
             let (waiting, late) = (format::percent(RUN_DELAY_VISIBLE, l), format::percent(LATE_STAMPS, l));
             pick(

@@ -3,7 +3,7 @@
 use super::Check;
 use super::readings::{no_readings, readings};
 use super::stretch::stretches;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FREQUENCIES_JUDGED, FREQUENCY_VARIATION, THROTTLED_LOSS};
 use crate::phrase::{both, pick};
 use crate::series::{self, cells, inside_window};
@@ -18,8 +18,7 @@ const STEADY: &str = "performance";
 /// H47: one governor that does not follow the load, and frequencies that stay.
 pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H47",
-        name: say!("even CPU frequency", "ровная частота процессоров"),
+        id: CheckId::H47,
         limit: both(|l| {
             pick(l, "`performance`, varies ≤ {v}", "`performance`, разброс ≤ {v}")
                 .replace("{v}", &format::percent(FREQUENCY_VARIATION, l))
@@ -91,8 +90,7 @@ struct Heat {
 /// H48: no CPU was held back, and no drive was as warm as it warns of.
 pub fn heat(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H48",
-        name: say!("no heat", "без перегрева"),
+        id: CheckId::H48,
         limit: say!("no throttling, drives below their warning", "без торможения, накопители холоднее своего порога"),
     };
     if case.counting.is_empty() {

@@ -1,7 +1,7 @@
 //! H78: did the target rest before it was measured? A drive that rests cleans up, and is faster afterwards than under load.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::IDLE;
 use crate::phrase::{both, pick};
 use crate::series;
@@ -13,8 +13,7 @@ use stend_record::{EventKind, RunRecord};
 /// H78: no trial began more than a minute after the fill, or the trial or round before it, ended.
 pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H78",
-        name: say!("no rest before trials", "без простоя перед испытаниями"),
+        id: CheckId::H78,
         limit: both(|l| pick(l, "≤ {t}", "≤ {t}").replace("{t}", &format::duration(IDLE, l))),
     };
     if case.counting.is_empty() {

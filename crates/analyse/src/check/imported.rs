@@ -1,17 +1,16 @@
 //! What checks may say of a run that another tool made: only what its printed numbers are enough for.
 
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use stend_base::say;
 use stend_record::RunRecord;
 
 /// Checks that counts, bytes and latencies of whole trials are enough for: arithmetic, Little's law, copies, errors.
-const ANSWERED: [&str; 4] = ["H01", "H02", "H05", "H76"];
+const ANSWERED: [CheckId; 4] = [CheckId::H01, CheckId::H02, CheckId::H05, CheckId::H76];
 
 /// The result, unless the run was imported and the answer would need what was not seen. What does not concern the case still does not.
 pub fn answered(run: &RunRecord, result: CheckResult) -> CheckResult {
     let Some(imported) = &run.header.imported else { return result };
-    if ANSWERED.contains(&result.id.as_str())
-        || matches!(result.status, CheckStatus::NotApplicable | CheckStatus::ScreeningOnly)
+    if ANSWERED.contains(&result.id) || matches!(result.status, CheckStatus::NotApplicable | CheckStatus::ScreeningOnly)
     {
         return result;
     }
@@ -29,7 +28,7 @@ pub fn answered(run: &RunRecord, result: CheckResult) -> CheckResult {
 
 #[cfg(test)]
 mod tests {
-    use crate::findings::{CheckResult, CheckStatus};
+    use crate::findings::{CheckId, CheckResult, CheckStatus};
     use crate::fixture::{imported, run};
     use crate::{Findings, analyse};
     use stend_record::{RunRecord, TrialOutcome};
@@ -41,7 +40,7 @@ mod tests {
         cases.remove(0).checks
     }
 
-    fn status(checks: &[CheckResult], id: &str) -> CheckStatus {
+    fn status(checks: &[CheckResult], id: CheckId) -> CheckStatus {
         checks.iter().find(|check| check.id == id).unwrap().status
     }
 
@@ -50,7 +49,8 @@ mod tests {
         let found = checks(|_| ());
         for check in &found {
             // H24 and H75 are about what was found: how much the trials differ, and whether there is a p99.
-            let judged = ["H01", "H02", "H05", "H24", "H75", "H76"].contains(&check.id.as_str());
+            let judged = [CheckId::H01, CheckId::H02, CheckId::H05, CheckId::H24, CheckId::H75, CheckId::H76]
+                .contains(&check.id);
             let expected = if judged { CheckStatus::Pass } else { CheckStatus::NotMeasurable };
             let aside = matches!(check.status, CheckStatus::NotApplicable | CheckStatus::ScreeningOnly);
             assert!(check.status == expected || aside, "{check:?}");
@@ -65,11 +65,11 @@ mod tests {
             (told.depth_known, told.sizes_known) = (false, false);
         });
         assert_eq!(
-            (status(&found, "H01"), status(&found, "H02")),
+            (status(&found, CheckId::H01), status(&found, CheckId::H02)),
             (CheckStatus::NotMeasurable, CheckStatus::NotMeasurable)
         );
         let no_lat = checks(|outcome| outcome.told.as_mut().unwrap().ops[0].occupied_ns = None);
-        assert_eq!(status(&no_lat, "H02"), CheckStatus::NotMeasurable);
+        assert_eq!(status(&no_lat, CheckId::H02), CheckStatus::NotMeasurable);
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
                 told.paced = paced;
                 told.ops[0].occupied_ns = told.ops[0].occupied_ns.map(|ns| ns * factor / 10);
             });
-            status(&found, "H02")
+            status(&found, CheckId::H02)
         };
         assert_eq!(
             [with(false, 10), with(false, 5), with(true, 5)],
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn numbers_that_contradict_each_other_fail_as_ever() {
         let bytes = checks(|outcome| outcome.jobs[0].done[0].1 *= 2);
-        assert_eq!(status(&bytes, "H01"), CheckStatus::Fail);
+        assert_eq!(status(&bytes, CheckId::H01), CheckStatus::Fail);
         let copied = imported(run().six_blocks(&[9_870.0]).record(), false);
         let mut twice: RunRecord = copied.clone();
         twice.trials[1].outcome = copied.trials[0].outcome.clone();
-        assert_eq!(status(&analyse(&twice).unwrap().cases[0].checks, "H05"), CheckStatus::Fail);
+        assert_eq!(status(&analyse(&twice).unwrap().cases[0].checks, CheckId::H05), CheckStatus::Fail);
     }
 }

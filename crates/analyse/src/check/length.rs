@@ -4,7 +4,7 @@
 //! is missing here is never an alarm of a case.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BATCHES_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::rates;
@@ -24,8 +24,7 @@ const SECONDS_ENOUGH: usize = 100;
 /// H22: what MSER-5 calls warm-up lies inside the ramp.
 pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H22",
-        name: say!("warm-up was long enough", "разгона хватило"),
+        id: CheckId::H22,
         limit: both(|l| {
             let ramp = format::duration(case.asked.ramp, l);
             pick(l, "≤ the ramp of {r}", "≤ разгона {r}").replace("{r}", &ramp)
@@ -80,8 +79,7 @@ fn settling(trial: &Counting<'_>) -> Option<(WarmUp, Nanos)> {
 pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     let (window, need) = (WINDOW_PUBLISHABLE, BATCHES_PUBLISHABLE);
     let check = Check {
-        id: "H23",
-        name: say!("measured long enough", "измерялось достаточно долго"),
+        id: CheckId::H23,
         limit: both(|l| {
             pick(l, "≥ {w}, {n} independent batches", "≥ {w}, независимых отрезков: {n}")
                 .replace("{w}", &format::duration(window, l))

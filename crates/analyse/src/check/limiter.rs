@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::stretch::{self, Stretch, stretches};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_DOWN, STEP_SECONDS};
 use crate::phrase::{both, pick};
 use crate::series::{self, Cell};
@@ -23,8 +23,7 @@ type InWords = fn(f64, Lang) -> String;
 /// H65: no limit is known, and none shows.
 pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H65",
-        name: say!("no rate limiter", "нет ограничителя скорости"),
+        id: CheckId::H65,
         limit: say!(
             "no limit, no flat top at a round value, no step down",
             "ни лимита, ни ровного верха на круглом числе, ни ступени вниз"

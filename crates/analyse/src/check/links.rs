@@ -3,7 +3,7 @@
 use super::Check;
 use super::readings::{no_readings, readings};
 use super::stretch::stretches;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
@@ -25,8 +25,7 @@ struct Told {
 /// H60: speed and width under load, and errors that the link corrected.
 pub fn links(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H60",
-        name: say!("PCIe link", "канал PCIe"),
+        id: CheckId::H60,
         limit: say!("what both ends can do, without errors", "на что способны оба конца, без ошибок"),
     };
     if case.counting.is_empty() {

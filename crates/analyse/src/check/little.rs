@@ -1,7 +1,7 @@
 //! H02: Little's law. The I/Os in flight that latencies and rates imply, against those asked for.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED, IN_FLIGHT_TURNS};
 use crate::phrase::{both, pick};
 use crate::submitted;
@@ -32,8 +32,7 @@ struct InFlight {
 pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     let (most, least) = (IN_FLIGHT_IMPOSSIBLE - 1.0, 1.0 - IN_FLIGHT_REACHED);
     let mut check = Check {
-        id: "H02",
-        name: say!("Little's law", "закон Литтла"),
+        id: CheckId::H02,
         limit: both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
     };
     let trials: Vec<InFlight> = case.counting.iter().map(|trial| implied(trial, |_| true)).collect();

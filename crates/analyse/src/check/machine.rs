@@ -3,7 +3,7 @@
 
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{MEMORY_TO_SPARE, MEMORY_WAIT, STEAL_MEAN, STEAL_SECOND};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -17,8 +17,7 @@ const NEARLY_A_SECOND: Nanos = Nanos::millis(900);
 /// H49: the hypervisor took hardly any CPU time, on the whole and in every second.
 pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H49",
-        name: say!("no stolen CPU time", "процессор не отбирали"),
+        id: CheckId::H49,
         limit: both(|l| {
             pick(l, "mean ≤ {m}, any second ≤ {s}", "в среднем ≤ {m}, за секунду ≤ {s}")
                 .replace("{m}", &format::percent(STEAL_MEAN, l))
@@ -100,8 +99,7 @@ struct MemoryTrouble {
 /// H50: nothing was swapped, and for want of the machine's memory nobody was killed and hardly anybody waited.
 pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H50",
-        name: say!("memory was enough", "памяти хватало"),
+        id: CheckId::H50,
         limit: both(|l| {
             pick(l, "no swapping, waiting ≤ {w}", "без подкачки, ожидание ≤ {w}")
                 .replace("{w}", &format::percent(MEMORY_WAIT, l))

@@ -1,7 +1,7 @@
 //! H03: are the shares of operations those that were asked for, in number and in bytes?
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
 use crate::phrase::{both, op as op_name, pick};
 use crate::trials::{CaseTrials, Counting};
@@ -34,8 +34,7 @@ impl Executed {
 /// H03: the mix of operations is the one that was asked for, as far as chance lets it.
 pub fn mix(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H03",
-        name: say!("mix as declared", "смесь как заявлено"),
+        id: CheckId::H03,
         limit: both(|l| {
             pick(l, "± {d}, or chance", "± {d} или случай").replace("{d}", &format::percent(MIX_DEVIATION, l))
         }),

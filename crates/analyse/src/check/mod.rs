@@ -59,6 +59,7 @@ pub use crashed::bound;
 pub use durability::{flushes_are_off, is_volatile, left_in_caches};
 pub(crate) use network::{fullest_interface, is_over_network};
 
+use crate::findings::CheckId::{self, *};
 use crate::findings::{CaseFinding, CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, say};
@@ -67,18 +68,15 @@ use stend_record::{RunRecord, TargetKind};
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
-const OF_STORAGE: [&str; 23] = [
-    "H07", "H10", "H11", "H12", "H13", "H14", "H17", "H18", "H19", "H25", "H26", "H30", "H31", "H41", "H45", "H46",
-    "H60", "H61", "H62", "H63", "H64", "H65", "H66",
-];
+const OF_STORAGE: [CheckId; 23] =
+    [H07, H10, H11, H12, H13, H14, H17, H18, H19, H25, H26, H30, H31, H41, H45, H46, H60, H61, H62, H63, H64, H65, H66];
 
 /// Checks that take a case for one whose storage is left alone: they would find what its events were meant to do.
-const OF_QUIET: [&str; 13] =
-    ["H02", "H07", "H11", "H15", "H21", "H22", "H23", "H25", "H26", "H43", "H63", "H64", "H66"];
+const OF_QUIET: [CheckId; 13] = [H02, H07, H11, H15, H21, H22, H23, H25, H26, H43, H63, H64, H66];
 
 /// A result of a case with events: what they were meant to do is no finding.
 fn with_events(result: CheckResult) -> CheckResult {
-    match OF_QUIET.contains(&result.id.as_str()) {
+    match OF_QUIET.contains(&result.id) {
         true => CheckResult {
             status: CheckStatus::NotApplicable,
             measured: does_not_apply(),
@@ -108,7 +106,7 @@ fn unless_nowhere(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     if !nowhere && case.asked.backend != Backend::Null {
         return results.collect();
     }
-    let without_storage = |result: CheckResult| match OF_STORAGE.contains(&result.id.as_str()) {
+    let without_storage = |result: CheckResult| match OF_STORAGE.contains(&result.id) {
         true => CheckResult {
             status: CheckStatus::NotApplicable,
             measured: does_not_apply(),
@@ -121,13 +119,13 @@ fn unless_nowhere(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
 }
 
 /// Checks that count I/Os by what the kernel's counters of drives say.
-const BY_COUNTERS: [&str; 7] = ["H11", "H12", "H26", "H30", "H41", "H63", "H66"];
+const BY_COUNTERS: [CheckId; 7] = [H11, H12, H26, H30, H41, H63, H66];
 
 /// A result that does not rest on counters which do not see the I/Os of a case: commands that pass by the block layer are not in
 /// them.
 //= linux, block/blk.h: blk_do_io_stat is false for passthrough requests
 fn without_counters(result: CheckResult) -> CheckResult {
-    match BY_COUNTERS.contains(&result.id.as_str()) && result.status != CheckStatus::NotApplicable {
+    match BY_COUNTERS.contains(&result.id) && result.status != CheckStatus::NotApplicable {
         true => CheckResult {
             status: CheckStatus::NotMeasurable,
             measured: say!("the kernel does not count NVMe commands", "команды NVMe ядро не считает"),
@@ -215,17 +213,15 @@ fn put(cases: &mut [CaseFinding], results: Vec<CheckResult>) {
     }
 }
 
-/// Number and name of a check.
+/// A check before its result.
 struct Check {
-    id: &'static str,
-    name: Say,
+    id: CheckId,
     limit: Say,
 }
 
 impl Check {
     fn result(self, status: CheckStatus, measured: Say, meaning: Say) -> CheckResult {
-        let Check { id, name, limit } = self;
-        let result = CheckResult { id: id.to_string(), name, status, measured, limit, meaning };
+        let result = CheckResult::new(self.id, status, measured, self.limit, meaning);
         #[cfg(test)]
         agrees(&result);
         result
@@ -297,7 +293,7 @@ fn worst<'a, 'c>(case: &'c CaseTrials<'a>, key: impl Fn(&Counting<'a>) -> f64) -
 mod tests {
     use super::BY_COUNTERS;
     use crate::analyse;
-    use crate::findings::CheckStatus;
+    use crate::findings::{CheckId, CheckStatus};
     use crate::fixture::{case, run_of};
     use stend_spec::suite::SuiteCase;
     use stend_spec::workload::{Backend, Sync};
@@ -310,18 +306,27 @@ mod tests {
     #[test]
     fn every_check_has_its_section_and_every_section_its_check() {
         let page = include_str!("../../../../docs/method/checks.md");
-        let sections: Vec<&str> =
-            page.lines().filter_map(|line| line.strip_prefix("## ")?.split_ascii_whitespace().next()).collect();
-        let found = clean();
-        let record = run_of(vec![case("mix", 70, 32, Sync::None)]).record();
-        let compared = crate::compare(&[(&record, &found)], &crate::compare::Options::default());
-        let mut ids: Vec<&str> =
-            found.cases[0].checks.iter().chain(&compared.checks).map(|check| check.id.as_str()).collect();
-        ids.sort_unstable();
-        assert_eq!(sections, ids);
+        let sections: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let of_runs = || CheckId::ALL.iter().filter_map(|id| Some((id, id.name()?)));
+        assert_eq!(sections, of_runs().map(|(id, name)| format!("{id} {}", name.en)).collect::<Vec<_>>());
         let parts = ["**Catches**", "**Formula**", "**Source**", "**What to"];
         for section in page.split("\n## ").skip(1) {
             assert!(parts.iter().all(|part| section.contains(part)), "{section}");
+        }
+        let found = clean();
+        let record = run_of(vec![case("mix", 70, 32, Sync::None)]).record();
+        let compared = crate::compare(&[(&record, &found)], &crate::compare::Options::default());
+        let mut asked: Vec<CheckId> = found.cases[0].checks.iter().chain(&compared.checks).map(|c| c.id).collect();
+        asked.sort_unstable();
+        assert_eq!(asked, of_runs().map(|(id, _)| *id).collect::<Vec<_>>(), "each of them is asked");
+    }
+
+    #[test]
+    fn every_check_has_its_name_in_both_languages() {
+        let is_russian = |text: &str| text.chars().any(|c| ('\u{400}'..='\u{4ff}').contains(&c));
+        for id in CheckId::ALL {
+            let names: Vec<_> = id.name().into_iter().chain(id.name_of_table()).collect();
+            assert!(!names.is_empty() && names.iter().all(|n| is_russian(&n.ru) && !is_russian(&n.en)), "{names:?}");
         }
     }
 
@@ -338,7 +343,7 @@ mod tests {
         for ((id, plain), (_, by_commands)) in
             status(Backend::IoUring).into_iter().zip(status(Backend::NvmePassthrough))
         {
-            let concerned = BY_COUNTERS.contains(&id.as_str()) && plain != CheckStatus::NotApplicable;
+            let concerned = BY_COUNTERS.contains(&id) && plain != CheckStatus::NotApplicable;
             let expected = if concerned { CheckStatus::NotMeasurable } else { plain };
             assert_eq!(by_commands, expected, "{id}, {plain:?} with io_uring");
         }

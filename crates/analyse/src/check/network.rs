@@ -2,7 +2,7 @@
 
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{LINE_RATE_REACHED, SENT_AGAIN};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -32,8 +32,7 @@ struct Traffic {
 /// H61: line rate, drops and segments sent again.
 pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H61",
-        name: say!("network", "сеть"),
+        id: CheckId::H61,
         limit: both(|l| {
             pick(
                 l,

@@ -1,7 +1,7 @@
 //! H24: is a case known precisely enough? Only publishing asks for it; a comparison has its own intervals.
 
 use super::Check;
-use crate::findings::{CaseFinding, CheckResult, CheckStatus};
+use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus};
 use crate::limits::PRECISION;
 use crate::phrase::both;
 use stend_base::{format, say};
@@ -9,11 +9,7 @@ use stend_base::{format, say};
 /// H24: the interval of the rate is as narrow as it should be after all the trials that there are.
 pub fn noise(case: &CaseFinding) -> CheckResult {
     let goal = case.precision.as_ref().map_or(PRECISION, |precision| precision.goal.0);
-    let check = Check {
-        id: "H24",
-        name: say!("precise enough", "достаточно точно"),
-        limit: both(|l| format!("≤ ± {}", format::percent(goal, l))),
-    };
+    let check = Check { id: CheckId::H24, limit: both(|l| format!("≤ ± {}", format::percent(goal, l))) };
     let Some(precision) = &case.precision else {
         return check.result(
             CheckStatus::ScreeningOnly,
@@ -46,7 +42,7 @@ mod tests {
 
     fn of(run: RunBuilder) -> CheckResult {
         let found = analyse(&run.record()).unwrap();
-        found.cases[0].checks.iter().find(|check| check.id == "H24").unwrap().clone()
+        found.cases[0].checks.iter().find(|check| check.id == CheckId::H24).unwrap().clone()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! *saturated*: its latencies grow for as long as one measures, and say how long that was.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA, OWN_LATENESS};
 use crate::phrase::{both, pick};
 use crate::series;
@@ -26,11 +26,7 @@ struct Offer {
 
 /// H43: see the module.
 pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
-    let mut check = Check {
-        id: "H43",
-        name: say!("offered load was served", "предложенная нагрузка обслужена"),
-        limit: limit(OFFERED_DEVIATION, false),
-    };
+    let mut check = Check { id: CheckId::H43, limit: limit(OFFERED_DEVIATION, false) };
     let open: Vec<u16> =
         case.asked.streams.iter().zip(0..).filter(|(stream, _)| stream.is_open()).map(|(_, i)| i).collect();
     if open.is_empty() {

@@ -2,7 +2,7 @@
 //! medium and many times from a cache.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::AREAS_UNIQUE;
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
@@ -11,8 +11,7 @@ use stend_base::{format, say};
 /// H16: hardly any byte belongs to more than one job.
 pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H16",
-        name: say!("streams do not overlap", "потоки не перекрываются"),
+        id: CheckId::H16,
         limit: both(|l| pick(l, "unique ≥ {s}", "уникальных ≥ {s}").replace("{s}", &format::percent(AREAS_UNIQUE, l))),
     };
     if case.counting.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{INTERRUPT_CPU_BUSY, INTERRUPT_SHARE, INTERRUPTS_JUDGED};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -23,8 +23,7 @@ struct Nodes {
 /// H45: drives, load threads and their memory are on one NUMA node.
 pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H45",
-        name: say!("NUMA placement", "размещение по NUMA"),
+        id: CheckId::H45,
         limit: say!("drives, threads and memory on one node", "накопители, потоки и память на одном узле"),
     };
     let nodes = run.load().facts.as_ref().map_or(&[][..], |host| &host.numa_nodes);
@@ -81,8 +80,7 @@ fn in_words(nodes: &Nodes, lang: Lang) -> String {
 /// H46: no CPU takes far more completions than its share, or is busy with interrupts.
 pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
-        id: "H46",
-        name: say!("interrupts spread", "прерывания распределены"),
+        id: CheckId::H46,
         limit: both(|l| {
             pick(l, "a CPU ≤ {b} busy with interrupts", "процессор занят прерываниями ≤ {b}")
                 .replace("{b}", &format::percent(INTERRUPT_CPU_BUSY, l))

@@ -1,7 +1,7 @@
 //! H19: do random I/Os go to as many places as chance would send them to?
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{PLACES_SHORTFALL, PLACES_SIGMA};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
@@ -31,8 +31,7 @@ impl Spread {
 /// A permutation, which comes back to no place before it was at all others, has more.
 pub fn places(case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
-        id: "H19",
-        name: say!("random places differ", "случайные места различны"),
+        id: CheckId::H19,
         limit: both(|l| {
             pick(l, "≥ what chance gives, less {p}", "≥ случайного минус {p}")
                 .replace("{p}", &format::percent(PLACES_SHORTFALL, l))

@@ -3,7 +3,7 @@
 //! As H21 to H23 only publishing needs it: what is missing is told once, in the banner of a run that is screening.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::PRECONDITIONED;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -14,8 +14,7 @@ use stend_spec::workload::Op;
 /// H20: before the first trial of a case that writes, the range was written twice.
 pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H20",
-        name: say!("preconditioned", "накопитель подготовлен"),
+        id: CheckId::H20,
         limit: both(|l| {
             pick(l, "≥ {n} × the range", "≥ {n} × область").replace("{n}", &format::fixed(PRECONDITIONED, 0, l))
         }),

@@ -1,7 +1,7 @@
 //! H17: could storage make the data smaller than they are, and so faster?
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::forewarn::compresses;
 use crate::limits::{COMPRESSIBLE, REPEATED};
 use crate::phrase::{both, data as data_in_words, pick};
@@ -16,8 +16,7 @@ const BLOCK: f64 = 4096.0;
 /// H17: what is read does not compress and does not repeat, and what is written is incompressible.
 pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H17",
-        name: say!("data that cannot be reduced", "данные не сжимаются и не повторяются"),
+        id: CheckId::H17,
         limit: both(|l| {
             pick(l, "ratio ≤ {c}, repeated ≤ {r}", "сжатие ≤ {c}, повторов ≤ {r}")
                 .replace("{c}", &format::fixed(COMPRESSIBLE, 2, l))

@@ -4,7 +4,7 @@ use super::Check;
 use super::arc::is_on_zfs;
 use super::below::Below;
 use super::readings::no_readings;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, say};
@@ -23,8 +23,7 @@ pub fn redundancy(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 fn at(below: &Below<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckResult {
     let check = Check {
-        id: "H64",
-        name: say!("redundancy and paths", "избыточность и пути"),
+        id: CheckId::H64,
         limit: say!("complete and as at the start", "в полном составе и как в начале"),
     };
     if case.counting.is_empty() {

@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::fidelity;
-use crate::findings::{CheckResult, CheckStatus, ReplayFinding};
+use crate::findings::{CheckId, CheckResult, CheckStatus, ReplayFinding};
 use crate::limits::{REPLAY_DRIFT, REPLAY_LATE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -13,8 +13,7 @@ use stend_record::RunRecord;
 /// H80: see the module.
 pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H80",
-        name: say!("trace replayed in time", "трасса воспроизведена вовремя"),
+        id: CheckId::H80,
         limit: both(|l| {
             pick(l, "p99 of lateness ≤ {t}, drift ≤ {d}", "p99 опоздания ≤ {t}, уход ≤ {d}")
                 .replace("{t}", &format::latency(REPLAY_LATE, l))

@@ -1,7 +1,7 @@
 //! H75: is latency told by its distribution, and not by its mean alone?
 
 use super::Check;
-use crate::findings::{CaseFinding, CheckResult, CheckStatus, QuantileValue};
+use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, QuantileValue};
 use crate::phrase::both;
 use stend_base::{Share, format, say};
 
@@ -10,11 +10,7 @@ const LEAST: Share = Share(0.99);
 
 /// H75: every operation has its p99, from histograms that were added up, and its maximum.
 pub fn reported(case: &CaseFinding) -> CheckResult {
-    let check = Check {
-        id: "H75",
-        name: say!("latency by its distribution", "задержка распределением"),
-        limit: say!("p99 of every operation", "p99 каждой операции"),
-    };
+    let check = Check { id: CheckId::H75, limit: say!("p99 of every operation", "p99 каждой операции") };
     if case.trials == 0 {
         return check.no_trials();
     }

@@ -3,7 +3,7 @@
 //! As H22 and H23 only publishing needs it: what is missing is told once, in the banner of a run that is screening.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{STEADY_PART, STEADY_RANGE, STEADY_ROUNDS, STEADY_SLOPE};
 use crate::phrase::{both, headline, pick};
 use crate::pts::Window;
@@ -18,8 +18,7 @@ use stend_spec::workload::Op;
 /// five equal parts.
 pub fn steady(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H21",
-        name: say!("steady state", "установившийся режим"),
+        id: CheckId::H21,
         limit: both(|l| {
             pick(l, "range ≤ {r}, slope ≤ {s}", "размах ≤ {r}, наклон ≤ {s}")
                 .replace("{r}", &format::percent(STEADY_RANGE, l))

@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::charts::family::{Family, Kind, Member, families};
-use crate::findings::{CaseFinding, CheckResult, CheckStatus, Estimate};
+use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, Estimate};
 use crate::limits::SWEEP_POINTS;
 use crate::phrase::{both, pick};
 use std::collections::BTreeMap;
@@ -41,8 +41,7 @@ pub fn sweeps(plan: &Plan, cases: &[CaseFinding]) -> Vec<CheckResult> {
 
 fn result(families: &[Family<'_>], case: &CaseFinding, found: Option<Option<Break>>) -> CheckResult {
     let check = Check {
-        id: "H09",
-        name: say!("shape of a sweep", "вид зависимости"),
+        id: CheckId::H09,
         limit: say!("no step back beyond the intervals", "без шагов назад за пределы интервалов"),
     };
     let swept = families.iter().any(|family| family.members.iter().any(|member| member.case.case == case.case));
@@ -124,7 +123,7 @@ mod tests {
 
     fn swept(suite: SuiteCase, iops: &[f64]) -> Vec<CheckStatus> {
         let found = analyse(&run_of(vec![suite]).six_blocks(iops).record()).unwrap();
-        let h09 = |case: &CaseFinding| case.checks.iter().find(|check| check.id == "H09").unwrap().status;
+        let h09 = |case: &CaseFinding| case.checks.iter().find(|check| check.id == CheckId::H09).unwrap().status;
         found.cases.iter().map(h09).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Check, too_few_samples};
 use crate::cost;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::TELEMETRY_CPU;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -12,8 +12,7 @@ use stend_record::RunRecord;
 /// H77: taking samples takes hardly any of a CPU.
 pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H77",
-        name: say!("cost of watching", "цена наблюдения"),
+        id: CheckId::H77,
         limit: both(|l| {
             pick(l, "≤ {p} of a CPU", "≤ {p} одного ЦП").replace("{p}", &format::percent(TELEMETRY_CPU, l))
         }),

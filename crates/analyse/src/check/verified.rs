@@ -1,7 +1,7 @@
 //! H79: were data read back as they had been written? A target that loses or changes data has no speed.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::text::{plural_en, plural_ru};
@@ -10,11 +10,7 @@ use stend_record::verification::{Checked, Defect, Found, Mismatch, ReadBack, Ver
 
 /// H79: see the module.
 pub fn verified(case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: "H79",
-        name: say!("data as written", "данные как записаны"),
-        limit: say!("0 blocks differ", "отличий нет"),
-    };
+    let check = Check { id: CheckId::H79, limit: say!("0 blocks differ", "отличий нет") };
     if case.asked.streams.iter().all(|stream| stream.verify.is_none()) {
         return check.not_applicable(say!("Nothing was verified.", "Сверка не заказана."));
     }

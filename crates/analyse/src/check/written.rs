@@ -1,7 +1,7 @@
 //! H18: was the range that is read ever written? Unwritten blocks are answered without the medium.
 
 use super::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::NEVER_WRITTEN;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -11,8 +11,7 @@ use stend_record::RunRecord;
 /// H18: hardly any of the blocks sampled before the first read case is all zeros.
 pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
-        id: "H18",
-        name: say!("the range was written", "область записана"),
+        id: CheckId::H18,
         limit: both(|l| {
             let share = format::percent(NEVER_WRITTEN, l);
             pick(l, "≤ {s} zero blocks", "≤ {s} нулевых блоков").replace("{s}", &share)

@@ -2,7 +2,7 @@
 
 use super::mean::mean_of;
 use super::{ByBlock, Comparison, Metric};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::DRIFT_T;
 use crate::phrase::{both, pick};
 use std::collections::BTreeMap;
@@ -24,17 +24,13 @@ struct Drift {
 /// H71: over the blocks the rates have no slope that is more than noise and more than what does not matter.
 pub(super) fn check(comparison: &Comparison) -> CheckResult {
     let margin = comparison.rule.margin;
-    let result = |status, measured, meaning| CheckResult {
-        id: "H71".into(),
-        name: say!("no drift", "нет дрейфа"),
-        status,
-        measured,
-        limit: both(|l| {
+    let result = |status, measured, meaning| {
+        let limit = both(|l| {
             pick(l, "|t| ≤ {t} or ± {m}", "|t| ≤ {t} или ± {m}")
                 .replace("{t}", &format::fixed(DRIFT_T, 1, l))
                 .replace("{m}", &format::percent(margin, l))
-        }),
-        meaning,
+        });
+        CheckResult::new(CheckId::H71, status, measured, limit, meaning)
     };
     // What counts has both: it is certain, and it matters.
     let excess = |drift: &Drift| (drift.t.abs() / DRIFT_T).min((drift.whole.exp() - 1.0).abs() / margin);

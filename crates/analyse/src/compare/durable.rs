@@ -2,7 +2,7 @@
 
 use super::CaseComparison;
 use crate::check::{flushes_are_off, is_volatile};
-use crate::findings::{CheckResult, CheckStatus, Findings};
+use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, by_case};
 use stend_base::{Lang, Say, say};
@@ -20,13 +20,8 @@ enum Kept {
 
 /// Whether the cases that write have the same syncs, the same fate at a loss of power, and drives that may fail, in all runs.
 pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) -> CheckResult {
-    let result = |status, measured, meaning| CheckResult {
-        id: "H32".into(),
-        name: say!("equal durability", "равная надёжность записи"),
-        status,
-        measured,
-        limit: say!("the same in all", "одинаковая у всех"),
-        meaning,
+    let result = |status, measured, meaning| {
+        CheckResult::new(CheckId::H32, status, measured, say!("the same in all", "одинаковая у всех"), meaning)
     };
     let Some(mut differences) = differences(runs, cases) else {
         return result(
@@ -222,7 +217,7 @@ mod tests {
     fn check(a: &RunRecord, b: &RunRecord) -> CheckResult {
         let (of_a, of_b) = (analyse(a).unwrap(), analyse(b).unwrap());
         let compared = compare(&[(a, &of_a), (b, &of_b)], &Options::default());
-        compared.checks.into_iter().find(|check| check.id == "H32").unwrap()
+        compared.checks.into_iter().find(|check| check.id == crate::findings::CheckId::H32).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! H70: only one thing may differ between what is compared; everything else that does is listed.
 
 use super::Condition;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use stend_base::{Say, say};
 
 /// No circumstance that could matter: that the machine was started in between.
@@ -29,20 +29,15 @@ pub(super) fn check(changed: &[Condition], declared: &[String]) -> CheckResult {
             en: format!("also changed: {}", rest.en), ru: format!("изменилось также: {}", rest.ru)
         },
     };
-    CheckResult {
-        id: "H70".into(),
-        name: say!("one variable", "одна переменная"),
-        status: if holds { CheckStatus::Pass } else { CheckStatus::Warn },
-        measured,
-        limit: say!("only what was declared", "только объявленное"),
-        meaning: match holds {
-            true => Say::same(""),
-            false => say!(
-                "A difference may come from any of these. Make them equal, or declare them with `--factor` if they belong to what is compared.",
-                "Различие может прийти от любого из них. Уравняйте их или объявите через `--factor`, если они и есть предмет сравнения."
-            ),
-        },
-    }
+    let status = if holds { CheckStatus::Pass } else { CheckStatus::Warn };
+    let meaning = match holds {
+        true => Say::same(""),
+        false => say!(
+            "A difference may come from any of these. Make them equal, or declare them with `--factor` if they belong to what is compared.",
+            "Различие может прийти от любого из них. Уравняйте их или объявите через `--factor`, если они и есть предмет сравнения."
+        ),
+    };
+    CheckResult::new(CheckId::H70, status, measured, say!("only what was declared", "только объявленное"), meaning)
 }
 
 #[cfg(test)]

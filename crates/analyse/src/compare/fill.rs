@@ -1,6 +1,6 @@
 //! H27: file systems that are compared must be as full: allocation and the drive below are slower with less room.
 
-use crate::findings::{CheckResult, CheckStatus, Findings};
+use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use crate::limits::FILL_DIFFERENCE;
 use crate::phrase::{both, pick};
 use stend_base::{Say, format, say};
@@ -8,15 +8,11 @@ use stend_record::{RunRecord, TargetKind};
 
 /// Whether the file systems under the targets were as full at the start of each run, or when each arm was entered.
 pub(super) fn check(runs: &[(&RunRecord, &Findings)]) -> CheckResult {
-    let result = |status, measured, meaning| CheckResult {
-        id: "H27".into(),
-        name: say!("equal fill", "равное заполнение"),
-        status,
-        measured,
-        limit: both(|l| {
+    let result = |status, measured, meaning| {
+        let limit = both(|l| {
             pick(l, "± {n} points", "± {n} п.п.").replace("{n}", &format::fixed(FILL_DIFFERENCE * 100.0, 0, l))
-        }),
-        meaning,
+        });
+        CheckResult::new(CheckId::H27, status, measured, limit, meaning)
     };
     let sides: Vec<Vec<f64>> = runs.iter().map(|(record, _)| used(record)).collect();
     let Some(first) = sides.first().filter(|first| !first.is_empty()) else {
@@ -69,7 +65,7 @@ mod tests {
         change(&mut b);
         let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
         let compared = compare(&[(&a, &of_a), (&b, &of_b)], &Options::default());
-        compared.checks.into_iter().find(|check| check.id == "H27").unwrap()
+        compared.checks.into_iter().find(|check| check.id == crate::findings::CheckId::H27).unwrap()
     }
 
     #[test]
@@ -95,7 +91,7 @@ mod tests {
         device.load_mut().targets[0].kind = TargetKind::BlockDevice;
         let findings = analyse(&device).unwrap();
         let compared = compare(&[(&device, &findings), (&device, &findings)], &Options::default());
-        let found = compared.checks.iter().find(|check| check.id == "H27").unwrap();
+        let found = compared.checks.iter().find(|check| check.id == crate::findings::CheckId::H27).unwrap();
         assert_eq!(found.status, CheckStatus::NotApplicable);
     }
 }

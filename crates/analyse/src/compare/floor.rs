@@ -2,7 +2,7 @@
 //! interval says (method S5, H72).
 
 use super::{Comparison, Doubt, Floor, Metric, Noise};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::both;
 use stend_base::{Lang, Say, format, say};
 use stend_stats::{paired, quotient};
@@ -29,14 +29,7 @@ pub(super) fn of_itself(comparisons: &[Comparison], from: Vec<String>) -> Option
 
 /// H72: whether what is called different is more than a configuration differs from itself.
 pub(super) fn check(comparison: &Comparison) -> CheckResult {
-    let result = |status, measured, limit, meaning| CheckResult {
-        id: "H72".into(),
-        name: say!("A/A floor", "шум A/A"),
-        status,
-        measured,
-        limit,
-        meaning,
-    };
+    let result = |status, measured, limit, meaning| CheckResult::new(CheckId::H72, status, measured, limit, meaning);
     let Some(floor) = &comparison.floor else {
         return result(
             CheckStatus::NotMeasurable,

@@ -2,7 +2,7 @@
 //! is called the baseline, so there is none (method S5, H74).
 
 use super::{ByBlock, Comparison, Doubt, Mean, Metric, Pairing, Ratio};
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult, CheckStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Say, say};
 use stend_stats::mean;
@@ -66,17 +66,11 @@ pub(super) fn check(means: &[Mean]) -> CheckResult {
             ),
         ),
     };
-    CheckResult {
-        id: "H74".into(),
-        name: say!("arithmetic of ratios", "арифметика отношений"),
-        status,
-        measured: say!(
-            "{cells} of {all} ratios have an interval and are in the geometric means",
-            "в средних геометрических отношений с интервалом: {cells} из {all}"
-        ),
-        limit: say!("all of them", "все"),
-        meaning,
-    }
+    let measured = say!(
+        "{cells} of {all} ratios have an interval and are in the geometric means",
+        "в средних геометрических отношений с интервалом: {cells} из {all}"
+    );
+    CheckResult::new(CheckId::H74, status, measured, say!("all of them", "все"), meaning)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! H73: is everything that was planned in the table, or only what suited?
 
 use super::Comparison;
-use crate::findings::{CheckResult, CheckStatus, Findings};
+use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Say, say};
 use stend_plan::Plan;
@@ -31,13 +31,9 @@ pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -
     let all = planned.len();
     let omitted: Vec<(&str, Say)> = planned.into_iter().filter(|(label, _)| !shown(label)).collect();
     let here = all - omitted.len();
-    let result = |status, measured, meaning| CheckResult {
-        id: "H73".into(),
-        name: say!("nothing left out", "ничего не пропущено"),
-        status,
-        measured,
-        limit: say!("all that was planned", "всё, что было в плане"),
-        meaning,
+    let result = |status, measured, meaning| {
+        let limit = say!("all that was planned", "всё, что было в плане");
+        CheckResult::new(CheckId::H73, status, measured, limit, meaning)
     };
     if omitted.is_empty() {
         return result(CheckStatus::Pass, say!("{here} of {all} cases", "случаев {here} из {all}"), Say::same(""));

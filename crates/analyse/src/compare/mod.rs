@@ -209,7 +209,7 @@ fn side(finding: &CaseFinding, headline: Headline, against: Option<&Sides<'_>>) 
     let latencies = finding.ops.iter().filter_map(|op| latency(op, against));
     Side {
         trials: finding.trials,
-        failed: finding.checks.iter().filter(|c| c.status == Fail).map(|c| c.id.clone()).collect(),
+        failed: finding.checks.iter().filter(|c| c.status == Fail).map(|c| c.id).collect(),
         rate: finding.total.of(headline).clone(),
         rate_ratio: against.map(|sides| sides.rate(headline)),
         parts: parts.map(|op| part(op, against)).collect(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analyse;
-use crate::findings::QuantileValue;
+use crate::findings::{CheckId, QuantileValue};
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::Nanos;
 use stend_base::histogram::Sparse;
@@ -159,8 +159,8 @@ fn a_side_with_a_failed_check_names_it() {
     let mut zeros = six(10_000.0);
     zeros.zeros = Some(stend_record::ZeroSample { sampled: 1000, zero: 900, contents: None });
     let found = compared(&[six(10_000.0), zeros]);
-    assert_eq!(found.cases[0].sides[0].as_ref().unwrap().failed, Vec::<String>::new());
-    assert_eq!(other(&found).failed, ["H18"]);
+    assert_eq!(found.cases[0].sides[0].as_ref().unwrap().failed, Vec::<CheckId>::new());
+    assert_eq!(other(&found).failed, [CheckId::H18]);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn blocks(rates: [f64; 6]) -> RunRecord {
     (0..).zip(rates).fold(run(), add).record()
 }
 
-fn status_of(comparison: &Comparison, id: &str) -> (crate::findings::CheckStatus, String) {
+fn status_of(comparison: &Comparison, id: CheckId) -> (crate::findings::CheckStatus, String) {
     let found = comparison.checks.iter().find(|check| check.id == id).unwrap();
     (found.status, found.measured.en.clone())
 }
@@ -237,15 +237,15 @@ fn a_run_that_drifted_is_told_and_one_that_varies_is_not() {
     use crate::findings::CheckStatus::{NotMeasurable, Pass, Warn};
     let still = blocks([10_000.0, 10_200.0, 9_900.0, 10_100.0, 9_950.0, 10_050.0]);
     let drifting = blocks([10_000.0, 10_300.0, 10_500.0, 10_900.0, 11_000.0, 11_350.0]);
-    let h71 = |other: &RunRecord| status_of(&compared(&[still.clone(), other.clone()]), "H71");
+    let h71 = |other: &RunRecord| status_of(&compared(&[still.clone(), other.clone()]), CheckId::H71);
     assert_eq!(h71(&still).0, Pass);
     let found = h71(&drifting);
     assert!(found.0 == Warn && found.1.starts_with("+13."), "{found:?}");
     let short = run().trial(0).block(0).done().trial(0).block(1).done().record();
-    assert_eq!(status_of(&compared(&[short.clone(), short]), "H71").0, NotMeasurable);
+    assert_eq!(status_of(&compared(&[short.clone(), short]), CheckId::H71).0, NotMeasurable);
     // A slope that is certain and smaller than what does not matter.
     let little = blocks([10_000.0, 10_010.0, 10_020.0, 10_030.0, 10_040.0, 10_050.0]);
-    assert_eq!(status_of(&compared(&[little.clone(), little]), "H71").0, Pass);
+    assert_eq!(status_of(&compared(&[little.clone(), little]), CheckId::H71).0, Pass);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn rates_that_only_one_search_tried_are_not_missing() {
     let tried = |rung: u32| run_of(vec![searched.clone()]).trial(0).done().trial(rung).done().record();
     let found = compared(&[tried(1), tried(2)]);
     assert!(found.cases.len() == 1, "{:?}", found.cases.iter().map(|case| &case.label).collect::<Vec<_>>());
-    let told = found.checks.iter().find(|check| check.id == "H73").unwrap();
+    let told = found.checks.iter().find(|check| check.id == CheckId::H73).unwrap();
     assert!(!told.measured.en.contains("missing"), "{told:?}");
 }
 
@@ -275,7 +275,7 @@ fn a_test_of_cause_that_was_not_run_is_not_missing() {
     record.header.inputs.suite.confirm = vec![stend_spec::confirm::Test::Depth];
     assert_eq!(analyse(&record).unwrap().not_run.len(), 1);
     let found = compared(&[record.clone(), record]);
-    assert_eq!(status_of(&found, "H73"), (crate::findings::CheckStatus::Pass, "1 of 1 cases".into()));
+    assert_eq!(status_of(&found, CheckId::H73), (crate::findings::CheckStatus::Pass, "1 of 1 cases".into()));
 }
 
 #[test]
@@ -285,9 +285,9 @@ fn a_case_that_one_run_lacks_is_told_with_its_reason() {
     let whole = cases().six_blocks(&[9_000.0, 20_000.0]).record();
     let half = cases().trial(0).done().record();
     let (all, some) = (compared(&[whole.clone(), whole.clone()]), compared(&[whole, half]));
-    assert_eq!(status_of(&all, "H73"), (Pass, "2 of 2 cases".into()));
+    assert_eq!(status_of(&all, CheckId::H73), (Pass, "2 of 2 cases".into()));
     let told = "1 of 2 cases; missing: b (the run ended before its turn)";
-    assert_eq!(status_of(&some, "H73"), (Warn, told.into()));
+    assert_eq!(status_of(&some, CheckId::H73), (Warn, told.into()));
 }
 
 /// Rates of a case in each block, by run or arm; everything lies far apart, so that geometric and arithmetic means differ.

@@ -7,7 +7,7 @@ mod mean;
 mod verdict;
 
 use crate::chart::Chart;
-use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile, Rates};
+use crate::findings::{CheckId, CheckResult, Estimate, GradeLevel, Headline, Quantile, Rates};
 pub use floor::{Floor, Noise};
 pub use gate::{Blocks, GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 pub use layers::{LayerPrice, LayerRate};
@@ -141,7 +141,7 @@ pub struct Side {
     /// Trials that count.
     pub trials: u32,
     /// Numbers of the checks that failed: this side should not be compared.
-    pub failed: Vec<String>,
+    pub failed: Vec<CheckId>,
     /// The rate, all I/Os but syncs together.
     pub rate: Estimate,
     /// Relative to the baseline; `None` for the baseline itself.

@@ -2,6 +2,7 @@
 //! chance (method S5).
 
 use super::{CaseComparison, Comparison, Doubt, Judged, Metric, Ratio, RatioBasis, RatioValue, Rule, Verdict};
+use crate::findings::CheckId;
 use crate::limits::{FALSE_DIFFERENCE, MARGIN};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::workload::Op;
@@ -140,7 +141,7 @@ impl Candidate<'_> {
 
 fn excluded(case: &CaseComparison, run: usize) -> Option<Doubt> {
     let sides = [0, run].into_iter().filter_map(|i| case.sides.get(i)?.as_ref());
-    let mut failed: Vec<String> = sides.flat_map(|side| side.failed.iter().cloned()).collect();
+    let mut failed: Vec<CheckId> = sides.flat_map(|side| side.failed.iter().copied()).collect();
     failed.sort();
     failed.dedup();
     if !failed.is_empty() {

@@ -244,7 +244,7 @@ mod tests {
             ],
         );
         let findings = crate::analyse(&lossy).unwrap();
-        let check = findings.cases[0].checks.iter().find(|check| check.id == "H81").unwrap();
+        let check = findings.cases[0].checks.iter().find(|check| check.id == crate::findings::CheckId::H81).unwrap();
         assert_eq!(check.status, crate::findings::CheckStatus::Fail);
     }
 

@@ -86,16 +86,16 @@ fn a_trial_in_which_nothing_came_says_nothing_and_errors_are_told() {
 
 #[test]
 fn what_events_are_meant_to_do_is_no_finding_of_the_checks_and_their_course_is_drawn() {
+    use crate::findings::{CheckId, CheckStatus};
     let disturbed = record();
-    let status = |record: &RunRecord, id: &str| {
+    let status = |record: &RunRecord, id: CheckId| {
         let findings = crate::analyse(record).unwrap();
         findings.cases[0].checks.iter().find(|check| check.id == id).unwrap().status
     };
-    use crate::findings::CheckStatus;
-    assert_eq!(status(&disturbed, "H43"), CheckStatus::NotApplicable);
+    assert_eq!(status(&disturbed, CheckId::H43), CheckStatus::NotApplicable);
     let mut undisturbed = disturbed.clone();
     undisturbed.events.clear();
-    assert_eq!(status(&undisturbed, "H43"), CheckStatus::Fail, "the same load without an event that excuses it");
+    assert_eq!(status(&undisturbed, CheckId::H43), CheckStatus::Fail, "the same load without an event that excuses it");
     let findings = crate::analyse(&disturbed).unwrap();
     assert!(
         findings.verdict.en.starts_with("mix: Longest time without any I/O of the load: 2.0 s"),

@@ -1,4 +1,4 @@
-//! Reasons to doubt. Data only; their words are in [`crate::caveat`].
+//! Reasons to doubt. Data only; their words are in [`crate::caveat`], and the page of each has the name of its variant.
 
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos, Say, Share};

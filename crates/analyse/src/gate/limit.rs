@@ -1,7 +1,7 @@
 //! Limits for the values of a run: met if the whole 95 % interval is on the right side, missed if all of it is on the wrong one.
 
 use crate::compare::{Blocks, Limited, LimitedValue, Open, Outcome, UnfitLimit};
-use crate::findings::{CaseFinding, CheckStatus, Estimate, Findings, OpFinding, Quantile, QuantileValue};
+use crate::findings::{CaseFinding, CheckId, CheckStatus, Estimate, Findings, OpFinding, Quantile, QuantileValue};
 use crate::limits::TRIALS_PUBLISHABLE;
 use stend_base::Millionths;
 use stend_spec::gate::{Bound, GateLimit, Side};
@@ -87,8 +87,8 @@ fn judge(limit: &GateLimit, case: &CaseFinding, value: &Limited) -> (Outcome, Op
     if longer && matches!(limit.side, Side::Below | Side::AtMost) {
         return (Outcome::Failed, None);
     }
-    let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id.clone());
-    let failed: Vec<String> = failed.collect();
+    let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id);
+    let failed: Vec<CheckId> = failed.collect();
     let open = |open| (Outcome::Undecided, Some(open));
     if !failed.is_empty() {
         return open(Open::Failed(failed));
@@ -233,7 +233,7 @@ mod tests {
         let mut six = found(6);
         let check = six.cases[0].checks.first_mut().expect("there are checks");
         check.status = CheckStatus::Fail;
-        let id = check.id.clone();
+        let id = check.id;
         let held = held("rand-read iops > 1", &six);
         assert_eq!((held.outcome, &held.limits[0].open), (Outcome::Undecided, &Some(Open::Failed(vec![id]))));
     }

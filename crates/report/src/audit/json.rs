@@ -58,9 +58,9 @@ struct UnreadOut<'a> {
 /// An audit as JSON, indented, with a line feed at the end.
 pub fn audit_json(audit: &Audit) -> String {
     let checks =
-        audit.checks.iter().map(|c| CheckOut { check: c.id, name: &c.name, places: c.places, doubts: c.doubts });
+        audit.checks.iter().map(|c| CheckOut { check: c.id.code(), name: &c.name, places: c.places, doubts: c.doubts });
     let findings = audit.doubts.iter().map(|d| FindingOut {
-        check: d.check,
+        check: d.check.code(),
         gravity: match d.gravity {
             Gravity::Wrong => "wrong",
             Gravity::Warn => "warn",

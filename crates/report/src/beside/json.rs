@@ -3,6 +3,7 @@
 use super::{interval, word};
 use serde::Serialize;
 use stend_analyse::beside::{Beside, BesideRow};
+use stend_analyse::findings::CheckId;
 use stend_base::Say;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -49,7 +50,7 @@ struct NumberOut<'a> {
     ratio: Option<f64>,
     differences: &'a [Say],
     /// Checks of the audit that doubt the number.
-    doubts: &'a [String],
+    doubts: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -93,7 +94,7 @@ fn number(row: &BesideRow) -> NumberOut<'_> {
         ours_interval: row.ours.as_ref().and_then(interval),
         ratio: row.ratio(),
         differences: &row.differences,
-        doubts: &row.doubts,
+        doubts: CheckId::codes(&row.doubts),
     }
 }
 

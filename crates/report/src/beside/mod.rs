@@ -4,7 +4,7 @@ pub mod json;
 
 use crate::figures::NONE;
 use stend_analyse::beside::{BesideRow, Quantity};
-use stend_analyse::findings::Estimate;
+use stend_analyse::findings::{CheckId, Estimate};
 use stend_base::{Lang, Say, format, say};
 
 /// Ours with its interval: `12 345 (12 000 to 12 700) IOPS`.
@@ -33,7 +33,7 @@ pub fn ratio(row: &BesideRow) -> Say {
 /// What speaks against holding the two against each other.
 pub fn notes(row: &BesideRow) -> Say {
     let doubts = (!row.doubts.is_empty()).then(|| {
-        let list = row.doubts.join(", ");
+        let list = CheckId::codes(&row.doubts).join(", ");
         say!("doubtful: {list}", "сомнительно: {list}")
     });
     let all: Vec<&Say> = doubts.iter().chain(&row.differences).collect();

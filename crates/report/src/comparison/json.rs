@@ -10,7 +10,7 @@ use stend_analyse::compare::{
     CaseComparison, ComparedRun, Floor, LatencySide, LayerPrice, LayerRate, Mean, Metric, Noise, PartSide, RatioValue,
     Rule, Side,
 };
-use stend_analyse::findings::{Estimate, GradeLevel, Headline, QuantileValue};
+use stend_analyse::findings::{CheckId, Estimate, GradeLevel, Headline, QuantileValue};
 use stend_base::Say;
 use stend_spec::workload::Op;
 
@@ -108,7 +108,7 @@ struct SideOut<'a> {
     /// Trials that count.
     trials: u32,
     /// Numbers of the checks that failed: this side should not be compared.
-    failed_checks: &'a [String],
+    failed_checks: Vec<&'a str>,
     /// I/Os or bytes per second, as `headline` says.
     rate: Rate,
     /// `null` for the baseline itself.
@@ -295,7 +295,7 @@ fn case<'a>(case: &'a CaseComparison, rule: &Rule) -> Case<'a> {
 fn side<'a>(side: &'a Side, rule: &Rule) -> SideOut<'a> {
     SideOut {
         trials: side.trials,
-        failed_checks: &side.failed,
+        failed_checks: CheckId::codes(&side.failed),
         rate: rate(&side.rate),
         rate_ratio: side.rate_ratio.as_ref().map(|r| ratio::ratio(r, rule)),
         operations: side.parts.iter().map(part).collect(),

@@ -7,6 +7,7 @@ use crate::text::{clean, columns};
 use std::collections::BTreeSet;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{CaseComparison, RatioValue, Side};
+use stend_analyse::findings::CheckId;
 use stend_base::{Lang, Say, format, say};
 
 /// With more runs a line for every value of every run is more than anybody reads.
@@ -72,7 +73,12 @@ impl<'a> Matrix<'a> {
             Some(_) => None,
         };
         let rate = rates::rate(&side.rate, case.headline);
-        Some(Cell { rate, percent: Say::both(|lang| percent(side, lang)), part, failed: side.failed.join(", ") })
+        Some(Cell {
+            rate,
+            percent: Say::both(|lang| percent(side, lang)),
+            part,
+            failed: CheckId::codes(&side.failed).join(", "),
+        })
     }
 
     /// A block for each case, with a line for each run.

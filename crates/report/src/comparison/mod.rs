@@ -16,7 +16,7 @@ pub use stend_analyse::compare::letter;
 use stend_analyse::compare::{
     CaseComparison, ComparedRun, Doubt, LatencySide, Mean, Metric, PartSide, Ratio, RatioBasis, RatioValue, Side,
 };
-use stend_analyse::findings::{Headline, QuantileValue};
+use stend_analyse::findings::{CheckId, Headline, QuantileValue};
 use stend_base::{Lang, Say, format, say};
 use stend_spec::workload::Op;
 
@@ -314,7 +314,7 @@ pub fn failed(comparison: &Comparison) -> Vec<Say> {
     for case in &comparison.cases {
         for (i, side) in case.sides.iter().enumerate() {
             if let Some(side) = side.as_ref().filter(|s| !s.failed.is_empty()) {
-                let (run, label, checks) = (letter(i), &case.label, side.failed.join(", "));
+                let (run, label, checks) = (letter(i), &case.label, CheckId::codes(&side.failed).join(", "));
                 all.push(say!("{run}, {label}: failed {checks}", "{run}, {label}: не пройдено: {checks}"));
             }
         }

@@ -8,7 +8,7 @@ use expect_test::expect_file;
 use stend_analyse::Comparison;
 use stend_analyse::compare::*;
 use stend_analyse::findings::{
-    Basis, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, Quantile, QuantileValue, Rates,
+    Basis, CheckId, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, Quantile, QuantileValue, Rates,
 };
 use stend_base::{Lang, Nanos, Say, say};
 use stend_record::RunState;
@@ -50,9 +50,9 @@ fn side(rate: f64, p99: QuantileValue, ratios: Option<(Ratio, Ratio)>) -> Side {
     }
 }
 
-fn check(id: &str, status: CheckStatus) -> CheckResult {
+fn check(id: CheckId, status: CheckStatus) -> CheckResult {
     CheckResult {
-        id: id.into(),
+        id,
         name: say!("a check", "проверка"),
         status,
         measured: say!("3 of 4", "3 из 4"),
@@ -157,7 +157,7 @@ pub fn two() -> Comparison {
         }
     }
     if let Some(side) = &mut cases[2].sides[1] {
-        side.failed = vec!["H18".into(), "H76".into()];
+        side.failed = vec![CheckId::H18, CheckId::H76];
         let ratios = side.rate_ratio.iter_mut().chain(side.latencies.iter_mut().filter_map(|l| l.ratio.as_mut()));
         ratios.for_each(|ratio| ratio.judged.doubt = Some(Doubt::Failed(side.failed.clone())));
     }
@@ -220,7 +220,7 @@ pub fn two() -> Comparison {
             ],
             mean: Some((1.04, Some((1.01, 1.07)))),
         }],
-        checks: vec![check("H74", CheckStatus::Warn), check("H72", CheckStatus::Pass)],
+        checks: vec![check(CheckId::H74, CheckStatus::Warn), check(CheckId::H72, CheckStatus::Pass)],
     }
 }
 

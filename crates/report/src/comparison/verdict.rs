@@ -5,7 +5,7 @@ use crate::figures::NONE;
 use crate::words;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Doubt, Floor, Judged, Noise, P, Ratio, RatioBasis, Robust, Rule, Test, Verdict};
-use stend_analyse::findings::{CheckResult, CheckStatus, GradeLevel};
+use stend_analyse::findings::{CheckId, CheckResult, CheckStatus, GradeLevel};
 use stend_base::{Lang, Nanos, Say, format, say};
 
 /// A smaller p is printed as less than this.
@@ -61,7 +61,7 @@ fn doubt(doubt: Option<&Doubt>, basis: RatioBasis) -> Say {
         },
         Some(Doubt::InsideFloor) => say!("? within A/A noise", "? в шуме A/A"),
         Some(Doubt::Chance) => say!("? may be chance", "? возможно, случай"),
-        Some(Doubt::Failed(checks)) => Say::same(format!("✖ {}", checks.join(", "))),
+        Some(Doubt::Failed(checks)) => Say::same(format!("✖ {}", CheckId::codes(checks).join(", "))),
         Some(Doubt::OtherWorkload) => say!("? other workload", "? другая нагрузка"),
         Some(Doubt::NoInterval) => Say::same(NONE),
         Some(Doubt::Wide) | None => say!("? undecided", "? неясно"),
@@ -266,7 +266,7 @@ pub fn explain(judged: &Judged, rule: &Rule) -> Say {
             "? возможно, случай: сама по себе ячейка отличается, но среди {cells} ячеек одна отличается случайно (Холм), и вывода нет. Нужно больше блоков или меньше случаев за раз."
         ),
         (_, Some(Doubt::Failed(checks))) => {
-            let checks = checks.join(", ");
+            let checks = CheckId::codes(checks).join(", ");
             say!(
                 "✖ a check failed ({checks}): one of the numbers is not of what it is called, so there is no verdict. The check says what to do.",
                 "✖ проверка не пройдена ({checks}): одно из чисел относится не к тому, чем названо, и вердикта нет. Что делать, сказано у проверки."

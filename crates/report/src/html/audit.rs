@@ -39,7 +39,7 @@ fn checks(m: &mut Markup, checks: &[Checked]) {
             |m| {
                 for check in checks {
                     m.el("tr", "", |m| {
-                        m.with("th", &[("scope", "row")], |m| m.text(check.id));
+                        m.with("th", &[("scope", "row")], |m| m.text(check.id.code()));
                         m.line("td", "", &check.name);
                         m.line("td", "", &looked(check));
                     });
@@ -89,7 +89,7 @@ fn mark(m: &mut Markup, doubt: &Doubt) {
     };
     m.el("span", class, |m| {
         m.raw(glyph);
-        m.text(doubt.check);
+        m.text(doubt.check.code());
     });
 }
 

@@ -210,7 +210,7 @@ fn check_rows(m: &mut Markup, checks: &[&CheckResult]) {
         for check in checks {
             m.el("tr", "", |m| {
                 m.with("th", &[("scope", "row")], |m| {
-                    m.el("span", "code", |m| m.text(&check.id));
+                    m.el("span", "code", |m| m.text(check.id.code()));
                     m.raw(" ");
                     m.say(&check.name);
                 });

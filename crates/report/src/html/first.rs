@@ -7,6 +7,7 @@ use crate::markup::{Markup, coordinate};
 use crate::rates;
 use crate::svg::Ruler;
 use crate::words;
+use std::collections::BTreeSet;
 use stend_analyse::chart::{Axis, Scale, Unit};
 use stend_analyse::compare::QUANTILE;
 use stend_analyse::findings::{CaseFinding, CheckStatus, GradeLevel, Headline, OpFinding, QuantileValue};
@@ -140,12 +141,8 @@ pub fn chips(m: &mut Markup, page: &Page) {
     let checks = || findings.cases.iter().flat_map(|case| case.checks.iter().map(move |check| (case, check)));
     let first = |status| checks().find(|(_, check)| check.status == status).map(|(case, _)| anchor(case));
     let count = |status| checks().filter(|(_, check)| check.status == status).count() as u64;
-    let kinds = |status| {
-        let mut ids: Vec<&str> = checks().filter(|(_, c)| c.status == status).map(|(_, c)| c.id.as_str()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids.len() as u64
-    };
+    let kinds =
+        |status| checks().filter(|(_, c)| c.status == status).map(|(_, c)| c.id).collect::<BTreeSet<_>>().len() as u64;
     let (failed, warned, passed) = (kinds(CheckStatus::Fail), kinds(CheckStatus::Warn), count(CheckStatus::Pass));
     let notes = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count() as u64;
     let grade = match findings.grade.level {

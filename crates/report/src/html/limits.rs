@@ -1,6 +1,7 @@
 //! The table of limits, folded: whoever doubts a mark sees what it was decided by.
 
 use crate::markup::Markup;
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{LIMITS_VERSION, list};
 use stend_base::say;
 
@@ -19,7 +20,7 @@ pub fn folded(m: &mut Markup) {
         super::table(m, "", &columns, |m| {
             for limit in list::all() {
                 m.el("tr", "", |m| {
-                    m.el("td", "", |m| m.text(limit.checks));
+                    m.el("td", "", |m| m.text(&CheckId::codes(limit.checks).join(" ")));
                     m.with("th", &[("scope", "row")], |m| m.line("span", "", &limit.meaning));
                     m.line("td", "", &limit.value.say());
                 });

@@ -77,7 +77,7 @@ fn rows(m: &mut Markup, page: &Page, case: &CaseFinding) {
             for check in case.checks.iter().filter(|c| c.status == CheckStatus::Fail) {
                 m.el("span", "reason", |m| {
                     m.raw("✖ ");
-                    m.text(&check.id);
+                    m.text(check.id.code());
                     m.raw(" ");
                     m.say(&check.name);
                 });

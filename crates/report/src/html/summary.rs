@@ -144,7 +144,7 @@ fn worst(m: &mut Markup, page: &Page) {
 
 /// A check that speaks against cases.
 fn doubtful(m: &mut Markup, check: &CheckResult, labels: &[&str]) {
-    m.text(&check.id);
+    m.text(check.id.code());
     m.raw(" ");
     m.say(&check.name);
     m.raw(" (");

@@ -3,8 +3,8 @@
 use crate::fixture::{self, assert_well_formed};
 use crate::html;
 use expect_test::expect_file;
-use stend_analyse::findings::Caveat;
 use stend_analyse::findings::{CaseFinding, CheckStatus};
+use stend_analyse::findings::{Caveat, CheckId};
 use stend_base::Lang;
 use stend_record::{Entry, HostFacts, HostId, HostInfo, Role, RunState};
 
@@ -272,12 +272,12 @@ fn the_worst_three_checks_come_first_and_passed_ones_are_a_line() {
     let mut findings = fixture::findings();
     let mut check = findings.cases[0].checks[0].clone();
     check.status = CheckStatus::Warn;
-    let named = |id: &str, status| stend_analyse::findings::CheckResult { id: id.into(), status, ..check.clone() };
+    let named = |id, status| stend_analyse::findings::CheckResult { id, status, ..check.clone() };
     for (i, case) in findings.cases.iter_mut().enumerate() {
-        case.checks = vec![named("H01", CheckStatus::Pass), named("H50", CheckStatus::Warn)];
+        case.checks = vec![named(CheckId::H01, CheckStatus::Pass), named(CheckId::H50, CheckStatus::Warn)];
         if i == 0 {
-            case.checks.extend(["H20", "H21", "H22"].map(|id| named(id, CheckStatus::Warn)));
-            case.checks.push(named("H60", CheckStatus::Fail));
+            case.checks.extend([CheckId::H20, CheckId::H21, CheckId::H22].map(|id| named(id, CheckStatus::Warn)));
+            case.checks.push(named(CheckId::H60, CheckStatus::Fail));
         }
     }
     let page = html(&findings, &fixture::run(), Lang::En);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stend_analyse::compare::Metric;
-use stend_analyse::findings::QuantileValue;
+use stend_analyse::findings::{CheckId, QuantileValue};
 use stend_analyse::gate::{GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 use stend_spec::gate::Bound;
 use stend_spec::workload::Op;
@@ -67,7 +67,7 @@ struct LimitedOut<'a> {
     /// Why it cannot be told: `failed_checks`, `both_sides`, `no_interval` or `printed`; `null` where it can.
     open: Option<&'static str>,
     /// Numbers of the checks that failed.
-    failed_checks: &'a [String],
+    failed_checks: Vec<&'a str>,
     /// Trials that count, where more would tell.
     blocks: Option<u32>,
     /// Blocks that would tell; `null`: more than 1000, or unknown.
@@ -125,7 +125,7 @@ fn limited(held: &LimitedValue) -> LimitedOut<'_> {
             (value.map(|value| value.0 as f64), interval)
         }
     };
-    let (open, failed_checks, blocks): (_, &[String], _) = match &held.open {
+    let (open, failed_checks, blocks): (_, &[CheckId], _) = match &held.open {
         None => (None, &[], None),
         Some(Open::Failed(checks)) => (Some("failed_checks"), checks, None),
         Some(Open::BothSides(blocks)) => (Some("both_sides"), &[], Some(blocks)),
@@ -148,7 +148,7 @@ fn limited(held: &LimitedValue) -> LimitedOut<'_> {
         interval_95,
         outcome: outcome(held.outcome),
         open,
-        failed_checks,
+        failed_checks: CheckId::codes(failed_checks),
         blocks: blocks.map(|blocks| blocks.have),
         blocks_needed: blocks.and_then(|blocks| blocks.need),
     }

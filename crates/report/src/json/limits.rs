@@ -1,6 +1,7 @@
 //! The table of limits for machines.
 
 use serde::Serialize;
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::list;
 use stend_base::Say;
 
@@ -21,7 +22,7 @@ pub struct LimitOut {
 pub fn limits() -> Vec<LimitOut> {
     let one = |limit: list::Limit| LimitOut {
         key: limit.key,
-        checks: limit.checks.split_ascii_whitespace().collect(),
+        checks: CheckId::codes(limit.checks),
         meaning: limit.meaning,
         value: limit.value.say(),
     };

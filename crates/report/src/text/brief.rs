@@ -4,6 +4,7 @@ use super::layout::width as width_of;
 use super::table::{self, Detail};
 use super::{density, faults, grouped, one_check, origin, screen};
 use crate::{shell, words};
+use std::collections::BTreeSet;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CheckStatus, GradeLevel, NotRun};
 use stend_base::text::{counted, listed};
@@ -63,9 +64,7 @@ pub(super) fn not_run(cases: &[NotRun]) -> Vec<(&Say, Vec<String>)> {
 /// What the numbers may be used for, and how much there is to read about them.
 fn remarks(findings: &Findings) -> Say {
     let cases = || findings.cases.iter().flat_map(|case| &case.checks);
-    let mut warnings: Vec<&str> = cases().filter(|c| c.status == CheckStatus::Warn).map(|c| c.id.as_str()).collect();
-    warnings.sort_unstable();
-    warnings.dedup();
+    let warnings: BTreeSet<_> = cases().filter(|c| c.status == CheckStatus::Warn).map(|c| c.id).collect();
     let notes = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count();
     let left_out = not_run(&findings.not_run).len().saturating_sub(NOT_RUN_MOST);
     let counts = [

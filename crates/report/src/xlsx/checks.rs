@@ -19,7 +19,7 @@ pub(super) fn fill(page: &mut Page<'_>, book: &Book<'_>) -> Result<(), XlsxError
         let (glyph, word) = (words::check_glyph(check.status), words::check(check.status));
         page.text(0, run)?;
         page.text(1, &case.label)?;
-        page.text(2, &check.id)?;
+        page.text(2, check.id.code())?;
         page.text(3, check.name.get(page.lang))?;
         page.text(RESULT, &format!("{glyph} {}", word.get(page.lang)))?;
         page.text(5, check.measured.get(page.lang))?;

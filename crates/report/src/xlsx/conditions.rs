@@ -4,6 +4,7 @@ use super::page::Page;
 use crate::words;
 use rust_xlsxwriter::XlsxError;
 use stend_analyse::Findings;
+use stend_analyse::findings::CheckId;
 use stend_analyse::limits::list;
 use stend_base::{Say, format, say};
 use stend_record::RunRecord;
@@ -49,7 +50,7 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
     }
     page.next();
     for limit in list::all() {
-        let (checks, Say { en, ru }) = (limit.checks, limit.meaning);
+        let (checks, Say { en, ru }) = (CheckId::codes(limit.checks).join(" "), limit.meaning);
         let name = if checks.is_empty() { say!("{en}", "{ru}") } else { say!("{checks}: {en}", "{checks}: {ru}") };
         row(page, name, limit.value.say().get(lang))?;
     }

@@ -7,7 +7,6 @@ use stend_base::{Say, say};
 pub(super) fn suspended(arm: &str, instruction: &str) -> Words {
     let instruction = instruction.trim_end_matches('.');
     Words {
-        slug: "suspended",
         text: say!(
             "The run waits for you before arm `{arm}`: {instruction}.",
             "Прогон ждёт вас перед вариантом `{arm}`: {instruction}."
@@ -21,7 +20,6 @@ pub(super) fn suspended(arm: &str, instruction: &str) -> Words {
 
 pub(super) fn in_sequence() -> Words {
     Words {
-        slug: "arms-in-sequence",
         text: say!(
             "All of one arm was measured before the next: what drifted meanwhile looks like a difference between arms.",
             "Каждый вариант измерен целиком до следующего: всё, что за это время сместилось, выглядит как различие вариантов."
@@ -35,7 +33,6 @@ pub(super) fn in_sequence() -> Words {
 
 pub(super) fn without_change(arm: &str) -> Words {
     Words {
-        slug: "arm-without-change",
         text: say!(
             "Nothing that is known of host and target changed with arm `{arm}`: it may have been measured under a wrong name.",
             "С вариантом `{arm}` не изменилось ничего из известного о машине и объекте: возможно, измерено не то, что названо."
@@ -51,7 +48,6 @@ pub(super) fn drifted(arm: &str, conditions: &[Say]) -> Words {
     let names = both(|lang| conditions.iter().map(|c| c.get(lang)).collect::<Vec<_>>().join(", "));
     let (en, ru) = (names.en, names.ru);
     Words {
-        slug: "arm-drifted",
         text: say!(
             "Arm `{arm}` was not the same each time that it was entered; different: {en}.",
             "Вариант `{arm}` был не одним и тем же при разных входах в него; различается: {ru}."

@@ -8,7 +8,6 @@ use stend_spec::external::Difference;
 
 pub(super) fn fallback(backend: &str, reason: &str) -> Words {
     Words {
-        slug: "fallback",
         text: say!(
             "I/O was submitted through `{backend}`, not io_uring: {reason}. It costs more CPU per I/O; rates may be lower than the storage allows.",
             "Ввод-вывод шёл через `{backend}`, а не io_uring: {reason}. Он дороже для процессора; скорости могут быть ниже возможностей хранилища."
@@ -35,7 +34,6 @@ pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
         said.replace("{n}", &cases.to_string()).replace("{case}", case).replace("{d}", &all.join("; "))
     });
     Words {
-        slug: "other-engine",
         text,
         advice: say!(
             "Use it to check one engine by the other, each in its own run or case; for results use `--engine native`.",
@@ -47,7 +45,6 @@ pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
 pub(super) fn kernel_workers(count: u32) -> Words {
     let word = plural_en(u64::from(count), "thread", "threads");
     Words {
-        slug: "kernel-workers",
         text: say!(
             "The kernel passed I/O on to {count} worker {word}: the latencies include that hand-over.",
             "Ядро передавало операции рабочим потокам ({count}): в задержки вошла и эта передача."
@@ -62,7 +59,6 @@ pub(super) fn kernel_workers(count: u32) -> Words {
 pub(super) fn ordinary_pages(huge: Share) -> Words {
     let (en, ru) = (format::percent(huge.0, Lang::En), format::percent(huge.0, Lang::Ru));
     Words {
-        slug: "ordinary-pages",
         text: say!(
             "The suite asks for buffers in huge pages, and the kernel gave it {en} of them: large blocks were split as with ordinary pages.",
             "Набор требует буферы в больших страницах, а ядро дало таких {ru}: крупные блоки дробились, как с обычными страницами."

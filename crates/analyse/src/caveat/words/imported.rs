@@ -47,7 +47,7 @@ pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snap
         "Где различие важно, измеряйте с помощью Stend. Сравнивайте импорт прежде всего с импортом того же инструмента: что считать задержкой и за какое время вести счёт, инструменты понимают по-разному."
     );
     let advice = if by.starts_with("fio") { of_fio } else { of_others };
-    Words { slug: "imported", text, advice }
+    Words { text, advice }
 }
 
 pub(super) fn in_part(dropped: &[Say]) -> Words {
@@ -65,5 +65,5 @@ pub(super) fn in_part(dropped: &[Say]) -> Words {
         "Look at these lines; `stend export --format json` lists all of them.",
         "Посмотрите на эти строки; все они есть в `stend export --format json`."
     );
-    Words { slug: "imported-in-part", text, advice }
+    Words { text, advice }
 }

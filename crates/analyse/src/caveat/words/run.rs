@@ -8,7 +8,6 @@ use stend_base::{Lang, Nanos, Say, Share, format, say};
 
 pub(super) fn no_end() -> Words {
     Words {
-        slug: "no-end",
         text: say!(
             "The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.",
             "У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться."
@@ -26,7 +25,7 @@ pub(super) fn ended_early(reason: &Say) -> Words {
         "" => say!("The run ended early.", "Прогон закончился раньше времени."),
         _ => say!("The run ended early: {en}.", "Прогон закончился раньше времени: {ru}."),
     };
-    Words { slug: "ended-early", text, advice: remove_the_cause() }
+    Words { text, advice: remove_the_cause() }
 }
 
 pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Words {
@@ -50,7 +49,7 @@ pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Wor
         "Repeat with the kind of crash that matters (60 without a loss prove 4.9 %, 300 prove 1 %), for drives by cutting their power.",
         "Повторите с тем видом сбоя, который важен (60 без потерь доказывают 4,9 %, 300 — 1 %), для накопителей — отключая их питание."
     );
-    Words { slug: "crashes-survived", text, advice }
+    Words { text, advice }
 }
 
 pub(super) fn replays_survived(states: u64, of: u64) -> Words {
@@ -73,13 +72,12 @@ pub(super) fn replays_survived(states: u64, of: u64) -> Words {
         "Raise `points` to examine more of them; test drives by cutting their power.",
         "Увеличьте `points`, чтобы изучить больше; накопители проверяйте, отключая их питание."
     );
-    Words { slug: "replays-survived", text, advice }
+    Words { text, advice }
 }
 
 pub(super) fn crash_unknown(reason: &Say) -> Words {
     let Say { en, ru } = reason;
     Words {
-        slug: "crash-unknown",
         text: say!(
             "What a crash did to the data could not be judged: {en}.",
             "Что сбой сделал с данными, оценить нельзя: {ru}."
@@ -109,7 +107,7 @@ pub(super) fn trials_left_out(count: u32) -> Words {
         "{count} {en} cut short, interrupted or failed, and not counted.",
         "{count} {trials} {cut} или {failed} ошибкой и {dropped}."
     );
-    Words { slug: "trials-left-out", text, advice: remove_the_cause() }
+    Words { text, advice: remove_the_cause() }
 }
 
 pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
@@ -126,7 +124,7 @@ pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
         "Lower the rate of `prober`, or leave it to `prober: auto`.",
         "Уменьшите частоту `prober` или оставьте `prober: auto`."
     );
-    Words { slug: "prober-heavy", text, advice }
+    Words { text, advice }
 }
 
 pub(super) fn trace_changed(
@@ -174,7 +172,7 @@ pub(super) fn trace_changed(
         "Take a target that is as large as the original and has its block size, or read the result as that of the changed trace.",
         "Возьмите объект не меньше исходного и с тем же размером блока либо относите результат к изменённой трассе."
     );
-    Words { slug: "trace-changed", text, advice }
+    Words { text, advice }
 }
 
 pub(super) fn never_written(share: Share) -> Words {
@@ -186,7 +184,7 @@ pub(super) fn never_written(share: Share) -> Words {
         )
         .replace("{s}", &format::percent(share.0, l))
     });
-    Words { slug: "never-written", text, advice: fill_first() }
+    Words { text, advice: fill_first() }
 }
 
 fn fill_first() -> Say {
@@ -198,7 +196,6 @@ fn fill_first() -> Say {
 
 pub(super) fn not_filled() -> Words {
     Words {
-        slug: "not-filled",
         text: say!(
             "The range is not filled before reading: what lies in it is not known, and parts that were never written or were trimmed read faster than written ones.",
             "Перед чтением область не заполняется: что в ней лежит — неизвестно, а незаписанное или освобождённое (TRIM) читается быстрее записанного."
@@ -219,7 +216,6 @@ pub(super) fn reads_erased(at_once: bool) -> Words {
         ),
     };
     Words {
-        slug: "reads-erased",
         text,
         advice: say!(
             "Give reads a `region` of their own or a suite of their own; a mix tells how the target copes with both, not how it reads.",
@@ -232,7 +228,6 @@ pub(super) fn targets_in_turn(cases: u32, targets: u32) -> Words {
     let n = u64::from(cases);
     let (en, ru) = (plural_en(n, "case", "cases"), plural_ru(n, "случае", "случаях", "случаях"));
     Words {
-        slug: "targets-in-turn",
         text: say!(
             "In {cases} {en} fewer jobs go through the range in order than there are targets ({targets}): at any moment only some of them are loaded, one after the other.",
             "В {cases} {ru} заданий, идущих по области подряд, меньше, чем объектов ({targets}): в каждый момент нагружена только часть, один за другим."
@@ -246,7 +241,6 @@ pub(super) fn targets_in_turn(cases: u32, targets: u32) -> Words {
 
 pub(super) fn streams_overlap(case: &str, first: u32, second: u32) -> Words {
     Words {
-        slug: "streams-overlap",
         text: say!(
             "Streams {first} and {second} of `{case}` work on the same bytes: what one has just touched a cache may answer to the other.",
             "Потоки {first} и {second} случая `{case}` работают с одними и теми же байтами: на то, что только что затронул один, другому может ответить кэш."
@@ -268,7 +262,6 @@ pub(super) fn few_trials(cases: u32, trials: u32, need: u32, blocks: (u32, Optio
     let en = plural_en(u64::from(cases), "case has", "cases have");
     let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
     Words {
-        slug: "few-trials",
         text: say!(
             "{cases} {en} fewer than {need} trials (down to {trials}): the intervals are wide, or missing.",
             "У {cases} {ru} меньше {need} испытаний (в худшем — {trials}): интервалы широки или их нет."
@@ -317,7 +310,6 @@ pub(super) fn not_precise(
     let en = plural_en(u64::from(cases), "case is", "cases are");
     let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
     Words {
-        slug: "not-precise",
         text: say!(
             "Inconclusive: {cases} {en} not as precise as the suite asks after all its blocks; {case}: {of_en}.",
             "Неоднозначно: у {cases} {ru} точность, которой требует набор, не достигнута за все его блоки; {case}: {of_ru}."
@@ -343,7 +335,6 @@ pub(super) fn not_steady(cases: u32, what: (&str, u32), window: Option<(Share, S
     let en = plural_en(u64::from(cases), "case was", "cases were");
     let ru = plural_ru(u64::from(cases), "случай измерен", "случая измерено", "случаев измерено");
     Words {
-        slug: "not-steady",
         text: say!(
             "Steady state not reached: {cases} {en} measured in a transient; {case}: after {rounds_en} {of_en}.",
             "Установившийся режим не достигнут: {cases} {ru} в переходном процессе; {case}: за {rounds_ru} {of_ru}."
@@ -359,7 +350,6 @@ pub(super) fn few_cpus(cpus: u32) -> Words {
     let en = plural_en(u64::from(cpus), "CPU", "CPUs");
     let ru = plural_ru(u64::from(cpus), "процессор", "процессора", "процессоров");
     Words {
-        slug: "few-cpus",
         text: say!(
             "The machine has {cpus} {en}: load and telemetry share them and delay each other a little.",
             "На машине {cpus} {ru}: нагрузка и телеметрия делят их и немного задерживают друг друга."
@@ -383,7 +373,6 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
         .replace("{by}", &format!("{sign}{by}"))
     });
     Words {
-        slug: "clock-step",
         text,
         advice: say!(
             "Let the clock settle (chronyc waitsync) before a run whose dates matter.",
@@ -403,7 +392,6 @@ pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
         .replace("{r}", &format::count(recorded))
     });
     Words {
-        slug: "log-incomplete",
         text,
         advice: say!(
             "Keep the run file on a fast disk that is not the target's, or measure at a lower rate; histograms and rates count every I/O.",
@@ -414,7 +402,6 @@ pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
 
 pub(super) fn no_spool(why: &str) -> Words {
     Words {
-        slug: "no-spool",
         text: say!(
             "The run file is on a drive of the target and is written between trials only. What a trial measures meanwhile could be kept in the memory of Stend alone, so a kill of it would lose that trial and not just the last second: {why}.",
             "Файл прогона лежит на накопителе цели и пишется только между испытаниями. Измеренное до конца испытания хранилось лишь в памяти самого Stend: если бы его убили, пропало бы всё испытание, а не последняя секунда. Причина: {why}."
@@ -436,7 +423,6 @@ pub(super) fn intervals_merged(count: u64) -> Words {
         .replace("{n}", &format::count(count))
     });
     Words {
-        slug: "intervals-merged",
         text,
         advice: say!(
             "Nothing is lost; for finer charts use a faster connection.",

@@ -10,7 +10,6 @@ pub(super) fn in_use(reasons: &[Say]) -> Words {
     let list = both(|l| reasons.iter().map(|r| r.get(l)).collect::<Vec<_>>().join("; "));
     let (en, ru) = (list.en, list.ru);
     Words {
-        slug: "target-in-use",
         text: say!(
             "The target {en}. Only reads run, and the I/O of others is in the numbers.",
             "Объект {ru}. Выполняется только чтение, и в числах есть чужой ввод-вывод."
@@ -34,7 +33,6 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
         .replace("{b}", &format::throughput(bytes_per_s, l))
     });
     Words {
-        slug: "other-load",
         text,
         advice: say!(
             "Find them with `iotop` or `pidstat -d 1`, wait or stop them, and run it again.",
@@ -45,7 +43,6 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
 
 pub(super) fn run_beside(runs: &str, drives: &str) -> Words {
     Words {
-        slug: "run-beside",
         text: say!(
             "Another run of Stend loaded {drives} at the same time (`{runs}`): each measured what the other left.",
             "В то же время {drives} нагружал другой прогон Stend (`{runs}`): каждый измерил то, что оставил другой."
@@ -61,7 +58,6 @@ pub(super) fn volatile_cache(drives: &Say, cases: u32) -> Words {
     let Say { en, ru } = drives;
     let cases_en = plural_en(u64::from(cases), "case writes", "cases write");
     Words {
-        slug: "volatile-cache",
         text: say!(
             "{cases} {cases_en} without syncs, and the cache of {en} is volatile: a loss of power takes what it holds.",
             "Случаев, которые пишут без синхронизации: {cases}; кэш {ru} энергозависим, и при потере питания его содержимое пропадёт."
@@ -84,7 +80,6 @@ pub(super) fn in_memory(what: &str) -> Words {
         "Объекты находятся на `{what}`, в памяти этой машины: измеряются не накопители."
     );
     Words {
-        slug: "in-memory",
         text: if several { all } else { one },
         advice: say!(
             "Name a directory on a drive, such as /var/tmp.",
@@ -95,7 +90,6 @@ pub(super) fn in_memory(what: &str) -> Words {
 
 pub(super) fn over_network(file_system: &str) -> Words {
     Words {
-        slug: "over-network",
         text: say!(
             "The target is a network file system (`{file_system}`): the numbers include the network and the server, and direct I/O goes around the cache of this machine, not that of the server.",
             "Объект — сетевая файловая система (`{file_system}`): в числа входят сеть и сервер, а прямой ввод-вывод минует кэш этой машины, но не кэш сервера."
@@ -110,7 +104,6 @@ pub(super) fn over_network(file_system: &str) -> Words {
 pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
     let (device, _) = quoted(device);
     Words {
-        slug: "over-fabric",
         text: say!(
             "Another host hands out `{device}` (`{transport}`): the numbers include the network and that host, and its drives are not watched.",
             "`{device}` отдаёт другая машина (`{transport}`): в числа входят сеть и та машина, а за её накопителями никто не следит."
@@ -124,7 +117,6 @@ pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
 
 pub(super) fn storage_watched(host: &str, drives: u32) -> Words {
     Words {
-        slug: "storage-watched",
         text: say!(
             "The storage host `{host}` hands out the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these, and H25 and H64 about both hosts.",
             "Объект отдаёт машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них, а H25 и H64 — об обеих машинах."
@@ -139,7 +131,6 @@ pub(super) fn storage_watched(host: &str, drives: u32) -> Words {
 pub(super) fn storage_unwatched(host: &str, why: &Say) -> Words {
     let Say { en, ru } = why;
     Words {
-        slug: "storage-unwatched",
         text: say!(
             "The storage host `{host}` was not watched, or not to the end: {en}.",
             "За машиной с накопителями `{host}` не следили или следили не до конца: {ru}."
@@ -153,7 +144,6 @@ pub(super) fn storage_unwatched(host: &str, why: &Say) -> Words {
 
 pub(super) fn fuse(file_system: &str) -> Words {
     Words {
-        slug: "fuse",
         text: say!(
             "The file system (`{file_system}`) is served by a program through FUSE: each I/O goes through that program, which may cache it.",
             "Файловую систему (`{file_system}`) через FUSE обслуживает программа: каждая операция идёт через неё и может осесть в её кэше."
@@ -167,7 +157,6 @@ pub(super) fn fuse(file_system: &str) -> Words {
 
 pub(super) fn overlay() -> Words {
     Words {
-        slug: "overlay",
         text: say!(
             "The target is on an overlay, as the root of a container is: I/O goes through it to the file system with its upper directory, which is what is measured.",
             "Объект находится на overlay, как корень контейнера: операции проходят сквозь него к файловой системе верхнего каталога, она и измеряется."
@@ -181,7 +170,6 @@ pub(super) fn overlay() -> Words {
 
 pub(super) fn copy_on_write(file_system: &str) -> Words {
     Words {
-        slug: "copy-on-write",
         text: say!(
             "`{file_system}` writes every block to a new place: random overwrites scatter the file, add metadata I/O, and change what later reads find.",
             "`{file_system}` пишет каждый блок на новое место: случайная перезапись дробит файл, добавляет операции с метаданными и меняет условия последующего чтения."
@@ -195,7 +183,6 @@ pub(super) fn copy_on_write(file_system: &str) -> Words {
 
 pub(super) fn compressed(option: &str) -> Words {
     Words {
-        slug: "compressed",
         text: say!(
             "The file system compresses (`{option}`). Stend writes data that do not compress: real data may be faster or slower, and direct I/O may go through the page cache.",
             "Файловая система сжимает данные (`{option}`). Stend пишет несжимаемые: с настоящими может быть быстрее или медленнее, а прямой ввод-вывод может пойти через кэш страниц."
@@ -218,7 +205,6 @@ pub(super) fn encrypted(device: &str) -> Words {
         "`{device}` шифруют: их процессорное время и очереди входят в каждую задержку."
     );
     Words {
-        slug: "encrypted",
         text: if several { all } else { one },
         advice: say!(
             "Right if users get it encrypted too; to judge the drive, measure it below the encryption.",
@@ -238,7 +224,6 @@ pub(super) fn cached(device: &str, size: Bytes) -> Words {
         .replace("{d}", device)
     });
     Words {
-        slug: "cached",
         text,
         advice: say!(
             "Say which it is: a range that fits measures the cache, one far larger the drives behind it; let it run long enough to settle.",
@@ -261,7 +246,6 @@ pub(super) fn no_storage(what: &str, cases: &[String]) -> Words {
         )
     };
     Words {
-        slug: "no-storage",
         text,
         advice: say!(
             "Read them as the ceiling of this machine; for storage name a directory or device and leave out `backend: none`.",
@@ -272,7 +256,6 @@ pub(super) fn no_storage(what: &str, cases: &[String]) -> Words {
 
 pub(super) fn no_device() -> Words {
     Words {
-        slug: "no-device",
         text: say!(
             "No block device was found below the target, so it cannot be told whether the bytes reached a drive.",
             "Под объектом не найдено блочного устройства, поэтому нельзя сказать, дошли ли байты до накопителя."
@@ -300,7 +283,6 @@ pub(super) fn virtual_disk(device: &str) -> Words {
         "`{device}` — виртуальные диски: кэш их хоста и накопители за ними отсюда не видны."
     );
     Words {
-        slug: "virtual-disk",
         text: if several { all } else { one },
         advice: say!(
             "Read the numbers as those of this virtual machine today; to judge the drives, measure on the host.",
@@ -320,7 +302,6 @@ pub(super) fn removable(device: &str) -> Words {
         "`{device}` — съёмные или подключены по USB: пределом могут быть мосты и кабели, а флеш-накопители замедляются при нагреве и заполнении."
     );
     Words {
-        slug: "removable",
         text: if several { all } else { one },
         advice: say!(
             "To judge the drive, connect it inside; check that it is the drive that you meant.",
@@ -339,7 +320,6 @@ pub(super) fn nearly_full(used: Share) -> Words {
         .replace("{s}", &format::percent(used.0, l))
     });
     Words {
-        slug: "nearly-full",
         text,
         advice: say!(
             "Free some space, or compare only with runs at the same fill level.",
@@ -365,7 +345,6 @@ pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> W
         text.replace("{w}", &format::bytes(working_set, l)).replace("{m}", &format::bytes(memory, l))
     });
     Words {
-        slug: "memory-sized",
         text,
         advice: say!(
             "Set a larger `fill: {{size: …}}`: 21 times the cache keeps its part of random reads below 5 %.",
@@ -376,7 +355,6 @@ pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> W
 
 pub(super) fn will_write(fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> Words {
     Words {
-        slug: "will-write",
         text: both(|l| will_write_in(l, fill, trials, drive)),
         advice: say!(
             "A smaller `fill: {{size: …}}` or `--time-budget` writes less.",

@@ -1,7 +1,7 @@
 //! A comparison, or one run, held against a gate.
 
 use super::mean::Metric;
-use crate::findings::{Estimate, Quantile};
+use crate::findings::{CheckId, Estimate, Quantile};
 use stend_spec::gate::{GateLimit, GateRule, Undecided};
 use stend_spec::workload::Op;
 
@@ -99,7 +99,7 @@ pub enum Limited {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Open {
     /// Numbers of checks that failed: the value is not of what it is called.
-    Failed(Vec<String>),
+    Failed(Vec<CheckId>),
     /// The 95 % interval holds values on both sides of the limit.
     BothSides(Blocks),
     /// There is no interval: too little was measured.

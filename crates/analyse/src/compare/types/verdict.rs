@@ -1,5 +1,6 @@
 //! What a comparison says of a cell, and by which rule.
 
+use crate::findings::CheckId;
 use stend_base::Nanos;
 
 /// What a ratio means.
@@ -36,7 +37,7 @@ pub enum Doubt {
     /// It is smaller than what this stand differs from itself.
     InsideFloor,
     /// A check failed in the baseline or in the other run: its number, e.g. `H18`.
-    Failed(Vec<String>),
+    Failed(Vec<CheckId>),
     /// The label means another workload in the other run.
     OtherWorkload,
 }

@@ -142,7 +142,7 @@ fn a_failed_check_and_another_workload_leave_nothing_to_say() {
         assert_eq!(found.rule.cells, 0, "what is left out does not make the others harder");
         rate(&found, 0).judged.doubt.clone()
     };
-    let failed = Some(Doubt::Failed(vec!["H18".into()]));
+    let failed = Some(Doubt::Failed(vec![crate::findings::CheckId::H18]));
     assert_eq!((doubt(&good, &zeros), doubt(&zeros, &good)), (failed.clone(), failed));
     assert_eq!(doubt(&good, &deep), Some(Doubt::OtherWorkload));
 }

@@ -8,6 +8,7 @@ use crate::comparison::letter;
 use crate::markup::Markup;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Doubt, Rule};
+use stend_analyse::findings::CheckId;
 use stend_analyse::gate::{GateFinding, LimitedValue, Outcome};
 use stend_base::{Lang, Say, say};
 
@@ -118,7 +119,7 @@ fn why(doubt: Option<&Doubt>, rule: &Rule) -> Say {
             )
         }
         Some(Doubt::Failed(checks)) => {
-            let checks = checks.join(", ");
+            let checks = CheckId::codes(checks).join(", ");
             say!("check {checks} failed", "не пройдена проверка {checks}")
         }
         Some(Doubt::OtherWorkload) => say!(

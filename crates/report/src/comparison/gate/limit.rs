@@ -3,7 +3,7 @@
 use crate::comparison::letter;
 use crate::figures::{self, LatencyUnit, NONE};
 use crate::{rates, words};
-use stend_analyse::findings::{Estimate, Headline, Quantile, QuantileValue};
+use stend_analyse::findings::{CheckId, Estimate, Headline, Quantile, QuantileValue};
 use stend_analyse::gate::{Blocks, Limited, LimitedValue, Open, UnfitLimit};
 use stend_base::{Lang, Nanos, Say, say};
 use stend_spec::gate::{Bound, GateLimit};
@@ -91,7 +91,7 @@ pub fn reason(open: &Open) -> Say {
     };
     match open {
         Open::Failed(checks) => {
-            let checks = checks.join(", ");
+            let checks = CheckId::codes(checks).join(", ");
             say!(
                 "undecided, check {checks} failed: this number is not of what it is called",
                 "ответа нет: не пройдена проверка {checks}, число относится не к тому, чем названо"
