@@ -6,23 +6,25 @@ use crate::exports;
 use crate::marks;
 use crate::node::Node;
 use crate::roots::{Roots, names, text};
+use crate::stands::zram_uuid;
 
 /// Prefixes of every identity that is printed.
-pub(crate) const PREFIXES: [&str; 9] = ["wwn:", "serial:", "md:", "dm:", "loop:", "zvol:", "nbd:", "fs-uuid:", "path:"];
+pub(crate) const PREFIXES: [&str; 10] =
+    ["wwn:", "serial:", "md:", "dm:", "loop:", "zvol:", "nbd:", "zram:", "fs-uuid:", "path:"];
 
 /// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, name of a volume of ZFS, name of an
-/// export of NBD, UUID of the file system, place in the machine with the size; the first that it has. A partition is its disk's
-/// identity and its number.
+/// export of NBD, UUID of what a stand has in memory, UUID of the file system, place in the machine with the size; the first that it has.
+/// A partition is its disk's identity and its number.
 pub(crate) fn of(roots: &Roots, devices: &Devices, node: &Node) -> Option<String> {
     if let Some(slot) = &node.partition {
         let disk = of_hardware(devices, devices.disk(node))
-            .or_else(|| of_export(roots, devices.disk(node)))
+            .or_else(|| of_stand(roots, devices.disk(node)))
             .or_else(|| of_place(roots, devices.disk(node)));
         let part = slot.number;
         return disk.map(|disk| format!("{disk}-part{part}")).or_else(|| of_file_system(devices, node));
     }
     of_hardware(devices, node)
-        .or_else(|| of_export(roots, node))
+        .or_else(|| of_stand(roots, node))
         .or_else(|| of_file_system(devices, node))
         .or_else(|| of_place(roots, node))
 }
@@ -42,6 +44,11 @@ fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
         .or_else(|| node.dataset.as_ref().map(|name| format!("zvol:{name}")))
         // Spaces would have to be quoted in every command line.
         .map(|id| id.split_whitespace().collect::<Vec<_>>().join("_"))
+}
+
+/// What the kernel has no name for, but the stand that it belongs to: what it has taken in over NBD, and what it has made in memory.
+fn of_stand(roots: &Roots, node: &Node) -> Option<String> {
+    of_export(roots, node).or_else(|| zram_uuid(roots, node).map(|uuid| format!("zram:{uuid}")))
 }
 
 /// What a stand has taken in over NBD is known by the name of the export.

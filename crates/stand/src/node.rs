@@ -1,6 +1,6 @@
 //! One block device of a host, as sysfs shows it.
 
-use crate::roots::text;
+use crate::roots::{number, text};
 use std::path::PathBuf;
 use stend_sys::block::{DevNo, LoopBacking};
 
@@ -38,6 +38,12 @@ pub(crate) struct Slot {
 }
 
 impl Node {
+    /// A number that no other device gets until the machine is started anew; `None` before Linux 5.15.
+    //= linux, Documentation/ABI/stable/sysfs-block, /sys/block/<disk>/diskseq: "a monotonically increasing number assigned to every disk"
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        number(self.sysfs.join("diskseq"))
+    }
+
     /// The serial number on the label of a drive, whatever else it is known by.
     pub(crate) fn serial(&self) -> Option<String> {
         let plain = ["serial", "device/serial"].iter().find_map(|file| text(self.sysfs.join(file)));

@@ -14,6 +14,7 @@ use stend_record::{Refusal, WriteAccess};
 
 mod exports;
 mod fabrics;
+mod memory;
 mod tables;
 
 pub(crate) struct Tree {

@@ -14,6 +14,7 @@ mod signs;
 mod status;
 mod step;
 mod up;
+mod zram;
 
 pub use down::take_down;
 pub use plan::plan_stand;
@@ -21,6 +22,7 @@ pub use rewind::Rewind;
 pub(crate) use signs::{degraded, syncing};
 pub use status::{known_stands, stand_status};
 pub use up::put_up;
+pub(crate) use zram::uuid as zram_uuid;
 
 use crate::devices::Devices;
 use crate::roots::Roots;

@@ -45,6 +45,7 @@ mod over_ssh;
 mod pages;
 mod power;
 mod prober;
+mod raw_stands;
 mod replay;
 mod resume;
 mod search;

@@ -58,6 +58,9 @@ pub(crate) enum Entry {
         number: u32,
         /// The boot that it holds for.
         boot_id: String,
+        /// [`Node::sequence`](crate::node::Node::sequence) of the device; `None` in journals of old, too.
+        #[serde(default)]
+        sequence: Option<u64>,
     },
     /// A setting is again what it was.
     PutBack {
@@ -279,14 +282,23 @@ impl Journal {
         })
     }
 
-    /// The number of a zram device, if it was given in this boot and the device was not removed since.
-    pub(crate) fn zram(&self, layer: &str, index: u32, boot: &str) -> Option<u32> {
+    /// Number and sequence of a zram device, if they were given in this boot and the device was not removed since.
+    pub(crate) fn zram(&self, layer: &str, index: u32, boot: &str) -> Option<(u32, Option<u64>)> {
         self.entries.iter().fold(None, |known, entry| match entry {
-            Entry::Zram { layer: of, index: n, number, boot_id } if of == layer && *n == index => {
-                (boot_id == boot).then_some(*number)
+            Entry::Zram { layer: of, index: n, number, boot_id, sequence } if of == layer && *n == index => {
+                (boot_id == boot).then_some((*number, *sequence))
             }
             Entry::ZramGone { layer: of, index: n } if of == layer && *n == index => None,
             _ => known,
+        })
+    }
+
+    /// Layer and index of the zram device with this number and sequence, if it is one of the stand's.
+    pub(crate) fn zram_at(&self, number: u32, sequence: u64, boot: &str) -> Option<(&str, u32)> {
+        let is = |layer: &str, index| self.zram(layer, index, boot) == Some((number, Some(sequence)));
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Zram { layer, index, .. } if is(layer, *index) => Some((layer.as_str(), *index)),
+            _ => None,
         })
     }
 
@@ -407,13 +419,20 @@ mod tests {
         let mut journal = Journal::create(&roots, "x", head()).unwrap();
         journal.append(Entry::Before { path: "/proc/sys/a".into(), value: "1".into() }).unwrap();
         journal.append(Entry::Before { path: "/proc/sys/a".into(), value: "2".into() }).unwrap();
-        let zram = |number, boot: &str| Entry::Zram { layer: "z".into(), index: 0, number, boot_id: boot.into() };
-        journal.append(zram(3, "earlier")).unwrap();
-        journal.append(zram(5, "now")).unwrap();
+        let zram = |number, boot: &str, sequence| Entry::Zram {
+            layer: "z".into(),
+            index: 0,
+            number,
+            boot_id: boot.into(),
+            sequence,
+        };
+        journal.append(zram(3, "earlier", Some(7))).unwrap();
+        journal.append(zram(5, "now", Some(8))).unwrap();
         drop(journal);
         let again = Journal::open(&roots, "x").unwrap().unwrap();
         assert_eq!((again.head(), again.before("/proc/sys/a")), (Some(&head()), Some("1")));
-        assert_eq!((again.zram("z", 0, "now"), again.zram("z", 1, "now")), (Some(5), None));
+        assert_eq!((again.zram("z", 0, "now"), again.zram("z", 1, "now")), (Some((5, Some(8))), None));
+        assert_eq!((again.zram_at(5, 8, "now"), again.zram_at(5, 9, "now")), (Some(("z", 0)), None));
         assert_eq!(known(&roots), ["x"]);
         assert!(
             Journal::look(&roots, "../stands/x").unwrap().is_none() && Journal::open(&roots, "/x").unwrap().is_none()

@@ -117,7 +117,8 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
                 .hint(say!("this needs root and the module `zram`", "для этого нужны права root и модуль `zram`"))
             })?;
             let boot_id = crate::owner::boot_id(roots);
-            journal.append(Entry::Zram { layer: layer.clone(), index: *index, number, boot_id })?;
+            let sequence = crate::roots::number(roots.sys.join(format!("class/block/zram{number}/diskseq")));
+            journal.append(Entry::Zram { layer: layer.clone(), index: *index, number, boot_id, sequence })?;
             (watch.log)(EventKind::Step { action: format!("add zram{number}") });
             Ok(())
         }

@@ -334,10 +334,12 @@ impl<'a> Sight<'a> {
         self.devices.all().find(behind)
     }
 
-    /// zram devices have no name but their number, which holds until the machine is started anew.
+    /// zram devices have no name but their number, which holds until the machine is started anew, or somebody takes the device away
+    /// and makes another one.
     fn zram(&self, layer: &str, index: u32) -> Option<&Node> {
-        let number = self.journal.zram(layer, index, &crate::owner::boot_id(self.roots))?;
-        self.devices.by_name(&format!("zram{number}"))
+        let (number, sequence) = self.journal.zram(layer, index, &crate::owner::boot_id(self.roots))?;
+        let node = self.devices.by_name(&format!("zram{number}"))?;
+        (sequence.is_none() || node.sequence() == sequence).then_some(node)
     }
 }
 
