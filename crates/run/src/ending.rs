@@ -59,6 +59,21 @@ pub(crate) fn waits_for_its_stand() -> Say {
     say!("it waits for the next build of its stand", "он ждёт следующей сборки своего стенда")
 }
 
+/// The user ended the undo of a run that had measured everything.
+pub(crate) fn clean_up_was_cut() -> Box<Error> {
+    let error = Error::new(
+        Kind::Interrupted,
+        say!(
+            "everything was measured and is kept; the clean-up was aborted",
+            "всё измерено и сохранено; уборка прервана"
+        ),
+    );
+    error.hint(say!(
+        "what the run made may still be there: the next run in the same place removes it",
+        "сделанное прогоном могло остаться: следующий прогон в том же месте уберёт его"
+    ))
+}
+
 /// The user, or the system, ended the run.
 pub(crate) fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))

@@ -102,6 +102,8 @@ pub struct Done {
     /// When the power of its host was cut, CLOCK_MONOTONIC of the coordinator, as its suite asks: the run goes on when the host is
     /// there again.
     pub cut: Option<Nanos>,
+    /// The user wanted an end when everything had been measured: the run is complete, but nothing shall follow it.
+    pub stopped: Option<Kind>,
 }
 
 /// Executes a run to its end and shows progress about four times a second.
@@ -110,7 +112,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let stopper = Stopper { sender: sender.clone() };
     match Loop::begin(setup, sender, Some(stopper), Box::new(stend_wire::stamps)) {
         Ok(begun) => begun.run(&receiver, watch),
-        Err(error) => Done { run_file: None, error: Some(error), waits: false, cut: None },
+        Err(error) => Done { run_file: None, error: Some(error), waits: false, cut: None, stopped: None },
     }
 }
 
@@ -413,7 +415,7 @@ impl Loop {
                 say!("the worker did not end and was killed", "рабочий процесс не завершился и был остановлен"),
             ));
         }
-        let state = self.walk.state.clone();
+        let (state, stopped) = (self.walk.state.clone(), self.walk.stopped);
         let begun = self.worked || resume.is_some() || stand.is_some();
         let refused = !begun && error.as_ref().is_some_and(|error| is_refusal(error.kind));
         let run_file = self.writer.and_then(|writer| match refused {
@@ -429,7 +431,7 @@ impl Loop {
             })),
         });
         let fine = error.is_none();
-        Done { run_file, waits: self.walk.waits && fine, cut: cut.filter(|_| fine), error }
+        Done { run_file, waits: self.walk.waits && fine, cut: cut.filter(|_| fine), error, stopped }
     }
 }
 

@@ -3,6 +3,7 @@
 mod aftermath;
 mod arms;
 mod calibrate;
+mod end;
 mod load;
 mod power;
 mod stand;
@@ -11,15 +12,14 @@ use crate::ahead;
 use crate::arms::Arms;
 use crate::channel::out_of_order;
 use crate::courier::{self, Courier};
-use crate::ending::waits_for_its_stand;
-use crate::ending::{goes_on_after_a_cut, interrupted, not_as_written, outweighs, target_failed, told_with};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 pub(crate) use aftermath::Replay;
 pub(crate) use load::Spared;
 use stend_analyse::Looks;
+use stend_analyse::findings::Caveat;
 use stend_base::random::draw;
-use stend_base::{Error, Kind, Nanos, say};
+use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_record::observed::{FillOutcome, Phase};
 use stend_record::{Entry, Event, EventKind, HostId, HostInfo, RunState};
@@ -74,6 +74,8 @@ pub struct Walk {
     read: Option<Nanos>,
     /// How far the replay of a log of writes is.
     pub replay: Option<Replay>,
+    /// What is to be said of the run before it writes, as soon as nothing refuses it any more.
+    doubts: Vec<Say>,
     refill: bool,
     /// Ceilings were measured, or are being.
     calibrated: bool,
@@ -83,6 +85,8 @@ pub struct Walk {
     deadline: Nanos,
     /// Why the run ends early.
     pub ending: Option<Box<Error>>,
+    /// The user asked for an end when everything had been measured: the run is complete, and nothing shall follow it.
+    pub stopped: Option<Kind>,
     /// The user asked twice.
     pub aborted: bool,
     /// How the run ended; `Open` until it is over.
@@ -121,6 +125,7 @@ impl Walk {
             stood: None,
             read: None,
             replay: None,
+            doubts: Vec::new(),
             courier: Courier::new(&asked.traces),
             asked,
             plan: None,
@@ -142,6 +147,7 @@ impl Walk {
             deadline: now + limit,
             early: Vec::new(),
             ending: None,
+            stopped: None,
             aborted: false,
             state: RunState::Open,
             earlier_faults,
@@ -165,11 +171,7 @@ impl Walk {
             Input::Host(FromHost::Reply(reply)) => self.reply(reply, now),
             Input::Host(FromHost::Lost(detail)) => self.lost(detail, now),
             Input::Wish(Wish::Stop(kind)) => self.stop(kind, now),
-            Input::Wish(Wish::Abort) => {
-                self.aborted = true;
-                self.end_with(interrupted(Kind::Interrupted));
-                self.over();
-            }
+            Input::Wish(Wish::Abort) => self.abort(),
             Input::RunFile(error) => {
                 self.end_with(error);
                 self.actions.push(Action::Send(Request::Stop));
@@ -250,10 +252,9 @@ impl Walk {
                 return if self.asked.stand.is_none() { self.over() } else { self.release(now) };
             }
         };
-        self.warn_not_run(&plan);
         self.zeros_sampled |= !ahead::reads(&plan, &inputs.target);
         let doubts = stend_analyse::forewarn(&facts.host, &facts.targets, &plan);
-        self.actions.extend(doubts.iter().map(|caveat| Action::Warn(caveat.say())));
+        self.doubts = ahead::not_run(&plan).into_iter().chain(doubts.iter().map(Caveat::say)).collect();
         self.created = true;
         match &self.asked.resume {
             Some(earlier) => {
@@ -274,16 +275,16 @@ impl Walk {
         self.look_back(now);
     }
 
-    fn warn_not_run(&mut self, plan: &Plan) {
-        self.actions.extend(ahead::not_run(plan).into_iter().map(Action::Warn));
-    }
-
     /// The target is ready: what the worker must know before the fill is sent, then the plan begins.
     fn prepared(&mut self, now: Nanos) {
         if let (Some(request), None) = (self.courier.next(), &self.ending) {
             self.actions.push(Action::Send(request));
             self.deadline = now + SILENCE_LIMIT;
             return;
+        }
+        if self.ending.is_none() {
+            let doubts = std::mem::take(&mut self.doubts);
+            self.actions.extend(doubts.into_iter().map(Action::Warn));
         }
         if self.is_calibrating(now) {
             return;
@@ -386,40 +387,6 @@ impl Walk {
         self.decide(now);
     }
 
-    fn failed(&mut self, error: Box<Error>, now: Nanos) {
-        let text = error.message.en.clone();
-        self.append(Entry::Event(Event::new(now, EventKind::Note { text })));
-        // An undo that fails is told beside whatever ended the run: a target that failed I/O may refuse it, and what went
-        // wrong first counts.
-        match (self.step, self.ending.take(), self.faults()) {
-            (Step::Releasing, Some(first), _) => self.ending = Some(told_with(first, Some(error))),
-            (Step::Releasing, None, (errors @ 1.., _)) => self.ending = Some(target_failed(errors, Some(error))),
-            (_, first, _) => self.ending = first.or(Some(error)),
-        }
-        match self.step {
-            // A stand that could not be put up, or not looked at, is taken down.
-            Step::Inspecting if self.asked.stand.is_none() => self.over(),
-            // Undo failed: nothing more can be done, and the error says what is left behind.
-            Step::Releasing => {}
-            _ => self.release(now),
-        }
-    }
-
-    fn stop(&mut self, kind: Kind, now: Nanos) {
-        if self.ending.is_some() {
-            return;
-        }
-        self.append(Entry::Event(Event::new(now, EventKind::StopRequested)));
-        self.end_with(interrupted(kind));
-        self.actions.push(Action::Send(Request::Stop));
-        if self.step == Step::Inspecting {
-            match self.asked.stand {
-                None => self.over(),
-                Some(_) => self.release(now),
-            }
-        }
-    }
-
     fn lost(&mut self, detail: String, now: Nanos) {
         self.append(Entry::Event(Event::new(now, EventKind::HostLost { detail: detail.clone() })));
         self.end_with(Error::new(
@@ -441,39 +408,6 @@ impl Walk {
         self.deadline = now + RELEASE_LIMIT + removing + stand;
     }
 
-    fn over(&mut self) {
-        self.step = Step::Over;
-        let waits = self.suspended.and_then(|arm| Some((arm, self.arms.instruction(arm)?)));
-        self.state = match (waits, &self.ending) {
-            (Some((arm, text)), _) => RunState::Suspended { arm, instruction: text.to_string() },
-            (None, None) if self.cut.is_some() => {
-                RunState::Ended { kind: Kind::Interrupted, reason: goes_on_after_a_cut() }
-            }
-            (None, None) if self.waits => RunState::Ended { kind: Kind::Interrupted, reason: waits_for_its_stand() },
-            (None, None) => RunState::Complete,
-            (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
-        };
-        // What was wrong so far is told by the session that goes on.
-        if self.cut.is_some() {
-            return;
-        }
-        // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.
-        let (errors, mismatches) = self.faults();
-        if mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {
-            self.ending = Some(not_as_written(mismatches, self.ending.take()));
-        }
-        if errors > 0 {
-            self.end_with(target_failed(errors, None));
-        }
-    }
-
-    /// (failed I/Os, blocks that were not as written) of the run. Those of earlier sessions count as soon as it is certain
-    /// that this one goes on with their target.
-    fn faults(&self) -> (u64, u64) {
-        let (errors, mismatches) = if self.created { self.earlier_faults } else { (0, 0) };
-        (errors.saturating_add(self.trial_errors), mismatches.saturating_add(self.mismatches))
-    }
-
     fn phase(&mut self, phase: Phase, at: Nanos) {
         self.append(Entry::Event(Event::new(at, EventKind::Phase(phase))));
     }
@@ -485,11 +419,6 @@ impl Walk {
             false if self.asked.stand.is_some() && matches!(entry, Entry::Event(_)) => self.early.push(entry),
             false => {}
         }
-    }
-
-    /// The first reason to end is the one that counts.
-    fn end_with(&mut self, error: Box<Error>) {
-        self.ending.get_or_insert(error);
     }
 }
 

@@ -13,6 +13,8 @@ use stend_wire::{Inspect, Permission};
 mod calibrated;
 #[path = "walk_crash_tests.rs"]
 mod crashed;
+#[path = "walk_end_tests.rs"]
+mod ends;
 #[path = "walk_resume_tests.rs"]
 mod resumed;
 #[path = "walk_stand_tests.rs"]
@@ -396,18 +398,28 @@ fn a_run_is_not_resumed_on_another_target_or_host_or_without_permission() {
 }
 
 #[test]
-fn doubts_about_a_target_are_said_before_anything_is_made() {
-    let mut walk = Walk::new(asked(), Nanos(0));
-    requests(&mut walk);
-    let Reply::Facts(mut facts) = facts() else { panic!("facts") };
-    facts.targets[0].file_system = Some("tmpfs".into());
-    walk.apply(Input::Host(FromHost::Reply(Reply::Facts(facts))), Nanos(1));
-    let actions = walk.take_actions();
-    let place = |wanted: fn(&Action) -> bool| actions.iter().position(wanted).unwrap();
-    let warned = place(|a| matches!(a, Action::Warn(say) if say.en.contains("in the memory of this machine")));
-    let announced = place(|a| matches!(a, Action::Warn(say) if say.en.contains("64 MiB by the fill")));
-    let made = place(|a| matches!(a, Action::Send(Request::Prepare(_))));
-    assert!(warned < announced && announced < made, "{actions:?}");
+fn doubts_about_a_target_are_said_before_anything_is_written_and_not_of_a_run_that_is_refused() {
+    for refused in [false, true] {
+        let mut walk = Walk::new(asked(), Nanos(0));
+        let Reply::Facts(mut facts) = facts() else { panic!("facts") };
+        facts.targets[0].file_system = Some("tmpfs".into());
+        let answer = match refused {
+            true => Reply::Failed(Error::new(Kind::Preflight, say!("no room", "нет места"))),
+            false => Reply::Taken,
+        };
+        for reply in [Reply::Facts(facts), Reply::Prepared, answer] {
+            walk.apply(Input::Host(FromHost::Reply(reply)), Nanos(1));
+        }
+        let actions = walk.take_actions();
+        let place = |wanted: fn(&Action) -> bool| actions.iter().position(wanted);
+        let warned = place(|a| matches!(a, Action::Warn(say) if say.en.contains("in the memory of this machine")));
+        let announced = place(|a| matches!(a, Action::Warn(say) if say.en.contains("64 MiB by the fill")));
+        let written = place(|a| matches!(a, Action::Send(Request::Fill { .. })));
+        match refused {
+            true => assert_eq!((warned, announced, written), (None, None, None), "{actions:?}"),
+            false => assert!(warned.is_some() && warned < announced && announced < written, "{actions:?}"),
+        }
+    }
 }
 
 fn with_arms(arms: &str) -> Asked {

@@ -97,11 +97,13 @@ impl Campaign<'_> {
         });
         // Between runs Ctrl-C ends all of it.
         control.aim(None);
+        let mut stopped = None;
         let side = &mut self.sides[side];
         let error = match ended {
             Ok(ended) => {
                 side.run = ended.run_file.or(side.run.take());
                 side.waits = ended.waits;
+                stopped = ended.stopped;
                 ended.error
             }
             Err(error) => {
@@ -112,12 +114,24 @@ impl Campaign<'_> {
         if let Some(run_file) = side.run.as_deref().filter(|_| !side.waits) {
             frontend.tell(Progress::Ended { run_file });
         }
-        let Some(error) = error else { return true };
+        let others = self.sides.iter().any(|side| side.waits);
+        let Some(error) = error.or_else(|| stopped.filter(|_| others).map(before_the_next)) else { return true };
         frontend.tell(Progress::Failed(&error));
         let goes_on = !matches!(error.kind, Kind::Interrupted | Kind::Terminated);
         self.failed.get_or_insert(error);
         goes_on
     }
+}
+
+/// The user ended the campaign while the last stand that was measured was taken down.
+fn before_the_next(kind: Kind) -> Box<Error> {
+    Error::new(
+        kind,
+        say!(
+            "stopped before the next stand; what was measured is kept",
+            "остановлено перед следующим стендом; измеренное сохранено"
+        ),
+    )
 }
 
 /// Whether the work of a suite can be cut between blocks.

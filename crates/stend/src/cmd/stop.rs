@@ -33,11 +33,19 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
         std::thread::sleep(Duration::from_millis(100));
     }
     let shown = path.display();
+    // It may have been asked in its clean-up.
+    let ended = match store::glance(&path).map(|seen| seen.state) {
+        Ok(RunState::Complete) => {
+            say!(
+                "everything had been measured; `{shown}` is complete",
+                "всё уже было измерено; прогон в `{shown}` полный"
+            )
+        }
+        _ => say!("stopped; `{shown}` holds what was measured", "остановлено; измеренное — в `{shown}`"),
+    };
     match out.json {
         true => out.result(&serde_json::json!({"stopped": path.to_string_lossy()}).to_string()),
-        false => out.result(
-            say!("stopped; `{shown}` holds what was measured", "остановлено; измеренное — в `{shown}`").get(out.lang),
-        ),
+        false => out.result(ended.get(out.lang)),
     }
 }
 
