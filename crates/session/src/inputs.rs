@@ -48,6 +48,31 @@ pub fn asked(work: &SuiteWork) -> Result<Suite> {
     Ok(suite)
 }
 
+/// The text of the suite that is to be run: with what overrides it.
+///
+/// Errors: those of [`asked`]; `Usage` where it cannot be written into the text.
+pub fn written(work: &SuiteWork) -> Result<String> {
+    let (asked, NamedText { file, text }) = (asked(work)?, &work.suite);
+    if work.engine.is_none() && work.repeats.is_none() {
+        return Ok(text.clone());
+    }
+    let written = stend_spec::parse::overridden(text, file, work.engine, work.repeats)?;
+    if stend_spec::parse::suite(&written, file)? == asked {
+        return Ok(written);
+    }
+    Err(Error::new(
+        Kind::Usage,
+        say!(
+            "`--engine` and `--repeats` cannot be written into the text of `{file}`",
+            "`--engine` и `--repeats` не удаётся вписать в текст `{file}`"
+        ),
+    )
+    .hint(say!(
+        "`--print-order` prints the suite together with both of them",
+        "`--print-order` напечатает набор вместе с ними"
+    )))
+}
+
 /// The stand that a text is, with a number drawn for it.
 ///
 /// Errors: those of the parser.

@@ -18,7 +18,7 @@ mod traces;
 pub use complete::complete;
 pub use control::Control;
 pub use frontend::{Frontend, Progress, Ready};
-pub use inputs::{plan_of, read_run, stand_text, suite};
+pub use inputs::{plan_of, read_run, stand_text, suite, written};
 pub use machine::{answers, read_machine, start as start_machine};
 pub use place::Hosts;
 pub use stand::{Action, Answer, Request, stand};

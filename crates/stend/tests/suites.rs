@@ -68,6 +68,12 @@ fn a_workload_in_fios_words_is_the_suite_that_is_printed() {
         repeats: {blocks: 6}
     "#]]
     .assert_eq(&all);
+    let quick = |words: &[&str]| expect_exit(&mut stend(&scratch, &[&["run", "quick"], words].concat()), 0).0;
+    let changed = ["--repeats=12", "--engine=fio", "--print-suite"];
+    let (before, after) = (quick(&["--print-suite"]), quick(&changed));
+    let expected = before.replace("blocks: 6", "blocks: 12").replace("{direct: true", "{engine: fio, direct: true");
+    assert_eq!(after, expected);
+    assert!(printed(&["read", "--engine=fio"]).contains("defaults: {engine: fio, ramp: 500ms"));
     // What is printed is what runs, and one short trial is enough.
     let (file, words) =
         (scratch.join("r.stend"), ["randread", "--bs=4k", "--qd=1,4", "--time=200ms", "--repeats=1", "--size=4M"]);

@@ -50,8 +50,13 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
     })
 }
 
-/// The suite that is asked for, by its name or in fio's words, with the directory where its relative paths begin.
-pub(super) fn suite(arguments: &ArgMatches) -> Result<(NamedText, PathBuf)> {
+/// The text of the suite that a command line asks for, with what it changes in it.
+pub(super) fn suite(arguments: &ArgMatches) -> Result<String> {
+    stend_session::written(&suite_work(arguments)?)
+}
+
+/// The suite that is named, or said in fio's words, with the directory where its relative paths begin.
+fn named_suite(arguments: &ArgMatches) -> Result<(NamedText, PathBuf)> {
     let named = |option| arguments.get_one::<String>(option);
     match (named("rw"), named("SUITE")) {
         (Some(_), _) => Ok((super::workload::suite(arguments)?, PathBuf::new())),
@@ -64,7 +69,7 @@ pub(super) fn suite(arguments: &ArgMatches) -> Result<(NamedText, PathBuf)> {
 }
 
 fn suite_work(arguments: &ArgMatches) -> Result<SuiteWork> {
-    let (suite, directory) = suite(arguments)?;
+    let (suite, directory) = named_suite(arguments)?;
     let engine = arguments.get_one::<String>("engine");
     let engine = engine.and_then(|name| ENGINES.iter().find(|(known, ..)| known == name)).map(|(.., engine)| *engine);
     Ok(SuiteWork {

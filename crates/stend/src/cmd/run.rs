@@ -11,9 +11,7 @@ use stend_spec::order::Order;
 /// Carries out what the command line or an order asks for, and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("print-suite") {
-        let (suite, _) = super::order::suite(arguments)?;
-        stend_session::suite(&suite)?;
-        return out.result(&suite.text);
+        return out.result(&super::order::suite(arguments)?);
     }
     let order = super::order::of(arguments)?;
     // What is wrong with a gate is said before anything is measured.
