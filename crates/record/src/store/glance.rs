@@ -1,12 +1,13 @@
 //! The few facts of a run file that a list of runs shows, without reading what was measured.
 
-use super::identity::check_file;
+use super::identity::{check_file, own};
 use super::reader::{check_tables, damaged, header_of, open, unreadable};
 use super::schema::{self, key};
 use crate::facts::TargetFacts;
 use crate::hosts::HostId;
 use crate::run::{RunHeader, RunState};
 use rusqlite::Connection;
+use serde::Deserialize;
 use std::path::Path;
 use stend_base::Result;
 
@@ -49,11 +50,23 @@ pub(super) fn id_of(path: &Path) -> Result<String> {
     header(path).map(|(_, header)| header.id)
 }
 
-/// What the user calls the run in a file.
+/// What the user calls the run in a file, whatever version of the format it has: reading it says then that it is another one.
 ///
-/// Errors as those of [`glance`].
+/// Errors: kind `RunFile` for what is no run file, or has no label where every version has it.
 pub(super) fn label_of(path: &Path) -> Result<Option<String>> {
-    header(path).map(|(_, header)| header.label)
+    #[derive(Deserialize)]
+    struct Labelled {
+        #[serde(default)]
+        label: Option<String>,
+    }
+    own(path)?;
+    let db = open(path).map_err(unreadable(path))?;
+    let made = db.query_row("SELECT sql FROM sqlite_schema WHERE name = 'meta'", [], |row| row.get::<_, String>(0));
+    if made.map_err(unreadable(path))? != schema::TABLES[0] {
+        return Err(damaged(path, "its table `meta` is not that of a run file"));
+    }
+    let found: Option<Labelled> = schema::get_meta(&db, key::HEADER).map_err(unreadable(path))?;
+    Ok(found.and_then(|header| header.label))
 }
 
 fn header(path: &Path) -> Result<(Connection, RunHeader)> {

@@ -61,6 +61,18 @@ fn a_file_of_version_3_written_by_an_earlier_build_still_opens() {
 }
 
 #[test]
+fn a_file_of_another_version_is_found_by_its_label_and_says_which_version_it_has() {
+    let place = Place::new();
+    old_file(&place).pragma_update(None, "user_version", 2).unwrap();
+    let found = crate::store::locate("до", place.runs.path()).unwrap();
+    assert_eq!(found.path, place.file());
+    let error = crate::store::read(&found.path).unwrap_err();
+    assert!(error.message.en.contains("it has format version 2"), "{error}");
+    let other = crate::store::locate("после", place.runs.path()).unwrap_err();
+    assert!(other.message.en.contains("or this label"), "{other}");
+}
+
+#[test]
 fn the_stored_form_has_not_changed_without_a_new_version() {
     assert_eq!(FORMAT_VERSION, 3);
     let (old, new) = (Place::new(), Place::new());
