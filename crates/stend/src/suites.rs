@@ -28,8 +28,8 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "quick",
         "quick/suite",
-        "screening in about three minutes: does this storage behave, and roughly how fast is it",
-        "беглая оценка примерно за три минуты: исправно ли хранилище и насколько оно быстрое"
+        "screening in about two and a half minutes: does this storage behave, and roughly how fast is it",
+        "беглая оценка примерно за две с половиной минуты: исправно ли хранилище и насколько оно быстрое"
     ),
     suite!(
         "fsync",
@@ -272,6 +272,24 @@ mod tests {
             }
         }
         names
+    }
+
+    #[test]
+    fn how_long_the_quick_suite_takes_is_told_alike_everywhere() {
+        let quick = find("quick").unwrap();
+        let takes = stend_analyse::outline(&stend_spec::parse::suite(quick.text, quick.name).unwrap()).unwrap();
+        // In half minutes: a fill and the clean-up come on top of the trials.
+        assert_eq!((takes.time.as_secs() / 30.0).round(), 5.0, "the texts below say another time");
+        let Say { en, ru } = (quick.about)();
+        let (guide, guide_ru) = (include_str!("../../../docs/guide.md"), include_str!("../../../docs/guide.ru.md"));
+        let row = |guide: &'static str| guide.lines().find(|line| line.starts_with("| [`quick`]")).unwrap();
+        let readme = include_str!("../../../suites/quick/README.md");
+        for text in [en.as_str(), quick.text, row(guide), readme] {
+            assert!(text.to_lowercase().contains("two and a half minutes"), "{text}");
+        }
+        for text in [ru.as_str(), row(guide_ru)] {
+            assert!(text.to_lowercase().contains("две с половиной минуты"), "{text}");
+        }
     }
 
     #[test]
