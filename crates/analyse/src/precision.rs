@@ -202,7 +202,8 @@ impl PrecisionFinding {
     }
 
     fn sentence(&self, l: Lang) -> String {
-        let (half, goal) = (format::plus_minus(self.half_width.0, l), format::plus_minus(self.goal.0, l));
+        let (half, goal) = (self.half_width.0, self.goal.0);
+        let (half, goal) = (format::beside::plus_minus(half, goal, l), format::plus_minus(goal, l));
         let (n, most, window) = (self.trials, BLOCKS.most, format::duration(self.window, l));
         let now = match l {
             Lang::En => format!("{half} over {n} trials of {window}"),

@@ -2,6 +2,8 @@
 //!
 //! Sizes are IEC (KiB), throughput is decimal (MB/s), three significant digits, decimal comma in Russian.
 
+pub mod beside;
+
 use crate::text::Lang;
 use crate::units::{Bytes, MilliIops, Nanos};
 
@@ -80,11 +82,14 @@ pub fn rate(value: MilliIops, lang: Lang) -> String {
 
 /// Throughput in decimal megabytes: `1 234 MB/s`.
 pub fn throughput(bytes_per_second: f64, lang: Lang) -> String {
-    let unit = match lang {
+    format!("{} {}", number(bytes_per_second / 1e6, lang), megabytes_per_second(lang))
+}
+
+fn megabytes_per_second(lang: Lang) -> &'static str {
+    match lang {
         Lang::En => "MB/s",
         Lang::Ru => "МБ/с",
-    };
-    format!("{} {unit}", number(bytes_per_second / 1e6, lang))
+    }
 }
 
 /// A size in the largest IEC unit that keeps it at or above 1.
@@ -105,17 +110,21 @@ pub fn bytes(value: Bytes, lang: Lang) -> String {
 
 /// A latency in the unit that keeps it at or above 1: `84.2 µs`, `1.20 ms`.
 pub fn latency(value: Nanos, lang: Lang) -> String {
-    let units = match lang {
-        Lang::En => ["ns", "µs", "ms", "s"],
-        Lang::Ru => ["нс", "мкс", "мс", "с"],
+    match latency_unit(value, lang) {
+        (1.0, unit) => format!("{} {unit}", value.0),
+        (one, unit) => format!("{} {unit}", number(value.0 as f64 / one, lang)),
+    }
+}
+
+/// The unit that keeps a latency at or above 1: how many ns one of it is, and its name.
+fn latency_unit(value: Nanos, lang: Lang) -> (f64, &'static str) {
+    let (one, en, ru) = match value.0 {
+        0..=999 => (1.0, "ns", "нс"),
+        1_000..=999_499 => (1e3, "µs", "мкс"),
+        999_500..=999_499_999 => (1e6, "ms", "мс"),
+        _ => (1e9, "s", "с"),
     };
-    let (scaled, unit) = match value.0 {
-        0..=999 => return format!("{} {}", value.0, units[0]),
-        1_000..=999_499 => (value.0 as f64 / 1e3, 1),
-        999_500..=999_499_999 => (value.0 as f64 / 1e6, 2),
-        _ => (value.0 as f64 / 1e9, 3),
-    };
-    format!("{} {}", number(scaled, lang), units[unit])
+    (one, if lang == Lang::Ru { ru } else { en })
 }
 
 /// A span of wall time: `0.5 s`, `42 s`, `3 min 05 s`, `1 h 12 min`.
@@ -158,13 +167,15 @@ pub fn percent(share: f64, lang: Lang) -> String {
 
 /// Half an interval as a share of its value, to two digits or so: `± 12 %`, `± 2.1 %`, `± 0.03 %`.
 pub fn plus_minus(half: f64, lang: Lang) -> String {
-    let percent = half * 100.0;
-    let digits = match percent {
+    format!("± {} %", fixed(half * 100.0, half_digits(half), lang))
+}
+
+fn half_digits(half: f64) -> usize {
+    match half * 100.0 {
         p if p >= 9.95 => 0,
         p if p >= 0.095 => 1,
         _ => 2,
-    };
-    format!("± {} %", fixed(percent, digits, lang))
+    }
 }
 
 fn trim_zeros(text: &str) -> String {

@@ -55,13 +55,27 @@ impl LatencyUnit {
 
     /// A latency in this unit, without its sign.
     pub fn number(self, value: Nanos, lang: Lang) -> String {
-        let scale = match self {
-            LatencyUnit::Nanosecond => return format::count(value.0),
+        match self {
+            LatencyUnit::Nanosecond => format::count(value.0),
+            _ => format::number(value.0 as f64 / self.nanos(), lang),
+        }
+    }
+
+    /// The same beside a limit.
+    pub fn number_beside(self, value: Nanos, limit: Nanos, lang: Lang) -> String {
+        match self {
+            LatencyUnit::Nanosecond => format::count(value.0),
+            _ => format::beside::number(value.0 as f64 / self.nanos(), limit.0 as f64 / self.nanos(), lang),
+        }
+    }
+
+    fn nanos(self) -> f64 {
+        match self {
+            LatencyUnit::Nanosecond => 1.0,
             LatencyUnit::Microsecond => 1e3,
             LatencyUnit::Millisecond => 1e6,
             LatencyUnit::Second => 1e9,
-        };
-        format::number(value.0 as f64 / scale, lang)
+        }
     }
 }
 
@@ -104,13 +118,18 @@ pub fn interval(estimate: &Estimate, headline: Headline) -> Option<Say> {
 
 /// A quantile in the unit of its table: `84.2`, `> 20 000`, or a dash when there is not enough data.
 pub fn quantile(quantile: &Quantile, unit: LatencyUnit) -> Say {
+    quantile_in(quantile, |value, lang| unit.number(value, lang))
+}
+
+/// The same with numbers as somebody writes them.
+pub fn quantile_in(quantile: &Quantile, number: impl Fn(Nanos, Lang) -> String) -> Say {
     match quantile.value {
-        QuantileValue::At(v) => Say::both(|lang| unit.number(v, lang)),
-        QuantileValue::Above(v) => Say::both(|lang| format!("> {}", unit.number(v, lang))),
+        QuantileValue::At(v) => Say::both(|lang| number(v, lang)),
+        QuantileValue::Above(v) => Say::both(|lang| format!("> {}", number(v, lang))),
         QuantileValue::Printed(Some((least, most))) if least != most => {
-            Say::both(|lang| format!("{}–{}", unit.number(least, lang), unit.number(most, lang)))
+            Say::both(|lang| format!("{}–{}", number(least, lang), number(most, lang)))
         }
-        QuantileValue::Printed(Some((least, _))) => Say::both(|lang| unit.number(least, lang)),
+        QuantileValue::Printed(Some((least, _))) => Say::both(|lang| number(least, lang)),
         QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => Say::same(NONE),
     }
 }

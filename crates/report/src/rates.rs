@@ -94,7 +94,8 @@ pub fn unit(headline: Headline) -> Say {
     }
 }
 
-fn in_unit(value: f64, headline: Headline) -> f64 {
+/// A rate as a number of [`unit`].
+pub fn in_unit(value: f64, headline: Headline) -> f64 {
     match headline {
         Headline::Iops => value,
         Headline::Throughput => value / 1e6,

@@ -113,6 +113,8 @@ fn planted_contradictions_are_told() {
         ("a.json", &check("pass", "37~% of the blocks", "≤ 1~%"), "check"),
         ("a.json", &check("fail", "0.4~% of the blocks", "≤ 1~%"), "check"),
         ("a.json", &check("warn", "range 12.0~%, slope 3.0~%", "range ≤ 20.0~%, slope ≤ 10.0~%"), "check"),
+        ("a.json", &check("warn", "2.0 times", "≥ 2.0 times the rate"), "check"),
+        ("a.json", &check("warn", "2.0~% of the bytes at sda", "≤ 2.0~%"), "check"),
         ("a.csv", "label,value,interval_95_low,interval_95_high\na,5,6,7\n", "interval"),
     ] {
         assert!(told(name, text).starts_with(&format!("{rule}:")), "{text}: `{}`", told(name, text));
@@ -129,6 +131,8 @@ fn what_is_right_or_cannot_be_held_against_anything_is_not_told() {
         ("a.txt", "kernel 6.8.12 → 6.12.57; 2026-11-21 21:30, 3 of 8 cases"),
         ("a.json", &check("pass", "read 100.0~% at sda", "95.0~% to 105.0~% of a block")),
         ("a.json", &check("pass", "waited 6.1~% (from 4.0~% to 8.2~%)", "waiting ≤ 5.0~%")),
+        ("a.json", &check("warn", "1.96 times", "≥ 2.0 times the rate")),
+        ("a.json", &check("pass", "2.0 times", "≥ 2.0 times the rate")),
         ("a.json", &check("not_measurable", "37~% of the blocks", "≤ 1~%")),
         ("a.json", r#"{"theirs": 0.0, "ours": null, "ratio": null}"#),
     ] {

@@ -113,6 +113,8 @@ struct Bounds {
     kind: &'static str,
     least: Option<f64>,
     most: Option<f64>,
+    /// A value at the bound is beyond it.
+    strict: bool,
     /// What stands before it.
     words: String,
 }
@@ -133,18 +135,17 @@ pub fn contradiction(passed: bool, measured: &str, limit: &str) -> Option<String
     }
     // A requirement that is no number may be what did not hold.
     let more = limit.split(", ").any(|clause| !clause.contains(|c: char| c.is_ascii_digit()));
-    // How far beyond its bounds a value is, and what its digits may hide of that.
-    let beyond = |(value, bounds): (&Number, &Bounds)| {
-        let below = bounds.least.map(|least| least - value.value);
-        let above = bounds.most.map(|most| value.value - most);
-        below.into_iter().chain(above).fold(f64::NEG_INFINITY, f64::max)
+    // As they are printed: digits that hide on which side of its limit a value is are too few.
+    let keeps = |(value, bounds): (&Number, &Bounds)| {
+        // What computers make of decimals.
+        let slack = value.half_digit * 1e-6;
+        let inside = |room: f64| if bounds.strict { room > slack } else { room >= -slack };
+        bounds.least.is_none_or(|least| inside(value.value - least))
+            && bounds.most.is_none_or(|most| inside(most - value.value))
     };
-    let hidden = |(value, _): (&Number, &Bounds)| value.half_digit * 1.001;
-    let surely_broken = pairs().any(|pair| beyond(pair) > hidden(pair));
-    let surely_kept = pairs().all(|pair| -beyond(pair) > hidden(pair));
-    match passed {
-        true if surely_broken => Some(format!("passed with `{measured}`, and the limit is `{limit}`")),
-        false if surely_kept && !more => Some(format!("did not pass with `{measured}`, and the limit is `{limit}`")),
+    match (passed, pairs().all(keeps)) {
+        (true, false) => Some(format!("passed with `{measured}`, and the limit is `{limit}`")),
+        (false, true) if !more => Some(format!("did not pass with `{measured}`, and the limit is `{limit}`")),
         _ => None,
     }
 }
@@ -173,18 +174,15 @@ fn bounds(limit: &str) -> Option<Vec<Bounds>> {
         let ends = |words: &[&str]| words.iter().any(|word| before.ends_with(word));
         let between = ["to", "до"].contains(&before);
         let value = Some(number.value);
-        let (kind, words) = (number.kind, before.to_string());
+        let (kind, words, strict) = (number.kind, before.to_string(), ends(&["<", ">"]));
+        let bounds = |least, most| Bounds { kind, least, most, strict, words };
         match found.last_mut() {
             Some(range) if between && range.kind == kind && range.most.is_none() => range.most = value,
-            _ if ends(&["≤", "<", "at most", "не более"]) => {
-                found.push(Bounds { kind, words, least: None, most: value })
-            }
-            _ if ends(&["≥", ">", "at least", "не менее"]) => {
-                found.push(Bounds { kind, words, least: value, most: None })
-            }
+            _ if ends(&["≤", "<", "at most", "не более"]) => found.push(bounds(None, value)),
+            _ if ends(&["≥", ">", "at least", "не менее"]) => found.push(bounds(value, None)),
             // The beginning of a range.
             _ if [" to ", " до "].iter().any(|word| limit[number.end..].starts_with(word)) => {
-                found.push(Bounds { kind, words, least: value, most: None });
+                found.push(bounds(value, None));
             }
             _ => return None,
         }

@@ -83,7 +83,7 @@ fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
         Reading::Sequential => format::throughput(rate, l),
     };
     let text = pick(l, "{part} of the ceiling ({rate} of {ceiling})", "{part} потолка ({rate} от {ceiling})");
-    text.replace("{part}", &format::percent(rate / ceiling, l))
+    text.replace("{part}", &format::beside::percent(rate / ceiling, ABOVE_CEILING, l))
         .replace("{rate}", &value(rate))
         .replace("{ceiling}", &value(ceiling))
 }
@@ -121,7 +121,10 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("the case did no I/O", "случай не выполнил ни одной операции"));
     }
     let times = ceiling / rate;
-    let measured = both(|l| pick(l, "{n} times", "в {n} раза больше").replace("{n}", &format::fixed(times, 1, l)));
+    let measured = both(|l| {
+        let shown = format::beside::fixed(times, ENGINE_HEADROOM, 1, l);
+        pick(l, "{n} times", "в {n} раза больше").replace("{n}", &shown)
+    });
     if times >= ENGINE_HEADROOM {
         return check.pass(measured);
     }

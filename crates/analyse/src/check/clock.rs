@@ -40,15 +40,17 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let measured = both(|l| {
         let mut text = source.to_string();
         if let Some(cost) = cost {
-            text += &pick(l, ", {c} of latency", ", {c} задержки").replace("{c}", &format::percent(cost, l));
+            text += &pick(l, ", {c} of latency", ", {c} задержки")
+                .replace("{c}", &format::beside::percent(cost, CLOCK_COST, l));
         }
         if let Some(shared) = shared {
             text += &pick(l, ", shared over {c} of latency", ", одна отметка на {c} задержки")
-                .replace("{c}", &format::percent(shared, l));
+                .replace("{c}", &format::beside::percent(shared, BATCH_SPAN, l));
         }
         if let Some(step) = step {
             let size = Nanos(u64::try_from(step.unsigned_abs()).unwrap_or(u64::MAX));
-            text += &pick(l, ", a step of {s}", ", скачок на {s}").replace("{s}", &format::latency(size, l));
+            text += &pick(l, ", a step of {s}", ", скачок на {s}")
+                .replace("{s}", &format::beside::latency(size, CLOCK_STEP, l));
         }
         text
     });

@@ -86,9 +86,9 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let ios = share(|cell| cell.ops).filter(|_| small);
     let name = devices.join(", ");
     let measured = both(|l| {
-        let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &format::percent(bytes, l));
-        let ios =
-            ios.map(|share| pick(l, ", {o} of the I/Os", ", {o} операций").replace("{o}", &format::percent(share, l)));
+        let percent = |share: f64| format::beside::percent(share, FOREIGN_SHARE, l);
+        let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &percent(bytes));
+        let ios = ios.map(|share| pick(l, ", {o} of the I/Os", ", {o} операций").replace("{o}", &percent(share)));
         format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))
     });
     if bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE {

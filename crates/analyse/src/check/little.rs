@@ -66,7 +66,8 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
                 }
                 () => String::new(),
             };
-            let (mean, asked) = (format::number(mean, l) + &edge, format::number(asked, l));
+            let reached = if mean < asked { IN_FLIGHT_REACHED } else { IN_FLIGHT_IMPOSSIBLE };
+            let (mean, asked) = (format::beside::number(mean, reached * asked, l) + &edge, format::number(asked, l));
             let told =
                 pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked);
             told + &submitted::beside(t.held, l)

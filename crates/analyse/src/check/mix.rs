@@ -105,11 +105,15 @@ fn allowed(asked: f64, ios: u64) -> f64 {
 }
 
 fn words(found: &Executed) -> Say {
+    let percent = |is: f64, l| {
+        let allowed = if is < found.asked { -MIX_DEVIATION } else { MIX_DEVIATION };
+        format::beside::percent(is, found.asked + allowed, l)
+    };
     both(|l| {
         pick(l, "{o}: {i} of the I/Os, {b} of the bytes, asked {a}", "{o}: {i} операций, {b} байт, заявлено {a}")
             .replace("{o}", op_name(found.op).get(l))
-            .replace("{i}", &format::percent(found.is[0], l))
-            .replace("{b}", &format::percent(found.is[1], l))
+            .replace("{i}", &percent(found.is[0], l))
+            .replace("{b}", &percent(found.is[1], l))
             .replace("{a}", &format::percent(found.asked, l))
     })
 }

@@ -31,7 +31,10 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("the target is not known", "объект неизвестен"));
     }
     let times = written as f64 / range as f64;
-    let measured = both(|l| pick(l, "{n} × the range", "{n} × область").replace("{n}", &format::fixed(times, 1, l)));
+    let measured = both(|l| {
+        let shown = format::beside::fixed(times, PRECONDITIONED, 1, l);
+        pick(l, "{n} × the range", "{n} × область").replace("{n}", &shown)
+    });
     if times >= PRECONDITIONED {
         return check.pass(measured);
     }

@@ -90,8 +90,8 @@ fn parts(case: &CaseTrials<'_>) -> Option<Vec<f64>> {
 fn measured(window: &Window) -> Say {
     both(|l| {
         pick(l, "range {r}, slope {s}", "размах {r}, наклон {s}")
-            .replace("{r}", &format::percent(window.range, l))
-            .replace("{s}", &format::percent(window.excursion(), l))
+            .replace("{r}", &format::beside::percent(window.range, STEADY_RANGE, l))
+            .replace("{s}", &format::beside::percent(window.excursion(), STEADY_SLOPE, l))
     })
 }
 

@@ -5,7 +5,7 @@ use crate::figures::{self, LatencyUnit, NONE};
 use crate::{rates, words};
 use stend_analyse::findings::{CheckId, Estimate, Headline, Quantile, QuantileValue};
 use stend_analyse::gate::{Blocks, Limited, LimitedValue, Open, UnfitLimit};
-use stend_base::{Lang, Nanos, Say, say};
+use stend_base::{Lang, Nanos, Say, format, say};
 use stend_spec::gate::{Bound, GateLimit};
 
 /// `B, rand-read, p99, read: 4.91 ms (4.52 … 5.46 ms); p99 < 5ms: undecided, the interval …`.
@@ -45,12 +45,13 @@ pub fn name(value: &LimitedValue) -> Say {
     }
 }
 
-/// The value with its interval: `4.91 ms (4.52 … 5.46 ms)`.
+/// The value with its interval, in digits that tell them from the limit: `4.91 ms (4.52 … 5.46 ms)`.
 pub fn shown(value: &LimitedValue) -> Say {
     let (at, interval) = match (&value.value, value.limit.bound) {
-        (Limited::Rate(rate), Bound::Throughput(_)) => estimate(rate, Headline::Throughput),
-        (Limited::Rate(rate), _) => estimate(rate, Headline::Iops),
-        (Limited::Latency(quantile), _) => latency(quantile),
+        (Limited::Rate(rate), Bound::Throughput(limit)) => estimate(rate, Headline::Throughput, limit.0 as f64),
+        (Limited::Rate(rate), Bound::Iops(limit)) => estimate(rate, Headline::Iops, limit.as_iops()),
+        (Limited::Latency(quantile), Bound::Latency(_, limit)) => latency(quantile, limit),
+        (Limited::Rate(_), Bound::Latency(..)) | (Limited::Latency(_), _) => (Say::same(NONE), None),
     };
     match interval {
         Some(interval) => Say::both(|lang| format!("{} ({})", at.get(lang), interval.get(lang))),
@@ -58,11 +59,20 @@ pub fn shown(value: &LimitedValue) -> Say {
     }
 }
 
-fn estimate(rate: &Estimate, headline: Headline) -> (Say, Option<Say>) {
-    (rates::rate(rate, headline), figures::interval(rate, headline))
+fn estimate(rate: &Estimate, headline: Headline, limit: f64) -> (Say, Option<Say>) {
+    let unknown = rates::rate(rate, headline);
+    if unknown.en == NONE {
+        return (unknown, None);
+    }
+    let limit = rates::in_unit(limit, headline);
+    let number = |value: f64, lang| format::beside::number(rates::in_unit(value, headline), limit, lang);
+    let at = rates::with_unit(&Say::both(|lang| number(rate.value, lang)), headline);
+    let known = rate.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let ends = known.map(|(low, high)| Say::both(|lang| format!("{} … {}", number(low, lang), number(high, lang))));
+    (at, ends.map(|ends| rates::with_unit(&ends, headline)))
 }
 
-fn latency(quantile: &Quantile) -> (Say, Option<Say>) {
+fn latency(quantile: &Quantile, limit: Nanos) -> (Say, Option<Say>) {
     let smallest = match quantile.value {
         QuantileValue::At(at) | QuantileValue::Above(at) => Some(at.0),
         QuantileValue::Printed(range) => range.map(|(least, _)| least.0),
@@ -73,9 +83,10 @@ fn latency(quantile: &Quantile) -> (Say, Option<Say>) {
         true => text,
         false => format!("{text} {}", unit.name().get(lang)),
     };
-    let at = figures::quantile(quantile, unit);
+    let number = |value: Nanos, lang: Lang| unit.number_beside(value, limit, lang);
+    let at = figures::quantile_in(quantile, number);
     let ends = |(low, high): (Nanos, Nanos)| {
-        Say::both(|lang| with_unit(format!("{} … {}", unit.number(low, lang), unit.number(high, lang)), lang))
+        Say::both(|lang| with_unit(format!("{} … {}", number(low, lang), number(high, lang)), lang))
     };
     (Say::both(|lang| with_unit(at.get(lang).to_string(), lang)), quantile.interval.map(ends))
 }
@@ -121,5 +132,35 @@ pub fn unfit(unfit: &UnfitLimit) -> Say {
             "{ru}: такой случай не измерялся; возможно, имелось в виду `{near}`?"
         ),
         None => say!("{en}: nothing like this was measured", "{ru}: такого не измеряли"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_analyse::findings::Basis;
+    use stend_analyse::gate::Outcome;
+
+    fn held(limit: &str, value: Limited) -> String {
+        let limit = stend_spec::parse::expect(limit).unwrap();
+        let (label, outcome) = ("r".to_string(), Outcome::Failed);
+        let value = LimitedValue { run: None, label, part: None, streams: false, value, limit, outcome, open: None };
+        shown(&value).en.replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn a_value_that_misses_its_limit_by_little_does_not_look_as_if_it_kept_it() {
+        let rate = |value: f64, interval| Limited::Rate(Estimate { value, interval, basis: Basis::Trials { n: 6 } });
+        assert_eq!(
+            held("iops >= 20000", rate(19_999.4, Some((19_998.1, 19_999.8)))),
+            "19 999 IOPS (19 998 … 19 999.8 IOPS)"
+        );
+        assert_eq!(held("throughput > 500MB/s", rate(499.96e6, None)), "499.96 MB/s");
+        assert_eq!(held("iops >= 20000", rate(25_000.4, None)), "25 000 IOPS");
+        let p99 = |ns: u64, interval| {
+            Limited::Latency(Quantile { q: stend_base::Share(0.99), value: QuantileValue::At(Nanos(ns)), interval })
+        };
+        let interval = Some((Nanos(5_000_900), Nanos(5_120_000)));
+        assert_eq!(held("p99 <= 5ms", p99(5_001_000, interval)), "5.001 ms (5.001 … 5.12 ms)");
     }
 }
