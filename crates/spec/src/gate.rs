@@ -7,8 +7,8 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 /// A gate: rules that every cell of a comparison is held against, and limits for the values of each run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gate {
-    /// Name, shown to people and in JUnit.
-    pub name: String,
+    /// Name, shown to people and in JUnit; `None`: it is only limits of a command line.
+    pub name: Option<String>,
     /// Difference that does not matter; `None`: that of the command line, or its default.
     pub margin: Option<Millionths>,
     /// The rules, at most 1,000; the first that a cell falls under decides, and a cell without one is not held.

@@ -97,10 +97,13 @@ fn one_run_is_held_against_limits_with_three_answers() {
     let scratch = Scratch::new();
     two_runs(&scratch);
     let (stdout, _) = show(&scratch, &["--expect", "read iops > 1"], 0);
-    assert!(stdout.starts_with("✔ Gate `expect` passed: 1 of 1. ✔ read, rate: 5"), "{stdout}");
+    assert!(stdout.starts_with("✔ Limits met: 1 of 1. ✔ read, rate: 5"), "{stdout}");
     let (stdout, stderr) = show(&scratch, &["--expect", "read iops > 1", "--expect", "iops < 10"], 10);
-    assert!(stdout.contains("✖ Gate `expect` failed: ") && stdout.contains("asked for `iops < 10`"), "{stdout}");
-    assert!(stderr.contains("gate `expect` failed"), "{stderr}");
+    assert!(
+        stdout.contains("✖ Limits not met: 2 of 3 missed.") && stdout.contains("asked for `iops < 10`"),
+        "{stdout}"
+    );
+    assert!(stderr.contains("what `--expect` asks for does not hold"), "{stderr}");
     let (stdout, _) = show(&scratch, &["--expect", "p99 read < 2ms"], 11);
     assert!(stdout.contains("undecided, too little was measured; needs about 6 blocks, has 2"), "{stdout}");
     let (stdout, _) = show(&scratch, &["--expect", "raed iops > 1"], 11);
@@ -184,7 +187,8 @@ fn a_run_ends_as_its_limits_say() {
         10,
     );
     assert!(
-        stdout.contains("✖ Gate `expect` failed: 1 of 1 failed.") && stderr.contains("gate `expect` failed"),
+        stdout.contains("✖ Limits not met: 1 of 1 missed.")
+            && stderr.contains("what `--expect` asks for does not hold"),
         "{stdout}{stderr}"
     );
 }

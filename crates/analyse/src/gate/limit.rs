@@ -192,7 +192,7 @@ mod tests {
 
     fn held(text: &str, findings: &Findings) -> GateFinding {
         let limits = vec![expect(text).unwrap()];
-        of_run(&Gate { name: "g".into(), margin: None, rules: Vec::new(), limits }, findings)
+        of_run(&Gate { name: Some("g".into()), margin: None, rules: Vec::new(), limits }, findings)
     }
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
         let six = found(6);
         let counted = |inconclusive| {
             let limits = vec![GateLimit { inconclusive, ..expect("rand-read iops > 1000k").unwrap() }];
-            of_run(&Gate { name: "g".into(), margin: None, rules: Vec::new(), limits }, &six).outcome
+            of_run(&Gate { name: Some("g".into()), margin: None, rules: Vec::new(), limits }, &six).outcome
         };
         assert_eq!(
             [Undecided::Pass, Undecided::Fail, Undecided::Undecided].map(counted),

@@ -30,23 +30,7 @@ pub struct Row<'a> {
 
 /// The gate in a sentence, and what it did not hold in others.
 pub fn summary(gate: &GateFinding) -> Say {
-    let outcomes = || gate.cells.iter().map(|cell| cell.outcome).chain(gate.limits.iter().map(|value| value.outcome));
-    let count = |outcome| outcomes().filter(|one| *one == outcome).count();
-    let (all, failed, undecided) = (outcomes().count(), count(Outcome::Failed), count(Outcome::Undecided));
-    let name = &gate.name;
-    let undecided_too = |word: &str| if undecided > 0 { format!(", {undecided} {word}") } else { String::new() };
-    let (more_en, more_ru) = (undecided_too("undecided"), undecided_too("без ответа"));
-    let Say { mut en, mut ru } = match gate.outcome {
-        Outcome::Passed => say!("Gate `{name}` passed: {all} of {all}.", "Порог `{name}` пройден: {all} из {all}."),
-        Outcome::Failed => say!(
-            "Gate `{name}` failed: {failed} of {all} failed{more_en}.",
-            "Порог `{name}` не пройден: не прошло {failed} из {all}{more_ru}."
-        ),
-        Outcome::Undecided => say!(
-            "Gate `{name}` undecided: {undecided} of {all} undecided.",
-            "Порог `{name}`: данных для решения мало, без ответа {undecided} из {all}."
-        ),
-    };
+    let Say { mut en, mut ru } = in_a_sentence(gate);
     let (idle, free, unapplied) = (gate.idle.len() + gate.unfit.len(), gate.free, gate.unapplied);
     // Of limits alone no cell has a rule, and nobody expects one.
     let further = [
@@ -67,6 +51,37 @@ pub fn summary(gate: &GateFinding) -> Say {
         ru.push_str(&format!(" {}", further.ru));
     }
     Say { en, ru }
+}
+
+/// The gate in a sentence: by its name, or, where a command line gave nothing but limits, as these.
+fn in_a_sentence(gate: &GateFinding) -> Say {
+    let outcomes = || gate.cells.iter().map(|cell| cell.outcome).chain(gate.limits.iter().map(|value| value.outcome));
+    let count = |outcome| outcomes().filter(|one| *one == outcome).count();
+    let (all, failed, undecided) = (outcomes().count(), count(Outcome::Failed), count(Outcome::Undecided));
+    let undecided_too = |word: &str| if undecided > 0 { format!(", {undecided} {word}") } else { String::new() };
+    let (more_en, more_ru) = (undecided_too("undecided"), undecided_too("без ответа"));
+    match (&gate.name, gate.outcome) {
+        (Some(name), Outcome::Passed) => {
+            say!("Gate `{name}` passed: {all} of {all}.", "Порог `{name}` пройден: {all} из {all}.")
+        }
+        (Some(name), Outcome::Failed) => say!(
+            "Gate `{name}` failed: {failed} of {all} failed{more_en}.",
+            "Порог `{name}` не пройден: не прошло {failed} из {all}{more_ru}."
+        ),
+        (Some(name), Outcome::Undecided) => say!(
+            "Gate `{name}` undecided: {undecided} of {all} undecided.",
+            "Порог `{name}`: данных для решения мало, без ответа {undecided} из {all}."
+        ),
+        (None, Outcome::Passed) => say!("Limits met: {all} of {all}.", "Пределы выдержаны: {all} из {all}."),
+        (None, Outcome::Failed) => say!(
+            "Limits not met: {failed} of {all} missed{more_en}.",
+            "Пределы не выдержаны: {failed} из {all}{more_ru}."
+        ),
+        (None, Outcome::Undecided) => say!(
+            "Limits undecided: {undecided} of {all} undecided.",
+            "Пределы: данных для решения мало, без ответа {undecided} из {all}."
+        ),
+    }
 }
 
 /// Glyph of an outcome: readable without colour.
@@ -164,10 +179,18 @@ fn without_value(gate: &GateFinding) -> Vec<(&'static str, Say)> {
 
 /// `B, rand-read, rate: 90.1 % (89.0 … 91.2 %), ▼ worse; line 4 allows a loss of 5 %`.
 fn sentence(row: &Row<'_>) -> Say {
+    // The smallest ratio that is good enough, of a latency the largest.
+    let limit = row.cell.rule.loss.map(|loss| match row.cell.metric {
+        Metric::Rate => 1.0 - loss.as_share(),
+        Metric::P99(_) => 1.0 / (1.0 - loss.as_share()),
+    });
+    let ratio = super::value(row.ratio, limit);
+    let interval =
+        row.ratio.interval.map_or_else(|| row.line.interval.clone(), |ends| super::interval_beside(ends, limit));
     let line = |lang: Lang| {
         let (label, run) = (&row.cell.label, letter(row.cell.run));
         let [name, ratio, interval, verdict] =
-            [&row.name, &row.line.ratio, &row.line.interval, &row.line.verdict].map(|say| say.get(lang));
+            [&row.name, &ratio, &interval, &row.line.verdict].map(|say| say.get(lang));
         format!("{run}, {label}, {name}: {ratio} ({interval}), {verdict}; {}", asked(&row.cell.rule).get(lang))
     };
     Say { en: line(Lang::En), ru: line(Lang::Ru) }

@@ -209,7 +209,7 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
         run: letter(run),
         baseline: empty(),
         other: empty(),
-        ratio: ratio.map_or_else(missing, value),
+        ratio: ratio.map_or_else(missing, |ratio| value(ratio, None)),
         interval: ratio.and_then(|r| r.interval).map_or_else(missing, interval),
         verdict: ratio.map_or_else(missing, verdict::cell),
         tint: ratio.and_then(|r| verdict::tint(&r.judged)),
@@ -222,8 +222,9 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
     }
 }
 
-fn value(ratio: &Ratio) -> Say {
-    let sign = |sign: &'static str, v: f64| Say::both(|lang| format!("{sign}{} %", percent(v, lang)));
+/// The ratio, in digits that tell it from a limit if there is one.
+fn value(ratio: &Ratio, limit: Option<f64>) -> Say {
+    let sign = |sign: &'static str, v: f64| Say::both(|lang| format!("{sign}{} %", percent_beside(v, limit, lang)));
     match ratio.value {
         RatioValue::At(v) => sign("", v),
         RatioValue::Above(v) => sign("> ", v),
@@ -232,19 +233,31 @@ fn value(ratio: &Ratio) -> Say {
     }
 }
 
-fn interval((low, high): (f64, f64)) -> Say {
+fn interval(ends: (f64, f64)) -> Say {
+    interval_beside(ends, None)
+}
+
+fn interval_beside((low, high): (f64, f64), limit: Option<f64>) -> Say {
+    let percent = |ratio, lang| percent_beside(ratio, limit, lang);
     Say::both(|lang| format!("{} … {} %", percent(low, lang), percent(high, lang)))
 }
 
 /// A ratio as a number of percent: one decimal, two below 10 %, none from 1000 % on.
 fn percent(ratio: f64, lang: Lang) -> String {
+    percent_beside(ratio, None, lang)
+}
+
+fn percent_beside(ratio: f64, limit: Option<f64>, lang: Lang) -> String {
     let percent = ratio * 100.0;
     let digits = match percent {
         p if p >= PERCENT_WHOLE => 0,
         p if p >= 9.995 => 1,
         _ => 2,
     };
-    format::fixed(percent, digits, lang)
+    match limit {
+        Some(limit) => format::beside::fixed(percent, limit * 100.0, digits, lang),
+        None => format::fixed(percent, digits, lang),
+    }
 }
 
 /// What the numbers are, and why some are not there: only what occurs.

@@ -254,7 +254,7 @@ fn what_the_run_was_held_against_stands_between_the_verdict_and_the_numbers() {
     let (findings, run) = (fixture::findings(), fixture::run());
     let limit = |text: &str| stend_spec::parse::expect(text).unwrap();
     let limits = vec![limit("iops >= 1"), limit("iops >= 900000000")];
-    let gate = stend_spec::gate::Gate { name: "expect".into(), margin: None, rules: Vec::new(), limits };
+    let gate = stend_spec::gate::Gate { name: None, margin: None, rules: Vec::new(), limits };
     let found = stend_analyse::gate::of_run(&gate, &findings);
     let page = crate::gated_html(&findings, &run, Some(&found), false, Lang::En);
     assert_well_formed(&page);

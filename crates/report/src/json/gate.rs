@@ -10,6 +10,7 @@ use stend_spec::workload::Op;
 /// What a gate says of a comparison or of one run.
 #[derive(Serialize)]
 pub struct GateOut<'a> {
+    /// Name of the gate; `expect` where a command line gave nothing but limits.
     name: &'a str,
     /// `passed`, `undecided` or `failed`.
     outcome: &'static str,
@@ -86,7 +87,7 @@ struct IdleOut<'a> {
 
 pub fn gate(gate: &GateFinding) -> GateOut<'_> {
     GateOut {
-        name: &gate.name,
+        name: gate.known_as(),
         outcome: outcome(gate.outcome),
         cells: gate.cells.iter().map(gated).collect(),
         idle_rules: &gate.idle,

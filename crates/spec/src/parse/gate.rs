@@ -33,7 +33,7 @@ fn parsed(text: &str, file: &str) -> Result<Gate> {
             "образец напечатает `stend compare --sample-gate`"
         )));
     }
-    Ok(Gate { name, margin, rules: rules.unwrap_or_default(), limits: limits.unwrap_or_default() })
+    Ok(Gate { name: Some(name), margin, rules: rules.unwrap_or_default(), limits: limits.unwrap_or_default() })
 }
 
 fn several<T>(node: &Node, file: &str, item: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
@@ -106,8 +106,8 @@ mod tests {
         let text = "gate: nightly\nmargin: 3%\nrules:\n  - {cases: 'rand-*', metric: p99, op: read, loss: 5%}\n  - verdicts: [better]\n    inconclusive: fail\n";
         let found = gate(text, "g.yaml").unwrap();
         assert_eq!(
-            (found.name.as_str(), found.margin, found.rules.len()),
-            ("nightly", Some(Millionths::percent(3)), 2)
+            (found.name.as_deref(), found.margin, found.rules.len()),
+            (Some("nightly"), Some(Millionths::percent(3)), 2)
         );
         let first = GateRule {
             line: 4,

@@ -11,8 +11,6 @@ use stend_spec::parse::nearest;
 
 /// A gate to begin with.
 pub const SAMPLE: &str = include_str!("gate.yaml");
-/// Name of the gate that `--expect` makes without a file.
-const EXPECTED: &str = "expect";
 
 /// The gate that `--gate` and `--expect` give together; `None` without either.
 ///
@@ -36,7 +34,7 @@ pub fn of_order(order: &Order) -> Result<Option<Gate>> {
 fn together(file: Option<&NamedText>, expected: &[String]) -> Result<Option<Gate>> {
     let file = file.map(|NamedText { file, text }| stend_spec::parse::gate(text, file)).transpose()?;
     let limits = expected.iter().map(|text| stend_spec::parse::expect(text)).collect::<Result<Vec<_>>>()?;
-    let bare = || Gate { name: EXPECTED.into(), margin: None, rules: Vec::new(), limits: Vec::new() };
+    let bare = || Gate { name: None, margin: None, rules: Vec::new(), limits: Vec::new() };
     let Some(mut gate) = file.or_else(|| (!limits.is_empty()).then(bare)) else { return Ok(None) };
     gate.limits.extend(limits);
     Ok(Some(gate))
@@ -50,7 +48,7 @@ pub fn of_one_run(arguments: &ArgMatches) -> Result<Option<Gate>> {
 fn with_limits(gate: Option<Gate>) -> Result<Option<Gate>> {
     match &gate {
         Some(gate) if gate.limits.is_empty() => {
-            let name = &gate.name;
+            let name = gate.name.as_deref().unwrap_or_default();
             Err(Error::new(
                 Kind::Usage,
                 say!(
@@ -95,24 +93,27 @@ fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
 
 /// What the gate says, as the end of the program.
 pub fn verdict(gate: &GateFinding) -> Result<()> {
-    let name = &gate.name;
     let hint = say!(
         "the result names each value with its limit, or with the line of its rule",
         "в результате названо каждое значение — с пределом или строкой правила"
     );
+    let message = match (&gate.name, gate.outcome) {
+        (_, Outcome::Passed) => return Ok(()),
+        (Some(name), Outcome::Failed) => say!("gate `{name}` failed", "порог `{name}` не пройден"),
+        (None, Outcome::Failed) => say!("what `--expect` asks for does not hold", "требование `--expect` не выполнено"),
+        (Some(name), Outcome::Undecided) => say!(
+            "gate `{name}` is undecided: nothing failed, and not everything could be told",
+            "порог `{name}`: ничто не превышено, но данных хватило не для всего"
+        ),
+        (None, Outcome::Undecided) => say!(
+            "whether `--expect` holds cannot be told: nothing failed, but too little was measured",
+            "выполнено ли требование `--expect`, не ясно: ничто не превышено, но измерено слишком мало"
+        ),
+    };
     match gate.outcome {
         Outcome::Passed => Ok(()),
-        Outcome::Failed => {
-            Err(Error::new(Kind::GateFailed, say!("gate `{name}` failed", "порог `{name}` не пройден")).hint(hint))
-        }
-        Outcome::Undecided => Err(Error::new(
-            Kind::Inconclusive,
-            say!(
-                "gate `{name}` is undecided: nothing failed, and not everything could be told",
-                "порог `{name}`: ничто не превышено, но данных хватило не для всего"
-            ),
-        )
-        .hint(say!(
+        Outcome::Failed => Err(Error::new(Kind::GateFailed, message).hint(hint)),
+        Outcome::Undecided => Err(Error::new(Kind::Inconclusive, message).hint(say!(
             "the result says what each value needs; `inconclusive: pass` in a gate file lets such values pass",
             "в результате сказано, чего не хватает каждому значению; `inconclusive: pass` в файле порогов их пропустит"
         ))),

@@ -8,8 +8,8 @@ use stend_spec::workload::Op;
 /// What a gate says of a comparison, or of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateFinding {
-    /// Name of the gate.
-    pub name: String,
+    /// Name of the gate; `None`: it is only limits of a command line.
+    pub name: Option<String>,
     /// Failed if any cell or value failed, otherwise undecided if any of them, a rule or a limit is, otherwise passed.
     pub outcome: Outcome,
     /// Values under a limit, in the order of the limits.
@@ -24,6 +24,13 @@ pub struct GateFinding {
     pub idle: Vec<u32>,
     /// Cells that fall under no rule.
     pub free: u32,
+}
+
+impl GateFinding {
+    /// Its name for machines.
+    pub fn known_as(&self) -> &str {
+        self.name.as_deref().unwrap_or("expect")
+    }
 }
 
 /// What becomes of a cell.

@@ -35,12 +35,12 @@ pub fn junit(comparison: Option<&Comparison>, gate: &GateFinding, lang: Lang) ->
     });
     let unfit = gate.unfit.iter().map(|unfit| (Say::same(&unfit.limit.text), limit::unfit(unfit)));
     tests.extend(idle.chain(unfit).map(|(name, message)| Test {
-        class: gate.name.clone(),
+        class: gate.known_as().to_string(),
         name: name.get(lang).to_string(),
         result: Some(("error", message.get(lang).to_string())),
         text: String::new(),
     }));
-    written(&gate.name, &tests)
+    written(gate.known_as(), &tests)
 }
 
 fn written(name: &str, tests: &[Test]) -> String {
