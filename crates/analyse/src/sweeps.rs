@@ -111,6 +111,11 @@ impl SweepFinding {
         both(|l| self.bend(l) + &self.law(l))
     }
 
+    /// Where the rate bends, alone.
+    pub fn in_short(&self) -> Say {
+        both(|l| self.bend(l))
+    }
+
     fn name(&self, l: Lang) -> &'static str {
         match self.of {
             SweepOf::QueueDepth => pick(l, "queue depth", "глубина очереди"),

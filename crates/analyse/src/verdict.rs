@@ -2,7 +2,7 @@
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
 use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue, SearchFinding};
-use crate::phrase::{both, pick, printed, rate};
+use crate::phrase::{both, pick, printed, rate, sizes};
 use crate::trials::CaseTrials;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -53,22 +53,28 @@ pub fn verdict(
     }
     let alone: Vec<_> = measured.iter().copied().filter(|(_, case)| searched.plan.rung(case.case).is_none()).collect();
     let telling = telling(&alone);
-    let numbers = both(|l| {
-        let answers = searched.answers.iter().map(|answer| answer.say().get(l).to_string());
-        answers.chain(telling.iter().map(|case| line(case, l) + ".")).collect::<Vec<_>>().join(" ")
-    });
+    let told = |name: fn(&Trial, &CaseFinding) -> Say| {
+        both(|l| {
+            let answers = searched.answers.iter().map(|answer| answer.say().get(l).to_string());
+            let lines = telling.iter().map(|(asked, case)| line(name(asked, case).get(l), case, l) + ".");
+            answers.chain(lines).collect::<Vec<_>>().join(" ")
+        })
+    };
+    let (numbers, in_short) = (told(|_, case| case.workload.clone()), told(short_name));
     let cases: Vec<CaseFinding> = cases.iter().map(|case| held_against(case, searched)).collect();
     // What the numbers are not comes before anything else that can be said of them.
     let (nowhere, caveats) = match caveats.iter().position(is_nowhere) {
         Some(at) => (Some(caveats[at].say()), &[&caveats[..at], &caveats[at + 1..]].concat()[..]),
         None => (None, caveats),
     };
-    let (of_told, others): (Vec<CaseFinding>, Vec<CaseFinding>) =
-        cases.iter().cloned().partition(|case| telling.is_empty() || telling.iter().any(|told| told.case == case.case));
+    let (of_told, others): (Vec<CaseFinding>, Vec<CaseFinding>) = cases
+        .iter()
+        .cloned()
+        .partition(|case| telling.is_empty() || telling.iter().any(|(_, told)| told.case == case.case));
     let (headline, whole) = match (failed(&cases), doubt(&of_told, &others, caveats)) {
         (Some((failed, why)), _) => (failed.clone(), join(join(failed, why), numbers)),
-        (None, Some(doubt)) => (numbers.clone(), join(numbers, doubt)),
-        (None, None) => (numbers.clone(), numbers),
+        (None, Some(doubt)) => (in_short, join(numbers, doubt)),
+        (None, None) => (in_short, numbers),
     };
     match nowhere {
         Some(nowhere) => Verdict { headline: nowhere.clone(), whole: join(nowhere, whole) },
@@ -160,7 +166,7 @@ fn most_frequent(cases: &[CaseFinding], status: CheckStatus) -> Option<(usize, &
 
 /// The two cases that tell a stranger most: random reads at the highest depth (what it does in
 /// parallel) and durable writes (what a commit costs); without these, the first two.
-fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
+fn telling<'a>(measured: &[(&'a Trial, &'a CaseFinding)]) -> Vec<(&'a Trial, &'a CaseFinding)> {
     let reads = measured
         .iter()
         .filter(|(asked, _)| {
@@ -170,8 +176,25 @@ fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
         })
         .max_by_key(|(asked, case)| (asked.in_flight(), Reverse(case.case)));
     let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync.is_durable()));
-    let found: Vec<&CaseFinding> = reads.into_iter().chain(durable).map(|&(_, case)| case).collect();
-    if found.is_empty() { measured.iter().take(2).map(|&(_, case)| case).collect() } else { found }
+    let found: Vec<(&Trial, &CaseFinding)> = reads.into_iter().chain(durable).copied().collect();
+    if found.is_empty() { measured.iter().take(2).copied().collect() } else { found }
+}
+
+/// A case by as few words as tell it from others in a headline: of a durable write neither its order nor how it is made durable.
+fn short_name(asked: &Trial, case: &CaseFinding) -> Say {
+    let [stream] = asked.streams.as_slice() else { return case.workload.clone() };
+    let plain =
+        stream.sync.is_durable() && stream.mix.share(Op::Write) == 100 && !stream.is_open() && stream.replay.is_none();
+    if !plain {
+        return case.workload.clone();
+    }
+    both(|l| {
+        let depth = match asked.in_flight() {
+            ..=1 => String::new(),
+            depth => pick(l, ", {n} in flight", ", {n} в очереди").replace("{n}", &depth.to_string()),
+        };
+        format!("{}, {}{depth}", pick(l, "durable write", "надёжная запись"), sizes(stream, l))
+    })
 }
 
 /// Most cases whose numbers stand out.
@@ -206,7 +229,7 @@ pub fn stand_out(trials: &[CaseTrials<'_>], plan: &Plan) -> Vec<u32> {
 }
 
 /// One case in words: `random read, 4 KiB, 32 in flight: 84 200 IOPS ± 1.3 %, p99 0.84 ms`.
-fn line(case: &CaseFinding, lang: Lang) -> String {
+fn line(name: &str, case: &CaseFinding, lang: Lang) -> String {
     let estimate = case.total.of(case.headline);
     let latencies = case.ops.iter().filter(|op| op.op != Op::Sync).filter_map(|op| {
         let p99 = op.quantiles.iter().find(|q| q.q.0 == 0.99)?;
@@ -224,7 +247,7 @@ fn line(case: &CaseFinding, lang: Lang) -> String {
     } else {
         pick(lang, " (no interval: too few trials)", " (без интервала: мало испытаний)")
     };
-    format!("{}: {}{alone}{p99}", capital(case.workload.get(lang)), rate(case.headline, estimate, lang))
+    format!("{}: {}{alone}{p99}", capital(name), rate(case.headline, estimate, lang))
 }
 
 /// The text with its first letter in upper case.
@@ -258,6 +281,16 @@ mod tests {
             case("durable", 0, 1, Sync::Fdatasync(1)),
         ];
         run_of(cases).six_blocks(&[9_000.0, 84_200.0, 1_234.0]).record()
+    }
+
+    #[test]
+    fn a_headline_names_a_durable_write_in_short() {
+        let Say { en, ru } = analyse(&two_cases()).unwrap().headline;
+        expect![[r#"
+            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable write, 4 KiB: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная запись, 4 КиБ: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+        "#]]
+        .assert_eq(&format!("{en}\n{ru}\n"));
     }
 
     #[test]

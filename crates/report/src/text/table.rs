@@ -51,7 +51,7 @@ impl Row {
 /// How much the table says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Of checks only what speaks against a number.
+    /// Of checks only what speaks against a number, of a mix one rate, and no row for syncs that writes wait for anyway.
     Brief,
     /// Everything that it counts.
     Full,
@@ -175,11 +175,12 @@ fn signs(cases: &[CaseFinding], detail: Detail, screen: &Screen) -> String {
             signs.push(format!("{}\u{a0}{word}", words::check_glyph(status)));
         }
     }
-    if cases.iter().flat_map(|c| &c.ops).flat_map(|op| &op.quantiles).any(not_enough) {
+    let shown = || cases.iter().flat_map(move |case| only(case, detail).map_or(&case.ops[..], std::slice::from_ref));
+    if shown().flat_map(|op| &op.quantiles).any(not_enough) {
         let note = say!("{NONE}\u{a0}not\u{a0}enough\u{a0}data", "{NONE}\u{a0}мало\u{a0}данных");
         signs.push(note.get(screen.lang).to_string());
     }
-    if cases.iter().flat_map(|c| &c.ops).any(|op| op.op == Op::Sync) {
+    if shown().any(|op| op.op == Op::Sync) {
         signs.push(
             say!("syncs are not counted in the result", "синхронизации в результат не входят")
                 .get(screen.lang)
@@ -213,27 +214,39 @@ fn case_head(screen: &Screen) -> &'static str {
     }
 }
 
+/// The operation that makes a case: its only one, or in brief its only one but for the syncs of which each write waits for its own.
+fn only(case: &CaseFinding, detail: Detail) -> Option<&OpFinding> {
+    match case.ops.as_slice() {
+        [op] => Some(op),
+        // At the edges of a window there may be one more or less.
+        [op, sync] if sync.op == Op::Sync && sync.stream == op.stream && 4 * sync.count > 3 * op.count => {
+            (detail == Detail::Brief).then_some(op)
+        }
+        _ => None,
+    }
+}
+
 /// A case with one operation is one row; with several, a row for all and one for each.
 fn rows(case: &CaseFinding, axes: &[String], (unit, detail): (LatencyUnit, Detail), screen: &Screen) -> Vec<Row> {
-    let only = (case.ops.len() == 1).then(|| &case.ops[0]);
+    let only = only(case, detail);
     let texts = |pair: &[Say; 2]| pair.each_ref().map(|say| say.get(screen.lang).to_string());
     let (total, of_ops) = rates::of_case(case);
     let [rate, spread] = texts(&total.first);
     let [p50, p99, p999, max] = only.map_or_else(Default::default, |op| latencies(op, unit, screen));
     let cells = [rate, spread, p50, p99, p999, max, checks(case, detail)];
-    let below = total.second.as_ref().map(texts);
+    let other = |second: &Option<[Say; 2]>| second.as_ref().map(texts).filter(|_| detail == Detail::Full);
     let label = super::clean(&case.label);
     let said: String = case.axes.iter().map(|(axis, value)| format!(", {axis} {value}")).collect();
     let name = label.strip_suffix(&super::clean(&said)).unwrap_or(&label).to_string();
     let value = |axis: &String| case.axes.iter().find(|(name, _)| name == axis).map_or("", |(_, value)| value);
     let axes = axes.iter().map(|axis| super::clean(value(axis))).collect();
-    let mut rows = vec![Row { label, name, axes, case: true, cells, below }];
+    let mut rows = vec![Row { label, name, axes, case: true, cells, below: other(&total.second) }];
     for (op, rates) in case.ops.iter().zip(&of_ops).filter(|_| only.is_none()) {
         let [rate, spread] = texts(&rates.first);
         let [p50, p99, p999, max] = latencies(op, unit, screen);
         let label = format!("  {}", figures::op_name(case, op).get(screen.lang));
         let cells = [rate, spread, p50, p99, p999, max, String::new()];
-        rows.push(Row { below: rates.second.as_ref().map(texts), ..Row::below(label, cells) });
+        rows.push(Row { below: other(&rates.second), ..Row::below(label, cells) });
         rows.extend(service(op, unit, screen));
     }
     rows.extend(only.and_then(|op| service(op, unit, screen)));

@@ -40,15 +40,24 @@ fn the_short_form_fits_eighty_columns_in_both_languages_and_ends_with_the_table(
 fn eight_cases_without_faults_take_twenty_lines_with_the_names_of_both_files() {
     let mut findings = fixture::findings();
     findings.not_run.clear();
-    findings.cases.retain(|case| !case.is_mix());
-    findings.cases.push(findings.cases[0].clone());
     findings.cases.iter_mut().flat_map(|case| &mut case.checks).for_each(|check| check.status = CheckStatus::Pass);
-    assert_eq!(findings.cases.len(), 8);
+    assert!(findings.cases.len() == 8 && findings.cases.iter().any(|case| case.is_mix()), "those of `quick`");
     for lang in [Lang::En, Lang::Ru] {
         let screen = brief(&findings, "R-20261121T213000Z-kfzm", lang, 80, false);
         assert!(screen.lines().count() + 2 <= 20, "{screen}");
         assert!(screen.lines().any(|line| line.ends_with("stend show -v R-20261121T213000Z-kfzm")), "{screen}");
     }
+}
+
+#[test]
+fn a_run_that_is_one_sweep_says_in_short_where_the_rate_bends() {
+    let mut findings = fixture::findings();
+    assert!(!brief(&findings, "x", Lang::En, 80, false).contains("The rate bends"), "others have other questions");
+    findings.cases.truncate(findings.sweeps[0].points.len());
+    let screen = brief(&findings, "x", Lang::En, 80, false);
+    let bend = screen.find("The rate bends at queue depth").expect("the bend");
+    assert!(bend < screen.find("Screening").expect("the grade"), "{screen}");
+    assert!(!screen.contains("Scalability"), "{screen}");
 }
 
 #[test]
