@@ -19,6 +19,7 @@ mod host;
 mod identity;
 mod inspect;
 mod inventory;
+mod io_errors;
 mod lvm;
 mod marks;
 mod members;

@@ -390,7 +390,7 @@ fn lines(text: &str, shown: &str) -> Result<(Vec<Entry>, u64)> {
 }
 
 fn cannot(path: &str, error: &std::io::Error) -> Box<Error> {
-    crate::claims::preflight(path, &say!("keep the journal of the stand", "вести журнал стенда"), error)
+    crate::io_errors::preflight(path, &say!("keep the journal of the stand", "вести журнал стенда"), error)
 }
 
 #[cfg(test)]

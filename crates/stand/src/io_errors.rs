@@ -1,0 +1,53 @@
+//! What the system did not let us do, in words, with a way out. Pure.
+
+use stend_base::{Error, Kind, Say, say};
+
+/// O_DIRECT does not work here.
+pub(crate) fn direct_refused(path: &str) -> Box<Error> {
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "cannot open `{path}` with direct I/O: its file system refuses O_DIRECT",
+            "не удаётся открыть `{path}` в режиме прямого ввода-вывода: файловая система не поддерживает O_DIRECT"
+        ),
+    )
+    .hint(say!(
+        "name a directory on another file system, or write `direct: false` in the suite to measure with the page cache",
+        "укажите каталог на другой файловой системе или задайте в наборе `direct: false`, чтобы измерять вместе с кешем страниц"
+    ))
+}
+
+/// The system did not let us do `what`, words that follow "cannot".
+pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<Error> {
+    if let Some(refused) = stend_sys::tree::refusal(error) {
+        return refused;
+    }
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let Say { en, ru } = what;
+    let Say { en: why, ru: why_ru } = stend_sys::regular::why(error);
+    let message = say!("cannot {en}: `{path}`: {why}", "не удалось {ru}: `{path}`: {why_ru}");
+    let error_with = |hint| Error::new(Kind::Preflight, message.clone()).hint(hint);
+    match error.kind() {
+        StorageFull | QuotaExceeded => error_with(say!(
+            "free some space, name another directory, or set a smaller `fill: {{size: …}}` in the suite",
+            "освободите место, укажите другой каталог или задайте в наборе меньший `fill: {{size: …}}`"
+        )),
+        PermissionDenied => error_with(say!(
+            "devices need root; of directories name one of your own, for example `mkdir ~/stend-test` and `--on ~/stend-test`",
+            "для устройств нужны права root; каталог укажите свой, например `mkdir ~/stend-test` и `--on ~/stend-test`"
+        )),
+        ReadOnlyFilesystem => error_with(say!(
+            "the file system is mounted read-only; name a directory on another one",
+            "файловая система смонтирована только для чтения; укажите каталог на другой"
+        )),
+        _ => Error::new(Kind::Preflight, message),
+    }
+}
+
+/// Why a target cannot be opened for reading.
+pub(crate) fn cannot_read(path: &str, direct: bool, error: &std::io::Error) -> Box<Error> {
+    if direct && error.kind() == std::io::ErrorKind::InvalidInput {
+        return direct_refused(path);
+    }
+    preflight(path, &say!("open for reading", "открыть на чтение"), error)
+}
