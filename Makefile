@@ -11,7 +11,7 @@ STATIC += -C target-cpu=x86-64-v2
 endif
 
 # Longest first.
-LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh
+LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh tutorials
 
 .PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate clean
 

@@ -58,6 +58,7 @@ mod suites;
 mod support;
 mod terminals;
 mod transcripts;
+mod tutorials;
 mod until;
 mod verbs;
 mod verdicts;
