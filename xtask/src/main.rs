@@ -13,6 +13,7 @@ mod manifests;
 mod powers;
 mod programs;
 mod promises;
+mod prose;
 mod scan;
 mod tidy;
 mod tree;

@@ -1,8 +1,9 @@
-//! The house rules of `docs/STYLE.md` that a program can hold: files, functions, words, translations.
+//! The house rules of `docs/STYLE.md` that a program can hold: files, functions, words, translations, and with `prose` sentences.
 //! Exceptions are rows of a table in the architecture document, never comments in the code.
 
 use crate::document;
 use crate::finding::Finding;
+use crate::prose;
 use crate::scan;
 use crate::tree::{self, Source};
 
@@ -31,7 +32,7 @@ const RULES: [Rule; 10] = [
 
 /// Applies every rule to every file, less the exceptions of the table; an exception that excepts nothing is a finding.
 pub fn check(document: &Source, sources: &[Source]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = prose::check(sources);
     for source in sources {
         RULES.iter().for_each(|rule| rule(source, &mut findings));
     }

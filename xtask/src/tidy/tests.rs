@@ -140,6 +140,8 @@ fn a_folder_of_one_machine_is_found_in_every_text() {
 fn an_exception_holds_for_its_file_and_rule_only_and_must_be_needed() {
     let sources = ["crates/a/tests/support/mod.rs", "crates/a/src/b.rs"]
         .map(|path| Source::new(path, &format!("{CLEAN}#![allow(dead_code)]\n")));
+    let style = Source::new("docs/STYLE.md", "| instead of | write |\n|---|---|\n| `whoever` | who |\n");
+    let sources = [&sources[..], &[style]].concat();
     let check = |rows: &str| {
         let text = format!("| rule | file | because |\n|---|---|---|\n{rows}");
         check(&Source::new(document::ARCHITECTURE, &text), &sources).iter().map(Finding::to_string).collect::<Vec<_>>()

@@ -1,0 +1,214 @@
+//! Sentences of documents: how long they are, and turns that nobody says aloud. Knows Markdown as far as that needs; must not judge
+//! what a sentence means. Generated tables and fenced blocks are left out.
+
+use crate::document::{self, Row};
+use crate::finding::Finding;
+use crate::tree::Source;
+
+/// Longest sentence in words: what can be read in one breath, twice.
+const WORDS_MAX: usize = 40;
+/// Half of the sentences of a page are no longer than this.
+const MEDIAN_MAX: usize = 18;
+/// A page of fewer sentences has no median worth a rule.
+const SENTENCES_MIN: usize = 10;
+
+/// The document whose table lists turns and words that are not written here, each between back-quotes, with what to write instead.
+const STYLE: &str = "docs/STYLE.md";
+const TURNS: [&str; 2] = ["instead of", "write"];
+
+/// Looks at every document: long sentences, turns, and commands that a translation lacks.
+pub fn check(sources: &[Source]) -> Vec<Finding> {
+    let empty = Source::new(STYLE, "");
+    let style = sources.iter().find(|source| source.path == STYLE).unwrap_or(&empty);
+    let (rows, mut findings) = match document::table(style, &TURNS) {
+        Ok(rows) => (rows, Vec::new()),
+        Err(finding) => (Vec::new(), vec![finding]),
+    };
+    for source in sources.iter().filter(|source| is_document(&source.path)) {
+        sentences(source, &mut findings);
+        turns(source, &rows, &mut findings);
+    }
+    findings.extend(translations(sources));
+    findings
+}
+
+/// Whether sentences of this file are looked at: documents for people, but what `make` prints into `docs/bench`.
+fn is_document(path: &str) -> bool {
+    path.ends_with(".md") && !path.starts_with("docs/bench/") && !path.starts_with("crates/")
+}
+
+/// Sentences that are too long, and pages of long sentences.
+fn sentences(source: &Source, findings: &mut Vec<Finding>) {
+    let mut lengths = Vec::new();
+    for passage in passages(&source.text) {
+        for sentence in split(&passage.text) {
+            let words = words(&sentence);
+            if words > WORDS_MAX {
+                let begin: String = sentence.chars().take(50).collect();
+                let message = format!("{words} words, at most {WORDS_MAX}: `{begin}…`");
+                findings.push(Finding::new(&source.path, passage.line, "long-sentence", message));
+            }
+            if words > 0 && !passage.is_cell {
+                lengths.push(words);
+            }
+        }
+    }
+    lengths.sort_unstable();
+    let median = lengths.get(lengths.len() / 2).copied().unwrap_or(0);
+    if lengths.len() >= SENTENCES_MIN && median > MEDIAN_MAX {
+        let message = format!("half of the sentences have {median} words or more, at most {MEDIAN_MAX}: split them");
+        findings.push(Finding::new(&source.path, 1, "long-sentences", message));
+    }
+}
+
+/// Turns that are not written here. One that begins with a capital letter is looked for at the begin of sentences only.
+fn turns(source: &Source, rows: &[Row], findings: &mut Vec<Finding>) {
+    for passage in passages(&source.text) {
+        for sentence in split(&passage.text) {
+            for row in rows {
+                let turn = row.quoted(0).into_iter().find(|turn| has(&sentence, turn));
+                findings.extend(turn.map(|turn| {
+                    let message = format!("`{turn}`: write {}", row.text(1));
+                    Finding::new(&source.path, passage.line, "turn", message)
+                }));
+            }
+        }
+    }
+}
+
+/// A page and its translation have the same commands: what stands in fenced blocks, less comments.
+fn translations(sources: &[Source]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for russian in sources.iter().filter(|source| source.path.ends_with(".ru.md")) {
+        let path = russian.path.replace(".ru.md", ".md");
+        let Some(english) = sources.iter().find(|source| source.path == path) else { continue };
+        let (ours, theirs) = (commands(&russian.text), commands(&english.text));
+        let same = ours.iter().zip(&theirs).take_while(|(a, b)| a.1 == b.1).count();
+        let (line, text) = match (ours.get(same), theirs.get(same)) {
+            (None, None) => continue,
+            (Some((line, text)), _) => (*line, text),
+            (None, Some((_, text))) => (russian.text.lines().count(), text),
+        };
+        let message = format!("`{path}` has another command here: `{text}`");
+        findings.push(Finding::new(&russian.path, line, "same-commands", message));
+    }
+    findings
+}
+
+/// Lines of fenced blocks with their numbers, without what follows a `#`.
+fn commands(text: &str) -> Vec<(usize, &str)> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            inside = !inside;
+        } else if inside {
+            let command = line.split(" #").next().unwrap_or_default().trim_end();
+            if !command.is_empty() && !command.starts_with('#') {
+                found.push((i + 1, command));
+            }
+        }
+    }
+    found
+}
+
+/// A paragraph, an item of a list or a cell of a table, as plain words.
+struct Passage {
+    /// Line on which it begins, from 1.
+    line: usize,
+    is_cell: bool,
+    text: String,
+}
+
+impl Passage {
+    fn new(line: usize, is_cell: bool, text: &str) -> Passage {
+        // In a cell a line break and a semicolon part what a paragraph has as sentences.
+        let text = if is_cell { text.replace("<br>", " · ").replace("; ", " · ") } else { text.to_string() };
+        Passage { line, is_cell, text }
+    }
+}
+
+/// Passages of a document, without headings, fenced blocks and what is generated.
+fn passages(text: &str) -> Vec<Passage> {
+    let mut passages: Vec<Passage> = Vec::new();
+    let (mut fenced, mut generated, mut open) = (false, false, false);
+    for (i, line) in text.lines().enumerate() {
+        let trimmed = line.trim();
+        generated = (generated || trimmed.starts_with("<!-- keys:")) && !trimmed.starts_with("<!-- end of keys");
+        let fence = trimmed.starts_with("```");
+        fenced ^= fence;
+        let apart = trimmed.is_empty() || trimmed.starts_with(['#', '<', '!']);
+        if fenced || fence || generated || apart {
+            open = false;
+        } else if let Some(row) = trimmed.strip_prefix('|') {
+            open = false;
+            passages.extend(row.split('|').map(|cell| Passage::new(i + 1, true, cell)));
+        } else {
+            let item = item(trimmed);
+            match passages.last_mut() {
+                Some(last) if open && item.is_none() => last.text += &format!(" {trimmed}"),
+                _ => passages.push(Passage::new(i + 1, false, item.unwrap_or(trimmed))),
+            }
+            open = true;
+        }
+    }
+    // Only now: code and links go over ends of lines.
+    passages.iter_mut().for_each(|passage| passage.text = plain(&passage.text));
+    passages
+}
+
+/// What follows the mark of a list item.
+fn item(line: &str) -> Option<&str> {
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits.strip_prefix(". ").filter(|_| digits.len() < line.len());
+    numbered.or_else(|| line.strip_prefix("* ")).or_else(|| line.strip_prefix("- "))
+}
+
+/// Without marks: what is between back-quotes is one word, and a link is its text.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for (i, part) in text.split('`').enumerate() {
+        out += if i % 2 == 1 { "X" } else { part };
+    }
+    while let Some((before, rest)) = out.split_once("](") {
+        let after = rest.split_once(')').map_or("", |(_, after)| after);
+        out = format!("{}{after}", before.replace('[', ""));
+    }
+    out.replace('*', "")
+}
+
+/// Sentences of a passage: each ends before white space and a capital letter, a digit or an opening mark.
+fn split(text: &str) -> Vec<String> {
+    let capital = |c: char| c.is_uppercase() || c.is_ascii_digit() || "\"«“(".contains(c);
+    let (mut sentences, mut sentence) = (Vec::new(), String::new());
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for (i, word) in words.iter().enumerate() {
+        sentence += &format!("{word} ");
+        let closed = word.trim_end_matches(['"', '”', '»', ')']).ends_with(['.', '!', '?', '…']);
+        let last = words.get(i + 1).is_none_or(|next| closed && next.starts_with(capital));
+        if *word == "·" || last {
+            sentences.push(std::mem::take(&mut sentence));
+        }
+    }
+    sentences
+}
+
+/// Words of a sentence; marks alone are none.
+fn words(sentence: &str) -> usize {
+    sentence.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
+}
+
+/// Whether a sentence has the turn as whole words: with a capital letter at its begin, else anywhere and in either case.
+fn has(sentence: &str, turn: &str) -> bool {
+    if turn.starts_with(char::is_uppercase) {
+        let rest = sentence.trim_start_matches(['(', '"', '«']).strip_prefix(turn);
+        return rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    }
+    let text = sentence.to_lowercase();
+    let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    let mut places = text.match_indices(turn).map(|(at, _)| (&text[..at], &text[at + turn.len()..]));
+    places.any(|(before, after)| edge(before.chars().next_back()) && edge(after.chars().next()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Every rule about sentences with a text that must trip it and one that must not.
+
+use super::*;
+
+/// The table of turns as the style has it.
+const STYLE_PAGE: &str =
+    "| instead of | write |\n|---|---|\n| `Of` | the subject first |\n| `is told`, `зерно` | another |\n";
+
+fn broken(path: &str, text: &str) -> Vec<String> {
+    let sources = [Source::new(STYLE, STYLE_PAGE), Source::new(path, text)];
+    check(&sources).iter().map(|finding| format!("{}:{}", finding.rule, finding.line)).collect()
+}
+
+/// A sentence of so many words.
+fn of_words(count: usize) -> String {
+    format!("Word{}.", " word".repeat(count - 1))
+}
+
+#[test]
+fn a_sentence_of_more_than_forty_words_is_found_where_its_passage_begins() {
+    assert_eq!(broken("docs/a.md", &of_words(40)), [""; 0]);
+    assert_eq!(broken("docs/a.md", &format!("# A\n\nShort. {}", of_words(41))), ["long-sentence:3"]);
+    assert_eq!(broken("docs/a.md", &format!("| a |\n|---|\n| {} |", of_words(41))), ["long-sentence:3"]);
+    assert_eq!(broken("README.md", &format!("* x\n  {}\n", of_words(41))), ["long-sentence:1"]);
+}
+
+#[test]
+fn what_is_printed_by_programs_and_what_is_code_has_no_sentences() {
+    let long = of_words(41);
+    assert_eq!(broken("docs/bench/a.md", &long), [""; 0]);
+    assert_eq!(broken("crates/a/README.md", &long), [""; 0]);
+    let generated = format!("<!-- keys: written -->\n\n{long}\n<!-- end of keys -->\n");
+    assert_eq!(broken("docs/a.md", &format!("```\n{long}\n```\n{generated}# {long}\n`{long}`")), [""; 0]);
+}
+
+#[test]
+fn a_page_of_long_sentences_is_found() {
+    let page = |words: usize| format!("{} ", of_words(words)).repeat(10);
+    assert_eq!(broken("docs/a.md", &page(18)), [""; 0]);
+    assert_eq!(broken("docs/a.md", &page(19)), ["long-sentences:1"]);
+    assert_eq!(broken("docs/a.md", &format!("{} ", of_words(19)).repeat(9)), [""; 0]);
+}
+
+#[test]
+fn a_turn_is_found_as_whole_words_only() {
+    for text in ["Nobody Is told of it.", "Here (is told) it.", "Новое зерно."] {
+        assert_eq!(broken("docs/a.md", text), ["turn:1"], "{text}");
+    }
+    assert_eq!(broken("docs/a.md", "This told, that is tolder, and `is told`, зерном."), [""; 0]);
+}
+
+#[test]
+fn a_turn_with_a_capital_letter_is_found_where_a_sentence_begins() {
+    assert_eq!(broken("docs/a.md", "Of a cable that is cut neither end knows."), ["turn:1"]);
+    assert_eq!(broken("docs/a.md", "It is cut. *Of the* targets the slowest counts."), ["turn:1"]);
+    assert_eq!(broken("docs/a.md", "The end Of a cable. Often it is so. Offsets are these."), [""; 0]);
+}
+
+#[test]
+fn without_the_table_of_turns_nothing_is_checked_by_it_and_that_is_found() {
+    let found = check(&[Source::new("docs/a.md", "Of a cable.")]);
+    assert!(found.len() == 1 && found[0].message.contains("`instead of | write` is missing"), "{found:?}");
+}
+
+#[test]
+fn sentences_end_before_a_capital_letter() {
+    assert_eq!(
+        split("One two. Three 1.5 four (five.) Six e.g. seven · eight"),
+        ["One two. ", "Three 1.5 four (five.) ", "Six e.g. seven · ", "eight "]
+    );
+    assert_eq!(plain("a `b c` [d e](f.md) *g*"), "a X d e g");
+}
+
+#[test]
+fn a_translation_has_the_same_commands() {
+    let check = |russian: &str| {
+        let sources = [Source::new("a.md", "x\n```\nrun a   # why\n\nrun b\n```\n"), Source::new("a.ru.md", russian)];
+        translations(&sources).iter().map(|found| format!("{}:{}", found.rule, found.line)).collect::<Vec<_>>()
+    };
+    assert_eq!(check("й\n```\nrun a      # зачем\nrun b\n```\n"), [""; 0]);
+    assert_eq!(check("```\nrun a\nrun c\n```\n"), ["same-commands:3"]);
+    assert_eq!(check("```\nrun a\n```\n"), ["same-commands:3"]);
+    assert_eq!(translations(&[Source::new("b.ru.md", "```\nrun\n```")]).len(), 0);
+}
