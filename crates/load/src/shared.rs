@@ -200,7 +200,8 @@ impl InFlight {
     #[inline(always)]
     pub fn set(&self, slot: usize, op: Op, start: u64) {
         if let Some(cell) = Self::cell(&self.started, slot) {
-            cell.store((start << OP_BITS) | (op.index() as u64 + 1), Ordering::Relaxed);
+            // With it goes when it was due, also on processors that reorder stores.
+            cell.store((start << OP_BITS) | (op.index() as u64 + 1), Ordering::Release);
         }
     }
 
@@ -241,7 +242,7 @@ impl InFlight {
 
     /// Everything in flight.
     pub fn list(&self) -> Vec<Flying> {
-        let cells = self.started.iter().flat_map(|line| &line.0).map(|cell| cell.load(Ordering::Relaxed)).enumerate();
+        let cells = self.started.iter().flat_map(|line| &line.0).map(|cell| cell.load(Ordering::Acquire)).enumerate();
         let flying = |(slot, cell): (usize, u64)| Flying {
             op: Op::ALL[(cell & ((1 << OP_BITS) - 1)) as usize - 1],
             started: cell >> OP_BITS,

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 /// Every slot starts on such a boundary: at least the alignment of direct I/O on any device we know.
 pub const ALIGNMENT: usize = 4096;
-/// A transparent huge page of x86-64.
+/// A transparent huge page of x86-64, and of ARM kernels with pages of 4 KiB; where it is larger, [`huge_bytes`] says that none was given.
 const HUGE: usize = 2 << 20;
 
 /// The pages of a pool.

@@ -2,6 +2,7 @@
 //! hole was made: the kernel sends SIGBUS to whoever touches it. Memory without a file is put in its place, so that the thread goes on, and whoever
 //! mapped the file is told. The alternatives would cost every access: a system call (`pwrite`), or a lock against cutting, which files do not have.
 
+use rustix::param::page_size;
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::sync::OnceLock;
@@ -9,8 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Mappings that are watched at once: a worker has one ledger at a time, tests of one process a few more.
 const RANGES: usize = 64;
-/// Smallest page of Linux; larger ones are multiples of it, and their mappings begin at such.
-const PAGE: usize = 4096;
 
 static WATCHED: [Range; RANGES] = [const { Range::new() }; RANGES];
 /// What was done about the signal before; empty until there is something to watch.
@@ -49,7 +48,7 @@ impl Watch {
         let free = |range: &Range| !range.taken.swap(true, Ordering::AcqRel);
         let index = WATCHED.iter().position(free).ok_or(io::ErrorKind::QuotaExceeded)?;
         let range = &WATCHED[index];
-        let end = start as usize + len.next_multiple_of(PAGE);
+        let end = start as usize + len.next_multiple_of(page_size());
         range.lost_from.store(end, Ordering::Release);
         range.end.store(end, Ordering::Release);
         range.start.store(start as usize, Ordering::Release);
@@ -109,7 +108,7 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         }
         // Another thread may have been here since: then the access is only tried again. Two at once may lose what one has stored
         // meanwhile, which is lost anyway when the process ends.
-        let (from, until) = (address / PAGE * PAGE, range.lost_from.load(Ordering::Acquire));
+        let (from, until) = (page_of(address, page_size()), range.lost_from.load(Ordering::Acquire));
         if from >= until {
             return;
         }
@@ -126,6 +125,12 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
     pass_on(signal, info, context);
 }
 
+/// Where the page of an address begins. Kernels for ARM have pages of 4, 16 or 64 KiB, and map nothing at less than a whole one. The size is a
+/// power of two; `begin` has asked for it, so that a handler of signals finds it in memory.
+fn page_of(address: usize, page: usize) -> usize {
+    address & !(page - 1)
+}
+
 /// Does what was done about the signal before: by default, the process ends when it touches the memory again.
 fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let handler = BEFORE.get().map(|before| (before.sa_sigaction, before.sa_flags & libc::SA_SIGINFO != 0));
@@ -138,5 +143,17 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         }
         // SAFETY: gives the signal its default action; a handler may do that.
         _ => drop(unsafe { libc::signal(signal, libc::SIG_DFL) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_replaced_by_whole_pages_of_any_kernel() {
+        let starts = [4, 16, 64].map(|kib| page_of(0x7fff_1234_5678, kib << 10));
+        assert_eq!(starts, [0x7fff_1234_5000, 0x7fff_1234_4000, 0x7fff_1234_0000]);
+        assert_eq!(page_of(0x7fff_1234_5000, 4096), 0x7fff_1234_5000);
     }
 }
