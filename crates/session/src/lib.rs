@@ -5,6 +5,7 @@
 mod campaign;
 mod complete;
 mod control;
+pub mod embedded;
 mod execute;
 mod frontend;
 mod inputs;

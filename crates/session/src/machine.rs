@@ -1,6 +1,7 @@
 //! Machines of the lab that stay up: read from their files, and started.
 
 use crate::Progress;
+use crate::embedded::MACHINES;
 use std::time::Duration;
 use stend_base::format::fixed;
 use stend_base::{Error, Kind, Lang, Result, Say, say};
@@ -27,12 +28,15 @@ pub fn start(
     Ok((standing, start))
 }
 
-/// A machine file, and its text.
+/// A machine file, else the embedded one of that name; and its text.
 ///
 /// Errors: `Spec` if it cannot be read or is no machine file.
 pub fn read_machine(name: &str) -> Result<(Machine, String)> {
     let limit = stend_spec::parse::SIZE_MAX as u64;
-    let text = stend_sys::regular::text(name, limit).map_err(|why| unreadable(name, &why))?;
+    let text = match MACHINES.find(name) {
+        Some(file) => file.text.to_string(),
+        None => stend_sys::regular::text(name, limit).map_err(|why| unreadable(name, &why))?,
+    };
     Ok((stend_spec::parse::machine(&text, name)?, text))
 }
 
@@ -56,7 +60,7 @@ pub(crate) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
         say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"),
     )
     .hint(say!(
-        "name a machine file that you may read; docs/formats/lab.md has examples",
-        "укажите доступный для чтения файл машины; примеры есть в docs/formats/lab.md"
+        "name a machine file that you may read, or one of those that `stend lab machines` lists",
+        "укажите доступный для чтения файл машины или одну из тех, что перечисляет `stend lab machines`"
     ))
 }

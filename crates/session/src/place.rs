@@ -1,5 +1,6 @@
 //! Where a worker runs: on this machine, in a machine of the lab, or on another host. Must not decide what it does there.
 
+use crate::embedded::MACHINES;
 use crate::frontend::Frontend;
 use crate::machine::{announcement, answers, read_machine, unreadable};
 use std::os::unix::process::CommandExt;
@@ -156,7 +157,7 @@ pub(crate) fn machine_of(stand: &StandText) -> Result<Option<String>> {
 
 /// The worker of a machine of the lab that is up, or that is started.
 fn in_lab(wanted: &str, frontend: &Frontend) -> Result<Host> {
-    // A name has no dot and no slash: a machine file always has one of both, or does not exist.
+    // A machine that is up comes first, then a file, then what is embedded.
     let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
     match up {
         Ok(standing) => {
@@ -165,7 +166,7 @@ fn in_lab(wanted: &str, frontend: &Frontend) -> Result<Host> {
             stend_sys::process::die_with_parent(&mut command);
             Host::reach(command, STANDING_LIMIT)
         }
-        Err(not_up) if !Path::new(wanted).exists() => Err(unknown(wanted, &not_up)),
+        Err(not_up) if !Path::new(wanted).exists() && MACHINES.find(wanted).is_none() => Err(unknown(wanted, &not_up)),
         Err(_) => {
             let (machine, _) = read_machine(wanted)?;
             let cache = stend_lab::cache_directory()?;
@@ -189,7 +190,10 @@ fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
             "`{wanted}` — не файл машины и не запущенная машина"
         ),
     );
-    error.hint(say!("`stend lab list` shows which are up", "запущенные покажет `stend lab list`"))
+    error.hint(say!(
+        "`stend lab list` shows which are up, `stend lab machines` those that are built in",
+        "запущенные покажет `stend lab list`, встроенные — `stend lab machines`"
+    ))
 }
 
 /// This binary with this verb.

@@ -67,6 +67,7 @@ pub fn command(lang: Lang) -> Command {
             inspect(lang),
             doctor(lang),
             stand::stand(lang),
+            stand::stands(lang),
             lab::lab(lang),
             completions(lang),
             man(lang),
@@ -178,8 +179,12 @@ fn audit(lang: Lang) -> Command {
         "check published numbers without a run: units, Little's law, percentages, copies, more than the drives can",
         "проверить опубликованные числа без прогона: единицы, закон Литтла, проценты, копии, больше возможного для дисков"
     );
-    let examples = "stend audit table.csv\nstend audit published/nvme-soft-raid.csv -o audit.html --lang ru\nstend audit table.csv --suite six.yaml --json";
-    let table = say!("table as CSV, see docs/formats/published.md", "таблица CSV, см. docs/formats/published.md");
+    let examples = "stend audit table.csv\nstend audit nvme-soft-raid -o audit.html --lang ru\nstend audit table.csv --suite six.yaml --json";
+    let tables = stend_session::embedded::TABLES.all().iter().map(|file| file.name).collect::<Vec<_>>().join(", ");
+    let table = say!(
+        "table as CSV, see docs/formats/published.md, or one that is built in: {tables}",
+        "таблица CSV, см. docs/formats/published.md, или встроенная: {tables}"
+    );
     let output =
         say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
     let suite = say!(

@@ -50,6 +50,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("import", arguments)) => cmd::import::import(arguments, out),
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
         Some(("stand", arguments)) => cmd::stand::stand(arguments, out),
+        Some(("stands", arguments)) => cmd::stands::stands(arguments, out),
         Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
         Some(("completions", arguments)) => cmd::completions::completions(arguments, out),

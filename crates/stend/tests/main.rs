@@ -12,6 +12,7 @@ mod crash;
 mod density;
 mod doctor;
 mod dry_run;
+mod embedded;
 mod events;
 mod export;
 mod files;

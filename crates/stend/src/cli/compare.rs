@@ -9,7 +9,7 @@ pub(super) fn compare(lang: Lang) -> Command {
         "compare runs with the first of them, or the arms of one run: what changed, and a verdict on every case",
         "сравнить прогоны с первым из них или варианты одного прогона: что изменилось и вердикт по каждому случаю"
     );
-    let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare last --published published/nvme-soft-raid.csv --layout raid0\nstend compare before.stend last --expect 'p99 < 5ms' --gate nightly.yaml --junit gate.xml\nstend compare --sample-gate > nightly.yaml\nstend compare R-20261121T18 last -o compare.html --lang ru";
+    let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare last --published nvme-soft-raid --layout raid0\nstend compare before.stend last --expect 'p99 < 5ms' --gate nightly.yaml --junit gate.xml\nstend compare --sample-gate > nightly.yaml\nstend compare R-20261121T18 last -o compare.html --lang ru";
     let margin = say!(
         "difference that does not matter (default: 2%; better and worse are also beyond the noise)",
         "различие, которое не важно (по умолчанию 2%; лучше и хуже — ещё и вне шума)"
@@ -70,8 +70,8 @@ pub(super) fn compare(lang: Lang) -> Command {
 /// A table of somebody else's.
 fn published(lang: Lang) -> [Arg; 2] {
     let published = say!(
-        "put one run beside the numbers of a table, see docs/formats/published.md; no verdict, every difference told",
-        "поставить один прогон рядом с числами таблицы, см. docs/formats/published.md; без вердикта, все отличия названы"
+        "put one run beside the numbers of a table, as `stend audit` takes it; no verdict, every difference told",
+        "поставить один прогон рядом с числами таблицы (как у `stend audit`); без вердикта, все отличия названы"
     );
     let layout = say!(
         "only what the table calls so, or a part of it",

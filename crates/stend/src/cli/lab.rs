@@ -11,26 +11,38 @@ pub fn lab(lang: Lang) -> Command {
         "виртуальные машины для репетиций: на один прогон (`stend run --lab ФАЙЛ`) или пока их не завершат"
     );
     let examples = "stend lab build\n\
-                    stend run quick --lab lab/nvme.yaml --on /dev/nvme0n1\n\
-                    stend lab up lab/nvme.yaml\n\
-                    stend lab shell nvme -- lsblk\n\
                     stend run quick --lab nvme --on /dev/nvme0n1\n\
-                    stend lab down nvme";
+                    stend lab up six-nvme\n\
+                    stend lab shell six-nvme -- lsblk\n\
+                    stend run quick --lab six-nvme --on /dev/nvme0n1\n\
+                    stend lab down six-nvme";
     verb("lab", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
         .subcommand_required(true)
         .disable_help_subcommand(true)
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
-        .subcommands([build(lang), up(lang), down(lang), cut(lang), list(lang), shell(lang), like(lang), connect(lang)])
+        .subcommands([
+            build(lang),
+            up(lang),
+            down(lang),
+            cut(lang),
+            list(lang),
+            shell(lang),
+            machines(lang),
+            like(lang),
+        ])
+        .subcommand(connect(lang))
 }
 
 fn build(lang: Lang) -> Command {
     let about = say!("make the image of the guests, once", "собрать образ гостевых систем, один раз");
-    let file =
-        say!("a machine file, whose packages the image shall have", "файл машины, пакеты которого войдут в образ");
+    let file = say!(
+        "a machine file, or the name of one that is built in: the image gets its packages",
+        "файл машины или имя встроенной: в образ войдут её пакеты"
+    );
     let offline = say!("take only packages that were downloaded before", "брать только загруженные ранее пакеты");
     let arguments = vec![positional("FILE", file, lang).required(false), flag("offline", None, offline, lang)];
-    action("build", about, "stend lab build\nstend lab build lab/nvme.yaml --offline", "[FILE]", arguments, lang)
+    action("build", about, "stend lab build\nstend lab build soft-raid --offline", "[FILE]", arguments, lang)
 }
 
 fn up(lang: Lang) -> Command {
@@ -38,13 +50,16 @@ fn up(lang: Lang) -> Command {
         "start a machine that stays up until `down`",
         "запустить машину, которая работает, пока её не завершит `down`"
     );
-    let file = say!("a machine file", "файл машины");
+    let file = say!(
+        "a machine file, or the name of one that is built in (`stend lab machines`)",
+        "файл машины или имя встроенной (`stend lab machines`)"
+    );
     let cold = say!(
         "boot it, where else a guest that was saved when it had booted would be restored",
         "загрузить её, даже если можно восстановить гостевую систему, сохранённую после загрузки"
     );
     let arguments = vec![positional("FILE", file, lang), flag("cold", None, cold, lang)];
-    action("up", about, "stend lab up lab/nvme.yaml\nstend lab up lab/nvme.yaml --cold", "FILE", arguments, lang)
+    action("up", about, "stend lab up six-nvme\nstend lab up my-machine.yaml --cold", "FILE", arguments, lang)
 }
 
 fn down(lang: Lang) -> Command {
@@ -83,6 +98,19 @@ fn shell(lang: Lang) -> Command {
     );
     let words = positional("COMMAND", words, lang).required(false).num_args(0..).last(true);
     action("shell", about, examples, "NAME [-- COMMAND…]", vec![name(lang), words], lang)
+}
+
+fn machines(lang: Lang) -> Command {
+    let about = say!(
+        "list the machine files that are built in, or print one",
+        "показать встроенные файлы машин или текст одного из них"
+    );
+    let machine = say!(
+        "print the file of this machine, to be copied and changed",
+        "показать файл этой машины, чтобы взять его за основу"
+    );
+    let examples = "stend lab machines\nstend lab machines six-nvme > my-machine.yaml";
+    action("machines", about, examples, "[MACHINE]", vec![positional("MACHINE", machine, lang).required(false)], lang)
 }
 
 fn like(lang: Lang) -> Command {

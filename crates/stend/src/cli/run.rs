@@ -218,8 +218,8 @@ fn places(lang: Lang) -> Vec<Arg> {
         "каталог, файл или блочное устройство (путь или идентичность); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
     );
     let stand = say!(
-        "stand file to put up first, measure and take down again; several are measured one after the other and compared with the first",
-        "файл стенда: поднять, измерить и убрать; несколько измеряются по очереди и сравниваются с первым"
+        "stand file, or the name of one that is built in (`stend stands`), to put up first, measure and take down again; several are measured one after the other and compared with the first",
+        "файл стенда или имя встроенного (`stend stands`): поднять, измерить и убрать; несколько измеряются по очереди и сравниваются с первым"
     );
     let rebuild = say!(
         "build the stands anew for every block of the suite, in alternating order: what differs between builds, and what drifts, then counts as it should",
@@ -242,8 +242,8 @@ fn places(lang: Lang) -> Vec<Arg> {
         "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз"
     );
     let lab = say!(
-        "machine file: start this virtual machine and run in it; or the name of one that is up; PATH is one of its drives or directories",
-        "файл машины: запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
+        "machine file, or the name of one that is built in (`stend lab machines`): start this virtual machine and run in it; or the name of one that is up; PATH is one of its drives or directories",
+        "файл машины или имя встроенной (`stend lab machines`): запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
     );
     vec![
         option("on", "PATH", on, lang).action(ArgAction::Append),

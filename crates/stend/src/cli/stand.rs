@@ -9,14 +9,14 @@ pub(super) fn stand(lang: Lang) -> Command {
         "layers of storage by a file: `plan` shows the exact commands, `up` builds them, `status` shows how they are, `down` takes away what was made",
         "слои хранилища по файлу: `plan` показывает точные команды, `up` собирает, `status` показывает состояние, `down` убирает созданное"
     );
-    let examples = "stend stand plan stands/btrfs-raid1.yaml\nstend stand up stands/btrfs-raid1.yaml\nstend stand status\n\
-                    stend stand down btrfs-raid1\nstend run quick --stand stands/btrfs-raid1.yaml";
+    let examples = "stend stand plan btrfs-raid1\nstend stand up btrfs-raid1\nstend stand status\n\
+                    stend stand down btrfs-raid1\nstend run quick --stand btrfs-raid1";
     let action = positional("ACTION", Say::same("plan, up, status, down"), lang)
         .value_parser(["plan", "up", "status", "down"])
         .hide_possible_values(true);
     let what = say!(
-        "a stand file; for `status` and `down` also the name of a stand (`status` alone shows all)",
-        "файл стенда; для `status` и `down` также имя стенда (один `status` показывает все)"
+        "a stand file, or the name of one that is built in (`stend stands`); for `status` and `down` also the name of a stand (`status` alone shows all)",
+        "файл стенда или имя встроенного (`stend stands`); для `status` и `down` также имя стенда (один `status` показывает все)"
     );
     let lab = say!(
         "in a machine of the lab: the name of one that is up, or for `plan` a machine file",
@@ -38,4 +38,17 @@ pub(super) fn stand(lang: Lang) -> Command {
         option("storage", "NAME", storage, lang),
     ];
     verb("stand", about, examples, "ACTION FILE", arguments, lang)
+}
+
+pub(super) fn stands(lang: Lang) -> Command {
+    let about = say!(
+        "list the stand files that are built in, or print one",
+        "показать встроенные файлы стендов или текст одного из них"
+    );
+    let examples = "stend stands\nstend stands soft-raid/md-raid5 > my-stand.yaml\nstend run quick --stand btrfs-raid1";
+    let stand = say!(
+        "print the file of this stand, to be copied and changed: its drives have to be yours",
+        "показать файл этого стенда, чтобы взять его за основу: накопители в нём нужно заменить своими"
+    );
+    verb("stands", about, examples, "[STAND]", vec![positional("STAND", stand, lang).required(false)], lang)
 }

@@ -5,6 +5,7 @@ use clap::ArgMatches;
 use stend_audit::{Audit, Declared};
 use stend_base::{Result, say};
 use stend_record::published::Published;
+use stend_session::embedded::TABLES;
 
 /// Prints an audit, and writes it as HTML if asked.
 pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -27,10 +28,13 @@ pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
     })
 }
 
-/// A table with what is to be said against it, and against the cells of a suite.
+/// A table, else the embedded one of that name, with what is to be said against it, and against the cells of a suite.
 pub fn read(name: &str, suite: &[Declared]) -> Result<(Audit, Published)> {
-    let bytes =
-        stend_sys::regular::bytes(name, stend_interop::FILE_MAX as u64).map_err(|why| super::unreadable(name, &why))?;
+    let bytes = match TABLES.find(name) {
+        Some(file) => file.text.as_bytes().to_vec(),
+        None => stend_sys::regular::bytes(name, stend_interop::FILE_MAX as u64)
+            .map_err(|why| super::unreadable(name, &why))?,
+    };
     let (table, unread) = stend_interop::read(&bytes, name)?;
     Ok((stend_audit::audit(&table, unread, suite), table))
 }

@@ -6,7 +6,7 @@ use super::{lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use stend_base::format::{bytes, duration};
+use stend_base::format::duration;
 use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
 use stend_lab::{Built, Contents, Standing, Start};
 
@@ -18,6 +18,7 @@ pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(("down", arguments)) => down(arguments, out),
         Some(("cut", arguments)) => cut(arguments, out),
         Some(("list", _)) => list(out),
+        Some(("machines", arguments)) => super::stands::machines(arguments, out),
         Some(("shell", arguments)) => lab_shell::shell(&standing(arguments)?, &super::many(arguments, "COMMAND"), out),
         Some(("like", arguments)) => lab_like::like(arguments, out),
         Some(("connect", arguments)) => connect(arguments),
@@ -100,17 +101,7 @@ fn list(out: &Out) -> Result<()> {
     }
     let line = |standing: &Standing| {
         let (name, pid) = (&standing.name, standing.process().unwrap_or(0));
-        let told = standing.machine().map_or_else(
-            |error| error.message,
-            |machine| {
-                let (cpus, drives) = (machine.cpus, machine.drives.len());
-                let [en, ru] = [Lang::En, Lang::Ru].map(|lang| bytes(machine.memory, lang));
-                say!(
-                    "CPUs: {cpus}, memory: {en}, drives: {drives}",
-                    "процессоров: {cpus}, память: {ru}, накопителей: {drives}"
-                )
-            },
-        );
+        let told = standing.machine().map_or_else(|error| error.message, |machine| super::stands::outline(&machine));
         format!("{name}  pid {pid}  {}", told.get(out.lang))
     };
     out.result(&up.iter().map(line).collect::<Vec<_>>().join("\n"))

@@ -28,6 +28,7 @@ pub mod run;
 pub mod show;
 mod signals;
 pub mod stand;
+pub mod stands;
 pub mod stop;
 pub mod suites;
 pub mod watch;

@@ -6,6 +6,7 @@ use clap::ArgMatches;
 use std::path::Path;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::StandText;
+use stend_session::embedded::STANDS;
 use stend_session::{Action, Answer, Hosts, Request};
 use stend_spec::order::NamedText;
 use stend_wire::StandAnswer;
@@ -29,8 +30,11 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
             )));
         }
     };
-    // What is no file is a name, except where only a file will do.
-    let is_file = |given: &&str| matches!(action, Action::Plan | Action::Up) || Path::new(given).is_file();
+    // What is no file is a name, except where only a file will do. Names of stands have no slash.
+    let is_file = |given: &&str| {
+        let embedded = given.contains('/') && STANDS.find(given).is_some();
+        matches!(action, Action::Plan | Action::Up) || embedded || Path::new(given).is_file()
+    };
     let text = given.filter(is_file).map(read).transpose()?;
     let named = text.as_ref().map(|text| text.name.clone());
     let host = |name| arguments.get_one::<String>(name).cloned();
@@ -87,16 +91,19 @@ fn read(name: &str) -> Result<StandText> {
     stend_session::stand_text(text_of(name)?)
 }
 
-/// Reads a stand file.
+/// Reads a stand file, else the embedded one of that name.
 pub fn text_of(name: &str) -> Result<NamedText> {
+    if let Some(known) = STANDS.find(name) {
+        return Ok(NamedText { file: known.path.to_string(), text: known.text.to_string() });
+    }
     let text = stend_sys::regular::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
         Error::new(
             Kind::Spec,
             say!("cannot read the stand file `{name}`: {en}", "не удаётся прочитать файл стенда `{name}`: {ru}"),
         )
         .hint(say!(
-            "name a stand file that you may read; docs/formats/stand.md has examples",
-            "укажите доступный для чтения файл стенда; примеры есть в docs/formats/stand.md"
+            "name a stand file that you may read, or one of those that `stend stands` lists",
+            "укажите доступный для чтения файл стенда или один из тех, что перечисляет `stend stands`"
         ))
     })?;
     Ok(NamedText { file: name.to_string(), text })
