@@ -5,7 +5,7 @@ mod storage;
 mod told;
 
 pub use cases::{case, open_case, traced_case};
-pub use storage::{over_storage, unwatched};
+pub use storage::{over_storage, unwatched, watching};
 pub use told::{by_fio, imported};
 
 use stend_base::histogram::{Histogram, Sparse};

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
 use stend_plan::Plan;
-use stend_spec::workload::{Op, Stream, Trial};
+use stend_spec::workload::{Op, Pattern, Stream, Trial};
 
 /// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written, also after a crash.
 const ANYWAY: [CheckId; 4] = [CheckId::H01, CheckId::H76, CheckId::H79, CheckId::H81];
@@ -183,9 +183,9 @@ fn telling<'a>(measured: &[(&'a Trial, &'a CaseFinding)]) -> Vec<(&'a Trial, &'a
 /// A case by as few words as tell it from others in a headline: of a durable write neither its order nor how it is made durable.
 fn short_name(asked: &Trial, case: &CaseFinding) -> Say {
     let [stream] = asked.streams.as_slice() else { return case.workload.clone() };
-    let plain =
-        stream.sync.is_durable() && stream.mix.share(Op::Write) == 100 && !stream.is_open() && stream.replay.is_none();
-    if !plain {
+    let plain = stream.sync.is_durable() && stream.mix.share(Op::Write) == 100 && stream.replay.is_none();
+    // Where it appends it is no write to the range that others are measured on.
+    if !plain || stream.is_open() || stream.pattern == Pattern::Append {
         return case.workload.clone();
     }
     both(|l| {
@@ -287,8 +287,8 @@ mod tests {
     fn a_headline_names_a_durable_write_in_short() {
         let Say { en, ru } = analyse(&two_cases()).unwrap().headline;
         expect![[r#"
-            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable write, 4 KiB: 1230 IOPS ± 0.8 %, p99 1.21 ms.
-            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная запись, 4 КиБ: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable write, 4 KiB: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная запись, 4 КиБ: 1230 IOPS ± 0,8 %, p99 1,21 мс.
         "#]]
         .assert_eq(&format!("{en}\n{ru}\n"));
     }

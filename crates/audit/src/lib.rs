@@ -146,7 +146,7 @@ pub fn audit(table: &Published, mut unread: Vec<Unread>, suite: &[Declared]) -> 
     let checks = found.iter().map(Found::checked);
     let checks = checks.collect();
     let mut doubts: Vec<Doubt> = found.into_iter().flat_map(|f| f.doubts).collect();
-    doubts.sort_by(|a, b| (a.row, a.check).cmp(&(b.row, b.check)));
+    doubts.sort_by_key(|doubt| (doubt.row, doubt.check));
     unread.sort_by_key(|unread| unread.row);
     let numbers = rows.iter().filter(|claim| claim.value.is_some()).count();
     Audit { file: table.file.clone(), numbers, checks, doubts, unread }

@@ -55,9 +55,10 @@ impl Error {
     }
 
     /// The same as an error of another kind or code.
-    pub fn instead(self: Box<Self>, code: impl Into<Code>) -> Box<Error> {
-        let code = code.into();
-        Box::new(Error { kind: code.kind(), code, ..*self })
+    pub fn instead(mut self: Box<Self>, code: impl Into<Code>) -> Box<Error> {
+        self.code = code.into();
+        self.kind = self.code.kind();
+        self
     }
 
     /// The same error with advice.

@@ -31,6 +31,8 @@ pub enum Role {
     Load,
     /// It has the drives, and is watched.
     Storage,
+    /// It is watched because the user asked for it: a server, a switch, another client.
+    Observe,
 }
 
 /// What is known of a host before anything is read there.

@@ -324,6 +324,12 @@ impl RunRecord {
         self.hosts.iter_mut().find(|host| host.role == Role::Storage && host.facts.is_some())
     }
 
+    /// Hosts that the user had watched beside the run, with their ids, as far as they were.
+    pub fn observed(&self) -> impl Iterator<Item = (HostId, &HostRecord)> {
+        let all = (0..).map(HostId).zip(&self.hosts);
+        all.filter(|(_, host)| host.role == Role::Observe && host.facts.is_some())
+    }
+
     /// How the user calls a host; empty if that is not known.
     pub fn name_of(&self, host: HostId) -> &str {
         self.hosts.get(host.index()).map_or("", |host| &host.name)

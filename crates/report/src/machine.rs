@@ -16,6 +16,35 @@ struct Document<'a> {
     items: &'a [CheckupItem],
 }
 
+/// A host of several, and what it said of what was asked.
+#[derive(Clone, Copy, Serialize)]
+pub struct OfHost<'a> {
+    /// As `ssh` knows it.
+    pub host: &'a str,
+    /// Whether it can measure.
+    pub checkup: Option<&'a Checkup>,
+    /// Its storage.
+    pub inventory: Option<&'a Inventory>,
+    /// A target on it.
+    pub target: Option<&'a TargetFacts>,
+    /// Why it said nothing.
+    pub error: Option<&'a Error>,
+}
+
+/// What several hosts said.
+#[derive(Serialize)]
+struct Hosts<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    /// In the order in which they were named.
+    hosts: &'a [OfHost<'a>],
+}
+
+/// What several hosts said as JSON, indented, with a line feed at the end.
+pub fn hosts_json(hosts: &[OfHost<'_>]) -> String {
+    crate::json::pretty(&Hosts { schema: "stend-hosts", schema_version: SCHEMA_VERSION, hosts })
+}
+
 /// What a command that fails prints to the standard error with `--json`, on one line.
 #[derive(Serialize)]
 struct Failure<'a> {
@@ -67,6 +96,15 @@ mod tests {
             vec![item("io_uring", Level::Ok, None), item("proc", Level::Must, Some("mount -t proc proc /proc"))];
         expect_file!["../tests/golden/checkup.json"].assert_eq(&doctor_json(&Checkup { items }));
         assert!(doctor_json(&Checkup::default()).contains("\"ready\": true"));
+    }
+
+    #[test]
+    fn the_machine_form_of_several_hosts_is_stable() {
+        let checkup = Checkup { items: Vec::new() };
+        let error = Error::new(stend_base::Kind::HostLost, say!("no route", "нет пути"));
+        let none = OfHost { host: "db1", checkup: None, inventory: None, target: None, error: None };
+        let hosts = [OfHost { checkup: Some(&checkup), ..none }, OfHost { host: "db2", error: Some(&error), ..none }];
+        expect_file!["../tests/golden/hosts.json"].assert_eq(&hosts_json(&hosts));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
+use crate::observed::{Heard, ObservedHost};
 use crate::progress::{Progress, Update};
 use crate::resume::Progressed;
 use crate::step::{Action, Asked, Input, Returned, Step};
-use crate::storage::{Heard, Storage};
 use crate::walk::Walk;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ pub struct Setup {
     pub resume: Option<Resume>,
     /// The stand to put up first.
     pub stand: Option<StandText>,
-    /// The storage host of the stand.
-    pub storage: Option<Storage>,
+    /// The hosts that are watched beside it.
+    pub observed: Vec<ObservedHost>,
     /// The power of the worker's machine, if it is in our hands.
     pub power: Option<Power>,
     /// The session before this one cut that power.
@@ -204,7 +204,7 @@ impl Loop {
     /// Does what is to be done now; `false`: the run is over.
     pub(crate) fn goes_on(&mut self) -> bool {
         self.act();
-        self.hear_storage(Storage::heard);
+        self.hear_observed(ObservedHost::heard);
         self.check_file();
         self.walk.step != Step::Over
     }
@@ -214,7 +214,7 @@ impl Loop {
         let now = self.now();
         self.progress.notice(&input, now);
         if matches!(input, Input::Host(FromHost::Reply(Reply::TrialDone { .. }))) {
-            self.mark_storage();
+            self.mark_observed();
         }
         self.walk.apply(input, now);
         self.walk.apply(Input::Tick, now);
@@ -240,7 +240,7 @@ impl Loop {
                         });
                     }
                     if matches!(request, Request::Trial { .. }) {
-                        self.mark_storage();
+                        self.mark_observed();
                     }
                     self.setup.host.send(&request);
                 }
@@ -280,7 +280,7 @@ impl Loop {
                 self.writer = Some(writer);
                 self.make_known();
                 self.note_clock();
-                self.note_storage();
+                self.note_observed();
                 self.listen();
             }
             Err(error) => self.file_error = Some(error),
@@ -313,26 +313,26 @@ impl Loop {
         }
     }
 
-    /// Keeps what is known of the storage host of the stand.
-    fn note_storage(&mut self) {
+    /// Keeps what is known of the hosts that are watched.
+    fn note_observed(&mut self) {
         let now = self.now();
-        let known = self.setup.storage.as_mut().map(|storage| storage.known(now)).unwrap_or_default();
+        let known: Vec<Entry> = self.setup.observed.iter_mut().flat_map(|host| host.known(now)).collect();
         self.with_writer(|writer| known.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
     }
 
-    fn mark_storage(&mut self) {
+    fn mark_observed(&mut self) {
         let now = self.now();
-        self.setup.storage.iter_mut().for_each(|storage| storage.mark(now));
+        self.setup.observed.iter_mut().for_each(|host| host.mark(now));
     }
 
-    /// Keeps what the storage host has told. Until there is a run file it waits.
-    fn hear_storage(&mut self, hear: fn(&mut Storage, Nanos) -> Heard) {
+    /// Keeps what the hosts that are watched have told. Until there is a run file it waits.
+    fn hear_observed(&mut self, hear: fn(&mut ObservedHost, Nanos) -> Heard) {
         let now = self.now();
-        let Some(storage) = self.setup.storage.as_mut().filter(|_| self.writer.is_some()) else { return };
-        let (entries, warning) = hear(storage, now);
-        self.with_writer(|writer| entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
-        if let Some(warning) = warning {
-            self.progress.warn(warning);
+        let Some(writer) = &self.writer else { return };
+        for host in &mut self.setup.observed {
+            let (entries, warning) = hear(host, now);
+            entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns)));
+            warning.into_iter().for_each(|warning| self.progress.warn(warning));
         }
     }
 
@@ -397,11 +397,9 @@ impl Loop {
 
     pub(crate) fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
-        self.hear_storage(if aborted { Storage::heard } else { Storage::heard_last });
-        let Setup { host, run_file, storage, resume, stand, .. } = self.setup;
-        if let Some(storage) = storage {
-            storage.end();
-        }
+        self.hear_observed(if aborted { ObservedHost::heard } else { ObservedHost::heard_last });
+        let Setup { host, run_file, observed, resume, stand, .. } = self.setup;
+        observed.into_iter().for_each(ObservedHost::end);
         let ended = host.end(match (cut.is_some(), aborted) {
             // There is nobody at its other end.
             (true, _) => Duration::ZERO,

@@ -12,6 +12,8 @@ mod ending;
 mod execute;
 #[cfg(test)]
 mod fixture;
+mod look;
+mod observed;
 mod preview;
 mod progress;
 mod resume;
@@ -19,17 +21,17 @@ mod resume;
 mod simulation;
 mod stands;
 mod step;
-mod storage;
 mod walk;
 mod watch;
 
 pub use channel::{Channel, Stopper, channel};
 pub use control::{ask_to_stop, is_going_on};
 pub use execute::{Done, Power, Resume, Setup, execute, may_cut};
+pub use look::look;
+pub use observed::{ObservedHost, unwatched};
 pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};
 pub use stands::order;
 pub use step::Returned;
-pub use storage::{Storage, unwatched};
 pub use watch::picture;

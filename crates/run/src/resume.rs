@@ -4,7 +4,7 @@ use stend_analyse::Looks;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
-    ArmFacts, Crash, Event, EventKind, HostFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome,
+    ArmFacts, Crash, Event, EventKind, HostFacts, Role, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome,
     TrialRecord, TrialStatus,
 };
 use stend_spec::workload::Trial;
@@ -43,6 +43,8 @@ pub struct Progressed {
     pub targets: Vec<TargetFacts>,
     /// The host of the last session.
     pub host: HostFacts,
+    /// The hosts that were watched beside it, by their ids from 1: what each did, and its name.
+    pub beside: Vec<(Role, String)>,
     /// What the times of that session were moved by, ns.
     pub shift_ns: i64,
     /// (arm, facts) of every time that an arm was entered, in order.
@@ -127,6 +129,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,
         host: run.last_host().unwrap_or(host).clone(),
+        beside: run.hosts().iter().skip(1).map(|host| (host.role, host.name.clone())).collect(),
         shift_ns: last_shift(run),
         plan,
     })

@@ -167,7 +167,7 @@ impl Step {
             }
             Reply::Replaying { .. } | Reply::Released => self == Step::Releasing,
             // Of no step, or the end of any.
-            Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } => true,
+            Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => true,
             Reply::Sample(_) | Reply::Event(_) | Reply::Failed(_) => true,
         }
     }

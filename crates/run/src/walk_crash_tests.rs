@@ -33,6 +33,7 @@ fn going_on() -> Asked {
     let target = ahead::plan_target(&seen);
     let inputs = PlanInputs { suite, seed: 5, target, time_budget: None, traces: Vec::new() };
     let earlier = resume::Progressed {
+        beside: Vec::new(),
         plan: Plan::new(&inputs).unwrap(),
         inputs,
         history: vec![Outcome::Ok],

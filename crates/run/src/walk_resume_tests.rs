@@ -14,6 +14,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         traces: Vec::new(),
     };
     let earlier = resume::Progressed {
+        beside: Vec::new(),
         plan: Plan::new(&inputs).unwrap(),
         inputs,
         history: vec![Outcome::Ok; 2],
@@ -145,6 +146,7 @@ fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_ru
         traces: Vec::new(),
     };
     let earlier = resume::Progressed {
+        beside: Vec::new(),
         plan: Plan::new(&inputs).unwrap(),
         inputs,
         history: vec![Outcome::Ok; 3],

@@ -3,6 +3,7 @@
 use crate::Progress;
 use crate::control::Control;
 use crate::frontend::Frontend;
+use crate::observe;
 use crate::place::{Hosts, Place};
 use crate::setup::resumed;
 use crate::storage;
@@ -26,6 +27,8 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
         store::may_create(&setup.run_file)?;
     }
     (frontend.may_report)(&setup.run_file)?;
+    let across = stand.as_ref().map(|stand| storage::host_of(stand, &given)).transpose()?.flatten().is_some();
+    let mut observed = observe::begin(order, &setup, across, true, frontend)?;
     let mut storage =
         stand.as_ref().map(|stand| storage::put_up(stand, &owner, &given, control, frontend)).transpose()?.flatten();
     let done = loop {
@@ -36,12 +39,14 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
         if let Some(storage) = &mut storage {
             storage.watch(&mut setup, frontend);
         }
+        setup.observed.append(&mut observed);
         frontend.tell(Progress::Began { run: &setup.id, suite: &setup.suite.name, on: &on });
         let done = stend_run::execute(setup, channel, &mut |update| frontend.tell(Progress::Update(update)));
         frontend.tell(Progress::Paused);
         match &done.run_file {
             Some(path) if done.error.is_none() && person_is_ready(path, control, frontend)? => {
                 setup = resumed(&path.to_string_lossy(), order, frontend)?;
+                observed = observe::begin(order, &setup, across, false, frontend)?;
             }
             Some(path) => match done.cut {
                 Some(cut) => {
@@ -50,6 +55,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
                     place.wait_until_it_answers(frontend)?;
                     let returned = Some(Returned { cut, answered: stend_wire::now() });
                     setup = Setup { returned, ..resumed(&path.to_string_lossy(), order, frontend)? };
+                    observed = observe::begin(order, &setup, across, false, frontend)?;
                 }
                 None => break done,
             },

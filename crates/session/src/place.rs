@@ -81,10 +81,14 @@ impl Place {
 
     /// The host with the drives, by `--storage`; `None`: there is no other.
     pub(crate) fn storage(given: &Hosts) -> Result<Option<Place>> {
-        let Some(given) = &given.storage else { return Ok(None) };
-        match given.strip_prefix(FAR) {
-            Some(host) => Remote::new(host).map(Place::Far).map(Some),
-            None => Ok(Some(Place::Lab(given.clone()))),
+        given.storage.as_deref().map(Place::beside).transpose()
+    }
+
+    /// A host beside the one that is measured: `ssh:HOST`, or a machine of the lab by its name.
+    pub(crate) fn beside(name: &str) -> Result<Place> {
+        match name.strip_prefix(FAR) {
+            Some(host) => Remote::new(host).map(Place::Far),
+            None => Ok(Place::Lab(name.to_string())),
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn setup(
         started_unix: now.as_secs() as i64,
         resume: None,
         stand,
-        storage: None,
+        observed: Vec::new(),
         returned: None,
         one_block: false,
     })
@@ -98,7 +98,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
-        storage: None,
+        observed: Vec::new(),
         returned: None,
         one_block: false,
     })

@@ -5,8 +5,8 @@ use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::place::{Hosts, Place};
 use stend_base::{Error, Kind, Result, say};
-use stend_record::{EventKind, StandText};
-use stend_run::Setup;
+use stend_record::{EventKind, HostId, Role, StandText};
+use stend_run::{ObservedHost, Setup};
 use stend_spec::stand::Side;
 use stend_wire::{StandAnswer, StandFile, StandOrder};
 
@@ -138,11 +138,12 @@ impl Storage {
     pub(crate) fn watch(&mut self, setup: &mut Setup, frontend: &Frontend) {
         // Both words are one: it is never this machine.
         let name = self.host.name().en;
-        let mut storage = stend_run::Storage::new(&name, std::mem::take(&mut self.done));
-        if let Err(error) = storage.watch(self.host.reach(frontend), self.handed_out.clone()) {
+        let done = std::mem::take(&mut self.done);
+        let mut storage = ObservedHost::new(HostId::STORAGE, Role::Storage, &name, done);
+        if let Err(error) = storage.watch(self.host.reach(frontend), Some(self.handed_out.clone())) {
             frontend.note(stend_run::unwatched(&name, &error.message));
         }
-        setup.storage = Some(storage);
+        setup.observed.push(storage);
     }
 
     /// Takes it down, unless it was up before.

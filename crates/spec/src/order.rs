@@ -37,6 +37,9 @@ pub struct Order {
     /// The host with the drives of a stand of two hosts, as `--storage` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
+    /// Hosts that are watched while it is measured, each as `--observe` has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observe: Vec<String>,
     /// What may be written and executed.
     #[serde(skip_serializing_if = "is_nothing")]
     pub permission: Permission,

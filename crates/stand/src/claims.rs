@@ -7,7 +7,7 @@ use crate::owner::{self, Note, Owner};
 use crate::roots::Roots;
 use crate::{identity, permission};
 use std::time::Duration;
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_record::Refusal;
 use stend_sys::Claim;
 use stend_sys::claim::{DeviceRequest, Lease, NotClaimed, OwnDirectory};

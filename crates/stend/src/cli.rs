@@ -66,6 +66,7 @@ pub fn command(lang: Lang) -> Command {
             import::import(lang),
             inspect(lang),
             doctor(lang),
+            hosts_verb(lang),
             stand::stand(lang),
             stand::stands(lang),
             lab::lab(lang),
@@ -223,13 +224,13 @@ fn inspect(lang: Lang) -> Command {
         "what a target is, who uses it, and whether it is safe to write; without a target all drives of this host and what is built on them",
         "что это за объект, кто им пользуется и можно ли на него писать; без объекта — все накопители машины и то, что на них построено"
     );
-    let examples = "stend inspect\nstend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
+    let examples = "stend inspect\nstend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect --ssh db1 --ssh db2\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
     let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентичность");
     let quick = say!(
         "do not ask drives for their health and temperature",
         "не спрашивать накопители о состоянии и температуре"
     );
-    let arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang)];
+    let arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang), hosts(lang)];
     verb("inspect", about, examples, "PATH", arguments, lang)
 }
 
@@ -238,9 +239,34 @@ fn doctor(lang: Lang) -> Command {
         "whether this machine can measure, and the one command that cures what it cannot",
         "пригодна ли машина для измерений, и команда против каждого препятствия"
     );
-    let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --json";
+    let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --ssh db1 --ssh db2\nstend doctor --json";
     let on = say!("also look at this target", "осмотреть и этот объект");
-    verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang)], lang)
+    verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang), hosts(lang)], lang)
+}
+
+/// Hosts that are looked at instead of this one.
+fn hosts(lang: Lang) -> Arg {
+    let ssh = say!(
+        "look at this host instead, as `ssh` knows it; several hosts: several times, all at once",
+        "осмотреть эту машину, известную `ssh`, а не свою; несколько машин — несколько раз, все сразу"
+    );
+    option("ssh", "HOST", ssh, lang).action(ArgAction::Append)
+}
+
+/// Copies of this program on other hosts.
+fn hosts_verb(lang: Lang) -> Command {
+    let about = say!(
+        "other hosts that `--ssh` and `--observe` have used",
+        "другие машины, на которых работали `--ssh` и `--observe`"
+    );
+    let clean = say!(
+        "remove the copies of this program from hosts; a run that goes on there is not disturbed",
+        "убрать с машин копии этой программы; идущему там прогону это не мешает"
+    );
+    let host = say!("the host, as `ssh` knows it", "машина, известная `ssh`");
+    let host = positional("HOST", host, lang).num_args(1..);
+    let clean = verb("clean", clean, "stend hosts clean db1 db2", "HOST", vec![host], lang);
+    verb("hosts", about, "stend hosts clean db1 db2", "", Vec::new(), lang).subcommand_required(true).subcommand(clean)
 }
 
 /// Clap has a verb of this name, whose own words are English in both languages.

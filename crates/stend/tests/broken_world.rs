@@ -272,6 +272,8 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
     match verb {
         // `a_soft_stop_keeps_what_was_measured_and_cleans_up`, `sigterm_ends_the_verb_that_waits_for_a_run_and_not_the_run`
         "run" | "stop" => Vec::new(),
+        // Prints notes and no result.
+        "hosts" => Vec::new(),
         "audit" => vec!["audit", table],
         "compare" => vec!["compare", "last", "R-20261121T213000Z-aaaa"],
         "completions" => vec!["completions", "bash"],
@@ -284,7 +286,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "rm" => vec!["rm", "last", "--yes"],
         "show" | "watch" => vec![verb, "last"],
         "stand" => vec!["stand", "status"],
-        "doctor" | "list" | "suites" => vec![verb],
+        "doctor" | "list" | "stands" | "suites" => vec![verb],
         other => panic!("with which words does `{other}` print something?"),
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use stend_record::Role;
 
 /// A host: a server of SSH in a mount namespace in which the home of this user is another one, and an `ssh` that finds it as `far`.
 struct Far {
@@ -43,7 +44,7 @@ impl Far {
         scratch.file(
             "config",
             &format!(
-                "Host far\n  HostName 127.0.0.1\n  Port {port}\n  User root\n  IdentityFile {}\n  IdentitiesOnly yes\n  IdentityAgent none\n  \
+                "Host far second\n  HostName 127.0.0.1\n  Port {port}\n  User root\n  IdentityFile {}\n  IdentitiesOnly yes\n  IdentityAgent none\n  \
                  UserKnownHostsFile {}\n  StrictHostKeyChecking yes\nHost closed\n  HostName 127.0.0.1\n  Port 1\n",
                 at("key"),
                 at("known")
@@ -131,6 +132,69 @@ fn a_run_on_another_host_brings_the_program_there_once_and_leaves_nothing_else()
     assert_eq!(far.programs(), programs);
     assert_eq!(leftovers(&target), [""; 0]);
     eventually("its worker has ended", Duration::from_secs(20), || far.workers().is_empty());
+}
+
+#[test]
+fn hosts_are_looked_at_side_by_side_and_cleaned() {
+    let Some(far) = Far::start("hosts_are_looked_at_side_by_side") else { return };
+    let (said, told) = expect_exit(&mut far.stend(&["doctor", "--ssh", "far", "--ssh", "closed"]), 8);
+    assert!(said.starts_with("host") && said.contains("closed  ✖ no answer"), "{said}");
+    assert!(
+        said.lines().any(|line| line.starts_with("far ")) && told.contains("no answer from closed"),
+        "{said} {told}"
+    );
+    let target = far.scratch.directory("target");
+    let (said, _) = expect_exit(&mut far.stend(&["inspect", &target, "--ssh", "far", "--ssh", "second", "--json"]), 0);
+    let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    for (at, host) in ["far", "second"].into_iter().enumerate() {
+        assert_eq!(said["hosts"][at]["host"], host);
+        assert_eq!(said["hosts"][at]["target"]["path"], target.as_str());
+    }
+    let (said, _) = expect_exit(&mut far.stend(&["inspect", "--quick", "--ssh", "far"]), 0);
+    assert!(said.starts_with("── far\n"), "{said}");
+    assert_eq!(far.programs().len(), 1);
+    std::fs::write(far.scratch.join("cache/stend/mine"), "").expect("a file");
+    let (_, told) = expect_exit(&mut far.stend(&["hosts", "clean", "far"]), 0);
+    assert!(told.contains("`far`: cleaned") && far.programs().is_empty(), "{told}");
+    assert!(far.scratch.join("cache/stend/mine").exists());
+    expect_exit(&mut far.stend(&["hosts", "clean", "far", "closed"]), 8);
+}
+
+/// Three blocks of two seconds.
+const WATCHED: &str = "suite: watched\ndefaults: {ramp: 0s, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 3}\n\
+    cases: [{name: mix, streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 2}]}]\n";
+
+#[test]
+fn hosts_that_are_watched_beside_a_run_are_in_its_result_and_a_lost_one_ends_no_run() {
+    let Some(far) = Far::start("hosts_that_are_watched_beside_a_run") else { return };
+    let (suite, target) = (far.scratch.file("watched.yaml", WATCHED), far.scratch.directory("target"));
+    let name = far.scratch.join("r.stend").to_string_lossy().into_owned();
+    let paths = format!("ssh:second={target}");
+    let words = ["run", &suite, "--on", &target, "--observe", "ssh:far", "--observe", &paths, "--progress", "none"];
+    let words = [&words[..], &["-o", &name]].concat();
+    let mut run = Running::new(&mut far.stend(&words));
+    eventually("a trial has ended", Duration::from_secs(60), || measured(Path::new(&name)));
+    // One of the two is lost; which, is not known.
+    let workers = far.workers();
+    assert_eq!(workers.len(), 2, "{workers:?}");
+    tool(&["kill", "-KILL", &workers[0].to_string()]);
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(0));
+    let record = stend_record::store::read(Path::new(&name)).expect("a run file");
+    let hosts: Vec<_> =
+        record.hosts().iter().map(|host| (host.name.as_str(), host.role, host.samples.is_empty())).collect();
+    let [load, first, second] = hosts[..] else { panic!("{hosts:?}") };
+    assert_eq!([load.1, first.1, second.1], [Role::Load, Role::Observe, Role::Observe]);
+    assert!((first.0, second.0) == ("far", "second") && !first.2 && !second.2, "{hosts:?}");
+    assert!(record.trials.len() == 3 && record.trials.iter().all(|trial| trial.outcome.is_some()));
+    let found = show_json(&far.scratch, Path::new(&name));
+    let caveats = found["caveats"].to_string();
+    assert_eq!(caveats.matches("was not watched to the end").count(), 1, "{caveats}");
+    // One that cannot be reached is told before anything is measured.
+    let other = far.scratch.join("other.stend");
+    let (_, told) = expect_exit(far.stend(&words[..4]).args(["--observe", "ssh:closed", "-o"]).arg(&other), 8);
+    assert!(told.contains("`closed` cannot be watched") && told.contains("without `--observe`"), "{told}");
+    assert!(!other.exists() && leftovers(&target) == [""; 0]);
+    eventually("its workers have ended", Duration::from_secs(20), || far.workers().is_empty());
 }
 
 #[test]

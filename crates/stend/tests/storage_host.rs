@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use stend_analyse::findings::{CheckResult, CheckStatus};
-use stend_record::{EventKind, RunRecord, RunState};
-use stend_run::{Setup, Storage};
+use stend_record::{EventKind, HostId, Role, RunRecord, RunState};
+use stend_run::{ObservedHost, Setup};
 use stend_spec::permission::Permission;
 use stend_wire::{FromHost, Host, Reply, Request, Watch};
 
@@ -25,14 +25,14 @@ fn worker(scratch: &Scratch) -> Host {
 }
 
 /// A storage host that hands out a directory and is watched.
-fn watched(host: Host, scratch: &Scratch) -> Storage {
-    let mut storage = Storage::new("array1", Vec::new());
-    storage.watch(Ok(host), vec![scratch.directory("data")]).expect("a storage host");
+fn watched(host: Host, scratch: &Scratch) -> ObservedHost {
+    let mut storage = ObservedHost::new(HostId::STORAGE, Role::Storage, "array1", Vec::new());
+    storage.watch(Ok(host), Some(vec![scratch.directory("data")])).expect("a storage host");
     storage
 }
 
 /// Runs the suite on a directory; `now_and_then` is called about four times a second.
-fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRecord)) -> RunRecord {
+fn run(scratch: &Scratch, observed: Vec<ObservedHost>, now_and_then: &mut dyn FnMut(&RunRecord)) -> RunRecord {
     let (channel, _stopper) = stend_run::channel();
     let file = scratch.join("r.stend");
     let setup = Setup {
@@ -57,7 +57,7 @@ fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRec
         started_unix: 0,
         resume: None,
         stand: None,
-        storage: Some(storage),
+        observed,
         power: None,
         returned: None,
         one_block: false,
@@ -89,9 +89,9 @@ fn a_worker_watches_what_it_is_told_and_reads_at_once_when_a_trial_begins_or_end
     // So rarely that all but the first one are asked for.
     let sample_every = stend_base::Nanos::secs(3600);
     let missing = scratch.join("missing").to_string_lossy().into_owned();
-    host.send(&Request::Watch(Watch { targets: vec![missing], sample_every }));
+    host.send(&Request::Watch(Watch { targets: Some(vec![missing]), sample_every }));
     assert!(matches!(next(), Reply::Failed(_)));
-    host.send(&Request::Watch(Watch { targets: vec![scratch.directory("data")], sample_every }));
+    host.send(&Request::Watch(Watch { targets: Some(vec![scratch.directory("data")]), sample_every }));
     let (mut below, mut samples) = (None, Vec::new());
     while below.is_none() || samples.is_empty() {
         match next() {
@@ -118,7 +118,7 @@ fn a_worker_watches_what_it_is_told_and_reads_at_once_when_a_trial_begins_or_end
 fn bytes_are_counted_at_the_drives_of_the_storage_host() {
     let scratch = Scratch::new();
     let storage = watched(worker(&scratch), &scratch);
-    let record = run(&scratch, storage, &mut |_| {});
+    let record = run(&scratch, vec![storage], &mut |_| {});
     assert_eq!(record.state, RunState::Complete);
     let storage = record.storage().expect("a storage host");
     assert_eq!((storage.name.as_str(), storage.targets.len()), ("array1", 1));
@@ -138,7 +138,7 @@ fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_ma
     let pid = rustix::process::Pid::from_raw(host.pid().expect("its own process") as i32).expect("a process");
     let storage = watched(host, &scratch);
     let mut killed = false;
-    let record = run(&scratch, storage, &mut |so_far| {
+    let record = run(&scratch, vec![storage], &mut |so_far| {
         if !killed && so_far.trials.first().is_some_and(|trial| trial.outcome.is_some()) {
             killed = true;
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");

@@ -48,7 +48,7 @@ fn run(script: &str) -> String {
 #[test]
 fn the_first_disk_is_measured_as_the_tutorial_says() {
     let stdout = run(&script(&page("first-disk.md"), &["sh"]));
-    assert!(stdout.contains("Nothing was changed.") && stdout.contains("Gate `expect` passed"), "{stdout}");
+    assert!(stdout.contains("Nothing was changed.") && stdout.contains("Limits met: 2 of 2."), "{stdout}");
 }
 
 #[test]

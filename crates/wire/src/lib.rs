@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 pub mod link;
+mod look;
 pub mod protocol;
 mod remote;
 
 pub use link::{Clock, FromHost, Host, SILENCE};
+pub use look::{Look, Seen};
 pub use protocol::{
     Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, Watch,
 };

@@ -1,6 +1,7 @@
 //! What coordinator and worker say to each other. Both ends are the same build, so messages need no
 //! compatibility: a hello with magic and version, then frames of `u32` length and postcard.
 
+use crate::look::{Look, Seen};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
@@ -91,6 +92,8 @@ pub enum Request {
     Watch(Watch),
     /// Read it once more now: a trial begins or ends.
     Mark,
+    /// Look at this host, where no run follows. Changes nothing.
+    Look(Look),
     /// Say what the clock shows; answered at once.
     Clock,
     /// End whatever I/O is going on, keep what was measured.
@@ -174,8 +177,8 @@ pub struct Inspect {
 /// What to watch beside a host that is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Paths of what this host hands out to that one.
-    pub targets: Vec<String>,
+    /// Paths of what this host hands out to that one; `None`: every drive that it has.
+    pub targets: Option<Vec<String>>,
     /// Time between telemetry samples.
     pub sample_every: Nanos,
 }
@@ -235,6 +238,8 @@ pub enum Reply {
     Rehearsed(Rehearsal),
     /// Answer to `Stand`.
     Stand(Box<StandAnswer>),
+    /// Answer to `Look`.
+    Seen(Box<Seen>),
     /// Answer to `Clock`: CLOCK_MONOTONIC.
     Clock(Nanos),
     /// Answer to `Watch`; samples follow, and one more after each `Mark`.

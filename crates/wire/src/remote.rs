@@ -172,6 +172,16 @@ impl Remote {
         }
     }
 
+    /// Removes every copy of this program there, of whatever build; one that runs goes on.
+    ///
+    /// Errors: `HostLost` if it cannot be reached, with what `ssh` says.
+    pub fn clean(&self) -> Result<()> {
+        // What else somebody put there stays.
+        let script = format!("{PLACE}; test ! -d \"$d\" || {{ find \"$d\" -xdev -type f -delete; rmdir -- \"$d\"; }}");
+        let (status, _, complaint) = self.say(&script, None)?;
+        if status.success() { Ok(()) } else { Err(self.unreachable(&complaint)) }
+    }
+
     /// Executes a script there, and returns how it ended, what it printed and what it complained of.
     fn say(&self, script: &str, input: Option<File>) -> Result<(ExitStatus, String, String)> {
         let mut command = self.command(script);

@@ -6,6 +6,7 @@ mod books;
 mod calibrate;
 mod faults;
 mod inventory;
+mod look;
 mod outbox;
 mod ready;
 mod replay;

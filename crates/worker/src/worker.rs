@@ -6,6 +6,7 @@
 use crate::books;
 use crate::calibrate;
 use crate::faults::{self, Begin};
+use crate::look;
 use crate::outbox::Outbox;
 use crate::ready::{self, Ready, out_of_order};
 use crate::replay::Replay;
@@ -191,6 +192,7 @@ impl Session {
                 }
                 self.outbox.send(Reply::Released);
             }
+            Request::Look(what) => self.outbox.send(Reply::Seen(Box::new(look::look(&what, &self.outbox)?))),
             Request::Watch(watch) => self.watch(&watch)?,
             Request::Mark => self.watching.iter().for_each(Telemetry::mark),
             // Done when they came, see `take_requests`.
@@ -377,7 +379,10 @@ impl Session {
 
     /// Reads telemetry of this host from now on, of a host that is not the one that is measured.
     fn watch(&mut self, watch: &Watch) -> Result<()> {
-        let targets = stend_stand::inspect_all(&watch.targets)?;
+        let targets = match &watch.targets {
+            Some(targets) => stend_stand::inspect_all(targets)?,
+            None => crate::inventory::drives()?,
+        };
         // Before any sample: those are nobody's until it is known whose they are.
         self.outbox.send(Reply::Watched { host: Box::new(stend_stand::host_facts()), targets: targets.clone() });
         self.watching = Some(Telemetry::start(&targets, 0, watch.sample_every, &self.outbox)?);

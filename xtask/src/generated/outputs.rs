@@ -6,7 +6,7 @@ use crate::tree::Source;
 use serde_json::json;
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 16] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 17] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
@@ -19,6 +19,12 @@ const DOCUMENTS: [(&str, &str, &str, &str); 16] = [
     ("stand-status", "`stend stand status --json`", "crates/report/src/stands.rs", "Statuses"),
     ("stand-up", "`stend stand up --json`", "crates/report/src/stands.rs", "Up"),
     ("checkup", "`stend doctor --json`", "crates/report/src/machine.rs", "Document"),
+    (
+        "hosts",
+        "`stend doctor --ssh … --json` and `stend inspect --ssh … --json`",
+        "crates/report/src/machine.rs",
+        "Hosts",
+    ),
     ("error", "what fails with `--json`, on the standard error", "crates/report/src/machine.rs", "Failure"),
     ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),
     ("inventory", "`stend inspect --json` without a target", "crates/record/src/inventory.rs", "Inventory"),

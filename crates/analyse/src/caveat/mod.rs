@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use stend_base::{Nanos, Say, Share};
 use stend_plan::{Case, Plan};
 use stend_record::targets::drives;
-use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
+use stend_record::{Aftermath, Crash, EngineFacts, EventKind, HostId, Role, RunRecord, RunState};
 use stend_spec::workload::Pages;
 
 /// Every caveat that applies, most serious first.
@@ -106,19 +106,27 @@ fn never_written(run: &RunRecord) -> Option<Caveat> {
     (share > NEVER_WRITTEN).then_some(Caveat::NeverWritten { share: Share(share) })
 }
 
-/// What is known of the storage host: that it was not watched first.
+/// What is known of hosts beside the one that is measured: that they were not watched first.
 fn storage(run: &RunRecord) -> Vec<Caveat> {
-    let unwatched = run.events.iter().rev().find_map(|event| match &event.kind {
-        EventKind::Unwatched { why } => {
-            Some(Caveat::StorageUnwatched { host: run.name_of(event.host).to_string(), why: why.clone() })
-        }
-        _ => None,
-    });
+    let storage = unwatched(run, Role::Storage).map(|(host, why)| Caveat::StorageUnwatched { host, why });
     let watched = run.storage().map(|storage| Caveat::StorageWatched {
         host: storage.name.clone(),
         drives: drives(&storage.targets).len() as u32,
     });
-    unwatched.into_iter().chain(watched).collect()
+    let observed = unwatched(run, Role::Observe).map(|(host, why)| Caveat::HostUnwatched { host, why });
+    storage.chain(watched).chain(observed).collect()
+}
+
+/// Hosts of this role that were not watched to the end, each with the last reason.
+fn unwatched(run: &RunRecord, role: Role) -> impl Iterator<Item = (String, Say)> {
+    let hosts = (0..).map(HostId).zip(run.hosts()).filter(move |(_, host)| host.role == role);
+    hosts.filter_map(|(id, host)| {
+        let why = run.events.iter().rev().find_map(|event| match &event.kind {
+            EventKind::Unwatched { why } if event.host == id => Some(why.clone()),
+            _ => None,
+        })?;
+        Some((host.name.clone(), why))
+    })
 }
 
 fn left_out(cases: &[CaseFinding]) -> Option<Caveat> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::analyse;
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
-use stend_record::{Event, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
+use stend_record::{Entry, Event, HostId, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::arm::Switch;
 use stend_spec::external::Difference;
 use stend_spec::workload::{Backend, Engine, Mix, Pages, Sync};
@@ -60,6 +60,23 @@ fn a_run_in_which_nothing_was_moved_says_so_first() {
     assert_eq!(nowhere, [Caveat::NoStorage { what: "/dev/null".into(), cases: Vec::new() }]);
     let null = after(|r| r.header.inputs.suite.cases.iter_mut().for_each(|case| case.backend = Backend::Null));
     assert_eq!(null, [Caveat::NoStorage { what: "backend: none".into(), cases: Vec::new() }]);
+}
+
+#[test]
+fn each_watched_host_that_was_lost_is_named_with_its_last_reason() {
+    let mut record = crate::fixture::watching(run().trial(0).done().record(), |_, _| {});
+    let slugs = |record: &RunRecord| {
+        let caveats = crate::analyse(record).unwrap().caveats;
+        caveats.iter().map(|caveat| (caveat.slug(), caveat.say().en)).collect::<Vec<_>>()
+    };
+    assert!(slugs(&record).iter().all(|(slug, _)| *slug != "host-unwatched"));
+    for why in ["the line was cut", "the worker ended"] {
+        let kind = EventKind::Unwatched { why: Say::same(why) };
+        record.apply(Entry::Event(Event { at: Nanos::secs(2), host: HostId(1), kind }));
+    }
+    let told: Vec<_> = slugs(&record).into_iter().filter(|(slug, _)| slug.contains("unwatched")).collect();
+    let text = "The host `switch1` was not watched to the end: the worker ended.".to_string();
+    assert_eq!(told, [("host-unwatched".to_string(), text)]);
 }
 
 #[test]
@@ -288,6 +305,9 @@ fn every() -> Vec<Caveat> {
         Caveat::StorageWatched { host: "array1".into(), drives: 6 },
         Caveat::StorageUnwatched {
             host: "array1".into(), why: say!("the worker ended", "исполнитель завершился")
+        },
+        Caveat::HostUnwatched {
+            host: "switch1".into(), why: say!("the worker ended", "исполнитель завершился")
         },
         Caveat::Fuse { file_system: "fuse.mergerfs".into() },
         Caveat::Overlay,

@@ -90,6 +90,7 @@ impl Caveat {
             Caveat::OverFabric { device, transport } => target::over_fabric(device, transport),
             Caveat::StorageWatched { host, drives } => target::storage_watched(host, *drives),
             Caveat::StorageUnwatched { host, why } => target::storage_unwatched(host, why),
+            Caveat::HostUnwatched { host, why } => target::host_unwatched(host, why),
             Caveat::Fuse { file_system } => target::fuse(file_system),
             Caveat::Overlay => target::overlay(),
             Caveat::CopyOnWrite { file_system } => target::copy_on_write(file_system),

@@ -151,6 +151,23 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
 }
 
 #[test]
+fn a_watched_host_has_a_chart_of_its_own_and_is_no_storage_host() {
+    let record = crate::fixture::watching(run().trial(0).done().record(), |_, sample| {
+        let busy_ns = sample.at.0 / 2;
+        sample.disks.iter_mut().for_each(|disk| disk.busy_ns = busy_ns);
+    });
+    let findings = analyse(&record).unwrap();
+    let chart = findings.charts.iter().find(|c| c.id == "resources-host-1").unwrap();
+    assert_eq!(
+        (chart.title.en.as_str(), chart.title.ru.as_str()),
+        ("`switch1` during each case", "`switch1` во время каждого случая")
+    );
+    assert!(chart.panes[0].series[0].points[0].y.is_some_and(|share| (share - 0.5).abs() < 1e-6));
+    assert!(record.storage().is_none() && findings.charts.iter().all(|c| c.id != "resources-storage"));
+    assert!(findings.caveats.is_empty() || findings.caveats.iter().all(|caveat| caveat.slug() != "host-unwatched"));
+}
+
+#[test]
 fn what_the_storage_host_gave_has_a_chart_of_its_own() {
     let mut record = crate::fixture::over_storage(run().trial(0).done().record());
     for sample in &mut record.storage_mut().unwrap().samples {

@@ -94,6 +94,7 @@ pub fn of_run(
 ) -> Vec<Chart> {
     let mut charts: Vec<Chart> = resources::chart(&run.load().samples, trials, cases).into_iter().collect();
     charts.extend(run.storage().and_then(|storage| resources::of_storage(storage, trials, cases)));
+    charts.extend(run.observed().filter_map(|(id, host)| resources::of_observed(id, host, trials, cases)));
     charts.extend(overview::chart(run, start, end).map(caps::merged));
     charts
 }

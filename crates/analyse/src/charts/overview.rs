@@ -69,11 +69,11 @@ fn cpus(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
 /// Temperature of each drive that tells one, at most six: the hottest, and how hot it was.
 fn temperatures(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
     let mut of: Vec<(String, Option<i64>, Vec<Point>)> = Vec::new();
-    for host in [Some(run.load()), run.storage()].into_iter().flatten() {
+    for host in run.hosts() {
         let readings = host.samples.iter().filter_map(|s| Some((s.at, s.parts.as_ref()?)));
         for (at, reading) in readings.flat_map(|(at, parts)| parts.temperatures.iter().map(move |t| (at, t))) {
             let name = match host.role {
-                Role::Storage => format!("{}: {}", host.name, reading.device),
+                Role::Storage | Role::Observe => format!("{}: {}", host.name, reading.device),
                 Role::Load => reading.device.clone(),
             };
             let y = Some(reading.milli_celsius as f64 / 1e3);

@@ -9,7 +9,7 @@ use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::sample::{NetworkCounters, Pressure};
 use stend_record::targets::drives;
-use stend_record::{HostRecord, Sample};
+use stend_record::{HostId, HostRecord, Sample};
 
 /// Most cases; beyond, neighbours could not be told apart.
 const CASES_MAX: usize = 200;
@@ -26,11 +26,31 @@ type Direction = fn(&NetworkCounters) -> u64;
 
 /// The same of the storage host, with how busy its drives were. `None` without samples inside the load of any case.
 pub fn of_storage(storage: &HostRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
-    let chart = chart(&storage.samples, trials, cases)?;
     let name = &storage.name;
+    let title = say!(
+        "What each case took from the storage host `{name}`",
+        "Что каждый случай взял у машины с накопителями `{name}`"
+    );
+    with_drives(("resources-storage".to_string(), title), storage, trials, cases)
+}
+
+/// The same of a host that the user had watched, and what else it did then.
+pub fn of_observed(id: HostId, host: &HostRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+    let name = &host.name;
+    let title = say!("`{name}` during each case", "`{name}` во время каждого случая");
+    with_drives((format!("resources-host-{}", id.0), title), host, trials, cases)
+}
+
+fn with_drives(
+    (id, title): (String, Say),
+    host: &HostRecord,
+    trials: &[CaseTrials<'_>],
+    cases: &[CaseFinding],
+) -> Option<Chart> {
+    let chart = chart(&host.samples, trials, cases)?;
     let shown = &trials[..trials.len().min(CASES_MAX)];
-    let loads: Vec<Vec<Load>> = shown.iter().map(|case| loads(&storage.samples, case)).collect();
-    let drives: Vec<&str> = drives(&storage.targets).iter().map(|drive| drive.name.as_str()).collect();
+    let loads: Vec<Vec<Load>> = shown.iter().map(|case| loads(&host.samples, case)).collect();
+    let drives: Vec<&str> = drives(&host.targets).iter().map(|drive| drive.name.as_str()).collect();
     let line = |name: Say, variant: u8, of: fn(&[f64]) -> f64| {
         let at = |(i, loads): (usize, &Vec<Load>)| {
             let busy: Option<Vec<f64>> = drives.iter().map(|drive| drive_busy(loads, drive)).collect();
@@ -48,15 +68,7 @@ pub fn of_storage(storage: &HostRecord, trials: &[CaseTrials<'_>], cases: &[Case
     });
     let y =
         Axis::new(say!("share of time with I/O", "доля времени с операциями"), Scale::Linear, Unit::Share, 0.0, 1.0);
-    Some(Chart {
-        id: "resources-storage".to_string(),
-        title: say!(
-            "What each case took from the storage host `{name}`",
-            "Что каждый случай взял у машины с накопителями `{name}`"
-        ),
-        panes: pane(y, vec![busiest, mean]).into_iter().chain(chart.panes).collect(),
-        ..chart
-    })
+    Some(Chart { id, title, panes: pane(y, vec![busiest, mean]).into_iter().chain(chart.panes).collect(), ..chart })
 }
 
 /// Share of the time of loads in which a drive had something to do.

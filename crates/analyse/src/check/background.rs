@@ -108,7 +108,7 @@ fn measured(found: &[Work], readings: usize) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{over_storage, run};
+    use crate::fixture::{over_storage, run, watching};
     use crate::trials::by_case;
 
     /// A check of a run in which the parts are as given in every reading but the third, where they are as given last.
@@ -175,6 +175,20 @@ mod tests {
         let mut unwatched = run().trial(0).done().record();
         crate::fixture::unwatched(&mut unwatched);
         assert_eq!(background(&unwatched, &by_case(&unwatched)[0]).status, CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn work_on_a_watched_host_fails_and_what_is_not_known_of_it_takes_nothing_away() {
+        let beside = |parts: Option<Parts>| {
+            let mut record = run().trial(0).done().record();
+            record.load_mut().samples.iter_mut().for_each(|sample| sample.parts = Some(Box::new(array("idle", None))));
+            let record = watching(record, |_, sample| sample.parts = parts.clone().map(Box::new));
+            let found = background(&record, &by_case(&record)[0]);
+            (found.status, found.measured.en)
+        };
+        let told = "switch1: md0: recover (in 6 of 6 readings)".to_string();
+        assert_eq!(beside(Some(array("recover", None))), (CheckStatus::Fail, told));
+        assert_eq!(beside(None), (CheckStatus::Pass, "nothing in 6 readings".into()));
     }
 
     #[test]

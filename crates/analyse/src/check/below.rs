@@ -7,7 +7,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, say};
 use stend_record::targets::drives;
-use stend_record::{Device, EventKind, Parts, RunRecord, Sample, TargetFacts};
+use stend_record::{Device, EventKind, HostId, HostRecord, Parts, Role, RunRecord, Sample, TargetFacts};
 
 /// Devices down to the drives, and the counters that were read of them.
 #[derive(Debug, Clone, Copy)]
@@ -36,15 +36,33 @@ impl<'a> Below<'a> {
             let host = Some(storage.name.as_str());
             return Some(Below { targets: &storage.targets, samples: &storage.samples, host });
         }
-        let unwatched = run.events.iter().find(|event| matches!(event.kind, EventKind::Unwatched { .. }))?;
-        Some(Below { targets: &[], samples: &[], host: Some(run.name_of(unwatched.host)) })
+        let storage = |id: HostId| run.hosts().get(id.index()).filter(|host| host.role == Role::Storage);
+        let unwatched = run.events.iter().filter(|event| matches!(event.kind, EventKind::Unwatched { .. }));
+        let host = unwatched.filter_map(|event| storage(event.host)).next()?;
+        Some(Below { targets: &[], samples: &[], host: Some(&host.name) })
     }
 
-    /// Judges what is below at each host, where there are two; the worse counts.
+    /// At the hosts that the user had watched.
+    fn observed(run: &'a RunRecord) -> impl Iterator<Item = Below<'a>> {
+        let below = |host: &'a HostRecord| {
+            let name = Some(host.name.as_str());
+            Below { targets: &host.targets, samples: &host.samples, host: name }
+        };
+        run.observed().map(move |(_, host)| below(host))
+    }
+
+    /// Judges what is below at each host, where there are several; the worst counts.
     pub fn at_each(run: &'a RunRecord, judge: impl Fn(&Below<'a>) -> CheckResult) -> CheckResult {
+        let storage = Below::there(run).into_iter().map(|below| (judge(&below), below.host));
+        let observed = Below::observed(run).map(|below| (judge(&below), below.host));
+        // Of a host that is watched besides what is not known takes nothing from what is known here; a caveat tells it.
+        let observed = observed.filter(|(found, _)| found.status != CheckStatus::NotMeasurable);
         let here = judge(&Below::here(run));
-        let Some((below, name)) = Below::there(run).and_then(|below| Some((below, below.host?))) else { return here };
-        let mut there = judge(&below);
+        storage.chain(observed).fold(here, |here, (there, host)| Below::worse(here, there, host.unwrap_or_default()))
+    }
+
+    /// Of what was found here and at the host of this name what counts.
+    fn worse(here: CheckResult, mut there: CheckResult, name: &str) -> CheckResult {
         let Say { en, ru } = &there.measured;
         there.measured = say!("{name}: {en}", "{name}: {ru}");
         match (weight(here.status), weight(there.status)) {

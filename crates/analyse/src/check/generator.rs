@@ -144,7 +144,7 @@ impl Shares {
         let most = percent(self.most());
         let Some(mean) = stend_stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) else { return most };
         let text = match t_interval::interval(&self.0) {
-            Some((low, high)) if mean > limit && low <= limit => {
+            Some((low, high)) if mean > limit && percent(mean) != format::percent(limit, lang) && low <= limit => {
                 pick(lang, "{m} (from {l} to {h})", "{m} (от {l} до {h})")
                     .replace("{l}", &percent(low.max(0.0)))
                     .replace("{h}", &percent(high))

@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(found.status, CheckStatus::Pass);
         assert_eq!(
             found.measured.en,
-            "eth0 at 50.0 % of its line rate, 0 packets dropped, 0.1 % of TCP segments sent again"
+            "eth0 at 50.0 % of its line rate, 0 packets dropped, 0.05 % of TCP segments sent again"
         );
     }
 

@@ -5,7 +5,7 @@ use super::{ArmCondition, Condition};
 use crate::findings::Findings;
 use crate::phrase::{both, method, pick};
 use stend_base::{Bytes, Nanos, Say, format, say};
-use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind, TrialOutcome};
+use stend_record::{ArmFacts, Device, HostFacts, HostRecord, RunRecord, TargetFacts, TargetKind, TrialOutcome};
 use stend_spec::workload::{Pages, Submit};
 
 /// Key, name and value of one circumstance of one run; the value is empty where it is not known.
@@ -75,6 +75,7 @@ fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
     items.extend(targets(&record.load().targets));
     items.extend(devices(&record.load().targets));
     items.extend(storage(record));
+    items.push(watched(record));
     items.extend(asked(record));
     items.extend(tool(record, findings));
     items
@@ -178,6 +179,16 @@ fn storage(record: &RunRecord) -> Vec<Item> {
         ("storage_write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
     ];
     items.into_iter().map(|(key, name, value)| (key, there(name), value)).collect()
+}
+
+/// The hosts that the user had watched.
+fn watched(record: &RunRecord) -> Item {
+    let one = |host: &HostRecord| {
+        let kernel = host.facts.as_ref().map(|facts| facts.kernel.as_str()).unwrap_or_default();
+        format!("{} ({kernel})", host.name)
+    };
+    let hosts: Vec<String> = record.observed().map(|(_, host)| one(host)).collect();
+    ("observed_hosts", say!("hosts watched besides", "машины под наблюдением"), Say::same(hosts.join(", ")))
 }
 
 /// `md, disk × 6`: equal neighbours are counted, as what a stack is made of comes in dozens.

@@ -222,6 +222,13 @@ pub enum Caveat {
         /// Why.
         why: Say,
     },
+    /// A host that the user wanted watched was not, or not to the end.
+    HostUnwatched {
+        /// As the user calls it.
+        host: String,
+        /// Why.
+        why: Say,
+    },
     /// A program serves the file system.
     Fuse {
         /// File system, e.g. `fuse.sshfs`.

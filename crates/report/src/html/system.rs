@@ -38,8 +38,14 @@ pub fn section(m: &mut Markup, page: &Page) {
         if let Some(storage) = page.run.storage() {
             let name = &storage.name;
             m.line("h3", "", &say!("Storage host {name}", "Машина с накопителями {name}"));
-            facts(m, &storage_rows(storage));
+            facts(m, &host_beside_rows(say!("Hands out", "Отдаёт"), storage));
             stack(m, &devices(&storage.targets));
+        }
+        for (_, host) in page.run.observed() {
+            let name = &host.name;
+            m.line("h3", "", &say!("Watched host {name}", "Машина под наблюдением {name}"));
+            facts(m, &host_beside_rows(say!("Watched there", "Что наблюдалось"), host));
+            stack(m, &devices(&host.targets));
         }
         m.line("h3", "", &say!("Load engine", "Генератор нагрузки"));
         facts(m, &engine_rows(page.run));
@@ -194,12 +200,12 @@ fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
     ]
 }
 
-/// The host, what it hands out, and how well its clock is known.
-fn storage_rows(storage: &HostRecord) -> Vec<(Say, Say)> {
-    let paths = storage.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
-    let mut rows = vec![(say!("Hands out", "Отдаёт"), Say::same(paths))];
-    rows.extend(storage.facts.iter().flat_map(host_rows));
-    rows.extend(storage.clock_uncertainty_ns.map(|off| {
+/// What of it is of interest, the host, and how well its clock is known.
+fn host_beside_rows(targets: Say, host: &HostRecord) -> Vec<(Say, Say)> {
+    let paths = host.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
+    let mut rows = vec![(targets, Say::same(paths))];
+    rows.extend(host.facts.iter().flat_map(host_rows));
+    rows.extend(host.clock_uncertainty_ns.map(|off| {
         let off = |lang| format!("± {}", format::latency(Nanos(off), lang));
         (say!("Clock known within", "Часы известны с точностью"), Say::both(off))
     }));

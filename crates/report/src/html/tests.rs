@@ -140,6 +140,22 @@ fn the_storage_host_of_a_stand_is_told_with_what_it_hands_out() {
 }
 
 #[test]
+fn a_watched_host_is_told_with_what_was_watched_there() {
+    let mut run = fixture::run();
+    let facts = Some(HostFacts { hostname: "sw".into(), kernel: "6.12.1".into(), ..HostFacts::default() });
+    let targets = run.load().targets.clone();
+    let info = HostInfo { name: "switch1".into(), role: Role::Observe, facts, targets, ..HostInfo::default() };
+    run.apply(Entry::Host { host: HostId(1), info: Box::new(info) });
+    let page = html(&fixture::findings(), &run, Lang::En);
+    assert_well_formed(&page);
+    for part in ["Watched host switch1", "Машина под наблюдением switch1", "Watched there", "6.12.1"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("Storage host"));
+}
+
+#[test]
 fn a_failed_check_takes_the_number_out_of_comparison() {
     let page = html(&fixture::findings(), &fixture::run(), Lang::En);
     assert_eq!(page.matches("<tbody class=\"void\">").count(), 1);

@@ -9,13 +9,20 @@ use stend_record::{Checkup, CheckupItem, Level};
 /// should be, then what is fine. Commands are never wrapped: they are there to be copied.
 pub fn doctor_text(checkup: &Checkup, lang: Lang, width: usize) -> String {
     let columns = width.clamp(super::WIDTH_MIN, super::WIDTH_MAX);
-    let of = |level: Level| checkup.items.iter().filter(move |item| item.level == level);
     let mut out = paragraph("", verdict(checkup).get(lang), columns);
-    let wrong = of(Level::Must).chain(of(Level::Warn));
-    wrong.for_each(|item| out.push_str(&one(item, lang, columns)));
+    out.push_str(&wrong(checkup, lang, columns));
     out.push('\n');
-    of(Level::Ok).for_each(|item| out.push_str(&paragraph("✔ ", item.found.get(lang), columns)));
+    of(checkup, Level::Ok).for_each(|item| out.push_str(&paragraph("✔ ", item.found.get(lang), columns)));
     out
+}
+
+fn of(checkup: &Checkup, level: Level) -> impl Iterator<Item = &CheckupItem> {
+    checkup.items.iter().filter(move |item| item.level == level)
+}
+
+/// What must or may be cured, worst first; empty if there is nothing.
+pub(super) fn wrong(checkup: &Checkup, lang: Lang, columns: usize) -> String {
+    of(checkup, Level::Must).chain(of(checkup, Level::Warn)).map(|item| one(item, lang, columns)).collect()
 }
 
 fn verdict(checkup: &Checkup) -> Say {

@@ -10,6 +10,7 @@ pub mod doctor;
 mod faults;
 pub mod gate;
 mod grid;
+pub mod hosts;
 pub mod inspect;
 pub mod inventory;
 mod layout;

@@ -7,7 +7,7 @@ use stend_analyse::Findings;
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::list;
 use stend_base::{Say, format, say};
-use stend_record::RunRecord;
+use stend_record::{Role, RunRecord};
 
 pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) -> Result<(), XlsxError> {
     page.widths(&[34.0, 90.0])?;
@@ -24,10 +24,13 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
     row(page, say!("command", "команда"), &run.header.command_line.join(" "))?;
     row(page, say!("seed", "зерно"), &run.header.inputs.seed.to_string())?;
     let storage = run.storage();
-    let hosts = [(say!("host", "машина"), run.load().facts.as_ref())];
-    let storage_name = say!("storage host", "машина с накопителями");
-    for (name, host) in hosts.into_iter().chain([(storage_name, storage.and_then(|storage| storage.facts.as_ref()))]) {
-        let Some(host) = host else { continue };
+    for host in run.hosts() {
+        let name = match host.role {
+            Role::Load => say!("host", "машина"),
+            Role::Storage => say!("storage host", "машина с накопителями"),
+            Role::Observe => say!("watched host", "машина под наблюдением"),
+        };
+        let Some(host) = &host.facts else { continue };
         row(page, name, &host.hostname)?;
         row(page, say!("kernel", "ядро"), &host.kernel)?;
         row(page, say!("system", "система"), &host.os)?;

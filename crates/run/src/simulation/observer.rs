@@ -2,11 +2,11 @@
 //! hosts arrive in any order. Decides nothing.
 
 use super::cable::Cable;
-use crate::storage::Storage;
+use crate::observed::ObservedHost;
 use std::collections::VecDeque;
 use stend_base::Nanos;
 use stend_base::random::Random;
-use stend_record::{HostFacts, Parts, Sample};
+use stend_record::{HostFacts, HostId, Parts, Role, Sample};
 use stend_wire::protocol::write_frame;
 use stend_wire::{Reply, Request};
 
@@ -29,16 +29,16 @@ pub struct Observer {
 
 impl Observer {
     /// One that is watched from now on, and what a run needs of it.
-    pub fn new(seed: u64, delay: Nanos, now: Nanos) -> (Observer, Storage) {
+    pub fn new(seed: u64, delay: Nanos, now: Nanos) -> (Observer, ObservedHost) {
         let (cable, host) = Cable::new();
         let facts = Box::new(HostFacts { hostname: "array".into(), ..HostFacts::default() });
         cable.put(&frame(&Reply::Watched { host: facts, targets: Vec::new() }));
-        let mut storage = Storage::new("array", Vec::new());
-        storage.watch(Ok(host), Vec::new()).expect("a host that is watched");
+        let mut array = ObservedHost::new(HostId::STORAGE, Role::Storage, "array", Vec::new());
+        array.watch(Ok(host), None).expect("a host that is watched");
         let mut random = Random::new(seed);
         let dies = (random.below(4) == 0).then(|| now + Nanos(random.below(Nanos::secs(20).0)));
         let (coming, said) = (VecDeque::new(), Vec::new());
-        (Observer { cable, random, delay, dies, next: now + EVERY, coming, told: 0, said }, storage)
+        (Observer { cable, random, delay, dies, next: now + EVERY, coming, told: 0, said }, array)
     }
 
     /// When it next does something.

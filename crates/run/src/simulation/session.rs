@@ -135,8 +135,8 @@ impl<'a> Driver<'a> {
             earlier.as_ref().map_or(0, |(record, _)| time.offset() as i64 - record.header.realtime_offset_ns);
         let mut setup = setup(scenario, place, host, earlier);
         let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, time.now()));
-        let (observer, storage) = watched.unzip();
-        setup.storage = storage;
+        let (observer, observed) = watched.unzip();
+        setup.observed.extend(observed);
         let off = Rc::new(Cell::new(false));
         let switch = Rc::clone(&off);
         let cut = Box::new(move || {
@@ -419,7 +419,7 @@ fn setup(
         started_unix: (EPOCH / 1_000_000_000) as i64,
         resume,
         stand: None,
-        storage: None,
+        observed: Vec::new(),
         power: None,
         returned: None,
         one_block: false,

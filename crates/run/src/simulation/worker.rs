@@ -282,6 +282,7 @@ pub fn name(request: &Request) -> &'static str {
         Request::Foresee(_) => "foresee",
         Request::Trial { .. } => "trial",
         Request::Stand(_) => "stand",
+        Request::Look(_) => "look",
         Request::Watch(_) => "watch",
         Request::Mark => "mark",
         Request::Clock => "clock",

@@ -12,6 +12,8 @@ pub const WORD: Limits<usize> = Limits { least: 1, most: 4096 };
 pub const SEVERAL: Limits<usize> = Limits { least: 0, most: 1000 };
 /// Stands of a campaign.
 pub const STANDS: Limits<usize> = Limits { least: 0, most: 100 };
+/// How many hosts are watched beside the one that is measured.
+pub const OBSERVED: Limits<usize> = Limits { least: 0, most: 64 };
 /// Time that a run may be given.
 pub const BUDGET: Limits<Nanos> = Limits { least: Nanos::SECOND, most: super::SPAN_MAX };
 
@@ -75,6 +77,12 @@ pub const ORDER: Mapping = Mapping {
             "absent",
             PATH,
             "The host with the drives of a stand of two hosts: `ssh:HOST`, or a machine of the lab that is up.",
+        ),
+        optional(
+            "observe",
+            "absent",
+            Shape::Several(&PATH, OBSERVED),
+            "Hosts that are watched while it is measured: `ssh:HOST`, or a machine of the lab that is up; `ssh:HOST=/srv/a,/srv/b` watches the drives below these paths, without paths all of them.",
         ),
         optional(
             "permission",

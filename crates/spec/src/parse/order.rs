@@ -35,12 +35,8 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let repeats = map.optional("repeats", |node, file| whole(node, file, BLOCKS))?;
     let time_budget = map.optional("time_budget", budget)?;
     let resume = map.optional("resume", path)?;
-    let of_suite = directory.is_some()
-        || traces.is_some()
-        || seed.is_some()
-        || engine.is_some()
-        || repeats.is_some()
-        || time_budget.is_some();
+    let asked = [directory.is_some(), traces.is_some(), seed.is_some(), engine.is_some(), repeats.is_some()];
+    let of_suite = asked.contains(&true) || time_budget.is_some();
     let stands =
         map.optional("stands", |node, file| several(node, file, known::STANDS, named_text))?.unwrap_or_default();
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
@@ -48,6 +44,7 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let lab = map.optional("lab", path)?;
     let ssh = map.optional("ssh", path)?;
     let storage = map.optional("storage", path)?;
+    let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
     let permission = map.optional("permission", permission)?.unwrap_or_default();
     let label = map.optional("label", label)?;
     let gate = map.optional("gate", named_text)?;
@@ -74,8 +71,22 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
             ));
         }
     };
-    let order =
-        Order { version, work, stands, rebuild, on, lab, ssh, storage, permission, label, gate, expect, output };
+    let order = Order {
+        version,
+        work,
+        stands,
+        rebuild,
+        on,
+        lab,
+        ssh,
+        storage,
+        observe,
+        permission,
+        label,
+        gate,
+        expect,
+        output,
+    };
     match misfit(&order) {
         Some(what) => contradiction(what),
         None => Ok(order),

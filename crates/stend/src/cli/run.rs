@@ -187,7 +187,7 @@ fn orders(lang: Lang) -> [Arg; 2] {
 }
 
 /// What an order says, so that nothing else does.
-const ORDERED: [&str; 21] = [
+const ORDERED: [&str; 22] = [
     "SUITE",
     "rw",
     "on",
@@ -196,6 +196,7 @@ const ORDERED: [&str; 21] = [
     "lab",
     "ssh",
     "storage",
+    "observe",
     "confirm",
     "overwrite-signature",
     "resume",
@@ -237,6 +238,10 @@ fn places(lang: Lang) -> Vec<Arg> {
         "for a stand with `across`: the host that has its drives and hands them out: `ssh:HOST`, or the name of a machine of the lab that is up",
         "для стенда с `across`: машина, у которой его накопители и которая их отдаёт: `ssh:HOST` или имя запущенной машины лаборатории"
     );
+    let observe = say!(
+        "also watch this host while it is measured: `ssh:HOST`, or the name of a machine of the lab that is up; all its drives, or those below paths (ssh:nas=/srv/a,/srv/b); several hosts: several times",
+        "наблюдать во время измерения ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми накопителями или за лежащими под путями (ssh:nas=/srv/a,/srv/b); несколько машин — несколько раз"
+    );
     let ssh = say!(
         "run on another host, as `ssh` knows it (root@db1); PATH is one of its drives or directories; this program is copied there once",
         "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз"
@@ -257,6 +262,7 @@ fn places(lang: Lang) -> Vec<Arg> {
         option("lab", "FILE|NAME", lab, lang),
         option("ssh", "HOST", ssh, lang).conflicts_with("lab"),
         option("storage", "NAME", storage, lang),
+        option("observe", "HOST", observe, lang).action(ArgAction::Append),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
     ]

@@ -1,12 +1,18 @@
 //! `stend doctor`: can this machine measure, and the one command that cures what it cannot. Changes nothing.
 
+use super::hosts;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Error, Kind, Result, say};
+use stend_wire::Look;
 
 /// Prints the checkup. An error of kind `Preflight` if something must be cured.
 pub fn doctor(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let checkup = stend_stand::doctor(arguments.get_one::<String>("on").map(String::as_str));
+    let on = arguments.get_one::<String>("on");
+    if let Some(done) = hosts::look(arguments, &Look::Checkup(on.cloned()), out) {
+        return done;
+    }
+    let checkup = stend_stand::doctor(on.map(String::as_str));
     let musts = checkup.musts();
     if out.json {
         out.result(&stend_report::doctor_json(&checkup))?;

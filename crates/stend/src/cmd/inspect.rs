@@ -1,15 +1,25 @@
 //! `stend inspect PATH`: what a target is, who uses it, and whether it is safe to write; without a path the storage of this host.
 //! Changes nothing.
 
+use super::hosts;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Result, say};
 use stend_record::TargetKind;
+use stend_wire::Look;
 
 /// Prints the facts of a target, or of all devices.
 pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let ask_drives = !arguments.get_flag("quick");
+    let what = match arguments.get_one::<String>("PATH") {
+        Some(path) => Look::Target(path.clone()),
+        None => Look::Inventory { ask_drives },
+    };
+    if let Some(done) = hosts::look(arguments, &what, out) {
+        return done;
+    }
     let Some(path) = arguments.get_one::<String>("PATH") else {
-        let inventory = stend_worker::inventory(!arguments.get_flag("quick"));
+        let inventory = stend_worker::inventory(ask_drives);
         return out.result(&match out.json {
             true => stend_report::inventory_json(&inventory),
             false => stend_report::inventory_text(&inventory, out.lang),

@@ -10,6 +10,7 @@ mod export_ios;
 mod frontend;
 mod gate;
 mod history;
+pub mod hosts;
 pub mod import;
 mod import_suite;
 pub mod inspect;

@@ -37,6 +37,7 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         lab: given("lab").cloned(),
         ssh: given("ssh").cloned(),
         storage: given("storage").cloned(),
+        observe: super::many(arguments, "observe"),
         permission: Permission {
             confirm: super::many(arguments, "confirm"),
             overwrite_signatures: super::many(arguments, "overwrite-signature"),

@@ -142,6 +142,20 @@ pub(super) fn storage_unwatched(host: &str, why: &Say) -> Words {
     }
 }
 
+pub(super) fn host_unwatched(host: &str, why: &Say) -> Words {
+    let Say { en, ru } = why;
+    Words {
+        text: say!(
+            "The host `{host}` was not watched to the end: {en}.",
+            "Наблюдение за машиной `{host}` прервалось: {ru}."
+        ),
+        advice: say!(
+            "The measured numbers stand; what happened on that host after this is unknown. Make sure that it can be reached during the whole run.",
+            "Измеренные числа верны; что было на той машине дальше, неизвестно. Обеспечьте связь с ней на весь прогон."
+        ),
+    }
+}
+
 pub(super) fn fuse(file_system: &str) -> Words {
     Words {
         text: say!(

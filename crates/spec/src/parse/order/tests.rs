@@ -28,6 +28,7 @@ fn of_suite() -> Order {
         lab: None,
         ssh: Some("root@db1".into()),
         storage: None,
+        observe: Vec::new(),
         permission: Permission {
             confirm: vec!["serial:X".into()],
             overwrite_signatures: vec!["ext4".into()],
@@ -72,6 +73,7 @@ fn what_is_serialised_is_what_is_read() {
         lab: Some("six-nvme".into()),
         ssh: None,
         storage: Some("ssh:array1".into()),
+        observe: vec!["ssh:switch1".into(), "ssh:nas=/srv/a,/srv/b".into()],
         ..of_suite()
     };
     for asked in [of_suite(), resumed, campaign] {

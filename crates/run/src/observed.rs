@@ -1,5 +1,5 @@
-//! The storage host of a stand of two hosts, watched while the client is measured: another worker, whose telemetry is kept beside
-//! that of the run. Must not end a run: without it the run says less, and nothing wrong.
+//! Hosts that are watched while another one is measured: the storage host of a stand of two hosts, and whatever the user names. Each has
+//! a worker, whose telemetry is kept beside that of the run. Must not end a run: without it the run says less, and nothing wrong.
 
 use crate::ahead::SAMPLE_EVERY;
 use crate::channel::lost;
@@ -19,8 +19,9 @@ const END_LIMIT: Duration = Duration::from_secs(5);
 /// What it has said, for the run file; and once why it will say no more.
 pub(crate) type Heard = (Vec<Entry>, Option<Say>);
 
-/// The storage host of a stand of two hosts.
-pub struct Storage {
+/// A host that is watched.
+pub struct ObservedHost {
+    id: HostId,
     info: HostInfo,
     /// What was done to it before the run, and that it is not watched if so.
     done: Vec<EventKind>,
@@ -38,23 +39,23 @@ struct Watched {
     over: bool,
 }
 
-impl Storage {
-    /// One to which this was done. It is not watched yet.
-    pub fn new(name: &str, done: Vec<EventKind>) -> Storage {
-        let info = HostInfo { name: name.to_string(), role: Role::Storage, ..HostInfo::default() };
-        Storage { info, done, watched: None }
+impl ObservedHost {
+    /// One to which this was done. It is not watched yet. `id` is its place among the hosts of the run.
+    pub fn new(id: HostId, role: Role, name: &str, done: Vec<EventKind>) -> ObservedHost {
+        let info = HostInfo { name: name.to_string(), role, ..HostInfo::default() };
+        ObservedHost { id, info, done, watched: None }
     }
 
-    /// Has its worker watch what lies below these paths, which the host hands out, and waits until it does. One that could not be
-    /// watched stays as it is, with the reason for the run file.
+    /// Has its worker watch what lies below these paths, or without any every drive of the host, and waits until it does. A host that
+    /// could not be watched stays as it is, with the reason for the run file.
     ///
     /// Errors: what keeps `host` from being reached, what the worker says against it, or `HostLost`.
-    pub fn watch(&mut self, host: Result<Host>, targets: Vec<String>) -> Result<()> {
+    pub fn watch(&mut self, host: Result<Host>, targets: Option<Vec<String>>) -> Result<()> {
         let watched = host.and_then(|host| self.begin(host, targets));
         watched.inspect_err(|error| self.done.push(EventKind::Unwatched { why: error.message.clone() }))
     }
 
-    fn begin(&mut self, mut host: Host, targets: Vec<String>) -> Result<()> {
+    fn begin(&mut self, mut host: Host, targets: Option<Vec<String>>) -> Result<()> {
         let (sender, from) = channel();
         host.listen(move |message| drop(sender.send(message)))?;
         host.send(&Request::Watch(Watch { targets, sample_every: SAMPLE_EVERY }));
@@ -77,8 +78,9 @@ impl Storage {
 
     /// What is known of it and was done to it, for the run file; `now` is when the run begins.
     pub(crate) fn known(&mut self, now: Nanos) -> Vec<Entry> {
-        let info = Entry::Host { host: HostId::STORAGE, info: Box::new(self.info.clone()) };
-        let done = std::mem::take(&mut self.done).into_iter().map(|kind| event(now, kind));
+        let (host, info) = (self.id, Box::new(self.info.clone()));
+        let done = std::mem::take(&mut self.done).into_iter().map(|kind| Entry::Event(Event { at: now, host, kind }));
+        let info = Entry::Host { host, info };
         [info].into_iter().chain(done).collect()
     }
 
@@ -95,7 +97,7 @@ impl Storage {
         let (mut entries, mut why) = (Vec::new(), None);
         if let Some(watched) = &mut self.watched {
             while let Some(message) = watched.from.try_recv().ok().filter(|_| !watched.over) {
-                why = why.or(watched.take(message, now, &mut entries));
+                why = why.or(watched.take(self.id, message, now, &mut entries));
             }
         }
         (entries, why.map(|why| unwatched(&self.info.name, &why)))
@@ -108,7 +110,7 @@ impl Storage {
         if let Some(watched) = &mut self.watched {
             while watched.awaited.is_some() && !watched.over {
                 let Ok(message) = watched.from.recv_timeout(MARK_LIMIT) else { break };
-                why = why.or(watched.take(message, now, &mut entries));
+                why = why.or(watched.take(self.id, message, now, &mut entries));
             }
         }
         (entries, told.or(why.map(|why| unwatched(&self.info.name, &why))))
@@ -124,15 +126,15 @@ impl Storage {
 }
 
 impl Watched {
-    /// Turns a message into entries; one that ends it into the reason.
-    fn take(&mut self, message: FromHost, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
+    /// Turns a message of this host into entries; one that ends it into the reason.
+    fn take(&mut self, host: HostId, message: FromHost, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
         let why = match message {
             FromHost::Reply(Reply::Sample(sample)) => {
                 // Everything is read at a mark, and hardly ever in between.
                 if self.awaited.is_some_and(|marked| sample.at >= marked && sample.parts.is_some()) {
                     self.awaited = None;
                 }
-                entries.push(Entry::Sample { host: HostId::STORAGE, sample });
+                entries.push(Entry::Sample { host, sample });
                 return None;
             }
             FromHost::Reply(Reply::Failed(error)) => error.message,
@@ -140,21 +142,17 @@ impl Watched {
             FromHost::Lost(detail) => lost(&detail).message,
         };
         self.over = true;
-        entries.push(event(now, EventKind::Unwatched { why: why.clone() }));
+        entries.push(Entry::Event(Event { at: now, host, kind: EventKind::Unwatched { why: why.clone() } }));
         Some(why)
     }
 }
 
-fn event(at: Nanos, kind: EventKind) -> Entry {
-    Entry::Event(Event { at, host: HostId::STORAGE, kind })
-}
-
-/// What is told of a storage host that is not watched, or not any more.
+/// What is told of a host that is not watched, or not any more.
 pub fn unwatched(name: &str, why: &Say) -> Say {
     let Say { en, ru } = why;
     say!(
-        "the drives of `{name}` are not watched: {en}. What reaches them cannot be told",
-        "за накопителями `{name}` никто не следит: {ru}. Что до них доходит, сказать нельзя"
+        "`{name}` is not watched: {en}. The result will not show what happens on it",
+        "наблюдения за `{name}` нет: {ru}. Что на ней происходит, результат не покажет"
     )
 }
 
@@ -181,6 +179,10 @@ mod tests {
         (file, host)
     }
 
+    fn new(done: Vec<EventKind>) -> ObservedHost {
+        ObservedHost::new(HostId::STORAGE, Role::Storage, "array1", done)
+    }
+
     fn watched() -> Reply {
         let host = Box::new(HostFacts { hostname: "array".into(), ..HostFacts::default() });
         Reply::Watched { host, targets: Vec::new() }
@@ -190,12 +192,12 @@ mod tests {
         Reply::Sample(Box::new(Sample { at: Nanos(at), ..Sample::default() }))
     }
 
-    fn watch(host: Host) -> Result<Storage> {
-        let mut storage = Storage::new("array1", Vec::new());
-        storage.watch(Ok(host), Vec::new()).map(|()| storage)
+    fn watch(host: Host) -> Result<ObservedHost> {
+        let mut array = new(Vec::new());
+        array.watch(Ok(host), None).map(|()| array)
     }
 
-    /// When a sample of the storage host was read.
+    /// When a sample of the array host was read.
     fn read_at(entry: &Entry) -> Option<Nanos> {
         match entry {
             Entry::Sample { host: HostId::STORAGE, sample } => Some(sample.at),
@@ -204,10 +206,10 @@ mod tests {
     }
 
     /// Everything that is heard until nothing more comes.
-    fn to_its_end(storage: &mut Storage) -> (Vec<Entry>, Say) {
+    fn to_its_end(array: &mut ObservedHost) -> (Vec<Entry>, Say) {
         let (until, mut all) = (Instant::now() + Duration::from_secs(30), Vec::new());
         loop {
-            let (entries, told) = storage.heard(Nanos(9));
+            let (entries, told) = array.heard(Nanos(9));
             all.extend(entries);
             if let Some(told) = told {
                 return (all, told);
@@ -221,29 +223,29 @@ mod tests {
     fn what_it_reads_is_kept_and_that_it_is_gone_is_told_once() {
         let (_file, host) = saying(&[watched(), sample(1), sample(2)]);
         let done = vec![EventKind::Step { action: "make md0".into() }];
-        let mut storage = Storage::new("array1", done.clone());
-        storage.watch(Ok(host), vec!["/dev/md0".into()]).unwrap();
-        let known = storage.known(Nanos(3));
+        let mut array = new(done.clone());
+        array.watch(Ok(host), Some(vec!["/dev/md0".into()])).unwrap();
+        let known = array.known(Nanos(3));
         let [Entry::Host { host: HostId::STORAGE, info }, Entry::Event(made)] = known.as_slice() else {
             panic!("{known:?}")
         };
         let hostname = info.facts.as_ref().map(|facts| facts.hostname.as_str());
         assert_eq!((info.name.as_str(), hostname, info.role), ("array1", Some("array"), Role::Storage));
         assert_eq!((made.at, made.host, &made.kind), (Nanos(3), HostId::STORAGE, &done[0]));
-        assert_eq!(storage.known(Nanos(4)).len(), 1, "what was done is told once");
-        let (entries, told) = to_its_end(&mut storage);
+        assert_eq!(array.known(Nanos(4)).len(), 1, "what was done is told once");
+        let (entries, told) = to_its_end(&mut array);
         let [first, second, Entry::Event(last)] = entries.as_slice() else { panic!("{entries:?}") };
         assert_eq!([first, second].map(read_at), [Some(Nanos(1)), Some(Nanos(2))]);
         let EventKind::Unwatched { why } = &last.kind else { panic!("{last:?}") };
         assert_eq!((last.host, why.en.as_str()), (HostId::STORAGE, "the worker was lost: the worker ended"));
         assert!(
-            told.en.contains("`array1` are not watched") && told.ru.contains("`array1` никто не следит"),
+            told.en.contains("`array1` is not watched") && told.ru.contains("наблюдения за `array1` нет"),
             "{told:?}"
         );
-        assert!(matches!(storage.heard(Nanos(9)), (entries, None) if entries.is_empty()));
-        storage.mark(Nanos(9));
-        assert!(matches!(storage.heard_last(Nanos(9)), (entries, None) if entries.is_empty()));
-        storage.end();
+        assert!(matches!(array.heard(Nanos(9)), (entries, None) if entries.is_empty()));
+        array.mark(Nanos(9));
+        assert!(matches!(array.heard_last(Nanos(9)), (entries, None) if entries.is_empty()));
+        array.end();
     }
 
     #[test]
@@ -251,9 +253,9 @@ mod tests {
         let all = |at: u64| Sample { at: Nanos(at), parts: Some(Box::default()), ..Sample::default() };
         let (_file, host) =
             saying(&[watched(), Reply::Sample(Box::new(all(4))), sample(6), Reply::Sample(Box::new(all(7)))]);
-        let mut storage = watch(host).unwrap();
-        storage.mark(Nanos(5));
-        let (entries, _) = storage.heard_last(Nanos(8));
+        let mut array = watch(host).unwrap();
+        array.mark(Nanos(5));
+        let (entries, _) = array.heard_last(Nanos(8));
         let found: Vec<Nanos> = entries.iter().filter_map(read_at).collect();
         assert_eq!(found, [Nanos(4), Nanos(6), Nanos(7)]);
     }
@@ -268,9 +270,9 @@ mod tests {
         let error = watch(host).err().unwrap();
         assert_eq!((error.kind, error.message.en.as_str()), (Kind::Preflight, "no telemetry"));
         let (_file, host) = saying(&[]);
-        let mut storage = Storage::new("array1", Vec::new());
-        assert_eq!(storage.watch(Ok(host), Vec::new()).unwrap_err().kind, Kind::HostLost);
-        let known = storage.known(Nanos(1));
+        let mut array = new(Vec::new());
+        assert_eq!(array.watch(Ok(host), None).unwrap_err().kind, Kind::HostLost);
+        let known = array.known(Nanos(1));
         let [Entry::Host { info, .. }, Entry::Event(Event { kind: EventKind::Unwatched { .. }, .. })] =
             known.as_slice()
         else {

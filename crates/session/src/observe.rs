@@ -1,0 +1,160 @@
+//! Hosts that are watched while another one is measured, as `--observe` names them. They are reached before anything is built or
+//! measured; one that is lost later does not end the run.
+
+use crate::frontend::Frontend;
+use crate::place::Place;
+use stend_base::{Error, Kind, Result, say};
+use stend_record::{HostId, Role};
+use stend_run::{ObservedHost, Setup};
+use stend_spec::keys::order::OBSERVED;
+use stend_spec::order::Order;
+
+/// One of them.
+struct Asked {
+    place: Place,
+    /// What is watched there; `None`: every drive.
+    targets: Option<Vec<String>>,
+}
+
+/// Watches those of the order; `storage`: the run has a host with the drives of a stand, too.
+///
+/// Errors: `Usage` where the order names a host twice, and what keeps one from being watched if `must`; else that is told, and kept
+/// in the run file.
+pub(crate) fn begin(
+    order: &Order,
+    setup: &Setup,
+    storage: bool,
+    must: bool,
+    frontend: &Frontend,
+) -> Result<Vec<ObservedHost>> {
+    let mut known = known(setup, storage);
+    let mut hosts = Vec::new();
+    for Asked { place, targets } in asked(&order.observe)? {
+        // Both words are one: it is never this machine.
+        let name = place.name().en;
+        let mut host = ObservedHost::new(id_of(&name, &mut known), Role::Observe, &name, Vec::new());
+        match host.watch(place.reach(frontend), targets) {
+            Err(error) if must => return Err(not_watched(&name, error)),
+            Err(error) => frontend.note(stend_run::unwatched(&name, &error.message)),
+            Ok(()) => {}
+        }
+        hosts.push((name, host));
+    }
+    let again = |name: &String| hosts.iter().any(|(asked, _)| asked == name);
+    for (_, name) in known.iter().filter(|(role, name)| *role == Role::Observe && !again(name)) {
+        frontend.note(say!(
+            "`{name}` was watched when the run began, and is not now: name it with `--observe` again to go on with that",
+            "когда прогон начался, за `{name}` наблюдали, а теперь нет: чтобы продолжить, снова укажите её в `--observe`"
+        ));
+    }
+    Ok(hosts.into_iter().map(|(_, host)| host).collect())
+}
+
+/// The hosts of the run after the one that is measured, by their ids.
+fn known(setup: &Setup, storage: bool) -> Vec<(Role, String)> {
+    match &setup.resume {
+        Some(resume) => resume.progressed.beside.clone(),
+        // It has the first id, whatever it is called.
+        None if storage => vec![(Role::Storage, String::new())],
+        None => Vec::new(),
+    }
+}
+
+/// The id that the host of this name has in the run, or gets.
+fn id_of(name: &str, known: &mut Vec<(Role, String)>) -> HostId {
+    let found = known.iter().position(|(role, known)| *role == Role::Observe && known == name);
+    let at = found.unwrap_or_else(|| {
+        known.push((Role::Observe, name.to_string()));
+        known.len() - 1
+    });
+    HostId(at as u16 + 1)
+}
+
+fn asked(observe: &[String]) -> Result<Vec<Asked>> {
+    if !OBSERVED.hold(&observe.len()) {
+        let (count, most) = (observe.len(), OBSERVED.most);
+        let message = say!(
+            "{count} hosts cannot be watched beside a run; {most} at most",
+            "за {count} машинами во время прогона наблюдать нельзя: самое большее — {most}"
+        );
+        return Err(Error::new(Kind::Usage, message));
+    }
+    let mut all: Vec<Asked> = Vec::new();
+    for text in observe {
+        let one = of_text(text)?;
+        if all.iter().any(|other| other.place == one.place) {
+            let name = one.place.name().en;
+            return Err(Error::new(
+                Kind::Usage,
+                say!("`--observe` names `{name}` twice", "`--observe` называет `{name}` дважды"),
+            )
+            .hint(say!(
+                "several paths of one host are named together: `ssh:HOST=/srv/a,/srv/b`",
+                "несколько путей одной машины указываются вместе: `ssh:МАШИНА=/srv/a,/srv/b`"
+            )));
+        }
+        all.push(one);
+    }
+    Ok(all)
+}
+
+fn of_text(text: &str) -> Result<Asked> {
+    let (host, paths) = match text.split_once('=') {
+        Some((host, paths)) => (host, Some(paths)),
+        None => (text, None),
+    };
+    let targets = paths.map(|paths| paths.split(',').map(String::from).collect::<Vec<_>>());
+    if host.is_empty() || targets.iter().flatten().any(|path| !path.starts_with('/')) {
+        return Err(Error::new(
+            Kind::Usage,
+            say!("`--observe {text}` names no host with paths", "`--observe {text}` — не машина с путями"),
+        )
+        .hint(say!(
+            "`ssh:HOST` watches every drive of a host, `ssh:HOST=/dev/sdb,/srv/data` those below these paths; `NAME` is a machine of the lab",
+            "`ssh:МАШИНА` — все накопители машины, `ssh:МАШИНА=/dev/sdb,/srv/data` — те, что под этими путями; `ИМЯ` — машина лаборатории"
+        )));
+    }
+    Ok(Asked { place: Place::beside(host)?, targets })
+}
+
+fn not_watched(name: &str, mut error: Box<Error>) -> Box<Error> {
+    let stend_base::Say { en, ru } = &error.message;
+    error.message = say!("`{name}` cannot be watched: {en}", "наблюдать за `{name}` нельзя: {ru}");
+    error.hint(say!("without `--observe` the run does without it", "без `--observe` прогон обойдётся без неё"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_keeps_its_id_and_a_new_one_gets_the_next() {
+        let mut known = vec![(Role::Storage, "nas".to_string()), (Role::Observe, "switch".to_string())];
+        assert_eq!(id_of("switch", &mut known), HostId(2));
+        assert_eq!(id_of("nas", &mut known), HostId(3), "the storage host of a stand is another one");
+        assert_eq!(id_of("nas", &mut known), HostId(3));
+    }
+
+    #[test]
+    fn hosts_are_named_with_or_without_paths_and_never_twice() {
+        let of = |texts: &[&str]| asked(&texts.iter().map(|text| text.to_string()).collect::<Vec<_>>());
+        let [nas, lab] = &of(&["ssh:root@nas=/srv/a,/dev/sdb", "six-nvme"]).unwrap()[..] else { panic!() };
+        assert_eq!(nas.targets.as_deref(), Some(&["/srv/a".to_string(), "/dev/sdb".to_string()][..]));
+        assert_eq!(
+            (nas.place.name().en.as_str(), &lab.place, &lab.targets),
+            ("root@nas", &Place::Lab("six-nvme".into()), &None)
+        );
+        for (wrong, told) in [
+            (&["ssh:a", "ssh:a=/srv"][..], "names `a` twice"),
+            (&["ssh:a=srv"], "names no host with paths"),
+            (&["ssh:a="], "names no host with paths"),
+            (&["=/srv"], "names no host with paths"),
+            (&["ssh:-oProxyCommand=/x"], "does not name a host"),
+        ] {
+            let error = of(wrong).err().unwrap();
+            assert!(error.kind == Kind::Usage && error.message.en.contains(told), "{wrong:?}: {error}");
+        }
+        let many: Vec<String> = (0..65).map(|n| format!("ssh:h{n}")).collect();
+        assert!(asked(&many).err().unwrap().message.en.contains("64 at most"));
+    }
+}
