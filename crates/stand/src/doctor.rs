@@ -216,7 +216,7 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
 
 /// A host that a killed run left switched to one of its arms.
 fn left_switched(roots: &Roots) -> Option<CheckupItem> {
-    let undo = crate::arm::left_behind(roots)?;
+    let undo = crate::change::left_behind(roots)?;
     let found = say!(
         "a killed run left this host switched to one of its arms",
         "убитый прогон оставил эту машину переключённой на один из своих вариантов"

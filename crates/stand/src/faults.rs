@@ -5,26 +5,27 @@ mod change;
 mod copies;
 mod copy;
 mod corrupt;
-mod deed;
 mod fill;
 mod filling;
 mod lack;
 mod links;
-mod md;
+pub(crate) mod md;
 mod place;
 mod pools;
-mod processes;
+pub(crate) mod processes;
 mod replace;
 
-use crate::arm::{lease, may_execute};
-use crate::command;
+pub(crate) use copy::Copy;
+pub(crate) use filling::Filling;
+pub(crate) use replace::ended;
+
+use crate::arm::may_execute;
+use crate::arrays::{degraded, syncing};
+use crate::change::{Action, Change, HostChanges, Watch};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::owner::Owner;
-use crate::roots::{Roots, text};
-use crate::stands::{degraded, syncing};
-use copy::Copy;
-use deed::{Change, Deed};
+use crate::roots::Roots;
 use lack::Lack;
 use place::Place;
 use pools::Kept;
@@ -34,7 +35,6 @@ use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{EventKind, TargetFacts};
 use stend_spec::fault::{Act, Fault};
 use stend_spec::permission::Permission;
-use stend_sys::claim::Lease;
 
 /// How often a rebuild is looked at, and told of.
 const SYNC_TICK: Duration = Duration::from_millis(100);
@@ -43,8 +43,6 @@ const SYNC_TELLS: Duration = Duration::from_secs(5);
 const ASKS: Duration = Duration::from_secs(1);
 /// Redundancy that nobody restores for so long is not waited for.
 const HOPELESS: Duration = Duration::from_secs(60);
-/// A member that failed is let go when its last I/O is through.
-const LETS_GO: Duration = Duration::from_secs(10);
 
 /// Whether the events of a case can be done here, and may be.
 ///
@@ -73,12 +71,13 @@ pub struct Grounds<'a> {
     pub permission: &'a Permission,
 }
 
-/// The events of one trial. Dropping it undoes what is not undone.
+/// The events of one trial. Dropping it undoes what is not undone, the last first.
 pub struct Faults {
     faults: Vec<Fault>,
-    /// What each would do, and what it did and was not undone yet.
+    /// What each would do.
     changes: Vec<Change>,
-    begun: Vec<bool>,
+    /// What was done and is not undone, by their places in the list.
+    host: HostChanges,
     /// What came of each, where there is more to tell than what it is.
     came: Vec<Option<Say>>,
     /// Arrays that must have their redundancy again.
@@ -88,32 +87,34 @@ pub struct Faults {
     /// One of these may lack copies although the kernel does not say so: a drive failed I/Os. Tools are asked since then, now and then.
     doubted: Cell<bool>,
     asked: Cell<Instant>,
-    /// Held for as long as something may have to be undone.
-    _note: Lease,
 }
 
 impl Faults {
     /// Looks up what the events of a trial are done to. `block` is that of the trial: events that take each drive in turn take its
-    /// own. Changes nothing, but notes down for others how to undo what will be done.
-    pub fn prepare(faults: &[Fault], block: u32, grounds: &Grounds, owner: &Owner) -> Result<Faults> {
+    /// own. Changes nothing, but for what a run that was killed left of its own changes.
+    pub fn prepare(
+        faults: &[Fault],
+        block: u32,
+        grounds: &Grounds,
+        owner: &Owner,
+        log: &mut dyn FnMut(EventKind),
+    ) -> Result<Faults> {
         let roots = Roots::host();
+        let host = HostChanges::begin(&roots, owner, grounds.permission, log)?;
         let devices = Devices::read(&roots);
         let place = Place::of(&roots, &devices, grounds);
         let changes =
             faults.iter().map(|fault| change::change(&place, &fault.act, block)).collect::<Result<Vec<_>>>()?;
-        let undo = changes.iter().rev().flat_map(|change| change.undo.iter().map(Deed::shell)).collect();
-        let note = lease(&roots, owner, undo)?;
         let (arrays, kept) = (place.arrays().cloned().collect(), Kept::of(&place));
         Ok(Faults {
             faults: faults.to_vec(),
-            begun: vec![false; changes.len()],
             came: vec![None; changes.len()],
             changes,
+            host,
             arrays,
             kept,
             doubted: Cell::new(false),
             asked: Cell::new(Instant::now()),
-            _note: note,
         })
     }
 
@@ -121,43 +122,29 @@ impl Faults {
     pub fn begin(&mut self, index: usize, ended: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         let Some(change) = self.changes.get(index) else { return Ok(()) };
         // What is half done is undone, too.
-        self.begun[index] = true;
+        self.host.note(index as u32, change)?;
         let hides =
             matches!(self.faults[index].act, Act::DriveError(_) | Act::DriveCorrupt { .. } | Act::DriveReplace(_));
         if hides && !self.kept.is_empty() {
             self.doubted.set(true);
         }
-        for deed in &change.apply {
-            match deed {
-                Deed::Fill(filling) => self.came[index] = Some(filling.perform(ended, log)?),
-                _ => perform(deed, log)?,
+        change.apply.iter().try_for_each(|action| match action {
+            Action::Fill(filling) => {
+                self.came[index] = Some(filling.perform(ended, log)?);
+                Ok(())
             }
-        }
-        Ok(())
+            action => self.host.perform(action, &mut Watch { stopped: &|| false, log }),
+        })
     }
 
     /// Undoes one that was done.
     pub fn end(&mut self, index: usize, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        match self.begun.get_mut(index) {
-            Some(begun) if *begun => *begun = false,
-            _ => return Ok(()),
-        }
-        let mut result = Ok(());
-        for deed in &self.changes[index].undo {
-            if let Err(error) = perform(deed, log) {
-                let shell = deed.shell();
-                result = Err(error.hint(say!(
-                    "the event is not undone; this would undo it: `{shell}`",
-                    "событие не отменено; отменить его можно так: `{shell}`"
-                )));
-            }
-        }
-        result
+        self.host.undo(index as u32, log)
     }
 
     /// Which events were done and are not undone, the last first.
     pub fn open(&self) -> Vec<usize> {
-        (0..self.begun.len()).rev().filter(|index| self.begun[*index]).collect()
+        self.host.open().into_iter().map(|number| number as usize).collect()
     }
 
     /// Whether something is done and not undone that arrays do not tell of. Of a member that is gone, and of one that is copied, they do.
@@ -196,8 +183,8 @@ impl Faults {
 
     /// A spare that has not all of what it is to have, and nothing goes on of that.
     fn copied(&self) -> Option<Lack> {
-        let open = self.open().into_iter().flat_map(|index| &self.changes[index].undo);
-        open.filter_map(Deed::copy).find_map(Copy::lack)
+        let mut open = self.open().into_iter().flat_map(|index| self.changes[index].undone_by());
+        open.find_map(|action| if let Action::GiveBack(copy) = action { copy.lack() } else { None })
     }
 
     /// Whether an event copies a drive to a spare.
@@ -226,11 +213,7 @@ impl Faults {
 
     /// What an event is, with the name of what it is done to.
     pub fn say(&self, index: usize) -> Say {
-        let Say { en, ru } = self.faults[index].act.say();
-        match self.changes[index].of.as_deref() {
-            Some(of) => say!("{en} ({of})", "{ru} ({of})"),
-            None => Say { en, ru },
-        }
+        self.changes[index].what.clone()
     }
 
     /// What it was when it was done.
@@ -241,15 +224,6 @@ impl Faults {
     /// What undoing it is.
     pub fn say_undone(&self, index: usize) -> Say {
         self.faults[index].act.say_undone()
-    }
-}
-
-impl Drop for Faults {
-    fn drop(&mut self) {
-        // Only on the way out of a worker that failed: nobody is left to be told.
-        for index in self.open() {
-            let _ = self.end(index, &mut |_| {});
-        }
     }
 }
 
@@ -278,75 +252,6 @@ fn until_whole(
         std::thread::sleep(SYNC_TICK);
     }
     Ok(true)
-}
-
-/// A command that fails while what it takes out is still held.
-fn let_go(words: &[String], log: &mut dyn FnMut(EventKind)) -> Result<()> {
-    let begin = Instant::now();
-    loop {
-        match command::execute_plainly(words, &|| false, log) {
-            Err(_) if begin.elapsed() < LETS_GO => std::thread::sleep(SYNC_TICK),
-            result => return result.map(drop),
-        }
-    }
-}
-
-/// Writes a member anew from the others, if all of them are there.
-fn rebuild(array: &str, member: &str, degraded: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-    if let Some(missing) = text(degraded).filter(|missing| missing != "0") {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "{member} has wrong data and stays in {array}, which lacks {missing} members already",
-                "{member} с неверными данными остаётся в {array}: там уже не хватает накопителей: {missing}"
-            ),
-        ));
-    }
-    md::rebuild(array, member).iter().try_for_each(|words| let_go(words, log))
-}
-
-fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-    match deed {
-        Deed::Run(words) => command::execute_plainly(words, &|| false, log).map(drop),
-        Deed::LetGo(words) => let_go(words, log),
-        Deed::Cancel { words, state, while_it_shows } => {
-            let goes_on = || -> Result<bool> {
-                Ok(command::execute_plainly(state, &|| false, &mut |_| {})?.contains(while_it_shows))
-            };
-            if !goes_on()? {
-                return Ok(());
-            }
-            match command::execute_plainly(words, &|| false, log) {
-                // It ended in between.
-                Err(_) if !goes_on()? => Ok(()),
-                result => result.map(drop),
-            }
-        }
-        Deed::Readd { array, member, state } => match text(state) {
-            Some(state) if !state.split(',').any(|word| word == "faulty") => Ok(()),
-            given_up => {
-                if given_up.is_some() {
-                    let_go(&md::remove(array, member), log)?;
-                }
-                command::execute_plainly(&md::add(array, member), &|| false, log).map(drop)
-            }
-        },
-        Deed::Own(words) => command::execute(words, &|| false, log).map(drop),
-        Deed::Rebuild { array, member, degraded } => rebuild(array, member, degraded, log),
-        Deed::GiveBack(copy) => replace::give_back(copy, log),
-        Deed::Fill(filling) => filling.perform(&|| false, log).map(drop),
-        Deed::Kill(name) => processes::kill(&Roots::host(), name, log),
-        Deed::Write { path, value } => {
-            std::fs::write(path, value).map_err(|e| {
-                Error::new(
-                    Kind::Preflight,
-                    say!("cannot write {value} to `{path}`: {e}", "не удалось записать {value} в `{path}`: {e}"),
-                )
-            })?;
-            log(EventKind::Step { action: format!("echo {value} > {path}") });
-            Ok(())
-        }
-    }
 }
 
 /// Redundancy was lost, and nothing restores it.

@@ -2,47 +2,35 @@
 //! and asked of the kernel again; what was made is undone in the opposite order, by the identities that it was given.
 
 mod down;
-mod drives;
+pub(crate) mod drives;
 mod journal;
-mod layers;
+pub(crate) mod layers;
 mod names;
-mod perform;
 mod plan;
 mod product;
 mod rewind;
-mod signs;
+pub(crate) mod signs;
 mod status;
-mod step;
 mod up;
 mod zram;
 
 pub use down::take_down;
 pub use plan::plan_stand;
 pub use rewind::Rewind;
-pub(crate) use signs::{degraded, syncing};
 pub use status::{known_stands, stand_status};
 pub use up::put_up;
 pub(crate) use zram::uuid as zram_uuid;
 
+use crate::change::{Action, Journal, Sign};
 use crate::devices::Devices;
 use crate::roots::Roots;
-use journal::Journal;
 use layers::{Below, Made, Site, Way};
 use names::Names;
 use signs::Sight;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{EventKind, TargetFacts};
+use stend_record::TargetFacts;
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
-use step::{Deed, Sign};
-
-/// How whoever waits for a stand is told, and can end it.
-pub struct Watch<'a> {
-    /// Whether the user wants it to end.
-    pub stopped: &'a dyn Fn() -> bool,
-    /// What has been done.
-    pub log: &'a mut dyn FnMut(EventKind),
-}
 
 /// A stand on this machine: what names in its file mean.
 struct Place<'a> {
@@ -63,7 +51,7 @@ impl Place<'_> {
     }
 
     /// What stops a layer beyond its mounts and mappings.
-    fn halt(&self, sight: &Sight, layer: &Layer) -> Option<(Sign, Deed)> {
+    fn halt(&self, sight: &Sight, layer: &Layer) -> Option<(Sign, Action)> {
         self.with_site(sight, layer, layers::halt)
     }
 
@@ -132,14 +120,14 @@ impl Place<'_> {
 
 /// Whoever put up the stand of this name; `None` if there is none.
 pub fn stand_owner(name: &str) -> Option<String> {
-    let journal = Journal::look(&here(), name).ok()??;
-    journal.head().map(|head| head.owner.clone())
+    let journal = journal::look(&here(), name).ok()??;
+    journal.stand().map(|head| head.owner.clone())
 }
 
 /// Kernel names of all devices that a stand has made; none if it is not up.
 pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<String> {
-    let Ok(Some(journal)) = Journal::look(roots, name) else { return Vec::new() };
-    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.head()) else { return Vec::new() };
+    let Ok(Some(journal)) = journal::look(roots, name) else { return Vec::new() };
+    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.stand()) else { return Vec::new() };
     let drives = drives::paths(roots, &head.drives).unwrap_or_default();
     let place = Place { stand: &stand, nonce: head.nonce, drives };
     let sight = Sight::new(roots, &journal);
@@ -150,8 +138,8 @@ pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<Strin
 
 /// Where a stand has mounted what it made; nothing if it is not up.
 pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
-    let Ok(Some(journal)) = Journal::look(roots, name) else { return Vec::new() };
-    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.head()) else { return Vec::new() };
+    let Ok(Some(journal)) = journal::look(roots, name) else { return Vec::new() };
+    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.stand()) else { return Vec::new() };
     let names = Names { stand: &stand.name, nonce: head.nonce };
     // An export of a directory is mounted where it is taken in.
     let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.takes_in() || !layer.kind.is_export());
@@ -161,7 +149,7 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
 
 /// Whether a stand hands something out over the loopback; no if it is not up.
 pub(crate) fn loops_back(roots: &Roots, name: &str) -> bool {
-    let Ok(Some(journal)) = Journal::look(roots, name) else { return false };
+    let Ok(Some(journal)) = journal::look(roots, name) else { return false };
     let over_it = |layer: &Layer| match &layer.kind {
         LayerKind::NvmeOf(settings) => settings.transport == Transport::Tcp,
         LayerKind::Iscsi(settings) => settings.transport == IscsiTransport::Tcp,
@@ -180,7 +168,7 @@ pub(crate) fn stand_in(text: &str) -> Result<Option<Stand>> {
 
 /// The stand that a journal is of.
 fn stand_of(journal: &Journal) -> Result<Stand> {
-    let head = journal.head().ok_or_else(no_head)?;
+    let head = journal.stand().ok_or_else(no_head)?;
     Ok(stend_spec::parse::stand(&head.text, &head.file)?.on(head.side))
 }
 

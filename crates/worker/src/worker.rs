@@ -346,8 +346,9 @@ impl Session {
             return self.trial(ordinal, trial, None);
         }
         let ready = self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))?;
-        let faults = Faults::prepare(events, block, &self.grounds(seen)?, &ready.owner)?;
         let (control, outbox) = (self.control.clone(), self.outbox.clone());
+        let mut log = |kind| outbox.event(kind);
+        let faults = Faults::prepare(events, block, &self.grounds(seen)?, &ready.owner, &mut log)?;
         let load = |begin: &Begin| self.trial(ordinal, trial, Some(begin));
         faults::beside(faults, (events, trial.ramp, ordinal), (&control, &outbox), load)
     }

@@ -2,16 +2,16 @@
 
 use super::copies::{path_down, snapshot};
 use super::corrupt::Region;
-use super::deed::{Change, Deed, run};
 use super::md::{add, erase, give_up, must_stand_a_loss, remove};
 use super::place::{Place, mapping_name, too_few};
 use super::{corrupt, fill, links, pools, processes, refused, replace};
+use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::roots::text;
 use stend_base::{Nanos, Result, Say, say};
 use stend_spec::fault::{Act, Which, cpu_switch, delayed, lossy};
 
-/// The change that an event is here, in the trial of a block.
+/// The change that an event is here, in the trial of a block. What makes it names only what it is done to; what is done is added here.
 pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
     let made = match act {
         Act::DriveFail(which) => fail(place, *which, block),
@@ -31,12 +31,27 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
         Act::LinkLoss(link, part) => links::shape(place, link, &lossy(*part)),
         Act::ProcessKill { process, undo } => killed(place, process, undo),
         Act::Command { command, undo } => {
-            Ok(Change { of: None, apply: vec![Deed::Own(command.clone())], undo: vec![Deed::Own(undo.clone())] })
+            Ok(Change::unseen(nothing(), vec![Action::User(command.clone())], [Action::User(undo.clone())]))
         }
         // Whoever has its power in hand does not ask the machine itself.
         Act::PowerCut => Err(say!("the power of this machine is not ours", "питание этой машины не в нашей власти")),
     };
-    made.map_err(|why| refused(act, why))
+    let made = made.map_err(|why| refused(act, why))?;
+    Ok(Change { what: named(act, &made.what.en), ..made })
+}
+
+/// What an event is, with the name of what it is done to.
+fn named(act: &Act, of: &str) -> Say {
+    let Say { en, ru } = act.say();
+    match of {
+        "" => Say { en, ru },
+        of => say!("{en} ({of})", "{ru} ({of})"),
+    }
+}
+
+/// The name of what is no device.
+fn nothing() -> Say {
+    Say::same("")
 }
 
 /// A member that fails comes back as a new drive: without its superblock, which also keeps udev from adding it again at once.
@@ -49,11 +64,9 @@ fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, 
     let members = place.members(array);
     let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     let (array, path) = (place.path(array), place.path(member));
-    Ok(Change {
-        of: Some(member.name.clone()),
-        apply: vec![Deed::Run(give_up(&array, &path)), Deed::LetGo(remove(&array, &path)), Deed::Run(erase(&path))],
-        undo: vec![Deed::Run(add(&array, &path))],
-    })
+    let apply =
+        vec![Action::Run(give_up(&array, &path)), Action::LetGo(remove(&array, &path)), Action::Run(erase(&path))];
+    Ok(Change::unseen(Say::same(&member.name), apply, [Action::Run(add(&array, &path))]))
 }
 
 /// A drive whose I/Os all fail. Whoever has copies gives it up, and takes it back only when told to.
@@ -62,13 +75,13 @@ fn error(place: &Place, index: usize) -> std::result::Result<Change, Say> {
     if let (Some(array), Some(member)) = (place.arrays().next(), place.member(index)) {
         place.array()?;
         let state = array.sysfs.join("md").join(format!("dev-{}", member.name.replace('/', "!"))).join("state");
-        change.undo.push(Deed::Readd {
+        change.undo_by(Action::Readd {
             array: place.path(array),
             member: place.path(member),
             state: state.display().to_string(),
         });
     }
-    change.undo.extend(pools::mend(place));
+    pools::mend(place).into_iter().for_each(|action| change.undo_by(action));
     Ok(change)
 }
 
@@ -88,8 +101,8 @@ fn scrub(place: &Place) -> std::result::Result<Change, Say> {
         return Err(say!("{name} has no redundancy to check", "в {name} нет избыточности, которую можно проверить"));
     }
     let path = path.display().to_string();
-    let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
-    Ok(Change { of: Some(array.name.clone()), apply: vec![write("check")], undo: vec![write("idle")] })
+    let write = |value: &str| Action::Tell { path: path.clone(), value: value.to_string() };
+    Ok(Change::unseen(Say::same(&array.name), vec![write("check")], [write("idle")]))
 }
 
 fn offline(cpu: u32) -> std::result::Result<Change, Say> {
@@ -100,13 +113,13 @@ fn offline(cpu: u32) -> std::result::Result<Change, Say> {
             "процессора {cpu} нет, или его нельзя отключить"
         ));
     }
-    let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
-    Ok(Change { of: None, apply: vec![write("0")], undo: vec![write("1")] })
+    let write = |value: &str| Action::Tell { path: path.clone(), value: value.to_string() };
+    Ok(Change::unseen(nothing(), vec![write("0")], [write("1")]))
 }
 
 fn killed(place: &Place, name: &str, undo: &[String]) -> std::result::Result<Change, Say> {
     processes::victims(place.roots(), name)?;
-    Ok(Change { of: None, apply: vec![Deed::Kill(name.to_string())], undo: vec![Deed::Own(undo.to_vec())] })
+    Ok(Change::unseen(nothing(), vec![Action::Kill(name.to_string())], [Action::User(undo.to_vec())]))
 }
 
 /// A table of one line that leads to one device.
@@ -129,7 +142,7 @@ fn remap(place: &Place, index: usize, other: impl Fn(&Table) -> String) -> std::
             run("dmsetup resume", &[&name]),
         ]
     };
-    Ok(Change { of: Some(node.name.clone()), apply: load(&other(&table)), undo: load(&table.whole) })
+    Ok(Change::unseen(Say::same(&node.name), load(&other(&table)), load(&table.whole)))
 }
 
 fn table_of(name: &str) -> std::result::Result<Table, Say> {

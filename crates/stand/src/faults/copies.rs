@@ -1,8 +1,8 @@
 //! Snapshots of what a stand made, and ways to a disk that go: the commands, and what undoes them. Reads the machine; must not
 //! change it.
 
-use super::deed::{Change, Deed, run};
 use super::place::{Place, mapping_name};
+use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::exports;
 use crate::lvm;
@@ -16,16 +16,16 @@ type Found<T> = std::result::Result<T, Say>;
 
 /// A snapshot of each target.
 pub(super) fn snapshot(place: &Place) -> Found<Change> {
-    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    let mut change = Change::unseen(Say::same(""), Vec::new(), []);
     for dataset in place.datasets() {
         let name = format!("{dataset}@{SNAPSHOT}");
         change.apply.push(run("zfs snapshot", &[&name]));
-        change.undo.push(Deed::LetGo(words("zfs destroy", &[&name])));
+        change.undo_by(Action::LetGo(words("zfs destroy", &[&name])));
     }
     for at in place.btrfs() {
         let copy = format!("{at}/.{SNAPSHOT}");
         change.apply.push(run("btrfs --quiet subvolume snapshot -r", &[&at, &copy]));
-        change.undo.push(run("btrfs --quiet subvolume delete", &[&copy]));
+        change.undo_by(run("btrfs --quiet subvolume delete", &[&copy]));
     }
     for node in place.volumes() {
         let (group, volume) = of_lvm(&mapping_name(node)?);
@@ -35,9 +35,9 @@ pub(super) fn snapshot(place: &Place) -> Found<Change> {
             create.push("--extents=100%FREE".into());
         }
         create.push(format!("{group}/{volume}"));
-        change.apply.push(Deed::Run(create));
+        change.apply.push(Action::Run(create));
         let name = format!("{group}/{SNAPSHOT}");
-        change.undo.push(Deed::LetGo(lvm::words(&["lvremove", "--yes", "--quiet", &name], place.lvm())));
+        change.undo_by(Action::LetGo(lvm::words(&["lvremove", "--yes", "--quiet", &name], place.lvm())));
     }
     match change.apply.is_empty() {
         false => Ok(change),
@@ -73,7 +73,7 @@ fn must_have_room(place: &Place, group: &str) -> Found<()> {
 
 /// One way to each disk that is reached over several.
 pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
-    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    let mut change = Change::unseen(Say::same(""), Vec::new(), []);
     for node in place.mappings() {
         let name = mapping_name(node)?;
         let table = told(&words("dmsetup table", &[&name]))?;
@@ -87,9 +87,11 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
             .ok_or_else(|| say!("there are only {count} paths to {name}", "путей к {name} только {count}"))?;
         let message = |word: &str| run("dmsetup message", &[&name, "0", word, way]);
         change.apply.push(message("fail_path"));
-        change.undo.push(message("reinstate_path"));
+        change.undo_by(message("reinstate_path"));
         // Nobody else goes back to the paths of the first choice.
-        change.undo.extend(has_groups(&table).then(|| run("dmsetup message", &[&name, "0", "switch_group", "1"])));
+        if has_groups(&table) {
+            change.undo_by(run("dmsetup message", &[&name, "0", "switch_group", "1"]));
+        }
     }
     for subsystem in place.subsystems() {
         let ways = exports::controllers(place.roots(), &subsystem);
@@ -100,11 +102,11 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
         let way = way
             .ok_or_else(|| say!("there are only {count} paths to {subsystem}", "путей к {subsystem} только {count}"))?;
         let given = [("device", &way.name)].map(|(key, value)| format!("--{key}={value}"));
-        change.apply.push(Deed::Run(words("nvme disconnect", &given.each_ref().map(String::as_str))));
+        change.apply.push(Action::Run(words("nvme disconnect", &given.each_ref().map(String::as_str))));
         let back =
             [("transport", &way.transport), ("traddr", &way.address), ("trsvcid", &way.service), ("nqn", &subsystem)];
         let back = back.map(|(key, value)| format!("--{key}={value}"));
-        change.undo.push(Deed::Run(words("nvme connect", &back.each_ref().map(String::as_str))));
+        change.undo_by(Action::Run(words("nvme connect", &back.each_ref().map(String::as_str))));
     }
     match change.apply.is_empty() {
         false => Ok(change),

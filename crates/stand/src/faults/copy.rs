@@ -3,11 +3,12 @@
 use super::lack::Lack;
 use super::md;
 use crate::roots::text;
+use serde::{Deserialize, Serialize};
 use stend_spec::arm::line;
 
 /// A member and the spare that gets what it has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Copy {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Copy {
     pub array: String,
     pub member: String,
     pub spare: String,
@@ -20,7 +21,7 @@ pub(super) struct Copy {
 impl Copy {
     /// Md gives a member up when the spare has all that it has.
     //= linux, drivers/md/raid5.c, raid5_spare_active(): "Replaced device not technically faulty, but we need to be sure it gets removed and never re-added."
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         text(&self.state).is_none_or(|state| state.split(',').any(|word| word == "faulty"))
     }
 
@@ -31,12 +32,12 @@ impl Copy {
     }
 
     /// As a person would type it when the copy is complete.
-    pub(super) fn shell(&self) -> String {
+    pub(crate) fn shell(&self) -> String {
         self.swap(&self.member).map(|words| line(&words)).join("; ")
     }
 
     /// One of both leaves its place, and comes back as a spare.
-    pub(super) fn swap(&self, leaves: &str) -> [Vec<String>; 3] {
+    pub(crate) fn swap(&self, leaves: &str) -> [Vec<String>; 3] {
         [md::remove(&self.array, leaves), md::erase(leaves), md::add(&self.array, leaves)]
     }
 }

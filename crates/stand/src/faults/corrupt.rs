@@ -1,14 +1,14 @@
 //! Bytes of one drive that change behind the back of what has copies of them, and how the right ones are put back. Only drives that are
 //! members of what the stand of the run made. Reads the machine; must not change it.
 
-use super::deed::{Change, Deed};
 use super::md::must_stand_a_loss;
 use super::place::{Place, too_few};
 use super::pools;
+use crate::arrays::syncing;
+use crate::change::{Action, Change};
 use crate::command::words;
 use crate::node::Node;
 use crate::roots::{names, number};
-use crate::stands::syncing;
 use stend_base::{Bytes, Lang, Say, format, say};
 use stend_spec::fault::Which;
 
@@ -77,16 +77,12 @@ fn of_array(place: &Place, which: Which, region: Region, block: u32) -> Found<Ch
     // The first counts sectors, the other KiB.
     let area = told.map(|(offset, size)| Area { start: offset * 512, length: size * 1024, spared: Vec::new() });
     let area = area.ok_or_else(|| unknown(member))?;
-    let rebuild = Deed::Rebuild {
+    let rebuild = Action::Rebuild {
         array: place.path(array),
         member: place.path(member),
         degraded: md.join("degraded").display().to_string(),
     };
-    Ok(Change {
-        of: Some(member.name.clone()),
-        apply: vec![overwrite(place, member, area.find(region)?)],
-        undo: vec![rebuild],
-    })
+    Ok(Change::unseen(Say::same(&member.name), vec![overwrite(place, member, area.find(region)?)], [rebuild]))
 }
 
 /// Sums tell which copy is right: all of it is read, and what is wrong is written anew.
@@ -103,7 +99,7 @@ fn of_pool(place: &Place, pool: &str, which: Which, region: Region, block: u32) 
     let length = size(member)?.saturating_sub(ZFS_HEAD + ZFS_TAIL);
     let area = Area { start: ZFS_HEAD, length, spared: Vec::new() };
     let undo = pools::heal(pool);
-    Ok(Change { of: Some(member.name.clone()), apply: vec![overwrite(place, member, area.find(region)?)], undo })
+    Ok(Change::unseen(Say::same(&member.name), vec![overwrite(place, member, area.find(region)?)], undo))
 }
 
 fn of_btrfs(place: &Place, at: &str, members: &[&Node], which: Which, region: Region, block: u32) -> Found<Change> {
@@ -117,7 +113,7 @@ fn of_btrfs(place: &Place, at: &str, members: &[&Node], which: Which, region: Re
     let spared = BTRFS_COPIES.map(|at| (at, BTRFS_COPY)).to_vec();
     let area = Area { start: BTRFS_HEAD, length: size(member)?.saturating_sub(BTRFS_HEAD), spared };
     let apply = vec![overwrite(place, member, area.find(region)?)];
-    Ok(Change { of: Some(member.name.clone()), apply, undo: pools::heal_btrfs(at) })
+    Ok(Change::unseen(Say::same(&member.name), apply, pools::heal_btrfs(at)))
 }
 
 /// How a btrfs keeps something of which no other drive has a copy.
@@ -131,13 +127,13 @@ fn poor_profile(place: &Place, member: &Node) -> Option<String> {
     profiles.find(|profile| !profile.starts_with("raid1") && !["raid5", "raid6"].contains(&profile.as_str()))
 }
 
-fn overwrite(place: &Place, member: &Node, (start, length): (u64, u64)) -> Deed {
+fn overwrite(place: &Place, member: &Node, (start, length): (u64, u64)) -> Action {
     let mut dd = words(
         "dd if=/dev/urandom bs=1M iflag=fullblock,count_bytes oflag=direct,seek_bytes conv=notrunc,fsync status=none",
         &[],
     );
     dd.extend([format!("of={}", place.path(member)), format!("seek={start}"), format!("count={length}")]);
-    Deed::Run(dd)
+    Action::Run(dd)
 }
 
 fn size(member: &Node) -> Found<u64> {

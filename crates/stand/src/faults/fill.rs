@@ -1,9 +1,9 @@
 //! A file system that gets full while it is measured, by a file of our own. Fills no root, nothing in memory, and nothing beyond what was
 //! asked for.
 
-use super::deed::{Change, Deed, run};
 use super::filling::{Filling, Room, full, unseen};
 use super::place::Place;
+use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::mounts::{self, Mount};
 use crate::node::Node;
@@ -22,7 +22,7 @@ const THIN: [&str; 2] = ["thin", "vdo"];
 /// Fills the file system of every target that is a directory, each once.
 pub(super) fn fill(place: &Place, to: Millionths) -> Found<Change> {
     let mounted = mounts::own(place.roots());
-    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    let mut change = Change::unseen(Say::same(""), Vec::new(), []);
     let mut filled: Vec<&Mount> = Vec::new();
     for (path, below) in place.places() {
         let Some(mount) = mounts::of_path(&mounted, path) else { continue };
@@ -36,18 +36,18 @@ pub(super) fn fill(place: &Place, to: Millionths) -> Found<Change> {
         let is_thin = is_thin(&below)?;
         let is_written = is_thin || !RESERVE.contains(&mount.kind.as_str());
         let file = crate::testfile::fill_in(path, place.run_id());
-        change.undo.push(run("rm --force --", &[&file.display().to_string()]));
+        change.undo_by(run("rm --force --", &[&file.display().to_string()]));
         if is_written {
             // Such file systems count what is written, or removed, when it is on the drives.
             let sync = run("sync --file-system", &[&at.to_string()]);
             change.apply.push(sync.clone());
-            change.undo.push(sync);
+            change.undo_by(sync);
         }
         if is_thin {
             // What a file had is the pool's again only when it is told.
-            change.undo.push(run("fstrim --quiet-unsupported", &[&at.to_string()]));
+            change.undo_by(run("fstrim --quiet-unsupported", &[&at.to_string()]));
         }
-        change.apply.push(Deed::Fill(Filling { file, to, is_written }));
+        change.apply.push(Action::Fill(Filling { file, to, is_written }));
     }
     match change.apply.is_empty() {
         false => Ok(change),

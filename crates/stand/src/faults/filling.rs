@@ -1,6 +1,7 @@
 //! How a file system is filled, and how full it is.
 
 use crate::command::{self, words};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stend_base::{Bytes, Error, Kind, Lang, Millionths, Result, Say, format, say};
@@ -13,8 +14,8 @@ use stend_sys::block;
 const MIB: u64 = 1 << 20;
 
 /// One file system that is filled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Filling {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Filling {
     /// The file that fills it.
     pub file: PathBuf,
     pub to: Millionths,
@@ -63,14 +64,14 @@ impl Filling {
     }
 
     /// As a person would type it.
-    pub(super) fn shell(&self) -> String {
+    pub(crate) fn shell(&self) -> String {
         line(&self.words(MIB))
     }
 
     /// Fills it; what came of it, for people.
     ///
     /// Errors: `Preflight` where it is full already, or `ended` says that nobody measures any more before it is as full as it should be.
-    pub(super) fn perform(&self, ended: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<Say> {
+    pub(crate) fn perform(&self, ended: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<Say> {
         let directory = self.file.parent().unwrap_or(&self.file);
         let look = || Room::of(directory).map_err(|error| failed(unseen(directory, &error)));
         let bytes = look()?.until(self.to).ok_or_else(|| failed(full(directory, self.to)))?;

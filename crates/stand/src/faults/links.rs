@@ -1,8 +1,8 @@
 //! Links of the network that go down, delay or lose what they send, and what must not lose its way by that. Reads the machine; must not
 //! change it.
 
-use super::deed::{Change, run};
 use super::place::Place;
+use crate::change::{Change, run};
 use crate::roots::{Roots, names, number, text};
 use crate::users::ancestors;
 use stend_base::{Say, say};
@@ -32,7 +32,7 @@ pub(super) fn down(place: &Place, link: &str) -> Found<Change> {
     forgets_nothing(link, &told(&["ip", "-o", "-4", "route", "show", "dev", link])?)?;
     forgets_nothing(link, &told(&["ip", "-o", "-6", "addr", "show", "dev", link, "scope", "global", "permanent"])?)?;
     let set = |word: &str| run("ip link set dev", &[link, word]);
-    Ok(Change { of: None, apply: vec![set("down")], undo: vec![set("up")] })
+    Ok(Change::unseen(Say::same(""), vec![set("down")], [set("up")]))
 }
 
 /// A link that delays, or loses: by these words for netem.
@@ -58,7 +58,8 @@ pub(super) fn shape(place: &Place, link: &str, netem: &str) -> Found<Change> {
     let mut apply = vec!["root", "handle", HANDLE, "netem", "limit", WAITING];
     apply.extend(netem.split(' '));
     let qdisc = |word: &str, more: &[&str]| run(&format!("tc qdisc {word} dev {link}"), more);
-    Ok(Change { of: None, apply: vec![qdisc("add", &apply)], undo: vec![qdisc("del", &["root", "handle", HANDLE])] })
+    let undo = qdisc("del", &["root", "handle", HANDLE]);
+    Ok(Change::unseen(Say::same(""), vec![qdisc("add", &apply)], [undo]))
 }
 
 fn interface(roots: &Roots, link: &str) -> std::path::PathBuf {

@@ -1,29 +1,29 @@
 //! Commands for arrays of md, and which of them may lose a member.
 
+use crate::arrays::degraded;
 use crate::command::words;
 use crate::node::Node;
 use crate::roots::text;
-use crate::stands::degraded;
 use stend_base::{Say, say};
 
-pub(super) fn give_up(array: &str, member: &str) -> Vec<String> {
+pub(crate) fn give_up(array: &str, member: &str) -> Vec<String> {
     words("mdadm --quiet", &[array, "--fail", member])
 }
 
-pub(super) fn erase(member: &str) -> Vec<String> {
+pub(crate) fn erase(member: &str) -> Vec<String> {
     words("mdadm --quiet --zero-superblock", &[member])
 }
 
 /// A member is taken out and comes back as a new one.
-pub(super) fn rebuild(array: &str, member: &str) -> [Vec<String>; 4] {
+pub(crate) fn rebuild(array: &str, member: &str) -> [Vec<String>; 4] {
     [give_up(array, member), remove(array, member), erase(member), add(array, member)]
 }
 
-pub(super) fn remove(array: &str, member: &str) -> Vec<String> {
+pub(crate) fn remove(array: &str, member: &str) -> Vec<String> {
     words("mdadm --quiet", &[array, "--remove", member])
 }
 
-pub(super) fn add(array: &str, member: &str) -> Vec<String> {
+pub(crate) fn add(array: &str, member: &str) -> Vec<String> {
     words("mdadm --quiet", &[array, "--add", member])
 }
 

@@ -1,9 +1,9 @@
 //! Pools of ZFS and btrfs: members that go and come as new ones, scrubs, and what mends copies that were left behind. Reads the machine;
 //! must not change it.
 
-use super::deed::{Change, Deed, run};
 use super::lack::Lack;
 use super::place::{Place, too_few};
+use crate::change::{Action, Change, run};
 use crate::command::words;
 use crate::devices::Device;
 use crate::node::Node;
@@ -30,15 +30,15 @@ pub(super) fn fail(place: &Place, which: Which, block: u32) -> Found<Change> {
     let mut apply = vec![
         run("zpool offline", &[&pool, path]),
         // Its last I/O is let through first.
-        Deed::LetGo(words("zpool labelclear -f", &[path])),
+        Action::LetGo(words("zpool labelclear -f", &[path])),
     ];
     let whole = disk(place, node, device);
     if let Some(disk) = &whole {
-        apply.push(Deed::LetGo(words("wipefs --all --quiet", &[disk])));
+        apply.push(Action::LetGo(words("wipefs --all --quiet", &[disk])));
     }
     let new = whole.as_ref().unwrap_or(path);
-    let undo = vec![Deed::LetGo(words("zpool replace -f", &[&pool, path, new]))];
-    Ok(Change { of: Some(node.name.clone()), apply, undo })
+    let undo = vec![Action::LetGo(words("zpool replace -f", &[&pool, path, new]))];
+    Ok(Change::unseen(Say::same(&node.name), apply, undo))
 }
 
 /// A spare of a pool gets a copy of a member. It is let go afterwards, and the member, which kept its place beside it, has that alone
@@ -61,11 +61,8 @@ pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> 
             "в {pool} нет запасного накопителя: добавьте слою `zfs: {{spares: 1}}` и ещё один накопитель"
         )
     })?;
-    Ok(Change {
-        of: Some(node.name.clone()),
-        apply: vec![run("zpool replace", &[&pool, &device.path, spare])],
-        undo: vec![Deed::LetGo(words("zpool detach", &[&pool, spare]))],
-    })
+    let detach = Action::LetGo(words("zpool detach", &[&pool, spare]));
+    Ok(Change::unseen(Say::same(&node.name), vec![run("zpool replace", &[&pool, &device.path, spare])], [detach]))
 }
 
 /// The drive whose first partition ZFS has made for itself; `None` where it was given a partition, or uses all of the device.
@@ -103,32 +100,32 @@ fn no_pool(place: &Place) -> Say {
 
 /// All that a pool or a btrfs keeps is compared with its checksums. `None` where there is neither.
 pub(super) fn scrub(place: &Place) -> Option<Change> {
-    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    let mut change = Change::unseen(Say::same(""), Vec::new(), []);
     for pool in place.pools() {
         change.apply.push(run("zpool scrub", &[&pool]));
-        change.undo.push(cancel_pool_scrub(&pool));
+        change.undo_by(cancel_pool_scrub(&pool));
     }
     for at in place.btrfs() {
         change.apply.push(start_scrub(&at));
-        change.undo.push(cancel_scrub(&at));
+        change.undo_by(cancel_scrub(&at));
     }
     (!change.apply.is_empty()).then_some(change)
 }
 
-fn start_scrub(at: &str) -> Deed {
+fn start_scrub(at: &str) -> Action {
     run("btrfs --quiet scrub start", &[at])
 }
 
-fn cancel_scrub(at: &str) -> Deed {
-    Deed::Cancel {
+fn cancel_scrub(at: &str) -> Action {
+    Action::Cancel {
         words: words("btrfs --quiet scrub cancel", &[at]),
         state: words("btrfs scrub status", &[at]),
-        while_it_shows: "running",
+        while_it_shows: "running".into(),
     }
 }
 
 /// What brings a drive that failed its I/Os for a while up to date again.
-pub(super) fn mend(place: &Place) -> Vec<Deed> {
+pub(super) fn mend(place: &Place) -> Vec<Action> {
     let pools = place.pools().into_iter().map(|pool| run("zpool clear", &[&pool]));
     // Reads correct what they come upon; a scrub comes upon all that is part of the last commit, so that one is made first. A scrub
     // that goes on has passed blocks by.
@@ -141,25 +138,25 @@ pub(super) fn mend(place: &Place) -> Vec<Deed> {
 
 /// Whatever of a pool is not as it was written is written anew from the others: all of it is read, which is waited for.
 //= OpenZFS, zpool-scrub(8): "-w: Wait until scrub has completed before returning."
-pub(super) fn heal(pool: &str) -> Vec<Deed> {
-    let mut deeds = vec![cancel_pool_scrub(pool)];
+pub(super) fn heal(pool: &str) -> Vec<Action> {
+    let mut actions = vec![cancel_pool_scrub(pool)];
     // What was found stands in the run file.
-    deeds.extend(["zpool scrub -w", "zpool status", "zpool clear"].map(|line| run(line, &[pool])));
-    deeds
+    actions.extend(["zpool scrub -w", "zpool status", "zpool clear"].map(|line| run(line, &[pool])));
+    actions
 }
 
 /// The same of a btrfs.
 //= btrfs-progs, btrfs-scrub(8): "-B: do not background and print scrub statistics when finished"
-pub(super) fn heal_btrfs(at: &str) -> Vec<Deed> {
+pub(super) fn heal_btrfs(at: &str) -> Vec<Action> {
     let sync = run("btrfs --quiet filesystem sync", &[at]);
     vec![sync, cancel_scrub(at), run("btrfs scrub start -B", &[at])]
 }
 
-fn cancel_pool_scrub(pool: &str) -> Deed {
-    Deed::Cancel {
+fn cancel_pool_scrub(pool: &str) -> Action {
+    Action::Cancel {
         words: words("zpool scrub -s", &[pool]),
         state: words("zpool status", &[pool]),
-        while_it_shows: "scrub in progress",
+        while_it_shows: "scrub in progress".into(),
     }
 }
 

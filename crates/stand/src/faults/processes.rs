@@ -2,13 +2,16 @@
 
 use crate::roots::{Roots, names, text};
 use crate::users::{ancestors, is_reapable, stat_field};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
 use stend_sys::process;
 
 type Found<T> = std::result::Result<T, Say>;
 
+/// How long a process that was killed may take to end, and how often it is looked at.
+const LETS_GO: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(100);
 /// The process that starts all threads of the kernel.
 //= linux, init/main.c, rest_init(): kthreadd is the second that is made
 const KTHREADD: u64 = 2;
@@ -60,7 +63,7 @@ fn own(roots: &Roots) -> Vec<u64> {
 }
 
 /// Kills them, and waits until they are gone.
-pub(super) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+pub(crate) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
     let failed = |why: Say| Error::new(Kind::Preflight, why);
     let victims = victims(roots, name).map_err(failed)?;
     let listed = victims.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
@@ -76,13 +79,13 @@ pub(super) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) ->
     log(EventKind::Step { action: format!("kill -KILL {listed}") });
     let begin = Instant::now();
     while victims.iter().any(|pid| named(roots, name).contains(pid)) {
-        if begin.elapsed() >= super::LETS_GO {
+        if begin.elapsed() >= LETS_GO {
             return Err(failed(say!(
                 "`{name}` was killed and does not end: it waits in the kernel",
                 "`{name}` убит, но не завершается: он ждёт в ядре"
             )));
         }
-        std::thread::sleep(super::SYNC_TICK);
+        std::thread::sleep(TICK);
     }
     Ok(())
 }
@@ -137,7 +140,7 @@ mod tests {
         let begin = Instant::now();
         while named(&roots, &own).len() < 2 || named(&roots, &format!("x{own}")).is_empty() {
             assert!(begin.elapsed().as_secs() < 60, "not in time");
-            std::thread::sleep(super::super::SYNC_TICK);
+            std::thread::sleep(TICK);
         }
         let mut told = Vec::new();
         kill(&roots, &own, &mut |event| told.push(event)).unwrap();

@@ -1,16 +1,14 @@
-//! A member of an array of md that a spare takes the place of, while it still works. Reads the machine, and changes what its undo is told
-//! to; must not decide when.
+//! A member of an array of md that a spare takes the place of, while it still works. Reads the machine; must not change it.
 
 use super::copy::Copy;
-use super::deed::{Change, Deed, run};
 use super::md::{give_up, is_redundant};
 use super::place::{Place, too_few};
-use super::{perform, pools};
+use super::pools;
+use crate::arrays::{degraded, syncing};
+use crate::change::{Action, Change, run};
 use crate::node::Node;
 use crate::roots::text;
-use crate::stands::{degraded, syncing};
-use stend_base::{Result, Say, say};
-use stend_record::EventKind;
+use stend_base::{Say, say};
 use stend_spec::fault::Which;
 
 type Found<T> = std::result::Result<T, Say>;
@@ -45,17 +43,10 @@ pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> 
     })?;
     let (array_path, path, spare) = (place.path(array), place.path(member), place.path(spare));
     let state = array.sysfs.join("md").join(format!("dev-{}", member.name.replace('/', "!"))).join("state");
-    Ok(Change {
-        of: Some(member.name.clone()),
-        apply: vec![run("mdadm --quiet", &[&array_path, "--replace", &path, "--with", &spare])],
-        undo: vec![Deed::GiveBack(Copy {
-            array: array_path,
-            member: path,
-            spare,
-            name: member.name.clone(),
-            state: state.display().to_string(),
-        })],
-    })
+    let apply = vec![run("mdadm --quiet", &[&array_path, "--replace", &path, "--with", &spare])];
+    let (name, state) = (member.name.clone(), state.display().to_string());
+    let copy = Copy { array: array_path, member: path, spare, name, state };
+    Ok(Change::unseen(Say::same(&member.name), apply, [Action::GiveBack(copy)]))
 }
 
 /// Nothing is copied in an array without redundancy, nor beside something else that is being made up for.
@@ -76,20 +67,16 @@ fn must_have_copies(array: &Node) -> Found<()> {
     }
 }
 
-/// The member becomes the spare. A copy that is not complete is called off: then the spare stays what it was.
-pub(super) fn give_back(copy: &Copy, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-    ended(copy).iter().try_for_each(|deed| perform(deed, log))
-}
-
-fn ended(copy: &Copy) -> Vec<Deed> {
+/// What has the member become the spare. A copy that is not complete is called off: then the spare stays what it was.
+pub(crate) fn ended(copy: &Copy) -> Vec<Action> {
     if copy.is_complete() {
-        return copy.swap(&copy.member).map(Deed::LetGo).to_vec();
+        return copy.swap(&copy.member).map(Action::LetGo).to_vec();
     }
-    let [remove, erase, add] = copy.swap(&copy.spare).map(Deed::LetGo);
+    let [remove, erase, add] = copy.swap(&copy.spare).map(Action::LetGo);
     // Before there is a spare again, which would be copied to at once.
     //= linux, drivers/md/md.c, state_store(): "-want_replacement" is for before the replacement has begun, or once it is gone
-    let unwanted = Deed::Write { path: copy.state.clone(), value: "-want_replacement".into() };
-    vec![Deed::Run(give_up(&copy.array, &copy.spare)), remove, unwanted, erase, add]
+    let unwanted = Action::Tell { path: copy.state.clone(), value: "-want_replacement".into() };
+    vec![Action::Run(give_up(&copy.array, &copy.spare)), remove, unwanted, erase, add]
 }
 
 #[cfg(test)]

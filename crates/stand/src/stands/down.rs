@@ -1,11 +1,10 @@
 //! Takes a stand down: undoes what the kernel shows of it, from the last layer to the first. Other things than its own it does
 //! not touch, and contents of drives it does not bring back.
 
-use super::journal::{Drive, Entry, Journal};
-use super::perform::perform;
+use super::journal;
 use super::signs::Sight;
-use super::step::{Deed, Sign};
-use super::{Place, Watch, drives, here, stand_of};
+use super::{Place, drives, here, stand_of};
+use crate::change::{Action, Drive, Entry, Journal, Sign, Watch, perform};
 use crate::devices::Devices;
 use crate::owner::{self, Owner};
 use crate::roots::Roots;
@@ -30,9 +29,9 @@ const BLOCK: [u8; 4096] = [0; 4096];
 /// Errors: `Usage` if there is none; `Unsafe` while a run uses it; `Preflight` where a command fails.
 pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     let roots = here();
-    let mut journal = Journal::open(&roots, name)?.ok_or_else(|| super::status::not_up(&roots, name))?;
+    let mut journal = journal::open(&roots, name)?.ok_or_else(|| super::status::not_up(&roots, name))?;
     let stand = stand_of(&journal)?;
-    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     must_be_idle(&roots, &place, &journal)?;
     for layer in stand.layers_here().iter().rev() {
@@ -40,16 +39,16 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
         for index in (0..count).rev() {
             // Anew each time: paths are those of what is still there.
             let steps = place.make(&Sight::new(&roots, &journal), layer).steps;
-            for (sign, deed) in steps.into_iter().nth(index).map(|step| step.undo).unwrap_or_default() {
+            for (sign, action) in steps.into_iter().nth(index).map(|step| step.undo).unwrap_or_default() {
                 // What lies below must not be taken away under it.
-                undo(&roots, &sign, &deed, &mut journal, watch)?;
+                undo(&roots, &sign, &action, &mut journal, watch)?;
             }
         }
     }
     // The marks on a drive that is not here are still on it.
     drives::must_all_be_here(&head.drives, &place.drives)?;
     leave_marks(&roots, &place, &head.drives, &journal, watch);
-    journal.remove()
+    journal::remove(&roots, name, &journal)
 }
 
 /// What layers wrote to drives does not say whose it is: a mark on each drive tells the next stand or run. Where it cannot be left that
@@ -105,13 +104,19 @@ fn unreadable(path: &str, error: &std::io::Error) -> Box<Error> {
     claims::preflight(path, &say!("mark what is on the device", "пометить содержимое устройства"), error)
 }
 
-pub(super) fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+pub(super) fn undo(
+    roots: &Roots,
+    sign: &Sign,
+    action: &Action,
+    journal: &mut Journal,
+    watch: &mut Watch,
+) -> Result<()> {
     if !Sight::new(roots, journal).shows(sign) {
         return Ok(());
     }
-    journal.append(Entry::Undo { command: deed.shell() })?;
+    journal.append(Entry::Undo { command: action.shell() })?;
     let deadline = Instant::now() + LETS_GO;
-    while let Err(error) = perform(roots, deed, journal, watch) {
+    while let Err(error) = perform(roots, action, journal, watch) {
         let gone = !Sight::new(roots, journal).shows(sign);
         if error.kind == Kind::Interrupted || Instant::now() > deadline {
             let seconds = LETS_GO.as_secs();
@@ -128,7 +133,7 @@ pub(super) fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journa
     let deadline = Instant::now() + VANISHES;
     while Sight::new(roots, journal).shows(sign) {
         if Instant::now() > deadline {
-            let shell = deed.shell();
+            let shell = action.shell();
             return Err(Error::new(
                 Kind::Preflight,
                 say!(

@@ -1,8 +1,8 @@
 //! From what a stand file calls a drive to the device, and whether it may be written over. Reads only.
 
-use super::journal::Drive;
 use super::layers::too_small;
 use crate::access::Viewer;
+use crate::change::Drive;
 use crate::devices::Devices;
 use crate::inspect::device_facts;
 use crate::node::Node;
@@ -199,7 +199,7 @@ pub(super) fn paths(roots: &Roots, drives: &[Drive]) -> Result<Vec<Vec<String>>>
 
 /// What is known of a drive of a stand, with the verdict whether it may be written; `others` are further paths to it, each of which is
 /// looked at in its turn.
-pub(super) fn look(roots: &Roots, node: &Node, devices: &Devices, others: &[&str]) -> TargetFacts {
+pub(crate) fn look(roots: &Roots, node: &Node, devices: &Devices, others: &[&str]) -> TargetFacts {
     let named = devices.path(node).display().to_string();
     // Two devices of one identity are refused, but for these.
     device_facts(roots, &devices.without(others), node, &named, Viewer::Stranger)
@@ -225,7 +225,7 @@ pub(super) fn sampled(facts: Vec<TargetFacts>, tell: &mut dyn FnMut(String)) -> 
 
 /// Refuses a drive that may not be written over: in use, or with a signature that `overwrite` does not name. That the stand file
 /// names it by identity is its confirmation.
-pub(super) fn must_be_free(facts: &TargetFacts, overwrite: &[String]) -> Result<()> {
+pub(crate) fn must_be_free(facts: &TargetFacts, overwrite: &[String]) -> Result<()> {
     // Of the signatures that may be lost those that are there: others may be on other drives.
     let there = match &facts.access {
         WriteAccess::Confirm { signatures, .. } => signatures.as_slice(),

@@ -20,9 +20,8 @@ pub(crate) use room::too_small;
 
 use super::names::Names;
 use super::product::Product;
-use super::step::{Deed, Sign, Step};
+use crate::change::{Action, Change, Sign, run, setting};
 use stend_base::{Say, say};
-use stend_spec::arm::Tunable;
 use stend_spec::stand::{Across, Dm, Kind, Layer, Side};
 
 /// What a layer lies on.
@@ -128,7 +127,7 @@ impl Site<'_> {
 /// The steps of a layer and what it makes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Made {
-    pub steps: Vec<Step>,
+    pub steps: Vec<Change>,
     pub products: Vec<Product>,
 }
 
@@ -156,13 +155,15 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Fs(fs) => file_systems::plain(site, fs),
         Kind::Sectors { bytes } => sectors::formatted(site, *bytes),
         Kind::Multipath(settings) => multipath::drives(site, *settings),
-        Kind::Settings(tunables) => Made { steps: tunables.iter().map(setting).collect(), products: Vec::new() },
+        Kind::Settings(tunables) => {
+            Made { steps: tunables.iter().map(|of| setting(&of.path, &of.value)).collect(), products: Vec::new() }
+        }
     }
 }
 
 /// What stops a layer beyond its mounts and mappings, so that what is below it can be changed and it be started again; nothing of it is
 /// lost by that. Where its sign is there.
-pub(crate) fn halt(site: &Site) -> Option<(Sign, Deed)> {
+pub(crate) fn halt(site: &Site) -> Option<(Sign, Action)> {
     match &site.layer.kind {
         Kind::Md(_) => Some(arrays::stop(site)),
         Kind::Lvm(_) => Some(volumes::deactivate(site)),
@@ -171,25 +172,14 @@ pub(crate) fn halt(site: &Site) -> Option<(Sign, Deed)> {
     }
 }
 
-fn setting(Tunable { path, value }: &Tunable) -> Step {
-    Step {
-        what: say!("set {path} to {value}", "записать {value} в {path}"),
-        erases: Vec::new(),
-        done: Sign::Setting { path: path.clone(), value: value.clone() },
-        apply: vec![Deed::Set { path: path.clone(), value: value.clone() }],
-        undo: vec![(Sign::Noted(path.clone()), Deed::PutBack { path: path.clone() })],
-        wait: None,
-    }
-}
-
 /// A step that makes a directory.
-fn directory(path: &str) -> Step {
-    Step {
+fn directory(path: &str) -> Change {
+    Change {
         what: say!("make the directory {path}", "создать каталог {path}"),
         erases: Vec::new(),
         done: Sign::Path(path.to_string()),
-        apply: vec![Deed::run("mkdir --parents --", [path])],
-        undo: vec![(Sign::Path(path.to_string()), Deed::run("rmdir --", [path]))],
+        apply: vec![run("mkdir --parents --", &[path])],
+        undo: vec![(Sign::Path(path.to_string()), run("rmdir --", &[path]))],
         wait: None,
     }
 }

@@ -1,8 +1,9 @@
 //! What putting up a stand would do, without doing any of it.
 
-use super::journal::{Head, Journal};
+use super::journal;
 use super::signs::Sight;
 use super::{Place, drives, here};
+use crate::change::{Action, Journal, StandHead};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::Roots;
@@ -15,12 +16,12 @@ use stend_spec::stand::Stand;
 /// Errors: `Preflight` where a layer asks for more than there is on the drives.
 pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<StandPlan> {
     let roots = here();
-    let known = Journal::look(&roots, &stand.name)?
+    let known = journal::look(&roots, &stand.name)?
         .filter(|journal| super::stand_of(journal).is_ok_and(|other| other == *stand));
     let is_up = known.is_some();
     let journal =
-        known.unwrap_or_else(|| Journal::imagined(Head::new(file, text, nonce, Vec::new(), "").of(stand.side)));
-    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+        known.unwrap_or_else(|| Journal::imagined(StandHead::new(file, text, nonce, Vec::new(), "").of(stand.side)));
+    let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let planned = plan_drives(&roots, &Devices::read(&roots), stand, is_up)?;
     if !is_up && stand.has_drives() {
         let sizes: Vec<Option<u64>> = planned.iter().map(|drive| drive.size.map(|size| size.0)).collect();
@@ -32,7 +33,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let (mut steps, mut undo) = (Vec::new(), Vec::new());
     for layer in stand.layers_here() {
         for step in place.make(&sight, layer).steps {
-            undo.extend(step.undo.iter().rev().map(|(_, deed)| deed.shell()));
+            undo.extend(step.undone_by().rev().map(Action::shell));
             // What is only done after a restart of the machine is no part of a first time.
             if !is_up && step.done.is_of_a_restart() {
                 continue;
@@ -41,7 +42,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
             steps.push(PlannedStep {
                 layer: layer.name.clone(),
                 destroys: step.erases.iter().filter(mine).cloned().collect(),
-                commands: step.apply.iter().map(|deed| deed.shell()).collect(),
+                commands: step.apply.iter().map(Action::shell).collect(),
                 done: sight.shows(&step.done),
                 what: step.what,
             });

@@ -2,13 +2,12 @@
 //! the layers started again as after a loss of power, without anything being made anew. Must not decide which states are looked at.
 
 use super::down::undo;
-use super::journal::Journal;
-use super::perform::perform;
+use super::journal;
 use super::product::Product;
 use super::signs::Sight;
-use super::step::{Sign, Step};
 use super::up::until;
-use super::{Place, Watch, drives, stand_of};
+use super::{Place, drives, stand_of};
+use crate::change::{Change, Journal, Sign, Watch, perform};
 use crate::claims;
 use crate::owner::Owner;
 use crate::roots::Roots;
@@ -35,8 +34,8 @@ impl Rewind {
     /// That of the stand of this name; `None`: it keeps no log.
     pub fn of(name: &str) -> Result<Option<Rewind>> {
         let roots = super::here();
-        let Some(journal) = Journal::look(&roots, name)? else { return Ok(None) };
-        let (stand, head) = (stand_of(&journal)?, journal.head().cloned().ok_or_else(super::no_head)?);
+        let Some(journal) = journal::look(&roots, name)? else { return Ok(None) };
+        let (stand, head) = (stand_of(&journal)?, journal.stand().cloned().ok_or_else(super::no_head)?);
         let Some((layer, points)) = stand.log_writes() else { return Ok(None) };
         let drives = drives::paths(&roots, &head.drives)?;
         let place = Place { stand: &stand, nonce: head.nonce, drives: drives.clone() };
@@ -107,13 +106,13 @@ impl Rewind {
         let mut journal = self.journal(&roots)?;
         for layer in self.above().into_iter().rev() {
             for step in self.steps(&roots, &journal, layer).into_iter().rev() {
-                for (sign, deed) in step.undo.iter().filter(|(sign, _)| starts(sign)) {
-                    undo(&roots, sign, deed, &mut journal, watch)?;
+                for (sign, action) in step.undo.iter().filter(|(sign, _)| starts(sign)) {
+                    undo(&roots, sign, action, &mut journal, watch)?;
                 }
             }
             let halt = self.place().halt(&Sight::new(&roots, &journal), layer);
-            if let Some((sign, deed)) = halt {
-                undo(&roots, &sign, &deed, &mut journal, watch)?;
+            if let Some((sign, action)) = halt {
+                undo(&roots, &sign, &action, &mut journal, watch)?;
             }
         }
         Ok(())
@@ -145,7 +144,7 @@ impl Rewind {
         self.stand.log_writes().map(|(layer, _)| self.stand.above(&layer.name)).unwrap_or_default()
     }
 
-    fn steps(&self, roots: &Roots, journal: &Journal, layer: &Layer) -> Vec<Step> {
+    fn steps(&self, roots: &Roots, journal: &Journal, layer: &Layer) -> Vec<Change> {
         self.place().make(&Sight::new(roots, journal), layer).steps
     }
 
@@ -154,7 +153,7 @@ impl Rewind {
     }
 
     fn journal(&self, roots: &Roots) -> Result<Journal> {
-        Journal::open(roots, &self.stand.name)?.ok_or_else(|| self.gone())
+        journal::open(roots, &self.stand.name)?.ok_or_else(|| self.gone())
     }
 
     fn gone(&self) -> Box<Error> {
@@ -180,7 +179,7 @@ fn starts(sign: &Sign) -> bool {
 }
 
 /// Does a step that starts a layer. What would have to be made anew was lost.
-fn start(roots: &Roots, step: &Step, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+fn start(roots: &Roots, step: &Change, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let again = step.done.is_of_a_restart();
     if !again && !starts(&step.done) && !matches!(step.done, Sign::Path(_)) {
         let Say { en, ru } = &step.what;
@@ -190,12 +189,12 @@ fn start(roots: &Roots, step: &Step, journal: &mut Journal, watch: &mut Watch) -
         ));
     }
     // udev may have put a part of it together already, as its members appeared.
-    for (sign, deed) in step.undo.iter().filter(|_| again) {
+    for (sign, action) in step.undo.iter().filter(|_| again) {
         if Sight::new(roots, journal).shows(sign) {
-            perform(roots, deed, journal, watch)?;
+            perform(roots, action, journal, watch)?;
         }
     }
-    step.apply.iter().try_for_each(|deed| perform(roots, deed, journal, watch))?;
+    step.apply.iter().try_for_each(|action| perform(roots, action, journal, watch))?;
     until(&step.what, &mut || Sight::new(roots, journal).shows(&step.done))
 }
 
@@ -225,8 +224,7 @@ fn whole(log: &str, told: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stands::journal::Head;
-    use crate::stands::step::Deed;
+    use crate::change::{StandHead, run};
 
     #[test]
     fn a_log_that_was_full_or_is_none_is_told() {
@@ -241,15 +239,11 @@ mod tests {
     fn a_step_that_would_make_what_was_lost_is_not_done() {
         let tree = tempfile::tempdir().unwrap();
         let (roots, made) = (Roots::under(tree.path()), tree.path().join("made"));
-        let step = |done: Sign| Step {
-            what: say!("make ext4 on /dev/x", "создать ext4 на /dev/x"),
-            erases: Vec::new(),
-            done,
-            apply: vec![Deed::run("touch", [made.to_string_lossy().as_ref()])],
-            undo: Vec::new(),
-            wait: None,
+        let step = |done: Sign| Change {
+            apply: vec![run("touch", &[made.to_string_lossy().as_ref()])],
+            ..Change::new(say!("make ext4 on /dev/x", "создать ext4 на /dev/x"), done)
         };
-        let mut journal = Journal::imagined(Head::new("", "", 0, Vec::new(), ""));
+        let mut journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
         let mut watch = Watch { stopped: &|| false, log: &mut |_| {} };
         let mark = Sign::Mark { device: "/dev/x".into(), uuid: "u".into() };
         let error = start(&roots, &step(mark), &mut journal, &mut watch).unwrap_err();

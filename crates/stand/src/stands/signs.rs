@@ -1,10 +1,9 @@
 //! What the kernel shows of a stand: signs and products, asked anew each time. Reads only; the journal is not believed where
 //! the kernel can be asked.
 
-use super::journal::Journal;
 use super::layers::{Made, superblocks};
 use super::product::Product;
-use super::step::{Pool, Sign, Spot};
+use crate::change::{Journal, LayerDevice, Pool, Sign};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
@@ -33,6 +32,7 @@ impl<'a> Sight<'a> {
     /// Whether a sign is there.
     pub(crate) fn shows(&self, sign: &Sign) -> bool {
         match sign {
+            Sign::Always => true,
             Sign::Blocks { device, bytes } => self.blocks(device) == Some(u64::from(*bytes)),
             Sign::Path(path) => Path::new(path).symlink_metadata().is_ok(),
             Sign::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
@@ -46,9 +46,7 @@ impl<'a> Sight<'a> {
                 self.runs(uuid) || !members.iter().any(|device| self.carries(device, uuid))
             }
             Sign::Array(uuid) => self.array(uuid).is_some(),
-            Sign::Mapping { name, uuid } => {
-                self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
-            }
+            Sign::Mapping { name, uuid } => self.maps(name, uuid),
             Sign::Superblock(of) => self.is_formatted(of) == Some(true),
             Sign::SuperblockBegun(of) => self.is_formatted(of).is_some(),
             Sign::Unwritten(name) => self.is_unwritten(name),
@@ -90,7 +88,7 @@ impl<'a> Sight<'a> {
             Sign::Dataset { pool, name } => self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name),
             Sign::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
             Sign::PoolTable(device) => self.has_bare_pool_table(device),
-            Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
+            Sign::Setting { path, value } => crate::settings::current(path).is_ok_and(|now| now == *value),
             Sign::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
             Sign::Positive(path) => number(path).is_some_and(|number| number > 0),
             Sign::Process(name) => exports::runs(self.roots, name),
@@ -100,6 +98,10 @@ impl<'a> Sight<'a> {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
         }
+    }
+
+    fn maps(&self, name: &str, uuid: &str) -> bool {
+        self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
     }
 
     /// Whether something has the name of what a sign stands for, be it somebody else's.
@@ -224,14 +226,14 @@ impl<'a> Sight<'a> {
     }
 
     /// Offsets of the marks with this UUID on a device.
-    pub(super) fn marks(&self, device: &str, uuid: &str) -> Vec<u64> {
+    pub(crate) fn marks(&self, device: &str, uuid: &str) -> Vec<u64> {
         let found = self.at(device).and_then(|node| marks::on(&self.devices, node).ok()).unwrap_or_default();
         let ours = found.iter().filter(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)));
         ours.map(|mark| mark.offset).collect()
     }
 
     /// Whether the superblock of a device that the stand has given one is whole; `None` where it is another one, or there is none.
-    fn is_formatted(&self, of: &Spot) -> Option<bool> {
+    fn is_formatted(&self, of: &LayerDevice) -> Option<bool> {
         match self.journal.superblock(&of.layer, of.index)? {
             None => Some(false),
             Some(mark) => (self.superblock(&of.device)? == mark).then_some(true),
@@ -369,19 +371,6 @@ pub(crate) fn status(name: &str) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// How far the synchronisation of an array is: its action, and done of all sectors. `None` when there is none.
-pub(crate) fn syncing(array: &Node) -> Option<(String, u64, u64)> {
-    let action = text(array.sysfs.join("md/sync_action")).filter(|action| action != "idle" && action != "frozen")?;
-    let told = text(array.sysfs.join("md/sync_completed")).unwrap_or_default();
-    let mut numbers = told.split('/').map(|part| part.trim().parse().unwrap_or(0));
-    Some((action, numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)))
-}
-
-/// Members that an array lacks.
-pub(crate) fn degraded(array: &Node) -> u64 {
-    number(array.sysfs.join("md/degraded")).unwrap_or(0)
-}
-
 /// Whether the kernel has a module, loaded or built in: it then shows it, its file system, or its control.
 pub(crate) fn has_module(roots: &Roots, name: &str) -> bool {
     let file_systems = text(roots.proc.join("filesystems")).unwrap_or_default();
@@ -396,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_superblock_is_the_stand_s_only_where_its_journal_says_so() {
-        use crate::stands::journal::{Entry, Head};
+        use crate::change::{Entry, StandHead};
         let tree = crate::recorded::Tree::new();
         tree.disk("sda", "8:0", "pci0000:00/0000:00:01.0", &[]);
         let checksums = |salt: u8| {
@@ -405,8 +394,8 @@ mod tests {
             bytes[48..64].fill(salt);
             tree.put("dev/sda", bytes);
         };
-        let mut journal = Journal::imagined(Head::new("", "", 0, Vec::new(), ""));
-        let of = Spot { layer: "dm".into(), index: 0, device: "/dev/sda".into() };
+        let mut journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
+        let of = LayerDevice { layer: "dm".into(), index: 0, device: "/dev/sda".into() };
         let shown = |journal: &Journal| {
             let sight = Sight::new(&tree.roots, journal);
             [Sign::Superblock(of.clone()), Sign::SuperblockBegun(of.clone())].map(|sign| sight.shows(&sign))

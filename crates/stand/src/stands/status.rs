@@ -1,10 +1,11 @@
 //! How a stand is: which of its layers are there, and what they say of themselves. Reads only.
 
-use super::journal::{self, Journal};
+use super::journal;
 use super::product::Product;
-use super::signs::{Sight, degraded, syncing};
-use super::step::Sign;
+use super::signs::Sight;
 use super::{Place, drives, here, stand_of};
+use crate::arrays::{degraded, syncing};
+use crate::change::Sign;
 use crate::roots::Roots;
 use stend_base::{Error, Kind, Result, say};
 use stend_record::{LayerStatus, StandStatus};
@@ -19,9 +20,9 @@ pub fn known_stands() -> Vec<String> {
 /// Errors: `Usage` if there is none.
 pub fn stand_status(name: &str) -> Result<StandStatus> {
     let roots = here();
-    let journal = Journal::look(&roots, name)?.ok_or_else(|| not_up(&roots, name))?;
+    let journal = journal::look(&roots, name)?.ok_or_else(|| not_up(&roots, name))?;
     let stand = stand_of(&journal)?;
-    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     let sight = Sight::new(&roots, &journal);
     let layers = stand.layers_here().iter().map(|layer| {

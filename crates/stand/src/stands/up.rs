@@ -1,12 +1,12 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
-use super::journal::{Entry, Head, Journal};
+use super::journal;
 use super::layers::{Made, sectors, superblocks};
-use super::perform::{must_have, perform};
 use super::product::Product;
-use super::signs::{Sight, degraded, same, status, syncing};
-use super::step::{Sign, Step, Wait};
-use super::{Place, Watch, drives, here, of_layer, stand_of};
+use super::signs::{Sight, same, status};
+use super::{Place, drives, here, of_layer, stand_of};
+use crate::arrays::{degraded, syncing};
+use crate::change::{Change, Entry, Journal, Sign, StandHead, Wait, Watch, must_have, perform};
 use crate::claims;
 use crate::contents;
 use crate::node::Node;
@@ -39,7 +39,7 @@ const SYNC_TELLS: Duration = Duration::from_secs(5);
 pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, watch: &mut Watch) -> Result<Raised> {
     let roots = here();
     let mut sampled = BTreeMap::new();
-    let mut journal = match Journal::open(&roots, &stand.name)? {
+    let mut journal = match journal::open(&roots, &stand.name)? {
         Some(journal) => {
             must_be_same(&journal, stand)?;
             journal
@@ -47,17 +47,21 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
         None => {
             let found = if stand.has_drives() { drives::identify(&roots, stand)? } else { Vec::new() };
             // Everything that can be refused is refused before there is anything to take down.
-            let imagined = Journal::imagined(Head::new(file, text, nonce, found.clone(), "").of(stand.side));
+            let imagined = Journal::imagined(StandHead::new(file, text, nonce, found.clone(), "").of(stand.side));
             let place = Place { stand, nonce, drives: drives::paths(&roots, &found)? };
             if stand.has_drives() {
                 let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
                 drives::must_have_room(stand, &sizes, file)?;
             }
             sampled = foresee(&roots, &place, &imagined, watch)?;
-            Journal::create(&roots, &stand.name, Head::new(file, text, nonce, found, &owner.run_file).of(stand.side))?
+            journal::create(
+                &roots,
+                &stand.name,
+                StandHead::new(file, text, nonce, found, &owner.run_file).of(stand.side),
+            )?
         }
     };
-    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let place = Place { stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     drives::must_have_all_paths(&head.drives, &place.drives)?;
     bare_targets_must_be_free(&roots, &place, &journal)?;
@@ -123,7 +127,7 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal, watch: &mut Watch) -
     let sight = Sight::new(roots, journal);
     let made: Vec<Made> = place.stand.layers_here().iter().map(|layer| place.make(&sight, layer)).collect();
     let steps = || made.iter().flat_map(|made| &made.steps);
-    must_have(steps().flat_map(|step| step.apply.iter().chain(step.undo.iter().map(|(_, deed)| deed))))?;
+    must_have(steps().flat_map(|step| step.apply.iter().chain(step.undone_by())))?;
     let facts = place.drives.iter().flatten().filter_map(|path| place.look(roots, &sight, path));
     let facts = drives::sampled(facts.collect(), &mut |action| (watch.log)(EventKind::Step { action }));
     facts.iter().try_for_each(|facts| drives::must_be_free(facts, &place.stand.overwrite))?;
@@ -158,7 +162,7 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal, watch: &mut Watch) -
         let own = || signs.filter(|sign| configured(sign)).any(|sign| sight.shows(sign));
         (names(&step.done) && sight.is_taken(&step.done)) || own()
     });
-    let Some(Step { what: Say { en, ru }, .. }) = taken else {
+    let Some(Change { what: Say { en, ru }, .. }) = taken else {
         return Ok(facts.into_iter().filter_map(|facts| Some((facts.path, facts.contents?))).collect());
     };
     Err(Error::new(
@@ -297,7 +301,7 @@ fn do_step(
     roots: &Roots,
     place: &Place,
     layer: &Layer,
-    step: &Step,
+    step: &Change,
     journal: &mut Journal,
     owner: &Owner,
     (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
@@ -306,15 +310,15 @@ fn do_step(
     let steps = place.make(&Sight::new(roots, journal), layer).steps;
     claim_drives(roots, place, step, &steps, journal, owner, (leases, sampled))?;
     // What an earlier attempt left half done is in the way of the whole.
-    for (sign, deed) in &step.undo {
+    for (sign, action) in &step.undo {
         if Sight::new(roots, journal).shows(sign) {
-            perform(roots, deed, journal, watch)?;
+            perform(roots, action, journal, watch)?;
         }
     }
     let what = step.what.en.clone();
     journal.append(Entry::Begin { layer: layer.name.clone(), what: what.clone() })?;
-    for deed in &step.apply {
-        perform(roots, deed, journal, watch)?;
+    for action in &step.apply {
+        perform(roots, action, journal, watch)?;
     }
     until(&step.what, &mut || Sight::new(roots, journal).shows(&step.done))?;
     journal.append(Entry::End { layer: layer.name.clone(), what })
@@ -324,8 +328,8 @@ fn do_step(
 fn claim_drives(
     roots: &Roots,
     place: &Place,
-    step: &Step,
-    of_layer: &[Step],
+    step: &Change,
+    of_layer: &[Change],
     journal: &mut Journal,
     owner: &Owner,
     (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
@@ -372,7 +376,7 @@ fn claim_drives(
         let lease = claim.hand_over();
         drop(sight);
         let drive = place.drives.iter().position(|ways| ways.contains(path));
-        let drives = journal.head().map(|head| head.drives.clone()).unwrap_or_default();
+        let drives = journal.stand().map(|head| head.drives.clone()).unwrap_or_default();
         if let Some(drive) = drive.and_then(|drive| drives.get(drive)) {
             let (identity, boot_id) = (drive.identity.clone(), owner::boot_id(roots));
             journal.append(Entry::Taken { identity, ours, boot_id })?;

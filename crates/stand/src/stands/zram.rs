@@ -1,6 +1,6 @@
 //! Which zram device is of which stand: the kernel gives such a device a number and no name. Reads only.
 
-use super::journal::{self, Journal};
+use super::journal;
 use super::names::Names;
 use crate::node::Node;
 use crate::owner::boot_id;
@@ -14,8 +14,8 @@ pub(crate) fn uuid(roots: &Roots, node: &Node) -> Option<String> {
     let number = node.name.strip_prefix("zram")?.parse().ok()?;
     let (sequence, boot) = (node.sequence()?, boot_id(roots));
     journal::known(roots).iter().find_map(|name| {
-        let journal = Journal::look(roots, name).ok()??;
+        let journal = journal::look(roots, name).ok()??;
         let (layer, index) = journal.zram_at(number, sequence, &boot)?;
-        Some(Names { stand: name, nonce: journal.head()?.nonce }.uuid(layer, index))
+        Some(Names { stand: name, nonce: journal.stand()?.nonce }.uuid(layer, index))
     })
 }

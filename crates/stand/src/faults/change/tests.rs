@@ -31,9 +31,10 @@ fn told(tree: &Tree, target: &str, act: &Act, writable: bool) -> String {
     let grounds = Grounds { targets: &targets, writable, stand: None, run_id: "", permission: &permission };
     let place = Place::of(&tree.roots, &devices, &grounds);
     let root = tree.roots.dev.parent().unwrap().display().to_string();
-    let lines = |deeds: &[Deed]| deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ").replace(&root, "");
+    let lines =
+        |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ").replace(&root, "");
     match change(&place, act, 1) {
-        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undo)),
+        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
         Err(error) => error.message.en,
     }
 }

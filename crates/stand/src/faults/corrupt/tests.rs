@@ -63,10 +63,11 @@ fn told(tree: &Tree, devices: &Devices, target: &str, made: bool, (which, from):
     let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
     let place = Place::of(&tree.roots, devices, &grounds).with_made(made.then_some(target));
     let root = tree.roots.dev.parent().unwrap().display().to_string();
-    let lines = |deeds: &[Deed]| deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ").replace(&root, "");
+    let lines =
+        |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ").replace(&root, "");
     let region = Region { from: from.map(Bytes), length: Bytes(MIB) };
     match corrupt(&place, Which::Number(which), region, 0) {
-        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undo)),
+        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
         Err(why) => why.en,
     }
 }

@@ -35,9 +35,9 @@ fn told(groups: [&str; 3], made: bool, act: impl Fn(&Place) -> Found<Change>) ->
     let permission = Permission::default();
     let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
     let place = Place::of(&tree.roots, &devices, &grounds).with_made(made.then_some("zd0"));
-    let lines = |deeds: &[Deed]| deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ");
+    let lines = |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ");
     match act(&place) {
-        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undo)),
+        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
         Err(why) => why.en,
     }
 }
@@ -80,7 +80,7 @@ fn a_stripe_and_a_pool_that_the_stand_did_not_make_are_not_touched() {
 fn a_scrub_is_ended_where_it_goes_on_and_errors_are_mended_afterwards() {
     let of = |made| told(MIRROR, made, |place| scrub(place).ok_or(say!("none", "нет")));
     assert_eq!(of(true), "zpool scrub tank | zpool scrub -s tank");
-    let mends = |place: &Place| Ok(Change { of: None, apply: mend(place), undo: Vec::new() });
+    let mends = |place: &Place| Ok(Change::unseen(Say::same(""), mend(place), []));
     assert_eq!(told(MIRROR, true, mends), "zpool clear tank | ");
 }
 

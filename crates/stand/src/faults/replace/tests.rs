@@ -40,9 +40,9 @@ fn told(tree: &Tree, which: Which, made: bool) -> Found<Change> {
     replace(&place, which, 1)
 }
 
-fn lines(tree: &Tree, deeds: &[Deed]) -> String {
+fn lines(tree: &Tree, actions: &[Action]) -> String {
     let root = tree.roots.dev.parent().unwrap().display().to_string();
-    deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ").replace(&root, "")
+    actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ").replace(&root, "")
 }
 
 fn refused(tree: &Tree, which: Which, made: bool) -> String {
@@ -55,11 +55,11 @@ const MDADM: &str = "mdadm --quiet /dev/md0";
 fn the_spare_gets_what_a_member_has_and_the_member_becomes_the_spare() {
     let tree = machine("raid5", true);
     let change = told(&tree, Which::Each, true).unwrap();
-    assert_eq!(change.of.as_deref(), Some("sdb"), "the second in the second block");
+    assert_eq!(change.what.en, "sdb", "the second in the second block");
     assert_eq!(lines(&tree, &change.apply), format!("{MDADM} --replace /dev/sdb --with /dev/sdd"));
     let back = format!("{MDADM} --remove /dev/sdb; mdadm --quiet --zero-superblock /dev/sdb; {MDADM} --add /dev/sdb");
-    assert_eq!(lines(&tree, &change.undo), back);
-    let [Deed::GiveBack(copy)] = &change.undo[..] else { panic!("{change:?}") };
+    assert_eq!(lines(&tree, &change.undone_by().cloned().collect::<Vec<_>>()), back);
+    let [(_, Action::GiveBack(copy))] = &change.undo[..] else { panic!("{change:?}") };
     for complete in ["faulty", "faulty,want_replacement"] {
         tree.put(&format!("{MD}/dev-sdb/state"), complete);
         assert_eq!(lines(&tree, &ended(copy)), back);
@@ -71,7 +71,7 @@ fn the_spare_gets_what_a_member_has_and_the_member_becomes_the_spare() {
 fn a_copy_that_is_not_complete_is_called_off_before_there_is_a_spare_to_copy_to() {
     let tree = machine("raid1", true);
     let change = told(&tree, Which::Number(1), true).unwrap();
-    let [Deed::GiveBack(copy)] = &change.undo[..] else { panic!("{change:?}") };
+    let [(_, Action::GiveBack(copy))] = &change.undo[..] else { panic!("{change:?}") };
     tree.put(&format!("{MD}/dev-sda/state"), "in_sync,want_replacement");
     assert_eq!(copy.lack().map(|lack| lack.text).as_deref(), Some("the copy of sda is not complete"));
     assert_eq!(

@@ -3,8 +3,8 @@
 //! Source: mdadm(8) of mdadm 4.2 and 4.4.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step, Wait};
 use super::{Made, Site};
+use crate::change::{Action, Change, Sign, Wait, run};
 use stend_base::say;
 use stend_spec::stand::{Consistency, InitialSync, Md, MdLevel};
 
@@ -20,28 +20,29 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
     };
     let undo_of = |device: &str| {
         let mark = Sign::Mark { device: device.to_string(), uuid: uuid.clone() };
-        (mark, Deed::run("mdadm --zero-superblock", [device]))
+        (mark, run("mdadm --zero-superblock", &[device]))
     };
     let (path, stop) = ((site.path)(&product), stop(site));
     let count = site.count();
     let given = format!("--uuid={}", site.names.md_uuid(&site.layer.name));
-    let assemble = Step {
+    let members: Vec<&str> = [path.as_str(), &given].into_iter().chain(site.paths()).collect();
+    let assemble = Change {
         what: say!("put the array {name} together again", "снова собрать массив {name} из его накопителей"),
         erases: Vec::new(),
         done: Sign::NothingToAssemble { uuid: uuid.clone(), members: site.paths().map(str::to_string).collect() },
         // `--run`: an array that lost a member holds its data all the same; made anew it would not.
-        apply: vec![Deed::run("mdadm --assemble --run", [path.as_str(), &given].into_iter().chain(site.paths()))],
+        apply: vec![run("mdadm --assemble --run", &members)],
         undo: vec![stop.clone()],
         wait: None,
     };
-    let make = Step {
+    let make = Change {
         what: say!(
             "make the array {name}, RAID {level} of {count} devices",
             "собрать массив {name}: RAID {level}, устройств: {count}"
         ),
         erases: site.erases(),
         done: Sign::Running(uuid.clone()),
-        apply: vec![Deed::Run(create(site, md, level))],
+        apply: vec![Action::Run(create(site, md, level))],
         undo: std::iter::once(stop).chain(site.paths().map(undo_of)).collect(),
         wait: (md.initial_sync == InitialSync::Wait && md.level != MdLevel::Raid0).then(|| Wait::Array(uuid.clone())),
     };
@@ -49,10 +50,10 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
 }
 
 /// What lets an array go without anything of it being lost.
-pub(super) fn stop(site: &Site) -> (Sign, Deed) {
+pub(super) fn stop(site: &Site) -> (Sign, Action) {
     let (name, uuid) = (site.name(), site.uuid(0));
     let path = (site.path)(&Product::Array { uuid: uuid.clone(), name });
-    (Sign::Array(uuid), Deed::run("mdadm --stop", [path.as_str()]))
+    (Sign::Array(uuid), run("mdadm --stop", &[path.as_str()]))
 }
 
 fn create(site: &Site, md: &Md, level: u32) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Layers that hand devices out over a network protocol and take them in again, on the same host or on another one.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::{Made, Site, rdma};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 use stend_spec::stand::{NvmeOf, NvmePolicy, Transport};
 
@@ -63,14 +63,14 @@ impl Guest {
     }
 
     /// Lets it in.
-    fn admit(&self, subsystem: &str) -> [Step; 2] {
+    fn admit(&self, subsystem: &str) -> [Change; 2] {
         let name = &self.name;
         let (host, link) = (format!("{CONFIG}/nvmet/hosts/{name}"), format!("{subsystem}/allowed_hosts/{name}"));
         let there = Sign::Path(link.clone());
-        let admitted = Step {
-            apply: vec![Deed::run("ln --symbolic --", [host.as_str(), link.as_str()])],
-            undo: vec![(there.clone(), Deed::run("rm --", [link.as_str()]))],
-            ..Step::new(say!("let {name} in", "впустить {name}"), there)
+        let admitted = Change {
+            apply: vec![run("ln --symbolic --", &[host.as_str(), link.as_str()])],
+            undo: vec![(there.clone(), run("rm --", &[link.as_str()]))],
+            ..Change::new(say!("let {name} in", "впустить {name}"), there)
         };
         [made_directory(&host), admitted]
     }
@@ -112,10 +112,10 @@ impl Port {
         format!("{CONFIG}/nvmet/ports/{}", self.number)
     }
 
-    fn open(&self) -> Step {
+    fn open(&self) -> Change {
         let at = self.at();
         let file = |name: &str| format!("{at}/{name}");
-        let (mut apply, done) = (vec![Deed::run("mkdir --", [at.as_str()])], file("addr_trtype"));
+        let (mut apply, done) = (vec![run("mkdir --", &[at.as_str()])], file("addr_trtype"));
         if self.transport != Transport::Loop {
             let (host, service) = (self.host.as_str(), self.service.as_str());
             let address = [("addr_adrfam", "ipv4"), ("addr_traddr", host), ("addr_trsvcid", service)];
@@ -125,19 +125,19 @@ impl Port {
         apply.extend((self.optimised == Some(false)).then(|| tell(file("ana_groups/1/ana_state"), "non-optimized")));
         // Last, so that a port with its transport is whole.
         apply.push(tell(done.clone(), self.transport.word()));
-        Step {
+        Change {
             apply,
-            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
-            ..Step::new(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
+            undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
+            ..Change::new(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
         }
     }
 
-    fn link(&self, nqn: &str, subsystem: &str) -> Step {
+    fn link(&self, nqn: &str, subsystem: &str) -> Change {
         let (link, number) = (format!("{}/subsystems/{nqn}", self.at()), self.number);
-        Step {
-            apply: vec![Deed::run("ln --symbolic --", [subsystem, link.as_str()])],
-            undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
-            ..Step::new(
+        Change {
+            apply: vec![run("ln --symbolic --", &[subsystem, link.as_str()])],
+            undo: vec![(Sign::Path(link.clone()), run("rm --", &[link.as_str()]))],
+            ..Change::new(
                 say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"),
                 Sign::Path(link.clone()),
             )
@@ -145,59 +145,62 @@ impl Port {
     }
 
     /// What connects to a subsystem over this port.
-    fn connect(&self, nqn: &str, guest: Option<&Guest>) -> Vec<Deed> {
+    fn connect(&self, nqn: &str, guest: Option<&Guest>) -> Vec<Action> {
         let name = format!("--nqn={nqn}");
         let (transport, module) = match self.transport {
             Transport::Tcp => ("--transport=tcp", "nvme_tcp"),
             Transport::Rdma => ("--transport=rdma", "nvme_rdma"),
-            Transport::Loop => return vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
+            Transport::Loop => return vec![run("nvme connect --transport=loop", &[name.as_str()])],
         };
         let (host, service) = (format!("--traddr={}", self.host), format!("--trsvcid={}", self.service));
         let whom = guest.map(|guest| [format!("--hostnqn={}", guest.name), format!("--hostid={}", guest.id)]);
         let whom = whom.iter().flatten().map(String::as_str);
-        let words = [transport, host.as_str(), service.as_str(), name.as_str()].into_iter().chain(whom);
-        vec![Deed::Module(module), Deed::run("nvme connect", words)]
+        let words: Vec<&str> = [transport, &host, &service, &name].into_iter().chain(whom).collect();
+        vec![Action::Module(module.into()), run("nvme connect", &words)]
     }
 }
 
 /// A kernel that keeps paths apart would show each as a device of its own, and most of the load would go nowhere near the others.
-fn natively() -> Step {
+fn natively() -> Change {
     let switch = "/sys/module/nvme_core/parameters/multipath".to_string();
-    Step {
+    Change {
         // Only a parameter of the kernel's command line or of the module changes it: writing it tells why it is not so.
-        apply: vec![Deed::Module("nvme_core"), tell(switch.clone(), "Y")],
-        ..Step::new(say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"), is(switch, "Y"))
+        apply: vec![Action::Module("nvme_core".into()), tell(switch.clone(), "Y")],
+        ..Change::new(
+            say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"),
+            is(switch, "Y"),
+        )
     }
 }
 
-pub(super) fn tell(path: String, value: &str) -> Deed {
-    Deed::Tell { path, value: value.to_string() }
+pub(super) fn tell(path: String, value: &str) -> Action {
+    Action::Tell { path, value: value.to_string() }
 }
 
 pub(super) fn is(path: String, value: &str) -> Sign {
     Sign::Setting { path, value: value.to_string() }
 }
 
-pub(super) fn configuration() -> Step {
+pub(super) fn configuration() -> Change {
     let mounted = Sign::Mounted(CONFIG.to_string());
-    Step {
+    Change {
         // It stays: others use it as well.
-        apply: vec![Deed::Module("configfs"), Deed::run("mount -t configfs configfs", [CONFIG])],
-        ..Step::new(say!("mount the kernel's configuration", "смонтировать конфигурацию ядра"), mounted)
+        apply: vec![Action::Module("configfs".into()), run("mount -t configfs configfs", &[CONFIG])],
+        ..Change::new(say!("mount the kernel's configuration", "смонтировать конфигурацию ядра"), mounted)
     }
 }
 
 /// A directory by which the kernel is configured.
-pub(super) fn made_directory(path: &str) -> Step {
+pub(super) fn made_directory(path: &str) -> Change {
     let there = Sign::Path(path.to_string());
-    Step {
-        apply: vec![Deed::run("mkdir --", [path])],
-        undo: vec![(there.clone(), Deed::run("rmdir --", [path]))],
-        ..Step::new(say!("make {path}", "создать {path}"), there)
+    Change {
+        apply: vec![run("mkdir --", &[path])],
+        undo: vec![(there.clone(), run("rmdir --", &[path]))],
+        ..Change::new(say!("make {path}", "создать {path}"), there)
     }
 }
 
-fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> Step {
+fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> Change {
     let to_anybody = if to_anybody { "1" } else { "0" };
     let anybody = format!("{subsystem}/attr_allow_any_host");
     let module = match transport {
@@ -205,64 +208,64 @@ fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> 
         Transport::Rdma => "nvmet_rdma",
         Transport::Loop => "nvme_loop",
     };
-    Step {
+    Change {
         apply: vec![
-            Deed::Module("nvmet"),
-            Deed::Module(module),
-            Deed::run("mkdir --", [subsystem]),
+            Action::Module("nvmet".into()),
+            Action::Module(module.into()),
+            run("mkdir --", &[subsystem]),
             tell(anybody.clone(), to_anybody),
         ],
-        undo: vec![(Sign::Path(subsystem.to_string()), Deed::run("rmdir --", [subsystem]))],
-        ..Step::new(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, to_anybody))
+        undo: vec![(Sign::Path(subsystem.to_string()), run("rmdir --", &[subsystem]))],
+        ..Change::new(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, to_anybody))
     }
 }
 
-fn namespace(device: &str, at: &str, uuid: &str) -> Step {
+fn namespace(device: &str, at: &str, uuid: &str) -> Change {
     let enable = format!("{at}/enable");
-    Step {
+    Change {
         erases: vec![device.to_string()],
         apply: vec![
-            Deed::run("mkdir --", [at]),
+            run("mkdir --", &[at]),
             tell(format!("{at}/device_path"), device),
             tell(format!("{at}/device_uuid"), uuid),
             tell(enable.clone(), "1"),
         ],
         undo: vec![
             (is(enable.clone(), "1"), tell(enable.clone(), "0")),
-            (Sign::Path(at.to_string()), Deed::run("rmdir --", [at])),
+            (Sign::Path(at.to_string()), run("rmdir --", &[at])),
         ],
-        ..Step::new(say!("hand out {device} over NVMe-oF", "отдать {device} по NVMe-oF"), is(enable, "1"))
+        ..Change::new(say!("hand out {device} over NVMe-oF", "отдать {device} по NVMe-oF"), is(enable, "1"))
     }
 }
 
-fn connect(nqn: &str, port: &Port, guest: Option<&Guest>) -> Step {
+fn connect(nqn: &str, port: &Port, guest: Option<&Guest>) -> Change {
     let (there, name) = (Sign::Connected(nqn.to_string()), format!("--nqn={nqn}"));
-    Step {
+    Change {
         apply: port.connect(nqn, guest),
-        undo: vec![(there.clone(), Deed::run("nvme disconnect", [name.as_str()]))],
-        ..Step::new(say!("connect to {nqn}", "подключиться к {nqn}"), there)
+        undo: vec![(there.clone(), run("nvme disconnect", &[name.as_str()]))],
+        ..Change::new(say!("connect to {nqn}", "подключиться к {nqn}"), there)
     }
 }
 
 /// One of several: it goes alone.
-fn one_path(site: &Site, nqn: &str, port: &Port, guest: Option<&Guest>) -> Step {
+fn one_path(site: &Site, nqn: &str, port: &Port, guest: Option<&Guest>) -> Change {
     let (nqn, service) = (nqn.to_string(), port.service.clone());
     let device = (site.path)(&Product::Controller { nqn: nqn.clone(), service: service.clone() });
     let there = Sign::Controller { nqn: nqn.clone(), service: service.clone() };
     let device = format!("--device={}", device.trim_start_matches("/dev/"));
-    Step {
+    Change {
         apply: port.connect(&nqn, guest),
-        undo: vec![(there.clone(), Deed::run("nvme disconnect", [device.as_str()]))],
-        ..Step::new(say!("connect to {nqn} at {service}", "подключиться к {nqn} через {service}"), there)
+        undo: vec![(there.clone(), run("nvme disconnect", &[device.as_str()]))],
+        ..Change::new(say!("connect to {nqn} at {service}", "подключиться к {nqn} через {service}"), there)
     }
 }
 
 /// It goes with the connections.
-fn choice(site: &Site, nqn: &str, policy: NvmePolicy) -> Step {
+fn choice(site: &Site, nqn: &str, policy: NvmePolicy) -> Change {
     let at = format!("{}/iopolicy", (site.path)(&Product::Subsystem { nqn: nqn.to_string() }));
     let word = policy.word();
-    Step {
+    Change {
         apply: vec![tell(at.clone(), word)],
-        ..Step::new(say!("have paths chosen by {word}", "выбирать пути по правилу {word}"), is(at, word))
+        ..Change::new(say!("have paths chosen by {word}", "выбирать пути по правилу {word}"), is(at, word))
     }
 }

@@ -1,8 +1,8 @@
 //! File systems, made and mounted.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::{Made, Site, directory, over};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 use stend_spec::stand::{Btrfs, Fs, FsKind};
 
@@ -16,11 +16,11 @@ pub(super) fn plain(site: &Site, fs: &Fs) -> Made {
     };
     words.extend(fs.make.iter().cloned());
     words.push(device.to_string());
-    let made = Step {
+    let made = Change {
         what: say!("make {kind} on {device}", "создать {kind} на {device}"),
         erases: site.erases(),
         done: Sign::Mark { device: device.to_string(), uuid: uuid.clone() },
-        apply: vec![Deed::Run(words)],
+        apply: vec![Action::Run(words)],
         undo: vec![wipe(device, &uuid)],
         wait: None,
     };
@@ -34,12 +34,12 @@ pub(super) fn btrfs(site: &Site, btrfs: &Btrfs) -> Made {
     words.extend(["--data", btrfs.data.word(), "--metadata", btrfs.metadata.word()].map(String::from));
     words.extend(site.erases());
     let name = site.name();
-    let made = Step {
+    let made = Change {
         what: over(site.count(), &format!("make the btrfs {name}"), &format!("создать btrfs {name}")),
         erases: site.erases(),
         done: Sign::Mark { device: first.to_string(), uuid: uuid.clone() },
         // Before that: or the new members are not noticed, and the mount fails.
-        apply: vec![Deed::Module("btrfs"), Deed::Run(words)],
+        apply: vec![Action::Module("btrfs".into()), Action::Run(words)],
         undo: site.paths().map(|device| wipe(device, &uuid)).collect(),
         wait: None,
     };
@@ -50,12 +50,12 @@ pub(super) fn btrfs(site: &Site, btrfs: &Btrfs) -> Made {
 }
 
 /// What takes a file system of ours off a device again.
-fn wipe(device: &str, uuid: &str) -> (Sign, Deed) {
+fn wipe(device: &str, uuid: &str) -> (Sign, Action) {
     let mark = Sign::Mark { device: device.to_string(), uuid: uuid.to_string() };
-    (mark, Deed::Wipe { device: device.to_string(), uuid: uuid.to_string() })
+    (mark, Action::Wipe { device: device.to_string(), uuid: uuid.to_string() })
 }
 
-fn mounted(site: &Site, made: Step, kind: &str, device: &str, options: &[String]) -> Made {
+fn mounted(site: &Site, made: Change, kind: &str, device: &str, options: &[String]) -> Made {
     let at = site.names.mount(&site.layer.name);
     let mut words: Vec<String> = ["mount", "-t", kind].map(String::from).to_vec();
     if !options.is_empty() {
@@ -63,12 +63,12 @@ fn mounted(site: &Site, made: Step, kind: &str, device: &str, options: &[String]
     }
     words.extend([device.to_string(), at.clone()]);
     let there = Sign::Mounted(at.clone());
-    let mount = Step {
+    let mount = Change {
         what: say!("mount {device} at {at}", "смонтировать {device} в {at}"),
         erases: Vec::new(),
         done: there.clone(),
-        apply: vec![Deed::Run(words)],
-        undo: vec![(there, Deed::run("umount --", [at.as_str()]))],
+        apply: vec![Action::Run(words)],
+        undo: vec![(there, run("umount --", &[at.as_str()]))],
         wait: None,
     };
     Made { steps: vec![made, directory(&at), mount], products: vec![Product::Directory(at)] }

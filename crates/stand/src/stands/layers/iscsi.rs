@@ -5,10 +5,10 @@
 //! iscsiadm(8) of open-iscsi 2.1.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::exports::{CONFIG, configuration, is, made_directory, tell};
 use super::multipath::{self, Paths};
 use super::{Made, Site, rdma};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 use stend_spec::stand::{Iscsi, IscsiTransport};
 
@@ -105,7 +105,7 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
 
 impl Target {
     /// The side of the host with the devices.
-    fn handed_out(&self, site: &Site) -> Vec<Step> {
+    fn handed_out(&self, site: &Site) -> Vec<Change> {
         let mut steps = vec![configuration(), modules()];
         steps.push(made_directory(&self.store));
         steps.extend(site.paths().enumerate().map(|(index, device)| self.device(index, device, &site.uuid(index + 1))));
@@ -133,20 +133,20 @@ impl Target {
     }
 
     //= linux, drivers/target/target_core_alua.h: "ALUA_ACCESS_STATE_ACTIVE_NON_OPTIMIZED 0x1", "TPGS_IMPLICIT_ALUA 0x10", as 1 in configfs
-    fn distance(&self, index: usize, group: &Group) -> Step {
+    fn distance(&self, index: usize, group: &Group) -> Change {
         let (at, disk, number) = (self.ports_of(index, group), index + 1, group.number);
         let state = format!("{at}/alua_access_state");
-        Step {
+        Change {
             apply: vec![
-                Deed::run("mkdir --", [at.as_str()]),
+                run("mkdir --", &[at.as_str()]),
                 // Group 0 is that of paths of the first choice.
                 tell(format!("{at}/tg_pt_gp_id"), &(number - 1).to_string()),
                 // The target says which paths are near, and no initiator changes it.
                 tell(format!("{at}/alua_access_type"), "1"),
                 tell(state.clone(), "1"),
             ],
-            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
-            ..Step::new(
+            undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
+            ..Change::new(
                 say!(
                     "have disk{disk} not optimised over path {number}",
                     "сделать путь {number} к disk{disk} неоптимальным"
@@ -156,15 +156,15 @@ impl Target {
         }
     }
 
-    fn set_apart(&self, index: usize, group: &Group) -> Step {
+    fn set_apart(&self, index: usize, group: &Group) -> Change {
         let (name, number) = (format!("path{}", group.number), group.number);
         let unit = format!("lun/lun_{index}");
         let line = format!("iSCSI/{}/tpgt_{number}/lun_{index}", self.iqn);
         let there = Sign::Says { path: format!("{}/members", self.ports_of(index, group)), line };
-        Step {
+        Change {
             // It goes with the unit.
             apply: vec![tell(format!("{}/{unit}/alua_tg_pt_gp", group.at), &name)],
-            ..Step::new(
+            ..Change::new(
                 say!(
                     "tell that of unit {index} at path {number}",
                     "сообщить это об устройстве {index} на пути {number}"
@@ -174,29 +174,29 @@ impl Target {
         }
     }
 
-    fn device(&self, index: usize, device: &str, serial: &str) -> Step {
+    fn device(&self, index: usize, device: &str, serial: &str) -> Change {
         let at = self.disk(index);
         let enable = format!("{at}/enable");
-        Step {
+        Change {
             erases: vec![device.to_string()],
             apply: vec![
-                Deed::run("mkdir --", [at.as_str()]),
+                run("mkdir --", &[at.as_str()]),
                 tell(format!("{at}/control"), &format!("udev_path={device}")),
                 tell(format!("{at}/wwn/vpd_unit_serial"), serial),
                 tell(enable.clone(), "1"),
             ],
-            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
-            ..Step::new(say!("hand out {device} over iSCSI", "отдать {device} по iSCSI"), is(enable, "1"))
+            undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
+            ..Change::new(say!("hand out {device} over iSCSI", "отдать {device} по iSCSI"), is(enable, "1"))
         }
     }
 
     /// Whoever reaches the loopback may log in and write; over a network, whoever knows the stand.
-    fn offer(&self, Group { at: group, .. }: &Group) -> Step {
+    fn offer(&self, Group { at: group, .. }: &Group) -> Change {
         let iqn = &self.iqn;
         let attribute = |name: &str| format!("{group}/attrib/{name}");
         // Last, so that a group that has it is whole.
         let whole = is(attribute("generate_node_acls"), "1");
-        let mut apply = vec![Deed::run("mkdir --", [group.as_str()])];
+        let mut apply = vec![run("mkdir --", &[group.as_str()])];
         if let Some(secret) = &self.secret {
             let told = [("userid", USER), ("password", secret)];
             apply.extend(told.map(|(name, value)| tell(format!("{group}/auth/{name}"), value)));
@@ -208,103 +208,100 @@ impl Target {
             tell(attribute("cache_dynamic_acls"), "1"),
             tell(attribute("generate_node_acls"), "1"),
         ]);
-        Step {
+        Change {
             apply,
-            undo: vec![(Sign::Path(group.clone()), Deed::run("rmdir --", [group.as_str()]))],
-            ..Step::new(say!("make the target {iqn}", "создать цель {iqn}"), whole)
+            undo: vec![(Sign::Path(group.clone()), run("rmdir --", &[group.as_str()]))],
+            ..Change::new(say!("make the target {iqn}", "создать цель {iqn}"), whole)
         }
     }
 
-    fn unit(&self, group: &Group, index: usize) -> Step {
+    fn unit(&self, group: &Group, index: usize) -> Change {
         let unit = format!("{}/lun/lun_{index}", group.at);
         let name = format!("disk{}", index + 1);
         let (link, disk) = (format!("{unit}/{name}"), self.disk(index));
         let there = Sign::Path(link.clone());
-        Step {
-            apply: vec![
-                Deed::run("mkdir --", [unit.as_str()]),
-                Deed::run("ln --symbolic --", [disk.as_str(), link.as_str()]),
-            ],
+        Change {
+            apply: vec![run("mkdir --", &[unit.as_str()]), run("ln --symbolic --", &[disk.as_str(), link.as_str()])],
             undo: vec![
-                (there.clone(), Deed::run("rm --", [link.as_str()])),
-                (Sign::Path(unit.clone()), Deed::run("rmdir --", [unit.as_str()])),
+                (there.clone(), run("rm --", &[link.as_str()])),
+                (Sign::Path(unit.clone()), run("rmdir --", &[unit.as_str()])),
             ],
-            ..Step::new(say!("make {name} unit {index}", "сделать {name} устройством {index}"), there)
+            ..Change::new(say!("make {name} unit {index}", "сделать {name} устройством {index}"), there)
         }
     }
 
-    fn portal(&self, group: &Group, port: u16) -> Step {
+    fn portal(&self, group: &Group, port: u16) -> Change {
         let at = format!("{}/np/{}:{port}", group.at, self.host);
         let mut made = made_directory(&at);
         if self.iser {
             let over = format!("{at}/iser");
             made.done = is(over.clone(), "1");
-            made.apply.insert(0, Deed::Module("ib_isert"));
+            made.apply.insert(0, Action::Module("ib_isert".into()));
             made.apply.push(tell(over, "1"));
         }
         made
     }
 
-    fn open(&self, group: &Group) -> Step {
+    fn open(&self, group: &Group) -> Change {
         let (enable, iqn) = (format!("{}/enable", group.at), &self.iqn);
         let open = is(enable.clone(), "1");
-        Step {
+        Change {
             apply: vec![tell(enable.clone(), "1")],
             undo: vec![(open.clone(), tell(enable, "0"))],
-            ..Step::new(say!("open {iqn}", "открыть {iqn}"), open)
+            ..Change::new(say!("open {iqn}", "открыть {iqn}"), open)
         }
     }
 
-    fn log_in(&self, port: u16) -> Step {
+    fn log_in(&self, port: u16) -> Change {
         let Target { iqn, .. } = self;
         let portal = format!("{}:{port}", self.host);
         let new: &[&str] = if self.iser { &["--op", "new", "--interface", "iser"] } else { &["--op", "new"] };
         let node = |more: &[&str]| {
-            let words = ["--targetname", iqn, "--portal", &portal].into_iter().chain(more.iter().copied());
-            Deed::run("iscsiadm --mode node", words)
+            let words = [&["--targetname", iqn, "--portal", &portal], more].concat();
+            run("iscsiadm --mode node", &words)
         };
         let there = Sign::Session { target: iqn.clone(), port };
         // That of TCP is loaded with the initiator.
-        let module = self.iser.then_some(Deed::Module("ib_iser"));
+        let module = self.iser.then_some(Action::Module("ib_iser".into()));
         let update = |name: &str, value: &str| node(&["--op", "update", "--name", name, "--value", value]);
         // A restart of the machine ends the target; whoever logs in at boot would wait for it.
-        let mut apply: Vec<Deed> = module.into_iter().chain([node(new), update("node.startup", "manual")]).collect();
+        let mut apply: Vec<Action> = module.into_iter().chain([node(new), update("node.startup", "manual")]).collect();
         if let Some(secret) = &self.secret {
             let told = [("authmethod", "CHAP"), ("username", USER), ("password", secret)];
             apply.extend(told.map(|(name, value)| update(&format!("node.session.auth.{name}"), value)));
         }
         apply.push(node(&["--login"]));
-        Step {
+        Change {
             apply,
             undo: vec![
                 (there.clone(), node(&["--logout"])),
                 (Sign::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
             ],
-            ..Step::new(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
+            ..Change::new(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
         }
     }
 }
 
-fn modules() -> Step {
+fn modules() -> Change {
     let fabric = format!("{CONFIG}/target/iscsi");
-    let modules = ["target_core_mod", "target_core_iblock", "iscsi_target_mod"].map(Deed::Module);
-    Step {
+    let modules = ["target_core_mod", "target_core_iblock", "iscsi_target_mod"].map(|name| Action::Module(name.into()));
+    Change {
         // It stays: others use it as well.
-        apply: modules.into_iter().chain([Deed::run("mkdir --", [fabric.as_str()])]).collect(),
-        ..Step::new(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
+        apply: modules.into_iter().chain([run("mkdir --", &[fabric.as_str()])]).collect(),
+        ..Change::new(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
     }
 }
 
 /// It stays, as systemd would have left it: others may have begun to use it.
-fn initiator() -> Step {
-    Step {
-        apply: vec![Deed::Module("iscsi_tcp"), Deed::run("iscsid", [])],
-        ..Step::new(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Sign::Initiator)
+fn initiator() -> Change {
+    Change {
+        apply: vec![Action::Module("iscsi_tcp".into()), run("iscsid", &[])],
+        ..Change::new(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Sign::Initiator)
     }
 }
 
 /// Sessions are open before the kernel has looked for disks in them.
-fn appear(site: &Site, host: &str, port: u16) -> Step {
+fn appear(site: &Site, host: &str, port: u16) -> Change {
     let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
-    Step::new(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
+    Change::new(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
 }

@@ -1,8 +1,8 @@
 //! Layers that hand on parts of a device: partitions, and mappings of the device mapper.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::{Below, Made, Site, sectors};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 use stend_spec::stand::{Cipher, Dm};
 
@@ -19,22 +19,22 @@ pub(super) fn partitions(site: &Site, count: u32) -> Made {
         words.extend((1..=count).map(|number| format!("--new={number}:0:+{each}M")));
         words.push(path.clone());
         let mark = Sign::Mark { device: path.clone(), uuid: uuid.clone() };
-        made.steps.push(Step {
+        made.steps.push(Change {
             what: say!("divide {path} into {count} partitions", "разбить {path} на разделы: {count}"),
             erases: vec![path.clone()],
             done: mark.clone(),
-            apply: vec![Deed::Run(words)],
-            undo: vec![(mark, Deed::run("sgdisk --zap-all", [path.as_str()]))],
+            apply: vec![Action::Run(words)],
+            undo: vec![(mark, run("sgdisk --zap-all", &[path.as_str()]))],
             wait: None,
         });
         let known = |least| Sign::Parts { device: path.clone(), uuid: uuid.clone(), least };
-        made.steps.push(Step {
+        made.steps.push(Change {
             // A kernel that cannot read tables of partitions is told what is in this one, after each start; to others it is nothing new.
             what: say!("tell the kernel of the partitions of {path}", "сообщить ядру о разделах {path}"),
             erases: Vec::new(),
             done: known(count),
-            apply: vec![Deed::run("partx --update", [path.as_str()])],
-            undo: vec![(known(1), Deed::run("partx --delete", [path.as_str()]))],
+            apply: vec![run("partx --update", &[path.as_str()])],
+            undo: vec![(known(1), run("partx --delete", &[path.as_str()]))],
             wait: None,
         });
         made.products.extend((1..=count).map(|number| Product::Partition { disk: path.clone(), number }));
@@ -132,7 +132,7 @@ pub(super) fn luns(site: &Site, count: u32) -> Made {
     made
 }
 
-pub(super) fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> Step {
+pub(super) fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> Change {
     let uuid = format!("STEND-{uuid}");
     let several = format!("{name},{uuid},,rw,{}", table.join(","));
     let create = match table {
@@ -141,15 +141,15 @@ pub(super) fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> S
         _ => vec!["dmsetup", "create", "--concise", &several],
     };
     let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
-    Step {
+    Change {
         what: say!("map {name} onto {path}", "отобразить {name} на {path}"),
         // The mapping itself changes nothing on the device; what is written to it later does. Its UUID is its identity, without
         // which nothing could be written to it.
         erases: vec![path.to_string()],
         done: there.clone(),
-        apply: vec![Deed::Run(create.into_iter().map(String::from).collect())],
+        apply: vec![Action::Run(create.into_iter().map(String::from).collect())],
         // Whoever still probes a new device holds it for an instant.
-        undo: vec![(there, Deed::run("dmsetup remove --retry", [name]))],
+        undo: vec![(there, run("dmsetup remove --retry", &[name]))],
         wait: None,
     }
 }

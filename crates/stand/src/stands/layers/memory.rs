@@ -1,8 +1,8 @@
 //! Layers that need no drives: files and compressed memory as block devices.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::{Made, Site, directory};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 use stend_spec::stand::{LoopFiles, Zram};
 
@@ -14,21 +14,21 @@ pub(super) fn loops(site: &Site, files: &LoopFiles) -> Made {
         let file = format!("{place}/{number}");
         let product = Product::Loop(file.clone());
         let path = (site.path)(&product);
-        made.steps.push(Step {
+        made.steps.push(Change {
             what: say!("make the file {file} of {size} bytes", "создать файл {file}, байт: {size}"),
             erases: Vec::new(),
             done: Sign::File { path: file.clone(), size: files.size.0 },
-            apply: vec![Deed::run("fallocate --length", [size.as_str(), file.as_str()])],
-            undo: vec![(Sign::Path(file.clone()), Deed::run("rm --", [file.as_str()]))],
+            apply: vec![run("fallocate --length", &[size.as_str(), file.as_str()])],
+            undo: vec![(Sign::Path(file.clone()), run("rm --", &[file.as_str()]))],
             wait: None,
         });
-        made.steps.push(Step {
+        made.steps.push(Change {
             what: say!("put a loop device over {file}", "создать петлевое устройство над {file}"),
             erases: Vec::new(),
             done: Sign::Loop(file.clone()),
             // Past the page cache of the file: or every write would be answered from memory.
-            apply: vec![Deed::run("losetup --find --partscan --direct-io=on", [file.as_str()])],
-            undo: vec![(Sign::Loop(file.clone()), Deed::run("losetup --detach", [path.as_str()]))],
+            apply: vec![run("losetup --find --partscan --direct-io=on", &[file.as_str()])],
+            undo: vec![(Sign::Loop(file.clone()), run("losetup --detach", &[path.as_str()]))],
             wait: None,
         });
         made.products.push(product);
@@ -45,17 +45,17 @@ pub(super) fn zrams(site: &Site, zram: &Zram) -> Made {
         let sysfs = format!("/sys/block/{}", path.trim_start_matches("/dev/"));
         let number = path.strip_prefix("/dev/zram").unwrap_or("NUMBER").to_string();
         let there = |size| Sign::Zram { layer: layer.clone(), index, size };
-        let tell = |path: String, value: &str| Deed::Tell { path, value: value.to_string() };
-        made.steps.push(Step {
+        let tell = |path: String, value: &str| Action::Tell { path, value: value.to_string() };
+        made.steps.push(Change {
             what: say!("add a zram device", "добавить устройство zram"),
             erases: Vec::new(),
             done: there(None),
-            apply: vec![Deed::Module("zram"), Deed::AddZram { layer: layer.clone(), index }],
-            undo: vec![(there(None), Deed::RemoveZram { layer: layer.clone(), index, number })],
+            apply: vec![Action::Module("zram".into()), Action::AddZram { layer: layer.clone(), index }],
+            undo: vec![(there(None), Action::RemoveZram { layer: layer.clone(), index, number })],
             wait: None,
         });
         let size = zram.size.0;
-        made.steps.push(Step {
+        made.steps.push(Change {
             what: say!("give {path} a size of {size} bytes", "задать размер {path}, байт: {size}"),
             erases: Vec::new(),
             done: there(Some(size)),

@@ -4,8 +4,8 @@
 //! Documentation/admin-guide/device-mapper/dm-queue-length.rst.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::{Below, Made, Site, sectors};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 use stend_record::STAND_PATHS;
 use stend_spec::stand::{Multipath, PathPolicy};
@@ -31,7 +31,7 @@ pub(super) fn drives(site: &Site, Multipath { paths, policy }: Multipath) -> Mad
         let name = format!("{}-{}", site.name(), index + 1);
         let (handler, groups) = by_nearness(site, ways);
         let joined = joined(&name, &site.uuid(index), &Paths { groups, handler, policy }, ways[0].size);
-        made.steps.push(Step { erases: ways.iter().map(|way| way.path.clone()).collect(), ..joined });
+        made.steps.push(Change { erases: ways.iter().map(|way| way.path.clone()).collect(), ..joined });
         made.products.push(Product::Mapping(name));
     }
     made
@@ -57,7 +57,7 @@ fn by_nearness(site: &Site, ways: &[Below]) -> (Option<String>, Vec<Vec<String>>
 
 /// A mapping over all paths to a disk, among which each I/O is given one. No daemon watches it: what fails stays failed until it is
 /// reinstated.
-pub(super) fn joined(name: &str, uuid: &str, paths: &Paths, size: Option<u64>) -> Step {
+pub(super) fn joined(name: &str, uuid: &str, paths: &Paths, size: Option<u64>) -> Change {
     // Not `mpath-`, by which LVM would know it for what it is: a rule of udev (multipath-tools 0.11) has `multipath -U` look at those, which
     // failed every path of one that multipathd had not made.
     let uuid = format!("{STAND_PATHS}{uuid}");
@@ -67,12 +67,12 @@ pub(super) fn joined(name: &str, uuid: &str, paths: &Paths, size: Option<u64>) -
     let handler = paths.handler.as_ref().map_or("0".to_string(), |handler| format!("1 {handler}"));
     let table = format!("0 {} multipath 0 {handler} {} 1 {}", sectors(size), groups.len(), groups.join(" "));
     let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
-    let create = Deed::run("dmsetup create", [name, "--uuid", uuid.as_str(), "--table", table.as_str()]);
+    let create = run("dmsetup create", &[name, "--uuid", uuid.as_str(), "--table", table.as_str()]);
     // It stays, as modules do. Others come with the drive that has them.
-    let module = (paths.handler.as_deref() == Some("alua")).then_some(Deed::Module("scsi_dh_alua"));
-    Step {
+    let module = (paths.handler.as_deref() == Some("alua")).then_some(Action::Module("scsi_dh_alua".into()));
+    Change {
         apply: module.into_iter().chain([create]).collect(),
-        undo: vec![(there.clone(), Deed::run("dmsetup remove --retry", [name]))],
-        ..Step::new(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
+        undo: vec![(there.clone(), run("dmsetup remove --retry", &[name]))],
+        ..Change::new(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
     }
 }

@@ -4,9 +4,9 @@
 //! Source: nbd-server(1), nbd-server(5), nbd-client(8) of nbd 3.26; the tree of Linux 6.12, drivers/block/nbd.c.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::exports::tell;
 use super::{Made, Site};
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 
 /// Numbers of ports of stands begin here.
@@ -28,47 +28,47 @@ pub(super) fn nbd(site: &Site) -> Made {
     made
 }
 
-fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Step {
+fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Change {
     let (there, export) = (Sign::Attached(export.to_string()), export.to_string());
     let of = site.hands_out().then(|| device.to_string());
     let what = match &of {
         Some(device) => say!("take {device} in over NBD", "принять {device} по NBD"),
         None => say!("take {export} in over NBD", "принять {export} по NBD"),
     };
-    Step {
+    Change {
         apply: vec![
-            Deed::Module("nbd"),
+            Action::Module("nbd".into()),
             // Where notes of it are kept.
-            Deed::run("mkdir --parents --", [PLACE]),
-            Deed::Attach { export: export.clone(), host: site.address().to_string(), port, of },
+            run("mkdir --parents --", &[PLACE]),
+            Action::Attach { export: export.clone(), host: site.address().to_string(), port, of },
         ],
-        undo: vec![(there.clone(), Deed::Detach { export })],
-        ..Step::new(what, there)
+        undo: vec![(there.clone(), Action::Detach { export })],
+        ..Change::new(what, there)
     }
 }
 
-fn server(site: &Site, port: u16) -> Step {
+fn server(site: &Site, port: u16) -> Change {
     let file = |end: &str| format!("{PLACE}/{}.{end}", site.name());
     let (settings, pid, guests) = (file("conf"), file("pid"), file("allow"));
     let runs = Sign::Serves(settings.clone());
     let guest = site.way.map(|way| tell(guests.clone(), &way.hosts.client));
-    let mut apply = vec![Deed::run("mkdir --parents --", [PLACE])];
+    let mut apply = vec![run("mkdir --parents --", &[PLACE])];
     apply.extend(guest);
     apply.extend([
         tell(settings.clone(), &configuration(site, port, &guests)),
         // It closes every number that a file of its own could have, one after the other: with a million of them for seconds.
-        Deed::run("prlimit --nofile=1024:1024 nbd-server -C", [settings.as_str(), "-p", pid.as_str()]),
+        run("prlimit --nofile=1024:1024 nbd-server -C", &[settings.as_str(), "-p", pid.as_str()]),
     ]);
     let mut undo = vec![
-        (runs.clone(), Deed::run("pkill --exact nbd-server --pidfile", [pid.as_str()])),
-        (Sign::Path(settings.clone()), Deed::run("rm --", [settings.as_str()])),
+        (runs.clone(), run("pkill --exact nbd-server --pidfile", &[pid.as_str()])),
+        (Sign::Path(settings.clone()), run("rm --", &[settings.as_str()])),
     ];
-    undo.extend(site.way.map(|_| (Sign::Path(guests.clone()), Deed::run("rm --", [guests.as_str()]))));
-    Step {
+    undo.extend(site.way.map(|_| (Sign::Path(guests.clone()), run("rm --", &[guests.as_str()]))));
+    Change {
         erases: site.erases(),
         apply,
         undo,
-        ..Step::new(say!("start nbd-server on port {port}", "запустить nbd-server на порту {port}"), runs)
+        ..Change::new(say!("start nbd-server on port {port}", "запустить nbd-server на порту {port}"), runs)
     }
 }
 

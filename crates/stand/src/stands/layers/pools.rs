@@ -3,8 +3,8 @@
 //! Source: zpool-create(8), zpool-import(8), zfs-create(8), zpoolprops(7), zfsprops(7) of OpenZFS 2.3.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Pool, Sign, Step, Wait};
 use super::{Made, Site, directory, over};
+use crate::change::{Action, Change, Pool, Sign, Wait, run};
 use stend_base::say;
 use stend_spec::stand::{Zfs, ZfsLayout, ZfsProduct};
 
@@ -27,11 +27,11 @@ pub(super) fn pool(site: &Site, zfs: &Zfs) -> Made {
     }
     zfs.properties.iter().for_each(|(name, value)| put(&["-o", &format!("{name}={value}")]));
     put(&[&dataset]);
-    steps.push(Step {
+    steps.push(Change {
         what: say!("make {dataset}", "создать {dataset}"),
         erases: Vec::new(),
         done: Sign::Dataset { pool, name: dataset.clone() },
-        apply: vec![Deed::Run(words)],
+        apply: vec![Action::Run(words)],
         // It goes with the pool.
         undo: Vec::new(),
         wait: None,
@@ -42,26 +42,26 @@ pub(super) fn pool(site: &Site, zfs: &Zfs) -> Made {
     let at = site.names.mount(&site.layer.name);
     let there = Sign::Mounted(at.clone());
     steps.push(directory(&at));
-    steps.push(Step {
+    steps.push(Change {
         what: say!("mount {dataset} at {at}", "смонтировать {dataset} в {at}"),
         erases: Vec::new(),
         done: there.clone(),
-        apply: vec![Deed::run("mount -t zfs", [dataset.as_str(), at.as_str()])],
-        undo: vec![(there, Deed::run("umount --", [at.as_str()]))],
+        apply: vec![run("mount -t zfs", &[dataset.as_str(), at.as_str()])],
+        undo: vec![(there, run("umount --", &[at.as_str()]))],
         wait: None,
     });
     Made { steps, products: vec![Product::Directory(at)] }
 }
 
 /// What lets a pool go without anything in it being lost.
-pub(super) fn export(site: &Site) -> (Sign, Deed) {
+pub(super) fn export(site: &Site) -> (Sign, Action) {
     let pool = Pool { name: site.name(), tag: site.names.tag() };
-    let deed = Deed::run("zpool export", [pool.name.as_str()]);
-    (Sign::Pool(pool), deed)
+    let action = run("zpool export", &[pool.name.as_str()]);
+    (Sign::Pool(pool), action)
 }
 
 /// After a restart of the machine nobody else does it: the pool is in no list of pools that are imported at boot.
-fn import(site: &Site, pool: &Pool) -> Step {
+fn import(site: &Site, pool: &Pool) -> Change {
     let mut words: Vec<String> = ["zpool", "import", "-N", "-o", "cachefile=none"].map(String::from).to_vec();
     // Both places: ZFS has partitioned some kinds of devices and not others. Where there is nothing is not looked.
     for device in site.paths().map(site.lasting) {
@@ -69,17 +69,17 @@ fn import(site: &Site, pool: &Pool) -> Step {
     }
     words.push(pool.name.clone());
     let name = &pool.name;
-    Step {
+    Change {
         what: say!("import the pool {name}", "импортировать пул {name}"),
         erases: Vec::new(),
         done: Sign::NothingToImport { pool: pool.clone(), members: site.erases() },
-        apply: vec![Deed::Module("zfs"), Deed::Run(words)],
+        apply: vec![Action::Module("zfs".into()), Action::Run(words)],
         undo: Vec::new(),
         wait: None,
     }
 }
 
-fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
+fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Change {
     let data = zfs.data(site.count());
     let mut words: Vec<String> = ["zpool", "create"].map(String::from).to_vec();
     let mut put = |more: &[&str]| words.extend(more.iter().map(|word| word.to_string()));
@@ -120,12 +120,12 @@ fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
         .paths()
         .enumerate()
         .flat_map(|(index, device)| labels(index).into_iter().flatten().flat_map(move |pool| wipe(device, pool)));
-    Step {
+    Change {
         what: over(site.count(), &format!("make the pool {name}, {layout},"), &format!("создать пул {name}: {layout}")),
         erases: site.erases(),
         done: imported.clone(),
-        apply: vec![Deed::Module("zfs"), Deed::Run(words)],
-        undo: std::iter::once((imported, Deed::run("zpool destroy", [name.as_str()]))).chain(marks).collect(),
+        apply: vec![Action::Module("zfs".into()), Action::Run(words)],
+        undo: std::iter::once((imported, run("zpool destroy", &[name.as_str()]))).chain(marks).collect(),
         // There is no first synchronisation; a pool that was imported may be making up for a device that was away.
         wait: (zfs.layout != ZfsLayout::Stripe).then(|| Wait::Pool(name.clone())),
     }
@@ -134,12 +134,12 @@ fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
 /// What takes the labels off a device again: all four of the partition into which ZFS has put them, at both its ends, as long as there
 /// is a partition; then its table. Labels that were left would be found by whoever makes a partition there next. Devices that only
 /// cache, and spares, do not know whose they are (`None`), and hold nothing that is not elsewhere.
-fn wipe(device: &str, pool: Option<&Pool>) -> [(Sign, Deed); 3] {
+fn wipe(device: &str, pool: Option<&Pool>) -> [(Sign, Action); 3] {
     let label = |inside| Sign::PoolLabel { device: device.to_string(), inside, pool: pool.cloned() };
     [
-        (label(true), Deed::run("zpool labelclear -f", [first_part(device).as_str()])),
-        (Sign::PoolTable(device.to_string()), Deed::run("wipefs --all --quiet", [device])),
-        (label(false), Deed::run("zpool labelclear -f", [device])),
+        (label(true), run("zpool labelclear -f", &[first_part(device).as_str()])),
+        (Sign::PoolTable(device.to_string()), run("wipefs --all --quiet", &[device])),
+        (label(false), run("zpool labelclear -f", &[device])),
     ]
 }
 

@@ -4,8 +4,8 @@
 //! Source: rdma-link(8), ip-link(8) of iproute2 6.15; drivers/infiniband/sw/rxe of Linux 6.12.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step};
 use super::Site;
+use crate::change::{Action, Change, Sign, run};
 use stend_base::say;
 
 /// The address at which something is handed out over RDMA.
@@ -17,7 +17,7 @@ pub(super) fn address(site: &Site) -> String {
 }
 
 /// What there is to do for a card, before anything goes over it.
-pub(super) fn card(site: &Site, soft: bool) -> Vec<Step> {
+pub(super) fn card(site: &Site, soft: bool) -> Vec<Change> {
     match &site.way {
         None => vec![own_card(site)],
         Some(way) if soft => way.addresses().into_iter().map(|address| imitated(site, address)).collect(),
@@ -26,15 +26,15 @@ pub(super) fn card(site: &Site, soft: bool) -> Vec<Step> {
 }
 
 /// Over the interface with an address, which stays as it is; one that has a card keeps it.
-fn imitated(site: &Site, address: &str) -> Step {
+fn imitated(site: &Site, address: &str) -> Change {
     let name = name(site);
     let interface = (site.path)(&Product::Interface(address.to_string()));
-    let link = Deed::run("rdma link add", [name.as_str(), "type", "rxe", "netdev", interface.as_str()]);
+    let link = run("rdma link add", &[name.as_str(), "type", "rxe", "netdev", interface.as_str()]);
     let card = Sign::Path(format!("/sys/class/infiniband/{name}"));
-    Step {
-        apply: vec![Deed::Module("rdma_rxe"), link],
-        undo: vec![(card, Deed::run("rdma link delete", [name.as_str()]))],
-        ..Step::new(
+    Change {
+        apply: vec![Action::Module("rdma_rxe".into()), link],
+        undo: vec![(card, run("rdma link delete", &[name.as_str()]))],
+        ..Change::new(
             say!("have a card for RDMA imitated at {address}", "имитировать адаптер RDMA на {address}"),
             Sign::Card(address.to_string()),
         )
@@ -54,26 +54,26 @@ fn own_address(site: &Site) -> String {
 }
 
 /// An interface with nothing behind it, and the card over it. What is sent to its own address stays in this host.
-fn own_card(site: &Site) -> Step {
+fn own_card(site: &Site) -> Change {
     let name = name(site);
     let at = format!("{}/32", own_address(site));
     let (interface, card) = (format!("/sys/class/net/{name}"), format!("/sys/class/infiniband/{name}"));
     let name = name.as_str();
     let card = Sign::Path(card);
-    Step {
+    Change {
         apply: vec![
-            Deed::Module("rdma_rxe"),
-            Deed::run("ip link add", [name, "type", "dummy"]),
-            Deed::run("ip address add", [at.as_str(), "dev", name]),
-            Deed::run("ip link set", [name, "up"]),
+            Action::Module("rdma_rxe".into()),
+            run("ip link add", &[name, "type", "dummy"]),
+            run("ip address add", &[at.as_str(), "dev", name]),
+            run("ip link set", &[name, "up"]),
             // Last, so that one that has it is whole.
-            Deed::run("rdma link add", [name, "type", "rxe", "netdev", name]),
+            run("rdma link add", &[name, "type", "rxe", "netdev", name]),
         ],
         undo: vec![
-            (card.clone(), Deed::run("rdma link delete", [name])),
-            (Sign::Path(interface), Deed::run("ip link delete", [name])),
+            (card.clone(), run("rdma link delete", &[name])),
+            (Sign::Path(interface), run("ip link delete", &[name])),
         ],
-        ..Step::new(
+        ..Change::new(
             say!("make the interface {name} with a card for RDMA", "создать интерфейс {name} с адаптером RDMA"),
             card,
         )

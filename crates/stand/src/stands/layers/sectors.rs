@@ -4,8 +4,8 @@
 //! Source: NVM Express, command Format NVM; nvme-format(1) of nvme-cli 2.13.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Spot, Step};
 use super::{Made, Site};
+use crate::change::{Action, Change, LayerDevice, Sign};
 use serde_json::Value;
 use std::path::Path;
 use stend_base::{Error, Kind, Result, say};
@@ -14,16 +14,16 @@ use stend_base::{Error, Kind, Result, say};
 pub(super) fn formatted(site: &Site, bytes: u32) -> Made {
     let mut made = Made::default();
     for (index, device) in site.paths().enumerate() {
-        let of = Spot { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() };
-        made.steps.push(Step {
+        let of = LayerDevice { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() };
+        made.steps.push(Change {
             what: say!(
                 "format {device} to logical blocks of {bytes} bytes",
                 "отформатировать {device} под логические блоки по {bytes} байт"
             ),
             erases: vec![device.to_string()],
             done: Sign::Blocks { device: device.to_string(), bytes },
-            undo: vec![(Sign::Noted(noted(&of)), Deed::BlocksBack { of: of.clone() })],
-            apply: vec![Deed::Blocks { of, bytes }],
+            undo: vec![(Sign::Noted(noted(&of)), Action::BlocksBack { of: of.clone() })],
+            apply: vec![Action::Blocks { of, bytes }],
             wait: None,
         });
         made.products.push(Product::Drive(device.to_string()));
@@ -32,7 +32,7 @@ pub(super) fn formatted(site: &Site, bytes: u32) -> Made {
 }
 
 /// Under which name the journal keeps what the blocks of a device were. No path of a setting begins so.
-pub(crate) fn noted(of: &Spot) -> String {
+pub(crate) fn noted(of: &LayerDevice) -> String {
     format!("blocks of {}/{}", of.layer, of.index + 1)
 }
 

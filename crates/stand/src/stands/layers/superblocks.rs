@@ -5,9 +5,9 @@
 //! cryptsetup 2.7.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Spot, Step, Wait};
 use super::mappings::{mapping, numbered};
 use super::{Made, Site, sectors};
+use crate::change::{Action, Change, LayerDevice, Sign, Wait, run};
 use stend_base::{Bytes, say};
 use stend_spec::stand::Checksums;
 
@@ -23,11 +23,11 @@ pub(super) fn integrity(site: &Site, mode: Checksums) -> Made {
     for (index, device) in site.paths().enumerate() {
         let place = place(site, index, device);
         let begun = Sign::SuperblockBegun(place.clone());
-        made.steps.push(Step {
+        made.steps.push(Change {
             what: say!("set up checksums on {device}", "разметить {device} под контрольные суммы"),
             erases: vec![device.to_string()],
             done: Sign::Superblock(place.clone()),
-            apply: vec![Deed::Format {
+            apply: vec![Action::Format {
                 of: place.clone(),
                 words: words(
                     "integritysetup format --batch-mode --no-wipe --integrity=crc32c --tag-size",
@@ -36,7 +36,7 @@ pub(super) fn integrity(site: &Site, mode: Checksums) -> Made {
             }],
             undo: vec![(
                 begun,
-                Deed::Erase { of: place, words: words("wipefs --all --types=DM_integrity", &[device]) },
+                Action::Erase { of: place, words: words("wipefs --all --types=DM_integrity", &[device]) },
             )],
             wait: None,
         });
@@ -45,7 +45,7 @@ pub(super) fn integrity(site: &Site, mode: Checksums) -> Made {
         let letter = mode.letter();
         let table = format!("0 {sectors} integrity {device} 0 {CHECKSUM} {letter} 2 internal_hash:crc32c recalculate");
         let wait = Some(Wait::Checksums(name.clone()));
-        made.steps.push(Step { wait, ..mapping(&site.uuid(index), &name, &[table], device) });
+        made.steps.push(Change { wait, ..mapping(&site.uuid(index), &name, &[table], device) });
         made.products.push(Product::Mapping(name));
     }
     made
@@ -58,12 +58,12 @@ pub(super) fn write_cache(site: &Site, block_size: Bytes) -> Made {
     let (slow, fast) = (slow.path.as_str(), fast.path.as_str());
     let place = place(site, 1, fast);
     let clear = || words("blkdiscard --force --zeroout --offset=0 --length", &[SUPERBLOCK, fast]);
-    let clean = Step {
+    let clean = Change {
         what: say!("clear the start of {fast} for a cache", "очистить начало {fast} под кэш"),
         erases: site.erases(),
         done: Sign::Superblock(place.clone()),
-        apply: vec![Deed::Format { of: place.clone(), words: clear() }],
-        undo: vec![(Sign::SuperblockBegun(place.clone()), Deed::Erase { of: place, words: clear() })],
+        apply: vec![Action::Format { of: place.clone(), words: clear() }],
+        undo: vec![(Sign::SuperblockBegun(place.clone()), Action::Erase { of: place, words: clear() })],
         wait: None,
     };
     let table = format!("0 {size} writecache s {slow} {fast} {block} 0");
@@ -71,13 +71,13 @@ pub(super) fn write_cache(site: &Site, block_size: Bytes) -> Made {
     let mut join = mapping(&format!("CACHE-{}", site.uuid(0)), &name, &[table], slow);
     join.what = say!("put {fast} before {slow} as {name}", "поставить {fast} перед {slow} как {name}");
     join.erases = site.erases();
-    let flush = Deed::run("dmsetup message", [name.as_str(), "0", "flush"]);
+    let flush = run("dmsetup message", &[name.as_str(), "0", "flush"]);
     join.undo.insert(0, (Sign::Unwritten(name.clone()), flush));
     Made { steps: vec![clean, join], products: vec![Product::Mapping(name)] }
 }
 
-fn place(site: &Site, index: usize, device: &str) -> Spot {
-    Spot { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() }
+fn place(site: &Site, index: usize, device: &str) -> LayerDevice {
+    LayerDevice { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() }
 }
 
 fn words(line: &str, more: &[&str]) -> Vec<String> {

@@ -57,11 +57,11 @@ fn check(layers: &str, expected: Expect) {
     let mut text = String::new();
     for step in &made.steps {
         text.push_str(&format!("# {}{}\n", step.what.en, if step.wait.is_some() { ", and wait" } else { "" }));
-        step.apply.iter().for_each(|deed| text.push_str(&format!("{}\n", deed.shell())));
+        step.apply.iter().for_each(|action| text.push_str(&format!("{}\n", action.shell())));
     }
     text.push_str("# undo\n");
-    for (_, deed) in made.steps.iter().rev().flat_map(|step| &step.undo) {
-        text.push_str(&format!("{}\n", deed.shell()));
+    for (_, action) in made.steps.iter().rev().flat_map(|step| &step.undo) {
+        text.push_str(&format!("{}\n", action.shell()));
     }
     let products: Vec<String> = made.products.iter().map(Product::shown).collect();
     text.push_str(format!("# makes {}", products.join(" ")).trim_end());
@@ -200,7 +200,7 @@ fn what_can_be_started_again_is_stopped_without_loss() {
             access_state: &|_| None,
             way: None,
         };
-        halt(&site).map(|(_, deed)| deed.shell())
+        halt(&site).map(|(_, action)| action.shell())
     };
     let told = |kind| stopped(kind).unwrap_or_default();
     assert_eq!(told("md: {level: 5}"), "mdadm --stop /dev/md/stend-x-md");

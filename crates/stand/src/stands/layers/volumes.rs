@@ -3,8 +3,8 @@
 //! Source: lvcreate(8), lvmraid(7), lvmthin(7), lvmvdo(7), lvmcache(7) of LVM 2.03.
 
 use super::super::product::Product;
-use super::super::step::{Deed, Sign, Step, Volume, Wait};
 use super::{Made, Site, over};
+use crate::change::{Action, Change, Sign, Volume, Wait, run};
 use stend_base::{Bytes, say};
 use stend_spec::stand::{Allocation, InitialSync, Lvm, LvmType};
 
@@ -17,25 +17,26 @@ const FAST: &str = "fast";
 
 pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
     let group = site.name();
-    let mut steps: Vec<Step> = site.paths().enumerate().map(|(index, device)| physical(site, index, device)).collect();
+    let mut steps: Vec<Change> =
+        site.paths().enumerate().map(|(index, device)| physical(site, index, device)).collect();
     let there = Sign::Group { name: group.clone(), tag: site.names.tag() };
     let create = ["vgcreate", "--yes", "--addtag", &site.names.tag(), &group].map(String::from);
-    steps.push(Step {
+    steps.push(Change {
         what: say!("make the volume group {group}", "создать группу томов {group}"),
         erases: Vec::new(),
         done: there.clone(),
-        apply: vec![Deed::Run(create.into_iter().chain(site.erases()).collect())],
-        undo: vec![(there, Deed::run("vgremove --yes", [group.as_str()]))],
+        apply: vec![Action::Run(create.into_iter().chain(site.erases()).collect())],
+        undo: vec![(there, run("vgremove --yes", &[group.as_str()]))],
         wait: None,
     });
     let named = |name: &str| Volume { group: group.clone(), tag: site.names.tag(), mapping: mapping(&group, name) };
     let volume = named(VOLUME);
-    steps.push(Step {
+    steps.push(Change {
         // After a restart of the machine nobody may have done that.
         what: say!("activate what is in {group}", "активировать то, что есть в {group}"),
         erases: Vec::new(),
         done: Sign::NothingInactive(volume),
-        apply: vec![Deed::run("vgchange --yes --activate y", [group.as_str()])],
+        apply: vec![run("vgchange --yes --activate y", &[group.as_str()])],
         undo: Vec::new(),
         wait: None,
     });
@@ -45,17 +46,17 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
     }
     steps.extend(lvm.kind.is_cached().then(|| cache(site, lvm, named(VOLUME))));
     steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snap{number}")), number)));
-    for deed in
-        steps.iter_mut().flat_map(|step| step.apply.iter_mut().chain(step.undo.iter_mut().map(|(_, deed)| deed)))
+    for action in
+        steps.iter_mut().flat_map(|step| step.apply.iter_mut().chain(step.undo.iter_mut().map(|(_, action)| action)))
     {
-        tell_what_to_see(site, deed);
+        tell_what_to_see(site, action);
     }
     Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
 }
 
 /// LVM is to take no path to a drive for a copy of it.
-fn tell_what_to_see(site: &Site, deed: &mut Deed) {
-    if let Deed::Run(words) = deed
+fn tell_what_to_see(site: &Site, action: &mut Action) {
+    if let Action::Run(words) = action
         && site.over_paths
     {
         words.insert(1, crate::lvm::only(site.paths().map(String::from)));
@@ -63,11 +64,11 @@ fn tell_what_to_see(site: &Site, deed: &mut Deed) {
 }
 
 /// What lets a group go without anything in it being lost; also one of which only a part could be activated.
-pub(super) fn deactivate(site: &Site) -> (Sign, Deed) {
+pub(super) fn deactivate(site: &Site) -> (Sign, Action) {
     let group = site.name();
-    let mut deed = Deed::run("vgchange --yes --activate n", [group.as_str()]);
-    tell_what_to_see(site, &mut deed);
-    (Sign::GroupActive(group), deed)
+    let mut action = run("vgchange --yes --activate n", &[group.as_str()]);
+    tell_what_to_see(site, &mut action);
+    (Sign::GroupActive(group), action)
 }
 
 /// The device mapper doubles the `-` of a name that it takes apart at a `-`.
@@ -75,12 +76,12 @@ fn mapping(group: &str, name: &str) -> String {
     format!("{}-{name}", group.replace('-', "--"))
 }
 
-fn main(site: &Site, lvm: &Lvm, volume: Volume) -> Step {
+fn main(site: &Site, lvm: &Lvm, volume: Volume) -> Change {
     let group = volume.group.clone();
     let mapped = Sign::Volume(volume.clone());
     // The pool, the cache and the snapshots go with the volume: they are all that is in the group.
-    let remove = Deed::run("lvremove --yes", [group.as_str()]);
-    Step {
+    let remove = run("lvremove --yes", &[group.as_str()]);
+    Change {
         what: over(
             site.count(),
             &format!("make the volume {group}/{VOLUME}"),
@@ -88,7 +89,7 @@ fn main(site: &Site, lvm: &Lvm, volume: Volume) -> Step {
         ),
         erases: Vec::new(),
         done: mapped.clone(),
-        apply: vec![Deed::Run(create_volume(site, lvm, &group))],
+        apply: vec![Action::Run(create_volume(site, lvm, &group))],
         undo: vec![(mapped, remove)],
         wait: first_sync(lvm, &group),
     }
@@ -100,10 +101,10 @@ fn first_sync(lvm: &Lvm, group: &str) -> Option<Wait> {
 }
 
 /// A volume that becomes the pool of another one, which compresses.
-fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Step; 2] {
+fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Change; 2] {
     let group = volume.group.clone();
     let pool = Sign::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: POOL.into() };
-    let remove = Deed::run("lvremove --yes", [group.as_str()]);
+    let remove = run("lvremove --yes", &[group.as_str()]);
     let yes = |on: bool| if on { "y" } else { "n" };
     let mut convert: Vec<String> = ["lvconvert", "--yes", "--type=vdo-pool"].map(String::from).to_vec();
     convert.push(format!("--name={VOLUME}"));
@@ -112,22 +113,22 @@ fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Step; 2] {
     convert.push(format!("--deduplication={}", yes(lvm.deduplication)));
     // Slabs of 128 MiB: the default of 2 GiB would take small drives whole.
     convert.extend(["--config=allocation/vdo_slab_size_mb=128".into(), format!("{group}/{POOL}")]);
-    let below = Step {
+    let below = Change {
         what: over(site.count(), &format!("make {group}/{POOL}"), &format!("создать {group}/{POOL}")),
         erases: Vec::new(),
         done: pool.clone(),
-        apply: vec![Deed::Run(create_volume(site, lvm, &group))],
+        apply: vec![Action::Run(create_volume(site, lvm, &group))],
         undo: vec![(pool, remove)],
         wait: first_sync(lvm, &group),
     };
-    let above = Step {
+    let above = Change {
         what: say!(
             "make {group}/{POOL} the pool of the volume {group}/{VOLUME}",
             "сделать {group}/{POOL} пулом тома {group}/{VOLUME}"
         ),
         erases: Vec::new(),
         done: Sign::Volume(volume),
-        apply: vec![Deed::Run(convert)],
+        apply: vec![Action::Run(convert)],
         // What is below takes it away, too.
         undo: Vec::new(),
         wait: None,
@@ -136,7 +137,7 @@ fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Step; 2] {
 }
 
 /// A volume on the last device alone becomes the cache of the one that is there. It goes with that.
-fn cache(site: &Site, lvm: &Lvm, volume: Volume) -> Step {
+fn cache(site: &Site, lvm: &Lvm, volume: Volume) -> Change {
     let group = volume.group.clone();
     let fast = format!("{group}/{FAST}");
     // LVM attaches only what is not active.
@@ -152,12 +153,12 @@ fn cache(site: &Site, lvm: &Lvm, volume: Volume) -> Step {
     }
     convert.push(format!("{group}/{VOLUME}"));
     let half = Sign::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: FAST.into() };
-    Step {
+    Change {
         what: say!("make {fast} the cache of {VOLUME}", "сделать {fast} кэшем тома {VOLUME}"),
         erases: Vec::new(),
         done: Sign::VolumeOn { below: mapping(&group, &format!("{FAST}_cvol")), volume },
-        apply: vec![Deed::Run(create), Deed::Run(convert)],
-        undo: vec![(half, Deed::run("lvremove --yes", [fast.as_str()]))],
+        apply: vec![Action::Run(create), Action::Run(convert)],
+        undo: vec![(half, run("lvremove --yes", &[fast.as_str()]))],
         wait: None,
     }
 }
@@ -168,7 +169,7 @@ fn room(size: Option<Bytes>) -> String {
 }
 
 /// One that has room for the whole volume: one that is full is dropped by the kernel, and writes cost nothing more from then on.
-fn snapshot(lvm: &Lvm, volume: Volume, number: u32) -> Step {
+fn snapshot(lvm: &Lvm, volume: Volume, number: u32) -> Change {
     let (group, name) = (volume.group.clone(), format!("snap{number}"));
     let mut words: Vec<String> = ["lvcreate", "--yes", "--snapshot"].map(String::from).to_vec();
     words.push(format!("--name={name}"));
@@ -184,25 +185,25 @@ fn snapshot(lvm: &Lvm, volume: Volume, number: u32) -> Step {
         // LVM makes a volume first and a snapshot of it afterwards.
         _ => Sign::VolumeOn { volume: volume.clone(), below: mapping(&group, &format!("{VOLUME}-real")) },
     };
-    Step {
+    Change {
         what: say!("make the snapshot {group}/{name}", "создать снимок {group}/{name}"),
         erases: Vec::new(),
         done,
-        apply: vec![Deed::Run(words)],
-        undo: vec![(Sign::Volume(volume), Deed::run("lvremove --yes", [format!("{group}/{name}").as_str()]))],
+        apply: vec![Action::Run(words)],
+        undo: vec![(Sign::Volume(volume), run("lvremove --yes", &[format!("{group}/{name}").as_str()]))],
         wait: None,
     }
 }
 
-fn physical(site: &Site, index: usize, device: &str) -> Step {
+fn physical(site: &Site, index: usize, device: &str) -> Change {
     let uuid = site.names.lvm_uuid(&site.layer.name, index as u32);
     let mark = Sign::Mark { device: device.to_string(), uuid: uuid.clone() };
-    Step {
+    Change {
         what: say!("make {device} a physical volume", "сделать {device} физическим томом"),
         erases: vec![device.to_string()],
         done: mark.clone(),
-        apply: vec![Deed::run("pvcreate --yes --force --force --norestorefile --uuid", [uuid.as_str(), device])],
-        undo: vec![(mark, Deed::run("pvremove --yes", [device]))],
+        apply: vec![run("pvcreate --yes --force --force --norestorefile --uuid", &[uuid.as_str(), device])],
+        undo: vec![(mark, run("pvremove --yes", &[device]))],
         wait: None,
     }
 }

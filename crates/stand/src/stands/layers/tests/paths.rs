@@ -13,8 +13,8 @@ fn on(layers: &str, devices: &[&str]) -> String {
     for step in &made.steps {
         text.push_str(&format!("# {}\n", step.what.en));
         step.erases.iter().for_each(|device| text.push_str(&format!("erases: {device}\n")));
-        step.apply.iter().for_each(|deed| text.push_str(&format!("{}\n", deed.shell())));
-        step.undo.iter().for_each(|(_, deed)| text.push_str(&format!("undo: {}\n", deed.shell())));
+        step.apply.iter().for_each(|action| text.push_str(&format!("{}\n", action.shell())));
+        step.undo.iter().for_each(|(_, action)| text.push_str(&format!("undo: {}\n", action.shell())));
     }
     text
 }

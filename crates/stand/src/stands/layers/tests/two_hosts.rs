@@ -14,7 +14,7 @@ fn on_two(layer: &str) -> [String; 2] {
         let layer = stand.layers_here().last().unwrap();
         let below = [Below { path: "/dev/d1".into(), size: None }];
         let steps = made(&stand, layer, &below).steps;
-        let shells: Vec<String> = steps.iter().flat_map(|step| &step.apply).map(Deed::shell).collect();
+        let shells: Vec<String> = steps.iter().flat_map(|step| &step.apply).map(Action::shell).collect();
         shells.join("\n")
     })
 }

@@ -1,7 +1,7 @@
 //! Commands of logical volumes.
 
-use super::super::super::step::Sign;
 use super::{Below, SIX, check, made};
+use crate::change::Sign;
 use expect_test::expect;
 
 #[test]

@@ -1,0 +1,207 @@
+//! What a run changes of the host that it is on: noted before it is done, one run at a time, and undone by the same code when the run
+//! ends, when its worker is thrown away, and when the next run finds settings and commands that a killed one left.
+
+use super::action::{Action, echo};
+use super::entry::{Entry, RunHead};
+use super::journal::{self, Journal};
+use super::perform::perform;
+use super::sign::Sign;
+use super::{Change, Watch};
+use crate::owner::{Note, Owner, boot_id};
+use crate::roots::Roots;
+use crate::stands::signs::Sight;
+use std::path::{Path, PathBuf};
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::EventKind;
+use stend_spec::permission::Permission;
+use stend_sys::claim::{DirectoryOwner, OwnDirectory};
+
+/// Name of the journal among the leases. Earlier versions held a lease of this name.
+const FILE: &str = "arm.lease";
+
+/// Changes of this host by one run. Dropping it undoes what is not undone.
+#[derive(Debug)]
+pub(crate) struct HostChanges {
+    roots: Roots,
+    journal: Journal,
+}
+
+impl HostChanges {
+    /// Begins the changes of a run, and undoes first what a killed one left, if commands are allowed and no device is concerned.
+    ///
+    /// Errors: `Unsafe` while another run changes the host; `Preflight` where what was left is not undone.
+    pub(crate) fn begin(
+        roots: &Roots,
+        owner: &Owner,
+        permission: &Permission,
+        log: &mut dyn FnMut(EventKind),
+    ) -> Result<HostChanges> {
+        let path = path(roots);
+        if let Some(journal) = Journal::open(&path, busy)? {
+            undo_left(roots, journal, permission, log)?;
+        }
+        let first = Entry::Run(RunHead::new(Note::own(roots, owner)));
+        let journal = Journal::create(&path, first).map_err(|error| match journal::is_held(&path) {
+            true => busy(&path),
+            false => error,
+        })?;
+        Ok(HostChanges { roots: roots.clone(), journal })
+    }
+
+    /// Notes a change that is about to be made, under a number that no open one has.
+    pub(crate) fn note(&mut self, number: u32, change: &Change) -> Result<()> {
+        self.journal.append(Entry::Change { number, undo: change.undo.clone() })
+    }
+
+    /// Does one action of a change that was noted.
+    pub(crate) fn perform(&mut self, action: &Action, watch: &mut Watch) -> Result<()> {
+        perform(&self.roots, action, &mut self.journal, watch)
+    }
+
+    /// Numbers of changes that are not undone, the last first.
+    pub(crate) fn open(&self) -> Vec<u32> {
+        self.journal.open_changes().into_iter().map(|(number, _)| number).collect()
+    }
+
+    /// Undoes a change, if it is open. Where that fails the error says how a person does it, and it is not tried again.
+    pub(crate) fn undo(&mut self, number: u32, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+        if !self.open().contains(&number) {
+            return Ok(());
+        }
+        let result = undo(&self.roots, &mut self.journal, number, log);
+        self.journal.append(Entry::Undone { number })?;
+        result
+    }
+
+    /// Undoes all changes, the last first, also where that fails for one of them.
+    pub(crate) fn undo_all(&mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+        self.open().into_iter().fold(Ok(()), |result, number| self.undo(number, log).and(result))
+    }
+}
+
+impl Drop for HostChanges {
+    fn drop(&mut self) {
+        // Something is left only on the way out of a worker that failed. Nobody is there to be told: what is not undone stays noted.
+        for number in self.open() {
+            if undo(&self.roots, &mut self.journal, number, &mut |_| {}).is_ok() {
+                let _ = self.journal.append(Entry::Undone { number });
+            }
+        }
+        if self.open().is_empty() {
+            let _ = self.journal.remove();
+        }
+    }
+}
+
+/// The shell line that undoes what a run changed whose worker is gone; `None` if there is nothing.
+pub(crate) fn left_behind(roots: &Roots) -> Option<String> {
+    let path = path(roots);
+    let journal = Journal::look(&path).ok()?.filter(|_| !journal::is_held(&path))?;
+    by_hand(roots, &journal)
+}
+
+fn path(roots: &Roots) -> PathBuf {
+    roots.leases().join(FILE)
+}
+
+/// Does all that undoes an open change, also where some of it fails.
+fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    let open = journal.open_changes().into_iter().find(|(other, _)| *other == number);
+    let actions = open.map(|(_, undo)| undo.to_vec()).unwrap_or_default();
+    let mut result = Ok(());
+    for (sign, action) in actions {
+        let Some(shell) = shell(journal, &action).filter(|_| shows(roots, journal, &sign)) else { continue };
+        if let Err(error) = perform(roots, &action, journal, &mut Watch { stopped: &|| false, log }) {
+            result = Err(error.hint(say!(
+                "the host is still changed; this would undo it: `{shell}`",
+                "машина осталась изменённой; отменить это можно так: `{shell}`"
+            )));
+        }
+    }
+    result
+}
+
+fn shows(roots: &Roots, journal: &Journal, sign: &Sign) -> bool {
+    match sign {
+        Sign::Always => true,
+        Sign::Noted(path) => journal.before(path).is_some(),
+        sign => Sight::new(roots, journal).shows(sign),
+    }
+}
+
+/// An action as a person would type it who has no journal; `None`: there is nothing to do.
+fn shell(journal: &Journal, action: &Action) -> Option<String> {
+    match action {
+        Action::PutBack { path } => journal.before(path).map(|value| echo(path, value)),
+        action => Some(action.shell()),
+    }
+}
+
+/// The shell line that undoes what a journal tells of that nobody holds.
+fn by_hand(roots: &Roots, journal: &Journal) -> Option<String> {
+    // Settings do not survive a reboot, and what a command did is no longer known.
+    journal.run().filter(|note| note.boot_id == boot_id(roots))?;
+    let open = journal.open_changes();
+    let actions = open.iter().flat_map(|(_, undo)| undo.iter()).map(|(_, action)| action);
+    let lines: Vec<String> = actions.filter_map(|action| shell(journal, action)).collect();
+    (!lines.is_empty()).then(|| format!("{}; rm {}", lines.join("; "), path(roots).display()))
+}
+
+/// Undoes what a run that is gone left of its changes, and ends its journal.
+fn undo_left(
+    roots: &Roots,
+    mut journal: Journal,
+    permission: &Permission,
+    log: &mut dyn FnMut(EventKind),
+) -> Result<()> {
+    let Some(by_hand) = by_hand(roots, &journal) else { return journal.remove() };
+    let refused = |why: Say| {
+        let Say { en, ru } = why;
+        Error::new(
+            Kind::Preflight,
+            say!(
+                "a run that was killed left this host changed by one of its arms or events{en}",
+                "убитый прогон оставил на этой машине изменения от своего варианта или события{ru}"
+            ),
+        )
+        .hint(say!("undo that and remove the note: `{by_hand}`", "отмените их и удалите записку: `{by_hand}`"))
+    };
+    // Commands are believed only where nobody but this user can have written them.
+    let owner = OwnDirectory::open(&roots.leases()).and_then(|directory| directory.owner());
+    let is_ours = owner.is_ok_and(|owner| owner == DirectoryOwner::Us);
+    // What was done to a device is for a person: by now its name may be that of another one.
+    let of_the_host = |action: &Action| matches!(action, Action::PutBack { .. } | Action::User(_));
+    let open = journal.open_changes();
+    let mut actions = open.iter().flat_map(|(_, undo)| undo.iter()).map(|(_, action)| action);
+    if !permission.commands || !is_ours || !actions.all(of_the_host) {
+        return Err(refused(Say::same("")));
+    }
+    let text = "a run that was killed left this host changed by one of its arms or events: that is undone first";
+    log(EventKind::Note { text: text.to_string() });
+    let numbers: Vec<u32> = open.into_iter().map(|(number, _)| number).collect();
+    for number in numbers {
+        undo(roots, &mut journal, number, log).map_err(|error| {
+            let Say { en, ru } = &error.message;
+            refused(say!(", which cannot be undone: {en}", ", отменить их не удалось: {ru}"))
+        })?;
+        journal.append(Entry::Undone { number })?;
+    }
+    journal.remove()
+}
+
+/// Another run has the host changed.
+fn busy(path: &Path) -> Box<Error> {
+    let journal = Journal::look(path).ok().flatten();
+    let run = journal.as_ref().and_then(Journal::run).map_or("?", |note| &note.owner.run_file).to_string();
+    Error::new(
+        Kind::Unsafe,
+        say!(
+            "another run (`{run}`) has changed this host by one of its arms or events",
+            "другой прогон (`{run}`) изменил эту машину своим вариантом или событием"
+        ),
+    )
+    .hint(say!("wait until it ends, or stop it", "дождитесь завершения или остановите его"))
+}
+
+#[cfg(test)]
+mod tests;

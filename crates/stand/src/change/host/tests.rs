@@ -1,0 +1,174 @@
+//! Changes of a host that is a directory: settings are files in it.
+
+use super::*;
+use crate::change::{run, setting};
+
+/// A host with two settings.
+struct Host {
+    tree: tempfile::TempDir,
+    roots: Roots,
+}
+
+impl Host {
+    fn new() -> Host {
+        let tree = tempfile::tempdir().unwrap();
+        let roots = Roots { run: tree.path().to_path_buf(), ..Roots::host() };
+        let host = Host { tree, roots };
+        host.put("a", "1");
+        host.put("b", "2");
+        host
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.tree.path().join(name).to_string_lossy().into_owned()
+    }
+
+    fn put(&self, name: &str, value: &str) {
+        std::fs::write(self.at(name), value).unwrap();
+    }
+
+    fn values(&self) -> [String; 2] {
+        ["a", "b"].map(|name| std::fs::read_to_string(self.at(name)).unwrap())
+    }
+
+    fn begin(&self, commands: bool) -> Result<HostChanges> {
+        let owner = Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into(), ledger: None };
+        HostChanges::begin(&self.roots, &owner, &Permission { commands, ..Permission::default() }, &mut |_| {})
+    }
+
+    /// Both settings changed by a run that is killed then.
+    fn killed(&self) {
+        let mut changes = self.begin(true).unwrap();
+        for (number, name) in [(0, "a"), (1, "b")] {
+            apply(&mut changes, number, &setting(&self.at(name), "9"));
+        }
+        let text = std::fs::read(path(&self.roots)).unwrap();
+        drop(changes);
+        std::fs::write(path(&self.roots), text).unwrap();
+        self.put("a", "9");
+        self.put("b", "9");
+    }
+}
+
+fn apply(changes: &mut HostChanges, number: u32, change: &Change) {
+    changes.note(number, change).unwrap();
+    let mut watch = Watch { stopped: &|| false, log: &mut |_| {} };
+    change.apply.iter().for_each(|action| changes.perform(action, &mut watch).unwrap());
+}
+
+#[test]
+fn what_was_changed_is_undone_the_last_first_and_only_once() {
+    let host = Host::new();
+    let mut changes = host.begin(true).unwrap();
+    apply(&mut changes, 0, &setting(&host.at("a"), "5"));
+    apply(&mut changes, 1, &setting(&host.at("a"), "7"));
+    assert_eq!((host.values(), changes.open()), (["7", "2"].map(String::from), vec![1, 0]));
+    let mut told = Vec::new();
+    changes.undo_all(&mut |event| told.push(event)).unwrap();
+    assert_eq!(host.values(), ["1", "2"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    host.put("a", "6");
+    changes.undo(0, &mut |_| panic!("it was undone")).unwrap();
+    drop(changes);
+    assert_eq!(host.values(), ["6", "2"], "what somebody else wrote since stays");
+    assert!(!path(&host.roots).exists());
+}
+
+#[test]
+fn what_is_dropped_is_undone_and_what_cannot_be_stays_noted() {
+    let host = Host::new();
+    let mut changes = host.begin(true).unwrap();
+    apply(&mut changes, 0, &setting(&host.at("a"), "5"));
+    drop(changes);
+    assert_eq!(host.values(), ["1", "2"]);
+    let mut changes = host.begin(true).unwrap();
+    let change = Change::unseen(Say::same(""), Vec::new(), [Action::User(vec!["false".into()])]);
+    apply(&mut changes, 0, &change);
+    drop(changes);
+    let file = path(&host.roots);
+    assert_eq!(left_behind(&host.roots), Some(format!("false; rm {}", file.display())));
+    let error = host.begin(true).unwrap_err();
+    assert!(error.message.en.contains("cannot be undone: `false` failed"), "{error}");
+    assert!(error.hint.unwrap().en.contains("`false; rm "));
+}
+
+#[test]
+fn an_undo_that_fails_is_told_and_the_rest_is_undone() {
+    let host = Host::new();
+    let mut changes = host.begin(true).unwrap();
+    apply(&mut changes, 0, &setting(&host.at("a"), "5"));
+    let two = [Action::User(vec!["false".into()]), run("touch", &[&host.at("touched")])];
+    apply(&mut changes, 1, &Change::unseen(Say::same(""), Vec::new(), two));
+    let error = changes.undo_all(&mut |_| {}).unwrap_err();
+    assert!(error.hint.as_ref().unwrap().en.contains("this would undo it: `false`"), "{error}");
+    assert_eq!((host.values(), changes.open()), (["1", "2"].map(String::from), Vec::new()));
+    assert!(std::path::Path::new(&host.at("touched")).exists());
+}
+
+#[test]
+fn what_a_killed_run_left_is_undone_by_the_next_if_commands_are_allowed() {
+    let host = Host::new();
+    host.killed();
+    let (a, b, file) = (host.at("a"), host.at("b"), path(&host.roots).display().to_string());
+    let line = format!("echo 2 > {b}; echo 1 > {a}; rm {file}");
+    assert_eq!(left_behind(&host.roots), Some(line.clone()));
+    let refused = host.begin(false).unwrap_err();
+    assert!(refused.kind == Kind::Preflight && refused.hint.unwrap().en.contains(&line));
+    assert_eq!(host.values(), ["9", "9"]);
+    let changes = host.begin(true).unwrap();
+    assert_eq!(host.values(), ["1", "2"]);
+    assert!(changes.open().is_empty() && left_behind(&host.roots).is_none());
+}
+
+#[test]
+fn what_was_left_before_the_host_was_started_anew_is_forgotten() {
+    let host = Host::new();
+    host.killed();
+    let file = path(&host.roots);
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace(&boot_id(&host.roots), "earlier")).unwrap();
+    assert_eq!(left_behind(&host.roots), None);
+    drop(host.begin(false).unwrap());
+    assert_eq!(host.values(), ["9", "9"]);
+}
+
+#[test]
+fn a_crash_between_the_note_and_the_change_leaves_nothing_to_undo() {
+    let host = Host::new();
+    let mut changes = host.begin(true).unwrap();
+    changes.note(0, &setting(&host.at("a"), "5")).unwrap();
+    host.put("a", "8");
+    drop(changes);
+    assert_eq!(host.values(), ["8", "2"]);
+}
+
+#[test]
+fn one_run_at_a_time_changes_a_host() {
+    let host = Host::new();
+    let held = host.begin(true).unwrap();
+    let refused = host.begin(true).unwrap_err();
+    assert_eq!(refused.kind, Kind::Unsafe);
+    assert!(refused.message.en.contains("/runs/R-test.stend"), "{refused}");
+    assert_eq!(left_behind(&host.roots), None);
+    drop(held);
+    assert!(host.begin(true).is_ok());
+}
+
+#[test]
+fn what_was_done_to_a_device_is_told_and_left_to_a_person() {
+    let host = Host::new();
+    host.killed();
+    let file = path(&host.roots);
+    let mut journal = Journal::open(&file, busy).unwrap().unwrap();
+    let undo = vec![(Sign::Always, run("touch", &[&host.at("touched")]))];
+    journal.append(Entry::Change { number: 2, undo }).unwrap();
+    drop(journal);
+    let refused = host.begin(true).unwrap_err();
+    let hint = refused.hint.unwrap().en;
+    assert!(
+        refused.kind == Kind::Preflight && hint.contains(&format!("`touch {}; echo 2 > ", host.at("touched"))),
+        "{hint}"
+    );
+    assert!(!std::path::Path::new(&host.at("touched")).exists() && file.exists());
+    assert_eq!(host.values(), ["9", "9"]);
+}

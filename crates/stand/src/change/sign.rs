@@ -1,0 +1,131 @@
+//! What can be asked of the kernel about a change: whether it is done, and whether there is something to undo. Pure.
+
+use serde::{Deserialize, Serialize};
+
+/// One of the devices below a layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LayerDevice {
+    /// Name of the layer.
+    pub layer: String,
+    /// Which, from 0.
+    pub index: u32,
+    /// Its path.
+    pub device: String,
+}
+
+/// Something that the kernel shows, or does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Sign {
+    /// Nothing shows it: it is taken to be there.
+    Always,
+    /// A file or directory is there.
+    Path(String),
+    /// A file of so many bytes is there.
+    File { path: String, size: u64 },
+    /// A device carries a signature with this UUID, which is in the form of the signature.
+    Mark { device: String, uuid: String },
+    /// The kernel knows at least so many partitions of a device that carries a table with this UUID.
+    Parts { device: String, uuid: String, least: u32 },
+    /// A device has logical blocks of so many bytes.
+    Blocks { device: String, bytes: u32 },
+    /// An array with this UUID runs.
+    Running(String),
+    /// An array with this UUID runs, or no device carries a part of it of those that it is made of.
+    NothingToAssemble { uuid: String, members: Vec<String> },
+    /// There is an array with this UUID, running or not.
+    Array(String),
+    /// The device mapper has a mapping of this name and UUID.
+    Mapping { name: String, uuid: String },
+    /// A device carries the superblock that it was given for the stand, whole.
+    Superblock(LayerDevice),
+    /// It does, or was being given one.
+    SuperblockBegun(LayerDevice),
+    /// A cache of writes of this name keeps what is not written back yet.
+    Unwritten(String),
+    /// A volume of a group that carries our tag is active.
+    Volume(Volume),
+    /// A group that carries our tag has a volume of this name, active or not, that is no part of another one.
+    LogicalVolume { group: String, tag: String, name: String },
+    /// A volume is active, and lies on a mapping whose name begins so.
+    VolumeOn { volume: Volume, below: String },
+    /// A group that carries our tag has no volume that is not active.
+    NothingInactive(Volume),
+    /// The device mapper has something of a group of LVM of this name.
+    GroupActive(String),
+    /// A file is behind a loop device.
+    Loop(String),
+    /// This host is connected to an NVMe-oF subsystem of this name.
+    Connected(String),
+    /// One of the ways by which this host is connected to an NVMe-oF subsystem goes over this service, a port of TCP.
+    Controller { nqn: String, service: String },
+    /// The interface with this address has a card for RDMA.
+    Card(String),
+    /// A device of this host is the other end of an export of NBD of this name.
+    Attached(String),
+    /// An `nbd-server` runs with these settings.
+    Serves(String),
+    /// This host is logged in to an iSCSI target over this port.
+    Session { target: String, port: u16 },
+    /// The initiator of this host has a record of an iSCSI target at this address and port.
+    NodeRecord { target: String, portal: String },
+    /// All disks with these serial numbers are there, reached over this port.
+    ScsiDisks { serials: Vec<String>, port: u16 },
+    /// The initiator of iSCSI takes orders.
+    Initiator,
+    /// A file system is mounted here.
+    Mounted(String),
+    /// LVM knows a group of this name that carries our tag.
+    Group { name: String, tag: String },
+    /// A pool of ZFS that carries our tag is imported.
+    Pool(Pool),
+    /// It is, or none of the devices that it is made of carries a part of one that was not destroyed.
+    NothingToImport { pool: Pool, members: Vec<String> },
+    /// A pool of ours has this dataset, whose name begins with the pool's.
+    Dataset { pool: Pool, name: String },
+    /// A device carries a label of a pool of ours, be it inside the first partition of its table. `None`: that of a device that only
+    /// caches, which knows no pool.
+    PoolLabel { device: String, inside: bool, pool: Option<Pool> },
+    /// A device has the table that ZFS makes, and no label in its first partition any more.
+    PoolTable(String),
+    /// A setting has this value.
+    Setting { path: String, value: String },
+    /// A file of the kernel has this line.
+    Says { path: String, line: String },
+    /// A setting is a number above 0.
+    Positive(String),
+    /// A program of this name runs.
+    Process(String),
+    /// A directory is handed out over NFS.
+    NfsExport(String),
+    /// What a setting was before has been noted.
+    Noted(String),
+    /// The n-th zram device of a layer exists, and has this size in bytes if one is given.
+    Zram { layer: String, index: u32, size: Option<u64> },
+}
+
+impl Sign {
+    /// It is shown where there is nothing yet, too: its step is for what is there and stopped when the machine was started anew.
+    pub(crate) fn is_of_a_restart(&self) -> bool {
+        matches!(self, Sign::NothingToAssemble { .. } | Sign::NothingInactive(_) | Sign::NothingToImport { .. })
+    }
+}
+
+/// A logical volume.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Volume {
+    /// Its group.
+    pub group: String,
+    /// Our tag, which the group carries.
+    pub tag: String,
+    /// Name of its mapping.
+    pub mapping: String,
+}
+
+/// A pool of ZFS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pool {
+    /// Its name.
+    pub name: String,
+    /// Our tag, which is its comment.
+    pub tag: String,
+}
