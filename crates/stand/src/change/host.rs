@@ -75,7 +75,11 @@ impl HostChanges {
 
     /// Undoes all changes, the last first, also where that fails for one of them.
     pub(crate) fn undo_all(&mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        self.open().into_iter().fold(Ok(()), |result, number| self.undo(number, log).and(result))
+        let mut result = Ok(());
+        for number in self.open() {
+            result = self.undo(number, log).and(result);
+        }
+        result
     }
 }
 
