@@ -3,15 +3,7 @@
 
 use crate::support::*;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// One run at a time has a host switched.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn with_arms(arms: &str) -> String {
     format!("{}{arms}\n", SMALL.replace("blocks: 2", "blocks: 4"))
@@ -37,7 +29,7 @@ fn a_setting_is_compared_in_alternating_blocks_and_put_back() {
     if !root("a_setting_is_compared_in_alternating_blocks_and_put_back") {
         return;
     }
-    let _turn = turn();
+    let _turn = host_turn();
     let scratch = Scratch::new();
     let (_device, path) = setting(&scratch);
     let before = value(&path);
@@ -71,7 +63,7 @@ fn a_setting_is_compared_in_alternating_blocks_and_put_back() {
 
 #[test]
 fn a_person_switches_while_the_run_waits_in_its_file() {
-    let _turn = turn();
+    let _turn = host_turn();
     let scratch = Scratch::new();
     let state = scratch.file("state", "old");
     let arms = format!(
@@ -110,7 +102,7 @@ fn a_worker_that_loses_its_coordinator_switches_back_and_one_that_is_killed_is_f
     if !root("a_worker_that_loses_its_coordinator_switches_back") {
         return;
     }
-    let _turn = turn();
+    let _turn = host_turn();
     for victim in ["coordinator", "worker"] {
         let scratch = Scratch::new();
         let (_device, path) = setting(&scratch);

@@ -5,11 +5,7 @@ use crate::support::stand::Stand;
 use crate::support::*;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// One run at a time changes a host.
-static HOST: Mutex<()> = Mutex::new(());
 
 fn suite(scratch: &Scratch, trial: &str, event: &str) -> String {
     let text = format!(
@@ -26,7 +22,7 @@ fn marking(scratch: &Scratch, at: &str) -> String {
 
 #[test]
 fn an_event_comes_in_its_window_and_is_undone_at_its_time() {
-    let _alone = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = host_turn();
     let scratch = Scratch::new();
     let suite = suite(&scratch, "4s", &marking(&scratch, "at: 1s, for: 1s"));
     let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
@@ -77,7 +73,7 @@ fn what_cannot_be_done_here_is_refused_before_anything_is_measured() {
 
 #[test]
 fn an_event_is_undone_although_its_coordinator_was_killed() {
-    let _alone = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = host_turn();
     let scratch = Scratch::new();
     let suite = suite(&scratch, "60s", &marking(&scratch, "at: 1s"));
     let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
@@ -95,7 +91,7 @@ fn an_event_is_undone_although_its_coordinator_was_killed() {
 
 #[test]
 fn a_process_is_killed_at_its_time_and_started_again() {
-    let _alone = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = host_turn();
     let scratch = Scratch::new();
     let name = format!("ev{:x}", std::process::id());
     let program = scratch.join(&name);
@@ -153,7 +149,7 @@ impl Drop for Pair {
 
 #[test]
 fn a_link_goes_down_and_comes_back_also_when_the_run_is_killed_and_the_way_to_others_stays() {
-    let _alone = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = host_turn();
     let scratch = Scratch::new();
     if !root("a_link_goes_down_and_comes_back_also_when_the_run_is_killed_and_the_way_to_others_stays") {
         return;
@@ -224,7 +220,7 @@ fn on_stand(
 
 #[test]
 fn a_file_system_gets_as_full_as_it_should_and_is_empty_again() {
-    let _alone = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = host_turn();
     let scratch = Scratch::new();
     if !root("a_file_system_gets_as_full_as_it_should_and_is_empty_again") {
         return;
@@ -277,7 +273,7 @@ fn a_file_system_gets_as_full_as_it_should_and_is_empty_again() {
 
 #[test]
 fn wrong_data_below_a_mirror_of_btrfs_are_healed_and_nothing_notices() {
-    let _alone = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = host_turn();
     let scratch = Scratch::new();
     if !root("wrong_data_below_a_mirror_of_btrfs_are_healed_and_nothing_notices") {
         return;

@@ -8,6 +8,7 @@ pub mod stand;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A suite of two cases that takes about three seconds.
@@ -51,6 +52,12 @@ impl Scratch {
         std::fs::create_dir_all(&path).expect("a scratch directory");
         path.to_string_lossy().into_owned()
     }
+}
+
+/// One run at a time changes a host by arms and events: the tests that have such runs take turns.
+pub fn host_turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The binary, in English, with its own data directory and no terminal.
