@@ -1,19 +1,17 @@
 # `make demo` measures this machine's disk; `make test` does everything that CI does.
 
 HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
-ARCH := $(firstword $(subst -, ,$(HOST)))
 STEND := target/$(HOST)/release/stend
 
-# Static, so that the binary runs on any host it is copied to; x86-64-v2 is what every server since 2009 has.
-STATIC := -C target-feature=+crt-static
-ifeq ($(ARCH),x86_64)
-STATIC += -C target-cpu=x86-64-v2
+# Incremental state is of use to the next build only, and half of what a build writes. Cargo keeps builds with and without it apart.
+ifeq ($(CI),true)
+export CARGO_INCREMENTAL := 0
 endif
 
 # Longest first.
 LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh tutorials
 
-.PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate clean
+.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,7 +20,15 @@ setup: ## install what building and testing need, and is missing (uses the netwo
 	@scripts/setup.sh
 
 build: ## build the static release binary
-	@RUSTFLAGS="$(STATIC)" cargo build --release --locked --offline --target "$(HOST)" -p stend
+	@scripts/build.sh
+
+dist: ## packages for x86-64 and aarch64 in target/dist: tar.gz, .deb, .rpm, OCI images, SBOM, checksums (uses the network the first time)
+	@scripts/setup.sh dist
+	@scripts/dist.sh
+
+dist-test: ## install these packages in bare roots of Debian 12 and 13 and run them; needs root (uses the network the first time; MIRROR=archive)
+	@scripts/setup.sh dist
+	@scripts/dist_test.sh
 
 test: setup ## set up what is missing, then everything that CI does
 	@scripts/test.sh

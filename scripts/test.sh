@@ -4,13 +4,11 @@
 set -euo pipefail
 
 options=(--workspace --locked --offline)
-# Incremental state is of use to the next build only, and half of what a build writes.
-[ "${CI:-}" = true ] && export CARGO_INCREMENTAL=0
 e2e=(cargo test --locked --offline --quiet -p stend --test e2e)
 
 # Modules of the tests of the binary (crates/stend/tests) by when they run.
 machines=(lab_stands)
-beside=(audit bad_input dry_run export formats gates history hostile_run_files hostile_suites import orders outputs terminals
+beside=(audit bad_input dry_run embedded export formats gates history hostile_run_files hostile_suites import orders outputs terminals
     transcripts verbs)
 later=(lab lab_saved lab_up)
 # Counts what fio and our engine do in the same time.
