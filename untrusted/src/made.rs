@@ -13,7 +13,7 @@ use stend_wire::protocol::{write_frame, write_hello};
 use stend_wire::{Inspect, Judge, Prepare, Reply, Request, StandFile, StandOrder};
 
 /// A run file with an entry of each kind; kept by the test of the stored form.
-const FIXTURE: &str = include_str!("../../crates/record/tests/fixtures/format-3.sql");
+const FIXTURE: &str = include_str!("../../crates/record/tests/fixtures/format-4.sql");
 
 /// A small run in pages of 512 bytes.
 pub static RUN_FILE: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -101,13 +101,16 @@ fn entries(run: &RunRecord) -> Vec<Entry> {
         let (trial, round, asked) = (record.trial, false, Box::new(record.asked.clone()));
         let (case, block, at) = (record.case, record.block, record.started);
         entries.push(Entry::TrialStart { trial, case, block, round, asked, at });
-        entries.push(Entry::Slices { trial, slices: record.slices.clone() });
-        entries.push(Entry::IoLog { trial, chunk: chunk() });
-        entries.extend(record.outcome.clone().map(|outcome| Entry::TrialEnd { trial, outcome: Box::new(outcome) }));
+        entries.push(Entry::io_log(trial, chunk()));
+        for (host, slices, outcome) in record.by_host() {
+            entries.push(Entry::Slices { host, trial, slices: slices.to_vec() });
+            let outcome = outcome.cloned().map(Box::new);
+            entries.extend(outcome.map(|outcome| Entry::TrialEnd { host, trial, outcome }));
+        }
     }
-    entries.extend(run.fill.map(Entry::Fill));
-    entries.extend(run.zeros.map(Entry::Zeros));
     for (host, record) in hosts {
+        entries.extend(record.fill.map(|outcome| Entry::Fill { host, outcome }));
+        entries.extend(record.zeros.map(|zeros| Entry::Zeros { host, zeros }));
         entries.extend(record.samples.iter().map(|sample| Entry::Sample { host, sample: Box::new(sample.clone()) }));
     }
     entries.extend(run.events.iter().cloned().map(Entry::Event));
@@ -169,11 +172,11 @@ fn requests(run: &RunRecord) -> Vec<Request> {
 fn replies(entries: &[Entry]) -> Vec<Reply> {
     let reply = |entry: &Entry| {
         Some(match entry.clone() {
-            Entry::Slices { trial: ordinal, slices } => Reply::Slices { ordinal, slices },
-            Entry::IoLog { trial: ordinal, chunk } => Reply::Log { ordinal, chunk },
-            Entry::TrialEnd { trial: ordinal, outcome } => Reply::TrialDone { ordinal, outcome },
-            Entry::Fill(outcome) => Reply::Filled(outcome),
-            Entry::Zeros(sample) => Reply::Zeros(sample),
+            Entry::Slices { trial: ordinal, slices, .. } => Reply::Slices { ordinal, slices },
+            Entry::IoLog { trial: ordinal, chunk, .. } => Reply::Log { ordinal, chunk },
+            Entry::TrialEnd { trial: ordinal, outcome, .. } => Reply::TrialDone { ordinal, outcome },
+            Entry::Fill { outcome, .. } => Reply::Filled(outcome),
+            Entry::Zeros { zeros, .. } => Reply::Zeros(zeros),
             Entry::Sample { sample, .. } => Reply::Sample(sample),
             Entry::Event(event) => Reply::Event(event),
             _ => return None,

@@ -43,7 +43,7 @@ fn read(path: &Path, which: usize) {
     for trial in run.trials.iter().take(4) {
         let label = plan.cases.get(trial.case as usize).map(|case| case.label()).unwrap_or_default();
         // What cannot be read ends the log.
-        let _ = logs.each(trial.trial, |chunk| {
+        let _ = logs.each(trial.trial, |_, chunk| {
             lines(chunk, &LoggedTrial { trial: trial.trial, case: &label, asked: &trial.asked, start: chunk.base });
             Ok::<(), Box<stend_base::Error>>(())
         });

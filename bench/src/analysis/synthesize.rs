@@ -60,13 +60,13 @@ pub fn write(path: &Path, shape: Shape, started_unix: i64) -> Outcome<()> {
         for second in 0..shape.seconds {
             let moment = u64::from(trial) << 32 | u64::from(second);
             let slices = (0..CHUNK).map(|i| slice(second, i, &seconds, draw(shape.seed, moment))).collect();
-            writer.append(Entry::Slices { trial, slices });
+            writer.append(Entry::slices(trial, slices));
             let sample = Box::new(sample(at + Nanos::secs(u64::from(second))));
             writer.append(Entry::Sample { host: HostId::LOAD, sample });
         }
         let outcome = outcome(shape, at, &seconds, draw(shape.seed, u64::from(trial)));
         at = outcome.window_end + Nanos::secs(1);
-        writer.append(Entry::TrialEnd { trial, outcome: Box::new(outcome) });
+        writer.append(Entry::trial_end(trial, outcome));
     }
     writer.close(RunState::Complete).map(drop).map_err(told)
 }

@@ -45,8 +45,8 @@ fn instance(slow: usize, latency_ms: u64) -> Instance {
 fn walked(to: u32, found: impl Fn(u32, usize) -> Vec<Instance>) -> RunRecord {
     let case = SuiteCase { window: Nanos(WINDOW.0 * 20), ..SuiteCase::of_application("db".into(), spec(to)) };
     let mut record = run_of(vec![case]).inputs(|inputs| inputs.suite.fill = None).record();
-    record.fill = None;
-    record.zeros = None;
+    record.load_mut().fill = None;
+    record.load_mut().zeros = None;
     let plan = Plan::new(&record.header.inputs).unwrap();
     let (mut history, mut at): (Vec<Outcome>, _) = (Vec::new(), Nanos::secs(100));
     while let Decision::Trial { case, block, seed } = plan.next(&history) {
@@ -55,19 +55,9 @@ fn walked(to: u32, found: impl Fn(u32, usize) -> Vec<Instance>) -> RunRecord {
         let tried = record.trials.iter().filter(|trial| trial.case == case).count();
         let outcome = outcome(found(count, tried), at, asked.window);
         history.push(crate::search::step(&plan, case, &outcome));
-        let trial = record.trials.len() as u32;
-        let started = at;
+        let begun = TrialRecord::new(record.trials.len() as u32, (case, block), asked, at);
         at = outcome.window_end + Nanos::SECOND;
-        record.trials.push(TrialRecord {
-            trial,
-            case,
-            block,
-            asked,
-            started,
-            slices: Vec::new(),
-            logged: 0,
-            outcome: Some(outcome),
-        });
+        record.trials.push(TrialRecord { outcome: Some(outcome), ..begun });
         assert!(history.len() < 200, "no end");
     }
     assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
@@ -76,22 +66,9 @@ fn walked(to: u32, found: impl Fn(u32, usize) -> Vec<Instance>) -> RunRecord {
 
 fn outcome(instances: Vec<Instance>, at: Nanos, window: Nanos) -> TrialOutcome {
     TrialOutcome {
-        status: TrialStatus::Complete,
-        load_start: at,
-        window_start: at,
-        window_end: at + window,
         engine: EngineFacts { backend: "application".into(), ..EngineFacts::default() },
-        jobs: Vec::new(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
         app: Some(AppOutcome { versions: vec!["db 1".into()], groups: Some(1), instances, ..AppOutcome::default() }),
-        clocks: [(0, 0, 0); 2],
+        ..TrialOutcome::empty(at, (at, at + window))
     }
 }
 

@@ -110,7 +110,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         ..HostFacts::default()
     });
     record.load_mut().targets = vec![target()];
-    record.fill = Some(FillOutcome {
+    record.load_mut().fill = Some(FillOutcome {
         written: fill,
         elapsed: Nanos::secs(4),
         passes: 1,
@@ -118,7 +118,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         ..FillOutcome::default()
     });
     let whole = Contents { compressed: Bytes(1000 * 4096), repeated: 0 };
-    record.zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents: Some(whole) });
+    record.load_mut().zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents: Some(whole) });
     record.load_mut().samples.push(sample(Nanos::secs(99)));
     RunBuilder { now: Nanos::secs(100), record }
 }
@@ -397,16 +397,9 @@ impl TrialBuilder {
         for change in self.changes {
             change(&mut outcome, &mut slices);
         }
-        self.run.record.trials.push(TrialRecord {
-            trial: self.run.record.trials.len() as u32,
-            case: self.case,
-            block: self.block,
-            asked: self.asked,
-            started: load_start,
-            slices,
-            logged: 0,
-            outcome: finished.then_some(outcome),
-        });
+        let trials = &mut self.run.record.trials;
+        let begun = TrialRecord::new(trials.len() as u32, (self.case, self.block), self.asked, load_start);
+        trials.push(TrialRecord { slices, outcome: finished.then_some(outcome), ..begun });
         self.run.now = window_end + Nanos::secs(1);
         self.run
     }

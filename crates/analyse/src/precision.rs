@@ -42,16 +42,10 @@ impl Looks {
         let plain = search::step(plan, case, outcome);
         let Some(until) = plan.until.filter(|_| plan.rung(case).is_none()) else { return plain };
         let trials = self.trials.entry(case).or_default();
-        trials.push(TrialRecord {
-            trial: trials.len() as u32,
-            case,
-            block,
-            asked: plan.trial(case, plan.trial_seed(block, case)),
-            started: outcome.load_start,
-            slices: Vec::new(),
-            logged: 0,
-            outcome: Some(TrialOutcome { jobs: by_stream(&outcome.jobs), probes: None, ..outcome.clone() }),
-        });
+        let asked = plan.trial(case, plan.trial_seed(block, case));
+        let begun = TrialRecord::new(trials.len() as u32, (case, block), asked, outcome.load_start);
+        let outcome = TrialOutcome { jobs: by_stream(&outcome.jobs), probes: None, ..outcome.clone() };
+        trials.push(TrialRecord { outcome: Some(outcome), ..begun });
         let enough = || match plan.arms.is_empty() {
             true => {
                 let own = &self.trials[&case];

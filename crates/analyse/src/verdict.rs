@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_failed_check_comes_before_the_numbers() {
         let mut record = two_cases();
-        record.zeros = Some(ZeroSample { sampled: 1000, zero: 400, contents: None });
+        record.load_mut().zeros = Some(ZeroSample { sampled: 1000, zero: 400, contents: None });
         check(
             &record,
             expect![[r#"
@@ -401,7 +401,7 @@ mod tests {
         let mut record = run_of(cases).six_blocks(&[9e6]).record();
         // The drives saw nothing of it, of course.
         record.load_mut().samples.iter_mut().for_each(|sample| sample.disks.clear());
-        record.zeros = Some(ZeroSample { sampled: 1000, zero: 1000, contents: None });
+        record.load_mut().zeros = Some(ZeroSample { sampled: 1000, zero: 1000, contents: None });
         record.trials.iter_mut().filter_map(|t| t.outcome.as_mut()).for_each(|o| o.engine.backend = "none".into());
         let found = analyse(&record).unwrap();
         assert!(found.verdict.en.starts_with("No storage took part"), "{}", found.verdict.en);

@@ -175,9 +175,9 @@ pub(crate) fn run(
         let asked = Box::new(trial.asked);
         run.entries.push(Entry::TrialStart { trial: number, case, block, round: false, asked, at });
         if !trial.slices.is_empty() {
-            run.entries.push(Entry::Slices { trial: number, slices: trial.slices });
+            run.entries.push(Entry::slices(number, trial.slices));
         }
-        run.entries.push(Entry::TrialEnd { trial: number, outcome: Box::new(outcome) });
+        run.entries.push(Entry::trial_end(number, outcome));
         if !dated {
             at = at + trial.lasted;
         }

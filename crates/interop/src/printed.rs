@@ -124,19 +124,9 @@ impl Printed {
         TrialOutcome {
             status: if self.failed { TrialStatus::Failed } else { TrialStatus::Complete },
             // Of the ramp nothing is told, so the load begins with the window for whoever looks at it.
-            load_start: self.ramp,
-            window_start: self.ramp,
-            window_end: self.ramp + self.window,
             engine: EngineFacts { direct: self.direct, external: Some(external), ..EngineFacts::default() },
             jobs: vec![totals(&self.sides)],
-            drained: Vec::new(),
-            censored: Vec::new(),
-            open: Vec::new(),
             errors: if self.errors > 0 { vec![errors] } else { Vec::new() },
-            probes: None,
-            verification: None,
-            io_log: None,
-            app: None,
             told: Some(Told {
                 file: self.file,
                 line: self.line,
@@ -145,7 +135,7 @@ impl Printed {
                 sizes_known: self.sizes_known,
                 ops: self.sides.iter().map(Side::told).collect(),
             }),
-            clocks: [(0, 0, 0); 2],
+            ..TrialOutcome::empty(self.ramp, (self.ramp, self.ramp + self.window))
         }
     }
 }

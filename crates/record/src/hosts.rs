@@ -1,6 +1,7 @@
 //! The hosts of a run: the one that is measured, and those that are watched beside it.
 
 use crate::facts::{HostFacts, TargetFacts};
+use crate::observed::{FillOutcome, ZeroSample};
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
@@ -58,6 +59,10 @@ pub struct HostRecord {
     pub info: HostInfo,
     /// Telemetry in order, its times on the axis of the run.
     pub samples: Vec<Sample>,
+    /// Fill of its range, if one ran.
+    pub fill: Option<FillOutcome>,
+    /// Zero sample, if one was taken.
+    pub zeros: Option<ZeroSample>,
 }
 
 impl Deref for HostRecord {

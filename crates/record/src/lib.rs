@@ -26,6 +26,8 @@ mod stands;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod targets;
+mod together;
+mod trial;
 pub mod verification;
 
 pub use calibration::{Calibration, Subject};
@@ -47,7 +49,9 @@ pub use observed::{
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};
-pub use run::{Entry, RunHeader, RunRecord, RunState, StandText, TrialRecord};
+pub use run::{Entry, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
 pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, Rehearsal, StandPlan, StandStatus};
+pub use together::together;
+pub use trial::{TrialPart, TrialRecord};
 pub use verification::{Defect, Verification};

@@ -111,6 +111,28 @@ pub struct TrialOutcome {
 }
 
 impl TrialOutcome {
+    /// A complete one of this load and this window, in which nothing was seen.
+    pub fn empty(load_start: Nanos, (window_start, window_end): (Nanos, Nanos)) -> TrialOutcome {
+        TrialOutcome {
+            status: TrialStatus::Complete,
+            load_start,
+            window_start,
+            window_end,
+            engine: EngineFacts::default(),
+            jobs: Vec::new(),
+            drained: Vec::new(),
+            censored: Vec::new(),
+            open: Vec::new(),
+            errors: Vec::new(),
+            probes: None,
+            verification: None,
+            io_log: None,
+            told: None,
+            app: None,
+            clocks: [(0, 0, 0); 2],
+        }
+    }
+
     /// Moves its times by `by_ns` on the run's axis. What `clocks` holds is what the host's clocks said, and stays.
     pub fn shift(&mut self, by_ns: i64) {
         for at in [&mut self.load_start, &mut self.window_start, &mut self.window_end] {

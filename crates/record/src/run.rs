@@ -9,6 +9,7 @@ use crate::imported::Imported;
 use crate::io_log::IoChunk;
 use crate::observed::{FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
+use crate::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use stend_base::{Nanos, Result};
@@ -139,6 +140,8 @@ pub enum Entry {
     },
     /// Counters of intervals of the trial in progress.
     Slices {
+        /// Where they were counted.
+        host: HostId,
         /// Ordinal of the trial.
         trial: u32,
         /// The slices.
@@ -146,22 +149,36 @@ pub enum Entry {
     },
     /// I/Os of the log of the trial in progress.
     IoLog {
+        /// Where they were made.
+        host: HostId,
         /// Ordinal of the trial.
         trial: u32,
         /// The I/Os.
         chunk: IoChunk,
     },
-    /// The trial ended.
+    /// The trial ended on a host.
     TrialEnd {
+        /// Which.
+        host: HostId,
         /// Ordinal of the trial.
         trial: u32,
         /// What is known at its end.
         outcome: Box<TrialOutcome>,
     },
-    /// The range was filled.
-    Fill(FillOutcome),
-    /// Blocks were sampled for zeros.
-    Zeros(ZeroSample),
+    /// The range of a host was filled.
+    Fill {
+        /// Which.
+        host: HostId,
+        /// How.
+        outcome: FillOutcome,
+    },
+    /// Blocks of a host were sampled for zeros.
+    Zeros {
+        /// Which.
+        host: HostId,
+        /// What was found.
+        zeros: ZeroSample,
+    },
     /// Telemetry.
     Sample {
         /// Where it was read.
@@ -176,6 +193,21 @@ pub enum Entry {
 }
 
 impl Entry {
+    /// Counters of the first load host.
+    pub fn slices(trial: u32, slices: Vec<Slice>) -> Entry {
+        Entry::Slices { host: HostId::LOAD, trial, slices }
+    }
+
+    /// I/Os of the first load host.
+    pub fn io_log(trial: u32, chunk: IoChunk) -> Entry {
+        Entry::IoLog { host: HostId::LOAD, trial, chunk }
+    }
+
+    /// The end of a trial on the first load host.
+    pub fn trial_end(trial: u32, outcome: TrialOutcome) -> Entry {
+        Entry::TrialEnd { host: HostId::LOAD, trial, outcome: Box::new(outcome) }
+    }
+
     /// Whether the run has begun to do what was asked: it decided, measured, wrote, or executed a command. Before that it looks around, and
     /// makes a test file that it takes away again.
     pub fn tells_of_work(&self) -> bool {
@@ -199,8 +231,8 @@ impl Entry {
             | Entry::Slices { .. }
             | Entry::IoLog { .. }
             | Entry::TrialEnd { .. }
-            | Entry::Fill(_)
-            | Entry::Zeros(_) => true,
+            | Entry::Fill { .. }
+            | Entry::Zeros { .. } => true,
         }
     }
 
@@ -218,33 +250,12 @@ impl Entry {
             | Entry::Host { .. }
             | Entry::Decision { .. }
             | Entry::Slices { .. }
-            | Entry::Fill(_)
-            | Entry::Zeros(_)
+            | Entry::Fill { .. }
+            | Entry::Zeros { .. }
             | Entry::End(_) => {}
         }
         self
     }
-}
-
-/// One trial as read back.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TrialRecord {
-    /// Ordinal in the run.
-    pub trial: u32,
-    /// Index of the case in the plan.
-    pub case: u32,
-    /// Index of the block; of a round which one it is since the last pause.
-    pub block: u32,
-    /// What was asked.
-    pub asked: Trial,
-    /// Start, CLOCK_MONOTONIC ns of the coordinator.
-    pub started: Nanos,
-    /// All slices, ramp included, in order of arrival.
-    pub slices: Vec<Slice>,
-    /// I/Os of its log that the file holds; they are read apart, because they may be more than fit into memory.
-    pub logged: u64,
-    /// `None` if the run ended before the trial did.
-    pub outcome: Option<TrialOutcome>,
 }
 
 /// A whole run in memory.
@@ -260,10 +271,6 @@ pub struct RunRecord {
     pub(crate) hosts: Vec<HostRecord>,
     /// Decisions in order.
     pub decisions: Vec<Decision>,
-    /// Fill, if one ran.
-    pub fill: Option<FillOutcome>,
-    /// Zero sample, if one was taken.
-    pub zeros: Option<ZeroSample>,
     /// Trials in order.
     pub trials: Vec<TrialRecord>,
     /// Rounds before the trials of their cases, in order; their ordinals are counted together with those of trials.
@@ -281,8 +288,6 @@ impl RunRecord {
             state: RunState::Open,
             hosts: vec![HostRecord::default()],
             decisions: Vec::new(),
-            fill: None,
-            zeros: None,
             trials: Vec::new(),
             rounds: Vec::new(),
             events: Vec::new(),
@@ -304,7 +309,13 @@ impl RunRecord {
         &self.hosts
     }
 
-    /// The host that is measured; without facts if the run ended before they were known.
+    /// Hosts that make the load, with their ids.
+    pub fn loads(&self) -> impl Iterator<Item = (HostId, &HostRecord)> {
+        let all = (0..).map(HostId).zip(&self.hosts);
+        all.filter(|(_, host)| host.role == Role::Load)
+    }
+
+    /// The host that is measured, or the first of those; without facts if the run ended before they were known.
     pub fn load(&self) -> &HostRecord {
         &self.hosts[0]
     }
@@ -344,29 +355,17 @@ impl RunRecord {
             Entry::Host { host, info } => self.add_host(host, *info),
             Entry::Decision { decision, .. } => self.decisions.push(decision),
             Entry::TrialStart { trial, case, block, round, asked, at } => {
-                let (slices, logged, outcome) = (Vec::new(), 0, None);
-                let begun = TrialRecord { trial, case, block, asked: *asked, started: at, slices, logged, outcome };
+                let mut begun = TrialRecord::new(trial, (case, block), *asked, at);
+                begun.expect(self.loads().map(|(host, _)| host));
                 let list = if round { &mut self.rounds } else { &mut self.trials };
                 list.push(begun);
             }
-            Entry::Slices { trial, slices } => {
-                if let Some(record) = self.trial_mut(trial) {
-                    record.slices.extend(slices);
-                }
-            }
-            Entry::IoLog { trial, chunk } => self.add_logged(trial, chunk.len()),
-            Entry::TrialEnd { trial, outcome } => {
-                if let Some(record) = self.trial_mut(trial) {
-                    record.outcome = Some(*outcome);
-                }
-            }
-            Entry::Fill(outcome) => self.fill = Some(outcome),
-            Entry::Zeros(zeros) => self.zeros = Some(zeros),
-            Entry::Sample { host, sample } => {
-                if let Some(record) = self.hosts.get_mut(host.index()) {
-                    record.samples.push(*sample);
-                }
-            }
+            Entry::Slices { host, trial, slices } => self.at_trial(trial, |record| record.add_slices(host, slices)),
+            Entry::IoLog { trial, chunk, .. } => self.add_logged(trial, chunk.len()),
+            Entry::TrialEnd { host, trial, outcome } => self.at_trial(trial, |record| record.end(host, *outcome)),
+            Entry::Fill { host, outcome } => self.at_host(host, |record| record.fill = Some(outcome)),
+            Entry::Zeros { host, zeros } => self.at_host(host, |record| record.zeros = Some(zeros)),
+            Entry::Sample { host, sample } => self.at_host(host, |record| record.samples.push(*sample)),
             Entry::Event(event) => self.events.push(event),
             Entry::End(state) => self.state = state,
         }
@@ -379,6 +378,12 @@ impl RunRecord {
         }
         if let Some(record) = self.hosts.get_mut(host.index()) {
             record.info = info;
+        }
+    }
+
+    fn at_host(&mut self, host: HostId, change: impl FnOnce(&mut HostRecord)) {
+        if let Some(record) = self.hosts.get_mut(host.index()) {
+            change(record);
         }
     }
 
@@ -415,9 +420,7 @@ impl RunRecord {
 
     /// Counts I/Os of the log of a trial, unless its start is lost.
     pub(crate) fn add_logged(&mut self, trial: u32, count: u64) {
-        if let Some(record) = self.trial_mut(trial) {
-            record.logged = record.logged.saturating_add(count);
-        }
+        self.at_trial(trial, |record| record.logged = record.logged.saturating_add(count));
     }
 
     /// Every crash that was judged, each once: a session that was stopped before it could close the ledger has it judged again.
@@ -434,8 +437,11 @@ impl RunRecord {
         })
     }
 
-    fn trial_mut(&mut self, trial: u32) -> Option<&mut TrialRecord> {
-        let all = self.trials.iter_mut().rev().chain(self.rounds.iter_mut().rev());
-        all.into_iter().find(|t| t.trial == trial)
+    /// Changes a trial, unless its start is lost.
+    fn at_trial(&mut self, trial: u32, change: impl FnOnce(&mut TrialRecord)) {
+        let mut all = self.trials.iter_mut().rev().chain(self.rounds.iter_mut().rev());
+        if let Some(record) = all.find(|t| t.trial == trial) {
+            change(record);
+        }
     }
 }

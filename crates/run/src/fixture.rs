@@ -33,22 +33,5 @@ pub(crate) fn facts() -> Facts {
 
 /// A trial that ended so and saw no I/O.
 pub(crate) fn outcome(status: TrialStatus) -> TrialOutcome {
-    TrialOutcome {
-        status,
-        load_start: Nanos(0),
-        window_start: Nanos(0),
-        window_end: Nanos(1),
-        engine: Default::default(),
-        jobs: Vec::new(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
-        app: None,
-        clocks: [(0, 0, 0); 2],
-    }
+    TrialOutcome { status, ..TrialOutcome::empty(Nanos(0), (Nanos(0), Nanos(1))) }
 }

@@ -123,7 +123,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         measured,
         filled,
         calibrated: run.calibrations().next().is_some() && !run.decisions.is_empty(),
-        zeros_sampled: run.zeros.is_some(),
+        zeros_sampled: run.load().zeros.is_some(),
         targets: run.arms_entered().last().map_or(&run.load().targets, |(.., facts)| &facts.targets).clone(),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
@@ -145,7 +145,7 @@ fn ended_too_early() -> Box<Error> {
 
 /// Whether the range was filled once: trials begin on one that was, and a later session may have been ended while it filled it again.
 fn is_filled(run: &RunRecord, plan: &Plan) -> bool {
-    let whole = run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
+    let whole = run.load().fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
     plan.fill.is_some() && (whole || !run.executed().is_empty())
 }
 

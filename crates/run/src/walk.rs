@@ -205,7 +205,7 @@ impl Walk {
             }
             Reply::Filled(outcome) => self.filled(outcome, now),
             Reply::Zeros(zeros) => {
-                self.append(Entry::Zeros(zeros));
+                self.append(Entry::Zeros { host: HostId::LOAD, zeros });
                 match self.step {
                     Step::Sampling(decision) if self.ending.is_none() => self.carry_out(decision, now),
                     _ => self.decide(now),
@@ -213,10 +213,10 @@ impl Walk {
             }
             Reply::Switched(facts) => self.switched(*facts, now),
             Reply::Slices { ordinal, slices } => {
-                self.append(Entry::Slices { trial: ordinal, slices });
+                self.append(Entry::slices(ordinal, slices));
                 self.plan_cut(now);
             }
-            Reply::Log { ordinal, chunk } => self.append(Entry::IoLog { trial: ordinal, chunk }),
+            Reply::Log { ordinal, chunk } => self.append(Entry::io_log(ordinal, chunk)),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
             Reply::Sample(sample) => self.append(Entry::Sample { host: HostId::LOAD, sample }),
             Reply::Event(event) => self.noticed(event, now),
@@ -376,7 +376,7 @@ impl Walk {
 
     fn filled(&mut self, outcome: FillOutcome, now: Nanos) {
         let wanted = self.plan.as_ref().map(Plan::fill_bytes).unwrap_or_default();
-        self.append(Entry::Fill(outcome));
+        self.append(Entry::Fill { host: HostId::LOAD, outcome });
         let result = if outcome.written >= wanted { Outcome::Ok } else { Outcome::Failed };
         match std::mem::take(&mut self.refill) {
             // The history already has the fill of the first session.

@@ -128,7 +128,7 @@ fn record(walk: &mut Walk, wanted: Vec<Action>) -> stend_record::RunRecord {
     let mut run = interrupted_run();
     run.header.inputs = PlanInputs { suite, seed: 5, target, time_budget: None, traces: Vec::new() };
     (run.trials, run.rounds, run.events, run.decisions) = Default::default();
-    run.fill = None;
+    run.load_mut().fill = None;
     for action in wanted.into_iter().chain(walk.take_actions()) {
         if let Action::Append(entry) = action {
             run.apply(entry);

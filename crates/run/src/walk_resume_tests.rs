@@ -172,7 +172,10 @@ fn a_complete_run_is_not_resumed() {
 fn a_run_that_was_stopped_while_its_range_was_filled_again_measures_nothing_twice() {
     let mut run = interrupted_run();
     let before = crate::resume::progressed(&run).unwrap();
-    run.apply(Entry::Fill(FillOutcome { written: Bytes::mib(1), ..FillOutcome::default() }));
+    run.apply(Entry::Fill {
+        host: HostId::LOAD,
+        outcome: FillOutcome { written: Bytes::mib(1), ..FillOutcome::default() },
+    });
     let after = crate::resume::progressed(&run).unwrap();
     assert_eq!((after.history, after.filled), (before.history, true));
 }

@@ -67,7 +67,7 @@ fn begun(inputs: PlanInputs, seen: &Facts) -> RunRecord {
     let mut record = RunRecord::new(RunHeader::new("R-1", inputs));
     record.load_mut().facts = Some(seen.host.clone());
     record.load_mut().targets = seen.targets.clone();
-    record.fill = Some(FillOutcome {
+    record.load_mut().fill = Some(FillOutcome {
         written: Bytes::mib(64),
         elapsed: Nanos(1),
         passes: 1,
@@ -96,8 +96,7 @@ fn a_run_that_was_interrupted_stops_where_it_would_have_stopped() {
                 unreachable!()
             };
             let asked = plan.trial(0, plan.trial_seed(trial, 0));
-            let (started, slices) = (Nanos(0), Vec::new());
-            TrialRecord { trial, case: 0, block: trial, asked, started, slices, logged: 0, outcome: Some(*outcome) }
+            TrialRecord { outcome: Some(*outcome), ..TrialRecord::new(trial, (0, trial), asked, Nanos(0)) }
         })
         .collect();
     let earlier = resume::progressed(&record).unwrap();

@@ -79,9 +79,9 @@ fn a_dry_run_changes_nothing_and_says_the_steps_that_the_run_then_does() {
     let did: Vec<String> = run.events.iter().filter_map(step).collect();
     let announced = [words(&preview["steps"]), words(&preview["undo"])].concat();
     assert_eq!(without_id(&announced, &announced_id), without_id(&did, &run.header.id));
-    assert_eq!(preview["fill_bytes"], run.fill.expect("a fill").written.0);
+    assert_eq!(preview["fill_bytes"], run.load().fill.expect("a fill").written.0);
     assert_eq!(preview["trials"].as_u64(), Some(run.trials.len() as u64));
-    assert_eq!(preview["samples_zeros"], run.zeros.is_some());
+    assert_eq!(preview["samples_zeros"], run.load().zeros.is_some());
     let asked: u64 = run.trials.iter().map(|trial| trial.asked.ramp.0 + trial.asked.window.0).sum();
     assert_eq!(preview["time"]["trials_ns"], asked);
     let size = std::fs::metadata(&file).expect("a run file").len();

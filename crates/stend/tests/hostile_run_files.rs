@@ -81,7 +81,7 @@ fn a_file_from_the_future_is_refused_with_both_versions() {
     let path = scratch.join("future.stend");
     std::fs::write(&path, &bytes).expect("a file");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", &path.to_string_lossy()]), 12);
-    assert!(stderr.contains("99") && stderr.contains("version 3"), "{stderr}");
+    assert!(stderr.contains("99") && stderr.contains("version 4"), "{stderr}");
     bytes[60..64].copy_from_slice(&u32::MAX.to_be_bytes());
     ends_well(&scratch, "version -1", &bytes, &[12]);
 }

@@ -34,7 +34,7 @@ fn target(scratch: &Scratch, stand: &Stand) -> stend_record::TargetFacts {
     expect_exit(&mut stend(scratch, &words), 0);
     stand.is_gone();
     let run = stend_record::store::read(&file).expect("a run file");
-    assert!(run.fill.is_some() && run.trials.len() == 4, "all cases ran");
+    assert!(run.load().fill.is_some() && run.trials.len() == 4, "all cases ran");
     run.load().targets[0].clone()
 }
 

@@ -58,7 +58,7 @@ fn a_run_puts_its_stands_up_and_takes_them_down() {
     part.is_gone();
     let run = stend_record::store::read(&file).expect("a run file");
     assert_eq!(run.header.stand.as_ref().map(|stand| stand.name.as_str()), Some(part.name.as_str()));
-    assert!(run.load().targets[0].path.ends_with("p2") && run.fill.is_some(), "{:?}", run.load().targets);
+    assert!(run.load().targets[0].path.ends_with("p2") && run.load().fill.is_some(), "{:?}", run.load().targets);
     let mut executed: Vec<&Vec<String>> = run
         .events
         .iter()

@@ -88,7 +88,7 @@ fn a_range_is_purged_and_written_twice_and_the_method_is_told() {
     let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("purge: discard 16 MiB") && flat.contains("in blocks of 128 KiB, 2 passes"), "{ahead}");
     expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
-    let fill = stend_record::store::read(&file).expect("the file opens").fill.expect("a fill");
+    let fill = stend_record::store::read(&file).expect("the file opens").load().fill.expect("a fill");
     assert_eq!((fill.written, fill.passes), (stend_base::Bytes::mib(32), 2));
     assert_eq!(fill.purge, stend_record::observed::PurgeMethod::Holes);
     let page = scratch.join("r.html");

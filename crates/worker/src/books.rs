@@ -126,21 +126,8 @@ mod tests {
         let error = IoErrors { stream: 0, op: Op::Write, errno: 5, count: failed, first_offset: None };
         TrialOutcome {
             status,
-            load_start: Nanos(0),
-            window_start: Nanos(0),
-            window_end: Nanos(1),
-            engine: Default::default(),
-            jobs: Vec::new(),
-            drained: Vec::new(),
-            censored: Vec::new(),
-            open: Vec::new(),
             errors: (failed > 0).then_some(error).into_iter().collect(),
-            probes: None,
-            verification: None,
-            io_log: None,
-            told: None,
-            app: None,
-            clocks: [(0, 0, 0); 2],
+            ..TrialOutcome::empty(Nanos(0), (Nanos(0), Nanos(1)))
         }
     }
 

@@ -215,7 +215,8 @@ prop_compose! {
         asked.probing = if block % 5 > 1 { Probing::By(prober) } else { Probing::None(NoProber::TooShort) };
         asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true, crash: false });
         asked.io_log = (block % 2 == 1).then_some(Bytes(window));
-        TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, logged: window, outcome }
+        let begun = TrialRecord::new(0, (case, block), asked, Nanos(started));
+        TrialRecord { slices, logged: window, outcome, ..begun }
     }
 }
 
@@ -243,7 +244,7 @@ proptest! {
             kept.cost_ns = bytes;
             kept.clone()
         }).collect();
-        record.zeros = zeros.map(|(sampled, zero)| ZeroSample { sampled, zero, contents: None });
+        record.load_mut().zeros = zeros.map(|(sampled, zero)| ZeroSample { sampled, zero, contents: None });
         record.events.push(Event::new(Nanos(merged), EventKind::IntervalsMerged { count: merged }));
         let findings = analyse(&record).unwrap();
         for case in &findings.cases {

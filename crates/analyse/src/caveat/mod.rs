@@ -101,7 +101,7 @@ fn crashes(run: &RunRecord) -> Vec<Caveat> {
 }
 
 fn never_written(run: &RunRecord) -> Option<Caveat> {
-    let zeros = run.zeros.filter(|z| z.sampled > 0)?;
+    let zeros = run.load().zeros.filter(|z| z.sampled > 0)?;
     let share = f64::from(zeros.zero) / f64::from(zeros.sampled);
     (share > NEVER_WRITTEN).then_some(Caveat::NeverWritten { share: Share(share) })
 }
@@ -137,7 +137,7 @@ fn left_out(cases: &[CaseFinding]) -> Option<Caveat> {
 /// Reads were measured over a range that this run has not written as a whole.
 fn not_filled(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
     let reads = run.trials.iter().any(|trial| trial.asked.streams.iter().any(|s| s.mix.reads()));
-    let filled = match (plan.fill, run.fill) {
+    let filled = match (plan.fill, run.load().fill) {
         (Some(planned), Some(fill)) => fill.written >= planned,
         _ => false,
     };

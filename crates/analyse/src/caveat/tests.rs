@@ -92,16 +92,16 @@ fn a_case_without_storage_beside_others_is_named_and_does_not_speak_for_the_run(
 
 #[test]
 fn zeros_in_the_range_are_told_with_their_share() {
-    let found = after(|r| r.zeros = Some(ZeroSample { sampled: 1000, zero: 500, contents: None }));
+    let found = after(|r| r.load_mut().zeros = Some(ZeroSample { sampled: 1000, zero: 500, contents: None }));
     assert_eq!(found, [Caveat::NeverWritten { share: Share(0.5) }]);
 }
 
 #[test]
 fn a_fill_that_is_missing_or_short_is_told_when_something_reads() {
-    assert_eq!(after(|r| r.fill = None), [Caveat::NotFilled]);
-    assert_eq!(after(|r| r.fill.as_mut().unwrap().written.0 -= 1), [Caveat::NotFilled]);
+    assert_eq!(after(|r| r.load_mut().fill = None), [Caveat::NotFilled]);
+    assert_eq!(after(|r| r.load_mut().fill.as_mut().unwrap().written.0 -= 1), [Caveat::NotFilled]);
     let writes = after(|r| {
-        r.fill = None;
+        r.load_mut().fill = None;
         r.trials.iter_mut().for_each(|t| t.asked.streams[0].mix = Mix::of_reads(0));
     });
     assert!(!writes.contains(&Caveat::NotFilled));

@@ -101,7 +101,7 @@ impl<'a> Expected<'a> {
     /// Commits that syncs of the case make, at most. `fsync` has the new times of the file committed. Other syncs have something to commit only
     /// where blocks are written for the first time, or where there is no journal.
     fn commits(&self, journal: &Journal) -> f64 {
-        let overwrites = self.run.fill.as_ref().is_some_and(|fill| fill.passes > 0);
+        let overwrites = self.run.load().fill.as_ref().is_some_and(|fill| fill.passes > 0);
         let fsync = self.case.asked.streams.iter().any(|stream| matches!(stream.sync, Sync::Fsync(_)));
         let times = fsync || journal.times_by_any_sync;
         let most = match (overwrites, times) {

@@ -53,7 +53,7 @@ fn ends(run: &RunRecord) -> Vec<Nanos> {
     let loads = run.trials.iter().chain(&run.rounds).filter_map(|trial| trial.outcome.as_ref());
     // A fill says how long it took; that it began is an event. Only the last one of a run is kept.
     let began = run.events.iter().rfind(|event| matches!(event.kind, EventKind::Phase(Phase::Fill)));
-    let filled = began.zip(run.fill).map(|(event, fill)| event.at + fill.elapsed);
+    let filled = began.zip(run.load().fill).map(|(event, fill)| event.at + fill.elapsed);
     let mut ends: Vec<Nanos> = loads.map(|outcome| outcome.window_end).chain(filled).collect();
     ends.sort_unstable();
     ends
@@ -104,7 +104,7 @@ mod tests {
         let start = record.trials[0].outcome.as_ref().unwrap().load_start;
         record.events.push(Event::new(start.saturating_sub(Nanos::secs(90)), EventKind::Phase(Phase::Fill)));
         let mut of = |elapsed| {
-            record.fill = Some(FillOutcome {
+            record.load_mut().fill = Some(FillOutcome {
                 written: Bytes::mib(1),
                 elapsed: Nanos::secs(elapsed),
                 passes: 1,

@@ -26,7 +26,7 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_applicable(why);
     }
     let range = case.asked.region.len.0;
-    let written = run.fill.map_or(0, |fill| fill.written.0).saturating_add(by_rounds(run, case));
+    let written = run.load().fill.map_or(0, |fill| fill.written.0).saturating_add(by_rounds(run, case));
     if range == 0 || run.load().targets.is_empty() {
         return check.not_measurable(say!("the target is not known", "объект неизвестен"));
     }
@@ -92,7 +92,7 @@ mod tests {
     fn check(fills: u64, change: impl FnOnce(&mut RunRecord)) -> CheckResult {
         let mut record = run_of(vec![case("w", 0, 4, Sync::None)]).trial(0).done().record();
         let range = record.trials[0].asked.region.len;
-        record.fill = Some(FillOutcome {
+        record.load_mut().fill = Some(FillOutcome {
             written: Bytes(range.0 * fills),
             elapsed: Nanos(1),
             passes: 1,
@@ -112,7 +112,7 @@ mod tests {
         let once = check(1, |_| {});
         assert_eq!((once.status, once.measured.en.as_str()), (CheckStatus::ScreeningOnly, "1.0 × the range"));
         assert!(super::super::is_unmet(&once) && !super::super::is_unmet(&check(2, |_| {})));
-        let never = check(1, |record| record.fill = None);
+        let never = check(1, |record| record.load_mut().fill = None);
         assert_eq!(never.measured.en, "0.0 × the range");
     }
 
@@ -120,7 +120,7 @@ mod tests {
     fn h20_counts_what_the_rounds_of_the_case_wrote_before_its_trials() {
         let mut record = settled(25, &[10_000.0; 5], &[10_000.0; 6]);
         record.trials.iter_mut().for_each(|trial| trial.asked.region.len = Bytes(5 * 2 * 10_000 * 4096 / 2));
-        record.fill = None;
+        record.load_mut().fill = None;
         record.load_mut().targets[0].kind = TargetKind::BlockDevice;
         record.load_mut().targets[0].devices.iter_mut().for_each(|device| device.rotational = Some(false));
         let found = preconditioned(&record, &by_case(&record)[0]);

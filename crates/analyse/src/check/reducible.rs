@@ -35,7 +35,7 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if streams.iter().all(|stream| !stream.mix.reads()) {
         return check.pass(say!("writes incompressible data", "пишутся несжимаемые данные"));
     }
-    let looked = run.zeros.and_then(|zeros| Some((ratio(&zeros)?, zeros.contents?.repeated, zeros.sampled)));
+    let looked = run.load().zeros.and_then(|zeros| Some((ratio(&zeros)?, zeros.contents?.repeated, zeros.sampled)));
     let Some((ratio, repeated, sampled)) = looked else {
         return check.not_measurable(say!("no blocks were looked into", "содержимое блоков не проверялось"));
     };
@@ -97,7 +97,7 @@ mod tests {
     fn of(left: u64, repeated: u32, options: Option<&str>) -> CheckResult {
         let mut record = run().trial(0).done().record();
         let contents = Some(Contents { compressed: Bytes(left), repeated });
-        record.zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents });
+        record.load_mut().zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents });
         record.load_mut().targets[0].mount_options = options.map(String::from);
         reducible(&record, &by_case(&record)[0])
     }
@@ -118,7 +118,7 @@ mod tests {
             let mut suite = case("write", 0, 8, Sync::None);
             suite.streams[0].data = data;
             let mut record = run_of(vec![suite]).trial(0).done().record();
-            record.zeros = None;
+            record.load_mut().zeros = None;
             reducible(&record, &by_case(&record)[0]).status
         };
         let half = Data { compress_thousandths: 2000, ..Data::default() };
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn reads_of_what_nobody_looked_into_are_not_measurable() {
         let mut record = run().trial(0).done().record();
-        record.zeros = None;
+        record.load_mut().zeros = None;
         assert_eq!(reducible(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
     }
 }

@@ -20,7 +20,7 @@ pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !case.asked.streams.iter().any(|s| s.mix.reads()) {
         return check.not_applicable(say!("the case does not read", "случай не читает"));
     }
-    let Some(zeros) = run.zeros.filter(|z| z.sampled > 0) else {
+    let Some(zeros) = run.load().zeros.filter(|z| z.sampled > 0) else {
         return check.not_measurable(say!("no blocks were sampled for zeros", "блоки не проверялись на нули"));
     };
     let (zero, sampled) = (zeros.zero, zeros.sampled);
@@ -48,7 +48,7 @@ mod tests {
 
     fn check(zeros: Option<ZeroSample>) -> CheckStatus {
         let mut record = run().trial(0).done().record();
-        record.zeros = zeros;
+        record.load_mut().zeros = zeros;
         super::zeros(&record, &by_case(&record)[0]).status
     }
 

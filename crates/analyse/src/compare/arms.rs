@@ -107,7 +107,7 @@ fn record_of(run: &RunRecord, plan: &Plan, arm: u32) -> Option<RunRecord> {
     record.state = run.state.clone();
     record.load_mut().facts = Some(facts.host.clone());
     record.load_mut().targets = facts.targets.clone();
-    record.fill = run.fill;
+    record.load_mut().fill = run.load().fill;
     record.trials = run.trials.iter().filter(|trial| plan.arm_of(trial.case) == Some(arm)).cloned().collect();
     record.events = vec![entered.clone()];
     Some(record)

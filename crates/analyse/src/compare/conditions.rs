@@ -223,8 +223,16 @@ fn asked(record: &RunRecord) -> Vec<Item> {
         ("suite_text", say!("text of the suite", "текст набора"), Say::same(digest(&record.header.suite_text))),
         ("blocks", say!("blocks", "блоков"), Say::same(inputs.suite.blocks.to_string())),
         ("time_budget", say!("time budget", "бюджет времени"), budget),
-        ("fill", say!("filled before measuring", "заполнено до измерения"), size(record.fill.map(|f| f.written))),
-        ("precondition", say!("preconditioned", "подготовка"), record.fill.map_or_else(unknown, |fill| method(&fill))),
+        (
+            "fill",
+            say!("filled before measuring", "заполнено до измерения"),
+            size(record.load().fill.map(|f| f.written)),
+        ),
+        (
+            "precondition",
+            say!("preconditioned", "подготовка"),
+            record.load().fill.map_or_else(unknown, |fill| method(&fill)),
+        ),
         ("rounds", say!("rounds before trials", "раунды перед испытаниями"), rounds(record)),
         ("files", say!("test files", "тестовые файлы"), files),
         ("working_set", say!("working set", "рабочий набор"), working_set),

@@ -157,7 +157,7 @@ fn a_label_that_means_another_workload_is_said() {
 #[test]
 fn a_side_with_a_failed_check_names_it() {
     let mut zeros = six(10_000.0);
-    zeros.zeros = Some(stend_record::ZeroSample { sampled: 1000, zero: 900, contents: None });
+    zeros.load_mut().zeros = Some(stend_record::ZeroSample { sampled: 1000, zero: 900, contents: None });
     let found = compared(&[six(10_000.0), zeros]);
     assert_eq!(found.cases[0].sides[0].as_ref().unwrap().failed, Vec::<CheckId>::new());
     assert_eq!(other(&found).failed, [CheckId::H18]);

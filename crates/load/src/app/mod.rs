@@ -384,21 +384,8 @@ fn never_served(found: AppOutcome, app: &App, error: &Error, clocks: (u64, u64, 
 /// An outcome without I/O of ours.
 fn outcome_of(app: AppOutcome) -> TrialOutcome {
     TrialOutcome {
-        status: TrialStatus::Complete,
-        load_start: Nanos(0),
-        window_start: Nanos(0),
-        window_end: Nanos(0),
         engine: EngineFacts { backend: "application".into(), ..EngineFacts::default() },
-        jobs: Vec::new(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
         app: Some(app),
-        clocks: [(0, 0, 0); 2],
+        ..TrialOutcome::empty(Nanos(0), (Nanos(0), Nanos(0)))
     }
 }

@@ -134,11 +134,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
     // Without all of them it is not known what was set up.
     let jobs = ran.jobs.iter().zip(reports).map(|(job, report)| facts(job, report)).collect::<Option<Vec<_>>>();
     TrialOutcome {
-        status: TrialStatus::Complete,
         // Of the ramp nothing is known, so that for those who look at the load it begins with the window.
-        load_start: start,
-        window_start: start,
-        window_end: start,
         engine: EngineFacts {
             jobs: jobs.unwrap_or_default(),
             external: Some(External {
@@ -148,17 +144,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
             }),
             ..EngineFacts::default()
         },
-        jobs: Vec::new(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
-        app: None,
-        clocks: [(0, 0, 0); 2],
+        ..TrialOutcome::empty(start, (start, start))
     }
 }
 

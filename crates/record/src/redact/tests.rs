@@ -78,7 +78,7 @@ fn record() -> RunRecord {
     };
     let info =
         HostInfo { name: "bob@filer7".into(), facts: Some(facts), targets: vec![target()], ..HostInfo::default() };
-    record.hosts = vec![HostRecord { info, samples: Vec::new() }];
+    record.hosts = vec![HostRecord { info, ..HostRecord::default() }];
     let note = |text: &str| Event::new(Nanos(1), EventKind::Note { text: text.into() });
     record.events =
         vec![note("filer7: cannot write /srv/acme/data/x.bin (serial:S4EVNX0R)"), note("connected to 10.1.2.3:4420")];

@@ -4,7 +4,8 @@ use super::io_log::IoLogs;
 use super::owner::Owner;
 use super::recorder::Recorder;
 use crate::hosts::HostId;
-use crate::run::{Entry, RunRecord, RunState, TrialRecord};
+use crate::run::{Entry, RunRecord, RunState};
+use crate::trial::TrialRecord;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
 
@@ -29,13 +30,13 @@ pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf>
     record.plan.iter().for_each(|plan| recorder.record(Entry::Plan(plan.clone())));
     for (host, of) in (0..).map(HostId).zip(record.hosts()) {
         recorder.record(Entry::Host { host, info: Box::new(of.info.clone()) });
+        of.fill.iter().for_each(|fill| recorder.record(Entry::Fill { host, outcome: *fill }));
+        of.zeros.iter().for_each(|zeros| recorder.record(Entry::Zeros { host, zeros: *zeros }));
         of.samples.iter().for_each(|sample| recorder.record(Entry::Sample { host, sample: Box::new(sample.clone()) }));
     }
     for (seq, decision) in (0..).zip(&record.decisions) {
         recorder.record(Entry::Decision { seq, decision: *decision });
     }
-    record.fill.iter().for_each(|fill| recorder.record(Entry::Fill(*fill)));
-    record.zeros.iter().for_each(|zeros| recorder.record(Entry::Zeros(*zeros)));
     let both = [(false, &record.trials), (true, &record.rounds)];
     let mut trials: Vec<(bool, &TrialRecord)> =
         both.into_iter().flat_map(|(round, trials)| trials.iter().map(move |trial| (round, trial))).collect();
@@ -44,15 +45,17 @@ pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf>
         let trial = of.trial;
         let asked = Box::new(of.asked.clone());
         recorder.record(Entry::TrialStart { trial, case: of.case, block: of.block, round, asked, at: of.started });
-        for slices in of.slices.chunks(SLICES) {
-            recorder.record(Entry::Slices { trial, slices: slices.to_vec() });
-        }
-        logs.each::<Box<Error>>(trial, |chunk| {
-            recorder.record(Entry::IoLog { trial, chunk: chunk.clone() });
+        logs.each::<Box<Error>>(trial, |host, chunk| {
+            recorder.record(Entry::IoLog { host, trial, chunk: chunk.clone() });
             Ok(())
         })?;
-        if let Some(outcome) = &of.outcome {
-            recorder.record(Entry::TrialEnd { trial, outcome: Box::new(outcome.clone()) });
+        for (host, slices, outcome) in of.by_host() {
+            for slices in slices.chunks(SLICES) {
+                recorder.record(Entry::Slices { host, trial, slices: slices.to_vec() });
+            }
+            if let Some(outcome) = outcome {
+                recorder.record(Entry::TrialEnd { host, trial, outcome: Box::new(outcome.clone()) });
+            }
         }
     }
     record.events.iter().for_each(|event| recorder.record(Entry::Event(event.clone())));

@@ -46,7 +46,7 @@ pub const EXTENSION: &str = "stend";
 
 /// Version of the layout described in `docs/ARCHITECTURE.md`, kept as SQLite's `user_version`. Raised
 /// by any change of the tables or of a recorded type; older versions stay readable.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 #[cfg(test)]
 mod samples;

@@ -195,7 +195,7 @@ mod tests {
             latency,
             open: None,
         };
-        Message::Entry(Box::new(Entry::Slices { trial: 0, slices: vec![slice] }))
+        Message::Entry(Box::new(Entry::slices(0, vec![slice])))
     }
 
     #[test]

@@ -137,6 +137,7 @@ pub fn read_for_writing(path: &Path) -> Result<Standing> {
 pub fn read_outcomes(path: &Path) -> Result<RunRecord> {
     let (db, header, _, budget) = open_run(path)?;
     let mut reading = Reading::new(header, budget);
+    reading.hosts(&db);
     reading.trials(&db);
     reading.outcomes(&db);
     Ok(reading.finish())

@@ -25,14 +25,14 @@ pub(super) struct Reading {
 /// What was read already.
 #[derive(Default)]
 struct Seen {
+    outcomes: Tail,
     slices: Tail,
     io_logs: Tail,
     samples: Tail,
     events: Tail,
-    /// From here on decisions and trials, and ends of trials, are new.
+    /// From here on decisions and trials are new.
     decision: u32,
     trial: u32,
-    outcome: u32,
     /// Ordinal of the last entry that a spool gave.
     spooled: u64,
 }
@@ -64,13 +64,13 @@ impl Reading {
     }
 
     fn tables(&mut self, db: &Connection) {
-        let sql = "SELECT host, body, octet_length(body) FROM host ORDER BY host";
-        self.rows(db, sql, |row| Ok(Entry::Host { host: HostId(row.get(0)?), info: json(row, 1)? }));
+        self.hosts(db);
         if self.record.plan.is_none() {
             self.plan(db);
         }
-        self.record.fill = self.meta(db, key::FILL).or(self.record.fill);
-        self.record.zeros = self.meta(db, key::ZEROS).or(self.record.zeros);
+        let of_hosts = |table| format!("SELECT host, body, octet_length(body) FROM {table} ORDER BY host");
+        self.rows(db, &of_hosts("fill"), |row| Ok(Entry::Fill { host: host(row, 0)?, outcome: json(row, 1)? }));
+        self.rows(db, &of_hosts("zeros"), |row| Ok(Entry::Zeros { host: host(row, 0)?, zeros: json(row, 1)? }));
         self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
         let sql = format!(
             "SELECT seq, body, octet_length(body) FROM decision WHERE seq >= {} ORDER BY seq",
@@ -80,10 +80,10 @@ impl Reading {
         self.trials(db);
         self.tail(
             db,
-            "trial, body",
+            "host, trial, body",
             "slice",
             |seen| &mut seen.slices,
-            |row| Ok(Entry::Slices { trial: row.get(1)?, slices: binary(row, 2)? }),
+            |row| Ok(Entry::Slices { host: host(row, 1)?, trial: row.get(2)?, slices: binary(row, 3)? }),
         );
         self.io_logs(db);
         self.outcomes(db);
@@ -92,7 +92,7 @@ impl Reading {
             "host, body",
             "sample",
             |seen| &mut seen.samples,
-            |row| Ok(Entry::Sample { host: HostId(row.get(1)?), sample: binary(row, 2)? }),
+            |row| Ok(Entry::Sample { host: host(row, 1)?, sample: binary(row, 2)? }),
         );
         self.tail(db, "body", "event", |seen| &mut seen.events, |row| Ok(Entry::Event(json(row, 1)?)));
     }
@@ -112,6 +112,11 @@ impl Reading {
         if self.record.plan.is_none() {
             self.is_damaged("the plan".to_string());
         }
+    }
+
+    pub fn hosts(&mut self, db: &Connection) {
+        let sql = "SELECT host, body, octet_length(body) FROM host ORDER BY host";
+        self.rows(db, sql, |row| Ok(Entry::Host { host: host(row, 0)?, info: json(row, 1)? }));
     }
 
     pub fn trials(&mut self, db: &Connection) {
@@ -134,19 +139,21 @@ impl Reading {
     }
 
     pub fn outcomes(&mut self, db: &Connection) {
-        let sql = format!(
-            "SELECT trial, outcome, octet_length(outcome) FROM trial WHERE outcome IS NOT NULL AND trial >= {} \
-             ORDER BY trial",
-            self.seen.outcome
+        self.tail(
+            db,
+            "host, trial, body",
+            "outcome",
+            |seen| &mut seen.outcomes,
+            |row| Ok(Entry::TrialEnd { host: host(row, 1)?, trial: row.get(2)?, outcome: binary(row, 3)? }),
         );
-        self.rows(db, &sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
     }
 
     /// Counts the I/Os of each log, without reading them.
     fn io_logs(&mut self, db: &Connection) {
-        let sql = format!("SELECT id, trial, octet_length(records) FROM io_log WHERE id > {}", self.seen.io_logs.row);
+        let from = self.seen.io_logs.row;
+        let sql = format!("SELECT id, trial, octet_length(records) FROM io_log WHERE id > {from} ORDER BY id");
         let decode = |row: &Row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get::<_, i64>(2)?));
-        self.each(db, &(sql + " ORDER BY id"), decode, |reading, (id, trial, bytes)| {
+        self.each(db, &sql, decode, |reading, (id, trial, bytes)| {
             if reading.seen.io_logs.is_new(id) {
                 reading.record.add_logged(trial, bytes.max(0) as u64 / RECORD_BYTES as u64);
             }
@@ -249,6 +256,7 @@ impl Seen {
     fn note(&mut self, entry: &Entry) {
         self.note_named(entry);
         let tail = match entry {
+            Entry::TrialEnd { .. } => &mut self.outcomes,
             Entry::Slices { .. } => &mut self.slices,
             Entry::IoLog { .. } => &mut self.io_logs,
             Entry::Sample { .. } => &mut self.samples,
@@ -263,7 +271,6 @@ impl Seen {
         let (next, number) = match entry {
             Entry::Decision { seq, .. } => (&mut self.decision, seq),
             Entry::TrialStart { trial, .. } => (&mut self.trial, trial),
-            Entry::TrialEnd { trial, .. } => (&mut self.outcome, trial),
             _ => return,
         };
         *next = (*next).max(number.saturating_add(1));
@@ -278,6 +285,10 @@ impl Tail {
         self.ahead -= u64::from(known);
         !known
     }
+}
+
+fn host(row: &Row, column: usize) -> rusqlite::Result<HostId> {
+    row.get(column).map(HostId)
 }
 
 fn json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {

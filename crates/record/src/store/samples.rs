@@ -330,35 +330,59 @@ pub fn read(host: HostId, at: u64) -> Entry {
     Entry::Sample { host, sample: Box::new(sample(at)) }
 }
 
+fn fill() -> FillOutcome {
+    let (written, elapsed, block_size) = (Bytes::gib(1), Nanos::secs(4), Bytes::mib(1));
+    FillOutcome { written, elapsed, passes: 1, block_size, ..FillOutcome::default() }
+}
+
+fn zeros() -> ZeroSample {
+    let contents = Contents { compressed: Bytes(4_091_904), repeated: 2 };
+    ZeroSample { sampled: 1000, zero: 1, contents: Some(contents) }
+}
+
+/// Another host that loads, before the trial, and what it did.
+fn other_load() -> [Vec<Entry>; 2] {
+    let host = HostId(2);
+    let facts = Some(HostFacts { hostname: "b".to_string(), ..HostFacts::default() });
+    let info = HostInfo { name: "b".to_string(), facts, targets: vec![target()], ..HostInfo::default() };
+    let before = vec![
+        Entry::Host { host, info: Box::new(info) },
+        Entry::Fill { host, outcome: FillOutcome { written: Bytes::mib(7), ..fill() } },
+        Entry::Zeros { host, zeros: ZeroSample { zero: 3, ..zeros() } },
+    ];
+    let did = vec![
+        Entry::Slices { host, trial: 0, slices: vec![slice(0, Some(latency(5)))] },
+        Entry::IoLog { host, trial: 0, chunk: chunk(4) },
+        Entry::TrialEnd { host, trial: 0, outcome: Box::new(outcome()) },
+    ];
+    [before, did]
+}
+
 /// One entry of each kind but the header and the end, in an order that happens.
 pub fn one_of_each() -> Vec<Entry> {
-    vec![
+    let [other, did] = other_load();
+    let mut entries = vec![
         Entry::Event(Event::new(Nanos(1), EventKind::Phase(Phase::Preflight))),
         Entry::Plan(Box::new(plan())),
         host(HostId::LOAD, "h"),
+        host(HostId::STORAGE, "s"),
+    ];
+    entries.extend(other);
+    entries.extend([
         Entry::Event(Event::new(Nanos(2), EventKind::Calibrated(Box::new(calibration())))),
-        Entry::Fill(FillOutcome {
-            written: Bytes::gib(1),
-            elapsed: Nanos::secs(4),
-            passes: 1,
-            block_size: Bytes::mib(1),
-            ..FillOutcome::default()
-        }),
-        Entry::Zeros(ZeroSample {
-            sampled: 1000,
-            zero: 1,
-            contents: Some(Contents { compressed: Bytes(4_091_904), repeated: 2 }),
-        }),
+        Entry::Fill { host: HostId::LOAD, outcome: fill() },
+        Entry::Zeros { host: HostId::LOAD, zeros: zeros() },
         Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },
         trial_start(0),
-        Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
-        Entry::IoLog { trial: 0, chunk: chunk(3) },
+        Entry::slices(0, vec![slice(0, None), slice(1, Some(latency(3)))]),
+        Entry::io_log(0, chunk(3)),
         read(HostId::LOAD, 5),
-        host(HostId::STORAGE, "s"),
         read(HostId::STORAGE, 6),
-        Entry::TrialEnd { trial: 0, outcome: Box::new(outcome()) },
+        Entry::trial_end(0, outcome()),
         event(7),
-    ]
+    ]);
+    entries.extend(did);
+    entries
 }
 
 /// What a reader must give back after these entries.

@@ -18,15 +18,18 @@ pub const APPLICATION_ID: u32 = 0x5374_6e64;
 pub const BODY_MAX: usize = 16 << 20;
 
 /// Tables, verbatim as SQLite keeps them; a reader refuses a file with anything else.
-pub const TABLES: [&str; 9] = [
+pub const TABLES: [&str; 12] = [
     "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE cell (cell INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE host (host INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE fill (host INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE zeros (host INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
-     round INTEGER NOT NULL, started_ns INTEGER NOT NULL, asked TEXT NOT NULL, outcome BLOB)",
-    "CREATE TABLE slice (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, body BLOB NOT NULL)",
-    "CREATE TABLE io_log (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, stream INTEGER NOT NULL, \
+     round INTEGER NOT NULL, started_ns INTEGER NOT NULL, asked TEXT NOT NULL)",
+    "CREATE TABLE outcome (id INTEGER PRIMARY KEY, host INTEGER NOT NULL, trial INTEGER NOT NULL, body BLOB NOT NULL)",
+    "CREATE TABLE slice (id INTEGER PRIMARY KEY, host INTEGER NOT NULL, trial INTEGER NOT NULL, body BLOB NOT NULL)",
+    "CREATE TABLE io_log (id INTEGER PRIMARY KEY, host INTEGER NOT NULL, trial INTEGER NOT NULL, stream INTEGER NOT NULL, \
      job INTEGER NOT NULL, base_ns INTEGER NOT NULL, records BLOB NOT NULL)",
     "CREATE TABLE sample (id INTEGER PRIMARY KEY, host INTEGER NOT NULL, body BLOB NOT NULL)",
     "CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
@@ -38,10 +41,6 @@ pub mod key {
     pub const HEADER: &str = "header";
     /// The [`Plan`] without its cells, which have a table of their own.
     pub const PLAN: &str = "plan";
-    /// The fill.
-    pub const FILL: &str = "fill";
-    /// The sample of zeros.
-    pub const ZEROS: &str = "zeros";
     /// The final state; absent while the run is open.
     pub const END: &str = "end";
     /// Ordinal of the last entry in the database: a left-over spool is merged from the next one on.
@@ -65,12 +64,9 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     match entry {
         Entry::Header(header) => put_meta(db, key::HEADER, header.as_ref()),
         Entry::Plan(plan) => insert_plan(db, plan),
-        Entry::Host { host, info } => {
-            let sql = "INSERT OR REPLACE INTO host (host, body) VALUES (?1, ?2)";
-            db.execute(sql, params![host.0, json(info)?]).map(drop)
-        }
-        Entry::Fill(outcome) => put_meta(db, key::FILL, outcome),
-        Entry::Zeros(zeros) => put_meta(db, key::ZEROS, zeros),
+        Entry::Host { host, info } => put_of_host(db, "host", *host, info),
+        Entry::Fill { host, outcome } => put_of_host(db, "fill", *host, outcome),
+        Entry::Zeros { host, zeros } => put_of_host(db, "zeros", *host, zeros),
         Entry::End(state) => put_meta(db, key::END, state),
         Entry::Decision { seq, decision } => {
             let sql = "INSERT OR REPLACE INTO decision (seq, body) VALUES (?1, ?2)";
@@ -83,26 +79,32 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
             let started = i64::try_from(at.0).unwrap_or(i64::MAX);
             db.execute(sql, params![trial, case, block, round, started, json(asked)?]).map(drop)
         }
-        Entry::TrialEnd { trial, outcome } => {
-            let sql = "UPDATE trial SET outcome = ?2 WHERE trial = ?1";
-            db.execute(sql, params![trial, binary(outcome)?]).map(drop)
+        Entry::TrialEnd { host, trial, outcome } => {
+            let sql = "INSERT INTO outcome (host, trial, body) VALUES (?1, ?2, ?3)";
+            db.execute(sql, params![host.0, trial, binary(outcome)?]).map(drop)
         }
-        Entry::Slices { trial, slices } => {
-            let sql = "INSERT INTO slice (trial, body) VALUES (?1, ?2)";
-            db.execute(sql, params![trial, binary(slices)?]).map(drop)
+        Entry::Slices { host, trial, slices } => {
+            let sql = "INSERT INTO slice (host, trial, body) VALUES (?1, ?2, ?3)";
+            db.execute(sql, params![host.0, trial, binary(slices)?]).map(drop)
         }
-        Entry::IoLog { trial, chunk } => {
+        Entry::IoLog { host, trial, chunk } => {
             let IoChunk { stream, job, base, records } = chunk;
-            let sql = "INSERT INTO io_log (trial, stream, job, base_ns, records) VALUES (?1, ?2, ?3, ?4, ?5)";
+            let sql = "INSERT INTO io_log (host, trial, stream, job, base_ns, records) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             bounded(records.as_bytes().len())?;
             let base = i64::try_from(base.0).unwrap_or(i64::MAX);
-            db.execute(sql, params![trial, stream, job, base, records.as_bytes()]).map(drop)
+            db.execute(sql, params![host.0, trial, stream, job, base, records.as_bytes()]).map(drop)
         }
         Entry::Sample { host, sample } => {
             db.execute("INSERT INTO sample (host, body) VALUES (?1, ?2)", params![host.0, binary(sample)?]).map(drop)
         }
         Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),
     }
+}
+
+/// Stores one value of a host in a table that has one for each.
+fn put_of_host<T: Serialize>(db: &Connection, table: &str, host: HostId, value: &T) -> rusqlite::Result<()> {
+    let sql = format!("INSERT OR REPLACE INTO {table} (host, body) VALUES (?1, ?2)");
+    db.execute(&sql, params![host.0, json(value)?]).map(drop)
 }
 
 fn insert_plan(db: &Connection, plan: &Plan) -> rusqlite::Result<()> {

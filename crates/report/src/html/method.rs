@@ -151,7 +151,7 @@ fn application(app: &App) -> Say {
 }
 
 fn fill(run: &RunRecord) -> Say {
-    let Some(fill) = run.fill else {
+    let Some(fill) = run.load().fill else {
         return say!(
             "nothing was written; the range was used as it was",
             "ничего не записывалось; область использована как есть"

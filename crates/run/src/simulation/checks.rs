@@ -173,8 +173,8 @@ impl Kept {
             outcomes: all.iter().filter_map(|trial| Some((trial.trial, trial.outcome.clone()?))).collect(),
             samples: record.load().samples.clone(),
             events: record.events.iter().filter(by_worker).cloned().collect(),
-            fill: record.fill,
-            zeros: record.zeros,
+            fill: record.load().fill,
+            zeros: record.load().zeros,
         }
     }
 }

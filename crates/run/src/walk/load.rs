@@ -126,7 +126,7 @@ impl Walk {
         }
         // The load ended before.
         self.cut_at = None;
-        self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
+        self.append(Entry::trial_end(ordinal, outcome));
         self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);
         self.decide(now);

@@ -119,7 +119,7 @@ fn write_all(
         let label = plan.cases.get(trial.case as usize).map_or_else(|| trial.case.to_string(), |case| case.label());
         // Of a trial without an end the start of its window is not known; then its lines count from its first I/O.
         let mut start = trial.outcome.as_ref().map(|outcome| outcome.window_start);
-        logs.each(trial.trial, |chunk| {
+        logs.each(trial.trial, |_, chunk| {
             let start: Nanos = *start.get_or_insert(chunk.base);
             let trial = LoggedTrial { trial: trial.trial, case: &label, asked: &trial.asked, start };
             let left_out = ios(format, &trial, chunk, to).map_err(Trouble::Write)?;

@@ -64,8 +64,8 @@ impl FixedRun<'_> {
                 load(&asked, at, self.iops * RATES[case as usize] * (1.0 + 0.01 * f64::from(block)));
             let (trial, asked) = (trial as u32, Box::new(asked));
             writer.append(Entry::TrialStart { trial, case, block, round: false, asked, at });
-            writer.append(Entry::Slices { trial, slices });
-            writer.append(Entry::TrialEnd { trial, outcome: Box::new(outcome) });
+            writer.append(Entry::slices(trial, slices));
+            writer.append(Entry::trial_end(trial, outcome));
         }
         writer.close(RunState::Complete).expect("closed");
     }

@@ -134,7 +134,7 @@ fn runs_one_after_the_other_have_a_verdict_in_words_without_a_colour() {
 fn a_failed_check_and_another_workload_leave_nothing_to_say() {
     let good = run().six_blocks(&[10_000.0]).record();
     let mut zeros = good.clone();
-    zeros.zeros = Some(stend_record::ZeroSample { sampled: 1000, zero: 900, contents: None });
+    zeros.load_mut().zeros = Some(stend_record::ZeroSample { sampled: 1000, zero: 900, contents: None });
     let deep = run_of(vec![case("rand-read", 100, 64, Sync::None)]).six_blocks(&[20_000.0]).record();
     let doubt = |a: &RunRecord, b: &RunRecord| {
         let findings = [analyse(a).unwrap(), analyse(b).unwrap()];

@@ -66,7 +66,7 @@ pub fn read(
             let mut slice = |slice: Slice| {
                 pending.push(slice);
                 if pending.len() == CHUNK {
-                    emit(Entry::Slices { trial, slices: std::mem::take(&mut pending) });
+                    emit(Entry::slices(trial, std::mem::take(&mut pending)));
                 }
             };
             let mut sources = Sources { open, files: &mut run.files, dropped: &mut dropped };
@@ -77,7 +77,7 @@ pub fn read(
                 }
             }
             if !pending.is_empty() {
-                emit(Entry::Slices { trial, slices: pending });
+                emit(Entry::slices(trial, pending));
             }
         }
         run.add(trial, case, &jobs);

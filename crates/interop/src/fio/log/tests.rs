@@ -21,7 +21,7 @@ pub(super) fn import(files: &[(&str, &[u8])]) -> Result<(ImportedRun, Vec<(u32, 
     let texts: BTreeMap<String, Vec<u8>> = files.iter().map(|(name, text)| (name.to_string(), text.to_vec())).collect();
     let open = |name: &str| -> Result<Box<dyn Read>> { Ok(Box::new(std::io::Cursor::new(texts[name].clone()))) };
     let run = read(&names, &open, &mut |entry| {
-        if let Entry::Slices { trial, slices: more } = entry {
+        if let Entry::Slices { trial, slices: more, .. } = entry {
             slices.extend(more.into_iter().map(|slice| (trial, slice)));
         }
     })?;

@@ -65,7 +65,7 @@ impl Gathered {
             asked: Box::new(asked),
             at,
         });
-        self.entries.push(Entry::TrialEnd { trial, outcome: Box::new(outcome) });
+        self.entries.push(Entry::trial_end(trial, outcome));
     }
 
     /// The run. Logs do not tell when they were written.

@@ -46,7 +46,7 @@ impl Drop for SmallDisk {
 }
 
 fn slices(interval: u32) -> Entry {
-    Entry::Slices { trial: 0, slices: vec![samples::slice(interval, Some(samples::latency(u64::from(interval))))] }
+    Entry::slices(0, vec![samples::slice(interval, Some(samples::latency(u64::from(interval))))])
 }
 
 /// Fills the disk in the middle of a run and returns what a reader gets afterwards.

@@ -126,7 +126,7 @@ fn a_file_of_another_version_is_refused_with_both_versions_and_not_as_damaged() 
         assert_eq!(error.kind, Kind::RunFile);
         for (lang, way_out) in [(Lang::En, en), (Lang::Ru, ru)] {
             let text = error.render(lang);
-            assert!(text.contains(&version.to_string()) && text.contains('3') && text.contains(way_out), "{text}");
+            assert!(text.contains(&version.to_string()) && text.contains('4') && text.contains(way_out), "{text}");
         }
     }
 }
@@ -163,12 +163,13 @@ fn an_absent_file_and_a_directory_are_errors() {
 
 #[test]
 fn a_row_that_cannot_be_understood_costs_only_itself() {
-    for table in ["slice", "sample", "event", "decision"] {
+    for table in ["outcome", "slice", "sample", "event", "decision", "fill", "zeros"] {
         let damage = damage_after(&format!("UPDATE {table} SET body = x'ff'"));
         assert_eq!(damage.len(), 1, "{table}: {damage:?}");
         assert!(damage[0].contains("cannot be understood"), "{damage:?}");
     }
-    assert_eq!(damage_after("UPDATE trial SET outcome = 'text'").len(), 1);
+    assert_eq!(damage_after("UPDATE outcome SET body = 'text'").len(), 1);
+    assert_eq!(damage_after("UPDATE slice SET host = -1").len(), 1);
     assert_eq!(damage_after("UPDATE trial SET case_index = -1").len(), 1);
     assert_eq!(damage_after("UPDATE host SET body = '{' WHERE host = 0").len(), 1);
 }

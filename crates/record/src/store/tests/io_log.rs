@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 /// Two trials with the logs of these lengths, the chunks of both in turn.
 fn entries(lengths: &[u64]) -> Vec<Entry> {
-    let chunk = |trial, &count: &u64| Entry::IoLog { trial, chunk: samples::chunk(count) };
+    let chunk = |trial, &count: &u64| Entry::io_log(trial, samples::chunk(count));
     let starts = [samples::trial_start(0), samples::trial_start(1)].into_iter();
     starts.chain(lengths.iter().flat_map(|count| [chunk(0, count), chunk(1, &(count + 1))])).collect()
 }
@@ -15,7 +15,7 @@ fn entries(lengths: &[u64]) -> Vec<Entry> {
 /// Lengths of the chunks of a trial, by reading them.
 fn lengths(path: &Path, trial: u32) -> stend_base::Result<Vec<u64>> {
     let mut found = Vec::new();
-    io_logs(path)?.each(trial, |chunk: &IoChunk| {
+    io_logs(path)?.each(trial, |_, chunk: &IoChunk| {
         assert_eq!(*chunk, samples::chunk(chunk.len()));
         found.push(chunk.len());
         Ok::<(), Box<stend_base::Error>>(())
@@ -65,7 +65,7 @@ fn a_damaged_part_of_a_log_costs_no_more_than_itself() {
     // A tail that is no whole record is none.
     db.execute(&format!("UPDATE io_log SET records = x'00' WHERE id = {first}"), []).unwrap();
     let mut counts = Vec::new();
-    let each = io_logs(&place.file()).unwrap().each(0, |chunk: &IoChunk| {
+    let each = io_logs(&place.file()).unwrap().each(0, |_, chunk: &IoChunk| {
         counts.push((chunk.len(), chunk.ios().count()));
         Ok::<(), Box<stend_base::Error>>(())
     });

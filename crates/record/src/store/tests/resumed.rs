@@ -28,8 +28,8 @@ fn second_session() -> Vec<Entry> {
         Entry::TrialStart { case, block, asked, at, .. } => {
             Entry::TrialStart { trial: 1, case, block, round: true, asked, at }
         }
-        Entry::Slices { slices, .. } => Entry::Slices { trial: 1, slices },
-        Entry::TrialEnd { outcome, .. } => Entry::TrialEnd { trial: 1, outcome },
+        Entry::Slices { host, slices, .. } => Entry::Slices { host, trial: 1, slices },
+        Entry::TrialEnd { host, outcome, .. } => Entry::TrialEnd { host, trial: 1, outcome },
         other => other,
     });
     renumbered.collect()

@@ -141,7 +141,7 @@ fn inside_a_window_entries_are_committed_without_a_sync() {
 fn entries_of_more_than_a_megabyte_do_not_wait_for_their_time() {
     let place = Place::new();
     let mut recorder = Recorder::create(&place.file(), &samples::header(), PLAIN, None, place.memory.path()).unwrap();
-    let slices = |count| Entry::Slices { trial: 0, slices: vec![samples::slice(0, None); count] };
+    let slices = |count| Entry::slices(0, vec![samples::slice(0, None); count]);
     recorder.record(slices(10));
     assert!(recorder.deadline().is_some(), "they wait");
     recorder.record(slices(20_000));

@@ -1,0 +1,91 @@
+//! A trial as it is read back: what all load hosts did together, and what each of several did.
+
+use crate::hosts::HostId;
+use crate::observed::{Slice, TrialOutcome};
+use crate::together::together;
+use serde::Serialize;
+use stend_base::Nanos;
+use stend_spec::workload::Trial;
+
+/// One trial as read back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrialRecord {
+    /// Ordinal in the run.
+    pub trial: u32,
+    /// Index of the case in the plan.
+    pub case: u32,
+    /// Index of the block; of a round which one it is since the last pause.
+    pub block: u32,
+    /// What was asked, of every load host.
+    pub asked: Trial,
+    /// Start, CLOCK_MONOTONIC ns of the coordinator.
+    pub started: Nanos,
+    /// All slices of all load hosts, ramp included, in order of arrival.
+    pub slices: Vec<Slice>,
+    /// I/Os of its logs that the file holds; they are read apart, because they may be more than fit into memory.
+    pub logged: u64,
+    /// How it ended on all load hosts together; `None` if the run ended before the trial did on one of them.
+    pub outcome: Option<TrialOutcome>,
+    /// What each of several load hosts did; empty where there is one.
+    pub parts: Vec<TrialPart>,
+}
+
+/// What one of several load hosts did in a trial.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct TrialPart {
+    /// Which.
+    pub host: HostId,
+    /// Its slices.
+    pub slices: Vec<Slice>,
+    /// How it ended there.
+    pub outcome: Option<TrialOutcome>,
+}
+
+impl TrialRecord {
+    /// One that has begun as (case, block), on one host, and of which nothing more is known.
+    pub fn new(trial: u32, (case, block): (u32, u32), asked: Trial, started: Nanos) -> TrialRecord {
+        let (slices, logged, outcome, parts) = (Vec::new(), 0, None, Vec::new());
+        TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts }
+    }
+
+    /// It has begun on these hosts.
+    pub(crate) fn expect(&mut self, hosts: impl Iterator<Item = HostId>) {
+        self.parts = hosts.map(|host| TrialPart { host, ..TrialPart::default() }).collect();
+        if self.parts.len() < 2 {
+            self.parts.clear();
+        }
+    }
+
+    /// Counters of a host; those of one that does not load are dropped.
+    pub(crate) fn add_slices(&mut self, host: HostId, slices: Vec<Slice>) {
+        match self.parts.iter_mut().find(|part| part.host == host) {
+            Some(part) => {
+                self.slices.extend_from_slice(&slices);
+                part.slices.extend(slices);
+            }
+            None if host == HostId::LOAD => self.slices.extend(slices),
+            None => {}
+        }
+    }
+
+    /// It has ended on a host; on all together once it has on each.
+    pub(crate) fn end(&mut self, host: HostId, outcome: TrialOutcome) {
+        match self.parts.iter_mut().find(|part| part.host == host) {
+            Some(part) => {
+                part.outcome = Some(outcome);
+                let ended: Option<Vec<&TrialOutcome>> = self.parts.iter().map(|part| part.outcome.as_ref()).collect();
+                self.outcome = ended.and_then(|ended| together(&ended));
+            }
+            None if host == HostId::LOAD => self.outcome = Some(outcome),
+            None => {}
+        }
+    }
+
+    /// What each load host did: one part with everything where there is one.
+    pub fn by_host(&self) -> Vec<(HostId, &[Slice], Option<&TrialOutcome>)> {
+        match self.parts.as_slice() {
+            [] => vec![(HostId::LOAD, &self.slices, self.outcome.as_ref())],
+            parts => parts.iter().map(|part| (part.host, part.slices.as_slice(), part.outcome.as_ref())).collect(),
+        }
+    }
+}
