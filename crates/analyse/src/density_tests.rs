@@ -9,7 +9,7 @@ use stend_plan::{Decision, Outcome, StopReason};
 use stend_record::app::AppOutcome;
 use stend_record::app::AppWindow;
 use stend_record::observed::EngineFacts;
-use stend_record::{RunState, TrialRecord, TrialStatus};
+use stend_record::{RunState, TrialRecord};
 use stend_spec::app::Program;
 use stend_spec::app::{AppSpec, Density};
 use stend_spec::app::{Limits, Slo};
