@@ -120,7 +120,7 @@ fn a_hostile_schema_is_refused() {
 fn values_of_a_wrong_type_or_size_cost_only_themselves() {
     let scratch = Scratch::new();
     let log = "UPDATE trial SET asked = json_set(asked, '$.io_log', 1048576); \
-               INSERT INTO io_log (trial, stream, job, base_ns, records) VALUES (0, 0, 0, 1, zeroblob(64))";
+               INSERT INTO io_log (host, trial, stream, job, base_ns, records) VALUES (0, 0, 0, 0, 1, zeroblob(64))";
     Connection::open(good(&scratch)).and_then(|db| db.execute_batch(log)).expect("a file with a log");
     let columns = |table: &str| -> Vec<String> {
         let db = Connection::open(scratch.join("good.stend")).expect("a database");
