@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-15";
+pub const LIMITS_VERSION: &str = "2026-16";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -111,6 +111,13 @@ pub const FOREIGN_SHARE: f64 = 0.02;
 /// H26: up to this block size devices take an I/O as one; larger ones may be split, so that only bytes can be
 /// compared. 64 KiB: no device in use takes less at once (max_sectors_kb).
 pub const NEVER_SPLIT: Bytes = Bytes::kib(64);
+/// H26: largest usual record of ZFS, which reads a record as a whole. 1 MiB: the largest that can be set without a module parameter
+/// before OpenZFS 2.2; the default is 128 KiB.
+pub const ZFS_RECORD: Bytes = Bytes::mib(1);
+/// H26: I/Os at a drive for such a record and the tables that lead to it: pieces of 128 KiB (by eye).
+pub const ZFS_PIECES: f64 = 8.0;
+/// H26: after this long ZFS has written what it was given: three groups of transactions of 5 s, one each that is open, closed and written.
+pub const ZFS_SETTLED: Nanos = Nanos::secs(15);
 
 /// H78: longest time between the load before a trial and the trial (method.md, H78).
 pub const IDLE: Nanos = Nanos::secs(60);

@@ -3,7 +3,7 @@
 use super::drives::{asked, moves_no_data};
 use super::expected::Expected;
 use super::stretch::{self, stretches};
-use super::{Check, too_few_samples};
+use super::{Check, too_few_samples, zfs};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
 use crate::phrase::{both, op as op_name, pick};
@@ -70,20 +70,25 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let Some(devices) = of_all(&run.load().targets) else { return check.not_measurable(no_device()) };
-    let stretches = stretches(run, case);
+    let (on_zfs, elsewhere) = (zfs::is_target(run), writes_elsewhere(run, case));
+    let all = stretches(run, case);
+    // Of a case that only reads: when all that the run wrote before is on the drives.
+    let settled = if on_zfs && elsewhere.is_none() { zfs::settled(run, &all) } else { Vec::new() };
+    let writes_judged = if on_zfs { !settled.is_empty() } else { elsewhere.is_none() };
+    let stretches = if settled.is_empty() { all } else { settled };
     let expected = Expected::new(run, case, &stretches, &devices);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
-    let elsewhere = writes_elsewhere(run, case);
-    let judged = |op: &Op| elsewhere.is_none() || *op == Op::Read;
-    let share = |of: fn(&Cell) -> f64| {
+    let judged = |op: &Op| writes_judged || *op == Op::Read;
+    let share = |of: fn(&Cell) -> f64, zfs: bool| {
         let counted = |op| expected.counted(op).map(|cell| of(&cell));
         let all = Op::TRANSFERS.into_iter().map(counted).sum::<Option<f64>>().filter(|all| *all > 0.0)?;
-        let beyond = |op| Some((counted(op)? - of(&expected.own(op)) - of(&expected.besides(op))).max(0.0));
+        let besides = |op| of(&expected.besides(op)) + if zfs { of(&zfs::besides(&stretches, op)) } else { 0.0 };
+        let beyond = |op| Some((counted(op)? - of(&expected.own(op)) - besides(op)).max(0.0));
         let beyond = Op::TRANSFERS.into_iter().filter(judged).map(beyond).sum::<Option<f64>>()?;
         Some(beyond / all)
     };
-    let Some(bytes) = share(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };
-    let ios = share(|cell| cell.ops).filter(|_| small);
+    let shares = |zfs: bool| Some((share(|cell| cell.bytes, zfs)?, share(|cell| cell.ops, zfs).filter(|_| small)));
+    let Some((bytes, ios)) = shares(on_zfs) else { return check.not_measurable(too_few_samples()) };
     let name = devices.join(", ");
     let measured = both(|l| {
         let percent = |share: f64| format::beside::percent(share, FOREIGN_SHARE, l);
@@ -91,10 +96,12 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         let ios = ios.map(|share| pick(l, ", {o} of the I/Os", ", {o} операций").replace("{o}", &percent(share)));
         format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))
     });
-    if bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE {
+    let holds = |(bytes, ios): (f64, Option<f64>)| bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE;
+    if holds((bytes, ios)) {
         return match elsewhere {
             Some(file_system) => check.not_measurable(not_told(file_system)),
-            None => check.pass(measured),
+            None if writes_judged && shares(false).is_some_and(holds) => check.pass(measured),
+            None => check.not_measurable(zfs::not_told()),
         };
     }
     check.result(

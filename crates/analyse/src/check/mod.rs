@@ -54,6 +54,9 @@ mod sweep;
 mod telemetry;
 mod verified;
 mod written;
+mod zfs;
+#[cfg(test)]
+mod zfs_tests;
 
 pub use crashed::bound;
 pub use durability::{flushes_are_off, is_volatile, left_in_caches};

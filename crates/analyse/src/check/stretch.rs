@@ -50,13 +50,19 @@ fn placed(trial: &Counting<'_>) -> bool {
     uncertain as f64 <= trial.window.0 as f64 * START_UNCERTAIN
 }
 
-impl Stretch<'_> {
+impl<'a> Stretch<'a> {
     /// From the first to the last sample.
     pub fn length(&self) -> Nanos {
         match self.samples {
             [first, .., last] => last.at.saturating_sub(first.at),
             _ => Nanos(0),
         }
+    }
+
+    /// What of it comes at this moment or later.
+    pub fn from(&self, at: Nanos) -> Stretch<'a> {
+        let before = self.samples.partition_point(|sample| sample.at < at);
+        Stretch { samples: &self.samples[before..], ..*self }
     }
 
     /// How much a counter grew; `None` if it is missing at either end, or went back.
