@@ -38,10 +38,11 @@ pub(super) fn judge(comparison: &mut Comparison, declared: Option<f64>) -> Rule 
         suggested: None,
         block: None,
     };
-    let few: Vec<Candidate<'_>> = cells(comparison).filter(|cell| cell.has_too_few(rule.needed)).collect();
-    let all = few.iter().map(|cell| cell.blocks(&rule)).try_fold(rule.needed, |most, n| Some(most.max(n?)));
+    let open: Vec<Candidate<'_>> =
+        cells(comparison).filter(|cell| cell.has_too_few(rule.needed) || cell.is_wide(&rule)).collect();
+    let all = open.iter().map(|cell| cell.blocks(&rule)).try_fold(rule.needed, |most, n| Some(most.max(n?)));
     // That some are equal may take hours to show: then those are asked that look different.
-    let differing = few.iter().filter(|cell| cell.looks_different()).filter_map(|cell| cell.blocks(&rule)).max();
+    let differing = open.iter().filter(|cell| cell.looks_different()).filter_map(|cell| cell.blocks(&rule)).max();
     let suggested = all.filter(|blocks| *blocks <= BLOCKS_WAITED_FOR).or(differing).or(all);
     let rule = Rule { suggested, ..rule };
     let judged: Vec<Judged> = cells(comparison)
@@ -96,6 +97,21 @@ impl Candidate<'_> {
     fn has_too_few(&self, needed: u32) -> bool {
         let is_number = self.ratio.interval.is_some() || matches!(self.ratio.basis, RatioBasis::TooFewTrials);
         self.excluded.is_none() && is_number && self.ratio.basis.independent() < needed
+    }
+
+    /// Its interval holds 100 % and reaches beyond the margin: with the blocks that there are nothing can be said.
+    fn is_wide(&self, rule: &Rule) -> bool {
+        let interval = self.ratio.interval.filter(|_| self.excluded.is_none());
+        interval.is_some_and(|interval| self.verdict(interval, rule) == Verdict::Inconclusive)
+    }
+
+    /// What its interval alone would say.
+    fn verdict(&self, interval: (f64, f64), rule: &Rule) -> Verdict {
+        let (good, beyond) = match self.metric {
+            Metric::Rate => (Good::More, rule.rate),
+            Metric::P99(_) => (Good::Less, rule.latency),
+        };
+        of_interval(interval, good, (rule.margin, beyond))
     }
 
     /// Its interval leaves out 100 %.
@@ -159,11 +175,7 @@ fn one(cell: Candidate<'_>, p_adjusted: Option<f64>, rule: &Rule) -> Judged {
     let have = cell.ratio.basis.independent();
     let too_few = Doubt::TooFew { have, need: rule.needed };
     let Some(p) = p_adjusted else { return Judged::doubtful(too_few) };
-    let (good, beyond) = match cell.metric {
-        Metric::Rate => (Good::More, rule.rate),
-        Metric::P99(_) => (Good::Less, rule.latency),
-    };
-    let verdict = of_interval(interval, good, (rule.margin, beyond));
+    let verdict = cell.verdict(interval, rule);
     let doubt = match verdict {
         Verdict::Equivalent => None,
         Verdict::Inconclusive => Some(Doubt::Wide),

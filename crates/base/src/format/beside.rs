@@ -55,6 +55,11 @@ pub fn duration(value: Nanos, limit: Nanos, lang: Lang) -> String {
     format!("{} {unit}", fixed(value.as_secs(), limit.as_secs(), 1, lang))
 }
 
+/// Decimals that tell a value from each of these limits, `least` or more.
+pub fn among(value: f64, limits: &[f64], least: usize) -> usize {
+    limits.iter().map(|limit| decimals(value, *limit, least)).max().unwrap_or(least)
+}
+
 fn decimals(value: f64, limit: f64, least: usize) -> usize {
     let is_told = |digits: usize| {
         let shown = format!("{value:.digits$}").parse::<f64>();
@@ -99,6 +104,13 @@ mod tests {
             "59.6 s",
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn beside_several_limits_the_nearest_decides() {
+        let digits = |value| among(value, &[100.0, 102.0, 98.039_215_7], 1);
+        assert_eq!([digits(102.04), digits(99.996), digits(98.0), digits(105.0)], [2, 3, 2, 1]);
+        assert_eq!(among(102.04, &[], 1), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 pub mod junit;
 pub mod limit;
 
-use super::{Line, letter, lines, unit};
+use super::{Line, letter, lines, scale};
 use std::collections::BTreeMap;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Metric, Ratio};
@@ -99,11 +99,11 @@ pub fn rows<'a>(comparison: &'a Comparison, gate: &'a GateFinding) -> Vec<Row<'a
     let cells: BTreeMap<(&str, usize, Metric, u16), &GatedCell> = gate.cells.iter().map(key).collect();
     let ratios: BTreeMap<_, _> =
         comparison.cells().map(|of| ((of.label, of.run, of.metric, of.stream), of.ratio)).collect();
-    let unit = unit(comparison);
+    let scale = scale(comparison);
     let of_case = |case: &'a stend_analyse::compare::CaseComparison| {
         // A label stands in the first line of its runs only.
         let mut name = say!("rate", "скорость");
-        lines(case, unit)
+        lines(case, scale)
             .into_iter()
             .filter_map(|line| {
                 if !line.first && !line.label.en.is_empty() {
@@ -184,6 +184,7 @@ fn sentence(row: &Row<'_>) -> Say {
         Metric::Rate => 1.0 - loss.as_share(),
         Metric::P99(_) => 1.0 / (1.0 - loss.as_share()),
     });
+    let limit = limit.as_slice();
     let ratio = super::value(row.ratio, limit);
     let interval =
         row.ratio.interval.map_or_else(|| row.line.interval.clone(), |ends| super::interval_beside(ends, limit));

@@ -38,7 +38,7 @@ struct Document<'a> {
     cells_judged: u32,
     /// Blocks, or trials of each run, that so many cells need.
     blocks_needed: u32,
-    /// Blocks with which cells that have too few get a verdict, if they are as they look; `null`: more than 1000.
+    /// Blocks with which cells that have too few or too wide an interval get a verdict, if they are as they look; `null`: more than 1000.
     blocks_suggested: Option<u32>,
     /// Conditions that are not the same in all runs.
     conditions_changed: Vec<Condition<'a>>,

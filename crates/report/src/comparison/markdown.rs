@@ -1,7 +1,7 @@
 //! A comparison as Markdown, to be put into a comment or the summary of a CI job.
 
 use super::verdict::{checks, labels, summary};
-use super::{Line, gate, letter, lines, means, notes, unit};
+use super::{Line, gate, letter, lines, means, notes, scale};
 use crate::markdown::{list, marked, plain, rows};
 use crate::text::picture::picture;
 use stend_analyse::Comparison;
@@ -66,8 +66,8 @@ fn table(comparison: &Comparison, lang: Lang) -> String {
         say!("95 % interval", "95 %-й интервал"),
         say!("verdict", "вердикт"),
     ];
-    let unit = unit(comparison);
-    let mut all: Vec<Line> = comparison.cases.iter().flat_map(|case| lines(case, unit)).collect();
+    let scale = scale(comparison);
+    let mut all: Vec<Line> = comparison.cases.iter().flat_map(|case| lines(case, scale)).collect();
     let left = all.len().saturating_sub(LINES_MAX);
     all.truncate(LINES_MAX);
     all.extend(means(comparison));

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use stend_analyse::Comparison;
 pub use stend_analyse::compare::letter;
 use stend_analyse::compare::{
-    CaseComparison, ComparedRun, Doubt, LatencySide, Mean, Metric, PartSide, Ratio, RatioBasis, RatioValue, Side,
+    CaseComparison, ComparedRun, Doubt, LatencySide, Mean, Metric, PartSide, Ratio, RatioBasis, RatioValue, Rule, Side,
 };
 use stend_analyse::findings::{CheckId, Headline, QuantileValue};
 use stend_base::{Lang, Say, format, say};
@@ -52,31 +52,48 @@ pub struct Line {
     pub cell: Option<(usize, Metric, u16)>,
 }
 
-/// The one unit of all latencies of a comparison.
-pub fn unit(comparison: &Comparison) -> LatencyUnit {
+/// In which units and beside which limits the numbers of a comparison stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    /// The one unit of all latencies.
+    unit: LatencyUnit,
+    rule: Rule,
+}
+
+impl Scale {
+    /// What the ends of an interval are held against, as ratios.
+    fn limits(&self, metric: Metric) -> [f64; 5] {
+        let beyond = if metric == Metric::Rate { self.rule.rate } else { self.rule.latency };
+        let [margin, beyond] = [1.0 + self.rule.margin, 1.0 + beyond];
+        [1.0 / beyond, 1.0 / margin, 1.0, margin, beyond]
+    }
+}
+
+/// The scale of all lines of a comparison.
+pub fn scale(comparison: &Comparison) -> Scale {
     let sides = comparison.cases.iter().flat_map(|c| c.sides.iter().flatten());
     let values = sides.flat_map(|side| &side.latencies).filter_map(|latency| match latency.p99.value {
         QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
         QuantileValue::Printed(printed) => printed.map(|(least, _)| least.0),
         QuantileValue::NotEnough { .. } => None,
     });
-    LatencyUnit::for_smallest(values.min())
+    Scale { unit: LatencyUnit::for_smallest(values.min()), rule: comparison.rule }
 }
 
 /// The lines of a case: its rate, of a mix the rates of each operation, then the p99 of each operation, each for every other run.
-pub fn lines(case: &CaseComparison, unit: LatencyUnit) -> Vec<Line> {
+pub fn lines(case: &CaseComparison, scale: Scale) -> Vec<Line> {
     let Some(Some(baseline)) = case.sides.first() else { return Vec::new() };
-    let mut lines = rate_lines(case, baseline);
+    let mut lines = rate_lines(case, baseline, scale);
     for part in &baseline.parts {
         lines.extend(rates::BOTH.iter().flat_map(|headline| part_lines(case, baseline, part, *headline)));
     }
     for latency in &baseline.latencies {
-        lines.extend(latency_lines(case, baseline, latency, unit));
+        lines.extend(latency_lines(case, baseline, latency, scale));
     }
     lines
 }
 
-fn rate_lines(case: &CaseComparison, baseline: &Side) -> Vec<Line> {
+fn rate_lines(case: &CaseComparison, baseline: &Side, scale: Scale) -> Vec<Line> {
     let shown = |side: &Side| marked(side, rates::rate(&side.rate, case.headline));
     let others = case.sides.iter().enumerate().skip(1);
     let line = |(i, side): (usize, &Option<Side>)| Line {
@@ -85,7 +102,7 @@ fn rate_lines(case: &CaseComparison, baseline: &Side) -> Vec<Line> {
         baseline: shown(baseline),
         other: side.as_ref().map_or_else(missing, shown),
         cell: Some((i, Metric::Rate, 0)),
-        ..compared(i, side.as_ref().and_then(|s| s.rate_ratio.as_ref()))
+        ..compared(i, side.as_ref().and_then(|s| s.rate_ratio.as_ref()), &scale.limits(Metric::Rate))
     };
     others.map(line).collect()
 }
@@ -106,7 +123,7 @@ fn part_lines(case: &CaseComparison, baseline: &Side, of: &PartSide, headline: H
         tint: None,
         sure: None,
         lacking: None,
-        ..compared(i, side.as_ref().and_then(|side| side.parts[at(side)?].of(headline).1))
+        ..compared(i, side.as_ref().and_then(|side| side.parts[at(side)?].of(headline).1), &[])
     };
     case.sides.iter().enumerate().skip(1).map(line).collect()
 }
@@ -121,7 +138,8 @@ fn parts(side: &Side, compared: Headline, headline: Headline) -> Vec<Say> {
     rates::parts(total, &all, headline)
 }
 
-fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, unit: LatencyUnit) -> Vec<Line> {
+fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, scale: Scale) -> Vec<Line> {
+    let (unit, limits) = (scale.unit, scale.limits(Metric::P99(of.op)));
     let name = latency_name(baseline, of);
     let shown = |side: &Side, latency: &LatencySide| {
         let value = figures::quantile(&latency.p99, unit);
@@ -140,7 +158,7 @@ fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, unit:
             baseline: shown(baseline, of),
             other: found.map_or_else(missing, |(s, l)| shown(s, l)),
             cell: Some((i, Metric::P99(of.op), of.stream)),
-            ..compared(i, found.and_then(|(_, l)| l.ratio.as_ref()))
+            ..compared(i, found.and_then(|(_, l)| l.ratio.as_ref()), &limits)
         }
     };
     case.sides.iter().enumerate().skip(1).map(line).collect()
@@ -161,7 +179,7 @@ pub fn means(comparison: &Comparison) -> Vec<Line> {
             ratio: Say::both(|lang| format!("{} %", percent(mean.value, lang))),
             interval: mean.interval.map_or_else(missing, interval),
             verdict: Say::same(""),
-            ..compared(mean.run, None)
+            ..compared(mean.run, None, &[])
         }
     };
     comparison.means.iter().map(line).collect()
@@ -200,8 +218,8 @@ fn missing() -> Say {
     Say::same(NONE)
 }
 
-/// The columns that follow from the ratio; label and values are left empty.
-fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
+/// The columns that follow from the ratio, whose ends are held against these limits; label and values are left empty.
+fn compared(run: usize, ratio: Option<&Ratio>, limits: &[f64]) -> Line {
     let empty = || Say::same("");
     Line {
         label: empty(),
@@ -209,8 +227,8 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
         run: letter(run),
         baseline: empty(),
         other: empty(),
-        ratio: ratio.map_or_else(missing, |ratio| value(ratio, None)),
-        interval: ratio.and_then(|r| r.interval).map_or_else(missing, interval),
+        ratio: ratio.map_or_else(missing, |ratio| value(ratio, limits)),
+        interval: ratio.and_then(|r| r.interval).map_or_else(missing, |ends| interval_beside(ends, limits)),
         verdict: ratio.map_or_else(missing, verdict::cell),
         tint: ratio.and_then(|r| verdict::tint(&r.judged)),
         sure: ratio.and_then(verdict::sure),
@@ -222,9 +240,18 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
     }
 }
 
-/// The ratio, in digits that tell it from a limit if there is one.
-fn value(ratio: &Ratio, limit: Option<f64>) -> Say {
-    let sign = |sign: &'static str, v: f64| Say::both(|lang| format!("{sign}{} %", percent_beside(v, limit, lang)));
+/// The ratio, with as many more digits as the ends of its interval have to show their side of the limits: it must not leave it.
+fn value(ratio: &Ratio, limits: &[f64]) -> Say {
+    let ends = match (ratio.interval, ratio.value) {
+        (Some((low, high)), _) => vec![low, high],
+        (None, RatioValue::At(v) | RatioValue::Above(v) | RatioValue::Below(v)) => vec![v],
+        (None, RatioValue::Unknown) => Vec::new(),
+    };
+    let more = ends.iter().map(|end| digits(*end, limits) - digits(*end, &[])).max().unwrap_or(0);
+    let sign = |sign: &'static str, v: f64| {
+        let digits = digits(v, &[]) + more;
+        Say::both(|lang| format!("{sign}{} %", format::fixed(v * 100.0, digits, lang)))
+    };
     match ratio.value {
         RatioValue::At(v) => sign("", v),
         RatioValue::Above(v) => sign("> ", v),
@@ -234,30 +261,30 @@ fn value(ratio: &Ratio, limit: Option<f64>) -> Say {
 }
 
 fn interval(ends: (f64, f64)) -> Say {
-    interval_beside(ends, None)
+    interval_beside(ends, &[])
 }
 
-fn interval_beside((low, high): (f64, f64), limit: Option<f64>) -> Say {
-    let percent = |ratio, lang| percent_beside(ratio, limit, lang);
+/// The ends in digits that tell them from each of the limits.
+fn interval_beside((low, high): (f64, f64), limits: &[f64]) -> Say {
+    let percent = |ratio, lang| format::fixed(ratio * 100.0, digits(ratio, limits), lang);
     Say::both(|lang| format!("{} … {} %", percent(low, lang), percent(high, lang)))
 }
 
 /// A ratio as a number of percent: one decimal, two below 10 %, none from 1000 % on.
 fn percent(ratio: f64, lang: Lang) -> String {
-    percent_beside(ratio, None, lang)
+    format::fixed(ratio * 100.0, digits(ratio, &[]), lang)
 }
 
-fn percent_beside(ratio: f64, limit: Option<f64>, lang: Lang) -> String {
+/// Decimals of a ratio in percent beside these limits.
+fn digits(ratio: f64, limits: &[f64]) -> usize {
     let percent = ratio * 100.0;
-    let digits = match percent {
+    let least = match percent {
         p if p >= PERCENT_WHOLE => 0,
         p if p >= 9.995 => 1,
         _ => 2,
     };
-    match limit {
-        Some(limit) => format::beside::fixed(percent, limit * 100.0, digits, lang),
-        None => format::fixed(percent, digits, lang),
-    }
+    let limits: Vec<f64> = limits.iter().map(|limit| limit * 100.0).collect();
+    format::beside::among(percent, &limits, least)
 }
 
 /// What the numbers are, and why some are not there: only what occurs.

@@ -87,6 +87,9 @@ fn probability(p: f64) -> Say {
     }
 }
 
+/// Most blocks that are offered as a command; more than a night of a short suite nobody repeats (by eye).
+const BLOCKS_OFFERED: u32 = 200;
+
 /// The comparison in one sentence for each run, and what an undecided one needs.
 pub fn summary(comparison: &Comparison) -> Vec<Say> {
     if super::is_same_run(comparison) {
@@ -96,8 +99,8 @@ pub fn summary(comparison: &Comparison) -> Vec<Say> {
         )];
     }
     let mut sentences: Vec<Say> = (1..comparison.runs.len()).map(|run| summary_of(comparison, run)).collect();
-    let too_few = |ratio: &Ratio| matches!(ratio.judged.doubt, Some(Doubt::TooFew { .. }));
-    sentences.extend(ratios(comparison).any(too_few).then(|| repeat(&comparison.rule)).flatten());
+    let open = |ratio: &Ratio| matches!(ratio.judged.doubt, Some(Doubt::TooFew { .. } | Doubt::Wide));
+    sentences.extend(ratios(comparison).any(open).then(|| repeat(&comparison.rule)));
     sentences
 }
 
@@ -131,15 +134,20 @@ fn summary_of(comparison: &Comparison, run: usize) -> Say {
     say!("{letter} against A: {en}.", "{letter} против A: из {total} чисел {ru}.")
 }
 
-/// How to decide what has too few blocks; `None` where no number of them would.
-fn repeat(rule: &Rule) -> Option<Say> {
-    let blocks = rule.suggested?;
+/// How to decide what has too few blocks, or blocks that differ too much.
+fn repeat(rule: &Rule) -> Say {
+    let Some(blocks) = rule.suggested.filter(|blocks| *blocks <= BLOCKS_OFFERED) else {
+        return say!(
+            "Single blocks differ too much to decide more by repeating: stop what else runs, or take longer trials.",
+            "Отдельные блоки слишком различаются, и повторы мало что решат: остановите остальную нагрузку или удлините испытания."
+        );
+    };
     let cost = cost(rule, blocks);
     let (en, ru) = (cost.en, cost.ru);
-    Some(say!(
+    say!(
         "To decide more takes {blocks} blocks{en}: `stend run … --repeats {blocks}`.",
         "Чтобы решить больше, нужно блоков: {blocks}{ru}: `stend run … --repeats {blocks}`."
-    ))
+    )
 }
 
 fn ratios(comparison: &Comparison) -> impl Iterator<Item = &Ratio> {

@@ -237,10 +237,10 @@ fn result_table(m: &mut Markup, comparison: &Comparison) {
         say!("95 % interval", "95 %-й интервал"),
         say!("Verdict", "Вердикт"),
     ];
-    let unit = comparison::unit(comparison);
+    let scale = comparison::scale(comparison);
     super::table(m, "numbers", &columns, |m| {
         for case in &comparison.cases {
-            comparison::lines(case, unit).iter().for_each(|line| row(m, line));
+            comparison::lines(case, scale).iter().for_each(|line| row(m, line));
         }
         comparison::means(comparison).iter().for_each(|line| row(m, line));
     });
@@ -257,8 +257,8 @@ fn result_table(m: &mut Markup, comparison: &Comparison) {
 
 /// Probabilities and robust estimates, folded.
 fn how_sure(m: &mut Markup, comparison: &Comparison) {
-    let unit = comparison::unit(comparison);
-    let lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, unit)).collect();
+    let scale = comparison::scale(comparison);
+    let lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, scale)).collect();
     if lines.iter().all(|line| line.sure.is_none()) {
         return;
     }

@@ -12,9 +12,9 @@ const LINES_MOST: usize = 48;
 /// Every ratio with its interval, the margin shaded, 100 % marked.
 pub fn forest(m: &mut Markup, comparison: &Comparison) {
     let axis = Axis::of(comparison);
-    let unit = comparison::unit(comparison);
+    let scale = comparison::scale(comparison);
     let drawn = comparison.cases.iter().flat_map(|case| {
-        let lines = comparison::lines(case, unit).into_iter();
+        let lines = comparison::lines(case, scale).into_iter();
         lines.filter_map(move |line| Some((ratio_of(case, &line)?, line)))
     });
     let drawn: Vec<(&Ratio, Line)> = drawn.collect();

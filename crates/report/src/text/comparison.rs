@@ -126,8 +126,8 @@ pub(super) fn cases(comparison: &Comparison, screen: &Screen) -> String {
         return matrix.text(screen.lang);
     }
     let several = comparison.runs.len() > 2;
-    let unit = comparison::unit(comparison);
-    let mut lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, unit)).collect();
+    let scale = comparison::scale(comparison);
+    let mut lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, scale)).collect();
     lines.extend(comparison::means(comparison));
     let mut out = wide(&lines, several, screen).unwrap_or_else(|| stacked(&lines, screen));
     out.push_str(&how_sure(&lines, several, screen));

@@ -90,8 +90,8 @@ fn more(comparison: &Comparison, names: &[String], screen: &Screen) -> String {
 }
 
 fn table(comparison: &Comparison, screen: &Screen) -> String {
-    let unit = comparison::unit(comparison);
-    let lines = comparison.cases.iter().flat_map(|case| comparison::lines(case, unit));
+    let scale = comparison::scale(comparison);
+    let lines = comparison.cases.iter().flat_map(|case| comparison::lines(case, scale));
     // What has no verdict of its own follows what has.
     let lines = lines.filter(|line| line.cell.is_some());
     // And what nobody knows needs no row.

@@ -2,7 +2,7 @@
 
 use super::layout::{clean, left, right, width};
 use crate::comparison::axis::{Axis, at, ratio_of};
-use crate::comparison::{Line, lines, unit};
+use crate::comparison::{self, Line, lines};
 use stend_analyse::Comparison;
 use stend_analyse::compare::Ratio;
 use stend_base::{Lang, say};
@@ -18,9 +18,9 @@ const LINES_MOST: usize = 48;
 
 /// A block of code with a line for each ratio; empty if there is none.
 pub fn picture(comparison: &Comparison, lang: Lang) -> String {
-    let (axis, unit) = (Axis::of(comparison), unit(comparison));
+    let (axis, of_lines) = (Axis::of(comparison), comparison::scale(comparison));
     let drawn = comparison.cases.iter().flat_map(|case| {
-        let of_case = lines(case, unit).into_iter();
+        let of_case = lines(case, of_lines).into_iter();
         of_case.filter_map(move |line| Some((ratio_of(case, &line)?, line)))
     });
     let drawn: Vec<(&Ratio, Line)> = drawn.filter(|(ratio, _)| at(ratio).is_some()).take(LINES_MOST).collect();

@@ -79,7 +79,7 @@ pub struct Rule {
     pub together: u32,
     /// Blocks (or trials of each run) that so many cells need: with fewer no p can be small enough.
     pub needed: u32,
-    /// Blocks that it takes to tell the cells apart that have too few, by how far their blocks spread; at least `needed`. `None`: more
+    /// Blocks that it takes to tell the cells apart that have too few or too wide an interval, by how far their blocks spread; at least `needed`. `None`: more
     /// than 1000.
     pub suggested: Option<u32>,
     /// What a block took in the runs that are compared, at most; `None` where that is not known.

@@ -4,6 +4,7 @@ use super::{alternating, assert_fits, three, two};
 use crate::{comparison, comparison_html};
 use expect_test::expect_file;
 use stend_analyse::Comparison;
+use stend_analyse::compare::RatioValue;
 use stend_base::Lang;
 
 /// A number as it is printed, and half of its last digit.
@@ -18,8 +19,8 @@ fn read(text: &str) -> Option<(f64, f64)> {
 fn every_percentage_is_the_quotient_of_the_values_beside_it_and_lies_in_its_interval() {
     let mut held = 0;
     for comparison in [two(), three(), alternating()] {
-        let unit = comparison::unit(&comparison);
-        for line in comparison.cases.iter().flat_map(|case| comparison::lines(case, unit)) {
+        let scale = comparison::scale(&comparison);
+        for line in comparison.cases.iter().flat_map(|case| comparison::lines(case, scale)) {
             let [a, b, ratio] = [&line.baseline, &line.other, &line.ratio].map(|say| read(&say.en));
             let (Some((a, of_a)), Some((b, of_b)), Some((percent, of_percent))) = (a, b, ratio) else { continue };
             let tolerance = of_a / a + of_b / b + of_percent / percent;
@@ -32,6 +33,22 @@ fn every_percentage_is_the_quotient_of_the_values_beside_it_and_lies_in_its_inte
         }
     }
     assert!(held >= 20, "{held} rows were read");
+}
+
+#[test]
+fn an_end_of_an_interval_shows_on_which_side_of_the_margin_it_lies() {
+    let mut found = two();
+    (found.rule.margin, found.rule.rate) = (0.02, 0.02);
+    let mut shown = |value: f64, interval: (f64, f64)| {
+        let ratio = found.cases[0].sides[1].as_mut().unwrap().rate_ratio.as_mut().unwrap();
+        (ratio.value, ratio.interval) = (RatioValue::At(value), Some(interval));
+        let line = comparison::lines(&found.cases[0], comparison::scale(&found)).remove(0);
+        format!("{} ({})", line.ratio.en, line.interval.en)
+    };
+    assert_eq!(shown(1.0203, (1.0201, 1.0206)), "102.03 % (102.01 … 102.1 %)", "better, and not at the margin");
+    assert_eq!(shown(0.9812, (0.98046, 0.9834)), "98.12 % (98.05 … 98.3 %)", "within the margin");
+    assert_eq!(shown(1.0003, (1.00004, 1.0006)), "100.030 % (100.004 … 100.1 %)", "different");
+    assert_eq!(shown(1.09, (1.05, 1.13)), "109.0 % (105.0 … 113.0 %)");
 }
 
 #[test]
