@@ -31,6 +31,14 @@ pub struct SweepFinding {
     pub model: ScalingModel,
 }
 
+impl super::Findings {
+    /// The sweep that is all of the run: then where it bends is the question.
+    pub fn only_sweep(&self) -> Option<&SweepFinding> {
+        let [sweep] = self.sweeps.as_slice() else { return None };
+        (sweep.points.len() == self.cases.len()).then_some(sweep)
+    }
+}
+
 /// One value of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SweepPoint {

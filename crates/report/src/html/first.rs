@@ -8,9 +8,10 @@ use crate::rates;
 use crate::svg::Ruler;
 use crate::words;
 use std::collections::BTreeSet;
+use stend_analyse::Findings;
 use stend_analyse::chart::{Axis, Scale, Unit};
 use stend_analyse::compare::QUANTILE;
-use stend_analyse::findings::{CaseFinding, CheckStatus, GradeLevel, Headline, OpFinding, QuantileValue};
+use stend_analyse::findings::{CaseFinding, CheckStatus, GradeLevel, Headline, OpFinding, QuantileValue, SweepFinding};
 use stend_base::text::counted;
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_spec::workload::Op;
@@ -21,8 +22,12 @@ const BARS_MOST: usize = 24;
 /// The numbers that tell most, each with its interval and p99.
 pub fn cards(m: &mut Markup, page: &Page) {
     let findings = page.findings;
-    let cases = findings.telling.iter().filter_map(|index| findings.cases.iter().find(|case| case.case == *index));
-    let cases: Vec<&CaseFinding> = cases.filter(|case| value(case).is_some()).collect();
+    let telling = || findings.telling.iter().filter_map(|index| findings.cases.iter().find(|case| case.case == *index));
+    let cases: Vec<&CaseFinding> = match findings.only_sweep() {
+        Some(sweep) => of_sweep(findings, sweep),
+        None => telling().collect(),
+    };
+    let cases: Vec<&CaseFinding> = cases.into_iter().filter(|case| value(case).is_some()).collect();
     if cases.is_empty() {
         return;
     }
@@ -31,6 +36,17 @@ pub fn cards(m: &mut Markup, page: &Page) {
             m.with("a", &[("class", "tell"), ("href", &anchor(case))], |m| card(m, case));
         }
     });
+}
+
+/// Of a sweep: its least value, where it bends, and its largest rate.
+fn of_sweep<'a>(findings: &'a Findings, sweep: &SweepFinding) -> Vec<&'a CaseFinding> {
+    let bend = sweep.points.iter().find(|point| Some(point.value) == sweep.knee);
+    let best = sweep.points.iter().max_by(|a, b| a.rate.total_cmp(&b.rate));
+    let mut rates: Vec<f64> =
+        sweep.points.first().into_iter().chain(bend).chain(best).map(|point| point.rate).collect();
+    rates.dedup();
+    let at = |rate: &f64| findings.cases.iter().find(|case| case.total.of(sweep.headline).value == *rate);
+    rates.iter().filter_map(at).collect()
 }
 
 fn card(m: &mut Markup, case: &CaseFinding) {

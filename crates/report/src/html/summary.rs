@@ -38,6 +38,7 @@ pub fn header(m: &mut Markup, page: &Page) {
         m.raw(" · ");
         m.el("code", "", |m| m.text(&findings.run));
     });
+    findings.only_sweep().iter().for_each(|sweep| m.line("p", "lead", &sweep.in_short()));
     for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
         m.el("p", "unfinished", |m| {
             m.raw("✖ ");

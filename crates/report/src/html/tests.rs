@@ -23,6 +23,20 @@ fn a_small_page_looks_as_reviewed() {
 }
 
 #[test]
+fn the_first_screen_of_a_sweep_shows_its_ends_and_where_it_bends() {
+    let (mut findings, run) = (fixture::findings(), fixture::run());
+    let sweep = findings.sweeps[0].clone();
+    assert!(!html(&findings, &run, Lang::En).contains("class=\"lead\""), "others have other questions");
+    findings.cases.truncate(sweep.points.len());
+    for (case, point) in findings.cases.iter_mut().zip(&sweep.points) {
+        case.total.iops.value = point.rate;
+    }
+    let page = html(&findings, &run, Lang::En);
+    assert!(page.contains("The rate bends at queue depth 16"), "it is said before the table");
+    assert_eq!(page.matches("class=\"tell\"").count(), 3, "the least depth, the bend and the largest rate");
+}
+
+#[test]
 fn the_page_fetches_nothing_and_runs_nothing() {
     for (findings, run) in [(fixture::findings(), fixture::run()), (fixture::hostile_findings(), fixture::run())] {
         let page = html(&findings, &run, Lang::Ru);

@@ -19,10 +19,7 @@ pub fn brief(findings: &Findings, name: &str, lang: Lang, width: usize, colour: 
     let screen = screen(lang, width, colour);
     let mut out = screen.faint(&screen.paragraph(origin(findings).get(lang)));
     out.push_str(&screen.bold(&screen.paragraph(findings.headline.get(lang))));
-    // Of a run that is one sweep this is the question.
-    if let [sweep] = findings.sweeps.as_slice()
-        && sweep.points.len() == findings.cases.len()
-    {
+    if let Some(sweep) = findings.only_sweep() {
         out.push_str(&screen.paragraph(sweep.in_short().get(lang)));
     }
     // Where nothing was measured the headline has said why.
