@@ -1,5 +1,6 @@
-//! `stend run SUITE --stand A --stand B …`: each stand is put up, measured and taken down, one after the other, or, with `--rebuild`,
-//! anew for every block; then the frontend compares them. A stand that fails does not keep the others from being measured.
+//! One suite on several sides: `--stand A --stand B …` puts each stand up, measures it and takes it down, one after the other, or, with
+//! `--rebuild`, anew for every block; `--on A --against B …` measures the targets in turn, block by block. Then the frontend compares
+//! them. A side that fails does not keep the others from being measured.
 
 use crate::Progress;
 use crate::control::Control;
@@ -10,13 +11,16 @@ use crate::setup::{resumed, setup};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_plan::order::of_stands;
-use stend_spec::order::{NamedText, Order, SuiteWork};
+use stend_record::targets::in_line;
+use stend_spec::order::{Order, SuiteWork};
 use stend_spec::suite::Suite;
 
-/// One stand, and how far its run is.
+/// One stand or target, and how far its run is.
 struct Side {
+    /// Name of the stand, or the targets.
     name: String,
-    file: NamedText,
+    /// The order of its run alone.
+    order: Order,
     /// The run file, once there is one.
     run: Option<PathBuf>,
     /// Something is left to be measured.
@@ -25,43 +29,69 @@ struct Side {
 
 /// A campaign that is going on.
 struct Campaign<'a> {
-    order: &'a Order,
     work: &'a SuiteWork,
     control: &'a Control,
     frontend: &'a Frontend<'a>,
-    /// Each block is measured on a stand that is built for it.
-    rebuild: bool,
+    /// A session measures one block, and then it is the next side's turn.
+    in_blocks: bool,
     sides: Vec<Side>,
     failed: Option<Box<Error>>,
 }
 
-/// Runs the suite on every stand.
+/// Runs the suite on every stand or target.
 pub(crate) fn campaign(order: &Order, work: &SuiteWork, control: &Control, frontend: &Frontend) -> Result<()> {
-    if order.output.is_some() && order.stands.len() > 1 {
-        return Err(Error::new(Kind::Usage, say!("`--output` is for one stand", "`--output` — для одного стенда"))
-            .hint(say!("without it each run has a file of its own", "без него у каждого прогона будет свой файл")));
-    }
-    if order.rebuild {
-        whole_in_blocks(&inputs::asked(work)?)?;
-    }
     // What is wrong with the last file is said before the first drive is written to.
-    let sides = order.stands.iter().map(|file| {
-        let name = inputs::stand_text(file.clone())?.name;
-        Ok(Side { name, file: file.clone(), run: None, waits: true })
-    });
-    let sides = sides.collect::<Result<Vec<Side>>>()?;
-    let mut campaign = Campaign { order, work, control, frontend, rebuild: order.rebuild, sides, failed: None };
+    let sides = sides(order)?;
+    if order.output.is_some() && sides.len() > 1 {
+        return Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`--output` is for one run, and these are several",
+                "`--output` — для одного прогона, а здесь их несколько"
+            ),
+        )
+        .hint(say!("without it each run has a file of its own", "без него у каждого прогона будет свой файл")));
+    }
+    let whole = why_whole(&inputs::asked(work)?);
+    if let (true, Some(why)) = (order.rebuild, &whole) {
+        return Err(not_rebuilt(why));
+    }
+    let in_turn = !order.against.is_empty();
+    if let (true, Some(Say { en, ru })) = (in_turn, &whole) {
+        frontend.note(say!(
+            "targets are measured one after the other, and not in turn: {en}; what changes meanwhile looks like a difference between them",
+            "объекты измеряются один за другим, а не поочерёдно: {ru}; всё, что изменится за это время, будет выглядеть как различие между ними"
+        ));
+    }
+    let in_blocks = order.rebuild || in_turn && whole.is_none();
+    let mut campaign = Campaign { work, control, frontend, in_blocks, sides, failed: None };
     campaign.measure();
     let run_files: Vec<&Path> = campaign.sides.iter().filter_map(|side| side.run.as_deref()).collect();
     frontend.tell(Progress::Campaign { run_files: &run_files });
     campaign.failed.map_or(Ok(()), Err)
 }
 
+/// The stands, or the targets of `on` together and then each of `against`.
+fn sides(order: &Order) -> Result<Vec<Side>> {
+    let side = |name: String, order: Order| Side { name, order, run: None, waits: true };
+    let alone = Order { stands: Vec::new(), against: Vec::new(), ..order.clone() };
+    if order.stands.is_empty() {
+        let others = order.against.iter().map(|target| vec![target.clone()]);
+        let all = std::iter::once(order.on.clone()).chain(others);
+        return Ok(all.map(|on| side(in_line(&on), Order { on, ..alone.clone() })).collect());
+    }
+    let of_stand = |file: &stend_spec::order::NamedText| {
+        let name = inputs::stand_text(file.clone())?.name;
+        Ok(side(name, Order { stands: vec![file.clone()], ..alone.clone() }))
+    };
+    order.stands.iter().map(of_stand).collect()
+}
+
 impl Campaign<'_> {
     /// Rounds until nothing is left: one, or one for each block.
     fn measure(&mut self) {
         for block in 0.. {
-            let order = match self.rebuild {
+            let order = match self.in_blocks {
                 true => of_stands(self.sides.len(), block, self.work.seed),
                 false => (0..self.sides.len()).collect(),
             };
@@ -78,21 +108,22 @@ impl Campaign<'_> {
         }
     }
 
-    fn announce(&self, side: usize, build: u32, number: usize, count: usize) {
-        let build = self.rebuild.then_some(build);
-        self.frontend.tell(Progress::Stand { name: &self.sides[side].name, number, count, build });
+    fn announce(&self, side: usize, block: u32, number: usize, count: usize) {
+        let Side { name, order, .. } = &self.sides[side];
+        let (stand, block) = (!order.stands.is_empty(), self.in_blocks.then_some(block));
+        self.frontend.tell(Progress::Next { name, stand, number, count, block });
     }
 
-    /// Builds a stand, measures what is to be measured on it, and takes it down; `false` if the user ended that.
+    /// Measures what is to be measured on a side, on a stand that is built for it and taken down again; `false` if the user ended that.
     fn visit(&mut self, side: usize) -> bool {
-        let Campaign { order, work, control, frontend, .. } = *self;
-        let Side { file, run, .. } = &self.sides[side];
+        let Campaign { work, control, frontend, .. } = *self;
+        let Side { order, run, .. } = &self.sides[side];
         let setup = match run {
             Some(run) => resumed(&run.to_string_lossy(), order, frontend),
-            None => setup(order, work, Some(file), false, frontend),
+            None => setup(order, work, order.stands.first(), false, frontend),
         };
         let ended = setup.and_then(|mut setup| {
-            setup.one_block = self.rebuild;
+            setup.one_block = self.in_blocks;
             to_its_end(setup, order, control, frontend)
         });
         // Between runs Ctrl-C ends all of it.
@@ -123,41 +154,42 @@ impl Campaign<'_> {
     }
 }
 
-/// The user ended the campaign while the last stand that was measured was taken down.
+/// The user ended the campaign while the last side that was measured was cleaned up.
 fn before_the_next(kind: Kind) -> Box<Error> {
     Error::new(
         kind,
         say!(
-            "stopped before the next stand; what was measured is kept",
-            "остановлено перед следующим стендом; измеренное сохранено"
+            "stopped before the next one; what was measured is kept",
+            "остановлено перед следующим; измеренное сохранено"
         ),
     )
 }
 
-/// Whether the work of a suite can be cut between blocks.
-fn whole_in_blocks(suite: &Suite) -> Result<()> {
-    let refused = |why: Say| {
-        let Say { en, ru } = why;
-        Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`--rebuild` builds the stands for every block: {en}",
-                "`--rebuild` собирает стенды для каждого блока: {ru}"
-            ),
-        )
-        .hint(say!(
-            "without it every stand is built once, and measured as a whole",
-            "без него каждый стенд собирается один раз и измеряется целиком"
-        )))
-    };
+/// Why stands cannot be built for every block.
+fn not_rebuilt(Say { en, ru }: &Say) -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!(
+            "`--rebuild` builds the stands for every block: {en}",
+            "`--rebuild` собирает стенды для каждого блока: {ru}"
+        ),
+    )
+    .hint(say!(
+        "without it every stand is built once, and measured as a whole",
+        "без него каждый стенд собирается один раз и измеряется целиком"
+    ))
+}
+
+/// Why the work of a suite cannot be cut between blocks; `None`: it can.
+fn why_whole(suite: &Suite) -> Option<Say> {
     if suite.blocks < 2 {
-        return refused(say!("the suite has one block (`repeats`)", "в наборе один блок (`repeats`)"));
+        return Some(say!("the suite has one block (`repeats`)", "в наборе один блок (`repeats`)"));
     }
     if !suite.arms.is_empty() {
-        return refused(say!("the suite has arms of its own", "у набора есть собственные варианты"));
+        return Some(say!("the suite has arms of its own", "у набора есть собственные варианты"));
     }
     if suite.cases.iter().flat_map(|case| &case.faults).any(stend_spec::fault::Fault::is_cut) {
-        return refused(say!(
+        return Some(say!(
             "a stand whose power is cut has to be there again, and not anew (`power.cut`)",
             "стенд, питание которого отключено, должен вернуться прежним, а не новым (`power.cut`)"
         ));
@@ -165,14 +197,9 @@ fn whole_in_blocks(suite: &Suite) -> Result<()> {
     let searches = |case: &stend_spec::suite::SuiteCase| {
         case.app.is_some() || case.steady.is_some() || case.streams.iter().any(|stream| stream.search.is_some())
     };
-    match suite.cases.iter().find(|case| searches(case)) {
-        Some(case) => {
-            let name = &case.name;
-            refused(say!(
-                "the case `{name}` needs what it measured before (`steady`, `search`, `application`)",
-                "случаю `{name}` нужно то, что он измерил раньше (`steady`, `search`, `application`)"
-            ))
-        }
-        None => Ok(()),
-    }
+    let name = &suite.cases.iter().find(|case| searches(case))?.name;
+    Some(say!(
+        "the case `{name}` needs what it measured before (`steady`, `search`, `application`)",
+        "случаю `{name}` нужно то, что он измерил раньше (`steady`, `search`, `application`)"
+    ))
 }

@@ -29,7 +29,8 @@ pub fn complete(mut order: Order) -> Result<String> {
     }
     // What is there by this name is meant; anything else is an identity, or lies on another machine.
     let here = order.lab.is_none() && order.ssh.is_none();
-    for target in order.on.iter_mut().filter(|target| here && Path::new(target).exists()) {
+    let targets = order.on.iter_mut().chain(&mut order.against);
+    for target in targets.filter(|target| here && Path::new(target).exists()) {
         *target = shown(&absolute(Path::new(target))?);
     }
     if let Some(lab) = order.lab.as_mut().filter(|lab| Path::new(lab).exists()) {

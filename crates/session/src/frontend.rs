@@ -13,16 +13,18 @@ pub enum Progress<'a> {
     Failed(&'a Error),
     /// Something that was done to the host of a stand.
     Done(&'a EventKind),
-    /// The next stand of a campaign.
-    Stand {
-        /// Its name.
+    /// The next side of a campaign.
+    Next {
+        /// Name of the stand, or the targets.
         name: &'a str,
+        /// It is a stand, and put up now.
+        stand: bool,
         /// Which of those that are left, from one.
         number: usize,
         /// How many are left.
         count: usize,
-        /// The how manieth time it is built, from one; `None`: it is built once.
-        build: Option<u32>,
+        /// The block that is measured, from one; `None`: all of them.
+        block: Option<u32>,
     },
     /// A session of a run begins.
     Began {
@@ -42,7 +44,7 @@ pub enum Progress<'a> {
         /// The file.
         run_file: &'a Path,
     },
-    /// The runs of a campaign, in the order of its stands, when all are over.
+    /// The runs of a campaign, in the order of its sides, when all are over.
     Campaign {
         /// The files.
         run_files: &'a [&'a Path],

@@ -37,7 +37,7 @@ use stend_spec::order::{Order, Work};
 pub fn carry_out(order: &Order, control: &Control, frontend: &Frontend) -> Result<()> {
     let setup = match &order.work {
         Work::Resume { resume } => setup::resumed(resume, order, frontend)?,
-        Work::Suite(work) if order.stands.len() > 1 || order.rebuild => {
+        Work::Suite(work) if order.stands.len() > 1 || order.rebuild || !order.against.is_empty() => {
             return campaign::campaign(order, work, control, frontend);
         }
         Work::Suite(work) => setup::setup(order, work, order.stands.first(), false, frontend)?,
@@ -55,6 +55,19 @@ pub fn carry_out(order: &Order, control: &Control, frontend: &Frontend) -> Resul
 pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<Preview> {
     let work = match &order.work {
         _ if !order.stands.is_empty() => return Err(unforeseen_on_a_stand()),
+        _ if !order.against.is_empty() => {
+            return Err(Error::new(
+                Kind::Usage,
+                say!(
+                    "a dry run is of one run, and `--against` makes several",
+                    "пробный режим показывает один прогон, а с `--against` их несколько"
+                ),
+            )
+            .hint(say!(
+                "look at each target by itself: `stend run SUITE --on PATH --dry-run`",
+                "посмотрите каждый объект отдельно: `stend run НАБОР --on ПУТЬ --dry-run`"
+            )));
+        }
         Work::Resume { .. } => {
             return Err(Error::new(
                 Kind::Usage,

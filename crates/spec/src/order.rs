@@ -27,6 +27,9 @@ pub struct Order {
     /// Targets, by path or identity, in the order in which they form the range.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<String>,
+    /// Targets that are measured in turn with `on`, block by block, each in a run of its own, and compared with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<String>,
     /// The machine of the lab in which it is measured: the name of one that is up, or a machine file. Without this and `ssh` it is
     /// this machine, or the one that the stand makes.
     #[serde(skip_serializing_if = "Option::is_none")]

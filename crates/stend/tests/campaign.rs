@@ -1,4 +1,4 @@
-//! One suite on several stands, each built anew for every block, with the real binary.
+//! One suite on several stands, each built anew for every block, or on several targets in turn, with the real binary.
 
 use crate::support::stand::{Stand, on_files};
 use crate::support::*;
@@ -61,6 +61,38 @@ fn stands_are_built_anew_for_every_block_in_alternating_order_and_compared_withi
     let table = told.rsplit_once("\n{").map_or(told.clone(), |(_, last)| format!("{{{last}"));
     let table: serde_json::Value = serde_json::from_str(&table).expect("the table is the last document");
     assert_eq!((&table["interleaved"], &table["runs"][0]["builds"]), (&false.into(), &1.into()), "{table}");
+}
+
+#[test]
+fn two_targets_are_measured_in_turn_block_by_block_and_compared_with_the_first() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let (a, b) = (scratch.directory("a"), scratch.directory("b"));
+    let words = ["run", &suite, "--on", &a, "--against", &b, "--seed", "3"];
+    let (told, notes) = expect_exit(&mut stend(&scratch, &words), 0);
+    assert!(notes.contains("block 1, target 1 of 2") && notes.contains("block 2, target 2 of 2"), "{notes}");
+    let comparison = told.rsplit_once("\nB  R-").map(|(_, last)| last).expect("the comparison comes last");
+    assert!(comparison.contains("of A") && comparison.contains(&format!("target {a} → {b}")), "{told}");
+    let found = runs(&scratch);
+    assert_eq!(found.len(), 2);
+    for run in &found {
+        assert_eq!(run.state, RunState::Complete);
+        let blocks: Vec<u32> = run.trials.iter().map(|trial| trial.block).collect();
+        assert_eq!((blocks, run.header.inputs.seed), (vec![0, 0, 1, 1], 3));
+    }
+    let begin = |run: &RunRecord, block| run.trials.iter().find(|trial| trial.block == block).expect("it").started;
+    let first = |block| begin(&found[0], block) < begin(&found[1], block);
+    assert_ne!(first(0), first(1), "who comes first in a block comes last in the next");
+    let findings: Vec<_> = found.iter().map(|run| stend_analyse::judge(run).expect("findings")).collect();
+    let pairs: Vec<_> = found.iter().zip(&findings).collect();
+    assert!(stend_analyse::compare(&pairs, &stend_analyse::compare::Options::default()).interleaved);
+
+    let once = scratch.file("once.yaml", &SMALL.replace("blocks: 2", "blocks: 1"));
+    let (_, notes) = expect_exit(&mut stend(&scratch, &["run", &once, "--on", &a, "--against", &b]), 0);
+    assert!(notes.contains("one after the other") && notes.contains("the suite has one block"), "{notes}");
+    let (_, refused) =
+        expect_exit(&mut stend(&scratch, &["run", "quick", "--on", &a, "--against", &b, "--dry-run"]), 2);
+    assert!(refused.contains("stend run SUITE --on PATH --dry-run"), "{refused}");
 }
 
 #[test]

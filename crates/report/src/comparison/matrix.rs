@@ -125,11 +125,6 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// A campaign: one suite on several stands, for a terminal.
-pub fn campaign_text(comparison: &Comparison, lang: Lang) -> String {
-    of(comparison).map_or_else(String::new, |matrix| matrix.text(lang))
-}
-
 /// `50 % (49 to 51)`; of the first run 100 %.
 fn percent(side: &Side, lang: Lang) -> String {
     let Some(ratio) = &side.rate_ratio else { return "100 %".to_string() };
@@ -176,8 +171,11 @@ mod tests {
               plain   12.0 IOPS  100 %
               mirror  12.1 IOPS  101 % (90.0 to 113)
         "#]]
-        .assert_eq(&campaign_text(&found, Lang::En));
-        assert!(campaign_text(&found, Lang::Ru).starts_with("Каждый стенд относительно plain (100 %)"));
+        .assert_eq(&crate::campaign_text(&found, &[], Lang::En, 80, false));
+        assert!(
+            crate::campaign_text(&found, &[], Lang::Ru, 80, false)
+                .starts_with("Каждый стенд относительно plain (100 %)")
+        );
         let table = of(&found).unwrap().markdown(str::to_string, Lang::En);
         expect![[r#"
             |  | rand-read, queue_depth 32 | seq-read | oltp | rare |

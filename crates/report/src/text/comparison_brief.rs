@@ -46,6 +46,14 @@ pub fn comparison_brief(comparison: &Comparison, names: &[String], lang: Lang, w
     out
 }
 
+/// What a campaign ends with: the stands in per cent of the first, or a few targets as `stend compare` has them.
+pub fn campaign_text(comparison: &Comparison, names: &[String], lang: Lang, width: usize, colour: bool) -> String {
+    match matrix::of(comparison) {
+        Some(matrix) => matrix.text(lang),
+        None => comparison_brief(comparison, names, lang, width, colour),
+    }
+}
+
 /// The arms of one run against each other, to stand below the run itself, which the user calls `name`.
 pub fn arms_brief(arms: &Comparison, name: &str, lang: Lang, width: usize, colour: bool) -> String {
     format!("\n{}", comparison_brief(arms, &[name.to_string()], lang, width, colour))

@@ -66,6 +66,12 @@ pub const ORDER: Mapping = Mapping {
             "Targets, by path or identity, in the order in which they form the range. Needed without `stands` and `resume`.",
         ),
         optional(
+            "against",
+            "absent",
+            Shape::Several(&PATH, SEVERAL),
+            "Targets that are measured in turn with `on`, block by block, each in a run of its own, and then compared with it. Only with `on`, without `resume` and `output`.",
+        ),
+        optional(
             "lab",
             "absent",
             PATH,

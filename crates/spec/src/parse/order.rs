@@ -41,8 +41,8 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
         map.optional("stands", |node, file| several(node, file, known::STANDS, named_text))?.unwrap_or_default();
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
     let on = map.optional("on", paths)?.unwrap_or_default();
-    let lab = map.optional("lab", path)?;
-    let ssh = map.optional("ssh", path)?;
+    let against = map.optional("against", paths)?.unwrap_or_default();
+    let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", path)?);
     let storage = map.optional("storage", path)?;
     let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
     let permission = map.optional("permission", permission)?.unwrap_or_default();
@@ -77,6 +77,7 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
         stands,
         rebuild,
         on,
+        against,
         lab,
         ssh,
         storage,
@@ -116,6 +117,9 @@ fn misfit(order: &Order) -> Option<Say> {
         }
         () if order.stands.is_empty() && !resumes && order.on.is_empty() => {
             say!("an order needs `on`, `stands` or `resume`", "заказу нужно `on`, `stands` или `resume`")
+        }
+        () if !order.against.is_empty() && (resumes || order.on.is_empty()) => {
+            say!("`against` needs `on`, and no `resume`", "для `against` нужно `on`, а `resume` нельзя")
         }
         () if resumes && order.output.is_some() => {
             say!("a run that goes on has its file already", "у продолжаемого прогона уже есть файл")

@@ -13,6 +13,7 @@ pub(super) fn run(lang: Lang) -> Command {
                     stend run quick --on /mnt/test --time-budget 1min --name before -o before.stend\n\
                     stend run quick --on /mnt/test --expect 'rand-read p99 < 5ms' --expect 'iops >= 20000' --junit gate.xml\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
+                    stend run quick --on /mnt/a --against /mnt/b\n\
                     stend run quick --stand a.yaml --stand b.yaml\n\
                     stend run quick --stand a.yaml --stand b.yaml --rebuild\n\
                     stend run --resume last\n\
@@ -187,10 +188,11 @@ fn orders(lang: Lang) -> [Arg; 2] {
 }
 
 /// What an order says, so that nothing else does.
-const ORDERED: [&str; 22] = [
+const ORDERED: [&str; 23] = [
     "SUITE",
     "rw",
     "on",
+    "against",
     "stand",
     "rebuild",
     "lab",
@@ -217,6 +219,10 @@ fn places(lang: Lang) -> Vec<Arg> {
     let on = say!(
         "directory, file or block device (by path or identity); several of one kind are loaded at the same time; with --resume only where the next arm replaces the target",
         "каталог, файл или блочное устройство (путь или идентичность); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
+    );
+    let against = say!(
+        "measure this target, too, in turn with `--on`, block by block, and compare it with that; several times: each is compared",
+        "измерить ещё и этот объект, поочерёдно с `--on`, блок за блоком, и сравнить с ним; можно указать несколько раз"
     );
     let stand = say!(
         "stand file, or the name of one that is built in (`stend stands`), to put up first, measure and take down again; several are measured one after the other and compared with the first",
@@ -252,6 +258,10 @@ fn places(lang: Lang) -> Vec<Arg> {
     );
     vec![
         option("on", "PATH", on, lang).action(ArgAction::Append),
+        option("against", "PATH", against, lang)
+            .action(ArgAction::Append)
+            .requires("on")
+            .conflicts_with_all(["stand", "resume", "output"]),
         option("stand", "FILE", stand, lang).action(ArgAction::Append).conflicts_with_all([
             "on",
             "resume",

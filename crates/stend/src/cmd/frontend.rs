@@ -81,8 +81,8 @@ impl<'a> Terminal<'a> {
             Progress::Note(text) => return out.note(text.get(out.lang)),
             Progress::Failed(error) => return out.error(error),
             Progress::Done(kind) => return tell(kind, out),
-            Progress::Stand { name, number, count, build } => {
-                return out.note(stand(name, (number, count), build).get(out.lang));
+            Progress::Next { name, stand, number, count, block } => {
+                return out.note(next(name, stand, (number, count), block).get(out.lang));
             }
             Progress::Began { run, suite, on } => {
                 let started = Aside::start(Display::new(&self.progress, out), run, suite, on);
@@ -163,13 +163,18 @@ impl<'a> Terminal<'a> {
     }
 }
 
-fn stand(name: &str, (number, count): (usize, usize), build: Option<u32>) -> Say {
-    match build {
-        Some(build) => say!(
+fn next(name: &str, stand: bool, (number, count): (usize, usize), block: Option<u32>) -> Say {
+    match (stand, block) {
+        (true, Some(build)) => say!(
             "build {build}, stand {number} of {count}: {name}",
             "сборка {build}, стенд {number} из {count}: {name}"
         ),
-        None => say!("stand {number} of {count}: {name}", "стенд {number} из {count}: {name}"),
+        (true, None) => say!("stand {number} of {count}: {name}", "стенд {number} из {count}: {name}"),
+        (false, Some(block)) => say!(
+            "block {block}, target {number} of {count}: {name}",
+            "блок {block}, объект {number} из {count}: {name}"
+        ),
+        (false, None) => say!("target {number} of {count}: {name}", "объект {number} из {count}: {name}"),
     }
 }
 
@@ -220,13 +225,15 @@ fn table(run_files: &[&Path], force: bool, out: &Out) -> Result<()> {
         return Ok(());
     }
     let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
-    let comparison = stend_analyse::compare(&pairs, &Options::default());
+    let mut comparison = stend_analyse::compare(&pairs, &Options::default());
+    stend_analyse::compare::draw(&mut comparison, &pairs);
+    let names: Vec<String> = run_files.iter().map(|path| short_name(path)).collect();
     let page = Output::new(beside(first), say!("the comparison", "сравнение"), force);
     page.save(|to| to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes()))?;
     out.note(&page.path().display().to_string());
     out.result(&match out.json {
         true => stend_report::comparison_json(&comparison),
-        false => stend_report::campaign_text(&comparison, out.lang),
+        false => stend_report::campaign_text(&comparison, &names, out.lang, out.width(), out.colour()),
     })
 }
 

@@ -34,6 +34,7 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         stands: stands.iter().map(|file| super::stand::text_of(file)).collect::<Result<_>>()?,
         rebuild: arguments.get_flag("rebuild"),
         on: super::many(arguments, "on"),
+        against: super::many(arguments, "against"),
         lab: given("lab").cloned(),
         ssh: given("ssh").cloned(),
         storage: given("storage").cloned(),

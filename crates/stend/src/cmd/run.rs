@@ -42,8 +42,11 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
         return Err(Error::new(Kind::Usage, message)
             .hint(say!("add `gate` or `expect` to the order", "добавьте в заказ `gate` или `expect`")));
     }
-    if order.stands.len() > 1 {
-        let message = say!("`--junit` is for one stand", "`--junit` — для одного стенда");
+    if order.stands.len() > 1 || !order.against.is_empty() {
+        let message = say!(
+            "`--junit` is for one run, and these are several",
+            "`--junit` — для одного прогона, а здесь их несколько"
+        );
         return Err(Error::new(Kind::Usage, message).hint(say!(
             "write it of each run when all are measured: `stend show RUN --gate FILE --junit FILE`",
             "запишите его по каждому прогону после измерений: `stend show ПРОГОН --gate ФАЙЛ --junit ФАЙЛ`"

@@ -25,6 +25,7 @@ fn of_suite() -> Order {
         stands: Vec::new(),
         rebuild: false,
         on: vec!["/dev/sdb".into(), "serial:X".into()],
+        against: vec!["/dev/sdc".into()],
         lab: None,
         ssh: Some("root@db1".into()),
         storage: None,
@@ -63,12 +64,19 @@ fn a_label_is_one_to_sixty_four_characters_that_steer_nothing() {
 
 #[test]
 fn what_is_serialised_is_what_is_read() {
-    let resumed =
-        Order { work: Work::Resume { resume: "last".into() }, on: Vec::new(), label: None, output: None, ..of_suite() };
+    let resumed = Order {
+        work: Work::Resume { resume: "last".into() },
+        on: Vec::new(),
+        against: Vec::new(),
+        label: None,
+        output: None,
+        ..of_suite()
+    };
     let campaign = Order {
         stands: vec![named("/s/a.yaml", "stand: a\n"), named("/s/b.yaml", "stand: b\n")],
         rebuild: true,
         on: Vec::new(),
+        against: Vec::new(),
         permission: Permission { commands: true, ..Permission::default() },
         lab: Some("six-nvme".into()),
         ssh: None,
