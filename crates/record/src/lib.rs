@@ -49,7 +49,7 @@ pub use observed::{
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};
-pub use run::{Entry, RunHeader, RunRecord, RunState, StandText};
+pub use run::{Entry, GateText, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
 pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, Rehearsal, StandPlan, StandStatus};
 pub use together::together;

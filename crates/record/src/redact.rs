@@ -88,6 +88,9 @@ impl Redaction {
         if let Some(stand) = &record.header.stand {
             self.learn(Secret::Path, &stand.file);
         }
+        if let Some(gate) = &record.header.gate {
+            self.learn(Secret::Path, &gate.file);
+        }
         if let Some(imported) = &record.header.imported {
             imported.files.iter().for_each(|file| self.learn(Secret::Path, &file.name));
             imported.targets.iter().for_each(|target| self.learn_path(target));

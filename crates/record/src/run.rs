@@ -44,6 +44,9 @@ pub struct RunHeader {
     /// What the user calls the run.
     #[serde(default)]
     pub label: Option<String>,
+    /// What its results are held against.
+    #[serde(default)]
+    pub gate: Option<GateText>,
 }
 
 impl RunHeader {
@@ -61,8 +64,20 @@ impl RunHeader {
             imported: None,
             stand: None,
             label: None,
+            gate: None,
         }
     }
+}
+
+/// The limits of a run, as they were when it began: those of a gate file, and others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateText {
+    /// Name of the gate file; empty without one.
+    pub file: String,
+    /// Its text, verbatim.
+    pub text: String,
+    /// Limits besides, each as it was typed.
+    pub expect: Vec<String>,
 }
 
 /// A stand file, as it was when the run began.

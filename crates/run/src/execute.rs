@@ -15,7 +15,7 @@ use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Plan, PlanInputs};
 use stend_record::store::{Options, Writer, create, make_known};
-use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
+use stend_record::{Entry, Event, EventKind, GateText, HostFacts, RunHeader, StandText};
 use stend_spec::stand::Side;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
@@ -51,6 +51,8 @@ pub struct Setup {
     pub id: String,
     /// What the user calls the run.
     pub label: Option<String>,
+    /// What its results are held against; kept with the run.
+    pub gate: Option<GateText>,
     /// Where the run file goes; must not exist.
     pub run_file: PathBuf,
     /// The directory of run files, which is to know the run wherever its file lies; `None`: there is none.
@@ -377,6 +379,7 @@ impl Loop {
             imported: None,
             stand: self.setup.stand.clone(),
             label: self.setup.label.clone(),
+            gate: self.setup.gate.clone(),
         };
         let options = Options { spool, reserve: expected_size(&plan) };
         let writer = create(&self.setup.run_file, header, options)?;

@@ -6,8 +6,8 @@ use crate::place::{Hosts, Place};
 use crate::traces;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
-use stend_record::store;
 use stend_record::targets::{in_line, names};
+use stend_record::{GateText, store};
 use stend_run::{Progressed, Resume, Setup};
 use stend_spec::order::{NamedText, Order, SuiteWork};
 
@@ -47,6 +47,7 @@ pub(crate) fn setup(
         permission: order.permission.clone(),
         id,
         label: order.label.clone(),
+        gate: gate(order),
         run_file,
         known_in: store::directory().ok(),
         command_line: frontend.command_line.clone(),
@@ -90,6 +91,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         permission: order.permission.clone(),
         id: header.id,
         label: header.label,
+        gate: header.gate,
         run_file: absolute(&path)?,
         known_in: store::directory().ok(),
         command_line: header.command_line,
@@ -102,6 +104,15 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         returned: None,
         one_block: false,
     })
+}
+
+/// The limits of the order, for the run file.
+fn gate(order: &Order) -> Option<GateText> {
+    let NamedText { file, text } = match (&order.gate, order.expect.as_slice()) {
+        (None, []) => return None,
+        (file, _) => file.clone().unwrap_or(NamedText { file: String::new(), text: String::new() }),
+    };
+    Some(GateText { file, text, expect: order.expect.clone() })
 }
 
 /// The targets of the earlier sessions, or those that the next arm puts in their place.

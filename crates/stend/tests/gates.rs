@@ -52,6 +52,35 @@ fn a_failed_gate_ends_with_ten_and_a_passed_one_with_zero() {
 }
 
 #[test]
+fn what_a_run_was_held_against_stays_in_its_file_and_is_said_again() {
+    let scratch = Scratch::new();
+    let (dir, gate) =
+        (scratch.directory("d"), scratch.file("nightly.yaml", "gate: nightly\nlimits: [read p50 > 1h]\n"));
+    let suite = scratch.file("s.yaml", SMALL);
+    let words = ["run", &suite, "--on", &dir, "--gate", &gate, "--expect", "iops >= 1"];
+    // Two blocks decide nothing.
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &words), 11);
+    let first = stdout.lines().next().expect("a line").to_string();
+    assert!(first.contains("nightly") && first.contains("undecided"), "{stdout}");
+    std::fs::remove_file(&gate).expect("the text is in the run file");
+    let (shown, _) = expect_exit(&mut stend(&scratch, &["show", "last"]), 0);
+    assert_eq!(shown.lines().next(), Some(first.as_str()), "{shown}");
+    let (json, _) = expect_exit(&mut stend(&scratch, &["show", "last", "--json"]), 0);
+    assert!(json.contains("\"nightly\""), "{json}");
+    let page = scratch.join("r.html").to_string_lossy().into_owned();
+    expect_exit(&mut stend(&scratch, &["report", "last", "-o", &page, "--redact"]), 0);
+    let page = written(&scratch, "r.html");
+    assert!(
+        page.contains("Gate <code>nightly</code> undecided") && !page.contains("nightly.yaml"),
+        "the gate in the report"
+    );
+    // What is asked for now takes its place.
+    let shown = stend(&scratch, &["show", "last", "--expect", "iops >= 1"]).output().expect("it runs").stdout;
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("`iops >= 1`") && !shown.contains("nightly"), "{shown}");
+}
+
+#[test]
 fn a_rule_for_a_case_that_is_gone_does_not_pass() {
     let (_, stdout, _) = held("  - {cases: 'oltp*'}\n  - {inconclusive: pass}", 11);
     assert!(stdout.contains("the rule in line 3 fits no cell"), "{stdout}");

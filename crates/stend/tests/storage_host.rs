@@ -50,6 +50,7 @@ fn run(scratch: &Scratch, observed: Vec<ObservedHost>, now_and_then: &mut dyn Fn
         },
         id: "R-20260102T030405Z-abcd".to_string(),
         label: None,
+        gate: None,
         run_file: file.clone(),
         known_in: None,
         command_line: Vec::new(),

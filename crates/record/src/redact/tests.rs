@@ -68,6 +68,11 @@ fn record() -> RunRecord {
         ["stend", "run", "quick", "--on", "/srv/acme/data", "-o", "acme.stend"].map(String::from).into();
     header.named = vec!["/srv/acme/data".into()];
     header.suite_text = "suite: quick  # see http://10.1.2.3:4420/acme\n".replace("/acme", "");
+    header.gate = Some(crate::run::GateText {
+        file: "gates/zebra-gate.yaml".into(),
+        text: "gate: g  # for http://10.1.2.3:4420/\nlimits: [p99 < 5ms]\n".into(),
+        expect: vec!["iops > 1".into()],
+    });
     let mut record = RunRecord::new(header);
     let facts = HostFacts {
         hostname: "filer7".into(),

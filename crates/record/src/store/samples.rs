@@ -13,7 +13,7 @@ use crate::observed::{
 };
 use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, PathState, PoolState, Temperature};
 use crate::probes::{Probes, Silence};
-use crate::run::{Entry, RunHeader, RunRecord, StandText};
+use crate::run::{Entry, GateText, RunHeader, RunRecord, StandText};
 use crate::sample::{CpuTimes, Sample};
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_base::histogram::Sparse;
@@ -48,6 +48,11 @@ pub fn header() -> RunHeader {
         imported: Some(imported()),
         stand: Some(StandText { name: "md".into(), file: "md.yaml".into(), text: "stand: md".into(), nonce: 7 }),
         label: Some("до".into()),
+        gate: Some(GateText {
+            file: "nightly.yaml".into(),
+            text: "gate: nightly".into(),
+            expect: vec!["iops > 1".into()],
+        }),
     }
 }
 

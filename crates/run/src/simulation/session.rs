@@ -412,6 +412,7 @@ fn setup(
         permission: Permission::default(),
         id,
         label: None,
+        gate: None,
         run_file,
         known_in: None,
         command_line: Vec::new(),

@@ -127,7 +127,9 @@ impl<'a> Terminal<'a> {
         let report = self.report(path)?;
         // Once: of a long run it takes seconds.
         let findings = stend_analyse::analyse(&run)?;
-        let gate = self.gate.as_ref().map(|gate| stend_analyse::gate::of_run(gate, &findings));
+        // A run that goes on has the gate that it began with.
+        let gate = self.gate.clone().or_else(|| super::gate::of_record(&run, out));
+        let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
         let written = super::report::write(&run, &findings, gate.as_ref(), &report, out.lang);
         let written = written.map_err(|error| without_report(error, path, &run.state));
         let (run_file, report) = (path.display(), report.path().display());

@@ -5,6 +5,7 @@ use crate::save::Output;
 use clap::ArgMatches;
 use stend_analyse::gate::{GateFinding, Outcome};
 use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::{GateText, RunRecord};
 use stend_spec::gate::Gate;
 use stend_spec::order::{NamedText, Order, Work};
 use stend_spec::parse::nearest;
@@ -29,6 +30,17 @@ pub fn of_order(order: &Order) -> Result<Option<Gate>> {
         check_cases(gate, &suite.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>())?;
     }
     Ok(gate)
+}
+
+/// What a run was held against when it ended; the results say the same later.
+pub fn of_record(run: &RunRecord, out: &Out) -> Option<Gate> {
+    let GateText { file, text, expect } = run.header.gate.as_ref()?;
+    let named = NamedText { file: file.clone(), text: text.clone() };
+    let gate = together((!text.is_empty()).then_some(&named), expect);
+    gate.and_then(with_limits).unwrap_or_else(|error| {
+        out.note(error.message.get(out.lang));
+        None
+    })
 }
 
 fn together(file: Option<&NamedText>, expected: &[String]) -> Result<Option<Gate>> {

@@ -122,6 +122,7 @@ impl Begun {
             imported: Some(run.imported),
             stand: None,
             label: None,
+            gate: None,
         }
     }
 }

@@ -12,7 +12,7 @@ use stend_record::RunRecord;
 /// Writes the report, or prints it when the file is `-`.
 pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // What is wrong with a gate is said before anything is read.
-    let gate = super::gate::of_one_run(arguments)?;
+    let asked = super::gate::of_one_run(arguments)?;
     let markdown = arguments.get_one::<String>("markdown");
     let (open, force) = (arguments.get_flag("open"), arguments.get_flag("force"));
     let path = super::located(super::required(arguments, "RUN"), out)?;
@@ -31,8 +31,10 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(_) => stend_analyse::judge(&run)?,
         None => stend_analyse::analyse(&run)?,
     };
+    let is_asked = asked.is_some();
+    let gate = asked.or_else(|| super::gate::of_record(&run, out));
     let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
-    let verdict = || gate.as_ref().map_or(Ok(()), super::gate::verdict);
+    let verdict = || gate.as_ref().filter(|_| is_asked).map_or(Ok(()), super::gate::verdict);
     let text = match markdown {
         Some(_) => stend_report::gated_markdown(&findings, gate.as_ref(), out.lang),
         None => stend_report::gated_html(&findings, &run, gate.as_ref(), arguments.get_flag("full"), out.lang),

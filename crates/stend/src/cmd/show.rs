@@ -12,10 +12,12 @@ use stend_record::RunRecord;
 /// Prints the findings of a run, behind what a gate says of it.
 pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // What is wrong with a gate or an output is said before anything is read.
-    let gate = super::gate::of_one_run(arguments)?;
+    let asked = super::gate::of_one_run(arguments)?;
     let junit = Junit::of(arguments)?;
     let run = super::read_run(arguments, out)?;
     let findings = if out.json { stend_analyse::analyse(&run)? } else { stend_analyse::judge(&run)? };
+    let is_asked = asked.is_some();
+    let gate = asked.or_else(|| super::gate::of_record(&run, out));
     let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
     let printed = match (&junit, &gate) {
         (Some(junit), Some(gate)) => junit.write(gate, out)?,
@@ -30,7 +32,7 @@ pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
             print(&run, &findings, gate.as_ref(), in_short, out)?;
         }
     }
-    gate.as_ref().map_or(Ok(()), super::gate::verdict)
+    gate.filter(|_| is_asked).as_ref().map_or(Ok(()), super::gate::verdict)
 }
 
 /// What a gate says, the findings, and behind them the arms against each other if the run has any. In short if the run has a name by which

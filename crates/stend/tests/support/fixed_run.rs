@@ -45,6 +45,7 @@ impl FixedRun<'_> {
             imported: None,
             stand: None,
             label: None,
+            gate: None,
         };
         let writer = store::create(path, header, Options::default()).expect("a new run file");
         let facts = HostFacts {
