@@ -142,10 +142,12 @@ impl Row<'_> {
     fn side(&self, prefix: &str, op: Op, (block, ms): (u64, f64)) -> Result<Option<(Side, bool)>, (u32, Say)> {
         let named = |name: &str| self.number(&format!("{prefix}{name}"));
         let Some(iops) = named("IOPS [last]")? else { return Ok(None) };
-        let ios = (iops * ms / 1000.0).round() as u64;
         let told = Told { iops, ms, mib: named("MiB [last]")?.unwrap_or(0.0), mib_per_s: named("MiB/s [last]")? };
+        let by_bytes = told.ios_of(block);
+        let ios = by_bytes.unwrap_or((iops * ms / 1000.0).round() as u64);
         let bytes = told.bytes(ios, block);
-        let sure = told.mib >= SURE_MIB || told.mib * MIB == ios as f64 * block as f64;
+        let agree = told.mib >= SURE_MIB || told.mib * MIB == ios as f64 * block as f64;
+        let sure = agree && by_bytes.is_none();
         let us = |value: f64| (value * 1000.0).round() as u64;
         let latency = match named("IO lat us [avg]")? {
             Some(mean) => Some(Latency {
@@ -192,6 +194,12 @@ impl Told {
         }
         let by_rate = rate * MIB * self.ms / 1000.0;
         if self.mib < SURE_MIB && rate > self.mib { by_rate as u64 } else { (self.mib * MIB) as u64 }
+    }
+
+    /// I/Os of one size, where many whole MiB have more digits than the rate, of which a part was cut, and agree with it.
+    fn ios_of(&self, block: u64) -> Option<u64> {
+        let finer = self.mib >= SURE_MIB && self.iops < self.mib && self.is_of(block as f64);
+        finer.then(|| (self.mib * MIB / block as f64).round() as u64)
     }
 
     /// Whether I/Os of this size come to the MiB and MiB/s that are told, as far as digits were cut.

@@ -3,8 +3,8 @@
 //! Source: fio, HOWTO.rst, "Parameter types" and "Parameters list"; defaults are fio's own.
 
 use std::collections::BTreeMap;
-use stend_base::{Bytes, Nanos};
-use stend_spec::pattern::Pattern;
+use stend_base::{Bytes, Millionths, Nanos};
+use stend_spec::pattern::{DEVIATION, HOT, Pattern, THETA};
 use stend_spec::workload::{BlockShare, Mix, Op, Pages, Sync};
 
 /// Engines of fio that have one I/O in flight per job, whatever `iodepth` says.
@@ -43,9 +43,16 @@ impl Options {
         self.all.get(name)?.trim().parse().ok()
     }
 
-    /// The engine; fio's default on Linux if none is named, empty if options are not told.
+    /// The engine; fio's default if none is named, empty if options are not told.
     pub fn engine(&self) -> &str {
-        self.any(&["ioengine"]).unwrap_or(if self.told { "psync" } else { "" })
+        // What has backslashes in its path is Windows.
+        //= fio, os/os-windows.h: FIO_PREFERRED_ENGINE
+        let windows = self.target().is_some_and(|path| path.contains('\\'));
+        self.any(&["ioengine"]).unwrap_or(match (self.told, windows) {
+            (false, _) => "",
+            (true, false) => "psync",
+            (true, true) => "windowsaio",
+        })
     }
 
     /// I/Os in flight per job; `None` if that is not told.
@@ -67,8 +74,12 @@ impl Options {
         self.count("numjobs").unwrap_or(1).max(1)
     }
 
-    /// Around the page cache.
+    /// Around the page cache: not known to go through it. Where options are not told nothing is said of the cache, and without I/O there
+    /// is none.
     pub fn direct(&self) -> bool {
+        if !self.told || matches!(self.engine(), "null" | "cpp_null") {
+            return true;
+        }
         let on = |name: &str| self.all.get(name).is_some_and(|value| value.trim() != "0");
         let buffered = self.all.get("buffered").map(|value| value.trim() == "0");
         on("direct") || buffered.unwrap_or(false)
@@ -165,11 +176,20 @@ impl Options {
             true => Pattern::Uniform,
             false => Pattern::Random,
         };
+        match self.any(&["percentage_random"]).and_then(|text| text.split(',').next()?.trim().parse::<u32>().ok()) {
+            Some(0) => return Pattern::Sequential,
+            Some(random @ 1..100) => return Pattern::Mixed { sequential: Millionths::percent(100 - random) },
+            _ => {}
+        }
         let Some(text) = self.any(&["random_distribution"]) else { return plain };
         let (name, value) = text.split_once(':').unwrap_or((text, ""));
-        let number = value.split(':').next().and_then(|value| value.parse::<f64>().ok()).filter(|v| *v > 0.0);
+        let number = value.split([':', '/']).next().and_then(|value| value.parse::<f64>().ok()).filter(|v| *v > 0.0);
+        let scaled = |value: f64, unit: f64, most: u32| ((value * unit).round().max(1.0) as u32).min(most);
         match (name, number) {
-            ("zipf", Some(theta)) => Pattern::Zipf { theta_thousandths: (theta * 1e3).round().min(10_000.0) as u32 },
+            ("zipf", Some(theta)) => Pattern::Zipf { theta_thousandths: scaled(theta, 1e3, THETA.most) },
+            ("pareto", Some(hot)) => Pattern::Pareto { hot: Millionths(scaled(hot, 1e6, HOT.most.0)) },
+            // In per cent.
+            ("normal", Some(width)) => Pattern::Normal { deviation: Millionths(scaled(width, 1e4, DEVIATION.most.0)) },
             _ => plain,
         }
     }
@@ -283,6 +303,11 @@ mod tests {
         let depth = |pairs: &[(&str, &str)]| options(pairs).depth();
         assert_eq!(depth(&[("iodepth", "32"), ("ioengine", "libaio")]), Some(32));
         assert_eq!(depth(&[("iodepth", "32")]), Some(1), "psync by default");
+        assert_eq!(
+            depth(&[("iodepth", "32"), ("filename", ".\\\\x.dat")]),
+            Some(32),
+            "windowsaio by default on Windows"
+        );
         assert_eq!(depth(&[("ioengine", "io_uring")]), Some(1));
         assert_eq!(Options::default().depth(), None);
     }
@@ -303,8 +328,13 @@ mod tests {
         assert_eq!(shape(&[("rw", "trimwrite")]).0, None);
         let zipf = shape(&[("rw", "randread"), ("random_distribution", "zipf:1.2")]).1;
         assert_eq!(zipf, Pattern::Zipf { theta_thousandths: 1200 });
-        let odd = shape(&[("rw", "randread"), ("random_distribution", "zipf:x")]).1;
-        assert_eq!(odd, Pattern::Random);
+        let drawn = |how| shape(&[("rw", "randread"), ("random_distribution", how)]).1;
+        assert_eq!(drawn("zipf:x"), Pattern::Random);
+        assert_eq!(drawn("pareto:0.2"), Pattern::Pareto { hot: Millionths::percent(20) });
+        assert_eq!(drawn("normal:25"), Pattern::Normal { deviation: Millionths::percent(25) });
+        let part = |percent| shape(&[("rw", "randread"), ("percentage_random", percent)]).1;
+        assert_eq!(part("30"), Pattern::Mixed { sequential: Millionths::percent(70) });
+        assert_eq!([part("0"), part("100,100,100")], [Pattern::Sequential, Pattern::Random]);
     }
 
     #[test]
@@ -324,6 +354,8 @@ mod tests {
         assert_eq!((options(&[("sync", "1")]).sync(), options(&[("fsync", "0")]).sync()), (Sync::ODsync, Sync::None));
         assert!(options(&[("direct", "1")]).direct() && options(&[("buffered", "0")]).direct());
         assert!(!options(&[("direct", "0")]).direct() && !options(&[]).direct());
+        assert!(Options::default().direct(), "not known to go through the page cache");
+        assert!(options(&[("ioengine", "null")]).direct(), "no I/O goes anywhere");
         assert!(options(&[("rate_iops", "100")]).paced() && !options(&[("thinktime", "0")]).paced());
         let ramp = |text| options(&[("ramp_time", text)]).ramp();
         assert_eq!((ramp("2"), ramp("1m"), ramp("5q")), (Nanos::secs(2), Nanos::secs(60), Nanos(0)));

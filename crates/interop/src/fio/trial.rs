@@ -238,7 +238,8 @@ fn engine(group: &Group<'_>, place: &Place<'_>, direct: bool) -> EngineFacts {
     let mut names: Vec<&str> = group.sections.iter().map(|section| section.options.engine()).collect();
     names.dedup();
     let mut job_file = String::new();
-    for section in &group.sections {
+    // Empty where options are not told: then it is not known either whether the page cache was used.
+    for section in group.sections.iter().filter(|section| section.options.told) {
         job_file += &format!("[{}]\n", section.name);
         for (name, value) in &section.options.all {
             job_file += &if value.is_empty() { format!("{name}\n") } else { format!("{name}={value}\n") };
