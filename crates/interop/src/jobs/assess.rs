@@ -63,4 +63,22 @@ mod tests {
         let Outcome::Refused(error) = of("[a]\nrw=randread\n") else { panic!("refused") };
         assert!(error.message.en.starts_with("x.fio:1: no `size`"), "{error}");
     }
+
+    #[test]
+    fn what_no_suite_allows_is_refused_at_the_place_of_the_job_that_asks_for_it() {
+        for (option, why) in [
+            ("runtime=640000", "x.fio:4: `trial` of the suite: a trial lasts at least 200 ms and at most 7 days"),
+            ("ramp_time=640000", "x.fio:4: `ramp` of the suite: a ramp lasts 7 days at most"),
+            (
+                "ioengine=libaio\ndirect=1\niodepth=5000",
+                "x.fio:4: `queue_depth` of the suite: 5000 is outside 1 to 4096",
+            ),
+            ("rate_iops=99999999", "x.fio:4: `rate` of the suite: a rate is 0.001/s to 10 000 000/s"),
+        ] {
+            let text =
+                format!("[a]\nfilename=/dev/x\nrw=randread\n[b]\nstonewall\nfilename=/dev/x\nrw=randread\n{option}\n");
+            let Outcome::Refused(error) = assess("x.fio", text.as_bytes(), &world(false)) else { panic!("{option}") };
+            assert!(error.message.en.replace('\u{a0}', " ").starts_with(why), "{error}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //! jobs they were.
 
 use super::told::Told;
-use super::{Imported, not_ours};
-use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, say};
+use super::{Imported, JobPlace, not_ours};
+use stend_base::{Bytes, Error, Kind, Lang, Nanos, Place, Result, say};
 use stend_spec::files::Files;
 use stend_spec::prober::ProberKey;
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
@@ -32,6 +32,8 @@ pub(super) struct Draft {
 /// A case whose name need not be the only one of its kind yet.
 #[derive(Debug)]
 pub(super) struct DraftCase {
+    /// Where it is asked for.
+    pub place: JobPlace,
     pub name: String,
     pub streams: Vec<StreamSpec>,
     pub ramp: Nanos,
@@ -45,7 +47,9 @@ impl Draft {
     /// The suite, read back by the parser that reads those of users.
     pub fn imported(self, told: Told) -> Result<Imported> {
         let mut cases: Vec<SuiteCase> = Vec::new();
+        let mut places = Vec::new();
         for case in self.cases {
+            places.push(case.place);
             let mut name = named(&case.name);
             for count in 2.. {
                 if cases.iter().all(|earlier| earlier.name != name) {
@@ -79,7 +83,8 @@ impl Draft {
             ..Suite::default()
         };
         let imported = Imported { suite, targets: self.targets, notes: told.done(), from: self.from };
-        let read = stend_spec::parse::suite(&imported.text(Lang::En), "suite.yaml").map_err(|e| not_ours(&e))?;
+        let text = imported.text(Lang::En);
+        let read = stend_spec::parse::suite(&text, "suite.yaml").map_err(|error| beyond(&imported, &places, &error))?;
         if read != imported.suite {
             return Err(Error::new(
                 Kind::Bug,
@@ -88,6 +93,33 @@ impl Draft {
         }
         Ok(imported)
     }
+}
+
+/// The error of a suite that is not read: at the place of the case that alone makes no suite either, because it asks for more than there is.
+fn beyond(whole: &Imported, places: &[JobPlace], error: &Error) -> Box<Error> {
+    for (case, place) in whole.suite.cases.iter().zip(places) {
+        let suite = Suite { cases: vec![case.clone()], ..whole.suite.clone() };
+        let text = Imported { suite, targets: Vec::new(), notes: Vec::new(), from: String::new() }.text(Lang::En);
+        if let Err(error) = stend_spec::parse::suite(&text, "") {
+            let key = error.place.as_ref().and_then(|place| key_at(&text, place)).unwrap_or_default();
+            let bare = |said: &str| said.split_once(": ").map_or(said, |(_, behind)| behind).to_string();
+            let (en, ru) = (bare(&error.message.en), bare(&error.message.ru));
+            return place.error(say!("`{key}` of the suite: {en}", "`{key}` в наборе: {ru}")).hint(say!(
+                "stay within that, or import the other jobs without this one",
+                "останьтесь в этих пределах или импортируйте остальные задания без этого"
+            ));
+        }
+    }
+    not_ours(error)
+}
+
+/// The key whose value stands there.
+fn key_at(text: &str, place: &Place) -> Option<String> {
+    let line = text.lines().nth(usize::try_from(place.line).ok()?.checked_sub(1)?)?;
+    let before = line.get(..usize::try_from(place.column?).ok()?.checked_sub(1)?)?;
+    let before = before.trim_end_matches([' ', ':', '[', '{']);
+    let from = before.rfind(|c: char| !c.is_ascii_lowercase() && c != '_').map_or(0, |at| at + 1);
+    Some(before[from..].to_string())
 }
 
 /// The directory that a file lies in, also of Windows; `.` of a bare name.

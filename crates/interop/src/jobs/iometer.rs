@@ -235,6 +235,7 @@ fn cases(
         let mut spec = stream(access, told)?;
         (spec.queue_depth, spec.jobs, spec.jobs_of) = (vec![depth], vec![jobs], jobs_of);
         draft.cases.push(DraftCase {
+            place: access.place.clone(),
             name: access.name.clone(),
             streams: vec![spec],
             ramp,

@@ -144,11 +144,11 @@ pub fn is_jobs(text: &str) -> bool {
     Tool::of_text(text).is_some()
 }
 
-/// Whether a whole text looks like jobs, and not like a page or a program with some in it: of fio the first line is that of a section.
+/// Whether a whole text is jobs, and not a page, a program or the settings of something else with a few lines like them.
 pub fn is_job_file(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
     match Tool::of_text(text) {
-        Some(Tool::Fio) => lines.next().is_some_and(|line| line.starts_with('[') && line.contains(']')),
+        Some(Tool::Fio) => fio::is_job_file(text),
+        Some(Tool::Vdbench) => vdbench::is_job_file(text),
         tool => tool.is_some(),
     }
 }

@@ -120,6 +120,35 @@ fn a_parameter_file_of_vdbench_is_expanded_and_its_keys_match_by_prefix() {
 }
 
 #[test]
+fn a_run_of_vdbench_may_name_storage_alone_ranges_and_words_in_capitals() {
+    let text = "\
+sd=sd1,lun=/dev/sdb
+sd=sd2,lun=/dev/sdc
+rd=run1,sd=(sd1-sd2),iorate=MAX,forxfersize=(4k-16k,d),forthreads=(2-6,2),seekpct=RANDOM,rdpct=0,elapsed=60
+";
+    check(
+        of_file(text, false),
+        expect![[r##"
+        # Made by `stend import --suite` of x
+        # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/sdb --on /dev/sdc
+        suite: "x"
+        defaults: {prober: off}
+        cases:
+          - name: "run1"
+            trial: 60s
+            ramp: 0s
+            direct: false
+            backend: psync
+            streams:
+              - {op: write, pattern: uniform, block_size: [4KiB, 8KiB, 16KiB], queue_depth: [2, 4, 6], jobs: {per_target: 1}}
+    "##]],
+    );
+    let wrong = |from: &str, to: &str| of_file(&text.replace(from, to), false).unwrap_err().to_string();
+    assert!(wrong("(sd1-sd2)", "sd1").contains("x:3: a workload on some of the storage"));
+    assert!(wrong("(4k-16k,d)", "(4k-16k)").contains("x:3: `forxfersize=(4k-16k)` is no range"));
+}
+
+#[test]
 fn what_vdbench_means_otherwise_is_an_error_with_its_line() {
     for (from, to, why) in [
         ("iorate=max", "iorate=curve", "x:9: a curve begins with a search"),
@@ -255,7 +284,18 @@ fn a_file_as_hcibench_makes_it_is_taken_over_whole() {
 #[test]
 fn a_page_with_jobs_in_it_is_no_file_of_jobs() {
     assert!(is_job_file("; of a drive\n\n[global] # all\nrw=read\n[a]\n") && is_job_file(VDBENCH) && is_job_file(ICF));
-    assert!(!is_job_file("Write this:\n[a]\nrw=read\n") && !is_job_file("import sys\n[a]\n") && !is_job_file(""));
+    assert!(is_job_file("include common.fio\n[a]\nbs=4k\n") && is_job_file("data_errors=1\nsd=sd1,lun=/dev/x\n"));
+    for other in [
+        "Write this:\n[a]\nrw=read\n",
+        "import sys\n[a]\n",
+        "",
+        "[tox]\nenvlist = py3\n[testenv]\ncommands = pytest\n",
+        "[global]\nauth = none\nsize = 3\n",
+        "#!/bin/sh\nset -e\nsd=$(lsblk)\nwd=$PWD\n",
+        "# Parameters\nWrite `sd=sd1,lun=/dev/x`:\nsd=sd1,lun=/dev/x\n",
+    ] {
+        assert!(!is_job_file(other), "{other}");
+    }
 }
 
 #[test]
@@ -318,7 +358,6 @@ fn what_vdbench_shares_or_leaves_out_is_refused_with_its_line() {
     let one = "wd=wd1,sd=sd1,xfersize=4k,rdpct=0";
     assert!(with(",size=10g", one, ",iorate=max").contains("x:1: the suite would use all of the device"));
     assert!(with(",hitarea=1m", one, ",iorate=max").contains("x:1: `hitarea` has nothing"));
-    assert!(with("", one, ",iorate=max,sd=sd1").contains("`sd` has nothing"));
     let two = |skew: &str, own: &str| format!("wd=wd1,sd=sd1,xfersize=4k{skew}\nwd=wd2,sd=sd1,xfersize=8k{own}");
     assert!(with("", &two(",skew=80", ""), ",iorate=1000").contains("x:2: the parts of `skew`"));
     assert!(with("", &two("", ",iorate=100"), ",iorate=1000").contains("x:3: `iorate` has nothing"));

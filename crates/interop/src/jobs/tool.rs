@@ -22,7 +22,11 @@ impl Tool {
 
     /// By the text of a file; `None`: it looks like none of them.
     pub fn of_text(text: &str) -> Option<Tool> {
-        if text.trim_start().starts_with('<') && text.contains("<Profile>") && text.contains("<TimeSpan>") {
+        let tag = text.trim_start().strip_prefix('<');
+        if tag.is_some_and(|tag| tag.starts_with(|c: char| c.is_alphabetic() || c == '?' || c == '!'))
+            && text.contains("<Profile>")
+            && text.contains("<TimeSpan>")
+        {
             return Some(Tool::Diskspd);
         }
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -129,6 +129,7 @@ fn case(options: &Options, place: &JobPlace, told: &mut Told) -> Result<DraftCas
         block.0 >> 10
     );
     Ok(DraftCase {
+        place: place.clone(),
         name: format!("{name}K"),
         streams: vec![spec],
         ramp: options.warmup,

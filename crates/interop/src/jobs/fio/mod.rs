@@ -30,6 +30,19 @@ use stend_spec::workload::Backend;
 
 pub(super) use command::commands;
 
+/// Options of which a file has at least one if it is for fio; names that other programs have in their settings, too, are left out.
+const TELLING: [&str; 10] =
+    ["rw", "readwrite", "bs", "blocksize", "bssplit", "bsrange", "ioengine", "iodepth", "numjobs", "rwmixread"];
+
+/// Whether a text with sections is jobs of fio: it begins with a section, and has an option that only fio has.
+pub(super) fn is_job_file(text: &str) -> bool {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
+    let name = |line: &str| line.split(['=', ' ']).next().is_some_and(|name| TELLING.contains(&name));
+    let begins =
+        lines().next().is_some_and(|line| line.starts_with("include ") || line.starts_with('[') && line.contains(']'));
+    begins && lines().any(|line| line.contains('=') && name(line))
+}
+
 /// The suite of the jobs of these files, of which each begins a case of its own. Names of files with their bytes; errors have
 /// kind `Spec` and begin with file and line.
 pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
@@ -136,7 +149,8 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         [(job, _), rest @ ..] => format!("{} +{}", job.name, rest.len()),
         [] => String::new(),
     };
-    Ok(DraftCase { name, streams, ramp, window, direct, pages, backend })
+    let place = jobs.first().map_or_else(|| super::JobPlace::new("", 1), |(job, _)| job.place.clone());
+    Ok(DraftCase { place, name, streams, ramp, window, direct, pages, backend })
 }
 
 /// fio makes discards by plain calls beside any engine; here a case has one way for all, and the best there is makes both.

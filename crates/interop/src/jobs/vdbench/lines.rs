@@ -3,6 +3,7 @@
 
 use super::super::told::{Told, shown};
 use super::super::{JobPlace, World, decoded};
+use super::ranges;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 
 /// Definitions of one file.
@@ -164,19 +165,7 @@ impl Pair {
 
     /// With k, m, g or t, powers of 1024.
     pub fn bytes(&self, text: &str) -> Result<Bytes> {
-        let lower = text.to_ascii_lowercase();
-        let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
-        let factor = match &lower[end..] {
-            "" => Some(1u64),
-            "k" => Some(1 << 10),
-            "m" => Some(1 << 20),
-            "g" => Some(1 << 30),
-            "t" => Some(1 << 40),
-            _ => None,
-        };
-        let number = lower[..end].parse::<u64>().ok();
-        let bytes = number.zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
-        bytes.map(Bytes).ok_or_else(|| self.wrong(text, "a size such as `4k`", "размер, например `4k`"))
+        ranges::bytes(text).map(Bytes).ok_or_else(|| self.wrong(text, "a size such as `4k`", "размер, например `4k`"))
     }
 
     /// Seconds, or with m and h minutes and hours: of these keys an `m` is no mebibyte.
@@ -329,11 +318,7 @@ fn pairs(text: &str, place: &JobPlace) -> Result<Vec<Pair>> {
             _ => behind.split_once(',').unwrap_or((behind, "")),
         };
         let list = behind.starts_with('(');
-        let values = if list {
-            value.split(',').map(|v| v.trim().to_string()).collect()
-        } else {
-            vec![value.trim().to_string()]
-        };
+        let values = if list { listed(key, value, place)? } else { vec![value.trim().to_string()] };
         if key.is_empty() || values.iter().any(String::is_empty) {
             let key = shown(key);
             return Err(place
@@ -355,6 +340,22 @@ fn pairs(text: &str, place: &JobPlace) -> Result<Vec<Pair>> {
                 .hint(say!("several values stand in parentheses", "несколько значений стоят в скобках")))
         }
     }
+}
+
+/// Values in parentheses, with each range in full where the key can have one.
+fn listed(key: &str, text: &str, place: &JobPlace) -> Result<Vec<String>> {
+    let values: Vec<String> = text.split(',').map(|value| value.trim().to_string()).collect();
+    let lower = key.to_ascii_lowercase();
+    if lower == "host" || lower == "hd" || "seekpct".starts_with(&lower) {
+        return Ok(values);
+    }
+    ranges::expanded(&values).ok_or_else(|| {
+        let (key, text) = (shown(key), shown(text));
+        place.error(say!("`{key}=({text})` is no range", "`{key}=({text})` — не диапазон")).hint(say!(
+            "a range is `(4k-64k,d)`, which doubles, `(10-50,10)` or `(sd1-sd8)`, with at most 1000 values",
+            "диапазон — это `(4k-64k,d)`, с удвоением, `(10-50,10)` или `(sd1-sd8)`, не больше 1000 значений"
+        ))
+    })
 }
 
 fn enclosed<'a>(text: &'a str, end: char, place: &JobPlace) -> Result<(&'a str, &'a str)> {

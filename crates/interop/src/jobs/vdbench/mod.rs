@@ -1,6 +1,7 @@
 //! Parameter files of vdbench as suites. Facts: `SD_entry`, `WD_entry` and `RD_entry` of vdbench 5.04. Must not execute anything.
 
 mod lines;
+mod ranges;
 mod run;
 
 use super::draft::{Draft, directory_of};
@@ -25,6 +26,15 @@ const HARMLESS: [&str; 10] = [
 ];
 /// Those that mean something that a suite does not express so.
 const REFUSED: [&str; 8] = ["validate", "pattern", "hd", "journal", "rg", "startcmd", "endcmd", "port"];
+
+/// Whether a text is a parameter file: its first line that is no comment defines something that there is.
+pub(super) fn is_job_file(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['*', '#', '/']));
+    let Some((key, _)) = lines.next().and_then(|line| line.split_once('=')) else { return false };
+    let key = key.to_ascii_lowercase();
+    let kinds = ["sd", "wd", "rd", "fsd", "fwd", "include", "compratio", "dedupratio"];
+    kinds.contains(&key.as_str()) || HARMLESS.contains(&key.as_str()) || REFUSED.contains(&key.as_str())
+}
 
 /// All of a file.
 struct File {
@@ -97,6 +107,11 @@ fn sorted(definitions: Vec<Definition>, told: &mut Told) -> Result<File> {
             "wd" => file.wds.push(definition),
             _ => file.rds.push(definition),
         }
+    }
+    // A run may name storage alone.
+    if let Some(first) = file.rds.first().filter(|_| file.wds.is_empty()) {
+        let place = first.place.clone();
+        file.wds.push(Definition { kind: "wd", name: String::new(), place, pairs: Vec::new() });
     }
     Ok(file)
 }

@@ -5,7 +5,7 @@ use super::super::draft::DraftCase;
 use super::super::told::{Told, shown};
 use super::File;
 use super::lines::{Definition, Pair};
-use stend_base::{Bytes, MilliIops, Millionths, Nanos, Result, say};
+use stend_base::{Bytes, Error, MilliIops, Millionths, Nanos, Result, say};
 use stend_spec::pattern::Pattern;
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::region::{Extent, Part};
@@ -108,6 +108,7 @@ pub(super) fn cases(file: &File, rd: &Definition, targets: u32, told: &mut Told)
                 if seeks.len() > 1 { seek.as_ref().map(label).unwrap_or_default() } else { String::new() }
             );
             cases.push(DraftCase {
+                place: rd.place.clone(),
                 name,
                 streams,
                 ramp,
@@ -159,10 +160,7 @@ fn workloads<'f>(file: &'f File, rd: &Definition, told: &mut Told) -> Result<Vec
     for wd in &wds {
         let sds = named(&file.sds, wd.get("sd"), wd)?;
         if sds.len() != file.sds.len() {
-            return Err(wd
-                .place
-                .error(say!("a workload on some of the storage", "нагрузка на части хранилищ"))
-                .hint(say!("import a file for each set of `sd=`", "импортируйте по файлу на каждый набор `sd=`")));
+            return Err(on_some(wd));
         }
     }
     for sd in &file.sds {
@@ -171,26 +169,24 @@ fn workloads<'f>(file: &'f File, rd: &Definition, told: &mut Told) -> Result<Vec
     if let [_, _, ..] = wds.as_slice() {
         together(rd, &wds, told)?;
     }
+    if named(&file.sds, rd.get("sd"), rd)?.len() != file.sds.len() {
+        return Err(on_some(rd));
+    }
     refuse(
         rd,
-        &[
-            "sd",
-            "curve",
-            "stopcurve",
-            "start_cmd",
-            "end_cmd",
-            "forhitarea",
-            "forrhpct",
-            "forwhpct",
-            "maxdata",
-            "format",
-        ],
+        &["curve", "stopcurve", "start_cmd", "end_cmd", "forhitarea", "forrhpct", "forwhpct", "maxdata", "format"],
         told,
     )?;
     for ignored in ["interval", "pause"].iter().filter_map(|key| rd.get(key)) {
         told.harmless(&ignored.place, &ignored.key);
     }
     Ok(wds)
+}
+
+fn on_some(by: &Definition) -> Box<Error> {
+    by.place
+        .error(say!("a workload on some of the storage", "нагрузка на части хранилищ"))
+        .hint(say!("import a file for each set of `sd=`", "импортируйте по файлу на каждый набор `sd=`"))
 }
 
 /// What a storage definition asks for that a target of ours is not.
@@ -275,7 +271,7 @@ fn list<T>(rd: &Definition, key: &str, one: impl Fn(&Pair, &str) -> Result<T>) -
 }
 
 fn seek(pair: &Pair, text: &str) -> Result<Pattern> {
-    match text {
+    match text.to_ascii_lowercase().as_str() {
         "random" => Ok(Pattern::Uniform),
         "seq" | "sequential" | "eof" | "seqnz" => Ok(Pattern::Sequential),
         text => Ok(match pair.percent(text)? {
@@ -376,7 +372,7 @@ fn sizes(spec: &mut StreamSpec, pair: &Pair) -> Result<()> {
 
 fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, told: &mut Told) -> Result<()> {
     let Some(pair) = wd.get("iorate").or_else(|| rd.get("iorate")) else { return Ok(()) };
-    if pair.values.iter().any(|text| text == "curve") {
+    if pair.values.iter().any(|text| text.eq_ignore_ascii_case("curve")) {
         let text = say!(
             "a curve begins with a search for the highest rate, which is a key of its own here",
             "кривая начинается с поиска наибольшей частоты; здесь это отдельный ключ"
@@ -390,7 +386,9 @@ fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, told
             ),
         );
     }
-    if pair.values == ["max"] {
+    if let [only] = pair.values.as_slice()
+        && only.eq_ignore_ascii_case("max")
+    {
         if wds > 1 {
             let text = say!(
                 "at `max` workloads keep to their skew among one another; here each goes as fast as it can",

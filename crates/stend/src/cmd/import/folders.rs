@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use stend_base::{Code, Error, Kind, Result, Say, say};
 
-/// Folders inside each other. bench-fio has three: target, mode, block size.
-const DEPTH_MAX: u32 = 8;
+/// Folders inside each other: bench-fio has three, the repositories of others have up to a dozen.
+const DEPTH_MAX: u32 = 32;
 /// Files of all folders: as many documents are read at once.
 const FILES_MAX: usize = 10_000;
 
@@ -102,6 +102,6 @@ mod tests {
         let why = |name: &str| expanded(vec![name.to_string()]).unwrap_err().render(Lang::En);
         assert!(why(&name).contains("no `.json` file is in"), "{}", why(&name));
         std::fs::create_dir_all(folder.path().join("d/".repeat(DEPTH_MAX as usize + 1))).unwrap();
-        assert!(why(&name).contains("more than 8 folders deep"), "{}", why(&name));
+        assert!(why(&name).contains("more than 32 folders deep"), "{}", why(&name));
     }
 }
