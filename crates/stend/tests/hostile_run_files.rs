@@ -27,7 +27,8 @@ fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
     let (file, good) = (path.to_string_lossy().into_owned(), scratch.join("good.stend").to_string_lossy().into_owned());
     let page = scratch.join("page.html").to_string_lossy().into_owned();
     let sheet = scratch.join("book.xlsx").to_string_lossy().into_owned();
-    let verbs: [(&[&str], &[i32]); 11] = [
+    let copy = scratch.join("copy.stend").to_string_lossy().into_owned();
+    let verbs: [(&[&str], &[i32]); 15] = [
         (&["show", &file], codes),
         (&["report", &file, "-o", &page], codes),
         (&["compare", &good, &file], codes),
@@ -36,6 +37,11 @@ fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
         (&["export", &file, "--format", "csv-trials"], codes),
         (&["export", &file, "--format", "fio-json"], codes),
         (&["export", &file, "--format", "xlsx", "-o", &sheet], codes),
+        (&["export", &file, "--format", "fio-job"], codes),
+        (&["export", &file, "--format", "run", "-o", &copy], codes),
+        (&["show", "-v", &file], codes),
+        // No run that goes on.
+        (&["stop", &file], &[4, 12]),
         (&["watch", &file, "--progress", "none"], &[0, 8, 12]),
         // A run that is complete is not resumed either.
         (&["run", "--resume", &file, "--progress", "none"], &[12]),
@@ -51,6 +57,8 @@ fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
     let beside: Vec<_> = std::fs::read_dir(&directory).expect("a directory").flatten().map(|e| e.file_name()).collect();
     assert_eq!(beside.len(), 1, "{what}: {beside:?}");
     std::fs::remove_file(&path).expect("removed");
+    // There only if the file could be read.
+    drop(std::fs::remove_file(&copy));
 }
 
 #[test]

@@ -239,6 +239,11 @@ fn nothing_from_outside_steers_a_terminal_through_any_verb_or_format() {
     let job = scratch.file("bad.fio", &format!("[{HOSTILE}]\nrw={HOSTILE}\n"));
     let target = scratch.directory("target");
     let foreign = format!("{HOSTILE}.yaml");
+    let folder = scratch.directory("jobs");
+    std::fs::write(format!("{folder}/{HOSTILE}.fio"), format!("[{HOSTILE}]\nbs=4k\n")).expect("a file");
+    let gate = scratch.file("gate.yaml", "gate: \"=1\\e[2J\\x9b8m\"\n\"=1\\e[2J\": 1\n");
+    let order = scratch.file("order.yaml", "order: 1\n\"=1\\e[2J\\x9b8m\": 1\n");
+    let limit = format!("{HOSTILE} p99 < 5ms");
     let commands: Vec<Vec<&str>> = vec![
         vec!["show", &run],
         vec!["show", &run, "--json"],
@@ -282,6 +287,18 @@ fn nothing_from_outside_steers_a_terminal_through_any_verb_or_format() {
         vec!["doctor", "--on", HOSTILE],
         vec![HOSTILE],
         vec!["show", "--no-such", HOSTILE],
+        vec!["show", &run, "--expect", &limit],
+        vec!["compare", &run, &run, "--gate", &gate],
+        vec!["run", "--order", &order],
+        vec!["run", "--rw", HOSTILE, "--on", &target],
+        vec!["run", "--rw", "read", "--bs", HOSTILE, "--on", &target],
+        vec!["import", "--suite", &folder],
+        vec!["stands", HOSTILE],
+        vec!["lab", "machines", HOSTILE],
+        vec!["inspect", "--ssh", HOSTILE],
+        vec!["doctor", "--ssh", HOSTILE],
+        vec!["hosts", "clean", HOSTILE],
+        vec!["rm", HOSTILE],
     ];
     let mut reached = 0;
     for words in &commands {
