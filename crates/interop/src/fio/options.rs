@@ -154,7 +154,8 @@ impl Options {
     /// What its I/Os are. Without `rw` fio reads in order.
     pub fn shape(&self) -> Shape {
         let word = self.any(&["rw", "readwrite"]).unwrap_or(if self.told { "read" } else { "" });
-        let word = word.split(':').next().unwrap_or_default().trim();
+        let (word, behind) = word.split_once(':').map_or((word, ""), |(word, behind)| (word, behind.trim()));
+        let word = word.trim();
         let reads = match (self.count("rwmixread"), self.count("rwmixwrite")) {
             (_, Some(writes)) => 100u32.saturating_sub(writes),
             (reads, None) => reads.unwrap_or(50),
@@ -166,13 +167,28 @@ impl Options {
             "trim" => Some(Mix::only(Op::Discard)),
             _ => None,
         };
-        let pattern = if word.starts_with("rand") { self.distribution() } else { Pattern::Sequential };
+        let pattern = match (word.starts_with("rand"), behind.parse::<u32>()) {
+            // As many I/Os go on in order before the next one jumps.
+            (true, Ok(run @ 2..=1_000_000)) => Pattern::Mixed { sequential: Millionths(1_000_000 - 1_000_000 / run) },
+            (true, _) => self.distribution(),
+            (false, _) => self.spaced(behind),
+        };
         Shape { mix, pattern }
+    }
+
+    /// In order, with what stands behind the colon of `rw`: bytes that are left out between two I/Os, or the way back.
+    fn spaced(&self, behind: &str) -> Pattern {
+        let one = by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k")).filter(|[read, write, _]| read == write);
+        match (size(behind).filter(|gap| gap.0 > 0), one) {
+            _ if behind.starts_with('-') => Pattern::Reverse,
+            (Some(gap), Some([block, ..])) => Pattern::Strided { stride: Bytes(block.0.saturating_add(gap.0)) },
+            _ => Pattern::Sequential,
+        }
     }
 
     /// Order of random offsets: with a map of what was visited, or drawn anew each time.
     fn distribution(&self) -> Pattern {
-        let plain = match self.all.contains_key("norandommap") {
+        let plain = match self.is_set("norandommap") {
             true => Pattern::Uniform,
             false => Pattern::Random,
         };
@@ -319,7 +335,8 @@ mod tests {
             (mix.map(|mix| (mix.read, mix.write, mix.discard)), pattern)
         };
         assert_eq!(shape(&[]), (Some((100, 0, 0)), Pattern::Sequential));
-        assert_eq!(shape(&[("rw", "randrw:8"), ("rwmixread", "70")]), (Some((70, 30, 0)), Pattern::Random));
+        let runs_of_eight = Pattern::Mixed { sequential: Millionths(875_000) };
+        assert_eq!(shape(&[("rw", "randrw:8"), ("rwmixread", "70")]), (Some((70, 30, 0)), runs_of_eight));
         assert_eq!(
             shape(&[("readwrite", "readwrite"), ("rwmixwrite", "30")]),
             (Some((70, 30, 0)), Pattern::Sequential)
@@ -328,6 +345,12 @@ mod tests {
         assert_eq!(shape(&[("rw", "trimwrite")]).0, None);
         let zipf = shape(&[("rw", "randread"), ("random_distribution", "zipf:1.2")]).1;
         assert_eq!(zipf, Pattern::Zipf { theta_thousandths: 1200 });
+        let ordered = |rw| shape(&[("rw", rw), ("bs", "4k")]).1;
+        let spaced = Pattern::Strided { stride: Bytes(12 << 10) };
+        assert_eq!(
+            [ordered("read:8k"), ordered("read:-4k"), ordered("read:0")],
+            [spaced, Pattern::Reverse, Pattern::Sequential]
+        );
         let drawn = |how| shape(&[("rw", "randread"), ("random_distribution", how)]).1;
         assert_eq!(drawn("zipf:x"), Pattern::Random);
         assert_eq!(drawn("pareto:0.2"), Pattern::Pareto { hot: Millionths::percent(20) });
