@@ -150,8 +150,8 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
 pub fn operations(stream: &Stream, lang: Lang) -> String {
     let random = stream.pattern.is_scattered();
     let shares: Vec<(Op, u8)> = stream.mix.shares().collect();
-    // Of an imported run whose options are not told the order is not known either.
-    if stream.queue_depth == 0 {
+    // Of an imported run whose options are not told the order is not known either; vdbench tells the order without the depth.
+    if stream.queue_depth == 0 && !random {
         let part = |(op, share): &(Op, u8)| format!("{share} % {}", of_mix(*op, lang));
         return match shares.as_slice() {
             [(op, _)] => self::op(*op).get(lang).to_string(),
@@ -358,6 +358,11 @@ mod tests {
         let unknown = Stream { queue_depth: 0, ..known.clone() };
         assert_eq!(stream(&known, Lang::En), "sequential, 70 % reads and 30 % writes, 4 KiB, 8 in flight");
         assert_eq!(stream(&unknown, Lang::En), "70 % reads, 30 % writes, 4 KiB, ? in flight");
+        let scattered = Stream { pattern: Pattern::Uniform, ..unknown.clone() };
+        assert_eq!(
+            stream(&scattered, Lang::En),
+            "random, 70 % reads and 30 % writes (with repetition), 4 KiB, ? in flight"
+        );
         let writes = Stream { mix: Mix::of_reads(0), ..unknown };
         assert_eq!(stream(&writes, Lang::Ru), "запись, 4 КиБ, ? в очереди");
     }
