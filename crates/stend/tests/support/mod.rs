@@ -60,6 +60,20 @@ pub fn host_turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Drop for Scratch {
+    /// Also removes what a killed run left in memory. Its run file goes with the directory, so no later run can know that the spool is needless.
+    fn drop(&mut self) {
+        let own = self.path().as_os_str().as_encoded_bytes();
+        let names_us =
+            |path: &Path| std::fs::read(path).is_ok_and(|bytes| bytes.windows(own.len()).any(|part| part == own));
+        for path in std::fs::read_dir("/dev/shm").into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|end| end == "spool") && names_us(&path) {
+                drop(std::fs::remove_file(&path));
+            }
+        }
+    }
+}
+
 /// The binary, in English, with its own data directory and no terminal.
 pub fn stend(scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stend"));
