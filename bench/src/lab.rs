@@ -41,7 +41,7 @@ impl<'a> Place<'a> {
         command
     }
 
-    /// What a command says. Its progress goes to whoever waits.
+    /// What a command says. Its progress goes to the terminal.
     pub fn output(&self, words: &[&str]) -> Outcome<String> {
         self.output_with(words, &[])
     }

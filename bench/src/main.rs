@@ -113,7 +113,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells whoever waits what is going on.
+/// Prints progress on the terminal.
 fn say(text: &str) {
     drop(writeln!(std::io::stderr(), "{text}"));
 }

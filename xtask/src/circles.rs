@@ -7,7 +7,7 @@ use crate::tree::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "circles";
-/// Most arrows of a circle that are told.
+/// Most arrows of a circle that are printed.
 const ARROWS_MAX: usize = 12;
 /// A name that is re-exported through more modules than this is not followed further.
 const REEXPORTS_MAX: usize = 8;
@@ -69,7 +69,7 @@ fn named(module: &Module, source: &Source) -> Vec<Named> {
         let path: String = code[at..].chars().take_while(|&c| scan::is_word(c) || c == ':').collect();
         (path, None)
     });
-    // Of names in braces each is an import of its own.
+    // Each name in braces is an import of its own.
     let spelled = spelled.filter(|(path, _)| !path.ends_with(':'));
     let named = |(path, name): (String, Option<String>)| Some(Named { path: from_root(module, &path)?, name });
     imported.chain(spelled).filter_map(named).collect()
@@ -136,7 +136,7 @@ fn reachable<'a>(from: &Module, arrows: &'a Arrows) -> BTreeSet<&'a Module> {
     seen
 }
 
-/// What is told of a circle, at its first file: which files, and who imports whom.
+/// The finding about a circle, at its first file: which files, and who imports whom.
 fn told(files: &BTreeMap<Module, &Source>, arrows: &Arrows, circle: &[Module]) -> Finding {
     let names: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
     let within = |from: &Module| arrows[from].iter().filter(|to| circle.contains(to)).cloned().collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What a rule has found. Only data; whoever asks prints it.
+//! What a rule has found. Only data; the caller prints it.
 
 use std::fmt;
 

@@ -10,7 +10,7 @@ const SETUP: &str = "scripts/setup.sh";
 /// What begins the words of a command in a test, up to the name of the program.
 const CALLS: [&str; 7] =
     ["Command::new(\"", "tool(&[\"", "run(&[\"", "sh(&[\"", "command(&[\"/", "shell(\"", "shell(&format!(\""];
-/// Of every installation of Debian: what has it need not be installed.
+/// Packages of every Debian installation, which need no installation.
 const ESSENTIAL: &str = "essential";
 /// Our own program, and a word of the shell itself.
 const NOT_INSTALLED: [&str; 2] = ["stend", "exec"];
@@ -84,7 +84,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
                     &source.path,
                     line,
                     RULE,
-                    format!("nobody knows which package has `{program}`: say so in xtask/src/programs.rs"),
+                    format!("the package of `{program}` is unknown: name it in xtask/src/programs.rs"),
                 )),
             }
         }

@@ -1,8 +1,9 @@
-//! Sentences of documents: how long they are, and turns that nobody says aloud. Knows Markdown as far as that needs; must not judge
-//! what a sentence means. Generated tables and fenced blocks are left out.
+//! Sentences of documents and of what the program prints: how long they are, and turns that nobody says aloud. Knows Markdown and
+//! Rust's strings as far as that needs; must not judge what a sentence means. Generated tables and fenced blocks are left out.
 
 use crate::document::{self, Row};
 use crate::finding::Finding;
+use crate::scan;
 use crate::tree::Source;
 
 /// Longest sentence in words: what can be read in one breath, twice.
@@ -11,6 +12,9 @@ const WORDS_MAX: usize = 40;
 const MEDIAN_MAX: usize = 18;
 /// A page of fewer sentences has no median worth a rule.
 const SENTENCES_MIN: usize = 10;
+
+/// A string of fewer words is a name, a key or a part of a table.
+const TEXT_MIN: usize = 4;
 
 /// The document whose table lists turns and words that are not written here, each between back-quotes, with what to write instead.
 const STYLE: &str = "docs/STYLE.md";
@@ -24,9 +28,10 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
         Ok(rows) => (rows, Vec::new()),
         Err(finding) => (Vec::new(), vec![finding]),
     };
-    for source in sources.iter().filter(|source| is_document(&source.path)) {
-        sentences(source, &mut findings);
-        turns(source, &rows, &mut findings);
+    for source in sources {
+        let passages = if is_document(&source.path) { passages(&source.text) } else { texts(source) };
+        sentences(source, &passages, &mut findings);
+        turns(source, &passages, &rows, &mut findings);
     }
     findings.extend(translations(sources));
     findings
@@ -38,9 +43,9 @@ fn is_document(path: &str) -> bool {
 }
 
 /// Sentences that are too long, and pages of long sentences.
-fn sentences(source: &Source, findings: &mut Vec<Finding>) {
+fn sentences(source: &Source, passages: &[Passage], findings: &mut Vec<Finding>) {
     let mut lengths = Vec::new();
-    for passage in passages(&source.text) {
+    for passage in passages {
         for sentence in split(&passage.text) {
             let words = words(&sentence);
             if words > WORDS_MAX {
@@ -62,8 +67,8 @@ fn sentences(source: &Source, findings: &mut Vec<Finding>) {
 }
 
 /// Turns that are not written here. One that begins with a capital letter is looked for at the begin of sentences only.
-fn turns(source: &Source, rows: &[Row], findings: &mut Vec<Finding>) {
-    for passage in passages(&source.text) {
+fn turns(source: &Source, passages: &[Passage], rows: &[Row], findings: &mut Vec<Finding>) {
+    for passage in passages {
         for sentence in split(&passage.text) {
             for row in rows {
                 let turn = row.quoted(0).into_iter().find(|turn| has(&sentence, turn));
@@ -155,6 +160,23 @@ fn passages(text: &str) -> Vec<Passage> {
     // Only now: code and links go over ends of lines.
     passages.iter_mut().for_each(|passage| passage.text = plain(&passage.text));
     passages
+}
+
+/// Texts of the product: strings of more than a few words, each line a passage. They stand alone, so a file has no median.
+fn texts(source: &Source) -> Vec<Passage> {
+    let mut found = Vec::new();
+    let ours = source.is_rust() && source.path.starts_with("crates/");
+    for (open, close) in scan::strings(&source.text).into_iter().filter(|_| ours) {
+        // Blank in production code is what only tests have.
+        let is_tested_with = !source.production.get(..open).is_some_and(|code| code.ends_with(['"', '#']));
+        if is_tested_with || source.text[open..close].split_whitespace().count() < TEXT_MIN {
+            continue;
+        }
+        let line = source.line(open);
+        let joined = source.text[open..close].split("\\\n").map(str::trim_start).collect::<String>();
+        found.extend(joined.split("\\n").map(|text| Passage { line, is_cell: true, text: plain(text) }));
+    }
+    found
 }
 
 /// What follows the mark of a list item.

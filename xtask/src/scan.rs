@@ -36,6 +36,23 @@ pub fn split(text: &str) -> Parts {
     Parts { code: text_of(code), comments: text_of(comments) }
 }
 
+/// Begin and end of what stands between the quotes of each string, in order.
+pub fn strings(text: &str) -> Vec<(usize, usize)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        at = match piece(text, at) {
+            Piece::Literal { open, close, end } => {
+                if text[..open].ends_with(['"', '#']) {
+                    found.push((open, close));
+                }
+                end
+            }
+            Piece::Comment(end) | Piece::Code(end) => end,
+        };
+    }
+    found
+}
+
 /// White space of the same length; line ends stay.
 fn blank(byte: u8) -> u8 {
     if byte == b'\n' { b'\n' } else { b' ' }
@@ -257,10 +274,18 @@ mod tests {
     }
 
     #[test]
+    fn strings_are_found_without_their_quotes() {
+        let text = "f(\"a b\", 'c', r#\"d \"e\"\"#, b\"\"); // \"no\"";
+        let found: Vec<&str> = strings(text).into_iter().map(|(open, close)| &text[open..close]).collect();
+        assert_eq!(found, ["a b", "d \"e\"", ""]);
+    }
+
+    #[test]
     fn an_unfinished_text_is_no_reason_to_fail() {
         for text in ["\"abc", "/* abc", "r#\"abc", "'\\", "use a::{b", "fn f(", "'"] {
             let code = split(text).code;
             assert_eq!(code.len(), text.len());
+            strings(text);
             imports(&code);
             item_end(&code, 0);
         }

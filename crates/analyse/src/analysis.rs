@@ -117,9 +117,9 @@ fn not_run(run: &RunRecord, plan: &Plan) -> Vec<NotRun> {
         match (&planned.not_run, &run.state) {
             (Some(reason), _) => reason.clone(),
             (None, _) if gave_up => say!("the target had failed before its turn", "до него объект уже отказал"),
-            (None, RunState::Open) if in_rounds(index) => say!("its rounds are going on", "идут его раунды"),
+            (None, RunState::Open) if in_rounds(index) => say!("its rounds are in progress", "идут его раунды"),
             (None, _) if in_rounds(index) => {
-                say!("its rounds did not come to their end", "его раунды не дошли до конца")
+                say!("its rounds did not finish", "его раунды не завершились")
             }
             (None, RunState::Open) => say!("its turn has not come yet", "его очередь ещё не наступила"),
             (None, _) => say!("the run ended before its turn", "прогон закончился раньше его очереди"),

@@ -1,4 +1,4 @@
-//! A run in the terms in which fio tells of its jobs, for whoever reads results of fio. What fio would know and Stend does not is
+//! A run in the terms of fio's job results, for programs that read results of fio. What fio would know and Stend does not is
 //! `None`; nothing is made up for it. The layout of the document is the business of `report`.
 //!
 //! Source: fio 3.33, stat.c (`show_thread_status_json`, `add_ddir_status_json`, `calc_lat`), io_u.c (`io_u_mark_latency`).

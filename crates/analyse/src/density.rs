@@ -1,6 +1,6 @@
 //! How many instances of an application hold their objective (method §5.5), and what is used up where they do not. The rule
 //! that decides while a run goes on is the one by which its file is judged. Percentiles are those that clients printed: the
-//! worst is told, none is averaged.
+//! worst is reported, none is averaged.
 
 use crate::cpu::busy;
 use crate::findings::{Caveat, Decisive, DensityFinding, DensityPoint, UsedUp};
@@ -269,12 +269,12 @@ impl DensityFinding {
         if self.disordered {
             text += pick(
                 l,
-                " A larger number held where a smaller one missed: chance decides here, and the answer is the cautious one.",
+                " A larger number held although a smaller one missed: chance decides here, so this is the cautious answer.",
                 " Большее число выдержало там, где меньшее не выдержало: здесь решает случай, и ответ осторожный.",
             );
         }
         if !self.confirmed {
-            text += pick(l, " The search did not come to its end.", " Поиск не дошёл до конца.");
+            text += pick(l, " The search did not finish.", " Поиск не дошёл до конца.");
         }
         text
     }
@@ -289,8 +289,8 @@ impl DensityFinding {
             return broke.unwrap_or_else(|| {
                 pick(
                     l,
-                    " Nothing that telemetry sees was used up then: neither CPUs nor drives nor memory.",
-                    " Из того, что видит телеметрия, ничего не исчерпано: ни процессоры, ни накопители, ни память.",
+                    " Telemetry shows no exhausted resource at that number: neither CPUs nor drives nor memory.",
+                    " По телеметрии ничего не исчерпано: ни процессоры, ни накопители, ни память.",
                 )
                 .to_string()
             });

@@ -1,5 +1,5 @@
 //! What an event did to the load that it came upon: how long nothing moved, how deep the rate fell, when it was back, what was
-//! lost until then (method §6.3). The same rule for every event; what a trial is too short for is told as "more than".
+//! lost until then (method §6.3). The same rule for every event; what a trial is too short for is printed as "more than".
 
 mod cuts;
 mod recovery;

@@ -115,7 +115,7 @@ pub struct NotRun {
 }
 
 impl Findings {
-    /// The same for somebody who is told anyway why the run ended early.
+    /// The same where the reason for an early end is shown anyway.
     pub fn without_reason(mut self) -> Findings {
         for caveat in &mut self.caveats {
             let told = caveat.say();
@@ -210,7 +210,7 @@ pub struct CaseFinding {
 }
 
 impl CaseFinding {
-    /// Whether its rates are those of several kinds of I/O, which are told apart beside the total: reads and writes of a mix, or
+    /// Whether its rates are those of several kinds of I/O, which are shown separately beside the total: reads and writes of a mix, or
     /// several streams. Syncs are not counted in the total, and are no part of it.
     pub fn is_mix(&self) -> bool {
         self.ops.iter().filter(|op| op.op != Op::Sync).count() > 1

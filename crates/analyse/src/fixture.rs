@@ -1,12 +1,12 @@
 //! Builder of small run records for tests: a default that passes every check, and the means to spoil it.
 
 mod cases;
-mod storage;
-mod told;
+mod imported;
+mod two_hosts;
 
+pub use self::imported::{by_fio, imported};
 pub use cases::{case, open_case, traced_case};
-pub use storage::{over_storage, unwatched, watching};
-pub use told::{by_fio, imported};
+pub use two_hosts::{over_storage, unwatched, watching};
 
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{Bytes, Nanos};

@@ -181,7 +181,7 @@ fn folded(known: &mut Caveat, other: &Caveat) -> bool {
     true
 }
 
-/// Of several targets each reason names its own.
+/// With several targets each reason names its own.
 fn in_use(targets: &[TargetFacts]) -> Option<Caveat> {
     let told = |target: &TargetFacts, refusal: &Refusal| {
         let (Say { en, ru }, path) = (refusal.say(), &target.path);

@@ -77,7 +77,7 @@ fn outcome(cell: &Cell<'_>, rule: &GateRule) -> Outcome {
     }
 }
 
-/// Whether at least this part of the baseline's value is left: passed if the whole interval says so, failed if all of it
+/// Whether at least this part of the baseline's value is left: passed if the whole interval agrees, failed if all of it
 /// says otherwise and the cell is called worse.
 fn within(cell: &Cell<'_>, least: f64) -> Outcome {
     let judged = &cell.ratio.judged;

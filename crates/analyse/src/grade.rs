@@ -2,7 +2,7 @@
 //!
 //! Publishable takes every check that applies to hold, preconditioning (H20), steady state (H21), warm-up (H22) and length (H23)
 //! among them, at least six trials, and intervals that are as narrow as they should be (H24). What
-//! is missing is told here, once for all cases.
+//! is missing is listed here, once for all cases.
 
 use crate::check::is_unmet;
 use crate::findings::{CaseFinding, CheckId, CheckStatus, Grade, GradeLevel};
@@ -52,7 +52,7 @@ pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> G
     Grade { level, banner: both(|l| banner(level, &missing.list(l).join("; "), l)) }
 }
 
-/// Of numbers that other programs print: Stend saw no I/O of theirs.
+/// For numbers that other programs print: Stend saw none of their I/O.
 pub fn of_clients() -> Grade {
     let banner = say!(
         "Screening: the numbers are those that the clients print, window by window, and no check of single I/Os applies to them.",
@@ -61,10 +61,10 @@ pub fn of_clients() -> Grade {
     Grade { level: GradeLevel::Screening, banner }
 }
 
-/// Of cuts of power: what is found of the data needs no rate beside it.
+/// For power cuts: findings about the data need no rate.
 pub fn of_cuts() -> Grade {
     let banner = say!(
-        "Screening: no rate was measured, because every trial ended with a cut of power; what is said of the data does not depend on one.",
+        "Screening: no rate was measured, because every trial ended with a power cut; the statements about the data do not depend on a rate.",
         "Предварительная оценка: скорость не измерялась, так как каждое испытание кончилось отключением питания; сказанное о данных от неё не зависит."
     );
     Grade { level: GradeLevel::Screening, banner }
@@ -74,12 +74,12 @@ fn banner(level: GradeLevel, missing: &str, l: Lang) -> String {
     let of = |en, ru| pick(l, en, ru).replace("{list}", missing);
     match level {
         GradeLevel::Publishable => of(
-            "Publishable: every check that applies holds, and the intervals are as narrow as they should be.",
+            "Publishable: every applicable check holds, and the intervals are narrow enough.",
             "Годится для публикации: все относящиеся проверки пройдены, и интервалы достаточно узки.",
         ),
         GradeLevel::Screening if missing.is_empty() => of(
-            "Screening: nothing was measured that could be published.",
-            "Предварительная оценка: не измерено ничего, что можно публиковать.",
+            "Screening: there is no result that could be published.",
+            "Предварительная оценка: результатов для публикации нет.",
         ),
         GradeLevel::Screening => of(
             "Screening: good for deciding what to measure next, not for publishing. Missing: {list}.",
@@ -98,7 +98,7 @@ impl Missing {
             };
             (lack > 0).then_some(counted)
         };
-        // Intervals of few trials are wide for that reason, which is told.
+        // Few trials make wide intervals; that reason is shown already.
         let few = self.fewest.filter(|&n| n < TRIALS_PUBLISHABLE);
         let wide = if few.is_some() { (0, 0) } else { self.precise };
         [
@@ -111,7 +111,7 @@ impl Missing {
                 Lang::En => format!("{TRIALS_PUBLISHABLE} trials per case (here {n})"),
                 Lang::Ru => format!("{TRIALS_PUBLISHABLE} испытаний на случай (здесь {n})"),
             }),
-            lack(wide, "intervals as narrow as asked", "интервалов нужной ширины"),
+            lack(wide, "intervals as narrow as required", "интервалов нужной ширины"),
         ]
         .into_iter()
         .flatten()
@@ -178,7 +178,7 @@ mod tests {
         let sinking = (0..6).fold(run(), |run, block| run.trial(0).iops(10_000.0 - 900.0 * f64::from(block)).done());
         let banner = analyse(&sinking.record()).unwrap().grade.banner;
         assert!(banner.en.contains("a steady state (1 of 1 cases)"), "{}", banner.en);
-        assert!(banner.en.contains("intervals as narrow as asked (1 of 1 cases)"), "{}", banner.en);
+        assert!(banner.en.contains("intervals as narrow as required (1 of 1 cases)"), "{}", banner.en);
         assert!(banner.ru.contains("установившегося режима (случаев: 1 из 1)"), "{}", banner.ru);
     }
 

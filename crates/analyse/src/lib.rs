@@ -3,7 +3,6 @@
 
 mod analysis;
 pub mod as_fio;
-pub mod beside;
 mod between_arms;
 mod by_target;
 pub mod by_trial;
@@ -14,6 +13,7 @@ pub mod chart;
 mod charts;
 mod check;
 pub mod compare;
+pub mod comparison_with_published;
 mod cost;
 mod cpu;
 mod density;
@@ -40,6 +40,7 @@ mod outline;
 mod phrase;
 mod precision;
 pub mod preview;
+mod printed;
 pub mod prober;
 mod pts;
 pub mod rates;
@@ -48,20 +49,19 @@ mod series;
 mod steady;
 pub mod submitted;
 mod sweeps;
-mod told;
 mod trials;
 mod verdict;
 mod widths;
 
 pub use analysis::{analyse, judge};
 pub use as_fio::as_fio;
-pub use beside::beside;
 pub use by_trial::by_trial;
 pub use ceilings::Demand;
 pub use chart::Chart;
 pub use charts::history::charts as history_charts;
 pub use charts::timeline::{Row, Timeline, timeline};
 pub use compare::{Comparison, compare, compare_arms};
+pub use comparison_with_published::beside;
 pub use eta::{Eta, EtaQuality, eta};
 pub use faults::{Recovery, beyond, ended_by_cut, seconds};
 pub use findings::Findings;
@@ -76,6 +76,6 @@ pub use phrase::{
     sizes as sizes_in_words, verified as verified_in_words,
 };
 pub use precision::Looks;
+pub use printed::is_cache_known;
 pub use stend_stats::middle_and_most;
-pub use told::is_cache_known;
 pub use widths::at_look;

@@ -82,7 +82,7 @@ pub const BYTES_PAGED: f64 = 0.95;
 /// H12: growth of the page cache per byte of direct I/O. Others fill the cache too, but not with half of what
 /// the load moves (by eye).
 pub const CACHE_GROWTH: f64 = 0.5;
-/// H12: growth of the page cache that is not looked at: other processes read this much any time (by eye).
+/// H12: growth of the page cache that is ignored: other processes read this much any time (by eye).
 pub const CACHE_GROWTH_MIN: Bytes = Bytes::mib(64);
 
 /// H13: part of the reads that the cache of ZFS may answer without a label (method.md, H13).
@@ -283,7 +283,7 @@ pub const WINDOW_SUGGESTED: Nanos = Nanos::secs(600);
 
 /// Largest p at which a value is called changed over a series of runs (method S8).
 pub const CHANGE_P: f64 = 0.001;
-/// Least change of a value over a series of runs that is told (method S8).
+/// Least change of a value over a series of runs that is reported (method S8).
 pub const CHANGE_LEAST: f64 = 0.05;
 
 /// Shortest batch of a single trial that an interval is made from, in intervals of 100 ms: 5 s (method S2). Of three
@@ -304,10 +304,10 @@ pub const NEARLY_FULL: f64 = 0.70;
 /// A working set below this many times the memory may sit in a cache of that size for the larger part.
 /// Even above, up to half of the random reads can hit it (method.md, H10), so this only warns.
 pub const MEMORY_SIZES: u64 = 2;
-/// I/Os per second of others before the run, from which they are told: a few per second are the commits of
+/// I/Os per second of others before the run, from which they are reported: a few per second are the commits of
 /// a quiet system (by eye).
 pub const OTHER_IOPS: f64 = 50.0;
-/// Bytes per second of others before the run, from which they are told (by eye).
+/// Bytes per second of others before the run, from which they are reported (by eye).
 pub const OTHER_BYTES_PER_S: f64 = 5e6;
 
 /// Probes over I/Os of the load from which a prober is part of what is measured: a prober that nobody asked for stays
@@ -342,13 +342,13 @@ pub const FAULT_BACK: f64 = 0.90;
 pub const FAULT_MEAN: Nanos = Nanos::secs(5);
 /// Events: how long a rate must stay where it is back (method §6.3).
 pub const FAULT_HELD: Nanos = Nanos::secs(60);
-/// Events: fixed time over which lost work is told besides (method §6.3).
+/// Events: fixed time over which lost work is also reported (method §6.3).
 pub const FAULT_HORIZON: Nanos = Nanos::secs(300);
 /// Events: I/Os per interval of 100 ms, from which an interval without any is a stall (by eye: of five that come at random none
 /// comes in one of 150 intervals).
 pub const FAULT_STALL_LEAST: f64 = 5.0;
 
-/// Ceilings: part of a ceiling from which it is what bounds a rate (method §5.1).
+/// Ceilings: part of a ceiling from which it limits a rate (method §5.1).
 pub const BOUND_AT: f64 = 0.85;
 /// Ceilings: two whose parts differ by at most this bound a rate together (method §5.1).
 pub const BOUND_TOGETHER: f64 = 0.05;

@@ -127,7 +127,7 @@ impl NumaFinding {
         let Some(device) = self.device else {
             return pick(
                 l,
-                "the kernel does not tell the NUMA node of the target's device: no cell is known to be the local one.",
+                "the kernel does not report the NUMA node of the target's device, so the local cell is unknown.",
                 "ядро не сообщает узел NUMA устройства объекта: неизвестно, какая клетка ближняя.",
             )
             .to_string();
@@ -137,8 +137,8 @@ impl NumaFinding {
         let Some(least) = known.min_by(|a, b| of_local(a).unwrap_or(1.0).total_cmp(&of_local(b).unwrap_or(1.0))) else {
             return pick(
                 l,
-                "the cell beside the drive did not run, so that nothing can be held against it.",
-                "клетка рядом с накопителем не выполнена, и сравнивать не с чем.",
+                "the local cell did not run, so there is nothing to compare with.",
+                "ближняя клетка не выполнена, сравнивать не с чем.",
             )
             .to_string();
         };
@@ -224,7 +224,7 @@ mod tests {
         let one = of(1, None, &[10_000.0]);
         assert!(one[0].say().en.contains("one NUMA node") && one[0].cells[0].of_local.is_none(), "{one:?}");
         let unknown = of(2, None, &[8_000.0, 9_000.0, 7_000.0, 10_000.0]);
-        assert!(unknown[0].say().en.contains("does not tell"), "{unknown:?}");
+        assert!(unknown[0].say().en.contains("does not report"), "{unknown:?}");
         assert!(unknown[0].cells.iter().all(|cell| cell.of_local.is_none()));
         assert!(of(2, Some(1), &[8_000.0, 9_000.0, 7_000.0])[0].say().en.contains("did not run"));
     }

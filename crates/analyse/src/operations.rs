@@ -3,7 +3,7 @@
 use crate::findings::{OpFinding, Service};
 use crate::limits::BATCH_INTERVALS;
 use crate::trials::CaseTrials;
-use crate::{rates, told};
+use crate::{printed, rates};
 use std::collections::BTreeSet;
 use stend_base::Share;
 use stend_record::TrialOutcome;
@@ -130,5 +130,5 @@ pub fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
             censored: service.censored(),
         }),
     };
-    told::completed(case, finding)
+    printed::completed(case, finding)
 }

@@ -15,10 +15,10 @@ use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
 use stend_spec::workload::{BlockShare, Data, Op, Pages, Pattern, Stream, Submit, Sync, Trial, Zone};
 
-/// From here on a case is told by its throughput.
+/// From here on a case is described by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
 
-/// Above this half width the ends of an interval are told instead (by eye: a factor of three between them).
+/// Above this half width the ends of an interval are printed instead (by eye: a factor of three between them).
 const HALF_WIDTH_WIDE: f64 = 0.5;
 
 /// More zones than this make a name that nobody reads.
@@ -89,7 +89,7 @@ fn application(app: &App, lang: Lang) -> String {
 fn stream(stream: &Stream, lang: Lang) -> String {
     let what = operations(stream, lang);
     let size = sizes(stream, lang);
-    // Of an imported run it may not be told.
+    // An imported run may lack it.
     let depth = match stream.queue_depth {
         0 => "?".to_string(),
         depth => depth.to_string(),

@@ -82,7 +82,7 @@ pub struct PlannedCalibration {
     pub time: Nanos,
 }
 
-/// What whoever runs the plan knows of it.
+/// What the caller knows about the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ahead {
     /// Changes of the machine before anything is measured, in order, in English.
@@ -186,7 +186,7 @@ pub struct Example {
 
 /// Lays out what a run would do.
 pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[TargetFacts], ahead: Ahead) -> Preview {
-    // Of a search the lowest rate stands for all of them.
+    // The lowest rate of a search stands for all of them.
     let trials_of = |index: usize| match plan.rung(index as u32) {
         Some((ladder, _)) => ladder.usual_trials(),
         None => plan.order.iter().filter(|&&(_, case)| case as usize == index).count() as u32,

@@ -153,7 +153,7 @@ pub fn standstills(case: &CaseTrials<'_>) -> Vec<(Nanos, Nanos)> {
         (found.kind == SilenceKind::Standstill).then_some((longest.since, found.length))
     };
     let by_probes: Vec<(Nanos, Nanos)> = case.counting.iter().filter_map(of).collect();
-    // Where everything stood, it is told once.
+    // A complete standstill is reported once.
     let apart = |(since, length): &(Nanos, Nanos)| {
         by_probes.iter().all(|(at, long)| *since >= *at + *long || *at >= *since + *length)
     };
@@ -196,7 +196,7 @@ impl ProberFinding {
     fn answers(&self, l: Lang) -> String {
         let latency = |quantile: &Quantile| quantile_in_words(quantile, l);
         let kind = match self.op {
-            Op::Write => pick(l, "durable writes", "надёжные записи"),
+            Op::Write => pick(l, "durable writes", "записи с подтверждением"),
             _ => pick(l, "reads", "чтения"),
         };
         let most = match self.unanswered {
@@ -230,7 +230,7 @@ impl ProberFinding {
             Some(_) if everything => return None,
             Some(stood) => pick(
                 l,
-                "The load's {k} stood still: none was completed for at least {t} from {a} of the window of trial {n}. The probes make none and could not see it.",
+                "The load's {k} stood still: none was completed for at least {t} from {a} of the window of trial {n}. The probes make no {k}, so they could not see it.",
                 "Стояли {k} нагрузки: не менее {t} ни одна не завершалась, с {a} окна испытания {n}. Пробы таких операций не делают и увидеть этого не могли.",
             )
             .replace("{t}", &format::latency(stood.length, l))
@@ -238,7 +238,7 @@ impl ProberFinding {
             .replace("{n}", &(stood.trial + 1).to_string()),
             None if other.too_few => pick(
                 l,
-                "Whether {k} alone stood still is not known: the probes make none, and the load too few to tell.",
+                "It is unknown whether {k} alone stood still: the probes make none, and the load too few.",
                 "Останавливались ли отдельно {k}, неизвестно: пробы их не делают, а в нагрузке их слишком мало.",
             )
             .to_string(),

@@ -235,7 +235,7 @@ fn writes_that_went_on_or_pause_by_chance_are_no_standstill_and_too_few_of_them_
     // Six writes a second: a second without any is nothing, and that is said.
     let few = found(&mixed(20.0, 4..14));
     assert!(few.others[0].stood.is_none() && few.others[0].too_few, "{few:?}");
-    assert!(few.say().en.contains("Whether writes alone stood still is not known"), "{few:?}");
+    assert!(few.say().en.contains("It is unknown whether writes alone stood still"), "{few:?}");
     // Probes of a load that only reads miss nothing.
     assert_eq!(found(&record(open(), (0, 21), |_, _| {})).others, []);
 }

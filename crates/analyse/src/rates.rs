@@ -36,7 +36,7 @@ fn value(cell: &Cell, of: fn(&Cell) -> f64) -> f64 {
 
 /// Intervals inside a trial's window.
 fn window_cells(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op]) -> Vec<Cell> {
-    // Of an imported trial no interval was seen: that is no row of zeros.
+    // An imported trial has no intervals; that is not a row of zeros.
     if trial.outcome.told.is_some() && trial.record.slices.is_empty() {
         return Vec::new();
     }

@@ -160,7 +160,7 @@ impl SearchFinding {
             ""
         };
         let text = text.replace("{kinds}", kinds).replace("{share}", &share).replace("{limit}", &limit);
-        let open = pick(l, " The search did not come to its end.", " Поиск не дошёл до конца.");
+        let open = pick(l, " The search did not finish.", " Поиск не завершён.");
         let end = if self.confirmed { "" } else { open };
         format!("{}{}{end}", text.replace("{label}", &self.label), self.missed_again(l))
     }

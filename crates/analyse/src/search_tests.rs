@@ -105,7 +105,7 @@ fn a_search_that_was_cut_short_says_so_and_one_that_never_began_is_not_run() {
     let mut record = walked(vec![searched()], 5000.0).record();
     record.trials.truncate(5);
     let found = analyse(&record).unwrap();
-    assert!(!found.searches[0].confirmed && found.verdict.en.contains("did not come to its end"));
+    assert!(!found.searches[0].confirmed && found.verdict.en.contains("did not finish"));
     record.trials.clear();
     let found = analyse(&record).unwrap();
     assert_eq!((found.searches.len(), found.not_run.len()), (0, 1), "its lowest rate stands for all");

@@ -108,9 +108,9 @@ fn a_case_whose_rounds_were_cut_short_says_so_instead_of_its_turn() {
     let mut record = settled(25, &SINKING, &[]);
     let reason = |record: &RunRecord| analyse(record).unwrap().not_run[0].reason.en.clone();
     record.state = stend_record::RunState::Open;
-    assert_eq!(reason(&record), "its rounds are going on");
+    assert_eq!(reason(&record), "its rounds are in progress");
     record.state = stend_record::RunState::Complete;
-    assert_eq!(reason(&record), "its rounds did not come to their end");
+    assert_eq!(reason(&record), "its rounds did not finish");
     record.rounds.clear();
     assert_eq!(reason(&record), "the run ended before its turn");
 }

@@ -35,7 +35,7 @@ pub(crate) fn late(trial: &Counting<'_>) -> Option<f64> {
     (sum > 0).then(|| late * count as f64 / sum as f64)
 }
 
-/// Whether so many waited that it is told.
+/// Whether enough waited to report it.
 pub(crate) fn is_told(waiting: f64) -> bool {
     waiting >= 0.05
 }

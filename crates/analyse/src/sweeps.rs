@@ -10,7 +10,7 @@ use stend_plan::Plan;
 use stend_spec::workload::Op;
 use stend_stats::{knee, usl};
 
-/// Most sweeps of a run that are told; the others are in its charts.
+/// Most sweeps of a run that are described; the others are in its charts.
 const SWEEPS_MAX: usize = 24;
 /// Index of p99 in the quantiles of an operation.
 const P99: usize = 1;
@@ -177,8 +177,8 @@ impl SweepFinding {
             ScalingModel::Deviates { deviation } => {
                 let text = pick(
                     l,
-                    " It does not follow the Universal Scalability Law (off by {off}), so nothing is said beyond what was measured.",
-                    " Универсальному закону масштабируемости скорость не следует (отклонение {off}), поэтому о неизмеренном ничего не говорится.",
+                    " It does not follow the Universal Scalability Law (off by {off}), so there is no extrapolation.",
+                    " Универсальному закону масштабируемости скорость не следует (отклонение {off}), поэтому экстраполяции нет.",
                 );
                 return text.replace("{off}", &format::percent(deviation.0, l));
             }

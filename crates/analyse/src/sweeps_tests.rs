@@ -77,9 +77,9 @@ fn rates_that_follow_no_law_are_not_extrapolated() {
     check(
         &jumps,
         expect![[r#"
-        The rate bends at queue depth 4: 59 995 IOPS, p99 99.8 µs, 66.7 % of the largest (queue depth 16: 89 995 IOPS, p99 266 µs). It does not follow the Universal Scalability Law (off by 44.4 %), so nothing is said beyond what was measured.
-        Перегиб — глубина очереди 4: 59 995 IOPS, p99 99,8 мкс, это 66,7 % наибольшей скорости (глубина очереди 16: 89 995 IOPS, p99 266 мкс). Универсальному закону масштабируемости скорость не следует (отклонение 44,4 %), поэтому о неизмеренном ничего не говорится.
-    "#]],
+            The rate bends at queue depth 4: 59 995 IOPS, p99 99.8 µs, 66.7 % of the largest (queue depth 16: 89 995 IOPS, p99 266 µs). It does not follow the Universal Scalability Law (off by 44.4 %), so there is no extrapolation.
+            Перегиб — глубина очереди 4: 59 995 IOPS, p99 99,8 мкс, это 66,7 % наибольшей скорости (глубина очереди 16: 89 995 IOPS, p99 266 мкс). Универсальному закону масштабируемости скорость не следует (отклонение 44,4 %), поэтому экстраполяции нет.
+        "#]],
     );
 }
 

@@ -96,7 +96,7 @@ impl<'a> CaseTrials<'a> {
 /// The trials of a run by case, in the order of the plan.
 pub fn by_case(run: &RunRecord) -> Vec<CaseTrials<'_>> {
     let mut cases: std::collections::BTreeMap<u32, CaseTrials<'_>> = std::collections::BTreeMap::new();
-    // An application has no I/O of ours that could be counted: its searches are told apart.
+    // An application has no I/O of ours that could be counted: its searches are reported separately.
     for record in run.trials.iter().filter(|record| record.asked.app.is_none()) {
         let case = cases.entry(record.case).or_insert_with(|| CaseTrials {
             case: record.case,

@@ -148,7 +148,7 @@ fn doubt(told: &[CaseFinding], others: &[CaseFinding], caveats: &[Caveat]) -> Op
         };
         let label = &others.iter().find(has)?.label;
         let (en, ru) = (&found.meaning.en, &found.meaning.ru);
-        Some(say!("Of {label}: {en}", "О случае {label}: {ru}"))
+        Some(say!("Case {label}: {en}", "Случай {label}: {ru}"))
     };
     let about_data = worst.filter(|c| c.is_about_data()).map(Caveat::say);
     about_data.or_else(warned).or_else(elsewhere).or_else(|| worst.map(Caveat::say))
@@ -193,7 +193,7 @@ fn short_name(asked: &Trial, case: &CaseFinding) -> Say {
             ..=1 => String::new(),
             depth => pick(l, ", {n} in flight", ", {n} в очереди").replace("{n}", &depth.to_string()),
         };
-        format!("{}, {}{depth}", pick(l, "durable write", "надёжная запись"), sizes(stream, l))
+        format!("{}, {}{depth}", pick(l, "durable write", "запись с подтверждением"), sizes(stream, l))
     })
 }
 
@@ -288,7 +288,7 @@ mod tests {
         let Say { en, ru } = analyse(&two_cases()).unwrap().headline;
         expect![[r#"
             Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable write, 4 KiB: 1230 IOPS ± 0.8 %, p99 1.21 ms.
-            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная запись, 4 КиБ: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Запись с подтверждением, 4 КиБ: 1230 IOPS ± 0,8 %, p99 1,21 мс.
         "#]]
         .assert_eq(&format!("{en}\n{ru}\n"));
     }
@@ -341,8 +341,8 @@ mod tests {
         };
         // Of three alike the first is told.
         let (told, other) = (verdict(0), verdict(2));
-        assert!(told.contains("Engine-bound") && !told.contains("Of "), "{told}");
-        assert!(other.contains("Of c: Engine-bound"), "{other}");
+        assert!(told.contains("Limited by the engine") && !told.contains("Case "), "{told}");
+        assert!(other.contains("Case c: Limited by the engine"), "{other}");
     }
 
     #[test]
@@ -352,7 +352,7 @@ mod tests {
         check(
             &record,
             expect![[r#"
-            Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of blocks that were never written are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+            Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
             На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
         "#]],
         );
@@ -365,8 +365,8 @@ mod tests {
         check(
             &record,
             expect![[r#"
-            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.
-            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
+            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.
+            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор.
         "#]],
         );
     }
@@ -391,7 +391,7 @@ mod tests {
         record.load_mut().targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         assert!(verdict(&record).en.contains("virtual disk"));
         record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
-        assert!(verdict(&record).en.contains("Engine-bound"));
+        assert!(verdict(&record).en.contains("Limited by the engine"));
     }
 
     #[test]
@@ -421,8 +421,8 @@ mod tests {
         check(
             &record,
             expect![[r#"
-            Nothing was measured. The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.
-            Ничего не измерено. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
+            Nothing was measured. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.
+            Ничего не измерено. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор.
         "#]],
         );
     }

@@ -40,10 +40,10 @@ fn alike(products: &[Product<'_>], of: &Product<'_>) -> Vec<u32> {
 fn why(ratio: f64, slip: Option<&Slip>, expected: &str, alike: &[u32]) -> Say {
     Say::both(|lang| {
         let text = match slip {
-            Some(_) => lang.pick("The IOPS of this test make {e}; the throughput is {x}. This looks like a slip of units: {s}.",
+            Some(_) => lang.pick("The IOPS of this test give {e}, but the printed throughput is {x}. This looks like an error of units: {s}.",
                 "По IOPS этого теста выходит {e}, а напечатано {x}. Похоже на ошибку единиц: {s}.",
             ),
-            None => lang.pick("The IOPS of this test make {e}; the throughput is {x}. No common slip of units explains it, so one of the two numbers is wrong.",
+            None => lang.pick("The IOPS of this test give {e}, but the printed throughput is {x}. No common error of units explains it, so one of the two numbers is wrong.",
                 "По IOPS этого теста выходит {e}, а напечатано {x}. Обычной ошибкой единиц это не объяснить: одно из двух чисел неверно.",
             ),
         };
@@ -92,7 +92,7 @@ mod tests {
             ("100000", "3277", "bits printed as bytes", Some("410 MB/s")),
             ("100000", "41.0", "a decimal point", None),
             ("100000", "409600", "a unit 1000 times too large", None),
-            ("100000", "205", "The IOPS of this test make 410 MB/s; ", None),
+            ("100000", "205", "The IOPS of this test give 410 MB/s, but ", None),
         ];
         for (rate, throughput, slip, right) in cases {
             let doubts = one(rate, throughput);

@@ -17,7 +17,7 @@ const RATES: [&str; 2] = ["iops", "peak_iops"];
 pub(super) struct Links<'a>(Vec<(&'a Claim, Link)>);
 
 impl<'a> Links<'a> {
-    /// Rows with the metric `config_link`, or one that begins with `config_link_`. What is not understood is told as unread.
+    /// Rows with the metric `config_link`, or one that begins with `config_link_`. Cells that are not understood are listed as unread.
     pub(super) fn of(rows: &'a [Claim], unread: &mut Vec<Unread>) -> Links<'a> {
         let mut links = Vec::new();
         let is_link = |row: &&Claim| row.metric == "config_link" || row.metric.starts_with("config_link_");
@@ -50,7 +50,7 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
         }
         let (name, line, ratio) = (&row.printed, row.row, moved.value / limit);
         let why = Say::both(|lang| {
-            lang.pick("`{n}` (row {r}) carries at most {l}, and this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or it is not the link that was used.",
+            lang.pick("`{n}` (row {r}) carries at most {l}, but this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or the test used another link.",
                 "Канал `{n}` (строка {r}) пропускает не больше {l}, а здесь {x}. Либо часть данных по нему не шла (кэш или сжатие перед ним), либо использовался другой канал.",
             )
             .replace("{l}", &format::throughput(limit, lang))
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!((doubt.gravity, doubt.right.as_deref()), (Gravity::Wrong, None));
         let (en, ru) = (&doubt.why.en, &doubt.why.ru);
         assert!(
-            en.starts_with("`2 x SATA 3G` (row 2) carries at most 600 MB/s, and this is 2.50 times as much."),
+            en.starts_with("`2 x SATA 3G` (row 2) carries at most 600 MB/s, but this is 2.50 times as much."),
             "{en}"
         );
         assert!(ru.contains("не больше 600 МБ/с, а здесь в\u{a0}2,50\u{a0}раза больше"), "{ru}");

@@ -78,8 +78,8 @@ fn fio(words: &[&str]) -> std::result::Result<Command, Say> {
     }
     match (known, names) {
         (false, _) => Err(say!(
-            "no option of fio or diskspd that tells the load was found",
-            "не найдено ни одного параметра fio или diskspd, говорящего о нагрузке"
+            "found no option of fio or diskspd that describes the load",
+            "не найдено ни одного параметра fio или diskspd, описывающего нагрузку"
         )),
         (true, 2..) => Err(say!(
             "several jobs in one command: give each a row",
@@ -118,10 +118,7 @@ fn diskspd(words: &[&str]) -> std::result::Result<Command, Say> {
 
 fn read<T>(option: &str, value: &str, of: fn(&str) -> Option<T>) -> std::result::Result<T, Say> {
     of(value).ok_or_else(|| {
-        say!(
-            "`{value}` of the option `{option}` is not understood",
-            "значение `{value}` параметра `{option}` не понято"
-        )
+        say!("cannot interpret `{value}` of the option `{option}`", "значение `{value}` параметра `{option}` не понято")
     })
 }
 

@@ -10,7 +10,7 @@ use stend_spec::suite::Suite;
 
 /// Room that any suite finds enough: what is asked is what it would do, not whether it fits.
 const ROOM: Room = Room { total: Bytes(1 << 50), free: Bytes(1 << 50) };
-/// Missing cells that are told one by one.
+/// Missing cells that are listed one by one.
 const MISSING_MAX: usize = 100;
 
 /// A cell of a suite: what the numbers of one test are said to be of.
@@ -33,7 +33,7 @@ pub fn declared(suite: Suite) -> Result<Vec<Declared>> {
         Error::new(
             Kind::Spec,
             say!(
-                "the suite has no case of one stream that a table could be of",
+                "the suite has no case with a single stream, which a table could describe",
                 "в наборе нет случая с одним потоком, к которому могла бы относиться таблица"
             ),
         )
@@ -120,7 +120,7 @@ pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
             let list = Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "));
             let (en, ru) = (&list.en, &list.ru);
             let why = say!(
-                "{en}: the number is of another load than the one declared.",
+                "{en}: the number belongs to another load than the declared one.",
                 "{ru}: число относится не к заявленной нагрузке."
             );
             doubts.push(doubt(CheckId::H04, Gravity::Wrong, claim, &[], why));
@@ -152,8 +152,8 @@ pub(super) fn whole(rows: &[Claim], cells: &[Declared]) -> Found {
             }
             let (label, layout) = (&cell.names[1], &first.layout);
             let why = say!(
-                "The suite plans `{label}`, but the table has no number of it for `{layout}`. What is left out may be what looked bad.",
-                "В наборе тестов есть `{label}`, а в таблице для `{layout}` такого числа нет. Пропустить могли то, что выглядело плохо."
+                "The suite plans `{label}`, but the table has no number for it with `{layout}`. Bad results may have been left out.",
+                "В наборе тестов есть `{label}`, а в таблице для `{layout}` такого числа нет. Возможно, пропущены плохие результаты."
             );
             doubts.push(Doubt {
                 what: format!("{layout}, {label}"),

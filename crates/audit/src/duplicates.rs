@@ -66,7 +66,7 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
         }
         let (row, printed) = (twin.row, &twin.printed);
         let why = Say::both(|lang| {
-            lang.pick("Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and no measurement of its own.",
+            lang.pick("Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and not a separate measurement.",
                 "В строке {r}, то есть в другой ячейке, стоит {p}, что округляется до этого числа; случайно таких пар в таблице было бы {e}. Возможно, это округлённая копия, а не отдельное измерение.",
             )
             .replace("{r}", &row.to_string())

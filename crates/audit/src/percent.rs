@@ -66,7 +66,7 @@ fn pair<'a>(rows: &'a [Claim], claim: &Claim, layout: &str, baseline: &str) -> O
         let here = |row: &&Claim| fits(row) && row.experiment == claim.experiment;
         rows.iter().find(here).or_else(|| rows.iter().find(fits))
     };
-    // Rates and throughputs give the same ratio; where both are told they are tried in this order.
+    // Rates and throughputs give the same ratio; where both are given they are tried in this order.
     ["throughput", "iops"].into_iter().find_map(|metric| Some((measured(layout, metric)?, measured(baseline, metric)?)))
 }
 

@@ -11,7 +11,7 @@ const FACTORS_MAX: usize = 20;
 /// What stands between factors.
 const SIGNS: [char; 2] = ['*', '×'];
 
-/// Settings whose `baseline` names their factors. Factors that the table does not have are told as unread.
+/// Settings whose `baseline` names their factors. Factors that the table does not have are listed as unread.
 pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
     let (mut places, mut doubts) = (0, Vec::new());
     for claim in rows.iter().filter(|claim| claim.metric.starts_with("config_") && claim.baseline.contains(SIGNS)) {
@@ -26,7 +26,7 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
         if factors.len() < names.len() {
             let missing = names.iter().find(|name| setting(rows, claim, name).is_none()).unwrap_or(&"");
             let why = say!(
-                "the experiment has no single number `{missing}`: factors are metrics of settings, joined by `*`",
+                "the experiment has no single number `{missing}`: factors are names of settings, joined by `*`",
                 "в эксперименте нет единственного числа `{missing}`: множители — имена настроек через `*`"
             );
             unread.push(Unread { row: claim.row, column: "baseline".into(), why });

@@ -24,11 +24,11 @@ pub(super) struct Settings<'a> {
     homes: HashMap<(&'a str, &'a str, &'a str), Option<&'a str>>,
 }
 
-/// I/Os that a test keeps in flight, and the rows that say so.
+/// I/Os that a test keeps in flight, and the rows that state it.
 pub(super) struct Asked<'a> {
     /// How many.
     pub depth: f64,
-    /// Rows that say so; empty if the columns of the number do.
+    /// Rows that state it; empty if the columns of the number do.
     pub by: Vec<&'a Claim>,
 }
 

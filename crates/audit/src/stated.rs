@@ -148,7 +148,7 @@ fn why(said: &Fact<'_>, run: &Fact<'_>) -> Say {
     let (in_text, row) = (said.claim.metric.starts_with("config_") && !is_command(said.claim), run.claim.row);
     Say::both(|lang| {
         let text = lang.pick(
-            "The {t} states {s}, but the {w} (row {r}) says {c}: one of the two is not what was run.",
+            "The {t} states {s}, but the {w} (row {r}) says {c}: one of the two differs from what was run.",
             "В {t} {s}, а в {w} (строка {r}) — {c}: в одном из двух мест указано не то, что запускали.",
         );
         let place = if in_text { lang.pick("text", "тексте") } else { lang.pick("table", "таблице") };

@@ -23,7 +23,7 @@ pub struct Histogram {
     min: u64,
     max: u64,
     /// First and last used bucket beyond those of `min` and `max`: only a histogram that another tool rounded, or that lies, has any.
-    /// So recording needs nothing beside `min` and `max`, and whoever reads looks at the used part only.
+    /// So recording needs nothing beside `min` and `max`, and readers look at the used part only.
     stray: Option<(usize, usize)>,
 }
 

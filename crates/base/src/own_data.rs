@@ -1,4 +1,4 @@
-//! How data that Stend has written to storage are told from anybody else's, by their content alone: the contract is in
+//! How to recognise data that Stend has written to storage, by their content alone: the contract is in
 //! docs/formats/drives.md. Pure; must not know which run wrote them.
 
 /// Bytes of what is recognised by itself.

@@ -214,7 +214,7 @@ pub fn parse_millionths(text: &str) -> Result<Millionths, String> {
         return Err(format!("`{number}` has more than four decimals"));
     }
     let share = Millionths(scaled(number, 10_000)?.try_into().unwrap_or(u32::MAX));
-    if share <= Millionths::ALL { Ok(share) } else { Err(format!("`{number}` is more than all")) }
+    if share <= Millionths::ALL { Ok(share) } else { Err(format!("`{number}` is more than 100 %")) }
 }
 
 /// Reads a frequency such as `5000/s` or `0.5/s`, to a thousandth.
@@ -293,7 +293,8 @@ mod tests {
         assert_eq!(parse_millionths("12.5 %"), Ok(Millionths(125_000)));
         assert_eq!(parse_millionths("0.0001%"), Ok(Millionths(1)));
         assert_eq!(parse_millionths("100%").unwrap().rest(), Millionths(0));
-        for (text, why) in [("20", "no unit"), ("20x", "sign"), ("0.00001%", "decimals"), ("100.1%", "more than all")] {
+        for (text, why) in [("20", "no unit"), ("20x", "sign"), ("0.00001%", "decimals"), ("100.1%", "more than 100 %")]
+        {
             assert!(parse_millionths(text).unwrap_err().contains(why), "{text}");
         }
         assert!(parse_millionths("999999999999%").is_err() && parse_millionths("-1%").is_err());

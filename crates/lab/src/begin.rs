@@ -28,7 +28,7 @@ const KEPT_DRIVES: &str = "/var/lib/stend/.drives";
 /// How often they are looked for.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a guest is told when it begins.
+/// The order to a guest when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
     /// The time: seconds since 1970, and nanoseconds.
@@ -55,7 +55,7 @@ pub fn begin(beginning: &Beginning) -> io::Result<()> {
     rename(Path::new("/"), fs::read_to_string(NEW_ID)?.trim())?;
     appear(Path::new("/sys"), &beginning.plugged, APPEAR)?;
     keep(beginning.drives)?;
-    // Their names in `/dev/disk`. One that is late is missed by whoever asks for it; the guest is no worse for that.
+    // Their names in `/dev/disk`. A late one is missing only when a command asks for it; the guest is fine.
     Command::new("udevadm").args(["settle", "-t", "30"]).status().map(drop)
 }
 

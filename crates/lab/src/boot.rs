@@ -53,8 +53,8 @@ pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
         return Err(Error::new(
             Kind::Usage,
             say!(
-                "the machine `{name}` has a link to `{to}`, and a machine of one run is alone",
-                "у машины `{name}` есть связь с `{to}`, а машина одного прогона — одна"
+                "the machine `{name}` has a link to `{to}`, but `--lab FILE` starts one machine only",
+                "у машины `{name}` есть связь с `{to}`, но `--lab ФАЙЛ` запускает только одну машину"
             ),
         )
         .hint(say!("start both with `stend lab up`", "запустите обе командой `stend lab up`")));
@@ -196,7 +196,7 @@ pub fn does_not_start(why: &Say, console: &str) -> Box<Error> {
         say!("the machine of the lab did not start: {en}{told}", "машина лаборатории не запустилась: {ru}{shown}"),
     )
     .hint(say!(
-        "QEMU is needed (`apt-get install qemu-system-x86`), and memory for what the machine file asks",
+        "QEMU is needed (`apt-get install qemu-system-x86`), and as much memory as the machine file asks for",
         "нужны QEMU (`apt-get install qemu-system-x86`) и память, которую задаёт файл машины"
     ))
 }

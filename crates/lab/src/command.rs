@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use stend_sys::process::kill_group;
 use stend_wire::protocol::{read_frame, write_frame};
 
-/// Bytes of output that are told at a time.
+/// Bytes of output in one message.
 const PIECE: usize = 32 << 10;
 /// Output of a command that has ended may take this long to arrive; what it left running keeps the pipe open.
 const LATE_OUTPUT: Duration = Duration::from_millis(500);
 /// How often the end of a command is looked for.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What a guest is told.
+/// Requests to a guest.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToGuest {
     /// Execute this program with these arguments; whether it gets an input.
@@ -118,7 +118,7 @@ fn watch(child: &Mutex<Child>, to: &Arc<Mutex<impl Write + Send + 'static>>) {
     while since.elapsed() < LATE_OUTPUT && readers.iter().flatten().any(|reader| !reader.is_finished()) {
         std::thread::sleep(TICK);
     }
-    // Whoever asked may be gone.
+    // The caller may be gone.
     drop(tell(to, &FromGuest::Ended(status)));
 }
 

@@ -1,4 +1,4 @@
-//! The drives of a machine as QEMU is told of them: where they are plugged in, what limits them, what they say of themselves.
+//! The drives of a machine as options of QEMU: where they are plugged in, their limits and identities.
 //! Must not touch the world.
 
 use stend_spec::machine::{Drive, DriveKind, Machine};
@@ -90,7 +90,7 @@ fn name(drive: &Drive, path: u32) -> String {
     }
 }
 
-/// Serial numbers of all drives, each with what QEMU is told to plug it in, once for each path.
+/// Serial numbers of all drives, each with the QEMU order to plug it in, once for each path.
 pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
     let files = vec![Place::File(String::new()); machine.drives.len()];
     let devices = options(machine, &files, Plugging::Start).into_iter().filter(|(option, _)| *option == "device");

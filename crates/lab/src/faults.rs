@@ -12,9 +12,9 @@ use stend_spec::machine::{Drive, DriveKind, Machine};
 /// How long a guest may take to let a drive go. Behind a bridge of a NUMA node its slot waits 5 s for a second press of
 /// the button, and an emulated guest takes its time.
 const LET_GO: Duration = Duration::from_secs(60);
-/// Of a drive that answers nothing: one I/O per second is the least that a limit can be.
+/// For a drive that does not answer: one I/O per second is the lowest possible limit.
 const FROZEN: u32 = 1;
-/// What the guest is told of a failed I/O: `EIO`.
+/// The error that the guest gets for a failed I/O: `EIO`.
 const EIO: u32 = 5;
 
 /// Which I/Os fail.
@@ -156,7 +156,7 @@ fn cannot(serial: &str, kinds: &str) -> Box<Error> {
     Error::new(
         Kind::Usage,
         say!(
-            "the drive `{serial}` cannot do this: it is of a kind ({kinds}) that QEMU does not do it for",
+            "the drive `{serial}` does not support this: QEMU cannot do it for this kind ({kinds})",
             "с накопителем `{serial}` этого сделать нельзя: для этого вида ({kinds}) QEMU такого не умеет"
         ),
     )
@@ -245,7 +245,7 @@ mod tests {
             assert!(heard.is_empty() && error.kind == Kind::Usage && error.message.ru.contains(words), "{error}");
         }
         let (_, done) = told(0, &[], |faults| faults.warn("B2", 1));
-        assert!(done.unwrap_err().message.en.contains("cannot do this"));
+        assert!(done.unwrap_err().message.en.contains("does not support this"));
         let (qmp, actor) = actor(vec![json!({"error": {"desc": "node in use"}})]);
         let mut faults = Faults::of(&stend_spec::parse::machine(MACHINE, "m.yaml").unwrap(), qmp);
         let error = faults.warn("A1", 1).unwrap_err();

@@ -1,4 +1,4 @@
-//! The service of a guest that stays up: whoever comes to one of its ports gets a worker, or a command executed. One after
+//! The service of a guest that stays up: a client of one of its ports gets a worker, or a command executed. One after
 //! the other per port. Must not end before the machine does.
 
 use crate::command;

@@ -67,8 +67,8 @@ pub fn cache_directory() -> Result<PathBuf> {
         Error::new(
             Kind::Preflight,
             say!(
-                "neither XDG_CACHE_HOME nor HOME says where images are kept",
-                "ни XDG_CACHE_HOME, ни HOME не говорят, где хранить образы"
+                "neither XDG_CACHE_HOME nor HOME is set, so there is no directory for images",
+                "не заданы ни XDG_CACHE_HOME, ни HOME: негде хранить образы"
             ),
         )
     })
@@ -87,10 +87,10 @@ impl Image {
             say!("there is no image of the lab in `{shown}`", "в `{shown}` нет образа лаборатории"),
         );
         Err(match *further == Contents::default() {
-            true => error.hint(say!("`stend lab build` makes it", "его соберёт `stend lab build`")),
+            true => error.hint(say!("`stend lab build` builds it", "его соберёт `stend lab build`")),
             false => error.hint(say!(
-                "`stend lab build FILE` makes the one that the machine file asks for",
-                "образ, который нужен машине, соберёт `stend lab build ФАЙЛ`"
+                "`stend lab build FILE` builds the image for a machine file",
+                "образ для файла машины соберёт `stend lab build ФАЙЛ`"
             )),
         })
     }
@@ -120,7 +120,7 @@ pub fn build(cache: &Path, further: &Contents, offline: bool) -> Result<Built> {
     }
     let sections = if further.zfs { WITH_CONTRIB } else { MAIN };
     let packages = packages::fetch(&store, &wanted(further), sections, offline)?;
-    // What a killed build left is not built upon. Programs of the tree belong to whoever builds, and to nobody else.
+    // What a killed build left is not built upon. Programs of the tree belong to the user who builds, and to no other.
     let unfinished = cache.join("unfinished");
     let root = unfinished.join("root");
     remove_tree(&unfinished)?;

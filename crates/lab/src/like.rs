@@ -36,8 +36,8 @@ pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
     if drives.is_empty() {
         return Err(Error::new(Kind::Usage, say!("the inventory shows no drive", "в описи нет ни одного накопителя"))
             .hint(say!(
-                "loop devices, zram and what is built on drives are none",
-                "устройства loop, zram и то, что собрано из накопителей, не в счёт"
+                "loop devices, zram and layers over drives do not count",
+                "устройства loop, zram и слои над накопителями не считаются"
             )));
     }
     let biggest = drives.iter().map(|(drive, _)| drive.device.size.0).max().unwrap_or(0);

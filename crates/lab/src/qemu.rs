@@ -9,7 +9,7 @@ use stend_spec::machine::{Link, Machine};
 
 /// The emulator.
 pub const PROGRAM: &str = "qemu-system-x86_64";
-/// What the guest's kernel is told. It must not wait for a person, and a panic must end the machine (`-no-reboot`); its clock
+/// The command line of the guest's kernel. It must not wait for a person, and a panic must end the machine (`-no-reboot`); its clock
 /// comes from the emulator, and nobody attacks it, so that it need not slow itself down; nor does its cryptography need a
 /// test at every start.
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on \
@@ -36,7 +36,7 @@ pub enum Accelerator {
     },
 }
 
-/// The drive that a reset of the machine leaves, as QEMU is told to plug it in.
+/// The drive that a reset of the machine leaves, as an order to QEMU to plug it in.
 pub const KEEP: &str = "virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep";
 
 /// Paths by which QEMU reaches what a machine is made of.

@@ -80,7 +80,7 @@ fn cannot_serve(serial: &str, error: &io::Error) -> Box<Error> {
         ),
     )
     .hint(say!(
-        "`apt-get install {PROGRAM}`, or leave `latency` out of the machine file: one I/O in flight on several drives is then as fast as many",
+        "`apt-get install {PROGRAM}`, or leave `latency` out of the machine file: then one I/O in flight on several drives is as fast as many",
         "`apt-get install {PROGRAM}` или уберите `latency` из файла машины: тогда одна операция в очереди на нескольких накопителях выполняется как несколько"
     ))
 }

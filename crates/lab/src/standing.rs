@@ -28,7 +28,7 @@ use stend_wire::protocol::{read_frame, write_frame};
 const MACHINE: &str = "machine.yaml";
 /// In it the name of the stand that the machine is part of, if it is.
 const STAND: &str = "stand";
-/// Locked by whoever has the worker.
+/// Locked by the process that has the worker.
 const WORKER_LOCK: &str = "worker.lock";
 /// How long a guest that is up may take to answer at a port; another command may be using it.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
@@ -72,7 +72,7 @@ pub fn runtime_directory() -> Result<PathBuf> {
 fn not_waited_for(name: &str) -> Box<Error> {
     Error::new(
         Kind::Interrupted,
-        say!("interrupted; the machine `{name}` boots on", "прервано; машина `{name}` продолжает загружаться"),
+        say!("interrupted; the machine `{name}` continues to boot", "прервано; машина `{name}` продолжает загружаться"),
     )
 }
 
@@ -81,8 +81,8 @@ pub fn startable(name: &str, place: &Path) -> Result<()> {
     if Standing::named(name, place)?.process().is_none() {
         return Ok(());
     }
-    Err(Error::new(Kind::Preflight, say!("the machine `{name}` is up already", "машина `{name}` уже запущена"))
-        .hint(say!("`stend lab down {name}` ends it", "её завершит `stend lab down {name}`")))
+    Err(Error::new(Kind::Preflight, say!("the machine `{name}` is already running", "машина `{name}` уже запущена"))
+        .hint(say!("`stend lab down {name}` stops it", "её завершит `stend lab down {name}`")))
 }
 
 /// All machines that are up, by their names, the names of those that had died and are removed now, and why others of these
@@ -111,10 +111,12 @@ pub fn find(name: &str, place: &Path) -> Result<Standing> {
     if standing.process().is_some() {
         return Ok(standing);
     }
-    Err(Error::new(Kind::Preflight, say!("no machine `{name}` is up", "машина `{name}` не запущена")).hint(say!(
-        "`stend lab list` shows which are, `stend lab up FILE` starts one",
-        "запущенные покажет `stend lab list`, запускает `stend lab up ФАЙЛ`"
-    )))
+    Err(Error::new(Kind::Preflight, say!("the machine `{name}` is not running", "машина `{name}` не запущена")).hint(
+        say!(
+            "`stend lab list` shows running machines, `stend lab up FILE` starts one",
+            "запущенные покажет `stend lab list`, запускает `stend lab up ФАЙЛ`"
+        ),
+    ))
 }
 
 impl Standing {
@@ -128,14 +130,11 @@ impl Standing {
         }
         Err(Error::new(
             Kind::Usage,
-            say!(
-                "`{name}` cannot be the name of a machine that stays up",
-                "`{name}` не годится как имя запущенной машины"
-            ),
+            say!("`{name}` is not a valid name for a running machine", "`{name}` не годится как имя запущенной машины"),
         )
         .hint(say!(
-            "such a name has 1 to {NAME_MAX} letters (A to Z), digits, `-` and `_`",
-            "в таком имени от 1 до {NAME_MAX} латинских букв, цифр, `-` и `_`"
+            "use 1 to {NAME_MAX} letters (A to Z), digits, `-` and `_`",
+            "допустимо от 1 до {NAME_MAX} латинских букв, цифр, `-` и `_`"
         )))
     }
 
@@ -432,7 +431,7 @@ mod tests {
         assert!(error.kind == Kind::Preflight && error.hint.unwrap().ru.contains("stend lab list"));
         for name in ["../m", "", "a b", "-m", &"x".repeat(41)] {
             let error = find(name, place.path()).unwrap_err();
-            assert!(error.kind == Kind::Usage && error.message.en.contains("cannot be the name"), "{name}: {error}");
+            assert!(error.kind == Kind::Usage && error.message.en.contains("is not a valid name"), "{name}: {error}");
         }
     }
 

@@ -272,14 +272,14 @@ fn lost(error: &io::Error) -> Box<Error> {
 fn unrestored(error: &Error) -> Say {
     let Say { en, ru } = &error.message;
     say!(
-        "the saved guest was not restored and is removed, and the machine boots: {en}",
-        "сохранённую гостевую систему восстановить не удалось, она удалена, и машина загружается: {ru}"
+        "the saved guest could not be restored and was removed; the machine boots: {en}",
+        "сохранённую гостевую систему восстановить не удалось, она удалена; машина загружается: {ru}"
     )
 }
 
 fn unsaved(error: &io::Error) -> Say {
     say!(
-        "the guest is not saved, so that the next start of such a machine takes as long: {error}",
+        "the guest was not saved, so the next start of such a machine will take as long: {error}",
         "гостевая система не сохранена, и следующий запуск такой машины займёт столько же: {error}"
     )
 }
@@ -287,8 +287,8 @@ fn unsaved(error: &io::Error) -> Say {
 fn unplugged(error: &Error) -> Say {
     let Say { en, ru } = &error.message;
     say!(
-        "drives could not be plugged into the guest that had booted, and the machine boots anew with them: {en}",
-        "накопители не удалось подключить к загруженной гостевой системе, и машина загружается заново вместе с ними: {ru}"
+        "the drives could not be hot-plugged into the running guest; the machine boots again with them: {en}",
+        "накопители не удалось подключить к работающей гостевой системе; машина загружается заново вместе с ними: {ru}"
     )
 }
 
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn what_did_not_go_as_usual_is_told_with_what_becomes_of_the_machine() {
         let error = lost(&io::Error::other("it is damaged"));
-        assert!(unrestored(&error).en.ends_with("is removed, and the machine boots: it is damaged"));
+        assert!(unrestored(&error).en.ends_with("was removed; the machine boots: it is damaged"));
         assert!(
             unplugged(&error).ru.contains("загружается заново")
                 && unsaved(&io::Error::other("full")).en.ends_with("full")

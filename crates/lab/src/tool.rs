@@ -46,13 +46,13 @@ pub fn cannot(why: &Say) -> Box<Error> {
     let (en, ru) = (&why.en, &why.ru);
     Error::new(
         Kind::Preflight,
-        say!("cannot make the image of the guests: {en}", "не удаётся собрать образ гостевых систем: {ru}"),
+        say!("cannot build the guest image: {en}", "не удаётся собрать образ гостевых систем: {ru}"),
     )
     .hint(say!(
-        "it is made of packages of Debian 13 by `apt-get`, `dpkg-deb` and `tar`, which are in every Debian; the packages \
+        "`apt-get`, `dpkg-deb` and `tar` build it from packages of Debian 13; every Debian has these programs. Packages \
          come from the archive that this machine's apt uses, or from deb.debian.org",
-        "он собирается из пакетов Debian 13 программами `apt-get`, `dpkg-deb` и `tar`, которые есть в любом Debian; \
-         пакеты берутся из архива, который использует apt этой машины, или с deb.debian.org"
+        "его собирают из пакетов Debian 13 программы `apt-get`, `dpkg-deb` и `tar`, они есть в любом Debian. \
+         Пакеты берутся из архива, который использует apt этой машины, или с deb.debian.org"
     ))
 }
 

@@ -23,7 +23,7 @@ pub const EARLY: [&str; 4] = ["virtio_blk", "crc32c_generic", "erofs", "overlay"
 const TOGETHER: usize = 2;
 /// What no guest needs: texts for people, and drivers of devices that QEMU does not have or storage does not use.
 /// Rules of udev that start programs for every drive are left out, too: under emulation each start takes tenths of a second.
-/// What they would do (multipath, kpartx, bcache, LVM activation, hdparm) is done by whoever makes such a layer.
+/// What they would do (multipath, kpartx, bcache, LVM activation, hdparm) is done by the stand that makes such a layer.
 const LEFT_OUT: [&str; 41] = [
     "./usr/lib/udev/rules.d/55-scsi-sg3_id.rules",
     "./usr/lib/udev/rules.d/58-scsi-sg3_symlink.rules",
@@ -141,7 +141,7 @@ impl Tree {
         for (name, master, more) in [("etc/passwd", "passwd.master", USERS), ("etc/group", "group.master", GROUPS)] {
             fs::write(at(name), fs::read_to_string(at("usr/share/base-passwd").join(master))? + more)?;
         }
-        // Volumes are activated by whoever made them, not by what udev would tell systemd.
+        // Stands activate their volumes; udev and systemd do not.
         let lvm = at("etc/lvm/lvm.conf");
         if let Ok(text) = fs::read_to_string(&lvm) {
             fs::write(&lvm, text.replace("# event_activation = 1", "event_activation = 0"))?;
@@ -158,7 +158,7 @@ impl Tree {
     /// Packs the tree as an image of a file system that is only read.
     pub fn pack(&self, image: &Path) -> Result<()> {
         let mut pack = self.own("usr/bin/mkfs.erofs")?;
-        // The larger pieces save a tenth of the size. All files are of root, and of no time, whoever unpacked them and when.
+        // The larger pieces save a tenth of the size. All files belong to root and have no time, independent of user and time of unpacking.
         run(pack.args(["--quiet", "-zlz4", "-C65536", "--all-root", "-T0"]).arg(image).arg(&self.root)).map(drop)
     }
 

@@ -17,7 +17,7 @@ pub const TOOLS: &str = "zfsutils-linux";
 /// How they are built.
 pub const BUILD: &str = include_str!("guest/zfs.sh");
 /// What that takes: the source, headers of the kernel, a compiler, and the programs that scripts of theirs use, which are in
-/// every Debian and so in nobody's dependencies.
+/// every Debian and so in no dependencies.
 const WANTED: [&str; 25] = [
     "zfs-dkms",
     "linux-headers-amd64",
@@ -49,7 +49,7 @@ const WANTED: [&str; 25] = [
 const LINKS: [(&str, &str); 3] =
     [("usr/bin/awk", "gawk"), ("usr/bin/cc", "gcc"), ("usr/bin/which", "which.debianutils")];
 /// The kernel's devices and processes are seen in the tree by what runs there, and by nobody else: what is mounted goes with the
-/// process, so that removing the tree cannot reach them. Rights are those of whoever builds.
+/// process, so that removing the tree cannot reach them. Rights are those of the user who builds.
 const ENTER: &str =
     "mount --rbind /dev \"$1/dev\" && mount --rbind /proc \"$1/proc\" && exec chroot \"$1\" /bin/sh /build.sh \"$2\"";
 
@@ -69,7 +69,9 @@ pub fn modules(cache: &Path, store: &Path, place: &Path, release: &str, offline:
     let mut modules: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     modules.sort();
     match modules.is_empty() {
-        true => Err(cannot(&say!("the source of ZFS makes no modules", "из исходного кода ZFS не вышло модулей"))),
+        true => {
+            Err(cannot(&say!("building the source of ZFS gave no modules", "из исходного кода ZFS не вышло модулей")))
+        }
         false => Ok(modules),
     }
 }
@@ -102,10 +104,10 @@ fn build(packages: &[Package], place: &Path, release: &str) -> Result<()> {
     die_with_parent(build.arg(place).arg(release));
     run(&mut build).map(drop).map_err(|mut error| {
         error.hint = Some(say!(
-            "modules of ZFS are built in a namespace of their own (`unshare --user`), which this machine may forbid; \
-             a machine file without `zfs` needs none",
-            "модули ZFS собираются в отдельном пространстве имён (`unshare --user`), а здесь это может быть запрещено; \
-             файлу машины без `zfs` они не нужны"
+            "ZFS modules are built in a user namespace (`unshare --user`), which this machine may forbid; \
+             a machine file without `zfs` does not need them",
+            "модули ZFS собираются в пространстве имён пользователя (`unshare --user`), а здесь оно может быть запрещено; \
+             файлу машины без `zfs` модули не нужны"
         ));
         error
     })

@@ -172,7 +172,7 @@ impl Progress {
         self.arrival.store(next, Ordering::Relaxed);
     }
 
-    /// Takes the next arrival if `wanted` says so of the time when it is due; with others doing the same. When it is due,
+    /// Takes the next arrival if `wanted` accepts its due time; other threads do the same. When it is due,
     /// and which of the job's I/Os it is.
     #[inline]
     pub fn take(&self, arrivals: &Arrivals, wanted: impl Fn(u64) -> bool) -> Option<(Nanos, u64)> {

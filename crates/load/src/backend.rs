@@ -61,7 +61,7 @@ impl Lane {
 /// room for as many requests, else psync. A trial that waits for syncs inside a call takes psync at once, with one thread
 /// per I/O in flight, so that the experiment is the same: io_uring and AIO never sync inline but hand each sync to a
 /// kernel worker thread, and the hand-over would be measured as the target's. Direct writes with `dsync` or `o_dsync` do
-/// not wait so and take io_uring. The same as for syncs goes for discards and zeroes, and for every I/O on a target that cannot
+/// not wait so and take io_uring. The same applies to discards and zeroes, and for every I/O on a target that cannot
 /// begin one without blocking, all up to 64 I/Os in flight. The discards of a block device, which io_uring and AIO do not
 /// know at all, and `sync_file_range` take psync at any depth.
 /// A way that was named and does not work is an error of kind `Preflight`.
@@ -151,8 +151,8 @@ fn no_batches(why: &str) -> Box<Error> {
     Error::new(
         Kind::Preflight,
         say!(
-            "`batch` needs io_uring or libaio, and neither can be had for this case{reason}",
-            "для `batch` нужен io_uring или libaio, а в этом случае нет ни того, ни другого{reason}"
+            "`batch` needs io_uring or libaio, but neither is available for this case{reason}",
+            "для `batch` нужен io_uring или libaio, а для этого случая недоступны оба{reason}"
         ),
     )
     .hint(say!("leave out `batch`", "уберите `batch`"))
@@ -187,7 +187,7 @@ fn no_discards() -> Box<Error> {
             "в io_uring нет запроса для освобождений на блочном устройстве"
         ),
     )
-    .hint(say!("ask for `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
+    .hint(say!("set `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
 }
 
 fn choose(trial: &Trial, target: Nature) -> Choice {
@@ -227,11 +227,11 @@ pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
         Some(cure) => {
             let command = cure.command(true);
             say!(
-                "`{command}` cures it; or ask for `backend: auto` or `backend: psync`",
+                "fix it with `{command}`; or set `backend: auto` or `backend: psync`",
                 "поможет `{command}`; или укажите `backend: auto` либо `backend: psync`"
             )
         }
-        None => say!("ask for `backend: auto` or `backend: psync`", "укажите `backend: auto` либо `backend: psync`"),
+        None => say!("set `backend: auto` or `backend: psync`", "укажите `backend: auto` либо `backend: psync`"),
     };
     Error::new(Kind::Preflight, message).hint(hint)
 }
@@ -316,7 +316,7 @@ mod tests {
     fn commands_are_never_chosen_only_named_and_what_takes_none_is_refused() {
         let file = IoFile::create_scratch(Path::new("/var/tmp"), 1 << 20, true).unwrap();
         let error = choose_backend(&trial(Backend::NvmePassthrough, 1, Sync::None), &file).unwrap_err();
-        assert!(error.kind == Kind::Preflight && error.message.en.contains("no NVMe namespace"), "{error}");
+        assert!(error.kind == Kind::Preflight && error.message.en.contains("not an NVMe namespace"), "{error}");
         assert!(error.message.ru.contains("не пространство имён NVMe"), "{error}");
         let of = |len| fits_a_command(&trial(Backend::NvmePassthrough, 1, Sync::None), len);
         assert!(of(4096).is_ok());

@@ -71,7 +71,7 @@ pub(crate) struct Ended {
     pub ended: Nanos,
 }
 
-/// A child that was started. Whoever lets it go without [`end`](Self::end) leaves it to the end of our thread.
+/// A child that was started. Dropped without [`end`](Self::end), it lives until the end of our thread.
 #[derive(Debug)]
 pub(crate) struct Started {
     child: Child,
@@ -157,7 +157,7 @@ impl Started {
     }
 }
 
-/// Carries out `order` in a process group of its own for at most `limit`, until `stopped` says so or it has printed too
+/// Carries out `order` in a process group of its own for at most `limit`, until `stopped` is true or it has printed too
 /// much. It is asked first (SIGINT), and killed if that does not help.
 pub(crate) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
     let mut started = start(order)?;

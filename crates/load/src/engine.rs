@@ -3,13 +3,13 @@
 
 use crate::backend::Lane;
 use crate::collector::{Collector, JobSum};
-use crate::crew::{Crew, Member, died, stopped_before_start};
 use crate::io_log::{Keeper, Missed};
 use crate::layout::Job;
 use crate::message::Message;
 use crate::offered::{self, Offered};
 use crate::shared::Times;
 use crate::task::{Sinks, Task};
+use crate::threads::{LoadThreads, Member, died, stopped_before_start};
 use crate::{Control, INTERVAL};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
@@ -50,7 +50,7 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
 
 /// Runs the task.
 pub(crate) fn run_logged(task: &Task, control: &Control, mut sinks: Sinks) -> Result<TrialOutcome> {
-    let crew = Crew::muster(task, control)?;
+    let crew = LoadThreads::muster(task, control)?;
     if control.stopped() {
         return Err(stopped_before_start());
     }
@@ -86,7 +86,7 @@ pub(crate) fn run_logged(task: &Task, control: &Control, mut sinks: Sinks) -> Re
 /// The state of the loop.
 struct Watch<'a> {
     task: &'a Task<'a>,
-    crew: Crew,
+    crew: LoadThreads,
     times: Times,
     offered: Offered,
     collector: Collector<'a>,

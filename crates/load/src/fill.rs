@@ -142,7 +142,7 @@ fn judge(outcome: &TrialOutcome, stalled: bool) -> Result<()> {
             Kind::TargetIo,
             say!(
                 "the target stopped answering while it was filled: no write completed for {seconds} s",
-                "цель перестала отвечать во время заполнения: за {seconds} с не завершилось ни одной записи"
+                "объект перестал отвечать во время заполнения: за {seconds} с не завершилось ни одной записи"
             ),
         ));
     }
@@ -159,7 +159,7 @@ fn failed(error: &IoErrors) -> Box<Error> {
         match error.errno {
             0 => say!(
                 "filling failed{en}: the target took only part of a write",
-                "ошибка заполнения{ru}: цель приняла запись лишь частично"
+                "ошибка заполнения{ru}: объект принял запись лишь частично"
             ),
             errno => {
                 let reason = std::io::Error::from_raw_os_error(errno);
@@ -184,7 +184,7 @@ fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(e)) => {
                 return refused(say!(
-                    "what was filled could not be made durable (fdatasync): {e}",
+                    "cannot make the fill durable (fdatasync): {e}",
                     "не удалось сохранить заполненное (fdatasync): {e}"
                 ));
             }
@@ -192,7 +192,7 @@ fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
             Err(_) => {
                 return refused(say!(
                     "the target did not make the fill durable in time (fdatasync)",
-                    "цель не сохранила заполненное за отведённое время (fdatasync)"
+                    "объект не сохранил заполненное за отведённое время (fdatasync)"
                 ));
             }
         }

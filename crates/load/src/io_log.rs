@@ -1,4 +1,4 @@
-//! The log of every I/O on its way from the load threads to whoever keeps it: a few chunks of memory per thread, which
+//! The log of every I/O on its way from the load threads to the recorder: a few chunks of memory per thread, which
 //! travel full to the collector and empty back. Must not wait, allocate or lock on a load thread.
 
 pub(crate) mod chunk;

@@ -1,5 +1,5 @@
 //! Cuts the region of a trial into one area per job. Must not let areas overlap, so that each block has one writer, but where
-//! the suite says so: streams that name overlapping regions, and jobs of a stream with a shared pattern.
+//! the suite asks for it: streams that name overlapping regions, and jobs of a stream with a shared pattern.
 
 use crate::area::Area;
 use crate::course::Course;
@@ -125,11 +125,11 @@ fn too_small(region: Region, count: u64, largest: u64) -> Box<Error> {
     let ((region, block), (region_ru, block_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
     let message = Say {
         en: format!("a region of {region} is too small for {count} jobs with blocks of up to {block}"),
-        ru: format!("область в {region_ru} мала для заданий числом {count} с блоками до {block_ru}"),
+        ru: format!("область в {region_ru} слишком мала: заданий {count}, блоки до {block_ru}"),
     };
     Error::new(Kind::Preflight, message).hint(stend_base::say!(
         "use a larger target, fewer jobs or smaller blocks",
-        "возьмите цель больше, заданий меньше или блоки мельче"
+        "возьмите объект больше, заданий меньше или блоки мельче"
     ))
 }
 

@@ -16,7 +16,6 @@ mod child;
 mod collector;
 mod control;
 mod course;
-mod crew;
 mod engine;
 mod fill;
 mod fio;
@@ -46,6 +45,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod think;
+mod threads;
 mod trial;
 mod verify;
 mod zeros;

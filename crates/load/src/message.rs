@@ -43,7 +43,7 @@ pub(crate) struct Finished {
 /// How late the I/Os of an open loop began.
 #[derive(Debug)]
 pub(crate) struct Lateness {
-    /// After they were due, whoever's fault it was.
+    /// Delay after they were due, for any reason.
     pub all: Histogram,
     /// After they were due and there was a place for them: by fault of the thread alone.
     pub own: Histogram,

@@ -2,9 +2,9 @@
 //! them hang, and what never began.
 
 use crate::arrivals::Arrivals;
-use crate::crew::Crew;
 use crate::layout::Job;
 use crate::sequence::Sequence;
+use crate::threads::LoadThreads;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
@@ -74,7 +74,7 @@ impl Sums {
 /// at `now` go by the time when it was due.
 pub(crate) fn totals(
     jobs: &[Job],
-    (crew, offered): (&Crew, &Offered),
+    (crew, offered): (&LoadThreads, &Offered),
     load_start: u64,
     (window_end, now): (u64, u64),
 ) -> Vec<OpenTotals> {

@@ -71,12 +71,12 @@ fn purge(file: &IoFile, region: Region, control: &Control, progress: &mut dyn Fn
 fn failed(error: &std::io::Error, at: u64) -> Box<Error> {
     if error.kind() == std::io::ErrorKind::Unsupported {
         let message = say!(
-            "the target can be purged in no way: it takes neither discards nor writes of zeroes",
+            "the target cannot be purged: it takes neither discards nor writes of zeroes",
             "объект нельзя очистить: он не принимает ни освобождения блоков, ни записи нулей"
         );
         return Error::new(Kind::Preflight, message).hint(say!(
-            "leave `purge` out of `precondition`; the result then says that the target was not purged",
-            "уберите `purge` из `precondition`; тогда в результате будет сказано, что очистки не было"
+            "leave `purge` out of `precondition`; the result will show that the target was not purged",
+            "уберите `purge` из `precondition`; в результате будет отмечено, что очистки не было"
         ));
     }
     Error::new(Kind::TargetIo, say!("purging failed at byte {at}: {error}", "ошибка очистки со смещения {at}: {error}"))

@@ -12,7 +12,7 @@ pub(crate) fn share(file: &IoFile) -> Result<Arc<IoFile>> {
     let copy = file.try_clone().map_err(|e| {
         Error::new(
             Kind::Preflight,
-            say!("cannot duplicate the target's descriptor: {e}", "не удаётся дублировать дескриптор цели: {e}"),
+            say!("cannot duplicate the target's descriptor: {e}", "не удаётся дублировать дескриптор объекта: {e}"),
         )
     })?;
     Ok(Arc::new(copy))
@@ -35,7 +35,7 @@ impl Target {
             true => Some(Arc::new(file.open_dsync().map_err(|e| {
                 Error::new(
                     Kind::Preflight,
-                    say!("cannot open the target with O_DSYNC: {e}", "не удаётся открыть цель с O_DSYNC: {e}"),
+                    say!("cannot open the target with O_DSYNC: {e}", "не удаётся открыть объект с O_DSYNC: {e}"),
                 )
             })?)),
             false => None,
@@ -72,8 +72,8 @@ pub(crate) fn own_file(file: &IoFile, job: &Job) -> Result<IoFile> {
             "не удаётся создать рядом с тестовым файлом безымянный файл (O_TMPFILE), в который дописывает задание: {e}"
         );
         Error::new(Kind::Preflight, message).hint(say!(
-            "name a directory of a file system that has them (ext4, XFS, Btrfs, tmpfs, ZFS; not NFS)",
-            "укажите каталог файловой системы, где они есть (ext4, XFS, Btrfs, tmpfs, ZFS; не NFS)"
+            "name a directory on a file system that supports this (ext4, XFS, Btrfs, tmpfs, ZFS; not NFS)",
+            "укажите каталог на файловой системе, которая это умеет (ext4, XFS, Btrfs, tmpfs, ZFS; не NFS)"
         ))
     })
 }

@@ -2,7 +2,6 @@
 
 use crate::Control;
 use crate::backend::{Choice, Lane, choose_backend};
-use crate::crew;
 use crate::engine;
 use crate::io_log;
 use crate::layout::{self, Job};
@@ -12,6 +11,7 @@ use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
 use crate::target::{Target, own_file};
 use crate::task::{Sinks, Task};
+use crate::threads;
 use crate::verify;
 use crate::verify::ledger::{self, Keeper, LedgerIn};
 use crate::verify::marks::Marks;
@@ -68,7 +68,7 @@ pub fn run_trial_of(
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial, &jobs)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
-    let cpus = crew::places(&jobs, |job| crew::threads_of(job, choice.lane), file);
+    let cpus = threads::places(&jobs, |job| threads::threads_of(job, choice.lane), file);
     let prober = Prober::start(trial, file, &cpus)?;
     let ran = engine::run_logged(&task, control, sinks);
     // A ledger that fails stops the load, so its reason comes first.
@@ -112,7 +112,7 @@ fn check_beside(trial: &Trial, file: &IoFile) -> Result<()> {
     let told = |s: &stend_spec::workload::Stream| s.replay.is_none() && s.sizes().count() <= SIZES_MAX;
     if trial.io_log.is_some() && !(reach <= OFFSET_LIMIT.0 && trial.streams.iter().all(told)) {
         return defect(say!(
-            "a trial with a log of every I/O has I/Os that its records cannot tell",
+            "a trial with a log of every I/O has I/Os that do not fit its records",
             "в испытании с журналом операций есть такие, которые его записи не вмещают"
         ));
     }
@@ -136,13 +136,13 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     if trial.writes() && !file.is_writable() {
         return defect(say!(
             "a trial that writes was given a target that is open for reading only",
-            "испытанию с записью передана цель, открытая только на чтение"
+            "испытанию с записью передан объект, открытый только на чтение"
         ));
     }
     if trial.direct != file.is_direct() {
         return defect(say!(
             "the trial and the open target disagree about direct I/O",
-            "испытание и открытая цель расходятся в том, прямой ли ввод-вывод"
+            "у испытания и открытого объекта разный режим прямого ввода-вывода"
         ));
     }
     if trial.backend == Backend::Libaio && !trial.direct {
@@ -162,7 +162,7 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     if ranges && (trial.direct || by_ring) {
         return defect(say!(
             "a trial with sync_file_range must be buffered and made by plain calls",
-            "испытание с sync_file_range должно идти через кэш страниц и обычными вызовами"
+            "испытание с sync_file_range должно идти через страничный кэш и обычными вызовами"
         ));
     }
     let sane = |s: &stend_spec::workload::Stream| {
@@ -238,7 +238,7 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()
     }
     let threads_of = |job: &Job| if lane == Lane::Psync { u64::from(job.spec.queue_depth) } else { 1 };
     let of = |job: &Job| {
-        let (threads, buffers) = (threads_of(job), buffers(job, threads_of(job), crew::pages_of(trial)));
+        let (threads, buffers) = (threads_of(job), buffers(job, threads_of(job), threads::pages_of(trial)));
         let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
         let recorded = threads * memory_per_thread(job.spec.is_open(), kinds(&job.spec));
         buffers.saturating_add(recorded + verify::memory(job) + course)

@@ -61,14 +61,14 @@ fn read_block(file: &IoFile, memory: &mut [u8], offset: u64) -> Result<()> {
             Ok(len) => {
                 return failed(say!(
                     "reading {BLOCK} bytes at byte {offset} of the target gave only {len}",
-                    "чтение {BLOCK} байт со смещения {offset} цели дало только {len}"
+                    "чтение {BLOCK} байт со смещения {offset} объекта дало только {len}"
                 ));
             }
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             Err(e) => {
                 return failed(say!(
                     "reading at byte {offset} of the target failed: {e}",
-                    "ошибка чтения цели со смещения {offset}: {e}"
+                    "ошибка чтения объекта со смещения {offset}: {e}"
                 ));
             }
         }

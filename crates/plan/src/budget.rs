@@ -36,7 +36,7 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
     Ok(())
 }
 
-/// So many seconds, rounded up to what [`format::duration`] shows of them, so that whoever types it has enough.
+/// So many seconds, rounded up to what [`format::duration`] shows of them, so that the typed value is enough.
 fn enough(seconds: f64) -> Nanos {
     let whole = seconds.ceil() as u64;
     Nanos::secs(if whole < 3600 { whole } else { whole.next_multiple_of(60) })

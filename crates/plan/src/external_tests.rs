@@ -62,8 +62,8 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         refused("io_log: {size: 1MiB}", reads),
     ];
     expect![[r#"
-        case `a`: `backend: none` contradicts `engine: fio`: it measures what Stend's own engine costs
-        case `a`: `pages: huge` contradicts `engine: fio`: fio takes huge pages that an administrator has reserved (`vm.nr_hugepages`), and Stend reserves none
+        case `a`: `backend: none` contradicts `engine: fio`: it measures the cost of Stend's own engine
+        case `a`: `pages: huge` contradicts `engine: fio`: fio needs reserved huge pages (`vm.nr_hugepages`), and Stend reserves none
         case `a`: `backend: psync` contradicts `engine: fio`: a job of fio then has one I/O in flight, and a `queue_depth` above 1 was asked for
         case `a`: `jobs` contradicts `engine: fio`: 257 jobs were asked for, and Stend gives fio at most 256
         case `a`: `discard` contradicts `engine: fio`: there is nothing in fio that means the same
@@ -84,10 +84,10 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         case `a`: `verify` contradicts `engine: fio`: marks of fio tell less than Stend's, which cannot read them
         case `a`: `think` contradicts `engine: fio`: in fio a whole job rests, not each place in flight
         case `a`: `batch: stamps` contradicts `engine: fio`: fio reads the clock as it does
-        case `a`: `numa` contradicts `engine: fio`: fio does not tell where its buffers lie
-        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so
-        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so
-        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so
+        case `a`: `numa` contradicts `engine: fio`: fio does not report where its buffers are
+        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate does not divide evenly
+        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate does not divide evenly
+        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate does not divide evenly
         case `a`: `rate` contradicts `engine: fio`: fio keeps one rate
         case `a`: `rate: {search}` contradicts `engine: fio`: a search decides by latencies that count from when an I/O was due, and fio has none
         case `a`: `io_log` contradicts `engine: fio`: fio keeps logs of its own, in milliseconds and in files beside the run file

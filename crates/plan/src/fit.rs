@@ -133,12 +133,12 @@ pub fn spans(trial: &Trial, of: impl Fn(&Stream) -> bool) -> Vec<Range<u64>> {
 /// What cannot be done to a device that keeps nothing.
 fn nowhere(trial: &Trial, device: NullDevice) -> Option<Say> {
     if trial.streams.iter().any(|stream| stream.mix.erases()) {
-        return Some(say!("nothing can be discarded or zeroed there", "освобождать и обнулять там нечего"));
+        return Some(say!("it supports neither discards nor zeroes", "освобождать и обнулять там нечего"));
     }
     if device == NullDevice::Null && trial.streams.iter().any(|stream| stream.mix.reads()) {
         return Some(say!(
-            "there is nothing to read in `/dev/null`; `/dev/zero` can be read",
-            "в `/dev/null` нечего читать; читать можно `/dev/zero`"
+            "`/dev/null` has no data to read; use `/dev/zero`",
+            "в `/dev/null` нет данных для чтения; возьмите `/dev/zero`"
         ));
     }
     (trial.direct && trial.backend != Backend::Null).then(|| {
@@ -199,11 +199,11 @@ fn ends_behind(region: Region, range: Region, parts: u32) -> Say {
     let ((end, all), (end_ru, all_ru)) = (told(Lang::En), told(Lang::Ru));
     match parts {
         0 | 1 => say!(
-            "the region of a stream ends at {end}, behind the range of {all}",
+            "the region of a stream ends at {end}, beyond the range of {all}",
             "область потока кончается на {end_ru}, за пределами общей области в {all_ru}"
         ),
         _ => say!(
-            "the region of a stream ends at {end}, behind the range of {all} of each target",
+            "the region of a stream ends at {end}, beyond the range of {all} of each target",
             "область потока кончается на {end_ru}, за пределами области в {all_ru} на каждом объекте"
         ),
     }
@@ -316,8 +316,12 @@ mod tests {
         let (reads, writes) =
             (trial(vec![stream(Op::Read, Bytes::kib(4))]), trial(vec![stream(Op::Write, Bytes::kib(4))]));
         assert_eq!((reason(&reads, &zero), reason(&writes, &zero), reason(&writes, &null)), (None, None, None));
-        assert!(reason(&reads, &null).unwrap().contains("nothing to read"));
-        assert!(reason(&trial(vec![stream(Op::Discard, Bytes::kib(4))]), &null).unwrap().contains("discarded"));
+        assert!(reason(&reads, &null).unwrap().contains("no data to read"));
+        assert!(
+            reason(&trial(vec![stream(Op::Discard, Bytes::kib(4))]), &null)
+                .unwrap()
+                .contains("neither discards nor zeroes")
+        );
         let direct = Trial { direct: true, ..writes };
         assert!(reason(&direct, &null).unwrap().contains("`direct: false`"));
         assert_eq!(reason(&Trial { backend: Backend::Null, ..direct }, &null), None, "no I/O is made");

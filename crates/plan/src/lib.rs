@@ -12,6 +12,7 @@ mod external_tests;
 pub mod fit;
 #[cfg(test)]
 mod fixture;
+mod imported;
 mod label;
 pub mod ladder;
 pub mod order;
@@ -23,7 +24,6 @@ mod steady;
 #[cfg(test)]
 mod suite_tests;
 mod target;
-mod told;
 
 pub use crate::decision::{Decision, Outcome, StopReason};
 use crate::fit::{nothing_to_run, why_not};
@@ -117,7 +117,7 @@ impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
         if !inputs.suite.told.is_empty() {
-            return told::plan(inputs);
+            return imported::plan(inputs);
         }
         let range = range(inputs)?;
         let (region, pieces) = (range.region, &range.pieces);

@@ -26,7 +26,7 @@ pub(crate) fn must_be_possible(case: &SuiteCase, streams: &[Stream], targets: u3
     let most = JOBS.most;
     if let Some(jobs) = streams.iter().map(|stream| stream.jobs).find(|jobs| *jobs > most) {
         return refuse(say!(
-            "case `{name}` has {jobs} jobs on {targets} targets, and {most} is the most",
+            "case `{name}` has {jobs} jobs on {targets} targets; the limit is {most}",
             "в случае `{name}` заданий {jobs} на {targets} объектах, а предел — {most}"
         ));
     }
@@ -118,7 +118,7 @@ mod tests {
     fn a_region_of_each_target_ends_with_the_target_and_needs_a_block_for_each_job() {
         let not_run = |keys: &str| plan(&format!("{{{READS}, {keys}}}")).unwrap_err().message.en;
         let behind = not_run("jobs: {per_target: 1}, region: {start: 60MiB, size: 8MiB}");
-        assert!(behind.contains("ends at 68 MiB, behind the range of 64 MiB of each target"), "{behind}");
+        assert!(behind.contains("ends at 68 MiB, beyond the range of 64 MiB of each target"), "{behind}");
         let small = not_run("jobs: {per_target: 4}, region: {start: 0%, size: 8KiB}");
         assert!(small.contains("smaller than one block per job"), "{small}");
         let all = trial(&format!("{{{READS}, jobs: 3, region: {{start: 0%, size: 80%}}}}"));

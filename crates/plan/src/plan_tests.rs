@@ -308,7 +308,7 @@ fn a_region_is_a_part_of_the_range_and_one_that_does_not_fit_says_so() {
     assert_eq!(with("{start: 512B, size: 1MiB}", 1).1.as_deref(), Some(small), "no block lies wholly inside");
     assert_eq!(
         with("{start: 90MiB, size: 11MiB}", 1).1.as_deref(),
-        Some("the region of a stream ends at 101 MiB, behind the range of 100 MiB")
+        Some("the region of a stream ends at 101 MiB, beyond the range of 100 MiB")
     );
 }
 

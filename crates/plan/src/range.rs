@@ -92,8 +92,8 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
     let Some(room) = target.room else {
         if inputs.suite.files.is_some() {
             let message = say!(
-                "the suite asks for several files, and those are made in a directory",
-                "набор требует нескольких файлов, а они создаются в каталоге"
+                "the suite asks for several files, which need a directory",
+                "набору нужно несколько файлов, а для них нужен каталог"
             );
             let hint = say!("name a directory with `--on`", "укажите каталог в `--on`");
             return Err(Error::new(Kind::Usage, message).hint(hint));
@@ -192,7 +192,7 @@ mod tests {
         assert!(odd.message.en.contains("blocks of 8 KiB do not divide the files of 12 KiB"), "{odd}");
         let text = "suite: x\nfiles: {count: 2}\ncases:\n  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n";
         let device = Plan::new(&fixture::inputs(stend_spec::parse::suite(text, "s.yaml").unwrap())).unwrap_err();
-        assert!(device.kind == Kind::Usage && device.message.en.contains("in a directory"), "{device}");
+        assert!(device.kind == Kind::Usage && device.message.en.contains("need a directory"), "{device}");
     }
 
     #[test]

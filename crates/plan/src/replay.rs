@@ -169,7 +169,7 @@ fn beyond(facts: &TraceFacts, range: Bytes) -> Say {
     let ((end, len), (end_ru, len_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
     Say {
         en: format!(
-            "{file}:{line}: the trace reaches to {end}, the range is {len}; take a larger target or `fill`, or say `beyond: wrap` or `beyond: scale`"
+            "{file}:{line}: the trace reaches to {end}, the range is {len}; take a larger target or `fill`, or set `beyond: wrap` or `beyond: scale`"
         ),
         ru: format!(
             "{file}:{line}: трасса доходит до {end_ru}, область — {len_ru}; возьмите объект или `fill` больше либо укажите `beyond: wrap` или `beyond: scale`"

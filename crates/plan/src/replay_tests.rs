@@ -92,7 +92,7 @@ fn what_does_not_fit_its_target_is_not_run_and_says_where_and_what_to_do() {
         "",
         small,
         expect![
-            "no case of the suite can run: a.iolog:1012: the trace reaches to 8 MiB, the range is 4 MiB; take a larger target or `fill`, or say `beyond: wrap` or `beyond: scale`"
+            "no case of the suite can run: a.iolog:1012: the trace reaches to 8 MiB, the range is 4 MiB; take a larger target or `fill`, or set `beyond: wrap` or `beyond: scale`"
         ],
     );
     let mut wrapped = inputs(&text(), suite(", beyond: wrap", ""), Bytes::gib(1), true);

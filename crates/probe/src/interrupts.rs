@@ -11,7 +11,7 @@ const DEPTH_MAX: usize = 32;
 /// Most lines of devices that are kept: an NVMe drive has one per CPU.
 const LINES_MAX: usize = 1024;
 
-/// How the interrupt lines of the target's devices are told from others.
+/// How to recognise the interrupt lines of the target's devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Owned {
     /// Their numbers: of the controllers that the devices hang on.

@@ -358,8 +358,8 @@ impl Refusal {
                 say!("is held by the block device `{device}`", "удерживается блочным устройством `{device}`")
             }
             Refusal::HeldBy { pid: 0, .. } => say!(
-                "is held exclusively by a program or driver that cannot be seen from here",
-                "удерживается монопольно программой или драйвером, которых отсюда не видно"
+                "is held exclusively by a program or driver that Stend cannot see",
+                "удерживается монопольно программой или драйвером, которых Stend не видит"
             ),
             Refusal::HeldBy { pid, name } => {
                 say!("is held open by process {pid} ({name})", "открыт процессом {pid} ({name})")
@@ -377,22 +377,22 @@ impl Refusal {
             ),
             Refusal::DuplicateIdentity { other } => {
                 say!(
-                    "has the same identity as `{other}`; of several paths to one drive, name the multipath device over them",
-                    "имеет ту же идентичность, что и `{other}`; если это пути к одному накопителю, укажите устройство multipath над ними"
+                    "has the same identity as `{other}`; if these are paths to one drive, name the multipath device over them",
+                    "имеет тот же идентификатор, что и `{other}`; если это пути к одному накопителю, укажите устройство multipath над ними"
                 )
             }
             Refusal::ReadOnly => say!("is read-only", "доступен только для чтения"),
             Refusal::Unreadable { why } => {
-                say!("cannot be read to see what is on it ({why})", "не читается, и неизвестно, что на нём ({why})")
+                say!("cannot be read to check its contents ({why})", "не читается, и неизвестно, что на нём ({why})")
             }
             Refusal::UnreadableAt { offset, why } => say!(
-                "cannot be read at byte {offset} to see what is on it ({why})",
+                "cannot be read at byte {offset} to check its contents ({why})",
                 "не читается со смещения {offset}, и неизвестно, что на нём ({why})"
             ),
             Refusal::NoIdentity => {
                 say!(
                     "has no stable identity that could be confirmed",
-                    "не имеет устойчивой идентичности, которую можно подтвердить"
+                    "не имеет постоянного идентификатора, который можно подтвердить"
                 )
             }
             Refusal::InUseByRun { pid, run } => {
@@ -402,10 +402,10 @@ impl Refusal {
                 )
             }
             Refusal::Exported { name } => {
-                say!("is handed out to other hosts as `{name}`", "отдаётся другим машинам под именем `{name}`")
+                say!("is exported to other hosts as `{name}`", "экспортируется другим машинам под именем `{name}`")
             }
             Refusal::MountInLeftover { at } => say!(
-                "holds what a dead run left, and something is mounted in that, at `{at}`",
+                "holds remains of a dead run, with something mounted inside, at `{at}`",
                 "содержит остаток прерванного прогона, внутри которого что-то смонтировано: `{at}`"
             ),
         }

@@ -44,7 +44,7 @@ pub(crate) fn origin(found: &DensityFinding) -> Say {
     let (objective, groups) = (found.objective(), found.groups);
     Say::both(|lang| {
         let groups = match (groups, lang) {
-            (None, Lang::En) => "Instances had no limits.".to_string(),
+            (None, Lang::En) => "Instances had no resource limits.".to_string(),
             (None, Lang::Ru) => "Экземпляры ничем не ограничены.".to_string(),
             (Some(version), Lang::En) => format!("Limits were held by control groups of version {version}."),
             (Some(version), Lang::Ru) => format!("Пределы держали контрольные группы версии {version}."),
@@ -52,10 +52,10 @@ pub(crate) fn origin(found: &DensityFinding) -> Say {
         let (objective, latency) = (objective.get(lang), latency.get(lang));
         match lang {
             Lang::En => format!(
-                "N: instances; held: trials in which all of them held; within: least part of them that did; p: least and most of a window, as printed. Objective: {objective}. Latency as printed by {latency}. {groups} {versions}"
+                "N: instances; held: trials in which all of them held; within: least part of them that did; p: least and most of a window, as printed. Objective: {objective}. Latency as the client prints it: {latency}. {groups} {versions}"
             ),
             Lang::Ru => format!(
-                "N — экземпляры; выдержано — испытания, в которых выдержали все; в норме — наименьшая доля выдержавших; p — наименьшее и наибольшее по окнам, как напечатано. Цель: {objective}. Задержка, как её печатает {latency}. {groups} {versions}"
+                "N — экземпляры; выдержано — испытания, в которых выдержали все; в норме — наименьшая доля выдержавших; p — наименьшее и наибольшее по окнам, как напечатано. Цель: {objective}. Задержка, как её печатает клиент: {latency}. {groups} {versions}"
             ),
         }
     })

@@ -14,7 +14,7 @@ use stend_spec::workload::Op;
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
 
-/// How to read a histogram, for whoever finds the file without its documentation.
+/// How to read a histogram, for readers who have the file without its documentation.
 const HISTOGRAM: &str = "A latency histogram is {buckets: [[gap, count], ...], sum_ns, min_ns, max_ns}; only used buckets \
 are listed, gap is the distance from the index of the one before (from 0 for the first). Buckets 0 to 255 hold one ns each; \
 above, each power of two has 128 equal buckets: index i >= 256 holds values of \
@@ -35,134 +35,88 @@ pub fn record_json(run: &RunRecord, to: &mut dyn Write) -> Result<()> {
     to.write_all(b"\n")
 }
 
-/// One row per trial, stream and operation.
+/// Columns of the table of trials: one row per trial, stream and operation.
 ///
-/// A percentile is not known where the trial has too few I/Os for it, or where it reaches I/Os whose end was
-/// not seen (`censored` is then above 0). Of an imported trial whose jobs printed one each it is not known, too, and the smallest and the largest stand
-/// in the last column. Percentiles of several trials must not be averaged.
-pub(crate) struct TrialsTable {
-    /// Its rows, each with a cell for each of [`COLUMNS`].
-    pub rows: Vec<[Cell; COLUMNS.len()]>,
-}
-
-/// Names and kinds of the columns of the table of trials.
-pub(crate) const COLUMNS: [(&str, Column); 23] = [
-    ("run", Column::Text),
-    ("trial", Column::Whole),
-    ("block", Column::Whole),
-    ("case", Column::Whole),
-    ("label", Column::Text),
-    ("status", Column::Text),
-    ("counts", Column::Truth),
-    ("window_ns", Column::Whole),
-    ("stream", Column::Whole),
-    ("operation", Column::Text),
-    ("ops", Column::Whole),
-    ("bytes", Column::Whole),
-    ("errors", Column::Whole),
-    ("iops", Column::Real),
-    ("throughput_bytes_per_s", Column::Real),
-    ("latency_count", Column::Whole),
-    ("latency_ns_mean", Column::Real),
-    ("latency_ns_p50", Column::Whole),
-    ("latency_ns_p99", Column::Whole),
-    ("latency_ns_p99_9", Column::Whole),
-    ("latency_ns_max", Column::Whole),
-    ("censored", Column::Whole),
-    ("latency_ns_printed_ranges", Column::Text),
+/// A percentile is unknown where the trial has too few I/Os for it, or where it reaches I/Os whose end was not seen (`censored` is
+/// then above 0). It is also unknown for an imported trial whose jobs printed one each; the last column has the smallest and the
+/// largest of these. Percentiles of several trials must not be averaged.
+const COLUMNS: [&str; 23] = [
+    "run",
+    "trial",
+    "block",
+    "case",
+    "label",
+    "status",
+    "counts",
+    "window_ns",
+    "stream",
+    "operation",
+    "ops",
+    "bytes",
+    "errors",
+    "iops",
+    "throughput_bytes_per_s",
+    "latency_count",
+    "latency_ns_mean",
+    "latency_ns_p50",
+    "latency_ns_p99",
+    "latency_ns_p99_9",
+    "latency_ns_max",
+    "censored",
+    "latency_ns_printed_ranges",
 ];
-
-/// What the cells of a column are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Column {
-    /// Words.
-    Text,
-    /// Counts, or times in ns.
-    Whole,
-    /// Rates or means.
-    Real,
-    /// Yes or no.
-    Truth,
-}
-
-/// What stands in a column.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
-    /// Words.
-    Text(String),
-    /// A count, or a time in ns; `None`: not known.
-    Whole(Option<u64>),
-    /// A rate or a mean; `None`: not known.
-    Real(Option<f64>),
-    /// Yes or no.
-    Truth(bool),
-}
-
-impl TrialsTable {
-    pub(crate) fn new(run: &str, rows: &[TrialFigures]) -> TrialsTable {
-        TrialsTable { rows: rows.iter().map(|row| cells(run, row)).collect() }
-    }
-}
 
 /// First line of the table of trials.
 pub(crate) fn head() -> String {
-    COLUMNS.map(|(name, _)| name).join(",") + "\n"
+    COLUMNS.join(",") + "\n"
 }
 
 /// Writes the table of trials as CSV (RFC 4180, UTF-8, lines end with a line feed); what is not known is empty.
 pub fn trials_csv(run: &str, rows: &[TrialFigures], to: &mut dyn Write) -> Result<()> {
     to.write_all(head().as_bytes())?;
-    for row in TrialsTable::new(run, rows).rows {
-        let line: Vec<String> = row.iter().map(Cell::csv).collect();
-        to.write_all((line.join(",") + "\n").as_bytes())?;
+    for row in rows {
+        to.write_all((fields(run, row).join(",") + "\n").as_bytes())?;
     }
     Ok(())
 }
 
-impl Cell {
-    fn csv(&self) -> String {
-        match self {
-            Cell::Text(text) => quoted(text),
-            Cell::Whole(number) => number.map_or(String::new(), |number| number.to_string()),
-            Cell::Real(number) => number.map_or(String::new(), |number| number.to_string()),
-            Cell::Truth(truth) => truth.to_string(),
-        }
-    }
-}
-
-fn cells(run: &str, row: &TrialFigures) -> [Cell; COLUMNS.len()] {
+/// A row; a field is empty where the value is unknown.
+fn fields(run: &str, row: &TrialFigures) -> [String; COLUMNS.len()] {
     let found = &row.figures;
-    let whole = |number: u64| Cell::Whole(Some(number));
     [
-        Cell::Text(run.to_string()),
-        whole(row.trial.into()),
-        whole(row.block.into()),
-        whole(row.case.into()),
-        Cell::Text(row.label.clone()),
-        Cell::Text(status(row.status).to_string()),
-        Cell::Truth(row.counts),
-        whole(row.window.0),
-        whole(found.stream.into()),
-        Cell::Text(operation(found.op).to_string()),
-        whole(row.ops),
-        whole(row.bytes),
-        whole(row.errors),
-        Cell::Real(Some(found.rates.iops.value)),
-        Cell::Real(Some(found.rates.throughput.value)),
-        whole(found.count),
-        Cell::Real(known(found, found.latency_mean_ns)),
+        quoted(run),
+        row.trial.to_string(),
+        row.block.to_string(),
+        row.case.to_string(),
+        quoted(&row.label),
+        status(row.status).to_string(),
+        row.counts.to_string(),
+        row.window.0.to_string(),
+        found.stream.to_string(),
+        operation(found.op).to_string(),
+        row.ops.to_string(),
+        row.bytes.to_string(),
+        row.errors.to_string(),
+        found.rates.iops.value.to_string(),
+        found.rates.throughput.value.to_string(),
+        found.count.to_string(),
+        or_empty(known(found, found.latency_mean_ns)),
         quantile(found, Share(0.5)),
         quantile(found, Share(0.99)),
         quantile(found, Share(0.999)),
-        Cell::Whole(largest(found).map(|max| max.0)),
-        whole(found.censored),
-        Cell::Text(ranges(found)),
+        or_empty(largest(found).map(|max| max.0)),
+        found.censored.to_string(),
+        quoted(&ranges(found)),
     ]
 }
 
-fn quantile(found: &OpFinding, q: Share) -> Cell {
+fn or_empty(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn quantile(found: &OpFinding, q: Share) -> String {
     let found = found.quantiles.iter().find(|quantile| quantile.q == q);
-    Cell::Whole(found.and_then(|quantile| quantile.value.single()).map(|value| value.0))
+    or_empty(found.and_then(|quantile| quantile.value.single()).map(|value| value.0))
 }
 
 /// `p99=700..900`: what the jobs of an imported trial printed each for itself.
@@ -211,14 +165,14 @@ pub(crate) fn quoted_between(text: &str, separator: char) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::fixture;
     use stend_analyse::findings::{Basis, Estimate, Quantile, QuantileValue, Rates};
     use stend_base::Nanos;
 
-    /// Of a trial that stalled: one percentile is known.
-    pub(crate) fn figures(label: &str) -> TrialFigures {
+    /// A trial that stalled: one percentile is known.
+    fn figures(label: &str) -> TrialFigures {
         let estimate = |value| Estimate { value, interval: None, basis: Basis::TooFew { n: 1 } };
         let quantile = |q, value| Quantile { q: Share(q), value, interval: None };
         TrialFigures {
@@ -281,20 +235,6 @@ pub(crate) mod tests {
             "R-1,3,1,0,\"a, \"\"b\"\"\nc\",stalled,true,3000000000,0,write,1000,4096000,0,333.3333333333333,\
              1365333.3333333333,1001,2500.5,2000,,,1000000000,1,\n"
         );
-    }
-
-    #[test]
-    fn every_cell_is_of_the_kind_of_its_column() {
-        let table = TrialsTable::new("R-1", &[figures("a")]);
-        for (cell, (name, column)) in table.rows[0].iter().zip(COLUMNS) {
-            let kind = match cell {
-                Cell::Text(_) => Column::Text,
-                Cell::Whole(_) => Column::Whole,
-                Cell::Real(_) => Column::Real,
-                Cell::Truth(_) => Column::Truth,
-            };
-            assert_eq!(kind, column, "{name}");
-        }
     }
 
     #[test]

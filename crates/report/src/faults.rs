@@ -44,8 +44,8 @@ pub(crate) fn rows(found: &FaultFinding) -> Vec<(Say, Vec<Say>)> {
 /// What the numbers mean, below the table.
 pub(crate) fn origin() -> Say {
     say!(
-        "Before: mean of the window up to the event. Stood still: longest time without any I/O, in steps of 100 ms. Fell by: least mean of 5 s. Back at 90 %: every 5 s that begin within the next minute, or within what was seen, are at 90 % or more. Below 90 %: seconds, all together. Lost: work that was not done until it was back, in seconds of full service; 300 s: over that time, whatever came. Whole again: when arrays had all members and synchronised nothing. p99: from when an I/O was due.",
-        "До: среднее окна до события. Стояло: самое долгое время без ввода-вывода, с шагом 100 мс. Упало на: наименьшее среднее за 5 с. К 90 % через: все пятисекундные средние, начинающиеся в следующую минуту или в пределах увиденного, не ниже 90 %. Ниже 90 %: секунд всего. Потеряно: невыполненная до этого работа в секундах полной; 300 с — за этот срок, что бы ни случилось. Снова цел: когда в массивах все накопители и ничего не синхронизируется. p99: от срока операции."
+        "Before: mean of the window up to the event. Stood still: longest time without any I/O, in steps of 100 ms. Fell by: least mean of 5 s. Back at 90 %: every mean of 5 s within the next minute (or the recorded time) is at 90 % or more. Below 90 %: seconds, all together. Lost: work not done until then, in seconds of full service; 300 s: over that fixed time. Whole again: when arrays had all members and synchronised nothing. p99: from when an I/O was due.",
+        "До: среднее окна до события. Стояло: самое долгое время без ввода-вывода, с шагом 100 мс. Упало на: наименьшее среднее за 5 с. К 90 % через: все пятисекундные средние за следующую минуту (или записанное время) не ниже 90 %. Ниже 90 %: секунд всего. Потеряно: невыполненная до этого работа в секундах полной; 300 с — за этот постоянный срок. Снова цел: когда в массивах все накопители и ничего не синхронизируется. p99: от срока операции."
     )
 }
 
@@ -80,7 +80,7 @@ fn cells(trials: &[FaultTrial], which: Of) -> Vec<Say> {
     ]
 }
 
-/// One value, the median, or the largest; what lies beyond what was seen is told as that.
+/// One value, the median, or the largest; values beyond the observed time are marked as such.
 fn told(
     (trials, which): (&[FaultTrial], Of),
     of: &dyn Fn(&FaultTrial) -> Option<Option<f64>>,

@@ -20,12 +20,12 @@ pub fn history_text(history: &History, changed: &Changed, lang: Lang, width: usi
     let screen = screen(lang, width, colour);
     let mut out = screen.bold(&screen.paragraph(title(history).get(lang)));
     out.push_str(&list(
-        &say!("Changed, and stayed so", "Изменилось и осталось таким"),
+        &say!("Changed for good", "Изменилось и осталось таким"),
         &screen,
         told(history).map(|(series, change)| (glyph(change), sentence(history, series, change, lang))),
     ));
     out.push_str(&list(
-        &say!("What else was not the same right after it", "Что ещё стало другим сразу после этого"),
+        &say!("What else changed right after it", "Что ещё стало другим сразу после этого"),
         &screen,
         changed.iter().map(|(run, conditions)| ("–".to_string(), conditions_of(history, *run, conditions, lang))),
     ));
@@ -147,10 +147,10 @@ struct SeriesOut<'a> {
     label: &'a str,
     /// `iops`, `throughput_bytes_per_s` or `latency_ns_p99`.
     value: &'static str,
-    /// Of a latency: index of the stream.
+    /// Index of the stream, for a latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<u16>,
-    /// Of a latency: the operation.
+    /// The operation, for a latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<stend_spec::workload::Op>,
     /// (place of the run, value).
@@ -180,7 +180,7 @@ struct ChangedOut<'a> {
 struct ConditionOut<'a> {
     condition: &'a str,
     name: &'a Say,
-    /// Of the run before and of this one; empty texts where it is not known.
+    /// Values of the run before and of this one; empty texts where unknown.
     values: &'a [Say],
 }
 

@@ -229,7 +229,7 @@ struct Operation {
     /// `null` where an imported result does not tell it.
     latency_max_ns: Option<u64>,
     latency_quantiles: Vec<QuantileOut>,
-    /// Of an open loop, whose latencies above count from the time when an I/O was due: from its begin.
+    /// Latency from the begin of an I/O, for an open loop; the latencies above count from when it was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     service: Option<ServiceOut>,
 }
@@ -247,7 +247,7 @@ struct QuantileOut {
     /// `at`, `above` (a lower bound), `not_enough`, or `printed` by another tool, which cannot be merged.
     state: &'static str,
     value_ns: Option<u64>,
-    /// Of several that were printed the smallest and the largest.
+    /// The smallest and the largest of several that were printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     printed_range_ns: Option<(u64, u64)>,
     interval_95_ns: Option<(u64, u64)>,

@@ -30,8 +30,6 @@ mod suites;
 mod svg;
 mod text;
 mod told_jobs;
-#[cfg(feature = "parquet")]
-mod trials_parquet;
 mod typography;
 mod words;
 mod xlsx;
@@ -75,8 +73,6 @@ pub use text::preview::preview_text;
 pub use text::text;
 pub use text::{clean, for_terminal, json_for_terminal, wrapped};
 pub use told_jobs::told_jobs;
-#[cfg(feature = "parquet")]
-pub use trials_parquet::trials_parquet;
 pub use xlsx::{Book, xlsx};
 
 #[cfg(test)]

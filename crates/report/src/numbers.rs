@@ -39,7 +39,7 @@ pub enum Metric {
     Service(Latency),
     /// I/Os whose latency is known, or known to be more than something.
     Ios,
-    /// Of those the ones whose end was not seen.
+    /// Among those, I/Os whose end was not seen.
     Censored,
 }
 
@@ -50,7 +50,7 @@ pub enum Latency {
     Mean,
     /// At or below which a share of the I/Os ended.
     Quantile(Share),
-    /// Of percentiles that jobs or trials of an imported result printed each for itself the smallest.
+    /// The smallest of the percentiles that jobs or trials of an imported result printed separately.
     Least(Share),
     /// The largest of these.
     Most(Share),
@@ -170,7 +170,7 @@ pub fn numbers(findings: &Findings) -> Vec<ResultNumber> {
         rates(&case.total, None, &mut all);
         for op in &case.ops {
             let of = Some((op.stream, op.op));
-            // Of a single kind of I/O that is the same number.
+            // With a single kind of I/O that is the same number.
             if case.ops.len() > 1 {
                 rates(&op.rates, of, &mut all);
             }

@@ -22,7 +22,7 @@ pub(crate) const WORKBOOK_TITLE: &str = "Stend";
 
 /// Bytes that are looked at from the start: every mark lies within the first 1 KiB, fio's document has some members before it.
 const HEAD: u64 = 4 << 10;
-/// Bytes that are looked at from the end, where Parquet says who made it.
+/// Bytes that are looked at from the end, where pages have their last mark.
 const TAIL: u64 = 4 << 10;
 /// Largest workbook that is opened: one of 64 runs has some MiB.
 const WORKBOOK_MAX: u64 = 256 << 20;
@@ -38,7 +38,6 @@ pub fn is_ours(file: &mut (impl Read + Seek)) -> Result<bool> {
     let tail = piece(file, size.saturating_sub(TAIL), TAIL)?;
     Ok(match head.as_slice() {
         [b'P', b'K', ..] => size <= WORKBOOK_MAX && is_workbook(piece(file, 0, size)?),
-        [b'P', b'A', b'R', b'1', ..] => tail.ends_with(b"PAR1") && holds(&tail, "stend version "),
         _ => is_page(&head, &tail) || is_json(&head) || tables().iter().any(|line| head.starts_with(line.as_bytes())),
     })
 }
@@ -138,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_somebody_else_wrote_or_went_on_with_is_not_ours() {
-        let foreign: [&[u8]; 9] = [
+        let foreign: [&[u8]; 8] = [
             b"",
             b"notes\n",
             b"<!doctype html>\n<html lang=\"en\"><title>Stend</title></html>\n",
@@ -147,7 +146,6 @@ mod tests {
             b"run,trial,block\n",
             b"# <!-- Stend -->\n",
             b"PK\x03\x04 no archive",
-            b"PAR1 stend version 9",
         ];
         for bytes in foreign {
             assert!(!ours(bytes), "{}", String::from_utf8_lossy(bytes));

@@ -75,7 +75,7 @@ enum WritesOut<'a> {
     /// Test files of the run's own, removed at the end.
     TestFiles {
         count: u32,
-        /// Of all together.
+        /// Total.
         size_bytes: u64,
     },
     /// The targets themselves; what is on them is lost.
@@ -100,9 +100,9 @@ struct PreconditionOut {
 /// Half-widths of 95 % intervals, relative to their values.
 #[derive(Serialize)]
 struct UntilOut {
-    /// Of the rate that a case is known by.
+    /// Precision of the rate of a case.
     width: f64,
-    /// Of the p99 of every operation; `null`: it is not looked at.
+    /// Precision of the p99 of every operation; `null`: not checked.
     p99: Option<f64>,
 }
 

@@ -88,7 +88,7 @@ impl<'a> ResultsCsv<'a> {
         let several = case.ops.len() > 1;
         let op = number.of.and_then(|of| case.ops.iter().find(|op| (op.stream, op.op) == of));
         let name = op.map(|op| op_name(case, op));
-        // Of one of several kinds of I/O the place of the case says too much.
+        // For one of several kinds of I/O the place of the case would claim too much.
         let test = match &name {
             Some(name) if several => format!("{}, {}", place.label, self.pick(name)),
             _ => place.label.clone(),

@@ -84,7 +84,7 @@ pub fn suites_text(suites: &[ListedSuite], lang: Lang, width: usize, colour: boo
 fn takes(outline: Option<&Outline>) -> Say {
     let Some(outline) = outline else {
         return say!(
-            "time and space depend on the target: `stend run SUITE --on PATH --dry-run` tells them",
+            "time and space depend on the target: see `stend run SUITE --on PATH --dry-run`",
             "время и место зависят от объекта: их покажет `stend run НАБОР --on ПУТЬ --dry-run`"
         );
     };
@@ -148,7 +148,7 @@ mod tests {
         };
         vec![
             suite("quick", say!("a screening in three minutes", "проверка за три минуты")),
-            suite("fsync", say!("what it costs to make a write durable", "сколько стоит надёжная запись")),
+            suite("fsync", say!("what it costs to make a write durable", "сколько стоит запись с подтверждением")),
         ]
     }
 
@@ -164,8 +164,8 @@ mod tests {
             fsync
               what it costs to make a write durable
               time and space depend on the target:
-              `stend run SUITE --on PATH --dry-run`
-              tells them
+              see `stend run SUITE --on PATH
+              --dry-run`
         "#]]
         .assert_eq(&shown);
         let russian = suites_text(&suites(), Lang::Ru, 20, false);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use stend_base::{Say, say};
 use stend_record::RunRecord;
 
-/// Options that are not written again: commands that whoever made the results had fio execute, and the client that is told with them.
+/// Options that are not written again: commands that fio executed for the author of the results, and the client named with them.
 const LEFT_OUT: [&str; 3] = ["exec_prerun", "exec_postrun", "hostname"];
 
 /// A section for each job, with `stonewall` between cases; `None`: the run holds no jobs of fio, as those of other tools and of logs.
@@ -33,7 +33,7 @@ pub fn told_jobs(run: &RunRecord) -> Option<Say> {
         return None;
     }
     let head = say!(
-        "; The jobs as fio repeated them in its results. They name what fio worked on then: look before you run them.\n",
+        "; The jobs as fio printed them in its results. They name files and devices of that time: check before you run them.\n",
         "; Задания, как fio повторил их в результатах. В них названы его тогдашние файлы и устройства: посмотрите, прежде чем запускать.\n"
     );
     let Say { en, ru } = head;

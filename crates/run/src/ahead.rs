@@ -117,12 +117,12 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
         return Ok(plan);
     }
     let message = say!(
-        "`verify: {{crash: true}}` keeps a ledger beside the run file, and that place is on a drive of the target: a crash would take both",
+        "`verify: {{crash: true}}` keeps a ledger beside the run file, but that is on a drive of the target: a crash would hit both",
         "`verify: {{crash: true}}` ведёт журнал рядом с файлом прогона, а это место — на накопителе объекта: сбой затронет и его"
     );
     Err(Error::new(Kind::Preflight, message).hint(say!(
-        "put the run file elsewhere with `-o FILE`: another drive or another machine; below `/dev/shm` it outlives killed processes, but not this machine",
-        "поместите файл прогона в другое место (`-o FILE`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не машины"
+        "put the run file on another drive or machine with `-o FILE`; in `/dev/shm` it survives killed processes, but not a crash of this machine",
+        "поместите файл прогона в другое место (`-o FILE`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не сбой этой машины"
     )))
 }
 

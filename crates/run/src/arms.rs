@@ -115,7 +115,7 @@ impl Arms {
         Err(Error::new(
             Kind::Preflight,
             say!(
-                "arm `{name}` begins with a reboot, and the host has not been started anew",
+                "arm `{name}` begins with a reboot, but the host has not been rebooted",
                 "вариант `{name}` начинается с перезагрузки, а машина не перезагружалась"
             ),
         ))
@@ -135,7 +135,7 @@ fn check_expected(first: &Arm, arm: &Arm, baseline: &ArmFacts, seen: &ArmFacts) 
             return Err(Error::new(
                 Kind::Preflight,
                 say!(
-                    "arm `{name}` expects `{key}` to differ from arm `{first}`, and it does not: {shown}",
+                    "arm `{name}` expects `{key}` to differ from arm `{first}`, but it is the same: {shown}",
                     "вариант `{name}` ожидает, что `{key}` отличается от варианта `{first}`, а он тот же: {shown}"
                 ),
             )
@@ -157,8 +157,8 @@ fn drifted(arm: &Arm, first: &ArmFacts, now: &ArmFacts) -> Vec<Say> {
         let (en, ru) = (was.name.en, was.name.ru);
         let (from_en, from_ru, to_en, to_ru) = (was.value.en, was.value.ru, is.value.en, is.value.ru);
         say!(
-            "arm `{name}` is not what it was: {en}: {from_en} → {to_en}",
-            "вариант `{name}` уже не тот: {ru}: {from_ru} → {to_ru}"
+            "arm `{name}` has changed: {en}: {from_en} → {to_en}",
+            "вариант `{name}` изменился: {ru}: {from_ru} → {to_ru}"
         )
     };
     differing.map(words).collect()
@@ -203,7 +203,7 @@ mod tests {
         arms.entered(1, facts("6.1", "1")).unwrap();
         let told = arms.entered(0, facts("6.2", "0")).unwrap();
         assert_eq!(told.len(), 1);
-        assert_eq!(told[0].en, "arm `a` is not what it was: kernel: 6.1 → 6.2");
+        assert_eq!(told[0].en, "arm `a` has changed: kernel: 6.1 → 6.2");
     }
 
     #[test]

@@ -44,6 +44,6 @@ pub(crate) fn lost(detail: &str) -> Box<Error> {
 pub(crate) fn out_of_order() -> Box<Error> {
     Error::new(
         Kind::Bug,
-        say!("the worker answered something else than was asked", "рабочий процесс ответил не на тот запрос"),
+        say!("the worker sent an answer to another request", "рабочий процесс ответил не на тот запрос"),
     )
 }

@@ -74,7 +74,7 @@ pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
         let shown = run_file.display();
         let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
         let message = match gone {
-            true => say!("the run in `{shown}` is not going on", "прогон из `{shown}` не выполняется"),
+            true => say!("the run in `{shown}` is not in progress", "прогон из `{shown}` не выполняется"),
             false => say!(
                 "cannot reach the run in `{shown}`: {error}",
                 "не удаётся связаться с прогоном из `{shown}`: {error}"
@@ -83,7 +83,7 @@ pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
         let error = Error::new(Kind::Preflight, message);
         match gone {
             true => error.hint(say!(
-                "its process is gone: `stend run --resume` goes on, `stend show` prints what was measured",
+                "its process is gone: `stend run --resume` continues it, `stend show` prints what was measured",
                 "его процесса больше нет: `stend run --resume` продолжит, `stend show` напечатает измеренное"
             )),
             false => error,

@@ -18,8 +18,8 @@ pub(crate) fn not_as_written(blocks: u64, besides: Option<Box<Error>>) -> Box<Er
         ),
     );
     let error = error.hint(say!(
-        "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
-        "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
+        "do not store data on the target; docs/formats/verification.md explains each kind of defect",
+        "не храните на объекте данные; виды отличий описаны в docs/formats/verification.md"
     ));
     told_with(error, besides)
 }
@@ -49,8 +49,8 @@ pub(crate) fn outweighs(kind: Kind) -> bool {
 /// What is said of a run between a cut of power and its next session.
 pub(crate) fn goes_on_after_a_cut() -> Say {
     say!(
-        "the power of its host was cut, as asked, and the next session has not begun",
-        "питание его машины отключено, как и требовалось, а следующий сеанс ещё не начат"
+        "the power of its host was cut as planned; the next session has not begun",
+        "питание его машины отключено по плану; следующая сессия ещё не начата"
     )
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn clean_up_was_cut() -> Box<Error> {
         ),
     );
     error.hint(say!(
-        "what the run made may still be there: the next run in the same place removes it",
-        "сделанное прогоном могло остаться: следующий прогон в том же месте уберёт его"
+        "files of the run may still be there: the next run in the same place removes them",
+        "файлы прогона могли остаться: их уберёт следующий прогон в том же месте"
     ))
 }
 

@@ -275,7 +275,7 @@ impl Loop {
             Ok(writer) => {
                 if let Some(why) = writer.without_spool() {
                     self.progress.warn(say!(
-                        "if Stend is killed, the trial that is going on will be lost: {why}",
+                        "if Stend is killed, the trial in progress will be lost: {why}",
                         "если Stend убьют, текущее испытание пропадёт: {why}"
                     ));
                 }
@@ -446,13 +446,13 @@ fn power_of_others() -> Box<Error> {
     Error::new(
         Kind::Preflight,
         say!(
-            "`power.cut` is not possible here: the power of this host is not ours",
-            "`power.cut` здесь невозможен: питание этой машины не в нашей власти"
+            "`power.cut` is not possible here: Stend does not control the power of this host",
+            "`power.cut` здесь невозможен: Stend не управляет питанием этой машины"
         ),
     )
     .hint(say!(
-        "`stend lab up FILE` starts a machine whose power is; then `--lab NAME` measures in it",
-        "`stend lab up ФАЙЛ` запускает машину, питание которой в нашей власти; измеряет в ней `--lab ИМЯ`"
+        "start a machine of the lab with `stend lab up FILE` and measure in it with `--lab NAME`",
+        "запустите машину лаборатории командой `stend lab up ФАЙЛ` и измеряйте в ней с `--lab ИМЯ`"
     ))
 }
 

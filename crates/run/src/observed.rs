@@ -151,8 +151,8 @@ impl Watched {
 pub fn unwatched(name: &str, why: &Say) -> Say {
     let Say { en, ru } = why;
     say!(
-        "`{name}` is not watched: {en}. The result will not show what happens on it",
-        "наблюдения за `{name}` нет: {ru}. Что на ней происходит, результат не покажет"
+        "`{name}` is not watched: {en}. The result will have no data about it",
+        "наблюдения за `{name}` нет: {ru}. Данных о ней в результате не будет"
     )
 }
 

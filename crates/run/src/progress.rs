@@ -92,8 +92,8 @@ impl Progress {
         }
         if engine.kernel_workers > Some(0) {
             self.warn(say!(
-                "io_uring hands I/O to kernel worker threads on this target; it costs CPU and latency",
-                "io_uring на этом объекте передаёт операции рабочим потокам ядра; это стоит процессора и задержки"
+                "on this target io_uring passes I/O to kernel worker threads, which costs CPU time and latency",
+                "на этом объекте io_uring передаёт операции рабочим потокам ядра: это увеличивает расход процессора и задержку"
             ));
         }
     }

@@ -58,7 +58,7 @@ pub struct Progressed {
 fn nothing_to_resume() -> Box<Error> {
     let message = say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего");
     Error::new(Kind::RunFile, message)
-        .hint(say!("`stend show` prints what it found", "что он показал, напечатает `stend show`"))
+        .hint(say!("`stend show` prints its results", "результаты напечатает `stend show`"))
 }
 
 /// Reads from a run file how far its plan was walked.
@@ -229,7 +229,7 @@ fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
         ),
     )
     .hint(say!(
-        "go on with the `--ssh` or `--lab` of its beginning; a host that was renamed needs its name back",
+        "resume with the same `--ssh` or `--lab`; if the host was renamed, give it its old name back",
         "продолжайте с тем же `--ssh` или `--lab`, что и в начале; переименованной машине верните прежнее имя"
     )))
 }

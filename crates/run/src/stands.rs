@@ -50,7 +50,7 @@ fn broken_off() -> Box<Error> {
     Error::new(
         Kind::Interrupted,
         say!(
-            "broken off in the middle; `stend stand status` shows what is there",
+            "interrupted in the middle; `stend stand status` shows what is there",
             "прервано на полпути; что есть, покажет `stend stand status`"
         ),
     )

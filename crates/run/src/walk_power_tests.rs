@@ -97,7 +97,7 @@ fn power_is_cut_at_its_time_in_the_window_and_the_session_ends_as_it_should() {
     walk.apply(Input::Cut(Ok(())), Nanos::millis(66_100));
     assert_eq!(told(&mut walk), (vec![FaultMoment::Done], false));
     assert_eq!((walk.step, walk.cut, walk.ending.is_none()), (Step::Over, Some(Nanos::millis(66_100)), true));
-    assert!(matches!(&walk.state, RunState::Ended { reason, .. } if reason.en.contains("was cut, as asked")));
+    assert!(matches!(&walk.state, RunState::Ended { reason, .. } if reason.en.contains("was cut as planned")));
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn a_host_that_was_not_rebooted_is_not_measured_under_the_new_name() {
     let mut walk = after_the_reboot("6.1", 0);
     say_to(&mut walk, Reply::Released);
     let error = walk.ending.unwrap();
-    assert!(error.kind == Kind::Preflight && error.message.en.contains("has not been started anew"), "{error}");
+    assert!(error.kind == Kind::Preflight && error.message.en.contains("has not been rebooted"), "{error}");
     assert!(matches!(walk.state, RunState::Suspended { arm: 1, .. }), "it still waits");
 }
 

@@ -175,7 +175,7 @@ fn not_rebuilt(Say { en, ru }: &Say) -> Box<Error> {
         ),
     )
     .hint(say!(
-        "without it every stand is built once, and measured as a whole",
+        "without it every stand is built once and measured completely",
         "без него каждый стенд собирается один раз и измеряется целиком"
     ))
 }
@@ -190,8 +190,8 @@ fn why_whole(suite: &Suite) -> Option<Say> {
     }
     if suite.cases.iter().flat_map(|case| &case.faults).any(stend_spec::fault::Fault::is_cut) {
         return Some(say!(
-            "a stand whose power is cut has to be there again, and not anew (`power.cut`)",
-            "стенд, питание которого отключено, должен вернуться прежним, а не новым (`power.cut`)"
+            "after `power.cut` the same stand must come back, not a new one",
+            "после `power.cut` должен вернуться прежний стенд, а не новый"
         ));
     }
     let searches = |case: &stend_spec::suite::SuiteCase| {
@@ -199,7 +199,7 @@ fn why_whole(suite: &Suite) -> Option<Say> {
     };
     let name = &suite.cases.iter().find(|case| searches(case))?.name;
     Some(say!(
-        "the case `{name}` needs what it measured before (`steady`, `search`, `application`)",
-        "случаю `{name}` нужно то, что он измерил раньше (`steady`, `search`, `application`)"
+        "the case `{name}` needs its earlier results (`steady`, `search`, `application`)",
+        "случаю `{name}` нужны его прежние результаты (`steady`, `search`, `application`)"
     ))
 }

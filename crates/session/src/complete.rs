@@ -39,7 +39,7 @@ pub fn complete(mut order: Order) -> Result<String> {
     if let Some(output) = &mut order.output {
         *output = shown(&absolute(Path::new(output))?);
     }
-    let bug = |error: serde_json::Error| Error::new(Kind::Bug, Say::same(format!("the order is no JSON: {error}")));
+    let bug = |error: serde_json::Error| Error::new(Kind::Bug, Say::same(format!("the order is not JSON: {error}")));
     let text = serde_json::to_string_pretty(&order).map_err(bug)?;
     stend_spec::parse::order(&text, "the order")?;
     Ok(text)

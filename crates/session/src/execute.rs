@@ -6,7 +6,7 @@ use crate::frontend::Frontend;
 use crate::observe;
 use crate::place::{Hosts, Place};
 use crate::setup::resumed;
-use crate::storage;
+use crate::storage_host;
 use std::path::Path;
 use stend_base::{Kind, Result, say};
 use stend_record::targets::in_line;
@@ -27,10 +27,13 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
         store::may_create(&setup.run_file)?;
     }
     (frontend.may_report)(&setup.run_file)?;
-    let across = stand.as_ref().map(|stand| storage::host_of(stand, &given)).transpose()?.flatten().is_some();
+    let across = stand.as_ref().map(|stand| storage_host::host_of(stand, &given)).transpose()?.flatten().is_some();
     let mut observed = observe::begin(order, &setup, across, true, frontend)?;
-    let mut storage =
-        stand.as_ref().map(|stand| storage::put_up(stand, &owner, &given, control, frontend)).transpose()?.flatten();
+    let mut storage = stand
+        .as_ref()
+        .map(|stand| storage_host::put_up(stand, &owner, &given, control, frontend))
+        .transpose()?
+        .flatten();
     let done = loop {
         stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
         let (channel, stopper) = stend_run::channel();

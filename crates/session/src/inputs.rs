@@ -12,12 +12,12 @@ use stend_spec::until::FIRST_LOOK;
 
 /// The suite that a text is.
 ///
-/// Errors: those of the parser; a job file of another tool is told how it is imported.
+/// Errors: those of the parser; for a job file of another tool the hint shows how to import it.
 pub fn suite(text: &NamedText) -> Result<Suite> {
     let NamedText { file, text } = text;
     match stend_spec::parse::suite(text, file) {
         Err(error) if stend_interop::jobs::is_jobs(text) => Err(error.hint(say!(
-            "this looks like a job file of another tool: `stend import --suite {file} -o suite.yaml` makes a suite of it",
+            "this looks like a job file of another tool: `stend import --suite {file} -o suite.yaml` makes a suite from it",
             "похоже на файл заданий другой программы: набор из него сделает `stend import --suite {file} -o suite.yaml`"
         ))),
         other => other,
@@ -37,8 +37,8 @@ pub fn asked(work: &SuiteWork) -> Result<Suite> {
             return Err(Error::new(
                 Kind::Usage,
                 say!(
-                    "--repeats {blocks}: the suite has `until`, and before {FIRST_LOOK} blocks no precision is looked at",
-                    "--repeats {blocks}: в наборе есть `until`, а раньше {FIRST_LOOK} блоков точность не оценивается"
+                    "--repeats {blocks}: the suite has `until`, which first checks precision after {FIRST_LOOK} blocks",
+                    "--repeats {blocks}: в наборе есть `until`, а он впервые проверяет точность после {FIRST_LOOK} блоков"
                 ),
             )
             .hint(say!("for example `--repeats {FIRST_LOOK}`", "например `--repeats {FIRST_LOOK}`")));

@@ -1,4 +1,4 @@
-//! Carries an order out, whoever asked for it: places workers, puts stands up and takes them down, runs, resumes. Must not print,
+//! Carries an order out: places workers, puts stands up and takes them down, runs, resumes. Must not print,
 //! read a command line, or decide what is measured: it tells its [`Frontend`] what happens, and the order says what is asked.
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ mod observe;
 mod place;
 mod setup;
 mod stand;
-mod storage;
+mod storage_host;
 mod traces;
 
 pub use complete::complete;
@@ -71,7 +71,7 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
         Work::Resume { .. } => {
             return Err(Error::new(
                 Kind::Usage,
-                say!("a run that goes on has no dry run", "у продолжаемого прогона нет пробного режима"),
+                say!("`--resume` cannot be a dry run", "`--resume` не работает вместе с предпросмотром"),
             ));
         }
         Work::Suite(work) => work,
@@ -87,8 +87,8 @@ fn unforeseen_on_a_stand() -> Box<Error> {
     Error::new(
         Kind::Usage,
         say!(
-            "what a run does on a stand that is not up cannot be told ahead",
-            "что прогон сделает на ещё не поднятом стенде, заранее неизвестно"
+            "a dry run needs its stand to be up",
+            "для предпросмотра стенд должен быть поднят"
         ),
     )
     .hint(say!(

@@ -65,7 +65,7 @@ fn named(hosts: &[String]) -> Result<Vec<Remote>> {
     if hosts.len() > HOSTS_MAX {
         let count = hosts.len();
         let told = say!(
-            "{count} hosts are too many; {HOSTS_MAX} at most",
+            "{count} hosts are too many; the limit is {HOSTS_MAX}",
             "{count} машин слишком много; не больше {HOSTS_MAX}"
         );
         return Err(Error::new(Kind::Usage, told));
@@ -73,9 +73,9 @@ fn named(hosts: &[String]) -> Result<Vec<Remote>> {
     hosts.iter().map(|host| Remote::new(host)).collect()
 }
 
-/// A thread that panicked has said so on the standard error.
+/// A thread that panicked has printed that on the standard error.
 fn died() -> Box<Error> {
-    Error::new(Kind::Bug, say!("the look at this host broke off", "осмотр этой машины оборвался"))
+    Error::new(Kind::Bug, say!("the inspection of this host was interrupted", "осмотр этой машины прервался"))
 }
 
 #[cfg(test)]
@@ -89,6 +89,6 @@ mod tests {
         assert!(of(&["a", "a"]).unwrap_err().message.en.contains("`a` is named twice"));
         assert!(of(&["a", "-x"]).unwrap_err().message.en.contains("does not name a host"));
         let many: Vec<String> = (0..257).map(|n| format!("h{n}")).collect();
-        assert!(named(&many).unwrap_err().message.en.contains("256 at most"));
+        assert!(named(&many).unwrap_err().message.en.contains("the limit is 256"));
     }
 }

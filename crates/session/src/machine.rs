@@ -10,7 +10,7 @@ use stend_spec::machine::Machine;
 
 /// Starts the machine of a file; it stays up.
 ///
-/// Errors: those of the file, of an image that is missing, and of the start; `Interrupted` where `stopped` says so.
+/// Errors: those of the file, of an image that is missing, and of the start; `Interrupted` where `stopped` is true.
 pub fn start(
     file: &str,
     cold: bool,
@@ -60,7 +60,7 @@ pub(crate) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
         say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"),
     )
     .hint(say!(
-        "name a machine file that you may read, or one of those that `stend lab machines` lists",
+        "name a machine file that you may read, or one that `stend lab machines` lists",
         "укажите доступный для чтения файл машины или одну из тех, что перечисляет `stend lab machines`"
     ))
 }

@@ -18,7 +18,7 @@ struct Asked {
 
 /// Watches those of the order; `storage`: the run has a host with the drives of a stand, too.
 ///
-/// Errors: `Usage` where the order names a host twice, and what keeps one from being watched if `must`; else that is told, and kept
+/// Errors: `Usage` where the order names a host twice, and what keeps one from being watched if `must`; else that is reported, and kept
 /// in the run file.
 pub(crate) fn begin(
     order: &Order,
@@ -43,7 +43,7 @@ pub(crate) fn begin(
     let again = |name: &String| hosts.iter().any(|(asked, _)| asked == name);
     for (_, name) in known.iter().filter(|(role, name)| *role == Role::Observe && !again(name)) {
         frontend.note(say!(
-            "`{name}` was watched when the run began, and is not now: name it with `--observe` again to go on with that",
+            "`{name}` was watched when the run began, but is not now: to continue, name it with `--observe` again",
             "когда прогон начался, за `{name}` наблюдали, а теперь нет: чтобы продолжить, снова укажите её в `--observe`"
         ));
     }
@@ -74,8 +74,8 @@ fn asked(observe: &[String]) -> Result<Vec<Asked>> {
     if !OBSERVED.hold(&observe.len()) {
         let (count, most) = (observe.len(), OBSERVED.most);
         let message = say!(
-            "{count} hosts cannot be watched beside a run; {most} at most",
-            "за {count} машинами во время прогона наблюдать нельзя: самое большее — {most}"
+            "`--observe` names {count} hosts; the limit is {most}",
+            "в `--observe` указано машин: {count}; предел — {most}"
         );
         return Err(Error::new(Kind::Usage, message));
     }
@@ -89,7 +89,7 @@ fn asked(observe: &[String]) -> Result<Vec<Asked>> {
                 say!("`--observe` names `{name}` twice", "`--observe` называет `{name}` дважды"),
             )
             .hint(say!(
-                "several paths of one host are named together: `ssh:HOST=/srv/a,/srv/b`",
+                "name several paths of one host together: `ssh:HOST=/srv/a,/srv/b`",
                 "несколько путей одной машины указываются вместе: `ssh:МАШИНА=/srv/a,/srv/b`"
             )));
         }
@@ -110,7 +110,7 @@ fn of_text(text: &str) -> Result<Asked> {
             say!("`--observe {text}` names no host with paths", "`--observe {text}` — не машина с путями"),
         )
         .hint(say!(
-            "`ssh:HOST` watches every drive of a host, `ssh:HOST=/dev/sdb,/srv/data` those below these paths; `NAME` is a machine of the lab",
+            "`ssh:HOST` watches all drives of a host, `ssh:HOST=/dev/sdb,/srv/data` only those below these paths; `NAME` is a machine of the lab",
             "`ssh:МАШИНА` — все накопители машины, `ssh:МАШИНА=/dev/sdb,/srv/data` — те, что под этими путями; `ИМЯ` — машина лаборатории"
         )));
     }
@@ -120,7 +120,7 @@ fn of_text(text: &str) -> Result<Asked> {
 fn not_watched(name: &str, mut error: Box<Error>) -> Box<Error> {
     let stend_base::Say { en, ru } = &error.message;
     error.message = say!("`{name}` cannot be watched: {en}", "наблюдать за `{name}` нельзя: {ru}");
-    error.hint(say!("without `--observe` the run does without it", "без `--observe` прогон обойдётся без неё"))
+    error.hint(say!("without `--observe` the run starts without it", "без `--observe` прогон начнётся без неё"))
 }
 
 #[cfg(test)]
@@ -155,6 +155,6 @@ mod tests {
             assert!(error.kind == Kind::Usage && error.message.en.contains(told), "{wrong:?}: {error}");
         }
         let many: Vec<String> = (0..65).map(|n| format!("ssh:h{n}")).collect();
-        assert!(asked(&many).err().unwrap().message.en.contains("64 at most"));
+        assert!(asked(&many).err().unwrap().message.en.contains("the limit is 64"));
     }
 }

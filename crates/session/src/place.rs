@@ -63,8 +63,8 @@ impl Place {
             return Err(Error::new(
                 Kind::Usage,
                 say!(
-                    "the stand in `{name}` makes its machine, and another one is named",
-                    "стенд из `{name}` создаёт свою машину, а указана другая"
+                    "the stand in `{name}` starts its own machine, but another one is named",
+                    "стенд из `{name}` запускает свою машину, а указана другая"
                 ),
             )
             .hint(say!(
@@ -181,7 +181,7 @@ fn in_lab(wanted: &str, frontend: &Frontend) -> Result<Host> {
     }
 }
 
-/// Neither a file nor the name of a machine that is up.
+/// Neither a file nor the name of a running machine.
 fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
     if wanted.contains(['/', '.']) {
         let told = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -190,12 +190,12 @@ fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
     let error = Error::new(
         not_up.kind,
         say!(
-            "`{wanted}` is neither a machine file nor a machine that is up",
+            "`{wanted}` is neither a machine file nor a running machine",
             "`{wanted}` — не файл машины и не запущенная машина"
         ),
     );
     error.hint(say!(
-        "`stend lab list` shows which are up, `stend lab machines` those that are built in",
+        "`stend lab list` shows running machines, `stend lab machines` the built-in ones",
         "запущенные покажет `stend lab list`, встроенные — `stend lab machines`"
     ))
 }

@@ -71,7 +71,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         let shown = path.display();
         return Err(Error::new(
             Kind::Preflight,
-            say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
+            say!("the run in `{shown}` is still in progress", "прогон из `{shown}` ещё выполняется"),
         )
         .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
     }
@@ -126,7 +126,7 @@ fn targets_of_resumed(progressed: &Progressed, order: &Order) -> Result<Vec<Stri
         true => Ok(given),
         false => Err(Error::new(
             Kind::Usage,
-            say!("the run goes on with `{then}`, not with `{now}`", "прогон продолжается на `{then}`, а не на `{now}`"),
+            say!("the run continues on `{then}`, not on `{now}`", "прогон продолжается на `{then}`, а не на `{now}`"),
         )
         .hint(say!(
             "only an arm that has `target_identity` in `expect` replaces the target",

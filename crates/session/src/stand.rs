@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::frontend::{Frontend, Progress};
 use crate::machine::{read_machine, start};
 use crate::place::{Hosts, Place, machine_of};
-use crate::storage::{self, part};
+use crate::storage_host::{self, part};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::StandText;
 use stend_spec::stand::Side;
@@ -61,7 +61,7 @@ pub fn stand(
 ) -> Result<()> {
     let text = request.text.as_ref();
     let near = Place::measured(&request.hosts, text)?;
-    let far = text.map(|text| storage::host_of(text, &request.hosts)).transpose()?.flatten();
+    let far = text.map(|text| storage_host::host_of(text, &request.hosts)).transpose()?.flatten();
     if let Some(far) = far {
         return on_both(request, (&near, &far), (control, frontend), hear);
     }
@@ -69,14 +69,14 @@ pub fn stand(
     let was_up = near.standing().is_some();
     let near = if brings { machine(near, request, control, frontend)? } else { near };
     let order = ordered(request, Side::Client)?;
-    let answer = storage::order(&near, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
+    let answer = storage_host::order(&near, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
     // With what is not up after all the machine that was started for it has no use.
     let failed = brings && !was_up && answer.is_err();
     let over = failed || (request.action == Action::Down && answer.is_ok());
     let ended = if over { end_machine(&near, request, frontend) } else { Ok(()) };
     let answer = answer?;
     ended?;
-    // Whoever gives the file again means the same machine.
+    // The file, given again, means the same machine.
     let again = if brings { String::new() } else { near.words() };
     hear(&Answer { answer, host: None, again, run: near.words() })
 }
@@ -96,7 +96,8 @@ fn on_both(
     // Both sides have one number, from which their names follow.
     for (host, side) in sides {
         let order = ordered(request, side)?;
-        let answer = storage::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
+        let answer =
+            storage_host::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
         // What is up only as a part has no next commands.
         if side == Side::Storage && matches!(answer, StandAnswer::Up(_)) {
             continue;
@@ -106,7 +107,7 @@ fn on_both(
     Ok(())
 }
 
-/// What the host of one side is told.
+/// The order for the host of one side.
 fn ordered(request: &Request, side: Side) -> Result<StandOrder> {
     let file = || {
         let text = request.text.as_ref();
@@ -141,8 +142,8 @@ fn machine(place: Place, request: &Request, control: &Control, frontend: &Fronte
             Err(Error::new(
                 Kind::Preflight,
                 say!(
-                    "the machine `{name}` of the stand is not up: nothing of the stand is there",
-                    "машина `{name}` этого стенда не запущена: от стенда ничего нет"
+                    "the machine `{name}` of the stand is not running, so nothing is left of the stand",
+                    "машина `{name}` этого стенда не запущена, от стенда ничего не осталось"
                 ),
             ))
         }

@@ -39,7 +39,10 @@ pub(crate) fn ordered(suite: &Suite, directory: &Path, named: &[TraceFile]) -> R
 fn not_ordered(path: &str) -> Box<Error> {
     Error::new(
         Kind::Preflight,
-        say!("the traces of `{path}` are not those of the order", "трассы `{path}` — не те, что в заказе"),
+        say!(
+            "the traces of `{path}` differ from those of the order",
+            "трассы `{path}` отличаются от указанных в заказе"
+        ),
     )
     .hint(say!(
         "put the old files back (their SHA-256 are in the order), or make the order anew",

@@ -56,11 +56,11 @@ impl Program {
     pub fn latency(self) -> Say {
         match self {
             Program::SysbenchPostgresql | Program::SysbenchMariadb => say!(
-                "sysbench: of a transaction of about 20 statements, with `rate` from when it was due",
+                "sysbench: a transaction of about 20 statements; with `rate`, from when it was due",
                 "sysbench: транзакция примерно из 20 запросов, при `rate` — с назначенного срока"
             ),
             Program::NginxWrk => say!(
-                "wrk: of a request from its sending, in a closed loop, so that whoever had to wait behind a stall is left out",
+                "wrk: a request from its sending, in a closed loop; waiting behind a stall is not included",
                 "wrk: запрос с момента отправки, в замкнутом цикле: ожидание за остановкой в неё не входит"
             ),
         }

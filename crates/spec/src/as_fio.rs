@@ -1,4 +1,4 @@
-//! A load in options of fio 3.33, in one place: for job files that are exported, for what fio is told when it measures in our stead, and
+//! A load in options of fio 3.33, in one place: for job files that are exported, for the job files when fio measures instead of Stend, and
 //! for results in fio's form. Pure; says nothing of targets, times and logs, which each of these has of its own.
 //!
 //! Source: fio 3.33, HOWTO.rst, "Parameters list".

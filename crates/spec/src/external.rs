@@ -56,7 +56,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order of their description.
     pub const ALL: [Difference; 12] = [
         Difference::Arrivals,
         Difference::Seconds,
@@ -76,7 +76,7 @@ impl Difference {
     pub fn say(self) -> Say {
         match self {
             Difference::Arrivals => say!(
-                "latency of an open loop begins when fio submits an I/O and not when that was due, so that who had to wait behind a stall is left out",
+                "latency of an open loop begins when fio submits an I/O, not when it was due: waiting behind a stall is not included",
                 "задержка открытого цикла начинается, когда fio подаёт операцию, а не когда ей пора: ожидание за остановкой в неё не входит"
             ),
             Difference::Bins => say!(
@@ -88,15 +88,15 @@ impl Difference {
                 "задержки отдельных секунд не включают подачу (clat), задержки целых испытаний включают (lat)"
             ),
             Difference::Clock => say!(
-                "nothing is told of the ramp, and where the window lies in time is known to the longest latency only, by an old fio to the time that it takes to start",
-                "о разгоне не сообщается ничего, а место окна во времени известно лишь с точностью до наибольшей задержки, у старого fio — до времени его запуска"
+                "fio reports nothing about the ramp, and the begin of the window is known only to within the longest latency (with an old fio: its start-up time)",
+                "о разгоне fio не сообщает ничего, а начало окна известно лишь с точностью до наибольшей задержки (у старого fio — до времени запуска)"
             ),
             Difference::End => say!(
-                "what is in flight at the end of the window counts in it, and the window lasts until that ends",
+                "operations in flight at the end of the window count in it, and the window lasts until they end",
                 "операции, не завершённые к концу окна, засчитываются в него, и окно длится до их завершения"
             ),
             Difference::Errors => say!(
-                "the first failed I/O ends the trial, and where it was is not always known",
+                "the first failed I/O ends the trial, and its place is not always known",
                 "первая же операция с ошибкой завершает испытание, и её место известно не всегда"
             ),
             Difference::Order => say!(
@@ -116,12 +116,12 @@ impl Difference {
                 "записываемые данные создаются во время нагрузки, и перед каждой записью на это уходит время процессора"
             ),
             Difference::Compression => say!(
-                "data can be compressed about as far as asked, not within 2 %",
+                "the compress ratio is approximate, not within 2 %",
                 "сжимаемость данных соблюдается приблизительно, а не в пределах 2 %"
             ),
             Difference::Syncs => say!(
-                "syncs are told for whole trials only, and latency of a write leaves out the sync that follows it",
-                "о синхронизациях известно лишь за испытание целиком, и задержка записи не включает следующую за ней синхронизацию"
+                "syncs are reported for whole trials only, and the latency of a write does not include the sync after it",
+                "о синхронизациях сообщается лишь за испытание целиком, и задержка записи не включает синхронизацию после неё"
             ),
         }
     }
@@ -173,7 +173,7 @@ pub fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
 
 fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
     if trial.backend == Backend::Null {
-        let why = say!("it measures what Stend's own engine costs", "так измеряется цена генератора самого Stend");
+        let why = say!("it measures the cost of Stend's own engine", "так измеряется цена генератора самого Stend");
         return Some(("backend: none", why));
     }
     let polled = match trial.backend {
@@ -243,7 +243,7 @@ fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
 
 fn reserved() -> Say {
     say!(
-        "fio takes huge pages that an administrator has reserved (`vm.nr_hugepages`), and Stend reserves none",
+        "fio needs reserved huge pages (`vm.nr_hugepages`), and Stend reserves none",
         "fio берёт большие страницы, зарезервированные администратором (`vm.nr_hugepages`), а Stend ничего не резервирует"
     )
 }
@@ -334,14 +334,14 @@ fn of_extras(stream: &Stream) -> Option<Refusal> {
         return Some(("batch: stamps", why));
     }
     if stream.place.memory.is_some() {
-        let why = say!("fio does not tell where its buffers lie", "fio не сообщает, где лежат его буферы");
+        let why = say!("fio does not report where its buffers are", "fio не сообщает, где лежат его буферы");
         return Some(("numa", why));
     }
     match stream.rate.as_ref().map(|rate| (rate.level(), per_job(stream))) {
         Some((None, _)) => Some(("rate", say!("fio keeps one rate", "fio держит одну частоту"))),
         Some((Some(_), None)) => {
             let why = say!(
-                "fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so",
+                "fio counts whole I/Os per second for each job and each kind of I/O, and this rate does not divide evenly",
                 "fio считает целые операции в секунду для каждого задания и каждого вида, а эта частота так не делится"
             );
             Some(("rate", why))

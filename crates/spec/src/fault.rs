@@ -201,7 +201,7 @@ impl Act {
             Act::LinkDown(link) => say!("link {link} is down", "интерфейс {link} отключён"),
             Act::LinkDelay(link, by) => {
                 let (by, by_ru) = (format::latency(*by, Lang::En), format::latency(*by, Lang::Ru));
-                say!("what link {link} sends is later by {by}", "отправка через интерфейс {link} задержана на {by_ru}")
+                say!("link {link} sends with a delay of {by}", "отправка через интерфейс {link} задержана на {by_ru}")
             }
             Act::LinkLoss(link, part) => {
                 let Say { en: part, ru: part_ru } = percent(*part);
@@ -242,7 +242,9 @@ impl Act {
             Act::DriveSlow(..) | Act::DriveError(_) => {
                 say!("the drive is as it was", "накопитель снова прежний")
             }
-            Act::DriveCorrupt { .. } => say!("the drive is written anew", "данные накопителя переписываются заново"),
+            Act::DriveCorrupt { .. } => {
+                say!("the data of the drive are rewritten", "данные накопителя переписываются заново")
+            }
             Act::Scrub => say!("the scrub ends", "проверка массива прекращена"),
             Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
             Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),

@@ -19,8 +19,8 @@ pub fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
     Err(Error::new(
         Kind::Preflight,
         say!(
-            "case `{name}`: `io_log` cannot name places beyond 1 PiB, and the target is larger",
-            "случай `{name}`: `io_log` не может назвать места дальше 1 ПиБ, а объект больше"
+            "case `{name}`: `io_log` cannot record offsets beyond 1 PiB, but the target is larger",
+            "случай `{name}`: `io_log` не может записать смещения дальше 1 ПиБ, а объект больше"
         ),
     )
     .hint(say!("leave out `io_log`", "уберите `io_log`")))

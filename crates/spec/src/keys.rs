@@ -22,7 +22,7 @@ pub mod operation;
 pub mod order;
 pub mod pages;
 pub mod pattern;
-pub mod place;
+pub mod placement;
 pub mod precondition;
 pub mod prober;
 pub mod rate;
@@ -116,16 +116,16 @@ fn words<T>(choices: &'static [Choice<T>]) -> Vec<Word> {
 
 /// How I/O is submitted.
 pub const BACKENDS: &[Choice<Backend>] = &[
-    ("auto", "the best that probing finds; the run file says which and why", Backend::Auto),
+    ("auto", "the best that works here; the run file shows which one and why", Backend::Auto),
     ("io_uring", "`io_uring`, or an error", Backend::IoUring),
     (
         "io_uring_sqpoll",
-        "`io_uring`, and a thread of the kernel per job that takes what is submitted without being called (fio: `sqthread_poll`), or an error; each of them keeps a CPU busy, any but that of its job, which the CPU time of the job does not hold",
+        "`io_uring` with a kernel thread per job that polls the submission queue (fio: `sqthread_poll`), or an error. Each of these threads keeps a CPU busy, never that of its job; its time is not in the CPU time of the job",
         Backend::IoUringSqpoll,
     ),
     (
         "io_uring_iopoll",
-        "`io_uring` that asks the device again and again instead of being interrupted (fio: `hipri`), or an error; needs `direct: true` and a device with queues for it; not with syncs, discards, zeroes or traces",
+        "`io_uring` with polled completions instead of interrupts (fio: `hipri`), or an error. Needs `direct: true` and a device with polling queues; not with syncs, discards, zeroes or traces",
         Backend::IoUringIopoll,
     ),
     (
@@ -135,13 +135,13 @@ pub const BACKENDS: &[Choice<Backend>] = &[
     ),
     ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
-    ("none", "no I/O at all: measures what the engine itself costs", Backend::Null),
+    ("none", "no I/O at all: measures the cost of the engine itself", Backend::Null),
 ];
 
 /// What makes the I/O.
 pub const ENGINES: &[Choice<Engine>] = &[
     ("native", "Stend's own engine", Engine::Native),
-    ("fio", "the fio of the host; where it means something else, the result says what", Engine::Fio),
+    ("fio", "the fio of the host; the result lists where its meaning differs", Engine::Fio),
 ];
 
 /// Cases of a suite, streams of a case: far more than anybody reads.
@@ -192,7 +192,7 @@ const fn axis(key: Key) -> Key {
 /// Settings that a case may have for itself or take from `defaults`.
 const DIRECT: Key = optional("direct", "true", Shape::Bool, "Bypass the page cache (`O_DIRECT`).");
 const RAMP_KEY: Key =
-    optional("ramp", "1s", Shape::Span(RAMP), "Load before the window; what completes in it is not counted.");
+    optional("ramp", "1s", Shape::Span(RAMP), "Load before the window; its completions are not counted.");
 const TRIAL: Key = optional("trial", "3s", Shape::Span(WINDOW), "Length of the measuring window of each trial.");
 const BACKEND: Key = optional("backend", "auto", Shape::Word(|| words(BACKENDS)), "How I/O is submitted.");
 
@@ -200,14 +200,14 @@ const ENGINE: Key = optional(
     "engine",
     "native",
     Shape::Word(|| words(ENGINES)),
-    "What makes the I/O; `stend run --engine` wins. With `fio` a key that fio cannot express is an error that names it.",
+    "What makes the I/O; `stend run --engine` wins. With `fio`, a key that fio cannot express is an error.",
 );
 
 const PROBER: Key = optional(
     "prober",
     "auto",
     Shape::Either(&[Shape::Word(|| words(prober::WORDS)), Shape::Map(&prober::PROBER)]),
-    "Single I/Os of 4 KiB beside the load, each from a thread that waits for it, that tell how long the target stood still for a client. They count for no result of the case.",
+    "Single I/Os of 4 KiB beside the load, one at a time, which show how long the target stood still for a client. They do not count in the results of the case.",
 );
 
 /// The whole file.
@@ -229,7 +229,7 @@ pub const SUITE: Mapping = Mapping {
             "files",
             "absent",
             Shape::Map(&files::FILES),
-            "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, syncs after several writes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
+            "Several test files instead of one; together they form one range. For a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, syncs after several writes, traces and `engine: fio`. A sync applies to the file of the write before it.",
         ),
         calibrate::KEY,
         ceilings::KEY,
@@ -239,13 +239,13 @@ pub const SUITE: Mapping = Mapping {
             "arms",
             "absent",
             Shape::List(&arm::ARM, ARMS),
-            "Levels of one thing that is changed between measurements, e.g. before and after an upgrade. Every case runs in every arm. Arms that Stend switches alternate within each pair of blocks, in a random order and then in its mirror; as soon as a person or a reboot switches to one of them, all of one arm comes before the next.",
+            "Levels of one thing that changes between measurements, e.g. before and after an upgrade. Every case runs in every arm. Arms that Stend switches alternate within each pair of blocks, in a random order and then in reverse. If a person or a reboot switches to one of them, each arm is completed before the next.",
         ),
         optional(
             "observe",
             "absent",
             Shape::Named(&arm::COMMAND_WORDS, SETTINGS),
-            "Commands whose output is kept as a fact of each arm, by name; `expect` may name them. Needs `arms`, and `--allow-commands` when the run is started.",
+            "Commands whose output is recorded with each arm, by name; `expect` may use these names. Needs `arms`, and `--allow-commands` when the run is started.",
         ),
         required(
             "cases",
@@ -274,7 +274,7 @@ pub const FILL: Mapping = Mapping {
             Shape::Word(|| {
                 vec![(
                     "auto",
-                    "8 GiB, or the power of two that 10 % of the free space hold if that is less; less with a time budget",
+                    "8 GiB, or the largest power of two within 10 % of the free space if that is less; less with a time budget",
                 )]
             }),
             Shape::Size(FILL_SIZE, 1),
@@ -310,7 +310,7 @@ pub const CASE: Mapping = Mapping {
             "application",
             "absent",
             Shape::Map(&app::APPLICATION),
-            "Instances of an application are the load, as many as hold an objective. Of the other keys such a case has `name`, `ramp` and `trial`; its suite has only such cases and `suite`, `defaults` and `cases`.",
+            "The load is instances of an application, as many as hold an objective. Such a case has no other keys but `name`, `ramp` and `trial`. Its suite has only such cases, and no keys but `suite`, `defaults` and `cases`.",
         ),
     ],
 };
@@ -325,7 +325,7 @@ pub const STREAM: Mapping = Mapping {
             "op",
             "absent",
             Shape::Either(&[Shape::Word(|| words(operation::OPERATIONS)), Shape::Map(&operation::MIX)]),
-            "What the I/Os do: one kind, or a mix of kinds by their number. Everything but `read` changes the target and needs the same permission. Required without `trace`.",
+            "Operation: one kind, or a mix of kinds by their number. Everything but `read` changes the target and needs the same permission. Required without `trace`.",
         ),
         optional(
             "pattern",
@@ -343,13 +343,13 @@ pub const STREAM: Mapping = Mapping {
             "queue_depth",
             "1",
             Shape::Whole(DEPTH),
-            "I/Os kept in flight per job (fio: `iodepth`). With `rate`: the most there may be, by default 64; what is due beyond that waits, and its waiting is part of its latency.",
+            "I/Os kept in flight per job (fio: `iodepth`). With `rate`: the most in flight, by default 64; I/Os due beyond that wait, and the wait counts in their latency.",
         )),
         axis(optional(
             "jobs",
             "1",
             Shape::Either(&[Shape::Whole(JOBS), Shape::Map(&files::JOBS_EACH)]),
-            "Independent load threads, each with a region of its own (fio: `numjobs`); of all targets and `files` together, or of each.",
+            "Independent load threads, each with its own region (fio: `numjobs`); counted over all targets and `files` together, or for each.",
         )),
         optional(
             "sync",
@@ -379,27 +379,24 @@ pub const STREAM: Mapping = Mapping {
         optional(
             "verify",
             "none",
-            Shape::Either(&[
-                Shape::Word(|| vec![("none", "nothing that is read is compared with what was written")]),
-                Shape::Map(&verify::VERIFY),
-            ]),
-            "Every block that is written gets a mark in each of its sectors, and every read of the stream is compared with what the trial wrote there ([verification.md](verification.md)); anything else ends the run with exit code 7. Costs CPU time for each I/O, and memory for each block. Contradicts `op: read`, `discard`, `write_zeroes`, a mixture of block sizes, `data`, and `backend: none`.",
+            Shape::Either(&[Shape::Word(|| vec![("none", "no verification")]), Shape::Map(&verify::VERIFY)]),
+            "Every written block gets a mark in each of its sectors, and every read of the stream is compared with what the trial wrote there ([verification.md](verification.md)). A mismatch ends the run with exit code 7. Costs CPU time for each I/O, and memory for each block. Contradicts `op: read`, `discard`, `write_zeroes`, a mixture of block sizes, `data`, and `backend: none`.",
         ),
         optional(
             "region",
             "equal",
             Shape::Either(&[
                 Shape::Word(|| vec![("equal", "the jobs of all streams of the case share the range equally")]),
-                Shape::Map(&place::REGION),
+                Shape::Map(&placement::REGION),
             ]),
-            "The part of the range that the jobs of the stream share; with `jobs: {per_target: …}` that part of each target, which the jobs of the target share. All streams of a case have one, or none; regions may overlap, and H16 tells.",
+            "The part of the range that the jobs of the stream share; with `jobs: {per_target: …}` that part of each target, shared by the jobs of the target. Either all streams of a case have a region, or none. Regions may overlap; check H16 shows that.",
         ),
         optional(
             "think",
             "none",
             Shape::Either(&[
                 Shape::Word(|| vec![("none", "the next I/O begins when one ends")]),
-                Shape::Map(&place::THINK),
+                Shape::Map(&placement::THINK),
             ]),
             "Rests between I/Os of a closed loop. Contradicts `rate`.",
         ),
@@ -407,7 +404,7 @@ pub const STREAM: Mapping = Mapping {
             "batch",
             "{size: 1}",
             Shape::Map(&batch::BATCH),
-            "What is done for several I/Os together. Contradicts `rate` and `backend: psync`.",
+            "Submits and completes several I/Os together. Contradicts `rate` and `backend: psync`.",
         ),
         batch::SUBMIT_KEY,
         optional(
@@ -415,21 +412,21 @@ pub const STREAM: Mapping = Mapping {
             "any",
             Shape::Either(&[
                 Shape::Word(|| vec![("any", "the engine chooses among those it may use")]),
-                Shape::Several(&Shape::Whole(place::NUMBER), place::CPUS),
+                Shape::Several(&Shape::Whole(placement::NUMBER), placement::CPUS),
             ]),
             "CPUs of the load threads, in turn: each thread stays on one. Contradicts `numa` where that has `cpu`.",
         ),
         optional(
             "numa",
             "any",
-            Shape::Either(&[Shape::Word(|| words(place::NUMA_WORDS)), Shape::Map(&place::NUMA)]),
+            Shape::Either(&[Shape::Word(|| words(placement::NUMA_WORDS)), Shape::Map(&placement::NUMA)]),
             "NUMA nodes of the load threads and of their buffers.",
         ),
         optional(
             "trace",
             "absent",
             Shape::Map(&trace::TRACE),
-            "Recorded I/O is made again instead, at its own pace, scaled, or as fast as possible; its writes need the permission of any write. Contradicts `op`, `pattern`, `block_size`, `rate`, `sync`, `think`, `batch` and `verify`. Beside other streams all need a `region`. Where neither the case nor `defaults` name `ramp` and `trial`, a replay at a pace has no ramp, and its window is as long as the trace.",
+            "Replays recorded I/O instead, at its own pace, scaled, or as fast as possible. Its writes need the same permission as any write. Contradicts `op`, `pattern`, `block_size`, `rate`, `sync`, `think`, `batch` and `verify`. Beside other streams all need a `region`. Where neither the case nor `defaults` name `ramp` and `trial`, a replay at a pace has no ramp, and its window is as long as the trace.",
         ),
     ],
 };
@@ -460,11 +457,11 @@ pub const ALL: &[&Mapping] = &[
     &pattern::STRIDED,
     &operation::MIX,
     &operation::SYNC,
-    &place::REGION,
-    &place::THINK,
+    &placement::REGION,
+    &placement::THINK,
     &batch::BATCH,
     &io_log::IO_LOG,
-    &place::NUMA,
+    &placement::NUMA,
     &DATA,
     &verify::VERIFY,
     &trace::TRACE,

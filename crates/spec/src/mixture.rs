@@ -52,7 +52,7 @@ impl Tiling {
         let rest = if cycles > 0 {
             fitting.find(|(off, _)| *off <= MISPLACED_MOST)?.1
         } else {
-            // Of no block at all it is 0 / 0, which is not at most anything.
+            // Without any block it is 0 / 0, which is not at most anything.
             let possible = fitting.filter(|(off, _)| *off <= MISPLACED_SHORT);
             possible.reduce(|best, next| if next.0 < best.0 { next } else { best })?.1
         };

@@ -21,7 +21,7 @@ mod operation;
 mod order;
 mod overridden;
 mod pattern;
-mod place;
+mod placement;
 mod power;
 mod precondition;
 mod prober;
@@ -63,7 +63,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     })
 }
 
-/// The same of a text that was made of options: nobody is told where the format is described.
+/// The same for a text made from options: no hint about where the format is described.
 pub fn suite_of_options(text: &str, file: &str) -> Result<Suite> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &keys::SUITE)?;
@@ -138,8 +138,8 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
             ),
         ));
     }
-    place::all_or_none(&streams, node, file)?;
-    place::one_matrix(&streams, node, file)?;
+    placement::all_or_none(&streams, node, file)?;
+    placement::one_matrix(&streams, node, file)?;
     trace::alone_or_in_regions(&streams, node, file)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
     schedule::fits(node, file, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
@@ -183,7 +183,7 @@ fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
     let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
     let sizes: Vec<Bytes> = block_mix.iter().map(|share| share.size).chain(block_size.iter().copied()).collect();
     let (rate, search) = map.optional("rate", rate::rates)?.unwrap_or_default();
-    let cpus = map.optional("cpus", place::cpus)?.unwrap_or_default();
+    let cpus = map.optional("cpus", placement::cpus)?.unwrap_or_default();
     let open = !rate.is_empty() || search.is_some();
     let pattern = map.required("pattern", |node, file| pattern::pattern(node, file, &sizes))?;
     let depth = if open && pattern != Pattern::Append { keys::rate::OPEN_DEPTH } else { 1 };
@@ -202,11 +202,11 @@ fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
         sync: map.optional("sync", |node, file| operation::sync(node, file, mix))?.unwrap_or(Sync::None),
         data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
         placement: Placement {
-            numa: map.optional("numa", |node, file| place::numa(node, file, &cpus))?.flatten(),
+            numa: map.optional("numa", |node, file| placement::numa(node, file, &cpus))?.flatten(),
             cpus,
         },
-        region: map.optional("region", place::region)?.flatten(),
-        think: map.optional("think", |node, file| place::think(node, file, open))?.flatten(),
+        region: map.optional("region", placement::region)?.flatten(),
+        think: map.optional("think", |node, file| placement::think(node, file, open))?.flatten(),
         batch: Batch::default(),
         submit: map.optional("submit", |node, file| word(node, file, keys::batch::SUBMIT))?.unwrap_or_default(),
         rate,

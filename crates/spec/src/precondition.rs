@@ -21,6 +21,6 @@ pub struct Precondition {
 pub enum Purge {
     /// Not at all.
     None,
-    /// The target is told that the range is not needed any more; where it knows nothing of the kind the range is zeroed.
+    /// The range is discarded; where the target has no discard, it is zeroed.
     Discard,
 }

@@ -61,7 +61,7 @@ pub struct Prober {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoProber {
-    /// The suite says so.
+    /// The suite asks for it.
     #[default]
     Off,
     /// The case asks what the target can do at most, and a prober would be part of what it does.
@@ -108,11 +108,11 @@ impl NoProber {
             ),
             NoProber::NoRoom => say!(
                 "the streams leave no room for its durable writes",
-                "потоки не оставляют места для его надёжных записей"
+                "потоки не оставляют места для записей с подтверждением"
             ),
             NoProber::NotDurable => say!(
-                "it was to write durably, and no stream of the case does",
-                "пробы должны были быть надёжными записями, а в случае нет потока с такими"
+                "the prober should make durable writes, but no stream of the case does",
+                "пробы должны быть записями с подтверждением, а в случае нет потока с такими записями"
             ),
         }
     }

@@ -47,7 +47,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part of a range. It may end behind the range; whoever uses it has to look.
+    /// The part of a range. It may end beyond the range; the caller has to check.
     pub fn of(self, range: Region) -> Region {
         let start = self.start.of(range.len);
         let len = self.size.map_or(Bytes(range.len.0.saturating_sub(start.0)), |size| size.of(range.len));

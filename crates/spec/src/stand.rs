@@ -188,7 +188,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is told to the drives themselves, and so lies on them alone.
+    /// Whether it configures the drives themselves, and so can only be directly on them.
     pub fn is_of_drives(&self) -> bool {
         matches!(self, Kind::Sectors { .. } | Kind::Multipath(_))
     }
@@ -339,9 +339,9 @@ impl Profile {
 /// A btrfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Btrfs {
-    /// Of data.
+    /// Profile of data.
     pub data: Profile,
-    /// Of metadata.
+    /// Profile of metadata.
     pub metadata: Profile,
     /// Options of the mount.
     pub options: Vec<String>,

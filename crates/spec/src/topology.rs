@@ -42,9 +42,9 @@ pub enum Numa {
     Every,
     /// By number.
     Nodes {
-        /// Of the threads; `None`: the engine chooses their CPUs.
+        /// Node of the threads; `None`: the engine chooses their CPUs.
         cpu: Option<u32>,
-        /// Of the memory; `None`: where the thread runs that touches it first.
+        /// Node of the memory; `None`: where the thread runs that touches it first.
         memory: Option<u32>,
     },
 }

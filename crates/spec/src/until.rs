@@ -1,5 +1,5 @@
 //! When a case is repeated often enough: at which numbers of trials its precision is looked at, and what it is held against.
-//! Must not measure precision: `analyse` does, and says so by [`Outcome::Narrow`](crate::plan::Outcome).
+//! Must not measure precision: `analyse` does, and reports it by [`Outcome::Narrow`](crate::plan::Outcome).
 
 use serde::{Deserialize, Serialize};
 use stend_base::Millionths;

@@ -108,7 +108,7 @@ fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
     let detail = error.without_snippet().to_string();
     // The library's sentence ends with its own copy of the place.
     let detail = detail.split(" at line ").next().unwrap_or_default();
-    // Advice for programmers, not for whoever wrote the file.
+    // Advice for programmers, not for the author of the file.
     let detail = shortened(detail.split(", set ").next().unwrap_or_default().trim());
     let told = in_words(&detail);
     let told = match error.location().map(|location| position(&location)) {

@@ -195,13 +195,13 @@ fn refused(other: &OtherRun) -> Box<Error> {
     Error::new(
         Kind::Unsafe,
         say!(
-            "another run loads {drives} now: process {pid}, `{run}`; each would measure what the other leaves",
-            "{drives} сейчас нагружает другой прогон: процесс {pid}, `{run}`; каждый измерит то, что оставит другой"
+            "another run loads {drives} now: process {pid}, `{run}`; each would lower the results of the other",
+            "{drives} сейчас нагружает другой прогон: процесс {pid}, `{run}`; каждый занизит результаты другого"
         ),
     )
     .hint(say!(
-        "wait for it; or allow it with `--beside`, and both results say so",
-        "дождитесь его; или разрешите ключом `--beside`, тогда об этом скажут оба результата"
+        "wait for it, or allow it with `--beside`: both results then mention it",
+        "дождитесь его или разрешите ключом `--beside`: это будет отмечено в обоих результатах"
     ))
 }
 

@@ -81,8 +81,8 @@ pub(crate) fn changed(path: &str, what: &Say) -> Box<Error> {
     Error::new(
         Code::TargetChanged,
         say!(
-            "refused to write to `{path}`: it changed since it was looked at ({en})",
-            "запись в `{path}` отклонена: после проверки цель изменилась ({ru})"
+            "refused to write to `{path}`: it has changed since it was checked ({en})",
+            "запись в `{path}` отклонена: после проверки объект изменился ({ru})"
         ),
     )
     .hint(say!(

@@ -80,7 +80,7 @@ pub fn sample_contents(targets: &mut [TargetFacts], tell: &mut dyn FnMut(String)
             std::thread::sleep(Duration::from_millis(1));
             if begun.elapsed() >= told {
                 let count = left.load(Ordering::Acquire);
-                tell(format!("reading a sample of what is on the devices, {} s so far: {count} left", told.as_secs()));
+                tell(format!("reading a sample of the data on the devices, {} s so far: {count} left", told.as_secs()));
                 told += TELLS;
             }
         }

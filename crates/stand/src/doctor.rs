@@ -114,8 +114,8 @@ fn about_target(named: &str, target: stend_base::Result<TargetFacts>) -> (Checku
         WriteAccess::Nowhere => fine(
             "target",
             say!(
-                "`{named}` leads nowhere: only the engine itself can be measured on it",
-                "`{named}` никуда не ведёт: на нём можно измерить только сам генератор нагрузки"
+                "`{named}` discards all data: only the engine itself can be measured on it",
+                "`{named}` отбрасывает данные: на нём можно измерить только сам генератор нагрузки"
             ),
         ),
         WriteAccess::Refused(reasons) => {
@@ -162,7 +162,7 @@ fn of_another_user(path: &Path, user: u32) -> CheckupItem {
         "`{name}` принадлежит пользователю {user} и похож на тестовые файлы прогона"
     );
     let affects = say!(
-        "If a run uses it now, it disturbs runs of yours there. It is neither waited for nor removed.",
+        "If a run uses it now, it disturbs your runs there. Stend neither waits for it nor removes it.",
         "Если его сейчас использует прогон, он мешает вашим прогонам в этом каталоге. Stend его не ждёт и не удаляет."
     );
     wrong("leftovers", Level::Warn, found, affects)
@@ -172,12 +172,12 @@ fn of_another_user(path: &Path, user: u32) -> CheckupItem {
 fn to_be_judged(path: &Path, owner: &crate::Owner, root: bool) -> CheckupItem {
     let (name, ledger) = (path.display(), owner.ledger.as_deref().unwrap_or_default());
     let found = say!(
-        "`{name}` is kept until its run goes on and judges what a crash did to it",
-        "`{name}` хранится, пока его прогон не продолжат и не оценят последствия сбоя"
+        "`{name}` is kept until its run is resumed and checks it after a crash",
+        "`{name}` хранится, пока его прогон не продолжат и не проверят данные после сбоя"
     );
     let affects = say!(
-        "Its test file takes space. Whoever does not want to know removes the ledger `{ledger}`; the next run there removes the rest.",
-        "Тестовый файл занимает место. Если оценка не нужна, удалите журнал `{ledger}`; остальное удалит следующий прогон там же."
+        "Its test file takes space. If you do not need the check, remove the ledger `{ledger}`; the next run there removes the rest.",
+        "Тестовый файл занимает место. Если проверка не нужна, удалите журнал `{ledger}`; остальное удалит следующий прогон там же."
     );
     let sudo = if root { "" } else { "sudo " };
     let cure = format!("{sudo}stend run --resume {}", quoted(&owner.run_file));
@@ -191,7 +191,7 @@ fn quoted(text: &str) -> String {
 
 fn leftover(path: &Path, root: bool) -> CheckupItem {
     let name = path.display().to_string();
-    let found = say!("`{name}` was left by a run that is dead", "`{name}` остался от прерванного прогона");
+    let found = say!("a dead run left `{name}`", "`{name}` остался от прерванного прогона");
     let affects = say!(
         "Its test file takes space until the next run there removes it.",
         "Тестовый файл занимает место, пока следующий прогон там его не удалит."
@@ -200,7 +200,7 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
     if let Some(at) = testfile::mount_in(path) {
         let at = at.display().to_string();
         let found = say!(
-            "`{name}` was left by a run that is dead, and something is mounted in it at `{at}`",
+            "a dead run left `{name}`, and something is mounted in it at `{at}`",
             "`{name}` остался от прерванного прогона, и внутри него что-то смонтировано: `{at}`"
         );
         let affects = say!(
@@ -218,12 +218,12 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
 fn left_switched(roots: &Roots) -> Option<CheckupItem> {
     let undo = crate::change::left_behind(roots)?;
     let found = say!(
-        "a killed run left this host switched to one of its arms",
-        "убитый прогон оставил эту машину переключённой на один из своих вариантов"
+        "a killed run left this host with the settings of an arm",
+        "прерванный прогон оставил на этой машине настройки своего варианта"
     );
     let affects = say!(
-        "Everything that is measured now is measured with the settings of that arm.",
-        "Всё, что измеряется сейчас, измеряется с настройками того варианта."
+        "All runs now measure with the settings of that arm.",
+        "Все прогоны сейчас измеряют с настройками этого варианта."
     );
     Some(CheckupItem { cure: Some(undo), ..wrong("switched", Level::Must, found, affects) })
 }

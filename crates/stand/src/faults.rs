@@ -260,13 +260,13 @@ fn not_mended(lack: &str, patience: Duration) -> Box<Error> {
     Error::new(
         Kind::Preflight,
         say!(
-            "after the events of the trial: {lack}, and for {seconds} s nothing was done about it",
-            "после событий пробы: {lack}, и {seconds} с это никто не исправляет"
+            "after the events of the trial: {lack}, and for {seconds} s nothing repaired it",
+            "после событий испытания: {lack}, и за {seconds} с ничего не исправлено"
         ),
     )
     .hint(say!(
-        "`stend stand status` tells more; what was measured so far is in the run file",
-        "подробнее скажет `stend stand status`; измеренное сохранено в файле прогона"
+        "`stend stand status` shows more; what was measured so far is in the run file",
+        "подробнее — `stend stand status`; измеренное сохранено в файле прогона"
     ))
 }
 
@@ -276,7 +276,7 @@ fn refused(act: &Act, why: Say) -> Box<Error> {
     let (act_en, act_ru) = (act.en, act.ru);
     Error::new(
         Kind::Preflight,
-        say!("the event \"{act_en}\" cannot be done here: {en}", "событие «{act_ru}» здесь невозможно: {ru}"),
+        say!("the event \"{act_en}\" is not possible here: {en}", "событие «{act_ru}» здесь невозможно: {ru}"),
     )
 }
 

@@ -270,7 +270,7 @@ fn dead_node(name: &str, number: DevNo) -> Box<Error> {
     Error::new(
         Kind::Preflight,
         say!(
-            "`{name}` leads to device {number}, which the kernel does not have",
+            "`{name}` refers to device {number}, which the kernel does not have",
             "`{name}` указывает на устройство {number}, которого нет в ядре"
         ),
     )

@@ -13,7 +13,7 @@ pub(crate) fn direct_refused(path: &str) -> Box<Error> {
     )
     .hint(say!(
         "name a directory on another file system, or write `direct: false` in the suite to measure with the page cache",
-        "укажите каталог на другой файловой системе или задайте в наборе `direct: false`, чтобы измерять вместе с кешем страниц"
+        "укажите каталог на другой файловой системе или задайте в наборе `direct: false`, чтобы измерять вместе со страничным кэшем"
     ))
 }
 

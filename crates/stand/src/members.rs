@@ -35,7 +35,7 @@ fn open_under(roots: &Roots, drive: &Device) -> Result<IoFile> {
         return Err(Error::new(
             Kind::Preflight,
             say!(
-                "`{shown}` is not the drive any more that it was when it was looked at",
+                "`{shown}` is no longer the drive that was inspected",
                 "`{shown}` — уже не тот накопитель, что при осмотре"
             ),
         ));

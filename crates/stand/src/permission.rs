@@ -35,13 +35,13 @@ fn confirmed(
     if !permission.confirm.iter().any(|given| given == identity) {
         let flags = flags(identity, signatures);
         let hint = say!(
-            "if everything on it may be lost, give {flags}",
-            "если всё, что на ней есть, можно потерять, укажите {flags}"
+            "if all data on it may be lost, give {flags}",
+            "если все данные на нём можно потерять, укажите {flags}"
         );
         let message = match permission.confirm.first() {
             Some(given) => say!(
-                "refused to write to `{path}`: `--confirm={given}` names something else, its identity is `{identity}`",
-                "запись в `{path}` отклонена: `--confirm={given}` указывает на другое, идентичность цели — `{identity}`"
+                "refused to write to `{path}`: `--confirm={given}` names something else; its identity is `{identity}`",
+                "запись в `{path}` отклонена: `--confirm={given}` указывает на другое; идентификатор объекта — `{identity}`"
             ),
             None => say!(
                 "refused to write to `{path}`: `--overwrite-signature` without `--confirm`",
@@ -65,7 +65,7 @@ fn confirmed(
             Kind::Unsafe,
             say!(
                 "refused to write to `{path}`: there is no `{named}` signature on it to overwrite",
-                "запись в `{path}` отклонена: на цели нет метки `{named}`, которую можно было бы затереть"
+                "запись в `{path}` отклонена: на объекте нет метки `{named}`, которую можно было бы затереть"
             ),
         )
         .hint(say!(
@@ -86,7 +86,7 @@ fn carried(signatures: &[String], contents: Option<&Sampled>) -> Say {
     let marks: Vec<String> = signatures.iter().filter(|name| *name != UNKNOWN_DATA).cloned().collect();
     let unknown = contents.filter(|_| signatures.len() > marks.len()).map(unknown_data);
     let found = list(&marks);
-    let carries = || say!("it carries {found}", "на цели обнаружено: {found}");
+    let carries = || say!("it carries {found}", "на объекте обнаружено: {found}");
     match unknown {
         None => carries(),
         Some(unknown) if marks.is_empty() => unknown,
@@ -105,15 +105,15 @@ fn unknown_data(contents: &Sampled) -> Say {
         Some(mark) => {
             let (by, at) = (&mark.by, mark.broken_at.unwrap_or(0));
             say!(
-                "; `{by}` left a mark for its data there, but byte {at} was written to since",
-                "; `{by}` оставил там пометку своих данных, но с тех пор было записано что-то со смещения {at}"
+                "; `{by}` marked its data there, but byte {at} was written since",
+                "; `{by}` пометил там свои данные, но с тех пор по смещению {at} была запись"
             )
         }
         None => Say::same(""),
     };
     say!(
-        "it holds data that are not Stend's: {other} of {blocks} blocks that were read, the first at byte {first}{en}",
-        "на ней есть данные не от Stend: {other} из {blocks} прочитанных блоков, первый — со смещения {first}{ru}"
+        "it holds data that Stend did not write: {other} of {blocks} sampled blocks, the first at byte {first}{en}",
+        "на нём есть данные, записанные не Stend: {other} из {blocks} прочитанных блоков, первый — со смещения {first}{ru}"
     )
 }
 
@@ -150,7 +150,7 @@ fn nothing_to_confirm(facts: &TargetFacts) -> Box<Error> {
     let path = &facts.path;
     if facts.kind == TargetKind::NullDevice {
         let message = say!(
-            "`--confirm` and `--overwrite-signature` are for devices that hold data, but `{path}` keeps nothing",
+            "`--confirm` and `--overwrite-signature` are for devices that store data; `{path}` stores nothing",
             "`--confirm` и `--overwrite-signature` нужны устройствам с данными, а `{path}` ничего не хранит"
         );
         return Error::new(Kind::Unsafe, message).hint(say!("leave them out", "уберите их"));
@@ -188,8 +188,8 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             say!("switch it off with `swapoff {path}`", "отключите подкачку: `swapoff {path}`")
         }
         Refusal::Member { of, .. } => say!(
-            "take it out of what it belongs to; if `{of}` is only a remainder, clear it yourself with `wipefs`, or with `blkdiscard --zeroout` at the offset that `stend inspect` shows",
-            "выведите его из состава; если `{of}` — лишь остаток, удалите его сами командой `wipefs` или `blkdiscard --zeroout` по смещению, которое покажет `stend inspect`"
+            "remove it from the array, pool or group it belongs to. If only a remainder of `{of}` is left, clear it with `wipefs`, or with `blkdiscard --zeroout` at the offset that `stend inspect` shows",
+            "выведите его из массива, пула или группы. Если от `{of}` остался лишь след, удалите его командой `wipefs` или `blkdiscard --zeroout` по смещению, которое покажет `stend inspect`"
         ),
         Refusal::Holder { device } => {
             say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`")
@@ -213,12 +213,12 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "сначала уберите его из цели (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)"
         ),
         Refusal::MountInLeftover { at } => say!(
-            "look what it is with `findmnt '{at}'`, and unmount it; nothing in it is removed",
-            "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; внутри ничего не удаляется"
+            "check it with `findmnt '{at}'` and unmount it; Stend removes nothing in it",
+            "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; Stend внутри ничего не удаляет"
         ),
         Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
         Refusal::UnreadableAt { .. } => say!(
-            "see what the kernel says of it (`dmesg`) and what the drive does (`smartctl -x`)",
+            "see the messages of the kernel (`dmesg`) and the state of the drive (`smartctl -x`)",
             "посмотрите, что сообщают о ней ядро (`dmesg`) и сам накопитель (`smartctl -x`)"
         ),
         Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,

@@ -50,9 +50,9 @@ enum Step {
 impl Step {
     fn describe(&self) -> String {
         match self {
-            Step::RemoveDead(path) => format!("remove {}, left by a run that is gone", path.display()),
+            Step::RemoveDead(path) => format!("remove {}, left by a dead run", path.display()),
             Step::Leave(path, user) => {
-                format!("leave {}, which belongs to user {user}: whether a run uses it cannot be known", path.display())
+                format!("leave {}, which belongs to user {user}: a run may be using it", path.display())
             }
             Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
             Step::AllocateFiles(directory, sizes) => {
@@ -204,7 +204,7 @@ pub fn prepare(
             Err(Error::new(
                 Kind::Usage,
                 say!(
-                    "a test file is made in a directory and only there, and `{path}` does not fit what the run needs",
+                    "the run needs a test file in a directory, and `{path}` is not a directory that it can use",
                     "тестовый файл создаётся только в каталоге, и `{path}` не подходит для того, что требуется прогону"
                 ),
             ))
@@ -280,7 +280,7 @@ impl Prepared {
     /// Leaves what was made for a later session to judge, and lets go of the target when this process ends.
     pub fn leave(self, log: &mut dyn FnMut(EventKind)) {
         let path = self.path.display();
-        log(EventKind::Step { action: format!("leave {path} as it is, to be judged") });
+        log(EventKind::Step { action: format!("leave {path} as it is, to be checked") });
         if let Held::Files(files) = self.held {
             files.leave();
         }
@@ -306,7 +306,7 @@ impl Prepared {
         let shown = self.path.display();
         let device = (self.path.as_path(), self.size.0);
         let text = match contents::leave(claim, device, before.identity.as_deref(), &before.run_id, end.0) {
-            Ok(true) => format!("left a mark on {shown}, by which its contents are known as those of this run"),
+            Ok(true) => format!("left a mark on {shown}: the next run knows its contents as those of this run"),
             Ok(false) => return,
             Err(error) => format!("left no mark on {shown}: {error}; the next run asks before it writes there"),
         };
@@ -399,7 +399,7 @@ fn must_be_same(roots: &Roots, devices: &Devices, node: &Node, facts: &TargetFac
         return Err(permission::refused(&facts.path, reasons));
     }
     let differs = match () {
-        () if now.identity != facts.identity => say!("identity", "идентичность"),
+        () if now.identity != facts.identity => say!("identity", "идентификатор"),
         () if now.size != facts.size => say!("size", "размер"),
         () if now.signatures != facts.signatures => say!("signatures", "метки"),
         () => return Ok(()),

@@ -68,12 +68,12 @@ fn must_be_named(target: &TargetFacts, permission: &Permission) -> Result<()> {
     }
     let (path, flags) = (&target.path, flags(identity, signatures));
     let message = say!(
-        "refused to write to `{path}`: no `--confirm` names it, its identity is `{identity}`",
-        "запись в `{path}` отклонена: ни один `--confirm` её не называет, идентичность цели — `{identity}`"
+        "refused to write to `{path}`: no `--confirm` names it; its identity is `{identity}`",
+        "запись в `{path}` отклонена: ни один `--confirm` его не называет; идентификатор объекта — `{identity}`"
     );
     Err(Error::new(Code::NotConfirmed, message).hint(say!(
-        "if everything on it may be lost, give {flags}; or leave it out",
-        "если всё, что на ней есть, можно потерять, укажите {flags}; или не указывайте это устройство"
+        "if all data on it may be lost, give {flags}; or leave it out",
+        "если все данные на нём можно потерять, укажите {flags}; или не указывайте это устройство"
     )))
 }
 

@@ -51,8 +51,8 @@ fn pair(first: &TargetFacts, second: &TargetFacts) -> Result<()> {
     if first.kind != second.kind {
         return usage(
             say!(
-                "`{a}` and `{b}` are of different kinds, and the targets of a run are of one",
-                "`{a}` и `{b}` — разного вида, а объекты одного прогона одинаковы"
+                "`{a}` and `{b}` are of different kinds; all targets of a run must be of one kind",
+                "`{a}` и `{b}` разного вида, а все объекты прогона должны быть одного вида"
             ),
             say!(
                 "name only devices, only directories or only files",
@@ -70,7 +70,7 @@ fn pair(first: &TargetFacts, second: &TargetFacts) -> Result<()> {
     let system = |target: &TargetFacts| std::fs::metadata(&target.path).ok().map(|meta| meta.dev());
     match first.kind {
         TargetKind::NullDevice => usage(
-            say!("`{a}` and `{b}` both keep nothing", "`{a}` и `{b}` ничего не хранят"),
+            say!("neither `{a}` nor `{b}` stores anything", "`{a}` и `{b}` ничего не хранят"),
             say!("name one of them", "укажите одно из них"),
         ),
         TargetKind::Directory if system(first).is_some() && system(first) == system(second) => usage(
@@ -203,7 +203,7 @@ mod tests {
         assert!(refusal(directory("/usr"), directory("/usr/bin")).1.contains("one file system"));
         together(&[directory("/"), directory("/proc")]).unwrap();
         let null = |path| of_kind(TargetKind::NullDevice, path);
-        assert!(refusal(null("/dev/null"), null("/dev/zero")).1.contains("keep nothing"));
+        assert!(refusal(null("/dev/null"), null("/dev/zero")).1.contains("stores anything"));
         assert_eq!(inspect_all(&[]).unwrap_err().kind, Kind::Usage);
         assert_eq!(inspect_all(&vec!["/".to_string(); TARGETS_MAX + 1]).unwrap_err().kind, Kind::Usage);
     }

@@ -40,7 +40,7 @@ impl Batches {
 ///
 /// `None` if the series is shorter than 10 batches of `least` values or no cut is accepted: it is too short for its own
 /// autocorrelation. Values that do not fill a batch are dropped at the start, next to the ramp.
-/// In short batches the test finds what is slower than they are by chance only, so whoever publishes what follows
+/// In short batches the test finds what is slower than they are by chance only, so a publisher of what follows
 /// from them gives a least length.
 pub fn batches(series: &[f64], least: usize) -> Option<Batches> {
     let mut length = (series.len() / BATCHES).max(least.max(1));

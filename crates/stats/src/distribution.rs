@@ -112,7 +112,7 @@ impl Distribution {
 
     /// A quantile with its 95 % interval: between order statistics of as many I/Os as count as independent.
     ///
-    /// That follows from how much the trials that were joined differ. Of a single one it is told by `within`: the factor by
+    /// That follows from how much the trials that were joined differ. For a single one it follows from `within`: the factor by
     /// which correlation shrinks the number of its I/Os, at least 1; `None` if it is not known, which leaves the
     /// interval out.
     pub fn quantile(&self, q: Share, within: Option<f64>) -> Quantile {

@@ -1,5 +1,5 @@
 //! The quotient of one figure over several trials and another, with its 95 % interval. A figure may be a mean or a percentile of all
-//! I/Os: how far it may be off is told by leaving out one trial after the other (the jackknife: Tukey 1958; Miller, "The jackknife: a
+//! I/Os: its uncertainty comes from leaving out one trial after the other (the jackknife: Tukey 1958; Miller, "The jackknife: a
 //! review", 1974), and by how far the trials' own figures lie apart. The larger of the two counts: the first misses what rare
 //! stalls do to a percentile, the second is of a typical trial and not of all I/Os (simulated by `make coverage`).
 
@@ -102,7 +102,7 @@ pub fn of_independent(baseline: &Figure, other: &Figure) -> Option<Quotient> {
 }
 
 /// The same of sides that alternated in the same blocks, so that what a block did to both of them cancels: Student's t over the blocks, and
-/// the sign-flip test. `None` with fewer than two blocks that both have; what only one has belongs into neither figure.
+/// the sign-flip test. `None` with fewer than two blocks that both have; what only one has belongs in neither figure.
 pub fn of_pairs(baseline: &Figure, other: &Figure) -> Option<Quotient> {
     let of = |(block, part): (&u32, &Part)| Some(part.without - baseline.parts.get(block)?.without);
     let left_out: Vec<f64> = other.parts.iter().filter_map(of).collect();

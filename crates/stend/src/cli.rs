@@ -35,11 +35,13 @@ pub fn command(lang: Lang) -> Command {
         "Стенд — лаборатория испытаний СХД: измеряет хранилище, оценивает числа и публикует то, что может проверить скептик."
     );
     let codes = say!(
-        "Exit codes: 0 ok (caveats too), 1 our bug, 2 usage, 3 suite invalid, 4 preflight failed, 5 refused as unsafe, \
-         6 target I/O error, 7 verification mismatch, 8 worker lost, 10 gate failed, 11 gate not decided, 12 run file cannot be written, 130/143 interrupted.",
-        "Коды выхода: 0 — успех (и с оговорками), 1 — наша ошибка, 2 — командная строка, 3 — неверный набор, \
-         4 — условия не выполнены, 5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта, \
-         7 — данные не совпали, 8 — рабочий процесс потерян, 10 — порог не пройден, 11 — порог не решён, 12 — файл прогона не записывается, 130/143 — прервано."
+        "Exit codes: 0 ok (also with caveats), 10 gate failed, 11 gate not decided, 130/143 interrupted. \
+         Errors: 1 bug in Stend, 2 usage, 3 suite invalid, 4 preflight failed, 5 refused as unsafe, 6 target I/O error, \
+         7 verification mismatch, 8 worker lost, 12 run file cannot be written.",
+        "Коды выхода: 0 — успех (и с оговорками), 10 — порог не пройден, 11 — для проверки порога мало данных, 130/143 — прервано. \
+         Ошибки: 1 — ошибка в Стенде, 2 — командная строка, 3 — неверный набор, 4 — условия не выполнены, \
+         5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта, 7 — данные не совпали, \
+         8 — рабочий процесс потерян, 12 — файл прогона не записывается."
     );
     let examples = "stend run quick --on /mnt/test\nstend inspect /dev/nvme0n1\nstend show last";
     verb("stend", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
@@ -79,14 +81,14 @@ pub fn command(lang: Lang) -> Command {
 }
 
 fn watch(lang: Lang) -> Command {
-    let about = say!("follow a run of another terminal", "следить за прогоном из другого терминала");
+    let about = say!("follow a run that another terminal started", "следить за прогоном из другого терминала");
     let arguments = vec![run_argument(lang), choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang)];
     verb("watch", about, "stend watch last\nstend watch before.stend", "RUN", arguments, lang)
 }
 
 fn stop(lang: Lang) -> Command {
     let about = say!(
-        "end a run of another terminal; what was measured is kept",
+        "stop a run that another terminal started; what was measured is kept",
         "остановить прогон из другого терминала; измеренное сохраняется"
     );
     let now = say!("do not wait for the trial in progress", "не ждать текущего испытания");
@@ -98,8 +100,8 @@ fn show(lang: Lang) -> Command {
     let about = say!("show a run on one screen", "показать прогон на одном экране");
     let examples = "stend show last\nstend show last -v\nstend show last --expect 'rand-read p99 < 5ms' --junit gate.xml\nstend show R-20261121T18 --lang ru\nstend show before.stend --json";
     let verbose = say!(
-        "everything that is said of it: warnings, what bounds it, what to keep in mind",
-        "всё, что о нём сказано: предупреждения, чем ограничено, что учитывать"
+        "show everything: warnings, what limits the result, caveats",
+        "показать всё: предупреждения, чем ограничен результат, оговорки"
     );
     let mut arguments = vec![run_argument(lang), flag("verbose", Some('v'), verbose, lang)];
     arguments.extend(compare::gate(lang));
@@ -123,8 +125,8 @@ fn report(lang: Lang) -> Command {
         "записать вердикт, таблицы и оговорки в формате Markdown; `-` — стандартный вывод"
     );
     let full = say!(
-        "print everything; without it a printer gets the first screen, the results and what to keep in mind",
-        "печатать всё; без этого ключа печатаются первый экран, результаты и что учитывать"
+        "print every section; without it a printer gets the first screen, the results and the caveats",
+        "печатать все разделы; без этого ключа печатаются первый экран, результаты и оговорки"
     );
     let mut arguments = vec![
         run_argument(lang),
@@ -164,7 +166,7 @@ fn rm(lang: Lang) -> Command {
 
 fn suites(lang: Lang) -> Command {
     let about = say!(
-        "list the suites that are built in, with what each takes, or print one",
+        "list the built-in suites with their time and space, or print one",
         "показать встроенные наборы, их время и место или текст одного из них"
     );
     let examples = "stend suites\nstend suites block-sweep > my-sweep.yaml";
@@ -177,20 +179,20 @@ fn suites(lang: Lang) -> Command {
 
 fn audit(lang: Lang) -> Command {
     let about = say!(
-        "check published numbers without a run: units, Little's law, percentages, copies, more than the drives can",
-        "проверить опубликованные числа без прогона: единицы, закон Литтла, проценты, копии, больше возможного для дисков"
+        "check published numbers without a run: units, Little's law, percentages, copied values, limits of the drives",
+        "проверить опубликованные числа без прогона: единицы, закон Литтла, проценты, повторы, значения выше возможностей дисков"
     );
     let examples = "stend audit table.csv\nstend audit nvme-soft-raid -o audit.html --lang ru\nstend audit table.csv --suite six.yaml --json";
     let tables = stend_session::embedded::TABLES.all().iter().map(|file| file.name).collect::<Vec<_>>().join(", ");
     let table = say!(
-        "table as CSV, see docs/formats/published.md, or one that is built in: {tables}",
+        "table as CSV (docs/formats/published.md), or a built-in one: {tables}",
         "таблица CSV, см. docs/formats/published.md, или встроенная: {tables}"
     );
     let output =
         say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
     let suite = say!(
-        "the suite that the numbers are said to come from: tests are matched by name",
-        "набор, по которому якобы получены числа: испытания сопоставляются по именам"
+        "the suite behind the numbers: tests are matched by name",
+        "набор, по которому получены числа: испытания сопоставляются по именам"
     );
     let arguments = vec![
         positional("TABLE", table, lang),
@@ -221,11 +223,11 @@ fn man(lang: Lang) -> Command {
 
 fn inspect(lang: Lang) -> Command {
     let about = say!(
-        "what a target is, who uses it, and whether it is safe to write; without a target all drives of this host and what is built on them",
+        "what a target is, who uses it, and whether it is safe to write; without a target: all drives of this host and what is built on them",
         "что это за объект, кто им пользуется и можно ли на него писать; без объекта — все накопители машины и то, что на них построено"
     );
     let examples = "stend inspect\nstend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect --ssh db1 --ssh db2\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
-    let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентичность");
+    let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентификатор");
     let quick = say!(
         "do not ask drives for their health and temperature",
         "не спрашивать накопители о состоянии и температуре"
@@ -236,8 +238,8 @@ fn inspect(lang: Lang) -> Command {
 
 fn doctor(lang: Lang) -> Command {
     let about = say!(
-        "whether this machine can measure, and the one command that cures what it cannot",
-        "пригодна ли машина для измерений, и команда против каждого препятствия"
+        "check whether this machine can measure; each obstacle comes with the command that removes it",
+        "проверить, пригодна ли машина для измерений; к каждому препятствию — команда, которая его устраняет"
     );
     let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --ssh db1 --ssh db2\nstend doctor --json";
     let on = say!("also look at this target", "осмотреть и этот объект");
@@ -247,8 +249,8 @@ fn doctor(lang: Lang) -> Command {
 /// Hosts that are looked at instead of this one.
 fn hosts(lang: Lang) -> Arg {
     let ssh = say!(
-        "look at this host instead, as `ssh` knows it; several hosts: several times, all at once",
-        "осмотреть эту машину, известную `ssh`, а не свою; несколько машин — несколько раз, все сразу"
+        "look at this host instead (a name that `ssh` knows); repeat for several hosts",
+        "осмотреть эту машину, а не свою (имя, известное `ssh`); для нескольких машин повторите"
     );
     option("ssh", "HOST", ssh, lang).action(ArgAction::Append)
 }
@@ -256,11 +258,11 @@ fn hosts(lang: Lang) -> Arg {
 /// Copies of this program on other hosts.
 fn hosts_verb(lang: Lang) -> Command {
     let about = say!(
-        "other hosts that `--ssh` and `--observe` have used",
+        "hosts that `--ssh` and `--observe` have used",
         "другие машины, на которых работали `--ssh` и `--observe`"
     );
     let clean = say!(
-        "remove the copies of this program from hosts; a run that goes on there is not disturbed",
+        "remove the copies of this program from hosts; a run in progress there is not disturbed",
         "убрать с машин копии этой программы; идущему там прогону это не мешает"
     );
     let host = say!("the host, as `ssh` knows it", "машина, известная `ssh`");
@@ -272,7 +274,7 @@ fn hosts_verb(lang: Lang) -> Command {
 /// Clap has a verb of this name, whose own words are English in both languages.
 fn help(lang: Lang) -> Command {
     let about = say!("print the help of a command, as `--help` does", "показать справку о команде, как `--help`");
-    let of = say!("the command; without one the help of all", "команда; без неё — общая справка");
+    let of = say!("the command; without one, the general help", "команда; без неё — общая справка");
     let arguments = vec![positional("COMMAND", of, lang).required(false)];
     verb("help", about, "stend help run\nstend help list --lang ru", "[COMMAND]", arguments, lang)
 }
@@ -280,14 +282,14 @@ fn help(lang: Lang) -> Command {
 fn worker(lang: Lang) -> Command {
     let about =
         say!("serve a coordinator on standard input and output", "обслуживать координатор через стандартные потоки");
-    let far = say!("end when the coordinator is silent for 30 s", "завершиться, если координатор молчит 30 с");
+    let far = say!("exit when the coordinator is silent for 30 s", "завершиться, если координатор молчит 30 с");
     verb("worker", about, "ssh HOST stend worker --far", "", vec![flag("far", None, far, lang)], lang).hide(true)
 }
 
 /// Says that a result may take the place of a file that Stend did not write.
 fn force(lang: Lang) -> Arg {
     let text = say!(
-        "replace a file that Stend did not write; a run file, a device or what a link leads to is never replaced",
+        "replace a file that Stend did not write; run files, devices and the targets of links are never replaced",
         "заменить и файл, созданный не Stend; файл прогона, устройство и файл по ссылке не заменяются никогда"
     );
     flag("force", None, text, lang)

@@ -41,8 +41,10 @@ impl Aside {
             let mut begun = false;
             for update in queue {
                 if !begun && update.phase != Phase::Preflight {
-                    let interrupt =
-                        say!("Ctrl-C stops softly, twice aborts", "Ctrl-C — мягкая остановка, дважды — прервать");
+                    let interrupt = say!(
+                        "Ctrl-C stops after the trial, twice at once",
+                        "Ctrl-C — остановить после испытания, дважды — сразу"
+                    );
                     display.begin(run, suite, target, &interrupt);
                     begun = true;
                 }

@@ -241,7 +241,7 @@ fn foreign_link(link: &Path) -> Say {
     )
 }
 
-/// Whether a file may be replaced by whoever we are: our own; as root any file, but of those in a directory of everybody only ours
+/// Whether this user may replace a file: our own; as root any file, but of those in a directory of everybody only ours
 /// and those of the user behind `sudo`.
 fn is_mine(found: &Stat, shared: bool) -> bool {
     let me = rustix::process::geteuid();

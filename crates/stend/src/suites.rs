@@ -35,7 +35,7 @@ pub const ALL: &[BuiltIn] = &[
         "fsync",
         "fsync/suite",
         "what a durable write costs: five ways to ask for it, from one job and from many",
-        "сколько стоит долговечная запись: пять способов её потребовать, от одного задания и от многих"
+        "сколько стоит запись с подтверждением: пять способов её запросить, одним заданием и многими"
     ),
     suite!(
         "mixed-stall",
@@ -46,19 +46,19 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "drive-loss",
         "drive-loss/suite",
-        "a member of an array fails under load and is replaced: stall, depth, time until 90 %, lost work, rebuild, and are all data there",
-        "накопитель массива отказывает под нагрузкой и заменяется: остановка, глубина, время до 90 %, потерянная работа, перестроение, целы ли данные"
+        "a member of an array fails under load and is replaced: stall, depth, time until 90 %, lost work, rebuild, lost data",
+        "накопитель массива отказывает под нагрузкой и заменяется: остановка, глубина, время до 90 %, потерянная работа, перестроение, сохранность данных"
     ),
     suite!(
         "drive-loss/slow",
         "drive-loss/slow",
-        "a member of an array gets slow and stays in it",
+        "a member of an array becomes slow but stays in it",
         "накопитель массива становится медленным и остаётся в нём"
     ),
     suite!(
         "drive-loss/scrub",
         "drive-loss/scrub",
-        "what a check of the whole array costs the load beside it",
+        "what a scrub of the whole array costs the load",
         "во что обходится нагрузке проверка всего массива"
     ),
     suite!(
@@ -70,8 +70,8 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "power-cut",
         "power-cut/suite",
-        "the power of a machine of the lab is cut under durable writes, again and again: is everything there that was acknowledged",
-        "питание машины лаборатории раз за разом отключается под долговечной записью: цело ли всё подтверждённое"
+        "the power of a machine of the lab is cut under durable writes, again and again: is all acknowledged data still there",
+        "питание машины лаборатории раз за разом отключается под записью с подтверждением: цело ли всё подтверждённое"
     ),
     suite!(
         "snapshot-impact",
@@ -100,8 +100,8 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "soft-raid-small",
         "../lab/suites/soft-raid",
-        "the same six tests on a few megabytes, for stands in machines of the lab: how layouts relate, and nothing of drives",
-        "те же шесть испытаний на нескольких мегабайтах — для стендов в машинах лаборатории: как схемы соотносятся, о накопителях ничего"
+        "the same six tests on a few megabytes, for stands in machines of the lab: compares layouts, not drives",
+        "те же шесть испытаний на нескольких мегабайтах — для стендов в машинах лаборатории: сравнивает схемы, а не накопители"
     ),
     suite!(
         "soft-raid/as-published",
@@ -148,8 +148,8 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "numa-placement",
         "numa-placement/suite",
-        "what a far NUMA node costs: four loads on every pair of nodes for threads and memory, in per cent of the one beside the drive",
-        "чего стоит дальний узел NUMA: четыре нагрузки на всех парах узлов для потоков и памяти, в процентах от ближней к накопителю"
+        "what a remote NUMA node costs: four loads on every pair of nodes for threads and memory, in percent of the local pair",
+        "чего стоит дальний узел NUMA: четыре нагрузки на всех парах узлов для потоков и памяти, в процентах от ближней пары"
     ),
     suite!(
         "numa-placement/as-published",
@@ -180,7 +180,7 @@ pub const ALL: &[BuiltIn] = &[
         "oltp",
         "oltp/suite",
         "a transactional database: response time at three rates, with a durable log",
-        "транзакционная база данных: время отклика при трёх частотах запросов, с долговечным журналом"
+        "транзакционная база данных: время отклика при трёх частотах запросов; запись журнала с подтверждением"
     ),
     suite!(
         "vdi",
@@ -197,7 +197,7 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "video",
         "video/suite",
-        "video surveillance: 32 and 256 cameras, and somebody who looks at recordings",
+        "video surveillance: 32 and 256 cameras, and a viewer of recordings",
         "видеонаблюдение: 32 и 256 камер и просмотр записей"
     ),
     suite!(
@@ -245,7 +245,7 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "fill-and-age",
         "fill-and-age/suite",
-        "what age does: the same reads before and after overwriting at random until the rate is steady",
+        "aging: the same reads before and after overwriting at random until the rate is steady",
         "как стареет заполненное хранилище: одни и те же чтения до и после случайной перезаписи до установившейся скорости"
     ),
 ];

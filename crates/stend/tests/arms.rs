@@ -82,15 +82,15 @@ fn a_person_switches_while_the_run_waits_in_its_file() {
 
     let resume = ["run", "--resume", &file, "--progress", "none", "--allow-commands"];
     let (_, stderr) = expect_exit(&mut stend(&scratch, &resume), 4);
-    assert!(stderr.contains("expects `state` to differ from arm `before`, and it does not: old"), "{stderr}");
+    assert!(stderr.contains("expects `state` to differ from arm `before`, but it is the same: old"), "{stderr}");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &[&resume[..5], &["--on", "/dev"]].concat()), 2);
-    assert!(stderr.contains("goes on with"), "{stderr}");
+    assert!(stderr.contains("continues on"), "{stderr}");
 
     scratch.file("state", "new");
     let (stdout, _) = expect_exit(&mut stend(&scratch, &resume), 0);
     assert!(stdout.contains("state old → new"), "{stdout}");
     let shown = show_all(&scratch, Path::new(&file));
-    assert!(shown.contains("measured before the next"), "the order of the arms is a doubt: {shown}");
+    assert!(shown.contains("measured completely before the next"), "the order of the arms is a doubt: {shown}");
     let run = stend_record::store::read(Path::new(&file)).expect("the file opens");
     assert_eq!(run.state, stend_record::RunState::Complete);
     let findings = show_json(&scratch, Path::new(&file));
@@ -123,7 +123,7 @@ fn a_worker_that_loses_its_coordinator_switches_back_and_one_that_is_killed_is_f
         run.wait(Duration::from_secs(20));
         eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
         let doctor = texts(&output(&mut stend(&scratch, &["doctor"]))).1;
-        let told = doctor.contains("left this host switched");
+        let told = doctor.contains("left this host with the settings of an arm");
         if victim == "coordinator" {
             assert_eq!((value(&path), told), (before, false), "{doctor}");
             continue;
@@ -135,6 +135,8 @@ fn a_worker_that_loses_its_coordinator_switches_back_and_one_that_is_killed_is_f
         assert_eq!(value(&path), before);
         let record = stend_record::store::read(&scratch.join("again.stend")).expect("the file opens");
         assert!(format!("{:?}", record.events).contains("that is undone first"), "the run tells of it");
-        assert!(!texts(&output(&mut stend(&scratch, &["doctor"]))).1.contains("left this host switched"));
+        assert!(
+            !texts(&output(&mut stend(&scratch, &["doctor"]))).1.contains("left this host with the settings of an arm")
+        );
     }
 }

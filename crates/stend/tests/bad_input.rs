@@ -20,7 +20,7 @@ fn an_absent_path_is_said_at_once() {
 
 #[test]
 fn an_unknown_suite_names_the_known_ones() {
-    fails(&["run", "no-such-suite", "--on", "/var/tmp"], 3, "`stend suites` lists those that are built in");
+    fails(&["run", "no-such-suite", "--on", "/var/tmp"], 3, "`stend suites` lists the built-in ones");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_wrong_command_line_is_answered_in_the_users_language() {
     fails(&["rnu", "quick"], 2, "unknown command `rnu`\nhint: did you mean `run`?");
     fails(&["run", "quick", "-on", "/x"], 2, "did you mean `--on`?");
     fails(&["run", "qick", "--on", "/x"], 3, "did you mean `quick`?");
-    fails(&["run", "nothing-like-it", "--on", "/x"], 3, "`stend suites` lists those");
+    fails(&["run", "nothing-like-it", "--on", "/x"], 3, "`stend suites` lists the built-in ones");
     fails(&["run", "quick", "--on", "/tmp", "-o", "/nonexistent/x.stend"], 12, "there is no directory `/nonexistent`");
     fails(&["--lang", "ru", "измерь"], 2, "неизвестная команда `измерь`");
     fails(&["run", "quick", "--on", "/var/tmp", "--time-budget", "5"], 2, "--time-budget");
@@ -43,7 +43,7 @@ fn a_workload_in_fios_words_that_means_nothing_is_answered_with_the_option() {
     for (words, part) in [
         (&["--rw", "randreed"][..], "did you mean `randread`?"),
         (&["--bs", "4k"], "`--rw` is missing"),
-        (&["quick", "--rw", "read"], "does not go with"),
+        (&["quick", "--rw", "read"], "cannot be used with"),
         (&["--rw", "read", "--bs", "4x"], "--bs: `x` is not a unit of size"),
         (&["--rw", "read", "--bs", "4096"], "hint: for example `--bs 4k`"),
         (&["--rw", "read", "--qd", "1;4"], "--qd: `1;4` is not a whole number"),

@@ -133,7 +133,7 @@ fn what_cannot_be_cut_between_blocks_is_refused_before_anything_is_built() {
     refused(&SMALL.replace("blocks: 2", "blocks: 1"), "the suite has one block");
     refused(
         &SMALL.replace("  - name: read\n", "  - name: read\n    steady: {rounds: 25, round: 5s}\n"),
-        "the case `read` needs what it measured before",
+        "the case `read` needs its earlier results",
     );
     let (_, told) = expect_exit(&mut stend(&scratch, &["run", "quick", "--on", "/nowhere", "--rebuild"]), 2);
     assert!(told.contains("--rebuild"), "{told}");

@@ -220,7 +220,7 @@ fn what_has_to_be_judged_is_kept_from_other_runs_listed_and_can_be_given_up() {
         texts(&output(&mut stend(&bench.scratch, &words))).1.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let (en, ru) = (doctor("en"), doctor("ru"));
-    assert!(en.contains("is kept until its run goes on") && en.contains("stend run --resume"), "{en}");
+    assert!(en.contains("is kept until its run is resumed") && en.contains("stend run --resume"), "{en}");
     assert!(ru.contains("хранится, пока его прогон не продолжат"), "{ru}");
     std::fs::remove_file(bench.ledger()).expect("the ledger is there");
     std::fs::remove_file(&other).expect("the run file is there");
@@ -235,7 +235,7 @@ fn a_ledger_that_is_none_is_refused_with_the_reason() {
     let good = std::fs::read(bench.ledger()).expect("a ledger");
     std::fs::write(bench.ledger(), &good[..good.len() / 2]).expect("a ledger");
     let (_, stderr) = bench.resume(4);
-    assert!(stderr.contains("is not a whole ledger") && stderr.contains("move the file away"), "{stderr}");
+    assert!(stderr.contains("is not a complete ledger") && stderr.contains("move the file away"), "{stderr}");
     assert!(!leftovers(&bench.target).is_empty(), "nothing was touched");
     std::fs::write(bench.ledger(), &good).expect("a ledger");
     bench.resume(0);
@@ -253,7 +253,7 @@ fn a_ledger_that_is_cut_while_a_load_runs_ends_the_run_and_kills_no_worker() {
     let stderr = run.child.stderr.take().expect("a stream");
     let told = std::io::read_to_string(stderr).expect("text");
     assert_eq!(run.wait(Duration::from_secs(30)), Some(12), "{told}");
-    assert!(told.contains("ledger is not whole any more"), "{told}");
+    assert!(told.contains("ledger is damaged"), "{told}");
     // No worker was lost: it ended in order, without its test file.
     assert!(leftovers(&bench.target).is_empty());
 }
@@ -266,7 +266,7 @@ fn a_ledger_on_the_drive_of_the_target_is_refused_before_anything_is_made() {
         let mut words = vec!["run", &suite, "--on", &bench.target, "-o", file.to_str().expect("a name")];
         words.extend(dry.then_some("--dry-run"));
         let (_, stderr) = expect_exit(&mut stend(&bench.scratch, &words), 4);
-        assert!(stderr.contains("a crash would take both") && stderr.contains("-o FILE"), "{stderr}");
+        assert!(stderr.contains("a crash would hit both") && stderr.contains("-o FILE"), "{stderr}");
     }
     assert!(!file.exists() && leftovers(&bench.target).is_empty());
 }

@@ -136,7 +136,10 @@ fn a_client_that_fails_ends_the_run_with_its_words_and_nothing_is_left() {
         ["run", &suite, "--on", &all.target, "-o", &all.scratch.join("r.stend").to_string_lossy()].map(String::from);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (_, stderr) = expect_exit(&mut all.stend(&words), 4);
-    assert!(stderr.contains("no client said anything") && stderr.contains("FATAL: no such table"), "{stderr}");
+    assert!(
+        stderr.contains("no client printed a usable result") && stderr.contains("FATAL: no such table"),
+        "{stderr}"
+    );
     assert!(stderr.contains("hint: "), "{stderr}");
     assert_eq!((leftovers(&all.target), all.servers()), (Vec::new(), 0));
 }

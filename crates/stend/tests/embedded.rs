@@ -52,7 +52,7 @@ fn a_file_comes_first_and_an_unknown_name_is_told_what_is_near() {
     assert!(order["stands"][0]["text"].as_str().expect("a text").starts_with("stand: mine"), "{order}");
     let fails = |words: &[&str], code| expect_exit(stend(&scratch, words).current_dir(scratch.join("empty")), code).1;
     assert!(fails(&["stands", "soft-raid/md-raid7"], 2).contains("did you mean `soft-raid/md-raid"));
-    assert!(fails(&["lab", "machines", "none-like-it"], 2).contains("`stend lab machines` lists those"));
+    assert!(fails(&["lab", "machines", "none-like-it"], 2).contains("`stend lab machines` lists them"));
     assert!(fails(&["run", "quick", "--stand", "none-like-it"], 3).contains("`stend stands` lists"));
     // It gets as far as the image, which is not there.
     let without = stend(&scratch, &["lab", "up", "six-nvme"])

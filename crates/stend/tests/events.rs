@@ -111,7 +111,7 @@ fn a_process_is_killed_at_its_time_and_started_again() {
     let (_, refused) = run(&name, &[], 5);
     assert!(refused.contains(&format!("pkill -KILL -x {name}")) && refused.contains("touch"), "{refused}");
     let (_, refused) = run("stend", &["--allow-commands"], 4);
-    assert!(refused.contains("is this run itself, or what started it"), "{refused}");
+    assert!(refused.contains("is this run itself, or its parent"), "{refused}");
     let (_, refused) = run("nobody-has-this", &["--allow-commands"], 4);
     assert!(refused.contains("no process with the name `nobody-has-this` runs"), "{refused}");
     assert!(victim.try_wait().expect("a process").is_none() && !Path::new(&mark).exists());
@@ -164,10 +164,7 @@ fn a_link_goes_down_and_comes_back_also_when_the_run_is_killed_and_the_way_to_ot
     };
     let mut refused = vec![
         ("{at: 1s, do: link.down, link: lo}".to_string(), "leads back to this host, which needs it"),
-        (
-            "{at: 1s, do: link.delay, link: lo, delay: 1ms}".to_string(),
-            "the stand of this run hands nothing out over lo",
-        ),
+        ("{at: 1s, do: link.delay, link: lo, delay: 1ms}".to_string(), "the stand of this run exports nothing over lo"),
         ("{at: 1s, do: link.down, link: nobody-has-it}".to_string(), "there is no network interface nobody-has-it"),
     ];
     let routes = std::fs::read_to_string("/proc/net/route").expect("routes");
@@ -298,7 +295,7 @@ fn wrong_data_below_a_mirror_of_btrfs_are_healed_and_nothing_notices() {
     assert!(found.len() == 2 && found.iter().all(mended), "{found:?}");
 
     let (refused, _) = on_stand(&scratch, ("single", 2), "btrfs: {data: single, metadata: raid1}", suite, 4);
-    assert!(refused.contains("keeps some of its data as `single`: what is overwritten would be lost"), "{refused}");
+    assert!(refused.contains("keeps some of its data as `single`: overwritten data would be lost"), "{refused}");
 }
 
 fn wait_until(mut holds: impl FnMut() -> bool) {

@@ -26,7 +26,7 @@ fn several_files_are_made_measured_told_and_removed() {
     let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
     let ahead = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(ahead.contains("data-00000 and the next, 5 files of 2.75 MiB together"), "{ahead}");
-    assert!(ahead.contains("only to files of its own") && leftovers(&target).is_empty(), "{ahead}");
+    assert!(ahead.contains("only to its own files") && leftovers(&target).is_empty(), "{ahead}");
     let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
     assert!(leftovers(&target).is_empty(), "{:?}", leftovers(&target));
     let stdout = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -51,7 +51,7 @@ fn a_file_is_no_place_for_several() {
     let scratch = Scratch::new();
     let (suite, target) = (scratch.file("s.yaml", SUITE), scratch.file("one", "data"));
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target]), 2);
-    assert!(stderr.contains("those are made in a directory") && stderr.contains("hint"), "{stderr}");
+    assert!(stderr.contains("which need a directory") && stderr.contains("hint"), "{stderr}");
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn a_fio_that_is_missing_fails_or_is_killed_ends_the_run_with_a_reason() {
     for (name, then, told) in [
         ("fails", "echo 'fio: no luck' >&2; exit 7", "fio failed (exit status: 7): fio: no luck"),
         ("killed", "kill -KILL $$", "fio failed (signal: 9 (SIGKILL))"),
-        ("mumbles", "echo '{}'", "what fio told cannot be used: missing field"),
+        ("mumbles", "echo '{}'", "the output of fio cannot be used: missing field"),
     ] {
         let (file, path) = (file(&format!("{name}.stend")), pretended(&scratch, name, then));
         let stderr = run(&file, &format!("{path}:{}", std::env::var("PATH").unwrap_or_default()));

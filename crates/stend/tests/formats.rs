@@ -279,7 +279,7 @@ fn what_only_blkid_sees_refuses_too_and_an_answer_that_is_none_as_well() {
             "--overwrite-signature=one --overwrite-signature=two",
         ),
         ("echo 'error: Input/output error' >&2; exit 2", 5, "Input/output error"),
-        ("echo nonsense", 5, "cannot be read to see what is on it (`blkid -p`"),
+        ("echo nonsense", 5, "cannot be read to check its contents (`blkid -p`"),
         ("kill -9 $$", 5, "ended by a signal"),
     ];
     for (script, expected, words) in table {

@@ -209,7 +209,7 @@ fn a_suite_that_is_exported_runs_in_fio_and_every_tool_is_known_by_its_files() {
                  - {name: b, streams: [{op: write, pattern: reverse, block_size: 4KiB}]}\n";
     let (suite, jobs) = (scratch.file("s.yaml", suite), scratch.join("x.fio").to_string_lossy().into_owned());
     let (said, note) = expect_exit(&mut stend(&scratch, &["export", &suite, "--format", "fio-job", "-o", &jobs]), 0);
-    assert!(said.contains("x.fio") && note.contains("2 things are not in it"), "{said}{note}");
+    assert!(said.contains("x.fio") && note.contains("2 settings are missing or differ"), "{said}{note}");
     let text = std::fs::read_to_string(&jobs).expect("jobs");
     assert!(text.contains(";   `b` is left out: fio has nothing that means `reverse`"), "{text}");
     if Command::new("fio").arg("--version").output().is_ok() {

@@ -181,7 +181,7 @@ fn sectors(machine: &Machine) {
     machine.stend(&["stand", "up", &stand], 0);
     machine.guest(&format!("mkfs.ext4 -q {}", drive(1)));
     let (_, told) = machine.stend(&["stand", "down", "taken"], 5);
-    assert!(told.contains("it is not formatted back") && blocks() == [4096, 512], "{told}");
+    assert!(told.contains("it was not formatted back") && blocks() == [4096, 512], "{told}");
     assert!(machine.guest(&format!("wipefs {}", drive(1))).contains("ext4"), "{told}");
     machine.guest(&format!("blkdiscard -fz {}", drive(1)));
     machine.stend(&["stand", "down", "taken"], 0);
@@ -239,7 +239,7 @@ fn two_ways(machine: &Machine) {
     let told = refused("lvm: {type: striped}", 5);
     assert!(told.contains("is the identity of `sd") && told.contains("put a layer `multipath` on it"), "{told}");
     let told = refused("multipath: {paths: 3}", 4);
-    assert!(told.contains("here: 2, and the layer `multipath` says 3"), "{told}");
+    assert!(told.contains("here: 2, but the layer `multipath` needs 3"), "{told}");
     machine.guest("dmsetup create taken --table \"0 8 linear $(ls /dev/sd? | tail -1) 0\"");
     let told = refused("multipath: {paths: 2}", 5);
     assert!(told.contains("/dev/sd") && told.contains("dm-0"), "{told}");

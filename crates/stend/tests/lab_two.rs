@@ -98,7 +98,7 @@ fn told_by_the_drives(name: &str, found: &serde_json::Value) {
     let caveats: Vec<&str> =
         found["caveats"].as_array().into_iter().flatten().filter_map(|c| c["text"]["en"].as_str()).collect();
     assert!(
-        caveats.iter().any(|text| text.starts_with("The storage host `storage` hands out the target")),
+        caveats.iter().any(|text| text.starts_with("The storage host `storage` exports the target")),
         "{caveats:?}"
     );
     assert!(found["charts"].as_array().into_iter().flatten().any(|chart| chart["id"] == "resources-storage"), "{name}");
@@ -170,9 +170,9 @@ fn one_host_is_not_enough(storage: &Machine, client: &Machine) {
         format!("stand: alone\n{ACROSS}\ndrives: [{{id: {serial}1}}]\nlayers: [{{nvme_of: {{transport: tcp}}}}]\n");
     let stand = storage.scratch.file("alone.yaml", &text);
     let (_, told) = client.stend(&["stand", "up", &stand], 2);
-    assert!(told.contains("is of two hosts"), "{told}");
+    assert!(told.contains("needs two hosts"), "{told}");
     let (_, told) = client.stend(&["stand", "up", &stand, "--storage", "client"], 2);
-    assert!(told.contains("are one machine"), "{told}");
+    assert!(told.contains("are the same machine"), "{told}");
     let text =
         format!("stand: cards\n{ACROSS}\ndrives: [{{id: {serial}1}}]\nlayers: [{{nvme_of: {{transport: rdma}}}}]\n");
     let stand = storage.scratch.file("cards.yaml", &text);
@@ -180,6 +180,6 @@ fn one_host_is_not_enough(storage: &Machine, client: &Machine) {
     assert!(told.contains("no interface with a card for RDMA has the address 10.77.0.1 here"), "{told}");
     let one = storage.stand("one", 1, "dm: {linear: whole}");
     let (_, told) = client.stend(&["stand", "up", &one, "--storage", "storage"], 2);
-    assert!(told.contains("is of one host"), "{told}");
+    assert!(told.contains("uses one host"), "{told}");
     assert_eq!(storage.guest("ls /var/lib/stend/stands 2>/dev/null; true").trim(), "");
 }

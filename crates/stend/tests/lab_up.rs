@@ -71,7 +71,7 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     );
     let file = scratch.file("tested.yaml", &text);
     up.lab(&["lab", "up", &file], 0);
-    assert!(up.lab(&["lab", "up", &file], 4).1.contains("is up already"));
+    assert!(up.lab(&["lab", "up", &file], 4).1.contains("is already running"));
     let listed: serde_json::Value = serde_json::from_str(&up.lab(&["lab", "list", "--json"], 0).0).expect("JSON");
     assert_eq!((&listed[0]["machine"], listed[0]["drives"].as_array().map(Vec::len)), (&"tested".into(), Some(4)));
 
@@ -146,7 +146,7 @@ fn a_machine_like_it(up: &Up) {
     let (_, refused) = up.lab(&["lab", "like", "--largest", "1 furlong", &inventory], 2);
     assert!(refused.contains("--largest"), "{refused}");
     let torn = up.scratch.file("torn.json", "{\"host\": {");
-    assert!(up.lab(&["lab", "like", &torn], 2).1.contains("is no inventory"));
+    assert!(up.lab(&["lab", "like", &torn], 2).1.contains("is not an inventory"));
 }
 
 /// Real tools make layers of real kernels, and drives are on the nodes of the machine file.
@@ -259,9 +259,9 @@ fn a_stand_that_makes_its_machine_starts_it_and_takes_it_down_with_itself() {
     let stand = scratch.file("own.yaml", &text);
     let suite = scratch.file("s.yaml", SUITE);
     let (_, told) = up.lab(&["stand", "down", &stand], 4);
-    assert!(told.contains("the machine `tested` of the stand is not up"), "{told}");
+    assert!(told.contains("the machine `tested` of the stand is not running"), "{told}");
     let (_, told) = up.lab(&["stand", "up", &stand, "--lab", "other"], 2);
-    assert!(told.contains("makes its machine, and another one is named"), "{told}");
+    assert!(told.contains("starts its own machine, but another one is named"), "{told}");
     // What cannot be put up leaves no machine.
     let lacks = scratch.file("lacks.yaml", &text.replace(&format!("{serial}1"), "NOBODY"));
     let (_, told) = up.lab(&["stand", "up", &lacks], 4);

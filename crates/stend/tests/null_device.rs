@@ -64,5 +64,5 @@ fn confirming_a_null_device_is_refused_in_its_own_words() {
     let suite = scratch.file("s.yaml", SUITE);
     let words = ["run", &suite, "--on", "/dev/null", "--confirm=x"];
     let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 5);
-    assert!(stderr.contains("keeps nothing") && !stderr.contains("directory"), "{stderr}");
+    assert!(stderr.contains("stores nothing") && !stderr.contains("directory"), "{stderr}");
 }

@@ -186,7 +186,7 @@ fn a_trace_that_is_not_the_one_of_the_order_is_refused_before_anything_is_measur
     let text = std::fs::read_to_string(&trace).expect("a trace");
     std::fs::write(&trace, text + "\n").expect("a trace");
     let (_, told) = expect_exit(&mut stend(&scratch, &["run", "--order", &order]), 4);
-    assert!(told.contains("are not those of the order") && told.contains("app.iolog"), "{told}");
+    assert!(told.contains("differ from those of the order") && told.contains("app.iolog"), "{told}");
     assert_eq!(std::fs::read_dir(&target).expect("a directory").count(), 0);
 }
 

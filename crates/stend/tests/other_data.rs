@@ -83,7 +83,7 @@ fn data_that_nobody_knows_are_refused_wherever_they_lie_and_written_over_only_wh
         put(&bench.device, offset, &foreign(len));
         let before = sum(&bench.device);
         let told = bench.run(&bench.suite, &[], 5);
-        assert!(told.contains("data that are not Stend's") && told.contains(FLAG), "{offset}: {told}");
+        assert!(told.contains("data that Stend did not write") && told.contains(FLAG), "{offset}: {told}");
         let dry = bench.run(&bench.suite, &["--dry-run"], 5);
         assert!(dry.contains(FLAG), "{dry}");
         assert_eq!(sum(&bench.device), before, "{offset}: it was written to");

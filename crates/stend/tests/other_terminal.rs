@@ -25,7 +25,7 @@ fn stop_ends_a_run_softly_and_waits_for_it() {
     assert!(leftovers(&target).is_empty());
     assert!(!scratch.join("r.stend.sock").exists());
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["stop", &path]), 4);
-    assert!(stderr.contains("not going on"), "{stderr}");
+    assert!(stderr.contains("not in progress"), "{stderr}");
 }
 
 #[test]

@@ -16,7 +16,10 @@ fn power_that_is_not_ours_is_not_cut() {
         &["--on", "/dev/nvme0n1", "--lab", &machine],
     ] {
         let (told, refused) = expect_exit(&mut stend(&scratch, &[&["run", "power-cut"], words].concat()), 4);
-        assert!(refused.contains("the power of this host is not ours") && told.is_empty(), "{words:?}: {refused}");
+        assert!(
+            refused.contains("Stend does not control the power of this host") && told.is_empty(),
+            "{words:?}: {refused}"
+        );
         assert!(refused.contains("stend lab up"), "{words:?}: {refused}");
     }
     assert_eq!(leftovers(&here), Vec::<String>::new());

@@ -120,7 +120,7 @@ fn one_target_that_is_refused_refuses_the_run_before_anything_is_written() {
 
     // The second one gets a file system: it must be named to be overwritten.
     tool(&["mkfs.ext4", "-q", "-F", &b.device]);
-    let told = (format!("`{path}`: it carries `ext4`"), format!("`{path}` отклонена: на цели обнаружено: `ext4`"));
+    let told = (format!("`{path}`: it carries `ext4`"), format!("`{path}` отклонена: на объекте обнаружено: `ext4`"));
     refused(&scratch, &suite, &of(&both, &both), &both, (5, &told.0, &told.1));
     let mut unknown = of(&both, &both);
     unknown.push("--overwrite-signature=xfs".into());

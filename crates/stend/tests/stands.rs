@@ -166,7 +166,7 @@ fn a_stand_that_was_up_before_a_run_stays_up_whether_the_run_uses_it_or_is_refus
     // Another stand of the same name is refused, and nothing happens to the one that is up.
     let other = scratch.file("other.yaml", &format!("stand: {}\n{}", stand.name, on_files(&scratch, 2, "")));
     let (_, refused) = expect_exit(&mut stend(&scratch, &["run", &suite, "--stand", &other]), 4);
-    assert!(refused.contains("is up from another file"), "{refused}");
+    assert!(refused.contains("was put up from another file"), "{refused}");
     assert_eq!(std::fs::read_to_string(&kept).expect("still there"), "mine");
 
     // A run on the same one uses it as it is.
@@ -269,7 +269,7 @@ fn what_lies_on_a_drive_is_not_written_over_unless_the_file_names_it() {
 
     let other = Stand::new(&scratch, "other", &format!("{drives}overwrite: [ext4, vfat]\n{layers}"));
     let (_, refused) = other.run("up", 5);
-    assert!(refused.contains("`vfat`, and no drive of the stand carries it"), "{refused}");
+    assert!(refused.contains("`vfat`, but no drive of the stand has it"), "{refused}");
     assert_eq!(before(), contents);
 
     let (told, _) = named.run("up", 0);
@@ -436,7 +436,7 @@ fn what_cannot_be_put_up_is_said_before_anything_is_made() {
     let taken = scratch.join(&format!("stend-{}-loop", stand.name));
     std::fs::create_dir(&taken).expect("a directory");
     let (_, told) = stand.run("up", 4);
-    assert!(told.contains("one of this name already"), "{told}");
+    assert!(told.contains("this name is already in use"), "{told}");
     std::fs::remove_dir(&taken).expect("still there, and empty");
 
     stand.run("up", 0);
@@ -445,7 +445,7 @@ fn what_cannot_be_put_up_is_said_before_anything_is_made() {
         .replace("{type: ext4}", "{type: ext4, options: [noatime]}");
     std::fs::write(&stand.file, text).expect("a change");
     let (_, told) = stand.run("up", 4);
-    assert!(told.contains("is up from another file"), "{told}");
+    assert!(told.contains("was put up from another file"), "{told}");
     stand.run("down", 0);
     stand.is_gone();
 }

@@ -37,7 +37,7 @@ fn a_comparison_can_be_written_as_one_page_and_needs_two_runs_or_arms() {
     let page = std::fs::read_to_string(page).expect("a page");
     assert!(page.contains("Changed conditions") && page.contains("Изменившиеся условия") && !page.contains("<script"));
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", A]), 2);
-    assert!(stderr.contains("fewer than two arms of it were measured"), "{stderr}");
+    assert!(stderr.contains("fewer than two of its arms were measured"), "{stderr}");
     expect_exit(&mut stend(&scratch, &[&["compare"][..], &[A; 65]].concat()), 2);
     let (_, error) = expect_exit(&mut stend(&scratch, &["compare", A, "R-1999", "--json"]), 2);
     let error: serde_json::Value = serde_json::from_str(&error).expect("one line of JSON");
@@ -194,7 +194,7 @@ fn a_label_has_limits_and_belongs_to_a_new_run() {
         assert!(told.contains("--name: "), "{wrong:?}: {told}");
     }
     let (_, told) = expect_exit(&mut stend(&scratch, &["run", "--resume", "last", "--name", "x"]), 2);
-    assert!(told.contains("does not go with"), "{told}");
+    assert!(told.contains("cannot be used with"), "{told}");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_run_that_is_going_on_is_not_removed() {
         stend_record::store::read(&file).is_ok_and(|run| !run.trials.is_empty())
     });
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["rm", "last", "--yes"]), 4);
-    assert!(stderr.contains("still going on") && file.exists(), "{stderr}");
+    assert!(stderr.contains("still in progress") && file.exists(), "{stderr}");
     run.kill();
 }
 

@@ -83,10 +83,10 @@ fn options_that_mean_nothing_here_are_refused_with_the_way_out() {
         (("--margin", "5"), "`--margin 5` is not a margin"),
         (("--margin", "80%"), "0.1% to 50%"),
         (("--margin", "-1%"), "is not a margin"),
-        (("--baseline", "R-1999"), "is none of the runs"),
+        (("--baseline", "R-1999"), "is not one of the runs"),
         (("--factor", "kernl"), "these changed: kernel"),
         (("--floor", a), "is the baseline itself"),
-        (("--floor", b), "fewer than six blocks"),
+        (("--floor", b), "fewer than six of its blocks"),
     ] {
         let joined = format!("{}={}", words.0, words.1);
         let (_, stderr) = expect_exit(&mut stend(&scratch, &["compare", a, b, &joined]), 2);

@@ -75,8 +75,8 @@ impl Namespace {
         let node = open_generic(Path::new("/sys"), &disk, file.is_writable())?;
         let unasked = |e: &io::Error| {
             Obstacle::incurable(say!(
-                "the namespace does not tell its format, which only root may ask: {e}",
-                "пространство имён не сообщает свой формат, а узнать его может только root: {e}"
+                "cannot read the format of the namespace, which needs root: {e}",
+                "не удаётся узнать формат пространства имён, для этого нужен root: {e}"
             ))
         };
         let id = namespace_id(&node).map_err(|e| unasked(&e))?;
@@ -131,7 +131,7 @@ fn command(opcode: u8, namespace: u32, address: u64, len: u32, [first, blocks]: 
 fn disk_of(sys: &Path, file: &IoFile) -> Result<PathBuf, Obstacle> {
     let no_nvme = || {
         Obstacle::incurable(say!(
-            "the target is no NVMe namespace (a block device such as /dev/nvme0n1, not a file or a partition)",
+            "the target is not an NVMe namespace (a block device such as /dev/nvme0n1, not a file or a partition)",
             "объект — не пространство имён NVMe (нужно блочное устройство вида /dev/nvme0n1, не файл и не раздел)"
         ))
     };
@@ -281,7 +281,7 @@ mod tests {
     fn a_target_that_is_no_whole_namespace_is_refused() {
         let file = IoFile::create_scratch(Path::new("/var/tmp"), 4096, false).unwrap();
         let obstacle = Namespace::behind(&file).unwrap_err();
-        assert!(obstacle.cause.en.contains("no NVMe namespace"), "{obstacle}");
+        assert!(obstacle.cause.en.contains("not an NVMe namespace"), "{obstacle}");
         let name = |path: &str| generic_name(Path::new(path));
         assert_eq!(name("/sys/devices/x/nvme3/nvme3n12").as_deref(), Some("ng3n12"));
         for other in

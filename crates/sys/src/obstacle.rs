@@ -136,7 +136,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.cause.en)?;
         match self.cure {
-            Some(cure) => write!(f, "; `{}` cures it", cure.command(true)),
+            Some(cure) => write!(f, "; fix it with `{}`", cure.command(true)),
             None => Ok(()),
         }
     }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_refusal_of_a_ring_names_its_cause_and_the_one_command() {
-        let sysctl = "`sysctl -w kernel.io_uring_disabled=0` cures it";
+        let sysctl = "fix it with `sysctl -w kernel.io_uring_disabled=0`";
         for (errno, setting, cause, cure) in [
             (libc::EPERM, "2\n", "kernel.io_uring_disabled = 2", sysctl),
             (libc::EPERM, "1", "kernel.io_uring_disabled = 1", sysctl),
@@ -165,22 +165,22 @@ mod tests {
         ] {
             let text = refused(errno, setting);
             assert!(text.contains(cause) && text.contains(cure), "{text}");
-            assert_eq!(text.contains("cures it"), !cure.is_empty(), "{text}");
+            assert_eq!(text.contains("fix it with"), !cure.is_empty(), "{text}");
         }
     }
 
     #[test]
     fn every_refusal_of_aio_names_its_cause_and_the_one_command() {
         for (errno, setting, cause, cure) in [
-            (libc::EAGAIN, "65536\n", "fs.aio-max-nr = 65536)", "`sysctl -w fs.aio-max-nr=1048576` cures it"),
-            (libc::EAGAIN, "1048576", "fs.aio-max-nr = 1048576)", "`sysctl -w fs.aio-max-nr=16777216` cures it"),
+            (libc::EAGAIN, "65536\n", "fs.aio-max-nr = 65536)", "fix it with `sysctl -w fs.aio-max-nr=1048576`"),
+            (libc::EAGAIN, "1048576", "fs.aio-max-nr = 1048576)", "fix it with `sysctl -w fs.aio-max-nr=16777216`"),
             (libc::EPERM, "65536", "seccomp", "seccomp=unconfined"),
             (libc::ENOSYS, "", "no AIO", ""),
             (libc::ENOMEM, "65536", "Cannot allocate memory", ""),
         ] {
             let text = Obstacle::to_aio(&io::Error::from_raw_os_error(errno), setting).to_string();
             assert!(text.contains(cause) && text.contains(cure), "{text}");
-            assert_eq!(text.contains("cures it"), !cure.is_empty(), "{text}");
+            assert_eq!(text.contains("fix it with"), !cure.is_empty(), "{text}");
         }
     }
 

@@ -197,6 +197,6 @@ mod tests {
         let file = IoFile::create_scratch(Path::new("/var/tmp"), 1 << 20, true).unwrap();
         assert!(Passthrough::probe(&file).unwrap_err().cause.ru.contains("не пространство имён NVMe"));
         let error = Passthrough::new(Arc::new(file), Slots::new(1, 4096, Pages::Ordinary).unwrap()).err().unwrap();
-        assert!(error.to_string().contains("no NVMe namespace"), "{error}");
+        assert!(error.to_string().contains("not an NVMe namespace"), "{error}");
     }
 }

@@ -40,7 +40,7 @@ pub fn refusal(error: &io::Error) -> Option<Box<Error>> {
     let message =
         say!("nothing was removed: something is mounted at `{at}`", "ничего не удалено: в `{at}` что-то смонтировано");
     Some(Error::new(Kind::Unsafe, message).hint(say!(
-        "look what it is with `findmnt '{at}'`, and unmount it",
+        "check it with `findmnt '{at}'` and unmount it",
         "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте"
     )))
 }

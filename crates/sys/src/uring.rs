@@ -62,7 +62,7 @@ impl Ring {
         let mut uring = build(2, polling).map_err(|e| explain(&e))?;
         if !uring.params().is_feature_ext_arg() {
             return Err(Obstacle::incurable(say!(
-                "this kernel's io_uring has no waiting with a timeout (needs Linux 5.11)",
+                "io_uring of this kernel cannot wait with a timeout (needs Linux 5.11)",
                 "io_uring этого ядра не умеет ждать с ограничением по времени (нужен Linux 5.11)"
             )));
         }

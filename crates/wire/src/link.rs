@@ -12,7 +12,7 @@ use stend_base::{Error, Kind, Nanos, Result, say};
 const END_POLL: Duration = Duration::from_millis(10);
 /// How often the clock of another machine is asked for; the shortest way there and back counts.
 const CLOCK_TRIES: u32 = 8;
-/// How often a worker behind a network hears of us: of a cable that is cut neither end is told, and it ends by itself when it has heard
+/// How often a worker behind a network hears of us: when a cable is cut, neither end notices, and the worker ends by itself when it has heard
 /// nothing for [`SILENCE`].
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// After so long a worker behind a network takes its coordinator for gone: what TCP loses now and then comes within a few seconds, and
@@ -166,7 +166,7 @@ impl Drop for Host {
 fn hand_on(from: &mut impl Read, shift_ns: i64, sink: &mut impl FnMut(FromHost)) {
     let end = loop {
         match read_frame::<Reply>(from) {
-            // Of a heartbeat.
+            // The reply to a heartbeat.
             Ok(Some(Reply::Clock(_))) => {}
             Ok(Some(reply)) => sink(FromHost::Reply(on_our_clock(reply, shift_ns))),
             Ok(None) => break "the worker ended".to_string(),

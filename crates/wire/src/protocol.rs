@@ -137,7 +137,7 @@ pub enum StandOrder {
         stand: StandFile,
         /// `Release` takes it down.
         until_release: bool,
-        /// Id of the run, or of whoever else wants it.
+        /// Id of the run, or of another claimant.
         owner: String,
     },
     /// Take the one of this name down.
@@ -192,7 +192,7 @@ pub struct SwitchTo {
     pub observe: Vec<Observation>,
     /// Id of the run.
     pub run: String,
-    /// Path of its run file, shown to whoever finds the host switched.
+    /// Path of its run file, shown to other runs that find the host switched.
     pub run_file: String,
 }
 
@@ -219,7 +219,7 @@ pub struct Prepare {
     pub write: bool,
     /// Id of the run.
     pub run: String,
-    /// Path of its run file, shown to whoever finds the target taken.
+    /// Path of its run file, shown to other runs that find the target taken.
     pub run_file: String,
     /// Path of the ledger to keep, if a crash is to be judged. One that is there is done with.
     pub ledger: Option<String>,

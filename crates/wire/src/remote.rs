@@ -1,4 +1,4 @@
-//! A worker of another host, by the system's own `ssh`: keys, jump hosts and known hosts are those of whoever calls it. Brings this
+//! A worker of another host, by the system's own `ssh`: keys, jump hosts and known hosts are those of the user. Brings this
 //! program there first if it is not there yet, so that both ends are of one build. Must not ask anybody anything.
 
 use crate::link::Host;
@@ -19,7 +19,7 @@ const PIECE: usize = 1 << 20;
 const NAME_MAX: usize = 255;
 /// The directory of programs there, of the user who logs in.
 const PLACE: &str = "d=${XDG_CACHE_HOME:-$HOME/.cache}/stend/programs";
-/// How `ssh` is told to behave, whatever its configuration says: no questions, since nobody would see them; a host that is silent for
+/// Options for `ssh` that override its configuration: no questions, since nobody would see them; a host that is silent for
 /// 30 s is lost; no terminal, no command and no forwarding of somebody's configuration, which a second connection could not repeat.
 const OPTIONS: [&str; 13] = [
     "-T",
@@ -91,7 +91,7 @@ impl Remote {
         let name = &self.destination;
         Host::reach_far(command, HELLO_LIMIT).map_err(|error| {
             error.hint(say!(
-                "what `{name}` said is above; the worker is a program for its kind of processor, statically linked unless it was built for tests",
+                "the output of `{name}` is above; the worker must fit its kind of processor and is statically linked unless it was built for tests",
                 "что ответила `{name}`, показано выше; рабочий процесс — программа для её типа процессора, собранная статически, если это не сборка для тестов"
             ))
         })
@@ -133,13 +133,13 @@ impl Remote {
                 Err(Error::new(
                     Kind::HostLost,
                     say!(
-                        "`{name}` says `{first}` before it executes what it is told",
-                        "`{name}` сообщает `{first}`, прежде чем выполнить команду"
+                        "`{name}` prints `{first}` before it executes the command",
+                        "`{name}` печатает `{first}`, прежде чем выполнить команду"
                     ),
                 )
                 .hint(say!(
-                    "startup files of its shell must be silent when nobody sits at a terminal",
-                    "файлы запуска оболочки должны молчать, когда терминала нет"
+                    "startup files of its shell must print nothing without a terminal",
+                    "файлы запуска оболочки не должны ничего печатать без терминала"
                 )))
             }
         }

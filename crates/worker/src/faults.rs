@@ -10,7 +10,7 @@ use stend_spec::fault::Fault;
 use stend_stand::Faults;
 use stend_sys::clock;
 
-/// How often the time is looked at: events are told with the time at which they were done, so this moves none of them.
+/// How often the time is looked at: events carry the time at which they were done, so this moves none of them.
 const TICK: Duration = Duration::from_millis(1);
 /// How often arrays are asked whether they are whole again.
 const LOOK: Duration = Duration::from_millis(100);

@@ -2,15 +2,15 @@
 //! decides nothing: plans are walked by `run`.
 #![forbid(unsafe_code)]
 
-mod books;
 mod calibrate;
 mod faults;
 mod inventory;
+mod ledgers;
 mod look;
 mod outbox;
 mod ready;
 mod replay;
-mod stands;
+mod stand_orders;
 mod telemetry;
 mod worker;
 

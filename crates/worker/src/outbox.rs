@@ -1,5 +1,5 @@
 //! Messages on their way to the coordinator. On a slow stream intervals are merged, never dropped, of a log of every I/O
-//! what comes then is left out, and whoever makes load never waits.
+//! later messages are left out, and load threads never wait.
 
 use std::collections::VecDeque;
 use std::io::Write;

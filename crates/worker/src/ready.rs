@@ -1,9 +1,9 @@
 //! Targets that are ready for I/O, and all that is kept for them until they are released. Must not decide what is done on them.
 
-use crate::books::Books;
+use crate::ledgers::Ledgers;
 use crate::outbox::Outbox;
 use crate::replay::Replay;
-use crate::stands::Stands;
+use crate::stand_orders::Stands;
 use crate::telemetry::Telemetry;
 use stend_base::own_data::BLOCK;
 use stend_base::{Bytes, Error, Kind, Result, say};
@@ -29,7 +29,7 @@ pub(crate) struct Ready {
     /// Whose it is.
     pub owner: Owner,
     /// What is kept for the judgement of a crash.
-    pub books: Books,
+    pub books: Ledgers,
     /// What is kept for the replay of the log of the stand, if it keeps one.
     pub replay: Option<Replay>,
     /// Data were written that do not say whose they are.
@@ -59,7 +59,7 @@ impl Ready {
     ) -> Result<Ready> {
         let mut log = |kind| outbox.event(kind);
         let replay = Replay::of(stands, targets, prepare, owner(prepare))?;
-        let mut books = Books::new(prepare);
+        let mut books = Ledgers::new(prepare);
         // The session that went on has judged what an earlier one left.
         books.close()?;
         let owner = owner(prepare);
@@ -128,7 +128,7 @@ impl Ready {
         let mut log = |kind| outbox.event(kind);
         let recorded = replay.as_ref().map(Replay::take).unwrap_or_default();
         if let Some(replay) = replay.filter(|_| !recorded.is_empty() && !books.is_suspect() && !control.stopped()) {
-            // Of the stand nothing stays, so that nothing in it has to be removed.
+            // Nothing of the stand stays, so nothing in it has to be removed.
             prepared.let_go(&mut log);
             if let Err(error) = replay.examine(&recorded, control, outbox) {
                 outbox.send(Reply::Failed(error));

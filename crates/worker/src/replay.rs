@@ -1,8 +1,8 @@
 //! A run on a stand that keeps a log of every write: ledgers of its trials, and after them every state in which the power could have
-//! gone, made again and judged. Decides only in which order; the judging is that of a crash.
+//! gone, rebuilt and judged. Decides only in which order; the judging is that of a crash.
 
 use crate::outbox::Outbox;
-use crate::stands::Stands;
+use crate::stand_orders::Stands;
 use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Result, Say, say};
 use stend_load::{Control, LedgerIn, LogFile, Reading, Recorded, Recorder, WriteLog};
@@ -15,7 +15,7 @@ pub(crate) struct Replay {
     rewind: Rewind,
     recorder: Arc<Recorder>,
     target: TargetFacts,
-    /// Of the test files; none if the target is the device.
+    /// Mount points of the test files; none if the target is the device.
     sizes: Vec<Bytes>,
     owner: Owner,
     /// The stand was put up by this run: then the log begins with it.
@@ -112,7 +112,7 @@ impl Replay {
 
     /// Brings up what lies on the device as it is now, compares it with what had been acknowledged, and stops it again.
     fn judge(&self, trial: &Recorded, mark: u64, replayed: Replayed, control: &Control) -> Result<Crash> {
-        // Of fifty times the same commands the verdicts tell more than their output.
+        // After fifty repeats of the same commands the verdicts show more than their output.
         let mut log = |_| {};
         let mut watch = Watch { stopped: &|| control.stopped(), log: &mut log };
         let started = self.rewind.start(&mut watch)?;

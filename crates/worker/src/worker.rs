@@ -3,14 +3,14 @@
 //! When the request stream ends, for whatever reason, load stops, what was made is undone, claims are
 //! given up and the process ends. Nothing here decides what to do next.
 
-use crate::books;
 use crate::calibrate;
 use crate::faults::{self, Begin};
+use crate::ledgers;
 use crate::look;
 use crate::outbox::Outbox;
 use crate::ready::{self, Ready, out_of_order};
 use crate::replay::Replay;
-use crate::stands::Stands;
+use crate::stand_orders::Stands;
 use crate::telemetry::Telemetry;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -141,7 +141,7 @@ impl Session {
             Request::Rehearse(prepare) => {
                 let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
                 let rehearsal = stend_stand::dry_run_all(targets, &ready::need(&prepare))?;
-                self.outbox.send(Reply::Rehearsed(books::rehearsed(rehearsal, prepare.ledger.as_deref())));
+                self.outbox.send(Reply::Rehearsed(ledgers::rehearsed(rehearsal, prepare.ledger.as_deref())));
             }
             Request::Prepare(prepare) => {
                 let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
@@ -152,7 +152,7 @@ impl Session {
                 let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("judge"))?;
                 // A ledger is of one target: of several it is refused when the run is planned.
                 let target = targets.first().ok_or_else(|| out_of_order("judge"))?;
-                let found = books::judge(&judge, target, &self.control, &self.outbox)?;
+                let found = ledgers::judge(&judge, target, &self.control, &self.outbox)?;
                 self.outbox.send(Reply::Judged(found.map(Box::new)));
             }
             Request::Fill { region, parts, how, seed } => self.fill((region, parts), how, seed)?,
@@ -263,7 +263,7 @@ impl Session {
     fn foresee(&mut self, trials: &[Foreseen], seen: Option<&Seen>) -> Result<()> {
         self.foresee_events(trials, seen)?;
         let replay = self.ready.as_ref().and_then(|ready| ready.replay.as_ref());
-        if let (Some(replay), Some(one)) = (replay, trials.iter().find(|one| books::is_kept(&one.trial))) {
+        if let (Some(replay), Some(one)) = (replay, trials.iter().find(|one| ledgers::is_kept(&one.trial))) {
             replay.foresee().map_err(|error| of_case(&one.label, error))?;
         }
         // Opened once for all that use it alike: it may be thousands of files far away.

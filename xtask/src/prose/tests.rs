@@ -34,6 +34,24 @@ fn what_is_printed_by_programs_and_what_is_code_has_no_sentences() {
 }
 
 #[test]
+fn texts_of_the_program_are_held_to_the_same_and_those_of_tests_are_not() {
+    let rust = |text: &str| broken("crates/a/src/b.rs", &format!("fn f() {{\n    say!(\"{text}\");\n}}\n"));
+    assert_eq!(rust("the drive is told to stop"), ["turn:2"]);
+    assert_eq!(rust("it goes on. Of a cable no end knows"), ["turn:2"]);
+    assert_eq!(rust(&of_words(41)), ["long-sentence:2"]);
+    assert_eq!(rust(&format!("{}\\n{}", of_words(40), of_words(40))), [""; 0]);
+    assert_eq!(rust("this is \\\n        told here and there"), ["turn:2"]);
+    for fine in ["is told", "`is told` as a word", "stand of the run"] {
+        assert_eq!(rust(fine), [""; 0], "{fine}");
+    }
+    let text = "say!(\"the drive is told to stop\");";
+    assert_eq!(broken("crates/a/src/b.rs", &format!("#[cfg(test)]\nmod tests {{ fn f() {{ {text} }} }}")), [""; 0]);
+    for path in ["crates/a/src/tests.rs", "bench/src/a.rs"] {
+        assert_eq!(broken(path, text), [""; 0], "{path}");
+    }
+}
+
+#[test]
 fn a_page_of_long_sentences_is_found() {
     let page = |words: usize| format!("{} ", of_words(words)).repeat(10);
     assert_eq!(broken("docs/a.md", &page(18)), [""; 0]);

@@ -3,13 +3,13 @@
 use super::SideAsFio;
 use crate::findings::{OpFinding, Quantile, QuantileValue};
 use crate::operations::{OpLatency, op_finding};
-use crate::told;
+use crate::printed;
 use crate::trials::CaseTrials;
 use stend_base::{Histogram, Nanos, Share};
 use stend_record::fio_bins::{self, Bins, bin};
 use stend_spec::workload::Op;
 
-/// Shares of the percentiles that fio prints unless it is told others.
+/// Shares of the percentiles that fio prints by default.
 //= fio, HOWTO.rst#cmdoption-arg-percentile-list
 const PERCENTILES: [f64; 17] =
     [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999];
@@ -107,7 +107,7 @@ fn printed_latency(case: &CaseTrials<'_>, finding: &OpFinding) -> Option<Latency
     (finding.count > 0).then(|| LatencyAsFio {
         kind: kind(case, finding.stream, finding.op),
         count: finding.count,
-        least_ns: told::least(case, (finding.stream, finding.op)),
+        least_ns: printed::least(case, (finding.stream, finding.op)),
         most_ns: finding.latency_max.0,
         mean_ns: finding.latency_mean_ns,
         deviation_ns: None,
@@ -117,7 +117,7 @@ fn printed_latency(case: &CaseTrials<'_>, finding: &OpFinding) -> Option<Latency
 }
 
 fn kind(case: &CaseTrials<'_>, stream: u16, op: Op) -> &'static str {
-    if told::is_without_submission(case, (stream, op)) { "clat" } else { "lat" }
+    if printed::is_without_submission(case, (stream, op)) { "clat" } else { "lat" }
 }
 
 /// Standard deviation, ns; a value is taken to lie in the middle of its bucket.

@@ -141,7 +141,7 @@ fn not_filled(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
         (Some(planned), Some(fill)) => fill.written >= planned,
         _ => false,
     };
-    // Of an imported run that is not known, which is said of it as a whole.
+    // Unknown for an imported run; its own caveat mentions that.
     (reads && !filled && run.header.imported.is_none()).then_some(Caveat::NotFilled)
 }
 

@@ -90,8 +90,8 @@ fn of_target(target: &TargetFacts) -> Result<Option<Layout>, Say> {
     }) {
         let name = device.name.clone();
         return Err(say!(
-            "what `{name}` makes of an I/O is not visible; `ceilings: {{layout: …}}` of the suite can say it",
-            "не видно, что делает с операцией `{name}`; это можно указать в наборе: `ceilings: {{layout: …}}`"
+            "Stend cannot see how `{name}` maps an I/O to drives; state it with `ceilings: {{layout: …}}` in the suite",
+            "не видно, как `{name}` распределяет операцию по накопителям; укажите это в наборе: `ceilings: {{layout: …}}`"
         ));
     }
     let mut arrays = target.devices.iter().filter(|device| device.kind == "md");
@@ -99,7 +99,7 @@ fn of_target(target: &TargetFacts) -> Result<Option<Layout>, Say> {
         (None, _) => Ok(None),
         (Some(array), None) => of_array(array),
         (Some(_), Some(_)) => Err(say!(
-            "arrays that lie on arrays, or side by side, have no model",
+            "there is no model for arrays on arrays, or side by side",
             "для массивов поверх массивов или рядом друг с другом модели нет"
         )),
     }
@@ -128,8 +128,8 @@ fn of_array(array: &Device) -> Result<Option<Layout>, Say> {
     let (name, level) = (array.name.clone(), array.level.clone().unwrap_or_default());
     let unknown = || {
         say!(
-            "what `{name}` ({level}) makes of an I/O has no model",
-            "для того, что делает с операцией `{name}` ({level}), модели нет"
+            "there is no model of how `{name}` ({level}) maps an I/O to drives",
+            "нет модели того, как `{name}` ({level}) распределяет операцию по накопителям"
         )
     };
     let drives = array.members.filter(|drives| *drives > 0).ok_or_else(unknown)?;

@@ -52,7 +52,7 @@ pub(crate) fn of_drives(run: &RunRecord, reading: Reading) -> Result<OfDrives, S
     let used = all.map_or(alone, |all| vec![all]);
     if used.iter().any(|(_, outcome)| is_thread_bound(outcome)) {
         return Err(say!(
-            "a load thread was busy all the time while the drives were read, so that was its limit and not theirs",
+            "while the drives were read, a load thread was busy all the time: this is its limit, not theirs",
             "пока читались накопители, поток нагрузки был занят всё время: это его предел, а не их"
         ));
     }
@@ -81,7 +81,7 @@ fn found<'a>(
     };
     let outcome = calibration.found.as_ref().map_err(Clone::clone)?;
     if outcome.status != TrialStatus::Complete || outcome.window_end <= outcome.window_start {
-        return Err(say!("the reading of {all} was not whole", "чтение {all} измерено не до конца"));
+        return Err(say!("the reading of {all} did not finish", "чтение {all} измерено не до конца"));
     }
     Ok((calibration, outcome))
 }
@@ -131,7 +131,7 @@ impl OfDrives {
         };
         match reading {
             Reading::Random if self.names.iter().any(spinning) => Some(say!(
-                "on a disk that spins a small range is faster than the whole disk that was read",
+                "on a rotating disk a small range is faster than the whole disk, which was read",
                 "на вращающемся диске небольшая область быстрее целого диска, который читался"
             )),
             Reading::Random if spread * case.asked.in_flight() as f64 > self.in_flight as f64 => {
@@ -160,7 +160,7 @@ pub(crate) fn is_random(case: &CaseTrials<'_>) -> bool {
 /// What the engine does with the load of a case and nothing behind it: (I/Os, bytes) per second.
 pub(crate) fn of_engine(run: &RunRecord, case: &CaseTrials<'_>) -> Result<(f64, f64), Say> {
     let Some(asked) = engine_trial(case.asked) else {
-        return Err(say!("a case like this is not run against nothing", "такой случай без объекта не выполняется"));
+        return Err(say!("a case like this does not run without a target", "такой случай без объекта не выполняется"));
     };
     let of = |c: &&Calibration| c.subject == Subject::Engine && c.asked == asked;
     let Some(calibration) = run.calibrations().filter(of).last() else {
@@ -169,7 +169,7 @@ pub(crate) fn of_engine(run: &RunRecord, case: &CaseTrials<'_>) -> Result<(f64, 
     let outcome = calibration.found.as_ref().map_err(Clone::clone)?;
     let seconds = window(outcome).as_secs();
     if outcome.status != TrialStatus::Complete || seconds <= 0.0 {
-        return Err(say!("its measurement was not whole", "он измерен не до конца"));
+        return Err(say!("its measurement did not finish", "он измерен не до конца"));
     }
     let done = || outcome.jobs.iter().flat_map(|job| Op::IO.map(|op| job.done[op.index()]));
     let sum = |of: fn((u64, u64)) -> u64| done().map(of).sum::<u64>() as f64 / seconds;

@@ -27,7 +27,7 @@ use stend_record::RunRecord;
 use stend_stats::mean;
 use storage::of_storage;
 
-/// Puts into each case how near it is to its ceilings. Without calibration only what is clearly the bound is told.
+/// Puts into each case how near it is to its ceilings. Without calibration only a clear bound is reported.
 pub(crate) fn insert(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
     let known = is_known(run) || !run.header.inputs.suite.confirm.is_empty();
     let rates: Vec<Rate> = cases.iter().map(Rate::of).collect();
@@ -155,7 +155,7 @@ fn share(resource: Resource, used: Option<f64>, found: &CaseFinding) -> Option<C
     Some(CeilingUse { resource, used: Share(used), ceiling: rate / used, unit: found.headline, doubt: None })
 }
 
-/// Busy part of all CPUs while the load ran, whoever used them.
+/// Busy part of all CPUs while the load ran, by any process.
 fn cpus(run: &RunRecord, case: &CaseTrials<'_>) -> Option<f64> {
     let stretches = stretches(run, case);
     let whole = length(&stretches).as_secs();

@@ -100,7 +100,7 @@ fn faster(above: &CeilingUse) -> Say {
             ),
             true => pick(
                 l,
-                "the case is faster than what is stated of them allows, {used} of it: see check H07",
+                "the case is faster than the stated numbers allow, {used} of them: see check H07",
                 "случай быстрее, чем позволяют указанные для них числа, {used} от них: см. проверку H07",
             ),
         };
@@ -168,7 +168,7 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
     }
     let most = most_per_second((reads, writes), (read_rate, write_rate));
     held.per_second = most.map(|most| most * each).filter(|most| *most > 0.0).ok_or_else(|| {
-        say!("the drives did nothing when they were read", "при чтении накопители не выполнили ни одной операции")
+        say!("reading the drives completed no I/O", "при чтении накопители не выполнили ни одной операции")
     })?;
     Ok(held)
 }
@@ -187,8 +187,8 @@ pub(super) fn working(run: &RunRecord, layout: Option<Layout>, members: usize) -
 
 fn no_writes() -> Say {
     say!(
-        "what drives write is never measured; `ceilings: {{drive: …}}` of the suite can state it",
-        "запись на накопители никогда не измеряется; её потолок можно указать в наборе: `ceilings: {{drive: …}}`"
+        "Stend never measures writing to the drives; state it with `ceilings: {{drive: …}}` in the suite",
+        "потолок записи на накопители не измеряется; укажите его в наборе: `ceilings: {{drive: …}}`"
     )
 }
 
@@ -305,8 +305,8 @@ fn network(
     }
     is_over_network(run).then(|| {
         Err(say!(
-            "the line rate of no interface is known; `ceilings: {{network: …}}` of the suite can state it",
-            "скорость канала не известна ни у одного интерфейса; её можно указать в наборе: `ceilings: {{network: …}}`"
+            "no interface reports its line rate; state it with `ceilings: {{network: …}}` in the suite",
+            "ни один интерфейс не сообщает скорость канала; укажите её в наборе: `ceilings: {{network: …}}`"
         ))
     })
 }

@@ -80,8 +80,8 @@ fn io_that_takes_as_long_as_alone_is_bound_by_latency_and_more_in_flight_is_name
     let found = cases[1].ceiling.clone().unwrap();
     assert_eq!((found.bound, found.needed), (Bound::Latency, Some(16)));
     expect![[r#"
-        Bound by latency: with 4 in flight each I/O takes about as long as alone. Nearest ceiling: the CPUs of the machine, 25.0 % of 15 600 IOPS (at full use, whoever uses them), which would take about 16 in flight.
-        Предел — задержка: при глубине 4 каждая операция длится почти как в одиночку. Ближайший потолок: процессоры машины, 25,0 % от 15 600 IOPS (при полной занятости, кем бы то ни было), для этого нужна глубина около 16."#]].assert_eq(&(found.say().en + "\n" + &found.say().ru));
+        Bound by latency: with 4 in flight each I/O takes about as long as alone. Nearest ceiling: the CPUs of the machine, 25.0 % of 15 600 IOPS (at full use, by any process), which would take about 16 in flight.
+        Предел — задержка: при глубине 4 каждая операция длится почти как в одиночку. Ближайший потолок: процессоры машины, 25,0 % от 15 600 IOPS (при полной занятости любыми процессами), для этого нужна глубина около 16."#]].assert_eq(&(found.say().en + "\n" + &found.say().ru));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_case_of_the_suite_that_confirms_another_one_is_named_with_it() {
     let found = analyse(&all.fold(builder, |run, (i, rate)| run.trial(i).iops(rate).done()).record()).unwrap();
     assert_eq!(found.cases.len(), 3, "none of them is there for another one alone");
     let said = found.cases[0].ceiling.as_ref().unwrap().known();
-    let depth = "Twice the depth (16: case `rand-read, queue_depth 16`) denies that anything is used up";
+    let depth = "Twice the depth (16: case `rand-read, queue_depth 16`) does not confirm saturation";
     assert!(said.en.contains(depth), "{}", said.en);
     let threads = "Twice the jobs with as much in flight (case `more-jobs`) change the rate by 20.0 %";
     assert!(said.en.contains(threads), "{}", said.en);
@@ -189,7 +189,7 @@ fn an_open_loop_has_the_rate_that_it_asks_for() {
         &record,
         Bound::Asked,
         expect![[r#"
-            The rate is what the load asks for. Nearest ceiling: the drive sda, 50.0 % of 20 000 IOPS (its own ceiling, read alone: 4 KiB at random, 32 in flight each). Next: the CPUs of the machine 25.0 %. Not known: the engine alone (a case like this is not run against nothing).
+            The rate is what the load asks for. Nearest ceiling: the drive sda, 50.0 % of 20 000 IOPS (its own ceiling, read alone: 4 KiB at random, 32 in flight each). Next: the CPUs of the machine 25.0 %. Not known: the engine alone (a case like this does not run without a target).
             Скорость задана самой нагрузкой. Ближайший потолок: накопитель sda, 50,0 % от 20 000 IOPS (его собственный потолок при чтении: 4 КиБ вразброс, глубина 32 на каждый). Затем процессоры машины 25,0 %. Неизвестно: генератор без объекта (такой случай без объекта не выполняется).
         "#]],
     );
@@ -202,8 +202,8 @@ fn writes_and_drives_that_could_not_be_read_are_not_known() {
         &Ceilings::default().on(writes.record()),
         Bound::Unexplained,
         expect![[r#"
-            No known ceiling explains the rate. Nearest ceiling: the CPUs of the machine, 25.0 % of 40 000 IOPS (at full use, whoever uses them). Next: the busiest load thread 10.0 %. Not known: the drives (what drives write is never measured; `ceilings: {drive: …}` of the suite can state it).
-            Ни один из известных потолков скорость не объясняет. Ближайший потолок: процессоры машины, 25,0 % от 40 000 IOPS (при полной занятости, кем бы то ни было). Затем самый занятый поток нагрузки 10,0 %. Неизвестно: накопители (запись на накопители никогда не измеряется; её потолок можно указать в наборе: `ceilings: {drive: …}`).
+            No known ceiling explains the rate. Nearest ceiling: the CPUs of the machine, 25.0 % of 40 000 IOPS (at full use, by any process). Next: the busiest load thread 10.0 %. Not known: the drives (Stend never measures writing to the drives; state it with `ceilings: {drive: …}` in the suite).
+            Ни один из известных потолков скорость не объясняет. Ближайший потолок: процессоры машины, 25,0 % от 40 000 IOPS (при полной занятости любыми процессами). Затем самый занятый поток нагрузки 10,0 %. Неизвестно: накопители (потолок записи на накопители не измеряется; укажите его в наборе: `ceilings: {drive: …}`).
         "#]],
     );
     let mut record = Ceilings::default().on(trials(18_400.0).record());
@@ -265,7 +265,7 @@ fn a_disk_that_spins_has_no_ceiling_at_random_and_a_virtual_one_has_no_link() {
         found.uses.iter().find(of).map(|u| (u.ceiling / 1e7).round() / 100.0)
     };
     let found = of(&Ceilings::default().on(record.clone()));
-    assert!(found.unknown[0].why.en.contains("a disk that spins"), "{:?}", found.unknown);
+    assert!(found.unknown[0].why.en.contains("a rotating disk"), "{:?}", found.unknown);
     // 3.94 GB/s × 0.87.
     assert_eq!(links(&found), Some(3.43));
     record.load_mut().targets[0].devices[1].is_virtual = true;

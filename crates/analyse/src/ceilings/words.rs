@@ -46,12 +46,7 @@ impl CeilingFinding {
 
     fn bound_in_words(&self, l: Lang) -> String {
         let Some(first) = self.uses.first() else {
-            return pick(
-                l,
-                "Nothing that could bound it is known.",
-                "О том, что могло бы её ограничить, ничего не известно.",
-            )
-            .to_string();
+            return pick(l, "No possible limit is known.", "Возможные пределы неизвестны.").to_string();
         };
         let text = match self.bound {
             Bound::Limited => pick(
@@ -137,8 +132,8 @@ impl CeilingFinding {
         let doubt = demand.differs.then(|| {
             pick(
                 l,
-                " By bytes that is something else: caches, journals, copies elsewhere or somebody else have a part in it.",
-                " По байтам это не одно и то же: сказываются кэши, журналы, запись в другое место или чужая нагрузка.",
+                " The bytes do not match: caches, journals, copies or other programs had a part in it.",
+                " По байтам не сходится: сказываются кэши, журналы, запись в другое место или чужая нагрузка.",
             )
             .to_string()
         });
@@ -160,17 +155,17 @@ impl CeilingFinding {
         let text = match doubled.saturated {
             Some(true) => pick(
                 l,
-                " Twice the depth ({depth}{case}) confirms that it is used up: the rate changes by {gain}, and latency doubles.",
+                " Twice the depth ({depth}{case}) confirms saturation: the rate changes by {gain}, and latency doubles.",
                 " Вдвое большая глубина ({depth}{case}) подтверждает насыщение: скорость меняется на {gain}, а задержка удваивается.",
             ),
             Some(false) => pick(
                 l,
-                " Twice the depth ({depth}{case}) denies that anything is used up: the rate changes by {gain}.",
+                " Twice the depth ({depth}{case}) does not confirm saturation: the rate changes by {gain}.",
                 " Вдвое большая глубина ({depth}{case}) насыщения не подтверждает: скорость меняется на {gain}.",
             ),
             None => pick(
                 l,
-                " Twice the depth ({depth}{case}) changes the rate by {gain}, which is not enough to tell whether anything is used up.",
+                " Twice the depth ({depth}{case}) changes the rate by {gain}, which is not enough to decide about saturation.",
                 " Вдвое большая глубина ({depth}{case}) меняет скорость на {gain}: этого мало, чтобы судить о насыщении.",
             ),
         };
@@ -199,22 +194,22 @@ impl Relieved {
             ),
             (Test::Threads, None) => pick(
                 l,
-                " Twice the jobs with as much in flight{case} change the rate by {gain}, which is not enough to tell whether load threads bounded it.",
+                " Twice the jobs with as much in flight{case} change the rate by {gain}, which is not enough to decide about load threads.",
                 " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: этого мало, чтобы судить о потоках нагрузки.",
             ),
             (Test::Node, Some(true)) => pick(
                 l,
-                " On another NUMA node than that of the device{case} the rate changes by {gain}: where threads and memory are matters.",
+                " On another NUMA node than that of the device{case} the rate changes by {gain}: the place of threads and memory matters.",
                 " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти важно.",
             ),
             (Test::Node, Some(false)) => pick(
                 l,
-                " On another NUMA node than that of the device{case} the rate changes by {gain}: where threads and memory are does not matter.",
+                " On another NUMA node than that of the device{case} the rate changes by {gain}: the place of threads and memory does not matter.",
                 " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти не важно.",
             ),
             (Test::Node, None) => pick(
                 l,
-                " On another NUMA node than that of the device{case} the rate changes by {gain}, which is not enough to tell whether that matters.",
+                " On another NUMA node than that of the device{case} the rate changes by {gain}, which is not enough to decide whether that matters.",
                 " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: этого мало, чтобы судить, важно ли это.",
             ),
         };
@@ -269,12 +264,10 @@ impl CeilingUse {
                 pick(l, "what its lanes leave for data", "сколько его линии оставляют данным").to_string()
             }
             Resource::Cpus => {
-                pick(l, "at full use, whoever uses them", "при полной занятости, кем бы то ни было").to_string()
+                pick(l, "at full use, by any process", "при полной занятости любыми процессами").to_string()
             }
             Resource::Thread => pick(l, "at full use", "при полной занятости").to_string(),
-            Resource::Engine => {
-                pick(l, "the same load with nothing behind it", "та же нагрузка без объекта").to_string()
-            }
+            Resource::Engine => pick(l, "the same load without a target", "та же нагрузка без объекта").to_string(),
         };
         let doubt = match self.doubt {
             Some(CeilingDoubt::NeverWritten { share }) => pick(

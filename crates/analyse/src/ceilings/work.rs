@@ -101,8 +101,8 @@ fn why_not(run: &RunRecord, case: &CaseTrials<'_>, shape: Option<Layout>) -> Opt
     let written_elsewhere = matches!(shape, Some(Layout::CopyOnWrite { .. })) && has(Op::Write);
     written_elsewhere.then(|| {
         say!(
-            "what copy on write makes of a write is only counted, and it was not",
-            "что делает с записью копирование при записи, можно только сосчитать, а этого нет"
+            "with copy on write the I/O per write can only be counted, and it was not",
+            "при копировании при записи число операций на запись можно только сосчитать, а этого нет"
         )
     })
 }

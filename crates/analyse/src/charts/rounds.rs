@@ -41,7 +41,7 @@ pub fn chart(run: &RunRecord, case: u32, headline: Headline) -> Option<Chart> {
 fn summary(window: Option<Window>) -> Say {
     let Some(window) = window else {
         return say!(
-            "Fewer than five rounds in a row were whole: the rule of SNIA's PTS cannot be asked.",
+            "Fewer than five complete rounds in a row: the rule of SNIA's PTS cannot be applied.",
             "Подряд удалось меньше пяти раундов: правило SNIA PTS применить нельзя."
         );
     };

@@ -12,7 +12,7 @@ use stend_base::{Say, format, say};
 
 /// Most sweeps of a run; the last one says how many are not drawn.
 const SWEEPS_MAX: usize = 24;
-/// Of fewer values the table says as much as a chart.
+/// With fewer values the table shows as much as a chart.
 const POINTS_MIN: usize = 3;
 /// Pieces that a fitted law is drawn in.
 const LAW_STEPS: usize = 48;

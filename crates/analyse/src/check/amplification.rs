@@ -72,15 +72,15 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 fn more() -> Say {
     say!(
-        "The drives wrote more than the layers need for this: blocks across strips, metadata, a bitmap or a journal of the array, or somebody else (H26). Look at the alignment and at what the array keeps besides data.",
+        "The drives wrote more than the layers need for this: blocks across strips, metadata, a bitmap or a journal of the array, or other programs (H26). Check the alignment and what the array stores besides data.",
         "Накопители записали больше, чем нужно слоям: блоки поперёк полос, метаданные, битовая карта или журнал массива либо кто-то ещё (H26). Проверьте выравнивание и что массив хранит помимо данных."
     )
 }
 
 fn less() -> Say {
     say!(
-        "The drives wrote less than the layers need for this: a cache above them holds or merges the writes, and what is measured is that cache.",
-        "Накопители записали меньше, чем нужно слоям: запись держит или сливает кэш над ними, и измерен он."
+        "The drives wrote less than the layers need for this: a cache above them holds or merges the writes; this measures that cache.",
+        "Накопители записали меньше, чем нужно слоям: кэш над ними задерживает или объединяет запись; измерен этот кэш."
     )
 }
 
@@ -95,7 +95,7 @@ fn expected(target: &TargetFacts) -> Option<Expected> {
     if target.devices.is_empty() || !target.devices.iter().all(|device| known(&device)) {
         return None;
     }
-    // Of several arrays on one level of the stack each gets a part of the writes.
+    // With several arrays on one level of the stack, each gets a part of the writes.
     let mut depths: Vec<(u32, Expected)> = Vec::new();
     for array in target.devices.iter().filter(|device| device.kind == "md") {
         let factor = of_level(array)?;

@@ -59,8 +59,8 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "The cache of ZFS in memory answered a part of the reads, also of direct ones: this is not the drives alone. Use a larger range, `primarycache=metadata`, or say so with the number.",
-            "На часть чтений, и прямых тоже, ответил кэш ZFS в памяти: это не только накопители. Возьмите область больше, `primarycache=metadata` или укажите это рядом с числом."
+            "The in-memory cache of ZFS answered some of the reads, even direct ones: the result is not of the drives alone. Use a larger range, `primarycache=metadata`, or mention this with the result.",
+            "На часть чтений, даже прямых, ответил кэш ZFS в памяти: результат относится не только к накопителям. Возьмите область больше, `primarycache=metadata` или оговорите это в отчёте."
         ),
     )
 }

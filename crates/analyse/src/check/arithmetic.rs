@@ -15,12 +15,12 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check { id: CheckId::H01, limit: both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))) };
     if case.asked.streams.iter().all(|stream| stream.replay.is_some()) {
         return check.not_applicable(say!(
-            "How large the I/Os of a trace are that end inside the window, the trial does not say.",
-            "Какого размера операции трассы, закончившиеся внутри окна, испытание не говорит."
+            "The trial does not record the sizes of the trace's I/Os that end inside the window.",
+            "Размеры операций трассы, закончившихся внутри окна, в испытании не записаны."
         ));
     }
     if case.counting.iter().any(|trial| trial.outcome.told.as_ref().is_some_and(|told| !told.sizes_known)) {
-        return check.not_measurable(say!("sizes of the I/Os are not told", "размеры операций не указаны"));
+        return check.not_measurable(say!("sizes of the I/Os are not given", "размеры операций не указаны"));
     }
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
     let measured = both(|l| {

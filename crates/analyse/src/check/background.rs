@@ -1,7 +1,7 @@
 //! H25: did arrays and pools under the target do work of their own while they were measured?
 
 use super::Check;
-use super::below::Below;
+use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
@@ -28,10 +28,10 @@ struct Work {
 
 /// H25: no reading around or during the load found a resync, rebuild, check, reshape, balance or replacement.
 pub fn background(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    Below::at_each(run, |below| at(below, case))
+    LowerDevices::at_each(run, |below| at(below, case))
 }
 
-fn at(below: &Below<'_>, case: &CaseTrials<'_>) -> CheckResult {
+fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check { id: CheckId::H25, limit: say!("none in any reading", "ни в одном показании") };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -43,7 +43,7 @@ fn at(below: &Below<'_>, case: &CaseTrials<'_>) -> CheckResult {
     let telling = |parts: &&Parts| parts.arrays.iter().any(tells) || parts.pools.iter().any(|p| p.operation.is_some());
     if !readings.iter().any(telling) {
         return check.not_applicable(say!(
-            "Under the target there is no array of md and no btrfs, whose work the kernel tells.",
+            "LowerDevices the target there is neither an md array nor btrfs, whose work the kernel reports.",
             "Под объектом нет ни массива md, ни btrfs, о работе которых сообщает ядро."
         ));
     }
@@ -58,8 +58,8 @@ fn at(below: &Below<'_>, case: &CaseTrials<'_>) -> CheckResult {
 
 fn meaning() -> Say {
     say!(
-        "The storage shared its drives with work of its own, so this is not its speed at rest. Wait for its end (`cat /proc/mdstat`, `btrfs balance status`) and repeat, or measure it as a case of its own and say so.",
-        "Хранилище делило накопители с собственной работой: это не его скорость в покое. Дождитесь конца (`cat /proc/mdstat`, `btrfs balance status`) и повторите либо меряйте это отдельным случаем и так и назовите."
+        "The storage did background work on its drives, so this is not its throughput at rest. Wait for its end (`cat /proc/mdstat`, `btrfs balance status`) and repeat, or measure it as a case of its own.",
+        "Хранилище выполняло на накопителях фоновую работу: это не его скорость в покое. Дождитесь конца (`cat /proc/mdstat`, `btrfs balance status`) и повторите либо измерьте это отдельным случаем."
     )
 }
 

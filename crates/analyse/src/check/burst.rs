@@ -34,7 +34,7 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     let seconds: Vec<f64> = case.counting.iter().flat_map(seconds).collect();
     if seconds.len() < 2 * STEP_SECONDS {
         return check
-            .not_measurable(say!("the trials are too short to tell", "испытания слишком коротки, чтобы судить"));
+            .not_measurable(say!("the trials are too short to decide", "испытания слишком коротки, чтобы судить"));
     }
     let Some(step) = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before) else {
         return check.pass(say!("no drop", "падения нет"));
@@ -50,8 +50,8 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         measured,
         say!(
-            "After so many bytes of the case writes became slower and stayed so: a cache was full. The mean is of neither level. Have rounds of the load go first (`steady`), or publish the first level as a burst.",
-            "После стольких байт случая запись замедлилась и такой осталась: кэш заполнился. Среднее не относится ни к одному из уровней. Пустите вперёд раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."
+            "After so many bytes writes became slower and stayed slow: a cache was full. The mean describes neither level. Run rounds of the load first (`steady`), or publish the first level as a burst.",
+            "После стольких байт запись надолго замедлилась: кэш заполнился. Среднее не относится ни к одному из уровней. Сначала выполните раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."
         ),
     )
 }

@@ -148,7 +148,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "Measured with the page cache, as declared: this is memory and storage together, and says little about the storage alone.",
+                "Measured with the page cache, as declared: the result is of memory and storage together and shows little about the storage alone.",
                 "Измерено со страничным кэшем, как заявлено: это память и хранилище вместе, о самом хранилище это говорит мало."
             ),
         );
@@ -166,7 +166,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "The page cache grew meanwhile: either the file system keeps a copy of what direct I/O moves, or other programs filled it. Repeat without them to tell.",
+                "The page cache grew meanwhile: either the file system keeps a copy of direct I/O, or other programs filled it. Repeat without other programs to find out.",
                 "Страничный кэш за это время вырос: либо файловая система оставляет себе копию данных прямого ввода-вывода, либо его заполнили другие программы. Повторите без них, чтобы узнать."
             ),
         );
@@ -178,12 +178,12 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 fn through_memory(run: &RunRecord) -> Say {
     if run.load().targets.iter().any(|target| target.kind == TargetKind::BlockDevice) {
         return say!(
-            "Direct I/O was asked for, and block devices moved less than the load did: a part was answered above them. H11 says what arrived at the drives; look for a cache in the layers above these.",
+            "Direct I/O was requested, but block devices moved less than the load did: a layer above them answered the rest. H11 shows what reached the drives; look for a cache in the layers above.",
             "Заявлен прямой ввод-вывод, но блочные устройства передали меньше, чем нагрузка: часть ответов пришла выше них. Сколько дошло до накопителей, говорит H11; ищите кэш в слоях над ними."
         );
     }
     say!(
-        "Direct I/O was asked for, and the file system went through memory all the same. Measure on a file system that honours it, or declare `direct: false`.",
+        "Direct I/O was requested, but the file system went through memory anyway. Measure on a file system that honours it, or declare `direct: false`.",
         "Заявлен прямой ввод-вывод, но файловая система всё равно шла через память. Меряйте на файловой системе, которая его соблюдает, или заявите `direct: false`."
     )
 }

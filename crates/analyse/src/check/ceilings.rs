@@ -50,7 +50,7 @@ pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "It is more than the numbers that the suite states allow: they are too low, the layout is not what it is said to be, or a cache answered. Correct `ceilings`, or measure longer.",
+                "This is more than the numbers in the suite allow: they are too low, the layout is wrong, or a cache answered. Correct `ceilings`, or measure longer.",
                 "Это больше, чем позволяют указанные в наборе числа: они занижены, схема накопителей не та или ответил кэш. Исправьте `ceilings` или измерьте дольше."
             ),
         );
@@ -62,7 +62,7 @@ pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "It is more than the drives gave: a cache may have answered, or the drives were slower when they were read. Measure longer, and calibrate again.",
+                "This is more than the drives gave: a cache may have answered, or the drives were slower during calibration. Measure longer, and calibrate again.",
                 "Это больше, чем дали накопители: мог ответить кэш, или при калибровке они были медленнее. Измерьте дольше и повторите калибровку."
             ),
         );
@@ -71,7 +71,7 @@ pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         measured,
         say!(
-            "It is more than the drives can give, so a part came from a cache. Use a larger range, or find and name that cache.",
+            "This is more than the drives can give, so a part came from a cache. Use a larger range, or find and name that cache.",
             "Это больше, чем накопители могут дать, значит, часть пришла из кэша. Увеличьте область или найдите и назовите этот кэш."
         ),
     )
@@ -101,7 +101,7 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     if engine_trial(case.asked).is_none() {
         return check.not_applicable(say!(
-            "a load that waits, is verified, replays or has nothing behind it anyway is not run against nothing",
+            "a load with pauses, verification or replay, or without a target, is not repeated without a target",
             "нагрузка с ожиданием, сверкой или воспроизведением и нагрузка без объекта без него не повторяется"
         ));
     }
@@ -132,8 +132,8 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "With nothing behind it the same load is hardly faster: the engine and its CPUs are a part of this rate. Use more jobs or CPUs, or larger blocks, or read the rate as a lower bound.",
-            "Без объекта та же нагрузка почти не быстрее: генератор и его процессоры составляют часть этой скорости. Возьмите больше заданий, процессоров или крупнее блоки либо считайте скорость нижней границей."
+            "Without a target the same load is hardly faster: the engine and its CPUs limit this rate. Use more jobs, more CPUs or larger blocks, or treat the rate as a lower bound.",
+            "Без объекта та же нагрузка почти не быстрее: эту скорость ограничивают генератор и его процессоры. Возьмите больше заданий, процессоров или крупнее блоки либо считайте скорость нижней границей."
         ),
     )
 }

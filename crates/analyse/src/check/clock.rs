@@ -63,25 +63,25 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 fn meaning(source: &str, cost: Option<f64>, shared: Option<f64>, step: Option<i128>) -> Option<Say> {
     if step.is_some() {
         return Some(say!(
-            "Somebody set the wall clock during a trial. Latencies are measured by another clock and hold; dates of events may not.",
+            "The wall clock was set during a trial. Latencies use another clock and are correct; dates of events may be wrong.",
             "Во время испытания перевели часы. Задержки измеряются другими часами и верны; даты событий могут быть неверны."
         ));
     }
     if shared.is_some_and(|shared| shared > BATCH_SPAN) {
         return Some(say!(
-            "One reading of the clock stands for I/Os that began over a visible part of the latency: latencies are too long by up to that. Use smaller batches or `stamps: each`.",
-            "Одна отметка времени стоит за операции, которые начинались на протяжении заметной части задержки: задержки завышены самое большее на столько. Нужны пачки меньше или `stamps: each`."
+            "One clock reading covers I/Os that began over a visible part of the latency: latencies may be too long by that much. Use smaller batches or `stamps: each`.",
+            "Одна отметка времени относится к операциям, начавшимся на протяжении заметной части задержки: на столько задержки могут быть завышены. Нужны пачки меньше или `stamps: each`."
         ));
     }
     if cost.is_some_and(|cost| cost > CLOCK_COST) {
         return Some(say!(
-            "Reading the clock is a visible part of the latency. See why the kernel does not use a faster source (`dmesg | grep -i clocksource`).",
+            "Reading the clock is a visible part of the latency. Find out why the kernel does not use a faster source (`dmesg | grep -i clocksource`).",
             "Чтение часов составляет заметную часть задержки. Выясните, почему ядро не взяло источник быстрее (`dmesg | grep -i clocksource`)."
         ));
     }
     (!CLOCK_SOURCES.contains(&source)).then(|| {
         say!(
-            "This clock source is slow or coarse: the kernel gave up a better one. Short latencies are too long by its cost; see `dmesg | grep -i clocksource`.",
+            "This clock source is slow or coarse: the kernel rejected a better one. Short latencies are too long by its cost; see `dmesg | grep -i clocksource`.",
             "Этот источник времени медленный или грубый: от лучшего ядро отказалось. Короткие задержки завышены на его цену; см. `dmesg | grep -i clocksource`."
         )
     })

@@ -41,8 +41,8 @@ pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let acknowledged = crashes.iter().fold(0u64, |sum, crash| sum.saturating_add(crash.acknowledged));
     if acknowledged == 0 {
         return check.not_measurable(say!(
-            "Nothing had been acknowledged before the crashes, or a sync had failed: nothing was promised to be there.",
-            "До сбоев ничего не было подтверждено, или отказала синхронизация: ничего не было обещано."
+            "Nothing had been acknowledged before the crashes, or a sync had failed: no data were promised.",
+            "До сбоев ничего не было подтверждено, или отказала синхронизация: сохранность не обещалась."
         ));
     }
     let n = crashes.len() as u64;
@@ -90,7 +90,7 @@ fn failed(all: &Checked, unread: u64, (hit, of): (u64, u64), crashes: &[&Crash])
 fn meaning(all: &Checked) -> Say {
     let Say { en, ru } = what_is_wrong(all);
     say!(
-        "{en} Do not use the target for data that must outlive a crash.",
+        "{en} Do not use the target for data that must survive a crash.",
         "{ru} Не храните на объекте данные, которые должны пережить сбой."
     )
 }
@@ -111,23 +111,23 @@ fn what_is_wrong(all: &Checked) -> Say {
             "Блоки изменились или оборваны внутри сектора там, куда ничего не писалось."
         ),
         Some(Defect::Misdirected) => {
-            say!("Data lie at addresses of others.", "Данные оказались по чужим адресам.")
+            say!("Data are at the wrong addresses.", "Данные оказались по чужим адресам.")
         }
         Some(Defect::Phantom) => say!(
-            "There are blocks that this run never sent: did somebody else write before the crash was judged?",
-            "Есть блоки, которых прогон не посылал: не писал ли кто-то ещё до оценки сбоя?"
+            "There are blocks that this run never sent: did another program write before the check?",
+            "Есть блоки, которых прогон не посылал: не писала ли до проверки другая программа?"
         ),
         Some(Defect::Torn) => {
             say!("Acknowledged writes are there only in part.", "Подтверждённые записи сохранились лишь частично.")
         }
         Some(Defect::Reordered) => say!(
-            "Writes that were acknowledged are gone, and others that were only sent afterwards are there: no log or journal can recover from that.",
-            "Подтверждённые записи пропали, а отправленные лишь после них — на месте: после такого не восстановится никакой журнал."
+            "Writes that were acknowledged are gone, but later ones that were only sent are there. No log or journal can recover from that.",
+            "Подтверждённые записи пропали, а отправленные позже — на месте. После такого не восстановит данные ни один журнал."
         ),
         Some(Defect::Lost) | Some(Defect::Stale) => {
             say!(
                 "Writes that were acknowledged as durable are gone.",
-                "Пропали записи, подтверждённые как долговечные."
+                "Пропали записи, которые были подтверждены как сохранённые."
             )
         }
         None => say!("Acknowledged data cannot be read any more.", "Подтверждённые данные больше не читаются."),
@@ -224,23 +224,23 @@ mod tests {
         check(
             vec![crash(1, 100), bad],
             expect![[r#"
-            Fail
-            1 of 2 crashes: 4 blocks: 3 lost, 1 reordered; first at byte 4096 (lost): expected write 4 to 5, found write 3; 2 blocks cannot be read any more
-            при 1 из 2 сбоев: 4 блока: 3 потеряно, 1 в другом порядке; первое в байте 4096 (потеряно): ожидалось: запись с 4 по 5, найдено: запись 3; больше не читается: 2 блока
-            Writes that were acknowledged are gone, and others that were only sent afterwards are there: no log or journal can recover from that. Do not use the target for data that must outlive a crash.
-            Подтверждённые записи пропали, а отправленные лишь после них — на месте: после такого не восстановится никакой журнал. Не храните на объекте данные, которые должны пережить сбой.
-        "#]],
+                Fail
+                1 of 2 crashes: 4 blocks: 3 lost, 1 reordered; first at byte 4096 (lost): expected write 4 to 5, found write 3; 2 blocks cannot be read any more
+                при 1 из 2 сбоев: 4 блока: 3 потеряно, 1 в другом порядке; первое в байте 4096 (потеряно): ожидалось: запись с 4 по 5, найдено: запись 3; больше не читается: 2 блока
+                Writes that were acknowledged are gone, but later ones that were only sent are there. No log or journal can recover from that. Do not use the target for data that must survive a crash.
+                Подтверждённые записи пропали, а отправленные позже — на месте. После такого не восстановит данные ни один журнал. Не храните на объекте данные, которые должны пережить сбой.
+            "#]],
         );
         let unreadable = Crash { unread: 1, ..crash(1, 100) };
         check(
             vec![unreadable],
             expect![[r#"
-            Fail
-            1 of 1 crashes; 1 block cannot be read any more
-            при 1 из 1 сбоев; больше не читается: 1 блок
-            Acknowledged data cannot be read any more. Do not use the target for data that must outlive a crash.
-            Подтверждённые данные больше не читаются. Не храните на объекте данные, которые должны пережить сбой.
-        "#]],
+                Fail
+                1 of 1 crashes; 1 block cannot be read any more
+                при 1 из 1 сбоев; больше не читается: 1 блок
+                Acknowledged data cannot be read any more. Do not use the target for data that must survive a crash.
+                Подтверждённые данные больше не читаются. Не храните на объекте данные, которые должны пережить сбой.
+            "#]],
         );
     }
 

@@ -27,8 +27,8 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     };
     if asked < 2.0 || !case.asked.direct || !case.asked.streams.iter().all(full) {
         return check.not_applicable(say!(
-            "only a closed loop of direct reads and writes with several I/Os in flight has a depth to reach",
-            "глубину достигает лишь замкнутый цикл прямых чтений и записей с несколькими операциями в очереди"
+            "this check applies only to a closed loop of direct reads and writes with several I/Os in flight",
+            "проверка относится лишь к замкнутому циклу прямых чтений и записей с несколькими операциями в очереди"
         ));
     }
     let Some(devices) = of_all(&run.load().targets) else { return check.not_measurable(no_device()) };
@@ -76,7 +76,7 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "The rest of the queue waited above the device, in the engine, the file system or a layer between: the rate is not that of the device at this depth. Look for a limit of the layers (locks, `nr_requests`, one busy CPU), or give the load more jobs.",
+            "The rest of the queue waited above the device: in the engine, the file system or a layer between. The rate is not that of the device at this depth. Look for a limit of the layers (locks, `nr_requests`, one busy CPU), or give the load more jobs.",
             "Остальная очередь ждала над устройством: в генераторе, файловой системе или слое между ними. Скорость относится не к устройству на этой глубине. Ищите предел слоёв (блокировки, `nr_requests`, один занятый ЦП) или добавьте заданий."
         ),
     )

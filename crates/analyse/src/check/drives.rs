@@ -1,6 +1,6 @@
 //! H11: did the bytes reach the drives, or were they served from a cache above them?
 
-use super::below::Below;
+use super::lower_devices::LowerDevices;
 use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
@@ -37,7 +37,7 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let below = Below::of(run);
+    let below = LowerDevices::of(run);
     let drives = below.drives();
     if drives.is_empty() {
         return check.not_measurable(say!(
@@ -67,8 +67,8 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "The case goes through the page cache, which answered a part: this is not the drives alone.",
-                "Случай идёт через страничный кэш, и часть обслужил он: это не только накопители."
+                "The case goes through the page cache, which answered a part: the result is not of the drives alone.",
+                "Случай идёт через страничный кэш, и часть операций обслужил он: результат относится не только к накопителям."
             ),
         );
     }
@@ -76,7 +76,7 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         measured,
         say!(
-            "A part never reached the drives: a cache above them answered, or it was still holding the data. Use a larger range, or find and name that cache.",
+            "Some data never reached the drives: a cache above them answered, or still held the data. Use a larger range, or find and name that cache.",
             "Часть данных не дошла до накопителей: ответил кэш над ними или данные остались в нём. Увеличьте область или найдите и назовите этот кэш."
         ),
     )
@@ -106,8 +106,8 @@ fn reconcile(stretches: &[Stretch<'_>], drives: &[&Device], op: Op) -> Option<By
 /// Why counts over stretches this short cannot be held against each other.
 pub(super) fn too_much_in_flight() -> Say {
     say!(
-        "so much is in flight at the edges of trials this short that missing bytes would not show: measure for longer",
-        "на краях столь коротких испытаний в полёте так много, что пропавшие байты не заметить: измеряйте дольше"
+        "trials this short have too much in flight at their edges to notice missing bytes: measure longer",
+        "на краях столь коротких испытаний в очереди слишком много, чтобы заметить пропавшие байты: измеряйте дольше"
     )
 }
 
@@ -120,14 +120,14 @@ fn said(found: &Bytes, lang: Lang) -> String {
     }
 }
 
-fn measured(ratios: &[(Op, Bytes)], below: &Below<'_>, drives: &[&Device]) -> Say {
+fn measured(ratios: &[(Op, Bytes)], below: &LowerDevices<'_>, drives: &[&Device]) -> Say {
     let names = below.names(drives);
     let is_virtual = drives.iter().any(|d| d.is_virtual);
     both(|l| {
         let ratio = |(op, found): &(Op, Bytes)| format!("{} {}", op_name(*op).get(l), said(found, l));
         let ratios = ratios.iter().map(ratio).collect::<Vec<_>>().join(", ");
         let at = pick(l, "at", "на");
-        let beyond = if Below::ends_at_a_network(drives) {
+        let beyond = if LowerDevices::ends_at_a_network(drives) {
             pick(
                 l,
                 " (over a network: drives and caches behind it are not visible)",

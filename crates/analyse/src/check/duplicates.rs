@@ -101,7 +101,7 @@ fn result(case: &CaseTrials<'_>, shared: Shared) -> CheckResult {
             CheckStatus::Warn,
             text(shared.sums),
             say!(
-                "The sum of latencies is that of another trial to the nanosecond, which chance does not explain. Look at where the data came from.",
+                "The sum of latencies is that of another trial to the nanosecond, which chance does not explain. Check where the data came from.",
                 "Сумма задержек совпала с другим испытанием до наносекунды, случайностью это не объяснить. Проверьте происхождение данных."
             ),
         );

@@ -1,7 +1,7 @@
 //! H30 and H31: does what is acknowledged as durable reach the medium, and what of the storage forgets at a loss of power?
 
-use super::below::Below;
 use super::drives::asked;
+use super::lower_devices::LowerDevices;
 use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
@@ -31,7 +31,7 @@ fn is_of_the_write(sync: Sync) -> bool {
     matches!(sync, Sync::Dsync | Sync::ODsync)
 }
 
-/// H30: drives with a volatile cache were told to empty it, and took as long as that takes.
+/// H30: drives with a volatile cache got flushes, and took as long as a flush takes.
 pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check { id: CheckId::H30, limit: limit(false) };
     let streams = || case.asked.streams.iter().filter(|s| s.mix.write > 0 && reaches_the_medium(s.sync));
@@ -41,11 +41,11 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let below = Below::of(run);
+    let below = LowerDevices::of(run);
     let drives = below.drives();
     if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
         return check.not_measurable(say!(
-            "it is not visible of every drive below the target whether its cache is volatile",
+            "not every drive below the target shows whether its cache is volatile",
             "не у каждого накопителя под объектом видно, сохраняет ли его кэш данные"
         ));
     }
@@ -98,7 +98,7 @@ fn is_joined(drive: &Device) -> bool {
 }
 
 /// What joins paths that are drives: flushes go over such a path as requests that were made above it, and are counted there alone. Paths to
-/// what this host hands out itself have drives below them, which count for themselves: whoever hands it out may swallow flushes.
+/// what this host hands out itself have drives below them, which count for themselves: the exporting host may swallow flushes.
 //= linux 6.12, block/blk-flush.c, flush_end_io(); drivers/md/dm-rq.c, map_request()
 fn joining<'a>(targets: &'a [TargetFacts], drives: &'a [&Device]) -> impl Iterator<Item = &'a Device> {
     let is_drive = |device: &Device| drives.iter().any(|drive| drive.name == device.name);
@@ -192,20 +192,20 @@ fn measured(found: Flushes, median: Option<Nanos>, fua: bool, turning: bool) -> 
 
 fn ignored() -> Say {
     say!(
-        "The drive has a volatile cache, and was not told to empty it as often as the case synced: what was acknowledged as durable would be lost with the power. Look for `nobarrier`, `sync=disabled` of ZFS, a layer or a library that swallows syncs.",
-        "У накопителя энергозависимый кэш, и его не велели сбрасывать столько раз, сколько случай синхронизировал: подтверждённое как надёжно записанное пропало бы с питанием. Ищите `nobarrier`, `sync=disabled` у ZFS, слой или библиотеку, глотающие синхронизацию."
+        "The drive has a volatile cache and got fewer flushes than the case had syncs: writes acknowledged as durable would be lost with the power. Look for `nobarrier`, `sync=disabled` of ZFS, a layer or a library that swallows syncs.",
+        "У накопителя энергозависимый кэш, а сбросов кэша было меньше, чем синхронизаций: при потере питания подтверждённые записи пропали бы. Ищите `nobarrier`, `sync=disabled` у ZFS, слой или библиотеку, глотающие синхронизацию."
     )
 }
 
 fn suspicious(drives: &[&Device]) -> Say {
     if drives.iter().any(|drive| drive.is_virtual) {
         return say!(
-            "So fast a sync means power-loss protection behind this virtual disk, or a host that does not flush (`cache=unsafe`), which cannot be seen from here. Ask for the cache mode, or cut the power under `verify: {{crash: true}}`.",
+            "A sync this fast means power-loss protection behind this virtual disk, or a host that does not flush (`cache=unsafe`). The guest cannot see which. Ask for the cache mode, or cut the power under `verify: {{crash: true}}`.",
             "Столь быстрая синхронизация означает защиту от потери питания за этим виртуальным диском либо хост, который не сбрасывает кэш (`cache=unsafe`); отсюда этого не видно. Узнайте режим кэша или отключите питание под `verify: {{crash: true}}`."
         );
     }
     say!(
-        "So fast a sync needs a cache that survives a loss of power, and the drive calls its own volatile. Make sure that it has power-loss protection, or cut the power under `verify: {{crash: true}}`.",
+        "A sync this fast needs a cache that survives a power failure, but the drive reports a volatile one. Make sure that it has power-loss protection, or cut the power under `verify: {{crash: true}}`.",
         "Столь быстрой синхронизации нужен кэш, переживающий потерю питания, а накопитель называет свой энергозависимым. Убедитесь, что защита есть, или отключите питание под `verify: {{crash: true}}`."
     )
 }
@@ -227,11 +227,11 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !unsafe_mounts.is_empty() {
         return check.result(CheckStatus::Warn, Say::same(unsafe_mounts.join("; ")), no_barriers());
     }
-    let below = Below::of(run);
+    let below = LowerDevices::of(run);
     let drives = below.drives();
     if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
         return check.not_measurable(say!(
-            "it is not visible of every drive below the target whether its cache is volatile",
+            "not every drive below the target shows whether its cache is volatile",
             "не у каждого накопителя под объектом видно, сохраняет ли его кэш данные"
         ));
     }
@@ -267,7 +267,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 pub fn left_in_caches(run: &RunRecord, case: &CaseTrials<'_>) -> Option<Say> {
     let syncs = case.asked.streams.iter().any(|stream| stream.sync != Sync::None);
     let stable = case.asked.direct && are_stable(&run.load().targets);
-    let below = Below::of(run);
+    let below = LowerDevices::of(run);
     let volatile: Vec<&Device> =
         below.drives().into_iter().filter(|drive| drive.write_cache.as_deref() == Some(VOLATILE)).collect();
     let left = asked(case, Op::Write) && !syncs && !stable && !volatile.is_empty();
@@ -287,15 +287,15 @@ pub fn is_volatile(targets: &[TargetFacts]) -> Option<bool> {
 
 fn no_barriers() -> Say {
     say!(
-        "The file system is mounted so that it sends no flushes: syncs are fast because they do not make anything durable. Mount it without this option, or say so with the number.",
-        "Файловая система смонтирована так, что не посылает сбросов: синхронизация быстра, потому что ничего не закрепляет. Смонтируйте без этого параметра или укажите это рядом с числом."
+        "The file system is mounted so that it sends no flushes: syncs are fast because they do not make anything durable. Mount it without this option, or mention this with the result.",
+        "Файловая система смонтирована так, что не посылает сбросов: синхронизация быстра, потому что ничего не закрепляет. Смонтируйте без этого параметра или оговорите это в отчёте."
     )
 }
 
 fn not_durable() -> Say {
     say!(
-        "`sync_file_range` does not empty the cache of a drive: a loss of power takes writes although the case syncs. Use `fdatasync`, and compare these writes with durable ones in no table.",
-        "`sync_file_range` не сбрасывает кэш накопителя: при потере питания запись пропадёт, хотя случай и синхронизирует. Возьмите `fdatasync` и не сравнивайте эту запись с надёжной."
+        "`sync_file_range` does not flush the cache of a drive: a power failure loses writes although the case syncs. Use `fdatasync`, and do not compare these writes with durable ones.",
+        "`sync_file_range` не сбрасывает кэш накопителя: при потере питания запись пропадёт, хотя случай и синхронизирует. Возьмите `fdatasync` и не сравнивайте эту запись с записью с подтверждением."
     )
 }
 

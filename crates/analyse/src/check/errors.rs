@@ -34,8 +34,8 @@ pub fn errors(case: &CaseTrials<'_>) -> CheckResult {
         )
     } else {
         say!(
-            "I/O failed. A rate with errors in it is not a rate; look at the kernel log and at the drive's own log.",
-            "Операции завершались ошибкой. Скорость с ошибками — не скорость; посмотрите журнал ядра и журнал самого накопителя."
+            "I/O failed. A rate with errors is meaningless; look at the kernel log and at the drive's own log.",
+            "Операции завершались ошибкой. Скорость с ошибками ничего не значит; посмотрите журнал ядра и журнал самого накопителя."
         )
     };
     check.result(CheckStatus::Fail, measured, meaning)

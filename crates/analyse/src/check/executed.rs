@@ -31,7 +31,7 @@ pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; ")),
         say!(
-            "The load was not the one that the suite describes; the number belongs to another experiment. Report this as a defect.",
+            "The load differed from the suite; the number belongs to another experiment. Report this as a defect.",
             "Нагрузка была не той, что описана в наборе: число относится к другому опыту. Сообщите об этом как о дефекте."
         ),
     )

@@ -83,7 +83,7 @@ pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let found = begins(run, case);
     let Some(worst) = found.iter().copied().max_by(|a, b| excess(*a).total_cmp(&excess(*b))) else {
         return check.not_measurable(say!(
-            "it takes three trials, or one that writes for longer than a cache takes to fill",
+            "this needs three trials, or one that writes longer than a cache takes to fill",
             "нужны три испытания или одно, где запись идёт дольше, чем наполняется кэш"
         ));
     };
@@ -92,12 +92,12 @@ pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let meaning = match worst {
         Begin::Reads(_) => say!(
-            "Something began to hold what is read: later trials are partly those of a cache, and the mean of the trials is of two systems. Use a range far larger than that cache, or name it.",
-            "Что-то начало хранить читаемое: следующие испытания отчасти измеряют кэш, и среднее относится к двум системам. Возьмите область намного больше кэша или назовите его."
+            "A cache filled during the case: later trials partly measure it, and the mean mixes two systems. Use a range far larger than that cache, or name it.",
+            "Во время случая наполнился кэш: следующие испытания отчасти измеряют его, и среднее смешивает две системы. Возьмите область намного больше кэша или назовите его."
         ),
         _ => say!(
-            "A cache took writes until it was full: the mean is of two systems. Use a longer ramp, so that the window begins behind it, or publish both levels.",
-            "Кэш принимал записи, пока не заполнился: среднее относится к двум системам. Возьмите разгон длиннее, чтобы окно начиналось после него, или публикуйте оба уровня."
+            "A cache took writes until it was full: the mean mixes two systems. Use a longer ramp, so that the window begins after it, or publish both levels.",
+            "Кэш принимал записи, пока не заполнился: среднее смешивает две системы. Возьмите разгон длиннее, чтобы окно начиналось после него, или публикуйте оба уровня."
         ),
     };
     check.result(CheckStatus::Warn, worst.say(), meaning)

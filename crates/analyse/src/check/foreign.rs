@@ -52,7 +52,7 @@ pub(super) fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) ->
 
 pub(super) fn not_told(file_system: &str) -> Say {
     say!(
-        "{file_system} writes every block and its own tables to new places, which cannot be told from the writes of others",
+        "{file_system} writes every block and its own tables to new places, which look like writes of other programs",
         "{file_system} пишет каждый блок и свои таблицы на новые места, и этого не отличить от чужой записи"
     )
 }
@@ -65,7 +65,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     if case.asked.erases() {
         return check.not_measurable(say!(
-            "what discards and zeroes make the device do cannot be told from the I/O of others",
+            "the effects of discards and zeroes on the device look like I/O of other programs",
             "то, что устройство делает из-за освобождений и нулей, не отличить от чужих операций"
         ));
     }
@@ -164,7 +164,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "The device got smaller I/Os than were made: a layer splits them (chunks of an array, blocks of a volume, queue/max_sectors_kb), or others mixed small ones in. The block size of the case is not that of the device.",
+                "The device got smaller I/Os than the load made: a layer splits them (chunks of an array, blocks of a volume, queue/max_sectors_kb), or other programs added small ones. The device does not see the block size of the case.",
                 "Устройство получало операции мельче заявленных: их делит слой (полосы массива, блоки тома, queue/max_sectors_kb) или примешаны чужие мелкие. Размер блока случая — не тот, что видит устройство."
             ),
         );
@@ -174,8 +174,8 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "I/Os that should be random were merged on their way: their offsets were neighbours, or others read ahead. The device did fewer and larger ones.",
-                "Операции, которые должны быть случайными, слились по пути: смещения соседние или чужое чтение вперёд. Устройство делало меньше операций, но крупнее."
+                "Random I/Os were merged on their way: their offsets were adjacent, or other programs read ahead. The device did fewer and larger ones.",
+                "Случайные операции слились по пути: смещения были соседними или другие программы читали вперёд. Устройство выполняло меньше операций, но крупнее."
             ),
         );
     }

@@ -32,7 +32,7 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     let is_by = |name: &str| case.counting.iter().any(|trial| trial.outcome.engine.backend == name);
     if is_by("io_uring_sqpoll") {
         return check.not_measurable(say!(
-            "threads of the kernel submit, and how long those wait for a CPU is not recorded",
+            "kernel threads submit the I/O, and their wait for a CPU is not recorded",
             "ввод-вывод подают потоки ядра, а сколько они ждут процессора, не записывается"
         ));
     }
@@ -89,19 +89,19 @@ impl Kept {
     fn found(&self) -> Option<Say> {
         if self.waited.most() > RUN_DELAY_BOUND || self.busy.is_some_and(|busy| busy >= THREAD_BUSY) {
             return Some(say!(
-                "Engine-bound: the load threads had no CPU to spare, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or read the rate as a lower bound.",
+                "Limited by the engine: the load threads had no spare CPU, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or treat the rate as a lower bound.",
                 "Упёрлись в генератор: потокам нагрузки не хватало процессора, так что это предел машины, а не хранилища. Возьмите больше заданий, освободите процессоры или считайте скорость нижней границей."
             ));
         }
         if self.waited.surely_above(RUN_DELAY_VISIBLE) {
             return Some(say!(
-                "Load threads waited for a CPU; latencies include that wait. Stop what else runs on this machine; if nothing does, it has too few CPUs for this load.",
+                "Load threads waited for a CPU; latencies include that wait. Stop other programs on this machine; if there are none, it has too few CPUs for this load.",
                 "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее; если лишнего нет, процессоров для такой нагрузки мало."
             ));
         }
         self.late.as_ref().filter(|late| late.surely_above(LATE_STAMPS)).map(|_| {
             say!(
-                "Complete I/Os waited to be read while their thread was busy, and latencies may include that wait. Use more jobs with fewer I/Os in flight each.",
+                "Completed I/Os waited while their thread was busy, and latencies may include that wait. Use more jobs with fewer I/Os in flight each.",
                 "Завершённые операции ждали, пока занятый поток их прочтёт, и это ожидание могло войти в задержки. Возьмите больше заданий с меньшей очередью в каждом."
             )
         })
@@ -209,10 +209,10 @@ mod tests {
     fn waiting_for_a_cpu_is_visible_from_five_percent_and_decides_from_twenty() {
         let some = check(Some(Nanos::millis(120)), None);
         assert_eq!(some.status, CheckStatus::Warn);
-        assert!(!some.meaning.en.contains("Engine-bound"));
+        assert!(!some.meaning.en.contains("Limited by the engine"));
         let much = check(Some(Nanos::millis(420)), None);
         assert_eq!(much.status, CheckStatus::Warn);
-        assert!(much.meaning.en.contains("Engine-bound"));
+        assert!(much.meaning.en.contains("Limited by the engine"));
     }
 
     /// Check of trials with windows of 2 s in which a thread waited for these per mille of them.
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(status(&[70, 80, 75, 60, 65, 70]), CheckStatus::Warn, "7.0 % ± 0.7 %");
         assert_eq!(status(&[40, 70]), CheckStatus::Warn, "two trials have no interval");
         let once = of_trials(&[10, 10, 250, 10, 10, 10]);
-        assert_eq!((once.status, once.meaning.en.contains("Engine-bound")), (CheckStatus::Warn, true));
+        assert_eq!((once.status, once.meaning.en.contains("Limited by the engine")), (CheckStatus::Warn, true));
         assert_eq!(once.measured.en, "worst thread waited 5.0 % (up to 25.0 %), busiest used 10.0 %");
     }
 
@@ -251,13 +251,13 @@ mod tests {
         let (some, much) = (late(0.19), late(0.21));
         assert_eq!((some.status, much.status), (CheckStatus::Pass, CheckStatus::Warn));
         assert!(some.measured.en.ends_with(", stamps late by at most 19.0 % of the latency"), "{}", some.measured.en);
-        assert!(much.meaning.en.contains("waited to be read"), "{}", much.meaning.en);
+        assert!(much.meaning.en.contains("Completed I/Os waited"), "{}", much.meaning.en);
     }
 
     #[test]
     fn a_thread_that_fills_a_cpu_is_the_limit() {
         let found = check(Some(Nanos(0)), Some(Nanos::millis(1800)));
-        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("Engine-bound"));
+        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("Limited by the engine"));
     }
 
     #[test]

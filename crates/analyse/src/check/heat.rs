@@ -123,14 +123,14 @@ pub fn heat(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 fn slowed() -> Say {
     say!(
-        "Heat held the machine back, and the rate fell within a trial: this is the speed of a hot machine. Improve the cooling, or measure until it is steady and say so.",
-        "Перегрев тормозил машину, и скорость внутри испытания упала: это скорость горячей машины. Улучшите охлаждение или меряйте до установившегося режима и так и назовите."
+        "Heat throttled the machine, and the rate fell within a trial: these are results of a hot machine. Improve the cooling, or measure the steady state and mention this with the result.",
+        "Перегрев тормозил машину, и скорость внутри испытания упала: это скорость горячей машины. Улучшите охлаждение или измерьте установившийся режим и оговорите это в отчёте."
     )
 }
 
 fn warm() -> Say {
     say!(
-        "CPUs or drives were so hot that they protect themselves; the rate did not fall within the trials, but may have been low from the start. Improve the cooling and repeat.",
+        "CPUs or drives reached their protection temperature. The rate did not fall within the trials, but may have been low from the start. Improve the cooling and repeat.",
         "Процессоры или накопители нагрелись до порога защиты; внутри испытаний скорость не упала, но могла быть низкой с самого начала. Улучшите охлаждение и повторите."
     )
 }

@@ -42,8 +42,8 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "The target rested before a trial: a solid-state drive cleans up meanwhile, and a cache empties itself, so that the trial began in another state than one under load.",
-            "Перед испытанием объект простаивал: твердотельный накопитель за это время прибирается, кэш опустошается, и испытание началось не из того состояния, что под нагрузкой."
+            "The target was idle before a trial: a solid-state drive cleans up then, and a cache empties, so the trial began in another state than under load.",
+            "Перед испытанием объект простаивал: твердотельный накопитель за это время собирает мусор, кэш опустошается, и испытание началось не в том состоянии, что под нагрузкой."
         ),
     )
 }

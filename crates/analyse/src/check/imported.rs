@@ -19,8 +19,8 @@ pub fn answered(run: &RunRecord, result: CheckResult) -> CheckResult {
         status: CheckStatus::NotMeasurable,
         measured: say!("not measurable", "неизмеримо"),
         meaning: say!(
-            "The run was imported: what {tool} printed does not tell it.",
-            "Прогон импортирован: в том, что напечатал {tool}, этого нет."
+            "The run was imported: the output of {tool} does not show this.",
+            "Прогон импортирован: в выводе {tool} этого нет."
         ),
         ..result
     }

@@ -1,6 +1,6 @@
 //! H22 and H23: was the ramp long enough for the load to settle, and the window for a number to publish?
 //!
-//! Only publishing needs them. A run that is screening says so once, in its banner ([`crate::grade`]), so what
+//! Only publishing needs them. A screening run shows that once, in its banner ([`crate::grade`]), so what
 //! is missing here is never an alarm of a case.
 
 use super::Check;
@@ -35,14 +35,14 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some(found) = case.counting.iter().map(settling).collect::<Option<Vec<(WarmUp, Nanos)>>>() else {
         return check
-            .not_measurable(say!("the trials are too short to tell", "испытания слишком коротки, чтобы судить"));
+            .not_measurable(say!("the trials are too short to decide", "испытания слишком коротки, чтобы судить"));
     };
     if found.iter().any(|(cut, _)| *cut == WarmUp::NoTail) {
         return check.result(
             CheckStatus::ScreeningOnly,
             say!("did not settle", "не установилось"),
             say!(
-                "The rate was still changing at the end. Screening shows it as it is; a published number needs a longer ramp and window.",
+                "The rate was still changing at the end. For screening this is good enough; a published number needs a longer ramp and window.",
                 "Скорость менялась до самого конца. Предварительная оценка показывает её как есть; для публикации нужны разгон и окно длиннее."
             ),
         );
@@ -56,7 +56,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::ScreeningOnly,
         measured,
         say!(
-            "The load settled after the window had begun. Screening takes it as noise; a published number needs a longer ramp.",
+            "The load settled after the window had begun. Screening treats it as noise; a published number needs a longer ramp.",
             "Нагрузка установилась, когда окно уже шло. Предварительная оценка считает это шумом; для публикации нужен разгон длиннее."
         ),
     )
@@ -70,7 +70,7 @@ fn settling(trial: &Counting<'_>) -> Option<(WarmUp, Nanos)> {
     let length = if cells.len() >= SECONDS_ENOUGH * SECOND { SECOND } else { 1 };
     let cut = mser::warm_up(&series::blocks(&cells, length, |cell| cell.ops))?;
     let values = if let WarmUp::Values(values) = cut { values } else { 0 };
-    // Of the ramp of another engine there are no cells: they begin with the window.
+    // The ramp of another engine has no cells: they begin with the window.
     let unseen = trial.outcome.engine.external.as_ref().map_or(Nanos(0), |_| trial.record.asked.ramp);
     Some((cut, unseen + Nanos((values * length) as u64 * series::INTERVAL.0)))
 }
@@ -91,7 +91,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Fail,
             say!("no I/O was completed", "не завершён ни один запрос"),
             say!(
-                "In the whole window of a trial nothing was completed: its rate is 0, and nothing is known of latencies. What is measured here is a hang; look at the events of the run and at the kernel log, or take a longer trial.",
+                "No I/O completed in the whole window of a trial: its rate is 0, and its latencies are unknown. This is a hang: look at the events of the run and at the kernel log, or use a longer trial.",
                 "За всё окно испытания ничего не завершилось: скорость равна 0, о задержках ничего не известно. Измерено зависание: посмотрите события прогона и журнал ядра или возьмите испытание длиннее."
             ),
         );

@@ -45,7 +45,7 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Fail,
             step,
             say!(
-                "The rate fell to a lower level and stayed there, as when credits run out or a burst ends: the mean is of neither level. Measure longer, and report both.",
+                "The rate fell to a lower level and stayed there, as when credits run out or a burst ends: the mean describes neither level. Measure longer, and report both.",
                 "Скорость упала на более низкий уровень и осталась там — так кончаются кредиты или всплеск: среднее не относится ни к одному из уровней. Меряйте дольше и указывайте оба."
             ),
         );
@@ -55,7 +55,7 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             flat,
             say!(
-                "The rate is cut off at a round number: probably a limit of the volume, the virtual machine or the array, not what the storage can do. Ask who set it.",
+                "The rate is cut off at a round number: probably a limit of the volume, the virtual machine or the array, not of the storage itself. Find out who set it.",
                 "Скорость срезана на круглом числе: вероятно, это лимит тома, виртуальной машины или массива, а не возможности хранилища. Узнайте, кто его задал."
             ),
         );
@@ -72,15 +72,15 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     if stretches.is_empty() && seconds.len() < FLAT_SECONDS {
         return check
-            .not_measurable(say!("the trials are too short to tell", "испытания слишком коротки, чтобы судить"));
+            .not_measurable(say!("the trials are too short to decide", "испытания слишком коротки, чтобы судить"));
     }
     check.pass(say!("none found", "не найден"))
 }
 
 fn of_limit() -> Say {
     say!(
-        "A control group cuts the rate: the number is the limit that somebody set, not what the storage can do. Remove it (io.max, blkio.throttle), or publish it as what it is.",
-        "Скорость режет контрольная группа: число — это заданный кем-то лимит, а не возможности хранилища. Снимите его (io.max, blkio.throttle) или публикуйте как лимит."
+        "A control group limits the rate: the number is that limit, not what the storage can do. Remove it (io.max, blkio.throttle), or publish the number as a limit.",
+        "Скорость ограничивает контрольная группа: число — это её лимит, а не возможности хранилища. Снимите его (io.max, blkio.throttle) или публикуйте как лимит."
     )
 }
 

@@ -42,8 +42,8 @@ pub fn links(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
                 "накопитель виртуальный: каналы его хоста не видны"
             )),
             false => check.not_applicable(say!(
-                "No drive under the target hangs on a PCIe link of which the kernel tells.",
-                "Под объектом нет накопителя на канале PCIe, о котором сообщает ядро."
+                "No drive below the target is on a PCIe link that the kernel reports.",
+                "Ни один накопитель под объектом не на канале PCIe, о котором сообщает ядро."
             )),
         };
     }
@@ -76,7 +76,7 @@ fn slower() -> Say {
 
 fn errors() -> Say {
     say!(
-        "The link had to send again during the trials, which costs time and tells of a bad contact, cable or riser. Reseat it and repeat.",
+        "The link had to send again during the trials, which costs time and indicates a bad contact, cable or riser. Reseat it and repeat.",
         "Во время испытаний канал повторял передачи: это стоит времени и говорит о плохом контакте, кабеле или переходнике. Переставьте и повторите."
     )
 }

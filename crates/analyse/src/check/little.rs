@@ -4,8 +4,8 @@ use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED, IN_FLIGHT_TURNS};
 use crate::phrase::{both, pick};
+use crate::printed::{self, Occupied};
 use crate::submitted;
-use crate::told::{self, Occupied};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
 use stend_spec::workload::{Op, Stream};
@@ -49,14 +49,14 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     if full.is_empty() {
         check.limit = both(|l| format!("+ {}", format::percent(most, l)));
     }
-    // What waits for its turn is told and will do, as long as more is in flight than waits.
+    // I/Os waiting for their turn are reported and accepted, as long as more are in flight than waiting.
     let low = |t: &InFlight| ((t.most + t.held) / t.asked).min(t.most / t.asked / IN_FLIGHT_TURNS * IN_FLIGHT_REACHED);
     let high = |t: &InFlight| t.least / t.asked;
     let Some(fullest) = trials.iter().max_by(|a, b| high(a).total_cmp(&high(b))) else { return check.no_trials() };
     let measured = |t: &InFlight| {
         let (mean, asked) = (t.mean, t.asked);
         both(|l| {
-            // What the edges of the window leave possible is told where it decides.
+            // The tolerance from the edges of the window is shown where it decides.
             let edge = match () {
                 () if mean / asked < IN_FLIGHT_REACHED && !full.is_empty() && t.most > mean => {
                     pick(l, " (up to {n})", " (до {n})").replace("{n}", &format::number(t.most, l))
@@ -91,7 +91,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured(emptiest),
             say!(
-                "The queue was not kept full: the target was idle part of the time because the engine did not submit. Read the rate as a lower bound.",
+                "The queue was not kept full: the target was idle part of the time because the engine did not submit. Treat the rate as a lower bound.",
                 "Очередь не была заполнена: часть времени объект простаивал, потому что генератор не успевал отправлять. Считайте скорость нижней границей."
             ),
         );
@@ -99,7 +99,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     check.pass(measured(emptiest))
 }
 
-/// Of the streams that `counts` takes. In an open loop an I/O has a place only from its begin on.
+/// For the streams that `counts` accepts. In an open loop an I/O has a place only from its begin on.
 fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
     let window = trial.window.0 as f64;
     let streams = &trial.record.asked.streams;
@@ -109,7 +109,7 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
         let lanes = lanes(stream);
         let mut longest = 0u64;
         let beside = are_syncs_beside(trial, stream);
-        if let Some(occupied) = told::occupied(trial, index) {
+        if let Some(occupied) = printed::occupied(trial, index) {
             let (least, most) = occupied.bounds(beside);
             sum += least as f64;
             pending += (most - least) as f64;
@@ -177,16 +177,11 @@ fn lanes(stream: &Stream) -> f64 {
 fn unknown(trial: &Counting<'_>) -> Option<Say> {
     let told = trial.outcome.told.as_ref()?;
     if !told.depth_known {
-        return Some(say!("the queue depth is not told", "глубина очереди не указана"));
+        return Some(say!("the queue depth is not given", "глубина очереди не указана"));
     }
     let streams = 0..trial.record.asked.streams.len() as u16;
-    let missing = streams.map(|stream| told::occupied(trial, stream)).any(|occupied| occupied.is_none());
-    missing.then(|| {
-        say!(
-            "latencies from before the submission are not told, only those from after it",
-            "указаны задержки только после отправки, а не от её начала"
-        )
-    })
+    let missing = streams.map(|stream| printed::occupied(trial, stream)).any(|occupied| occupied.is_none());
+    missing.then(|| say!("latencies count only from after the submission", "задержки отсчитаны лишь после отправки"))
 }
 
 #[cfg(test)]

@@ -147,8 +147,8 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         measured,
         say!(
-            "The machine was short of memory during the load: swapping is I/O of its own, and reclaim stops the load threads. Free memory, or use fewer jobs, and repeat.",
-            "Во время нагрузки машине не хватало памяти: подкачка — это свой ввод-вывод, а возврат памяти останавливает потоки нагрузки. Освободите память или возьмите меньше заданий и повторите."
+            "The machine was short of memory during the load: swapping adds I/O, and reclaim stalls the load threads. Free memory, or use fewer jobs, and repeat.",
+            "Во время нагрузки машине не хватало памяти: подкачка добавляет ввод-вывод, а возврат памяти останавливает потоки нагрузки. Освободите память или возьмите меньше заданий и повторите."
         ),
     )
 }

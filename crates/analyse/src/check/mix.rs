@@ -59,7 +59,7 @@ pub fn mix(case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         words(worst),
         say!(
-            "Reads and writes were not mixed as the suite says, and they cost the storage differently: the number belongs to another load. Report this as a defect.",
+            "The mix of reads and writes differs from the suite, and they cost the storage differently: the number belongs to another load. Report this as a defect.",
             "Чтения и записи смешаны не так, как сказано в наборе, а хранилищу они обходятся по-разному: число относится к другой нагрузке. Сообщите об этом как о дефекте."
         ),
     )
@@ -74,7 +74,7 @@ fn executed(trial: &Counting<'_>, mixed: impl Fn(&Stream) -> bool) -> Vec<Execut
         let asked = f64::from(percent) / 100.0;
         let share = |part: u64, all: u64| part as f64 / all as f64;
         let ios = share(done.0, all.0);
-        // Of mixed sizes the bytes are drawn as well, and vary more than the numbers do.
+        // With mixed sizes the bytes are random as well, and vary more than the numbers.
         let bytes = if stream.block_mix.is_empty() { share(done.1, all.1) } else { ios };
         let is_off = |is: f64, all: u64| (is - asked).abs() > allowed(asked, all);
         // An operation that takes longer has more of what is in flight when the window ends than of what ended in it. What was

@@ -9,7 +9,6 @@ mod amplification;
 mod arc;
 mod arithmetic;
 mod background;
-mod below;
 mod burst;
 mod cache;
 mod ceilings;
@@ -34,6 +33,7 @@ mod length;
 mod limiter;
 mod links;
 mod little;
+mod lower_devices;
 mod machine;
 mod mix;
 mod network;
@@ -84,8 +84,8 @@ fn with_events(result: CheckResult) -> CheckResult {
             status: CheckStatus::NotApplicable,
             measured: does_not_apply(),
             meaning: say!(
-                "Events of the case disturb its storage, and are told apart.",
-                "Хранилище случая нарушают его события, о них рассказано отдельно."
+                "Events of the case disturb its storage on purpose; their effect has its own section.",
+                "События случая намеренно нарушают работу хранилища; их влияние показано отдельно."
             ),
             ..result
         },
@@ -270,8 +270,8 @@ fn does_not_apply() -> Say {
 
 fn too_few_samples() -> Say {
     say!(
-        "there are too few readings of the counters of which it is known that the load was running",
-        "слишком мало показаний счётчиков, о которых известно, что нагрузка в это время шла"
+        "too few counter readings fall surely into the load",
+        "слишком мало показаний счётчиков, достоверно снятых под нагрузкой"
     )
 }
 

@@ -61,7 +61,7 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(both(|l| {
             let what = pick(
                 l,
-                "the line rate of no interface is known (usual in a virtual machine); besides: ",
+                "no interface reports its line rate (usual in a virtual machine); otherwise: ",
                 "скорость канала не известна ни у одного интерфейса (обычно в виртуальной машине); остальное: ",
             );
             format!("{what}{}", measured.get(l))
@@ -75,7 +75,7 @@ pub(crate) fn is_over_network(run: &RunRecord) -> bool {
     run.load().targets.iter().any(is_remote)
 }
 
-/// Below a remote target: the interface that was nearest to its line rate while the load of a case ran, and how near.
+/// LowerDevices a remote target: the interface that was nearest to its line rate while the load of a case ran, and how near.
 pub(crate) fn fullest_interface(run: &RunRecord, case: &CaseTrials<'_>) -> Option<(String, f64)> {
     if !is_over_network(run) {
         return None;

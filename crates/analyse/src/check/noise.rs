@@ -15,8 +15,8 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
             CheckStatus::ScreeningOnly,
             say!("no interval", "нет интервала"),
             say!(
-                "Fewer than two trials, or a rate that a search only looked at, have no interval over trials. Screening shows the value; a published number needs more trials.",
-                "Меньше двух испытаний или скорость, которую поиск лишь пробовал: интервала по испытаниям нет. Предварительная оценка показывает значение; для публикации нужно больше испытаний."
+                "There is no interval over trials: fewer than two trials, or a rate that a search only tried. Screening shows the value; a published number needs more trials.",
+                "Интервала по испытаниям нет: испытаний меньше двух или скорость лишь опробована поиском. Предварительная оценка показывает значение; для публикации нужно больше испытаний."
             ),
         );
     };
@@ -27,7 +27,7 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
             CheckStatus::ScreeningOnly,
             measured,
             say!(
-                "The trials differ by so much that the value is known only within this. Screening shows it so; for a published number the line on precision says how many blocks it takes.",
+                "The trials differ so much that the value is known only this well. For screening this is good enough; for a published number, the line on precision shows how many blocks are needed.",
                 "Испытания различаются так, что значение известно лишь в этих пределах. Предварительная оценка показывает его так; сколько блоков нужно для публикации, сказано в строке о точности."
             ),
         ),

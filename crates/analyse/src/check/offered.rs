@@ -42,8 +42,8 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Fail,
             measured,
             say!(
-                "The engine that made the I/O went faster than it was asked to: the load is another one than the table says.",
-                "Генератор, выполнявший ввод-вывод, шёл быстрее заданного: нагрузка не та, что указана в таблице."
+                "The engine ran faster than requested: the load differs from the table.",
+                "Генератор работал быстрее заданного: нагрузка не та, что указана в таблице."
             ),
         );
     }
@@ -52,7 +52,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Fail,
             measured,
             say!(
-                "Saturated: the target did not keep up with the offered load, so waiting grew for as long as the trial lasted. The latency of such a trial depends on its length; read it as \"cannot serve this rate\".",
+                "Saturated: the target did not keep up with the offered load, so waiting grew for as long as the trial lasted. The latency of such a trial depends on its length; it only means \"cannot serve this rate\".",
                 "Насыщение: объект не успевал за предложенной нагрузкой, и ожидание росло всё время испытания. Задержка в таком испытании зависит от его длины; читайте её как «такую частоту не обслуживает»."
             ),
         );
@@ -100,7 +100,7 @@ impl Offer {
             let template = match self.by_other {
                 true => pick(
                     l,
-                    "{d} of {o} per second; how many waited is not told",
+                    "{d} of {o} per second; how many waited is not reported",
                     "{d} из {o} в секунду; сколько ждали, не сообщается",
                 ),
                 false => {
@@ -236,8 +236,8 @@ mod tests {
         assert_eq!(of(100).status, CheckStatus::Pass);
         let (fast, slow) = (of(105), of(90));
         assert_eq!((fast.status, slow.status), (CheckStatus::Fail, CheckStatus::Fail));
-        assert_eq!(fast.measured.en, "10\u{a0}500 of 10\u{a0}000 per second; how many waited is not told");
-        assert!(fast.meaning.en.contains("faster than it was asked") && slow.meaning.en.starts_with("Saturated"));
+        assert_eq!(fast.measured.en, "10\u{a0}500 of 10\u{a0}000 per second; how many waited is not reported");
+        assert!(fast.meaning.en.contains("faster than requested") && slow.meaning.en.starts_with("Saturated"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         measured,
         say!(
-            "Jobs read or write the same bytes: caches answer all but the first of them, and the sum is more than the storage can do. Give each job its own range.",
+            "Jobs read or write the same bytes: caches answer all but the first job, and the sum exceeds what the storage can do. Give each job its own range.",
             "Задания читают или пишут одни и те же байты: всем, кроме первого, отвечает кэш, и сумма больше возможностей хранилища. Дайте каждому заданию свою область."
         ),
     )

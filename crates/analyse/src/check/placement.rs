@@ -35,8 +35,8 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some(found) = found(run, case, nodes) else {
         return check.not_measurable(say!(
-            "the kernel does not tell the node of every drive, or the engine where its threads ran",
-            "ядро не сообщает узел каждого накопителя либо движок — где шли его потоки"
+            "the kernel does not report the node of every drive, or the engine where its threads ran",
+            "ядро не сообщает узел каждого накопителя либо генератор — где шли его потоки"
         ));
     };
     let measured = both(|l| in_words(&found, l));

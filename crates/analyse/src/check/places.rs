@@ -42,13 +42,13 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some(blocks) = blocks(case.asked) else {
         return check.not_applicable(say!(
-            "only one stream of blocks of one size at random places of the whole range has a number of places to expect",
-            "ожидаемое число мест есть лишь у одного потока блоков одного размера в случайных местах всей области"
+            "this check needs a single stream of one block size at uniformly random places of the whole range",
+            "для этой проверки нужен один поток блоков одного размера в случайных местах всей области"
         ));
     };
     if case.asked.parts > 1 || case.counting.iter().any(uneven) {
         return check.not_applicable(say!(
-            "each job draws from an area of its own, and the jobs did not do equally many I/Os: chance has no one number of places",
+            "each job has its own region, and their numbers of I/Os differ: there is no expected number of places",
             "каждое задание выбирает из своей области, а операций у заданий не поровну: ожидаемого числа мест нет"
         ));
     }
@@ -59,7 +59,7 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
             "случай не ведёт журнала операций (`io_log`)"
         ));
     }
-    // Of few I/Os chance may take away all: a limit of none would be passed by anything, and a ratio to it says nothing.
+    // With few I/Os chance may leave no places: anything would pass a limit of none, and a ratio to it is meaningless.
     let judged = spreads.into_iter().filter(|spread| spread.least() > 0.0);
     let Some(worst) = judged.min_by(|a, b| (a.found as f64 / a.least()).total_cmp(&(b.found as f64 / b.least())))
     else {
@@ -84,8 +84,8 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "The same places come too often: caches answer I/Os that a real random load would bring to the medium. Jobs with the same seed do this, and so does a range that is smaller than was asked.",
-            "Одни и те же места повторяются слишком часто: кэши отвечают там, где настоящая случайная нагрузка дошла бы до носителя. Так бывает, когда у заданий одно и то же зерно или область меньше заявленной."
+            "The same offsets come too often: caches answer I/Os that a real random load would send to the medium. Causes: jobs with the same seed, or a range smaller than requested.",
+            "Одни и те же места повторяются слишком часто: кэши отвечают там, где настоящая случайная нагрузка дошла бы до носителя. Причины: одинаковое начальное число у заданий или область меньше заявленной."
         ),
     )
 }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(of_jobs(&[1000, 1040], 100_000, 1).status, CheckStatus::Warn);
         for uneven in [of_jobs(&[1000, 1200], 100_000, 1), of_jobs(&[1000, 1000], 100_000, 2)] {
             assert_eq!(uneven.status, CheckStatus::NotApplicable);
-            assert!(uneven.meaning.en.contains("area of its own"), "{uneven:?}");
+            assert!(uneven.meaning.en.contains("has its own region"), "{uneven:?}");
         }
     }
 

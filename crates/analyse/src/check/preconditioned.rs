@@ -1,6 +1,6 @@
 //! H20: was a solid-state drive written often enough before it was measured?
 //!
-//! As H21 to H23 only publishing needs it: what is missing is told once, in the banner of a run that is screening.
+//! As H21 to H23 only publishing needs it: what is missing appears once, in the banner of a screening run.
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
@@ -42,7 +42,7 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::ScreeningOnly,
         measured,
         say!(
-            "A fresh drive writes faster than it does later. Screening shows it as it is; a published number needs a drive whose range was written twice.",
+            "A fresh drive writes faster than later on. For screening this is good enough; a published number needs a range that was written twice.",
             "Свежий накопитель пишет быстрее, чем потом. Предварительная оценка показывает как есть; для публикации область нужно записать дважды."
         ),
     )
@@ -63,14 +63,14 @@ fn not_concerned(target: &TargetFacts) -> Option<Say> {
     }
     if target.kind != TargetKind::BlockDevice {
         return Some(say!(
-            "the target is a file: what the drive below went through before is not known",
+            "the target is a file: the history of the drive below is unknown",
             "объект — файл: что раньше было с накопителем под ним, неизвестно"
         ));
     }
     let disks: Vec<&Device> = target.devices.iter().filter(|device| device.kind == "disk").collect();
     if disks.is_empty() || disks.iter().any(|disk| disk.is_virtual) {
         return Some(say!(
-            "no drive can be seen below the target: it is a file, memory, or belongs to a hypervisor",
+            "no drive is visible below the target: it is a file, memory, or belongs to a hypervisor",
             "накопителя под объектом не видно: это файл, память или он принадлежит гипервизору"
         ));
     }

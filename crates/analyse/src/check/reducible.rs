@@ -37,7 +37,7 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let looked = run.load().zeros.and_then(|zeros| Some((ratio(&zeros)?, zeros.contents?.repeated, zeros.sampled)));
     let Some((ratio, repeated, sampled)) = looked else {
-        return check.not_measurable(say!("no blocks were looked into", "содержимое блоков не проверялось"));
+        return check.not_measurable(say!("no blocks were examined", "содержимое блоков не проверялось"));
     };
     let share = f64::from(repeated) / f64::from(sampled.max(1));
     let measured = both(|l| {
@@ -69,7 +69,7 @@ fn reduced(run: &RunRecord, check: Check, measured: Say) -> CheckResult {
             CheckStatus::Fail,
             measured,
             say!(
-                "The layer below makes these data smaller, so fewer bytes reached the drives than were counted. Measure with incompressible data as well, and publish both with their ratio.",
+                "A lower layer reduces these data, so fewer bytes reached the drives than were counted. Measure with incompressible data as well, and publish both with their ratio.",
                 "Слой ниже уменьшает эти данные, и до накопителей дошло меньше байт, чем посчитано. Измерьте и с несжимаемыми данными и публикуйте оба числа с коэффициентом."
             ),
         ),
@@ -77,7 +77,7 @@ fn reduced(run: &RunRecord, check: Check, measured: Say) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "Arrays, hypervisors and some drives make such data smaller without telling, and then this is not the rate of the medium. Fill the range with incompressible data, or publish the ratio with the number.",
+                "Arrays, hypervisors and some drives silently reduce such data, and then this is not the rate of the medium. Fill the range with incompressible data, or publish the ratio with the number.",
                 "Массивы, гипервизоры и некоторые накопители уменьшают такие данные, не сообщая об этом, и тогда это не скорость носителя. Заполните область несжимаемыми данными или публикуйте коэффициент вместе с числом."
             ),
         ),

@@ -2,7 +2,7 @@
 
 use super::Check;
 use super::arc::is_on_zfs;
-use super::below::Below;
+use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
@@ -18,10 +18,10 @@ const WHOLE: &str = "ONLINE";
 pub fn redundancy(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     // Where arms change what is measured, only what is of the same case is alike.
     let of_case = !run.header.inputs.suite.arms.is_empty();
-    Below::at_each(run, |below| at(below, case, of_case))
+    LowerDevices::at_each(run, |below| at(below, case, of_case))
 }
 
-fn at(below: &Below<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckResult {
+fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckResult {
     let check = Check {
         id: CheckId::H64,
         limit: say!("complete and as at the start", "в полном составе и как в начале"),
@@ -33,8 +33,8 @@ fn at(below: &Below<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckResult {
     let Some(planned) = planned(below, &readings, of_case) else { return check.not_measurable(no_readings()) };
     if told(below, planned).is_empty() {
         return check.not_applicable(say!(
-            "Under the target there is nothing redundant that the kernel tells of: no array of md, no pool of ZFS, no drive with several paths.",
-            "Под объектом нет ничего с избыточностью, о чём сообщает ядро: ни массива md, ни пула ZFS, ни накопителя с несколькими путями."
+            "LowerDevices the target the kernel reports nothing redundant: no md array, no ZFS pool, no drive with several paths.",
+            "Под объектом ядро не сообщает ни о чём с избыточностью: ни массива md, ни пула ZFS, ни накопителя с несколькими путями."
         ));
     }
     let changed = readings.iter().find(|parts| told(below, parts) != told(below, planned));
@@ -51,14 +51,14 @@ fn at(below: &Below<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckResult {
 }
 
 /// What the rest is held against: the first reading of the run, or the first of the case.
-fn planned<'a>(below: &Below<'a>, readings: &[&'a Parts], of_case: bool) -> Option<&'a Parts> {
+fn planned<'a>(below: &LowerDevices<'a>, readings: &[&'a Parts], of_case: bool) -> Option<&'a Parts> {
     let first = readings.first().copied()?;
     if of_case { Some(first) } else { below.first_reading().or(Some(first)) }
 }
 
 /// (Name, state in words of the kernel) of everything redundant. A state leaves out what changes with the load: md says `clean`
 /// and `active` in turn.
-fn told(below: &Below<'_>, parts: &Parts) -> Vec<(String, String)> {
+fn told(below: &LowerDevices<'_>, parts: &Parts) -> Vec<(String, String)> {
     let array = |array: &ArrayState| {
         let lacks = array.degraded?;
         let state =
@@ -80,12 +80,12 @@ fn told(below: &Below<'_>, parts: &Parts) -> Vec<(String, String)> {
 }
 
 /// Whether a target lies on ZFS. Which pool it is in the kernel does not tell, so that all count.
-fn on_zfs(below: &Below<'_>) -> bool {
+fn on_zfs(below: &LowerDevices<'_>) -> bool {
     below.targets.iter().any(is_on_zfs)
 }
 
 /// Names of what is not complete.
-fn missing<'a>(below: &Below<'_>, parts: &'a Parts) -> Vec<&'a str> {
+fn missing<'a>(below: &LowerDevices<'_>, parts: &'a Parts) -> Vec<&'a str> {
     let arrays = parts.arrays.iter().filter(|array| array.degraded.is_some_and(|lacks| lacks > 0));
     let pools = parts.pools.iter().filter(|_| on_zfs(below));
     let pools = pools.filter(|pool| pool.health.as_deref().is_some_and(|health| health != WHOLE));
@@ -110,15 +110,15 @@ fn differences(before: &[(String, String)], after: &[(String, String)]) -> Say {
 
 fn lost() -> Say {
     say!(
-        "Drives or paths were lost or came back while the case was measured: its trials are of two different things. Repair it and repeat; what an outage costs is a case of its own.",
-        "Пока случай измерялся, накопители или пути пропадали или возвращались: испытания относятся к разным вещам. Почините и повторите; цена отказа — отдельный случай."
+        "Drives or paths were lost or came back while the case was measured: its trials measure two different things. Repair it and repeat. To measure an outage, use events.",
+        "Пока случай измерялся, накопители или пути пропадали или возвращались: испытания измеряют разное. Почините и повторите. Чтобы измерить сам отказ, задайте события."
     )
 }
 
 fn incomplete() -> Say {
     say!(
-        "The storage was not complete from the start: this is the speed of a degraded array, pool or path. Say so with the number, or repair it and repeat.",
-        "Хранилище с самого начала было не в полном составе: это скорость массива, пула или пути с отказом. Укажите это рядом с числом или почините и повторите."
+        "The storage was degraded from the start: these are results of a degraded array, pool or path. Repair it and repeat, or mention this with the result.",
+        "Хранилище с самого начала было неисправно: это результаты массива, пула или пути с отказом. Почините и повторите или оговорите это в отчёте."
     )
 }
 

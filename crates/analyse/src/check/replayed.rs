@@ -42,8 +42,8 @@ pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "I/Os began later than the trace says, so this is not quite the load that was recorded: gentler where it was late, harder where it caught up. Latencies count the waiting. Raise `queue_depth` or `jobs`, stop what else runs here, lower the `pace`; or the target is slower than the original.",
-            "Операции начинались позже, чем говорит трасса, так что это не совсем записанная нагрузка: мягче, где опоздание, жёстче, где оно навёрстано. В задержках ожидание учтено. Увеличьте `queue_depth` или `jobs`, остановите лишнее на этой машине, уменьшите `pace`; либо объект медленнее исходного."
+            "I/Os began later than in the trace, so the load differs from the recorded one: lighter where it was late, heavier where it caught up. Latencies count the waiting. Raise `queue_depth` or `jobs`, stop what else runs here, lower the `pace`; or the target is slower than the original.",
+            "Операции начинались позже, чем в трассе, и нагрузка отличается от записанной: слабее, где опоздание, сильнее, где оно навёрстано. В задержках ожидание учтено. Увеличьте `queue_depth` или `jobs`, остановите лишнее на этой машине, уменьшите `pace`; либо объект медленнее исходного."
         ),
     )
 }

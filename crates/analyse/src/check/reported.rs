@@ -41,7 +41,7 @@ pub fn reported(case: &CaseFinding) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "There are too few I/Os for a p99 of an operation, so its latency is a mean that hides its tail. Measure for longer before anything is said about latency.",
+            "There are too few I/Os for a p99, so the latency is a mean that hides its tail. Measure longer before you draw conclusions about latency.",
             "Для p99 операции слишком мало операций: её задержка — среднее, которое скрывает хвост. Прежде чем говорить о задержке, измеряйте дольше."
         ),
     )

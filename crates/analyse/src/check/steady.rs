@@ -1,6 +1,6 @@
 //! H21: was the load in steady state while it was measured?
 //!
-//! As H22 and H23 only publishing needs it: what is missing is told once, in the banner of a run that is screening.
+//! As H22 and H23 only publishing needs it: what is missing appears once, in the banner of a screening run.
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
@@ -44,7 +44,7 @@ pub fn steady(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::ScreeningOnly,
         measured(&window),
         say!(
-            "The rate still moved over what was measured. Screening shows it as it is; a published number needs a load that has settled.",
+            "The rate was still changing during the measurement. For screening this is good enough; a published number needs a settled load.",
             "За время измерения скорость ещё менялась. Предварительная оценка показывает её как есть; для публикации нагрузка должна установиться."
         ),
     )
@@ -58,7 +58,7 @@ fn of_rounds(check: Check, window: Option<Window>) -> CheckResult {
             CheckStatus::Warn,
             found.map_or_else(|| say!("fewer than 5 whole rounds", "меньше 5 целых раундов"), |window| measured(&window)),
             say!(
-                "The rounds before the trials ended without a steady state: what was measured is a transient, and is to be published with this label and the curve only.",
+                "The rounds before the trials ended without a steady state: the trials measured a transient. Publish it only with this label and the curve.",
                 "Раунды перед испытаниями кончились, а режим не установился: измерен переходный процесс, и публиковать это можно лишь с такой пометкой и кривой."
             ),
         ),

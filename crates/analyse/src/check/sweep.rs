@@ -53,7 +53,7 @@ fn result(families: &[Family<'_>], case: &CaseFinding, found: Option<Option<Brea
             CheckStatus::Warn,
             broken.words,
             say!(
-                "Storage does not behave so by itself: part of the data came from a cache, a limit is hit at this value only, or something else ran meanwhile. Repeat the case alone before anything is read from the curve.",
+                "Storage alone does not behave like this: some data came from a cache, a limit applies at this value only, or another program ran. Repeat the case alone before you draw conclusions from the curve.",
                 "Само хранилище так себя не ведёт: часть данных из кэша, именно здесь достигнут какой-то предел, или тем временем работало что-то ещё. Повторите случай отдельно, прежде чем судить по кривой."
             ),
         ),

@@ -31,7 +31,7 @@ pub fn verified(case: &CaseTrials<'_>) -> CheckResult {
     }
     if all.ok == 0 {
         return check.not_measurable(say!(
-            "No block that was read had been written before by the same trial. Read more, write more, or take a smaller range.",
+            "The trial read none of the blocks that it had written. Read more, write more, or take a smaller range.",
             "Ни один из прочитанных блоков не был записан этим же испытанием. Нужно больше чтений, больше записей или область меньше."
         ));
     }
@@ -134,7 +134,7 @@ fn found(example: &Mismatch) -> Say {
 
 /// What the most serious kind of difference means.
 fn meaning(all: &Checked) -> Say {
-    // Nobody is told of any of these by the target; the first of the list says most about its cause.
+    // The target reports none of these; the first of the list says most about the cause.
     let order = [
         Defect::Corrupt,
         Defect::Misdirected,
@@ -150,11 +150,11 @@ fn meaning(all: &Checked) -> Say {
             say!("Data changed between write and read.", "Данные изменились между записью и чтением.")
         }
         Some(Defect::Misdirected) => {
-            say!("Data of one address came from another.", "По одному адресу оказались данные другого.")
+            say!("Data of another address were read.", "По одному адресу оказались данные другого.")
         }
         Some(Defect::Phantom) => say!(
-            "There are whole blocks that this run never sent there: does somebody else write to the target?",
-            "Есть целые блоки, которых этот прогон туда не посылал: не пишет ли на объект кто-то ещё?"
+            "There are whole blocks that this run never sent there: does another program write to the target?",
+            "Есть целые блоки, которых этот прогон туда не посылал: не пишет ли на объект другая программа?"
         ),
         Some(Defect::Torn) => say!("Parts of writes are missing.", "Записи выполнены лишь частично."),
         Some(Defect::Reordered) => say!(

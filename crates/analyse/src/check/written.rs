@@ -32,7 +32,7 @@ pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Fail,
         measured,
         say!(
-            "Reads of blocks that were never written are answered from a map, not from the medium. Fill the range first.",
+            "Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first.",
             "Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область."
         ),
     )

@@ -7,7 +7,7 @@ use stend_record::RunRecord;
 /// Wall clock of a beginning and an end, ns since 1970.
 type Span = (i128, i128);
 
-/// Of at least two blocks, so that what drifts cancels.
+/// At least two blocks, so that drift cancels.
 pub(super) fn alternate(runs: &[&RunRecord]) -> bool {
     if runs.len() < 2 || runs.iter().any(|run| run.header.imported.is_some()) {
         return false;

@@ -87,11 +87,9 @@ fn named(name: &str, arms: &[OneArm], plan: &Plan) -> Result<usize> {
     let names: Vec<&str> = arms.iter().map(|arm| plan.arms[arm.arm].name.as_str()).collect();
     names.iter().position(|known| *known == name).ok_or_else(|| {
         let list = names.join(", ");
-        Error::new(
-            Kind::Usage,
-            say!("`{name}` is no arm that was measured", "`{name}` — не вариант, который измерялся"),
-        )
-        .hint(match names.is_empty() {
+        Error::new(Kind::Usage, say!("no arm `{name}` was measured", "вариант `{name}` не измерялся")).hint(match names
+            .is_empty()
+        {
             true => say!("the run has no arms", "в прогоне нет вариантов"),
             false => say!("the arms are: {list}", "варианты: {list}"),
         })

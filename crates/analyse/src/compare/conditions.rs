@@ -101,7 +101,7 @@ fn machine(host: Option<&HostFacts>) -> Vec<Item> {
     ]
 }
 
-/// Of several targets what they have in common is said once; names, identities and sizes are those of all, in order.
+/// Common properties of several targets appear once; names, identities and sizes are those of all, in order.
 fn targets(targets: &[TargetFacts]) -> Vec<Item> {
     let list = |of: fn(&TargetFacts) -> Option<String>| {
         Say::same(targets.iter().filter_map(of).collect::<Vec<_>>().join(", "))
@@ -122,7 +122,7 @@ fn targets(targets: &[TargetFacts]) -> Vec<Item> {
     vec![
         ("target", say!("target", "объект"), list(|t| Some(t.path.clone()))),
         ("target_kind", say!("kind of target", "вид объекта"), targets.first().map_or_else(unknown, kind)),
-        ("target_identity", say!("identity of the target", "идентичность объекта"), list(|t| t.identity.clone())),
+        ("target_identity", say!("identity of the target", "идентификатор объекта"), list(|t| t.identity.clone())),
         ("target_size", say!("size of the target", "размер объекта"), sizes(|t| t.size)),
         ("logical_block", say!("logical block", "логический блок"), sizes(|t| t.logical_block)),
         ("physical_block", say!("physical block", "физический блок"), sizes(|t| t.physical_block)),
@@ -137,7 +137,7 @@ fn devices(targets: &[TargetFacts]) -> Vec<Item> {
     let list = |of: fn(&Device) -> Option<String>| Say::same(counted(devices.iter().filter_map(|d| of(d))));
     vec![
         ("device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
-        ("device_identities", say!("identities of devices", "идентичность устройств"), list(|d| d.identity.clone())),
+        ("device_identities", say!("identities of devices", "идентификаторы устройств"), list(|d| d.identity.clone())),
         ("device_models", say!("models", "модели"), list(|d| d.model.clone())),
         ("device_firmware", say!("firmware", "прошивки"), list(|d| d.firmware.clone())),
         ("schedulers", say!("schedulers", "планировщики"), list(|d| d.scheduler.clone())),
@@ -169,7 +169,7 @@ fn storage(record: &RunRecord) -> Vec<Item> {
         ("storage_device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
         (
             "storage_device_identities",
-            say!("identities of devices", "идентичность устройств"),
+            say!("identities of devices", "идентификаторы устройств"),
             list(|d| d.identity.clone()),
         ),
         ("storage_device_models", say!("models", "модели"), list(|d| d.model.clone())),
@@ -211,7 +211,7 @@ fn asked(record: &RunRecord) -> Vec<Item> {
     let distinct = |of: fn(&stend_spec::workload::Trial) -> Nanos| {
         each(record.trials.iter().map(|t| of(&t.asked)), |value, lang| format::duration(*value, lang))
     };
-    // Of imported trials it may not be known.
+    // It may be unknown for imported trials.
     let working_sets = record.trials.iter().map(|t| t.asked.region.len).filter(|len| len.0 > 0);
     let working_set = each(working_sets, |len, lang| format::bytes(*len, lang));
     let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| both(|l| format::duration(b, l)));

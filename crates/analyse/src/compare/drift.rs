@@ -39,8 +39,8 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
             CheckStatus::NotMeasurable,
             say!("too few blocks", "слишком мало блоков"),
             say!(
-                "Whether the storage became faster or slower meanwhile shows from four blocks on.",
-                "Становилось ли хранилище тем временем быстрее или медленнее, видно с четырёх блоков."
+                "Drift of the storage is visible from four blocks on.",
+                "Дрейф хранилища виден, начиная с четырёх блоков."
             ),
         );
     };
@@ -57,7 +57,7 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
     }
     let meaning = match comparison.interleaved {
         true => say!(
-            "The storage or the machine changed while it was measured. Blocks alternate, so a steady drift favours nobody, but the values are of no settled state: warm up, fill or precondition for longer.",
+            "The storage or the machine changed while it was measured. Blocks alternate, so a steady drift favours no side, but the values are not of a settled state: warm up, fill or precondition longer.",
             "Хранилище или машина менялись во время измерений. Блоки чередуются, и ровный дрейф никому не на руку, но значения не относятся к установившемуся состоянию: нужны разгон, заполнение или подготовка дольше."
         ),
         false => say!(

@@ -27,7 +27,7 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) 
         return result(
             CheckStatus::NotApplicable,
             say!("does not apply", "не относится"),
-            say!("Nothing that is compared writes.", "Ничто из сравниваемого не пишет."),
+            say!("None of the compared cases writes.", "Ни один из сравниваемых случаев не пишет."),
         );
     };
     let may_fail: Vec<Option<u32>> = runs.iter().map(|(record, _)| may_fail(&record.load().targets)).collect();
@@ -105,14 +105,14 @@ fn on_the_same_devices(runs: &[(&RunRecord, &Findings)]) -> bool {
 
 fn unequal() -> Say {
     say!(
-        "One side keeps what it acknowledged through a loss of power or of a drive, and the other does not: a part of the difference is the price of that. Compare with equal syncs, mounts and redundancy, or say what the price buys.",
-        "Одна сторона сохраняет подтверждённое при потере питания или накопителя, другая — нет: часть различия — цена этого. Сравнивайте с равными синхронизацией, монтированием и избыточностью или говорите, что за эту цену получено."
+        "One side keeps acknowledged data after a power failure or the loss of a drive, the other does not: a part of the difference is the price of that. Compare with equal syncs, mounts and redundancy, or mention this with the result.",
+        "Одна сторона сохраняет подтверждённое при потере питания или накопителя, другая — нет: часть различия — цена этого. Сравнивайте с равными синхронизацией, монтированием и избыточностью или оговорите это в отчёте."
     )
 }
 
 fn hidden() -> Say {
     say!(
-        "How many drives may fail is not visible of every side (btrfs, ZFS, LVM, a network, a hypervisor): make sure that it is the same.",
+        "Not every side shows how many drives may fail (btrfs, ZFS, LVM, a network, a hypervisor): make sure that it is the same.",
         "Не у каждой стороны видно, сколько накопителей может отказать (btrfs, ZFS, LVM, сеть, гипервизор): убедитесь, что поровну."
     )
 }

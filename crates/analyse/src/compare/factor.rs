@@ -33,8 +33,8 @@ pub(super) fn check(changed: &[Condition], declared: &[String]) -> CheckResult {
     let meaning = match holds {
         true => Say::same(""),
         false => say!(
-            "A difference may come from any of these. Make them equal, or declare them with `--factor` if they belong to what is compared.",
-            "Различие может прийти от любого из них. Уравняйте их или объявите через `--factor`, если они и есть предмет сравнения."
+            "Any of these may cause the difference. Make them equal, or declare them with `--factor` if you compare them on purpose.",
+            "Причиной различия может быть любое из них. Уравняйте их или объявите через `--factor`, если сравниваете именно их."
         ),
     };
     CheckResult::new(CheckId::H70, status, measured, say!("only what was declared", "только объявленное"), meaning)

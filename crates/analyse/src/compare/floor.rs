@@ -33,11 +33,11 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
     let Some(floor) = &comparison.floor else {
         return result(
             CheckStatus::NotMeasurable,
-            say!("nothing was measured against itself", "ничто не измерено само с собой"),
+            say!("there is no repeat of the baseline", "нет повтора базы"),
             say!("two arms or runs of one configuration", "два варианта или прогона одной конфигурации"),
             say!(
-                "How far this stand differs from itself is not known. Give the suite a second arm without a switch, or name a repetition: `--floor RUN`.",
-                "Насколько стенд отличается сам от себя, неизвестно. Добавьте в набор второй вариант без переключения или укажите повтор: `--floor ПРОГОН`."
+                "There is no repeat of the baseline, so its noise is unknown. Give the suite a second arm without a switch, or name a repeat: `--floor RUN`.",
+                "Повтора базы нет, поэтому её шум неизвестен. Добавьте в набор второй вариант без переключения или укажите повтор: `--floor ПРОГОН`."
             ),
         );
     };
@@ -51,8 +51,8 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
             measured,
             limit,
             say!(
-                "They look different and are smaller than what this stand differs from itself, so they have no verdict.",
-                "Они похожи на различия, но меньше, чем стенд отличается сам от себя, поэтому вердикта нет."
+                "These differences are smaller than the noise of this stand, so they have no verdict.",
+                "Эти различия меньше шума стенда, поэтому вердикта нет."
             ),
         ),
     }

@@ -13,7 +13,7 @@ struct Stack {
 }
 
 impl Stack {
-    /// Of all targets of a run; `None` where no device is visible, or they are of different kinds.
+    /// For all targets of a run; `None` where no device is visible, or they are of different kinds.
     fn of(targets: &[TargetFacts]) -> Option<Stack> {
         let mut all = targets.iter().map(Stack::of_one);
         let mut stack = all.next()??;
@@ -65,7 +65,7 @@ pub(super) fn prices(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Vec<
             .iter()
             .enumerate()
             .filter_map(|(i, other)| Some((i, other.as_ref()?.layers.len(), stack.above(other.as_ref()?)?)));
-        // Of equally near ones the first on the command line.
+        // Among equally near ones the first on the command line.
         let nearest = below.reduce(|best, next| if next.1 > best.1 { next } else { best });
         let Some((below, _, layers)) = nearest else { continue };
         let pair = base(&[runs[below], runs[above]], pairing);

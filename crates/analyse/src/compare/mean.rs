@@ -61,7 +61,7 @@ pub(super) fn check(means: &[Mean]) -> CheckResult {
         (false, _) => (
             CheckStatus::Warn,
             say!(
-                "The means stand for a part of the table only. Measure what has no interval again, with more blocks or longer trials, before you quote them.",
+                "The means cover only a part of the table. Before you quote them, measure the cases without an interval again, with more blocks or longer trials.",
                 "Средние представляют лишь часть таблицы. Прежде чем их приводить, измерьте заново то, что без интервала: больше блоков или длиннее испытания."
             ),
         ),

@@ -51,8 +51,8 @@ pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -
         CheckStatus::Warn,
         say!("{here} of {all} cases; missing: {en}", "случаев {here} из {all}; нет: {ru}"),
         say!(
-            "A table of what is left may look better or worse than what was planned. Measure the rest, or publish why it is missing.",
-            "Таблица из оставшегося может выглядеть лучше или хуже задуманного. Измерьте остальное или опубликуйте, почему его нет."
+            "An incomplete table may look better or worse than the planned one. Measure the rest, or publish why it is missing.",
+            "Неполная таблица может выглядеть лучше или хуже задуманной. Измерьте остальное или опубликуйте, почему его нет."
         ),
     )
 }

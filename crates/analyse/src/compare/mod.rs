@@ -14,7 +14,7 @@ mod layers;
 mod mean;
 mod missing;
 mod ratio;
-mod stands;
+mod stand_differences;
 mod types;
 mod verdict;
 
@@ -77,7 +77,7 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
 fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
     let trials: Vec<Vec<CaseTrials<'_>>> = runs.iter().map(|(record, _)| by_case(record)).collect();
     let (changed, same) = conditions::split(runs);
-    let (follow, changed) = stands::follow(runs, changed);
+    let (follow, changed) = stand_differences::follow(runs, changed);
     let baseline: &[CaseFinding] = runs.first().map_or(&[], |(_, findings)| &findings.cases);
     let matched = baseline.iter().filter(|case| having(runs, &case.label).len() > 1);
     let cases: Vec<CaseComparison> = matched.map(|case| one_case(case, runs, &trials, pairing)).collect();

@@ -127,7 +127,7 @@ impl<'a> Sides<'a> {
         Sides { baseline, other, pairing }
     }
 
-    /// The quotient of two figures that are told, as the trials belong together; `told` alone where it has no interval.
+    /// The quotient of two printed figures, by trials that belong together; `told` alone where it has no interval.
     fn over(&self, figures: Option<[Figure; 2]>, told: RatioValue) -> Ratio {
         let units = [&self.baseline.units, &self.other.units];
         let both = units.map(BTreeMap::len).into_iter().min().unwrap_or(0);

@@ -122,7 +122,7 @@ impl Candidate<'_> {
     /// Blocks with which the ratio, if it is as it looks and its blocks spread as they do, gets a verdict: its interval clear of the margin
     /// on either side, and p small enough among all cells. `None`: more than 1000.
     fn blocks(&self, rule: &Rule) -> Option<u32> {
-        // Of a single block nothing is known but that it is too few.
+        // A single block shows only that it is too few.
         let (Some((low, high)), RatioValue::At(value)) = (self.ratio.interval, self.ratio.value) else {
             return Some(rule.needed);
         };

@@ -82,7 +82,7 @@ impl CutFinding {
             let times = pick(l, "Cuts of power: {n}", "Отключений питания: {n}");
             let cuts = times.replace("{n}", &format::count(self.cuts));
             if self.judged == 0 {
-                let unknown = pick(l, "; what is left of the data was not judged.", "; состояние данных не оценено.");
+                let unknown = pick(l, "; the data were not checked.", "; данные не проверены.");
                 return cuts + unknown;
             }
             let judged = match self.judged == self.cuts {
@@ -126,8 +126,7 @@ impl CutFinding {
 
     fn found(&self, l: Lang) -> String {
         if self.acknowledged == 0 && self.harmful == 0 {
-            return pick(l, ": nothing had been promised to stay.", ": сохранность ничего не была обещана.")
-                .to_string();
+            return pick(l, ": no data were promised.", ": сохранность данных не обещалась.").to_string();
         }
         if self.harmful == 0 {
             let below = format::percent(bound(self.judged).0, l);
@@ -230,7 +229,7 @@ mod tests {
             &record(&[fine, None]),
             [&["Cuts of power: 2 (data judged after 1).", "after: 100;"], &["(данные оценены после 1)"]],
         );
-        verdict(&record(&[None]), [&["Cuts of power: 1; what is left of the data was not judged."], &["не оценено"]]);
+        verdict(&record(&[None]), [&["Cuts of power: 1; the data were not checked."], &["данные не проверены"]]);
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub enum Caveat {
         /// The system's own words.
         why: String,
     },
-    /// I/Os of a window that the log of every I/O lacks, because whoever keeps it was behind.
+    /// I/Os of a window that the log of every I/O lacks, because the recorder was behind.
     LogIncomplete {
         /// How many, over all trials.
         dropped: u64,
@@ -243,7 +243,7 @@ pub enum Caveat {
     },
     /// The file system compresses.
     Compressed {
-        /// The mount option that says so.
+        /// The mount option that causes it.
         option: String,
     },
     /// A layer below encrypts.

@@ -93,7 +93,7 @@ pub enum Resource {
     Cpus,
     /// The busiest load thread.
     Thread,
-    /// The engine: the same load with nothing behind it.
+    /// The engine: the same load without a target.
     Engine,
 }
 

@@ -75,7 +75,7 @@ checks! {
     H27: "equal fill", "равное заполнение";
     H30: "syncs reach the medium", "синхронизация доходит до носителя";
     H31: "volatile caches and unsafe modes", "энергозависимые кэши и небезопасные режимы";
-    H32: "equal durability", "равная надёжность записи";
+    H32: "equal durability", "равные гарантии сохранности";
     H40: "the engine kept up", "генератор успевал";
     H41: "queue depth at the device", "глубина очереди на устройстве";
     H42: "engine headroom", "запас генератора";
@@ -105,7 +105,7 @@ checks! {
     H78: "no rest before trials", "без простоя перед испытаниями";
     H79: "data as written", "данные как записаны";
     H80: "trace replayed in time", "трасса воспроизведена вовремя";
-    H81: "durable after a crash", "долговечность при сбое";
+    H81: "durable after a crash", "сохранность при сбое";
     H82: table "text, table and command agree", "текст, таблица и команда согласны";
     H83: table "ratios in the text fit the numbers", "отношения в тексте следуют из чисел";
     H84: table "counts multiply as the text says", "количества перемножаются, как сказано";

@@ -39,7 +39,7 @@ pub struct IoLogFinding {
     pub trial: u32,
     /// I/Os of the window that the run file holds, failed ones included.
     pub recorded: u64,
-    /// Those that it does not hold because whoever keeps them was behind.
+    /// Those that it lacks because the recorder was behind.
     pub dropped: u64,
     /// Those beyond the size that the suite allows.
     pub beyond: u64,

@@ -21,7 +21,7 @@ pub struct SweepFinding {
     pub label: String,
     /// What was varied.
     pub of: SweepOf,
-    /// Which rate is told.
+    /// Which rate is shown.
     pub headline: Headline,
     /// The values, ascending.
     pub points: Vec<SweepPoint>,

@@ -1,5 +1,5 @@
 //! The table of limits as every report prints it: each constant of [`crate::limits`] with its value, what it is for, and the check
-//! that it decides. A test holds the list to the constants: one that is missing here fails the build of whoever adds it.
+//! that it decides. A test holds the list to the constants: a missing one fails the build.
 
 use super::*;
 use crate::findings::CheckId;
@@ -102,8 +102,8 @@ fn of_arithmetic() -> Vec<Limit> {
     vec![
         limit!(Share BANDWIDTH_DEVIATION, [H01], "bytes against I/Os × block size", "байты против операций × размер блока"),
         limit!(Share SLIP_NEAR, [H01], "how near a published number is to a slip of units to be called that", "насколько число близко к ошибке единиц, чтобы так её назвать"),
-        limit!(Number IN_FLIGHT_IMPOSSIBLE, [H02], "I/Os in flight over those asked for, impossible above", "операций в полёте к запрошенным, выше невозможно"),
-        limit!(Number IN_FLIGHT_REACHED, [H02], "I/Os in flight over those asked for, queue not full below", "операций в полёте к запрошенным, ниже очередь неполна"),
+        limit!(Number IN_FLIGHT_IMPOSSIBLE, [H02], "I/Os in flight over those asked for, impossible above", "операций в очереди к запрошенным, выше невозможно"),
+        limit!(Number IN_FLIGHT_REACHED, [H02], "I/Os in flight over those asked for, queue not full below", "операций в очереди к запрошенным, ниже очередь неполна"),
         limit!(Number IN_FLIGHT_TURNS, [H02], "the same where the rest waited for its turn to be submitted", "то же, если остальные ждали подачи"),
         limit!(Share MIX_DEVIATION, [H03], "share of an operation against the one asked for", "доля вида операций против запрошенной"),
         limit!(Number MIX_SIGMA, [H01 H03], "standard deviations that chance may add", "стандартных отклонений на случайность"),
@@ -130,7 +130,7 @@ fn of_storage() -> Vec<Limit> {
         limit!(Share EDGE_EXCUSES, [H11 H12], "part of the load that these edges may excuse", "часть нагрузки, которую эти края могут объяснить"),
         limit!(Number BYTES_PAGED, [H12], "bytes that block devices moved per byte of the application, at least", "байт через блочные устройства на байт приложения, не меньше"),
         limit!(Share CACHE_GROWTH, [H12], "growth of the page cache per byte of direct I/O", "рост страничного кэша на байт прямого ввода-вывода"),
-        limit!(Size CACHE_GROWTH_MIN, [H12], "growth of the page cache that is not looked at", "рост страничного кэша, на который не смотрят"),
+        limit!(Size CACHE_GROWTH_MIN, [H12], "growth of the page cache that is ignored", "рост страничного кэша, который не учитывается"),
         limit!(Share ARC_HITS, [H13], "reads that the cache of ZFS may answer", "чтений, на которые может ответить кэш ZFS"),
         limit!(Number CACHE_WARMED, [H14], "later trials of reads over the first", "поздние испытания чтения к первому"),
         limit!(Number CACHE_FILLED, [H14], "begin of writes over what comes later", "начало записи к остальному"),
@@ -155,7 +155,7 @@ fn of_storage() -> Vec<Limit> {
         limit!(Number SYNCS_JUDGED, [H30], "syncs from which none with a flush is no chance", "синхронизаций, с которых отсутствие сброса не случайно"),
         limit!(Number FLUSHES_PER_SYNC, [H30], "flushes per sync that come one by one, at least", "сбросов на синхронизацию, идущую по одной, не меньше"),
         limit!(Time SYNC_FASTEST, [H30], "median of syncs of a volatile cache, at least", "медиана синхронизации энергозависимого кэша, не меньше"),
-        limit!(Rate SYNC_PER_SECOND_ROTATING, [H30], "durable writes of a rotating disk, one by one", "надёжных записей на диск по одной"),
+        limit!(Rate SYNC_PER_SECOND_ROTATING, [H30], "durable writes of a rotating disk, one by one", "записей с подтверждением на диск, по одной"),
     ]
 }
 
@@ -163,10 +163,10 @@ fn of_the_engine() -> Vec<Limit> {
     vec![
         limit!(Count TRIALS_SURE, [H40 H41], "trials from which the interval of their mean decides", "испытаний, с которых решает интервал их среднего"),
         limit!(Share RUN_DELAY_VISIBLE, [H40], "part of the window that a load thread waited for a CPU, visible above", "часть окна, которую поток нагрузки ждал процессора, выше заметно"),
-        limit!(Share RUN_DELAY_BOUND, [H40], "the same, from which the result is that of the engine", "то же, с чего результат — это движок"),
+        limit!(Share RUN_DELAY_BOUND, [H40], "the same, from which the result is that of the engine", "то же, с чего результат — это генератор"),
         limit!(Share THREAD_BUSY, [H40], "part of one CPU of the busiest load thread", "занятость самого занятого потока нагрузки"),
         limit!(Share LATE_STAMPS, [H40], "how late completions are stamped, at most, of the mean latency", "опоздание отметок завершения, не больше, от средней задержки"),
-        limit!(Number DEPTH_REACHED, [H41], "I/Os in flight at the device over those asked for, at least", "операций в полёте на устройстве к запрошенным, не меньше"),
+        limit!(Number DEPTH_REACHED, [H41], "I/Os in flight at the device over those asked for, at least", "операций в очереди устройства к запрошенным, не меньше"),
         limit!(Number DEPTH_LOST, [H41], "the same in each trial, at least", "то же в каждом испытании, не меньше"),
         limit!(Share OFFERED_DEVIATION, [H43], "served against offered rate", "обслуженная скорость против поданной"),
         limit!(Number OFFERED_SIGMA, [H43], "square roots of what was due that chance may add", "корней из числа назначенных на случайность"),
@@ -189,7 +189,7 @@ fn of_the_machine() -> Vec<Limit> {
         limit!(Count INTERRUPTS_JUDGED, [H46], "interrupts from which it matters who takes them", "прерываний, с которых важно, кто их принимает"),
         limit!(Share FREQUENCY_VARIATION, [H47], "variation of the CPU frequency under load", "разброс частоты процессоров под нагрузкой"),
         limit!(Count FREQUENCIES_JUDGED, [H47], "readings that it is computed from, at least", "показаний, по которым он считается, не меньше"),
-        limit!(Share THROTTLED_LOSS, [H48], "loss of rate within a window that heat is blamed for", "потеря скорости внутри окна, в которой винят перегрев"),
+        limit!(Share THROTTLED_LOSS, [H48], "loss of rate within a window that counts as caused by heat", "потеря скорости внутри окна, которую относят к перегреву"),
         limit!(Share STEAL_MEAN, [H49], "CPU time that the hypervisor took", "процессорное время, отобранное гипервизором"),
         limit!(Share STEAL_SECOND, [H49], "the same in the worst second", "то же в худшую секунду"),
         limit!(Share MEMORY_WAIT, [H50], "time that some task waited for memory", "время ожидания памяти"),
@@ -223,7 +223,7 @@ fn of_intervals() -> Vec<Limit> {
         limit!(Share RUN_SHORTER, [], "part of the time of a run for which another length of trials is named", "часть времени прогона, ради которой называют другую длину испытаний"),
         limit!(Time WINDOW_SUGGESTED, [], "longest trial that is suggested", "самое долгое предлагаемое испытание"),
         limit!(Number CHANGE_P, [], "largest p of a change over a series of runs", "наибольшее p изменения в ряду прогонов"),
-        limit!(Share CHANGE_LEAST, [], "least change over a series of runs that is told", "наименьшее изменение в ряду прогонов, о котором говорят"),
+        limit!(Share CHANGE_LEAST, [], "least change over a series of runs that is reported", "наименьшее изменение в ряду прогонов, о котором сообщается"),
         limit!(Count BATCH_INTERVALS, [], "intervals of 100 ms in a batch of a single trial, at least", "интервалов по 100 мс в части одиночного испытания, не меньше"),
         limit!(Share USL_DEVIATION, [], "deviation of a sweep from the Universal Scalability Law that still follows it", "отклонение ряда от универсального закона масштабируемости, при котором он ему следует"),
         limit!(Share USL_SPREAD, [], "what a rate of a sweep counts as known by, at best", "точность, с которой скорость ряда считается известной, в лучшем случае"),
@@ -239,16 +239,16 @@ fn of_ceilings() -> Vec<Limit> {
         limit!(Share FAULT_BACK, [], "part of the rate before an event, from which service is back", "доля скорости до события, с которой работа восстановлена"),
         limit!(Time FAULT_MEAN, [], "length of the means after an event", "длина средних после события"),
         limit!(Time FAULT_HELD, [], "how long a rate must stay where it is back", "как долго скорость должна держаться, чтобы считаться восстановленной"),
-        limit!(Time FAULT_HORIZON, [], "fixed time over which work lost by an event is told", "постоянный срок, за который сообщается потерянная из-за события работа"),
+        limit!(Time FAULT_HORIZON, [], "fixed time over which work lost by an event is counted", "постоянный срок, за который считается потерянная из-за события работа"),
         limit!(Number FAULT_STALL_LEAST, [], "I/Os in 100 ms, on average, from which an interval without any is a stall", "операций за 100 мс в среднем, начиная с которых интервал без них — остановка"),
-        limit!(Share BOUND_AT, [], "part of a ceiling from which it is what bounds a rate", "часть потолка, с которой предел — он"),
-        limit!(Share BOUND_TOGETHER, [], "difference of two ceilings that bound a rate together", "разница потолков, при которой пределов два"),
+        limit!(Share BOUND_AT, [], "part of a ceiling from which it limits a rate", "часть потолка, с которой он ограничивает скорость"),
+        limit!(Share BOUND_TOGETHER, [], "difference of two ceilings that limit a rate together", "разница потолков, при которой пределов два"),
         limit!(Share LATENCY_BOUND_BELOW, [], "part of every ceiling below which latency may be the bound", "часть каждого потолка, ниже которой пределом может быть задержка"),
         limit!(Share LATENCY_BOUND_REACHED, [], "rate over in flight / latency alone from which it is", "скорость к глубине, делённой на задержку в одиночку, с которой это так"),
         limit!(Share LINK_USABLE, [], "part of a PCIe link that is left for data", "часть канала PCIe, остающаяся данным"),
         limit!(Share NETWORK_USABLE, [], "part of a network as it is stated that is left for data", "часть указанной пропускной способности сети, остающаяся данным"),
-        limit!(Share DOUBLED_SATURATED, [], "gain of twice the queue depth below which something is used up", "прибавка от удвоения глубины, ниже которой насыщение"),
-        limit!(Share DOUBLED_GROWS, [], "the same from which nothing is", "то же, с которой насыщения нет"),
+        limit!(Share DOUBLED_SATURATED, [], "gain from twice the queue depth, below it there is saturation", "прибавка от удвоения глубины, ниже которой насыщение"),
+        limit!(Share DOUBLED_GROWS, [], "the same, from it on there is none", "то же, с которой насыщения нет"),
     ]
 }
 
@@ -257,8 +257,8 @@ fn of_caveats() -> Vec<Limit> {
         limit!(Count FEW_CPUS, [], "CPUs on which load shares with telemetry", "процессоров, при которых нагрузка делит их с телеметрией"),
         limit!(Share NEARLY_FULL, [], "use of a file system that is nearly full", "занятость почти полной файловой системы"),
         limit!(Count MEMORY_SIZES, [], "sizes of memory that a range should have", "объёмов памяти, которые должна занимать область"),
-        limit!(Rate OTHER_IOPS, [], "I/Os of others before the run that are told", "чужих операций до прогона, о которых говорят"),
-        limit!(Throughput OTHER_BYTES_PER_S, [], "throughput of others before the run that is told", "чужая пропускная способность до прогона, о которой говорят"),
+        limit!(Rate OTHER_IOPS, [], "other programs' I/Os before the run that are reported", "чужих операций до прогона, о которых сообщается"),
+        limit!(Throughput OTHER_BYTES_PER_S, [], "other programs' throughput before the run that is reported", "чужая пропускная способность до прогона, о которой сообщается"),
         limit!(Share PROBER_SHARE, [], "probes in the I/Os of the load", "проб в операциях нагрузки"),
         limit!(Number STANDSTILL_PERIODS, [], "times between probes that are no answer", "периодов между пробами, которые считаются отсутствием ответа"),
         limit!(Share STANDSTILL_QUIET, [], "intervals of it in which the load stood still", "интервалов в нём, где нагрузка стояла"),

@@ -4,7 +4,7 @@ use super::pick;
 use stend_base::{Lang, format};
 use stend_spec::rate::{Gaps, Rate, Shape, Step};
 
-/// Steps of a schedule that are told in words; the suite is shown as it was written anyway.
+/// Steps of a schedule that are put into words; the suite is shown as written anyway.
 const STEPS_TOLD: usize = 12;
 
 /// An open loop: `5000/s Poisson, at most 64 in flight`.

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 /// A value that is nearer to its limit than this part of it is at the limit: sums that were computed apart differ in their last bits.
 const NOISE: f64 = 1e-9;
-/// Decimals that are added at most; what is nearer than that is nobody's question.
+/// Most decimals that are added; a smaller distance does not matter.
 const MORE_DIGITS: usize = 6;
 
 /// As [`fixed`](super::fixed).

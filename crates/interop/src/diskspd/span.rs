@@ -127,8 +127,8 @@ impl Counts {
             let (ios, bytes) = (of("IOCount")?, of("BytesCount")?);
             if read.0.checked_add(write.0) != Some(ios) || read.1.checked_add(write.1) != Some(bytes) {
                 let why = say!(
-                    "the reads and writes of the target are not the sum that is told of it",
-                    "чтения и записи объекта не дают той суммы, что о нём сказана"
+                    "the reads and writes of the target do not add up to its total",
+                    "сумма чтений и записей объекта не равна указанной для него сумме"
                 );
                 return Err((target.line, why));
             }

@@ -144,7 +144,7 @@ fn what_is_wrong_is_refused_with_its_line() {
     let sum = MIX.replacen("<ReadCount>28010<", "<ReadCount>28011<", 1);
     let error = why(&sum);
     let at = line(MIX, "<ReadCount>28010<") - 6;
-    assert!(error.contains(&format!("x.xml:{at}: the reads and writes of the target are not the sum")), "{error}");
+    assert!(error.contains(&format!("x.xml:{at}: the reads and writes of the target do not add up")), "{error}");
     let word = why(&MIX.replacen("<AverageReadMilliseconds>0.842<", "<AverageReadMilliseconds>soon<", 1));
     assert!(
         word.contains(&format!("x.xml:{}: `soon` of `AverageReadMilliseconds`", line(MIX, "AverageReadMill"))),

@@ -78,7 +78,7 @@ impl Hierarchy {
             )
         };
         Err(Error::new(Kind::Preflight, message).hint(say!(
-            "mount them, or enable them with `echo +cpu +memory +io > /sys/fs/cgroup/cgroup.subtree_control`, or write `limits: none`",
+            "mount them; or enable them with `echo +cpu +memory +io > /sys/fs/cgroup/cgroup.subtree_control`, or write `limits: none`",
             "смонтируйте их, или включите: `echo +cpu +memory +io > /sys/fs/cgroup/cgroup.subtree_control`, или укажите `limits: none`"
         )))
     }
@@ -182,7 +182,7 @@ impl Group {
             (Some(iops), Some((major, minor))) => Some((iops, format!("{major}:{minor}"))),
             (Some(_), None) => {
                 let message = say!(
-                    "`iops` cannot be limited: the directory lies on no disk",
+                    "`iops` cannot be limited: the directory is not on a disk",
                     "`iops` нельзя ограничить: каталог лежит не на диске"
                 );
                 return Err(Error::new(Kind::Preflight, message).hint(say!(
@@ -356,7 +356,7 @@ mod tests {
             ["/g/cpu.max=50000 100000", "/g/memory.max=67108864", "/g/io.max=8:0 riops=100 wiops=100"]
         );
         let nowhere = two.settings(&LIMITS, None).unwrap_err();
-        assert!(nowhere.message.en.contains("lies on no disk") && nowhere.hint.is_some(), "{nowhere}");
+        assert!(nowhere.message.en.contains("is not on a disk") && nowhere.hint.is_some(), "{nowhere}");
     }
 
     #[test]

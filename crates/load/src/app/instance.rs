@@ -1,9 +1,9 @@
 //! One instance of an application: its data, its server, its client. Everything of it lies in a directory of its own, and its
 //! processes in a control group of its own.
 
+use super::client_output;
 use super::group::{Group, since};
 use super::programs::{FILE, Programs, Site, nginx_conf, wrk_script};
-use super::told;
 use crate::child::{self, Ask, Cut, Ended, Order, Started};
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::Write;
@@ -92,7 +92,7 @@ impl Instance {
         let ended = child::run(Order { program, ..order }, with.app.make_limit().duration(), with.stopped);
         let ended = ended.map_err(|error| not_started(program, &error))?;
         if ended.cut == Some(Cut::Stopped) {
-            return Err(crate::crew::stopped_before_start());
+            return Err(crate::threads::stopped_before_start());
         }
         let good = ended.cut.is_none() && ended.status.is_some_and(|status| status.success());
         if !good {
@@ -137,7 +137,7 @@ impl Instance {
         let begin = Instant::now();
         while !serving.is_ready(with.programs.ready())? {
             if (with.stopped)() {
-                return Err(crate::crew::stopped_before_start());
+                return Err(crate::threads::stopped_before_start());
             }
             let ended = serving.server.has_ended().unwrap_or(true);
             if ended || begin.elapsed() > START_MAX {
@@ -192,7 +192,7 @@ impl Instance {
         let mut bytes = vec![0u8; FILE as usize];
         for number in 0..count {
             if stopped() {
-                return Err(crate::crew::stopped_before_start());
+                return Err(crate::threads::stopped_before_start());
             }
             let seed = stend_base::random::draw(own, number);
             for (index, word) in bytes.chunks_exact_mut(8).enumerate() {
@@ -243,9 +243,9 @@ pub(super) fn told(app: &App, runs: &[Ended], ramp: u64, windows: u64, failed: &
     match app.program {
         Program::NginxWrk => {
             let measured = runs.iter().skip((ramp / length.max(1)) as usize);
-            measured.filter_map(|run| told::wrk(&text(run), percent)).collect()
+            measured.filter_map(|run| client_output::wrk(&text(run), percent)).collect()
         }
-        _ => runs.first().map_or(Vec::new(), |run| told::sysbench(&text(run), ramp, length, windows)),
+        _ => runs.first().map_or(Vec::new(), |run| client_output::sysbench(&text(run), ramp, length, windows)),
     }
 }
 
@@ -327,10 +327,10 @@ fn failed(program: &str, last: &str) -> Box<Error> {
     let name = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
     Error::new(
         Kind::Preflight,
-        say!("an instance could not be made: `{name}`: {last}", "экземпляр не удалось создать: `{name}`: {last}"),
+        say!("cannot create an instance: `{name}`: {last}", "экземпляр не удалось создать: `{name}`: {last}"),
     )
     .hint(say!(
-        "what it said is in the run file: `stend export RUN --format json`",
+        "its output is in the run file: `stend export RUN --format json`",
         "её сообщения — в файле прогона: `stend export RUN --format json`"
     ))
 }

@@ -4,10 +4,10 @@
 //! Only programs that are named here are started, without a shell; what a suite says of them are numbers. Data and control
 //! groups stay until the run lets go of its target, so that what an instance has in memory is counted to it.
 
+mod client_output;
 mod group;
 mod instance;
 mod programs;
-mod told;
 
 pub use programs::Programs;
 
@@ -49,7 +49,7 @@ pub struct Applications {
 /// Instances that are alike.
 #[derive(Debug)]
 struct Family {
-    kin: Kin,
+    kind: InstanceKind,
     instances: Vec<Instance>,
     /// Most of them that ever served at the same time.
     served: usize,
@@ -57,11 +57,11 @@ struct Family {
 
 /// What instances must have in common to be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Kin(Program, Bytes, u32, Option<stend_spec::app::Limits>);
+struct InstanceKind(Program, Bytes, u32, Option<stend_spec::app::Limits>);
 
-impl Kin {
-    fn of(app: &App) -> Kin {
-        Kin(app.program, app.data, app.clients, app.limits)
+impl InstanceKind {
+    fn of(app: &App) -> InstanceKind {
+        InstanceKind(app.program, app.data, app.clients, app.limits)
     }
 }
 
@@ -140,10 +140,10 @@ impl Applications {
     }
 
     fn kind(&mut self, app: &App) -> usize {
-        let kin = Kin::of(app);
-        let known = self.kinds.iter().position(|own| own.kin == kin);
+        let kind = InstanceKind::of(app);
+        let known = self.kinds.iter().position(|own| own.kind == kind);
         known.unwrap_or_else(|| {
-            self.kinds.push(Family { kin, instances: Vec::new(), served: 0 });
+            self.kinds.push(Family { kind, instances: Vec::new(), served: 0 });
             self.kinds.len() - 1
         })
     }
@@ -361,9 +361,9 @@ fn must_fit(directory: &Path, app: &App, more: u32) -> Result<()> {
 
 fn said_nothing(why: &str) -> Box<Error> {
     let message =
-        say!("no client said anything that can be used: {why}", "ни один клиент не сообщил ничего пригодного: {why}");
+        say!("no client printed a usable result: {why}", "ни один клиент не напечатал пригодного результата: {why}");
     Error::new(Kind::Preflight, message).hint(say!(
-        "its command and words are in the run file: `stend export RUN --format json`",
+        "its command and output are in the run file: `stend export RUN --format json`",
         "его команда и сообщения — в файле прогона: `stend export RUN --format json`"
     ))
 }

@@ -29,7 +29,7 @@ pub struct Programs {
     user: Option<(u32, u32)>,
 }
 
-/// Where an instance is and what it is told apart by.
+/// Where an instance is, and its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'a> {
     pub directory: &'a Path,
@@ -144,7 +144,7 @@ impl Programs {
         }
     }
 
-    /// What the client is told before `prepare` or `run`.
+    /// Arguments of the client before `prepare` or `run`.
     fn sysbench(&self, app: &App, site: &Site<'_>) -> Vec<String> {
         let directory = site.directory.display();
         let rows = (app.data.0 / TABLES / ROW).max(100);

@@ -41,7 +41,7 @@ pub(super) fn short(ran: &Ran, reports: &[&Report]) -> Result<Vec<IoErrors>, Str
         {
             let count = bins::count(&side.lat_ns.bins()?);
             let asked = count.saturating_mul(size);
-            // Of what completes while the ramp ends fio counts the bytes already and the latency not yet.
+            // For I/Os that complete while the ramp ends, fio counts the bytes but not yet the latency.
             let uncounted = if ran.trial.ramp.0 > 0 { u64::from(job.spec.queue_depth).saturating_mul(size) } else { 0 };
             if side.io_bytes > asked.saturating_add(uncounted) {
                 return Err(format!("{} bytes in {count} I/Os of {size} bytes", side.io_bytes));

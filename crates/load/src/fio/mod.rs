@@ -20,11 +20,11 @@ pub use scratch::remove_dead_scratches;
 
 use crate::backend::{Lane, choose_backend, ring_works};
 use crate::child::{self, Order};
-use crate::crew::stopped_before_start;
 use crate::layout::{self, Job};
 use crate::prober::Prober;
-use crate::{Control, crew, trial};
-use outcome::Told;
+use crate::threads::stopped_before_start;
+use crate::{Control, threads, trial};
+use outcome::Printed;
 use ran::Ran;
 use scratch::Scratch;
 use std::fs::File;
@@ -73,7 +73,7 @@ pub fn run_trial_by_fio(
     if control.stopped() {
         return Err(stopped_before_start());
     }
-    let cpus = crew::places(&jobs, |_| 1, file);
+    let cpus = threads::places(&jobs, |_| 1, file);
     let scratch = Scratch::new().map_err(|e| no_scratch(&e))?;
     let hist_ms = interval_ms(trial, &jobs);
     let setting =
@@ -146,7 +146,7 @@ fn start(
 }
 
 /// Reads the summary and the logs of all jobs; the error says what about them is wrong.
-fn read(ended: &child::Ended, jobs: &[Job], scratch: &Scratch) -> std::result::Result<Told, String> {
+fn read(ended: &child::Ended, jobs: &[Job], scratch: &Scratch) -> std::result::Result<Printed, String> {
     let document = document::Document::parse(&ended.output)?;
     let mut rows = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -157,7 +157,7 @@ fn read(ended: &child::Ended, jobs: &[Job], scratch: &Scratch) -> std::result::R
             None => Vec::new(),
         });
     }
-    Ok(Told { document, rows })
+    Ok(Printed { document, rows })
 }
 
 /// Time between two lines of a log: an interval, or as many as keep all logs small.
@@ -223,12 +223,12 @@ fn not_understood(ended: &child::Ended, why: &str) -> Box<Error> {
             say!("fio failed ({status}): {words}", "fio завершился неудачей ({status}): {words}"),
         )
         .hint(say!(
-            "its command, words and job file are in the run file: `stend export RUN --format json`",
+            "its command, output and job file are in the run file: `stend export RUN --format json`",
             "его команда, сообщения и файл задания — в файле прогона: `stend export RUN --format json`"
         )),
         None => Error::new(
             Kind::Preflight,
-            say!("what fio told cannot be used: {why}", "сообщённое fio нельзя использовать: {why}"),
+            say!("the output of fio cannot be used: {why}", "вывод fio использовать нельзя: {why}"),
         ),
     }
 }

@@ -19,7 +19,7 @@ const TIME_ERROR: Nanos = Nanos::millis(2);
 
 /// What fio told.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Printed {
     /// Its summary.
     pub document: Document,
     /// Its histogram logs, by job.
@@ -39,7 +39,7 @@ struct Placed {
 }
 
 /// The outcome, but for what only the caller knows, and all slices. The error says what cannot be believed.
-pub(super) fn conclude(ran: &Ran, told: Option<Told>) -> Result<(TrialOutcome, Vec<Slice>), String> {
+pub(super) fn conclude(ran: &Ran, told: Option<Printed>) -> Result<(TrialOutcome, Vec<Slice>), String> {
     if ran.ended.cut == Some(Cut::Talked) {
         return Err("it printed without end".into());
     }
@@ -55,7 +55,7 @@ pub(super) fn conclude(ran: &Ran, told: Option<Told>) -> Result<(TrialOutcome, V
         ran_to_its_end(ran, placed.length)?;
     }
     let (mut done, mut series) = (Vec::new(), Vec::new());
-    // Of a ramp that was stopped fio tells bytes, and nothing else.
+    // For a stopped ramp fio prints bytes, and nothing else.
     if placed.length > Nanos(0) {
         if errors.is_empty() {
             errors = faults::short(ran, &reports)?;
@@ -115,7 +115,7 @@ fn ran_to_its_end(ran: &Ran, length: Nanos) -> Result<(), String> {
 /// What a job did of each kind, with the lines of its log.
 fn of_kinds<'a>(job: &Job, report: &Report, rows: &'a [Row], log_start: Nanos) -> Result<Vec<Done<'a>>, String> {
     let of = |(op, side): (Op, &Side)| {
-        // Of syncs there is no log: they are told once, over the whole window.
+        // There is no log of syncs: fio reports them once, over the whole window.
         let total = if op == Op::Sync { &side.lat_ns } else { &side.clat_ns }.bins()?;
         let rows = slices::since(rows, op, log_start);
         Ok(Done { stream: job.stream, op, total, bytes: Bytes(side.io_bytes), rows })
@@ -134,7 +134,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
     // Without all of them it is not known what was set up.
     let jobs = ran.jobs.iter().zip(reports).map(|(job, report)| facts(job, report)).collect::<Option<Vec<_>>>();
     TrialOutcome {
-        // Of the ramp nothing is known, so that for those who look at the load it begins with the window.
+        // Nothing is known of the ramp, so for readers the load begins with the window.
         engine: EngineFacts {
             jobs: jobs.unwrap_or_default(),
             external: Some(External {
@@ -151,7 +151,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
 /// A job as fio says that it has read it; `None` if it does not say all.
 fn facts(job: &Job, report: &Report) -> Option<JobFacts> {
     let number = |name: &str| report.option(name)?.parse::<u64>().ok();
-    // A mixture is told as `4096/60:16384/40`.
+    // A mixture is written as `4096/60:16384/40`.
     let mixture = || report.option("bssplit")?.split(':').map(|part| part.split('/').next()?.parse().ok()).max()?;
     Some(JobFacts {
         stream: job.stream,
@@ -212,7 +212,7 @@ fn syncs_as_asked(job: &Job, done: &[(u64, u64); OPS]) -> Result<(), String> {
 fn place(ran: &Ran, reports: &[&Report], rows: &[Vec<Row>]) -> Placed {
     let length = Nanos::millis(reports.iter().map(|report| report.runtime_ms()).max().unwrap_or(0));
     let began = reports.iter().any(|r| Op::TRANSFERS.iter().any(|op| r.side(*op).is_some_and(|s| s.lat_ns.max > 0)));
-    // Stopped before its end, a ramp is told as if it were the window.
+    // Stopped before its end, fio reports a ramp as if it were the window.
     let length = if began { length } else { Nanos(0) };
     let bounds = (ran.ended.started + ran.trial.ramp, ran.ended.ended.saturating_sub(length));
     let times = || rows.iter().flatten().map(|row| Nanos::millis(row.at_ms));

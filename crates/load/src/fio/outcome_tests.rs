@@ -35,16 +35,16 @@ fn ended() -> Ended {
     }
 }
 
-fn told(ended: &Ended) -> Told {
+fn told(ended: &Ended) -> Printed {
     let logs: [&[u8]; 2] = [
         include_bytes!("../../tests/fixtures/fio-3.33_clat_hist.1.log"),
         include_bytes!("../../tests/fixtures/fio-3.33_clat_hist.2.log"),
     ];
     let rows = logs.map(|log| super::super::logs::rows(log).unwrap()).to_vec();
-    Told { document: Document::parse(&ended.output).unwrap(), rows }
+    Printed { document: Document::parse(&ended.output).unwrap(), rows }
 }
 
-fn concluded(ended: &Ended, change: impl FnOnce(&mut Told)) -> Result<(TrialOutcome, Vec<Slice>), String> {
+fn concluded(ended: &Ended, change: impl FnOnce(&mut Printed)) -> Result<(TrialOutcome, Vec<Slice>), String> {
     let trial = asked();
     let jobs = layout::jobs(&trial, u64::MAX).unwrap();
     let mut told = told(ended);

@@ -94,8 +94,8 @@ fn read(version: &str, options: &str, engines: &str, syncs: &str) -> Result<Fio>
         return Err(Error::new(
             Kind::Preflight,
             say!(
-                "`{PROGRAM}` here calls itself `{version}` and does not know `{option}`",
-                "здешний `{PROGRAM}` называет себя `{version}` и не знает `{option}`"
+                "`{PROGRAM}` on this host is `{version}` and does not know `{option}`",
+                "`{PROGRAM}` на этой машине — `{version}`, он не знает `{option}`"
             ),
         )
         .hint(say!("fio 3.18 or newer is needed", "нужен fio 3.18 или новее")));

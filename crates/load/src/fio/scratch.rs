@@ -41,7 +41,7 @@ fn remove_dead(place: &Path) {
         let ours = |meta: fs::Metadata| meta.is_dir() && user.is_some_and(|user| user == meta.uid());
         let dead = owner(&name.to_string_lossy()).is_some_and(gone);
         if dead && fs::symlink_metadata(entry.path()).is_ok_and(ours) && free(&entry.path()) {
-            // What is left, also because something is mounted in it, stays: it is in memory and in nobody's way.
+            // What is left, also because something is mounted in it, stays: it is in memory and disturbs no run.
             let _ = tree::remove(&entry.path());
         }
     }

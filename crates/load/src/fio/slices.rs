@@ -99,7 +99,7 @@ fn place(series: &mut Series, job: &Done, length: Nanos) -> Result<(), String> {
             continue;
         }
         counted = counted.saturating_add(ops);
-        // Of a mixture of sizes only all bytes are known; so that they add up, each line gets up to its share of them.
+        // For a mixture of sizes only all bytes are known; each line gets up to its share, so that they add up.
         let so_far = (u128::from(job.bytes.0) * u128::from(counted) / u128::from(all.max(1))) as u64;
         let cell = series.cells.entry(key).or_default();
         cell.ops = cell.ops.saturating_add(ops);

@@ -151,7 +151,7 @@ fn a_fio_that_fails_is_an_error_with_its_last_words_and_one_that_says_nonsense_t
     assert_eq!(failed.message.en, "fio failed (exit status: 1): fio: job s0j0 dropped");
     assert!(failed.hint.is_some());
     let odd = not_understood(&ended(0, ""), "there is no JSON in what it printed");
-    assert_eq!(odd.message.en, "what fio told cannot be used: there is no JSON in what it printed");
+    assert_eq!(odd.message.en, "the output of fio cannot be used: there is no JSON in what it printed");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Reading<'_, '_> {
         let sector = number(&bytes, 24) & u64::from(u32::MAX);
         if magic != MAGIC {
             return Err(
-                self.wrong(0, say!("it does not begin as a log of writes does", "начало не как у журнала записей"))
+                self.wrong(0, say!("it does not begin like a log of writes", "начало не как у журнала записей"))
             );
         }
         if version != VERSION {
@@ -134,7 +134,7 @@ impl Reading<'_, '_> {
         }
         if !sector.is_power_of_two() || !SECTORS.contains(&sector) {
             return Err(
-                self.wrong(0, say!("sectors of {sector} bytes cannot be", "секторов по {sector} байт не бывает"))
+                self.wrong(0, say!("sectors cannot have {sector} bytes", "секторов по {sector} байт не бывает"))
             );
         }
         // Each takes a sector at least.

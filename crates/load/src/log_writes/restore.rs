@@ -53,7 +53,7 @@ pub fn restore(
         Error::new(
             Kind::TargetIo,
             say!(
-                "a state of the device could not be made again: {error}",
+                "cannot rebuild a state of the device: {error}",
                 "не удалось воссоздать состояние устройства: {error}"
             ),
         )

@@ -100,11 +100,11 @@ fn what_is_no_log_is_refused_with_its_place() {
     let cut = |len: usize| small().bytes()[..len].to_vec();
     for (bytes, told) in [
         (Vec::new(), "byte 0: it ends there"),
-        (with(0, MAGIC + 1), "byte 0: it does not begin as a log of writes does"),
+        (with(0, MAGIC + 1), "byte 0: it does not begin like a log of writes"),
         (with(8, 2), "version 2 is not known"),
-        (with(24, 0), "sectors of 0 bytes"),
-        (with(24, 513), "sectors of 513 bytes"),
-        (with(24, 1 << 20), "sectors of 1048576 bytes"),
+        (with(24, 0), "sectors cannot have 0 bytes"),
+        (with(24, 513), "sectors cannot have 513 bytes"),
+        (with(24, 1 << 20), "sectors cannot have 1048576 bytes"),
         (with(16, u64::MAX), "18446744073709551615 entries do not fit"),
         (with(16, 8), "byte 5632: it ends there"),
         (with(first, 64), "byte 512: entry 0: it ends behind the device"),

@@ -249,7 +249,7 @@ fn expected(trial: &Trial, asks: &spec::Prober) -> usize {
 
 fn no_thread(e: &io::Error) -> Box<Error> {
     Error::new(Kind::Preflight, say!("cannot start the prober: {e}", "не удаётся запустить пробы: {e}")).hint(say!(
-        "raise the limits of memory and threads, or say `prober: off`",
+        "raise the limits of memory and threads, or set `prober: off`",
         "поднимите пределы памяти и числа потоков или укажите `prober: off`"
     ))
 }

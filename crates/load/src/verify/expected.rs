@@ -21,7 +21,7 @@ pub(crate) struct Expected {
     start: u64,
     block: u64,
     cells: Box<[Cell]>,
-    /// A sync failed: acknowledged writes may be gone, and whoever made them was told.
+    /// A sync failed: acknowledged writes may be gone, and the writer got an error.
     shaken: AtomicBool,
     noted: Mutex<Noted>,
 }

@@ -63,8 +63,8 @@ pub(crate) fn check_areas(jobs: &[Job]) -> Result<()> {
             return Err(Error::new(
                 Kind::Preflight,
                 say!(
-                    "stream {stream} writes where another stream is verified, or is verified where another writes",
-                    "поток {stream} пишет там, где сверяется другой, или сверяется там, где пишет другой"
+                    "stream {stream} and another stream share a region: one is verified and the other writes",
+                    "у потока {stream} и другого потока общая область: один сверяется, а другой пишет"
                 ),
             )
             .hint(say!("give them regions of their own", "дайте им отдельные области")));

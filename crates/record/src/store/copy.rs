@@ -19,11 +19,11 @@ pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf>
     if record.state == RunState::Open {
         return Err(Error::new(
             Kind::RunFile,
-            say!("a run that has no end cannot be copied", "прогон без конца нельзя скопировать"),
+            say!("a run without an end cannot be copied", "прогон без конца нельзя скопировать"),
         )
         .hint(say!(
-            "wait until it ends; one that was killed gets its end by `stend run --resume`",
-            "дождитесь его конца; убитый прогон закончит `stend run --resume`"
+            "wait until it ends; if it was killed, finish it with `stend run --resume`",
+            "дождитесь его конца; прерванный прогон завершите командой `stend run --resume`"
         )));
     }
     let mut recorder = Recorder::create_whole(to, &record.header, Owner::behind_sudo())?;

@@ -15,8 +15,8 @@ pub fn directory() -> Result<PathBuf> {
             Error::new(
                 Kind::Usage,
                 say!(
-                    "cannot tell where run files belong: neither XDG_DATA_HOME nor HOME is set",
-                    "неизвестно, где хранить файлы прогонов: не заданы ни XDG_DATA_HOME, ни HOME"
+                    "there is no directory for run files: neither XDG_DATA_HOME nor HOME is set",
+                    "нет каталога для файлов прогонов: не заданы ни XDG_DATA_HOME, ни HOME"
                 ),
             )
             .hint(say!("set HOME, or name the file with `-o`", "задайте HOME или укажите файл с помощью `-o`"))

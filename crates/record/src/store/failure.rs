@@ -63,7 +63,7 @@ fn reason(error: &rusqlite::Error) -> Say {
 /// A file that is there whole or not at all could not be written.
 pub fn not_whole(path: &Path, error: &rusqlite::Error) -> Box<Error> {
     not_written(path, &reason(error)).hint(say!(
-        "nothing was kept of it; make room, or name another place with `-o`",
+        "nothing of it was kept; free some space, or name another place with `-o`",
         "от него ничего не осталось; освободите место или укажите другое с помощью `-o`"
     ))
 }
@@ -80,7 +80,7 @@ fn not_written(path: &Path, why: &Say) -> Box<Error> {
         say!("cannot write the run file `{shown}`: {en}", "не удаётся записать файл прогона `{shown}`: {ru}"),
     )
     .hint(say!(
-        "what was recorded so far is kept; make room, or name another place with `-o`",
+        "what was recorded so far is kept; free some space, or name another place with `-o`",
         "записанное до сих пор сохранено; освободите место или укажите другое с помощью `-o`"
     ))
 }

@@ -45,7 +45,7 @@ pub(super) fn own(path: &Path) -> Result<File> {
         let (shown, en, ru) = (path.display(), &why.en, &why.ru);
         Error::new(
             Kind::RunFile,
-            say!("`{shown}` is no run file of Stend: {en}", "`{shown}` — не файл прогона Stend: {ru}"),
+            say!("`{shown}` is not a run file of Stend: {en}", "`{shown}` — не файл прогона Stend: {ru}"),
         )
     };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -99,7 +99,7 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
     }
     let unfinished = || {
         cannot(say!(
-            "it is not a run file of Stend yet: its run ended while it was being made, and nothing had been measured",
+            "it is not a run file of Stend yet: its run ended while the file was being created, and measured nothing",
             "это ещё не файл прогона Stend: прогон прервался, пока файл создавался, и ничего измерено не было"
         ))
         .hint(say!("start the run anew", "запустите прогон заново"))
@@ -126,7 +126,7 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
             false => say!("use a newer Stend", "воспользуйтесь более новой версией Stend"),
         };
         return Err(cannot(say!(
-            "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",
+            "it has format version {version}, but this binary knows only version {FORMAT_VERSION}",
             "у него версия формата {version}, а эта программа знает только версию {FORMAT_VERSION}"
         ))
         .instead(Code::RunFileVersion)

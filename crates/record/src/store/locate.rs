@@ -157,7 +157,7 @@ fn ambiguous(argument: &str, fitting: &[&KnownRun]) -> Box<Error> {
         Code::RunAmbiguous,
         say!("{count} runs begin with `{argument}`", "прогонов, имена которых начинаются с `{argument}`: {count}"),
     )
-    .hint(say!("name one of them: {some}", "укажите один из них: {some}"))
+    .hint(say!("use one of them: {some}", "укажите один из них: {some}"))
 }
 
 fn list<'a>(runs: impl Iterator<Item = &'a KnownRun>) -> String {
@@ -241,6 +241,6 @@ mod tests {
         let ids: Vec<String> = (0..9).map(|i| format!("R-{i}")).collect();
         let dir = directory_with(&ids.iter().map(String::as_str).collect::<Vec<_>>());
         let hint = locate("R-", dir.path()).unwrap_err().hint.unwrap().en;
-        assert_eq!(hint, "name one of them: `R-8`, `R-7`, `R-6`, `R-5`, `R-4`, …");
+        assert_eq!(hint, "use one of them: `R-8`, `R-7`, `R-6`, `R-5`, `R-4`, …");
     }
 }

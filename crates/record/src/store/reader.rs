@@ -227,13 +227,13 @@ fn another_form(path: &Path, why: &dyn std::fmt::Display) -> Box<Error> {
     Error::new(
         Code::RunFileVersion,
         say!(
-            "the run file `{shown}` was written by a build of Stend whose form of it is another one: {why}",
-            "файл прогона `{shown}` записан сборкой Stend с другой его формой: {why}"
+            "the run file `{shown}` was written by a build of Stend with another file format: {why}",
+            "файл прогона `{shown}` записан сборкой Stend с другим форматом файла: {why}"
         ),
     )
     .hint(say!(
-        "nothing is lost: read it with the build that wrote it; forms change until the first release",
-        "ничего не потеряно: прочитайте его той сборкой, которая его записала; до первого выпуска форма меняется"
+        "nothing is lost: read it with the build that wrote it; the format changes until the first release",
+        "ничего не потеряно: прочитайте его той сборкой, которая его записала; до первого выпуска формат меняется"
     ))
 }
 

@@ -70,7 +70,7 @@ fn held(path: &Path) -> Result<File> {
             let shown = path.display();
             Err(Error::new(
                 Code::RunGoesOn,
-                say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
+                say!("the run in `{shown}` is still in progress", "прогон из `{shown}` ещё выполняется"),
             )
             .hint(say!("`stend stop {shown}` ends it", "завершить его: `stend stop {shown}`")))
         }

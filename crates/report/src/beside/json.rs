@@ -2,7 +2,7 @@
 
 use super::{interval, word};
 use serde::Serialize;
-use stend_analyse::beside::{Beside, BesideRow};
+use stend_analyse::comparison_with_published::{Beside, BesideRow};
 use stend_analyse::findings::CheckId;
 use stend_base::Say;
 

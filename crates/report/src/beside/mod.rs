@@ -3,7 +3,7 @@
 pub mod json;
 
 use crate::figures::NONE;
-use stend_analyse::beside::{BesideRow, Quantity};
+use stend_analyse::comparison_with_published::{BesideRow, Quantity};
 use stend_analyse::findings::{CheckId, Estimate};
 use stend_base::{Lang, Say, format, say};
 

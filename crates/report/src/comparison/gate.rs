@@ -13,7 +13,7 @@ use stend_spec::gate::{GateRule, GateVerdict};
 
 /// Sentences about what is undecided, at most: more of them say the same, and the table has them all (by eye).
 const UNDECIDED_MOST: usize = 5;
-/// Limits of which each is told, also where it is met (by eye).
+/// Up to this many limits, each is printed, also when met (by eye).
 const LIMITS_MOST: usize = 12;
 
 /// A cell under its rule, with the numbers that the table shows for it.
@@ -32,16 +32,19 @@ pub struct Row<'a> {
 pub fn summary(gate: &GateFinding) -> Say {
     let Say { mut en, mut ru } = in_a_sentence(gate);
     let (idle, free, unapplied) = (gate.idle.len() + gate.unfit.len(), gate.free, gate.unapplied);
-    // Of limits alone no cell has a rule, and nobody expects one.
+    // With limits alone no cell has a rule, as expected.
     let further = [
         (idle > 0).then(|| {
-            say!("Rules and limits that fit nothing: {idle}.", "Правил и пределов, которым ничего не подходит: {idle}.")
+            say!(
+                "Rules and limits that match nothing: {idle}.",
+                "Правил и пределов, которым ничего не подходит: {idle}."
+            )
         }),
         (free > 0 && !gate.cells.is_empty())
             .then(|| say!("Cells without a rule: {free}.", "Ячеек без правила: {free}.")),
         (unapplied > 0).then(|| {
             say!(
-                "Not applied: {unapplied} rules for comparisons, which `stend compare` holds.",
+                "Not applied: {unapplied} rules for comparisons; `stend compare` checks these.",
                 "Не применялись правила для сравнений: {unapplied}; их проверяет `stend compare`."
             )
         }),
@@ -170,10 +173,9 @@ fn most_telling(told: Vec<(Outcome, Say)>) -> Vec<(&'static str, Say)> {
 
 /// Rules and limits that hold nothing.
 fn without_value(gate: &GateFinding) -> Vec<(&'static str, Say)> {
-    let rules = gate
-        .idle
-        .iter()
-        .map(|line| say!("the rule in line {line} fits no cell", "правилу в строке {line} не подходит ни одна ячейка"));
+    let rules = gate.idle.iter().map(|line| {
+        say!("the rule in line {line} matches no cell", "правилу в строке {line} не подходит ни одна ячейка")
+    });
     rules.chain(gate.unfit.iter().map(limit::unfit)).map(|say| (glyph(Outcome::Undecided), say)).collect()
 }
 

@@ -151,7 +151,7 @@ struct Percentile {
     /// `at`, `above` (a lower bound), `not_enough`, or `printed` by another tool, which cannot be merged.
     state: &'static str,
     value_ns: Option<u64>,
-    /// Of several that another tool printed the smallest and the largest.
+    /// The smallest and the largest of several that another tool printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     printed_range_ns: Option<(u64, u64)>,
 }
@@ -179,7 +179,7 @@ struct MeanOut {
     run: usize,
     /// `rate` or `p99`.
     metric: &'static str,
-    /// Of a latency: the operation.
+    /// The operation, for a latency.
     operation: Option<Op>,
     /// Ratios in it.
     ratios: u32,

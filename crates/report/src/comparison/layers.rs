@@ -15,8 +15,8 @@ pub fn heading() -> Say {
 pub fn note(comparison: &Comparison) -> Option<Say> {
     (!comparison.layers.is_empty()).then(|| {
         say!(
-            "The rate with a layer, in percent of the rate of the stack right below it; above 100 % where a layer puts drives to work together. It holds for these cases only, and so do the doubts of the table above.",
-            "Скорость со слоем в процентах от скорости стека прямо под ним; больше 100 %, где слой объединяет накопители. Относится только к этим случаям, как и все сомнения таблицы выше."
+            "The rate with a layer, in percent of the rate of the stack right below it; above 100 % where a layer combines drives. It applies to these cases only, as do the caveats of the table above.",
+            "Скорость со слоем в процентах от скорости стека прямо под ним; больше 100 %, где слой объединяет накопители. Относится только к этим случаям, как и оговорки таблицы выше."
         )
     })
 }

@@ -302,14 +302,14 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
     }
     if any(|b| matches!(b, RatioBasis::Trials { .. })) {
         notes.push(say!(
-            "The interval of a ratio (jackknife over the trials, Welch's t) covers the spread between the trials of each run, not what else was different when the other run was made.",
-            "Интервал отношения (складной нож по испытаниям, t Уэлча) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
+            "The interval of a ratio (jackknife over the trials, Welch's t) covers the spread between the trials of each run, not other differences between the runs.",
+            "Интервал отношения (складной нож по испытаниям, t Уэлча) учитывает разброс испытаний внутри каждого прогона, но не другие различия между прогонами."
         ));
     }
     if any(|b| matches!(b, RatioBasis::Blocks { .. })) {
         notes.push(say!(
-            "A ratio with an interval is of the blocks that both have; the interval (jackknife over the blocks, Student's t) covers the spread between blocks, and a drift common to both arms cancels.",
-            "Отношение с интервалом относится к блокам, которые есть у обоих; интервал (складной нож по блокам, t Стьюдента) учитывает разброс между блоками, а общий для вариантов дрейф сокращается."
+            "A ratio with an interval uses the blocks that both arms have. The interval (jackknife over the blocks, Student's t) covers the spread between blocks; drift common to both arms cancels.",
+            "Отношение с интервалом использует блоки, которые есть у обоих вариантов. Интервал (складной нож по блокам, t Стьюдента) учитывает разброс между блоками; общий для вариантов дрейф сокращается."
         ));
     }
     if any(|b| matches!(b, RatioBasis::TooFewTrials)) {
@@ -369,7 +369,7 @@ pub fn redefined(comparison: &Comparison) -> Vec<Say> {
         .map(|case| {
             let (label, values) = (&case.label, arrows(&case.workloads));
             let (en, ru) = (values.en, values.ru);
-            say!("{label} is not the same workload: {en}", "{label} — не одна и та же нагрузка: {ru}")
+            say!("{label} is a different workload: {en}", "{label} — разные нагрузки: {ru}")
         })
         .collect()
 }

@@ -371,7 +371,7 @@ fn a_gate_stands_first_with_its_numbers_and_the_line_that_asked() {
     let told =
         "✖ B, rand-read, queue_depth 32, p99, read: 140.0 % (139.0 … 141.0 %), ▼ worse; line 3 allows a loss of 5 %";
     assert!(text.replace("\n  ", " ").replace('\u{a0}', " ").contains(told), "{text}");
-    assert!(text.contains("? the rule in line 5 fits no cell"), "{text}");
+    assert!(text.contains("? the rule in line 5 matches no cell"), "{text}");
     assert!(text.find("Gate `nightly` failed") < text.find("B against A"), "{text}");
     let page = comparison_html(&comparison, Lang::Ru);
     assert_well_formed(&page);
@@ -419,7 +419,7 @@ fn runs_without_a_case_in_common_say_so() {
     assert!(comparison_text(&comparison, Lang::En, 80, false).contains("No case of A is in another run"));
     let page = comparison_html(&comparison, Lang::En);
     assert_well_formed(&page);
-    assert!(page.contains("No case of A is in another run") && page.contains("None of those that are known"));
+    assert!(page.contains("No case of A is in another run") && page.contains("No recorded condition changed"));
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn repeat(rule: &Rule) -> Say {
     let cost = cost(rule, blocks);
     let (en, ru) = (cost.en, cost.ru);
     say!(
-        "To decide more takes {blocks} blocks{en}: `stend run … --repeats {blocks}`.",
+        "To decide more, {blocks} blocks are needed{en}: `stend run … --repeats {blocks}`.",
         "Чтобы решить больше, нужно блоков: {blocks}{ru}: `stend run … --repeats {blocks}`."
     )
 }
@@ -173,13 +173,13 @@ pub fn labels(comparison: &Comparison) -> Vec<Say> {
     let mut labels = Vec::new();
     if !comparison.interleaved && !comparison.cases.is_empty() {
         labels.push(say!(
-            "Not interleaved, single build: what is compared was measured one after the other. A difference may come from anything that changed meanwhile, so no verdict has a colour. Measured as arms of one run, or on stands with `--rebuild`, blocks alternate and what drifts cancels.",
-            "Без чередования, одна сборка: сравниваемое измерялось друг за другом. Различие может прийти от всего, что тем временем изменилось, поэтому вердикты без цвета. В вариантах одного прогона и на стендах с `--rebuild` блоки чередуются, и дрейф сокращается."
+            "Not interleaved, single build: the sides were measured one after the other. Anything that changed in between may cause a difference, so verdicts have no colour. In arms of one run, or on stands with `--rebuild`, blocks alternate and drift cancels.",
+            "Без чередования, одна сборка: стороны измерялись друг за другом. Причиной различия может быть всё, что изменилось между ними, поэтому вердикты без цвета. В вариантах одного прогона и на стендах с `--rebuild` блоки чередуются, и дрейф сокращается."
         ));
     }
     if comparison.runs.iter().any(|run| run.grade == GradeLevel::Screening) && !comparison.cases.is_empty() {
         labels.push(say!(
-            "Screening: the verdicts are about trials of this length and storage in this state, not about the steady state.",
+            "Screening: the verdicts apply to trials of this length and storage in this state, not to the steady state.",
             "Предварительная оценка: вердикты относятся к испытаниям этой длины и хранилищу в этом состоянии, а не к установившемуся режиму."
         ));
     }
@@ -190,7 +190,7 @@ pub fn labels(comparison: &Comparison) -> Vec<Say> {
 pub fn notes(comparison: &Comparison) -> Vec<Say> {
     let mut notes: Vec<Say> = comparison.floor.iter().map(noise).collect();
     let mut judged: Vec<&Judged> = ratios(comparison).map(|ratio| &ratio.judged).collect();
-    // Failed checks and other workloads are told in lists of their own, a missing interval by its basis.
+    // Failed checks and other workloads have their own lists; a missing interval shows in its basis.
     judged.retain(|judged| !matches!(judged.doubt, Some(Doubt::Failed(_) | Doubt::OtherWorkload | Doubt::NoInterval)));
     judged.sort_by_key(|judged| (judged.verdict.min(Verdict::Differs), judged.verdict, place(judged.doubt.as_ref())));
     let mut known: Vec<Say> = Vec::new();
@@ -234,7 +234,7 @@ fn too_few(rule: &Rule) -> Say {
     let Rule { together, needed, suggested, .. } = *rule;
     let Some(blocks) = suggested else {
         return say!(
-            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together), and with this spread more than 1000 would be needed. Quieten the machine, use longer trials, or compare fewer cases.",
+            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together), and with this spread more than 1000 would be needed. Reduce disturbances, use longer trials, or compare fewer cases.",
             "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}), а при таком разбросе понадобилось бы больше 1000. Уберите помехи, удлините испытания или сравните меньше случаев."
         );
     };
@@ -253,43 +253,43 @@ pub fn explain(judged: &Judged, rule: &Rule) -> Say {
     let (en, ru) = (&beyond.en, &beyond.ru);
     match (judged.verdict, judged.doubt.as_ref()) {
         (Verdict::Better | Verdict::Worse, _) => say!(
-            "▲ better, ▼ worse: the whole interval is more than {en} away, and among {cells} cells judged together chance makes no such difference more often than once in 20 tables (Holm); more is better of a rate, less of a latency. Look for the cause among the changed conditions.",
-            "▲ лучше, ▼ хуже: весь интервал дальше чем на {ru}, и случай даёт такое хоть в одной из {cells} вместе оцениваемых ячеек не чаще чем в одной таблице из 20 (Холм); для скорости лучше больше, для задержки — меньше. Ищите причину среди изменившихся условий."
+            "▲ better, ▼ worse: the whole interval is more than {en} away, and chance makes such a difference in at most 1 of 20 tables of {cells} cells (Holm). For a rate more is better, for a latency less. Look for the cause among the changed conditions.",
+            "▲ лучше, ▼ хуже: весь интервал дальше чем на {ru}, и случайно такое бывает не чаще чем в 1 таблице из 20 (ячеек: {cells}; Холм). Для скорости лучше больше, для задержки — меньше. Ищите причину среди изменившихся условий."
         ),
         (Verdict::Differs, _) => say!(
-            "≠ differs slightly: not by chance, but the interval reaches below {en}, so it may be too little to matter. More or longer blocks tell which.",
-            "≠ слегка отличается: не случайно, но интервал заходит ниже {ru}, и этого может быть слишком мало. Что верно, покажут дополнительные или более длинные блоки."
+            "≠ differs slightly: not by chance, but the interval reaches below {en}, so it may be too small to matter. More or longer blocks decide.",
+            "≠ слегка отличается: не случайно, но интервал заходит ниже {ru}, и оно может быть слишком мало. Решат дополнительные или более длинные блоки."
         ),
         (Verdict::Equivalent, _) => say!(
-            "≈ equivalent: the whole interval is within {margin_en}. Choose by something else.",
+            "≈ equivalent: the whole interval is within {margin_en}. Choose by other criteria.",
             "≈ равноценно: весь интервал в пределах {margin_ru}. Выбирайте по другим признакам."
         ),
         (_, Some(Doubt::TooFew { .. })) => too_few(rule),
         (_, Some(Doubt::InsideFloor)) => say!(
-            "? within A/A noise: it looks different, and this stand differs from itself by as much, so nothing may be concluded. Quieten the machine, or measure for longer.",
-            "? в шуме A/A: похоже на различие, но настолько стенд отличается и сам от себя, и вывода нет. Уберите помехи или измеряйте дольше."
+            "? within A/A noise: the difference is not larger than the noise of this stand, so there is no conclusion. Reduce disturbances, or measure longer.",
+            "? в шуме A/A: различие не больше шума этого стенда, и вывода нет. Уберите помехи или измеряйте дольше."
         ),
         (_, Some(Doubt::Chance)) => say!(
-            "? may be chance: it looks different alone, and among {cells} cells one does by chance (Holm), so nothing may be concluded. More blocks, or fewer cases at a time, tell.",
-            "? возможно, случай: сама по себе ячейка отличается, но среди {cells} ячеек одна отличается случайно (Холм), и вывода нет. Нужно больше блоков или меньше случаев за раз."
+            "? may be chance: among {cells} cells one such difference is likely by chance (Holm), so there is no conclusion. Use more blocks, or compare fewer cases at a time.",
+            "? возможно, случайность: среди {cells} ячеек одно такое различие вероятно и случайно (Холм), и вывода нет. Нужно больше блоков или меньше случаев за раз."
         ),
         (_, Some(Doubt::Failed(checks))) => {
             let checks = CheckId::codes(checks).join(", ");
             say!(
-                "✖ a check failed ({checks}): one of the numbers is not of what it is called, so there is no verdict. The check says what to do.",
-                "✖ проверка не пройдена ({checks}): одно из чисел относится не к тому, чем названо, и вердикта нет. Что делать, сказано у проверки."
+                "✖ a check failed ({checks}): one of the numbers does not describe what its name says, so there is no verdict. The check explains what to do.",
+                "✖ проверка не пройдена ({checks}): одно из чисел не соответствует своему названию, и вердикта нет. Что делать, сказано у проверки."
             )
         }
         (_, Some(Doubt::OtherWorkload)) => say!(
-            "? other workload: the same name means another load in the other run, so there is no verdict. Give the cases different names, or measure the same load.",
+            "? other workload: in the other run this name means another load, so there is no verdict. Give the cases different names, or measure the same load.",
             "? другая нагрузка: в другом прогоне под этим именем другая нагрузка, и вердикта нет. Назовите случаи по-разному или измерьте одну и ту же."
         ),
         (_, Some(Doubt::NoInterval)) => say!(
-            "— no interval: too little was measured on one of the sides, so there is no verdict. More or longer trials give one.",
-            "— нет интервала: с одной из сторон измерено слишком мало, и вердикта нет. Его дадут дополнительные или более длинные испытания."
+            "— no interval: one side has too few data, so there is no verdict. More or longer trials give one.",
+            "— нет интервала: у одной из сторон мало данных, и вердикта нет. Его дадут дополнительные или более длинные испытания."
         ),
         (_, Some(Doubt::Wide) | None) => say!(
-            "? undecided: the interval holds 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
+            "? undecided: the interval includes 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
             "? неясно: интервал включает 100 % и выходит за {margin_ru}. Его сузят дополнительные или более длинные блоки."
         ),
     }

@@ -157,7 +157,7 @@ fn job(run: &RunRecord, group: &GroupAsFio, job: &JobAsFio, jobname: String, gro
     let percent =
         |classes: &[(String, f64)]| Ordered(classes.iter().map(|(end, share)| (end.clone(), share * 100.0)).collect());
     let marks = |of: fn(&Marks) -> &Vec<(String, f64)>| job.marks.as_ref().map(|marks| percent(of(marks)));
-    // Of all its threads: 100 is one CPU.
+    // All its threads: 100 is one CPU.
     let cpu = job.cpu_ns.filter(|_| group.runtime > Nanos(0)).map(|cpu| cpu as f64 / group.runtime.0 as f64 * 100.0);
     Job {
         jobname,

@@ -1,12 +1,12 @@
 //! Results in the layout that fio prints (`--output-format=json+`), for programs that read fio. What fio would know and Stend does not
-//! is not there; what follows from that is told in the document itself, under `stend`.
+//! is not there; the document itself lists the consequences, under `stend`.
 
 mod layout;
 mod options;
-mod place;
+mod paths;
 
 pub(crate) use options::kinds;
-pub use place::fio_json_place;
+pub use paths::fio_json_place;
 
 use layout::Document;
 use std::collections::BTreeSet;

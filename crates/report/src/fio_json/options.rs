@@ -42,7 +42,7 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
         put("bssplit", as_fio::shares(&stream.block_mix, size));
     }
     put("ioengine", engine(&group.backend).to_string());
-    // Of imported results it may not be known; fio has no word for that.
+    // It may be unknown for imported results; fio has no word for that.
     if stream.queue_depth > 0 {
         put("iodepth", stream.queue_depth.to_string());
     }
@@ -107,7 +107,7 @@ fn engine(backend: &str) -> &str {
     }
 }
 
-/// What of a stream has no option of fio, so that whoever reads the options does not see it.
+/// Properties of a stream without an option of fio, which the options therefore do not show.
 pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
     let mut out = Vec::new();
     if as_fio::order(&stream.pattern).is_err() {
@@ -116,7 +116,7 @@ pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
     }
     match stream.sync {
         Sync::Dsync => {
-            out.push(say!("writes that are durable one by one (RWF_DSYNC)", "надёжность каждой записи (RWF_DSYNC)"))
+            out.push(say!("writes that are durable one by one (RWF_DSYNC)", "подтверждение каждой записи (RWF_DSYNC)"))
         }
         Sync::SyncFileRange(_) => out.push(say!("this use of sync_file_range", "такие вызовы sync_file_range")),
         _ => {}
@@ -129,7 +129,7 @@ pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
     }
     if stream.rate.is_some() && as_fio::rate(stream).is_none() {
         out.push(say!(
-            "a rate that changes, or is not whole for each job",
+            "a rate that changes, or does not divide evenly among the jobs",
             "частота, которая меняется или не делится на задания нацело"
         ));
     }
@@ -140,10 +140,10 @@ pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
         out.push(say!("this share of equal blocks (`dedup`)", "такая доля равных блоков (`dedup`)"));
     }
     if stream.verify.is_some() {
-        out.push(say!("marks that tell as much as `verify`", "метки, говорящие столько же, сколько `verify`"));
+        out.push(say!("marks with as much detail as `verify`", "метки с той же подробностью, что у `verify`"));
     }
     if stream.region.is_some() {
-        out.push(say!("the places of its jobs in a part of the range", "места его заданий в части диапазона"));
+        out.push(say!("the regions of its jobs in a part of the range", "места его заданий в части диапазона"));
     }
     if stream.place.memory.is_some() {
         out.push(say!("the node of its buffers", "узел его буферов"));

@@ -103,7 +103,7 @@ fn kinds_without_a_rate_are_empty_and_discards_have_the_third() {
         let document = document(group(vec![Stream { mix, rate, ..stream() }]));
         let notes = document["stend"]["notes"].to_string();
         let value = document["jobs"][0]["job options"]["rate_iops"].as_str().map(String::from);
-        (value, notes.contains("is not whole for each job"))
+        (value, notes.contains("does not divide evenly among the jobs"))
     };
     let discards = Mix { read: 0, write: 0, discard: 100, write_zeroes: 0 };
     assert_eq!(rate(discards, 50), (Some(",,25".into()), false));
@@ -135,7 +135,8 @@ fn batches_contents_checks_and_places_are_options_or_told_as_left_out() {
     let of = |job: usize| named.map(|name| document["jobs"][job]["job options"][name].as_str().unwrap_or("-"));
     assert_eq!((of(0), of(1)), (["8", "8", "60", "4096", "0,2", "split"], ["-"; 6]));
     let notes = document["stend"]["notes"].to_string();
-    for left in ["reading of the clock", "equal blocks", "marks that tell", "places of its jobs", "node of its buffers"]
+    for left in
+        ["reading of the clock", "equal blocks", "marks with as much", "regions of its jobs", "node of its buffers"]
     {
         assert_eq!(notes.matches(left).count(), 1, "{left}: {notes}");
     }

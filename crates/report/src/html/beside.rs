@@ -3,7 +3,7 @@
 use super::{bar, document, section, table};
 use crate::beside::{notes, ours, ratio, theirs};
 use crate::markup::Markup;
-use stend_analyse::beside::{Beside, BesideCase, BesideRow};
+use stend_analyse::comparison_with_published::{Beside, BesideCase, BesideRow};
 use stend_base::{Lang, say};
 
 /// A run beside a published table as one HTML file that starts in `lang`.
@@ -70,7 +70,7 @@ fn conditions(m: &mut Markup, beside: &Beside) {
                 });
             }
         });
-        table(m, "", &[say!("Theirs, as the table says", "У них, как сказано в таблице")], |m| {
+        table(m, "", &[say!("Theirs, from the table", "У них, из таблицы")], |m| {
             for stand in &beside.theirs {
                 m.el("tr", "", |m| m.el("td", "", |m| m.text(stand)));
             }

@@ -179,7 +179,7 @@ pub(super) fn check_table(m: &mut Markup, checks: &[CheckResult]) {
     let aside = of(&[CheckStatus::NotApplicable, CheckStatus::ScreeningOnly]);
     let count = aside.len();
     let summary = say!(
-        "{count} that do not concern this case, or only a published number",
+        "{count} that do not apply to this case, or only to published numbers",
         "{count}: не относятся к этому случаю или нужны лишь для публикации"
     );
     folded(m, &summary, &aside);
@@ -204,7 +204,7 @@ fn check_rows(m: &mut Markup, checks: &[&CheckResult]) {
         say!("Result", "Итог"),
         say!("Measured", "Измерено"),
         say!("Limit", "Предел"),
-        say!("What it means here", "Что это значит"),
+        say!("What this means", "Что это значит"),
     ];
     table(m, "check-table", &columns, |m| {
         for check in checks {

@@ -121,7 +121,7 @@ fn gated(m: &mut Markup, comparison: &Comparison) {
 fn conditions(m: &mut Markup, comparison: &Comparison) {
     super::section(m, "conditions", &say!("Changed conditions", "Изменившиеся условия"), |m| {
         if comparison.changed.is_empty() {
-            m.line("p", "", &say!("None of those that are known.", "Ни одного из известных."));
+            m.line("p", "", &say!("No recorded condition changed.", "Записанные условия не изменились."));
         } else {
             condition_table(m, comparison, &comparison.changed);
         }
@@ -174,7 +174,7 @@ pub(super) fn arms(m: &mut Markup, comparison: &Comparison) {
         });
         m.line("h3", "", &say!("What differs between the arms", "Чем различаются варианты"));
         match comparison.changed.is_empty() {
-            true => m.line("p", "", &say!("Nothing that is known.", "Ничем из известного.")),
+            true => m.line("p", "", &say!("No recorded condition.", "Ничем из известного.")),
             false => condition_table(m, comparison, &comparison.changed),
         }
         m.line("h3", "", &say!("Results, A = 100 %", "Результаты, A = 100 %"));
@@ -274,7 +274,7 @@ fn how_sure(m: &mut Markup, comparison: &Comparison) {
         m.line(
             "summary",
             "",
-            &say!("How sure: probabilities and robust ratios", "Надёжность: вероятности и устойчивые отношения"),
+            &say!("Confidence: probabilities and robust ratios", "Надёжность: вероятности и устойчивые отношения"),
         );
         super::table(m, "numbers", &columns, |m| {
             for line in &lines {
@@ -338,7 +338,7 @@ fn footer(m: &mut Markup) {
         "p",
         "",
         &say!(
-            "Computed from the run files, which hold only what was observed. What difference does not matter is for the reader to say: `--margin`.",
+            "Computed from the run files, which hold only observations. The reader decides which difference does not matter: `--margin`.",
             "Вычислено по файлам прогонов, в которых только наблюдения. Какое различие не важно, решает читатель: `--margin`."
         ),
     );

@@ -7,7 +7,7 @@ use stend_analyse::Chart;
 use stend_analyse::chart::{Axis, Field, Pane, Series};
 use stend_base::{Lang, Say, say};
 
-/// Rows of a data table; more points are thinned, and the table says so.
+/// Rows of a data table; more points are thinned, which the table mentions.
 const ROWS_MAX: usize = 60;
 
 /// Writes the figure; its plot will be about `width` pixels wide.

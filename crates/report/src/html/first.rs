@@ -176,8 +176,7 @@ pub fn chips(m: &mut Markup, page: &Page) {
         ["check passed", "checks passed"],
         ["проверка пройдена", "проверки пройдены", "проверок пройдено"],
     );
-    let notes_said =
-        counted(notes, ["thing to keep in mind", "things to keep in mind"], ["замечание", "замечания", "замечаний"]);
+    let notes_said = counted(notes, ["caveat", "caveats"], ["оговорка", "оговорки", "оговорок"]);
     m.el("p", "chips", |m| {
         chip(m, "chip", "#caveats", "", &grade);
         if let Some(href) = first(CheckStatus::Fail) {

@@ -1,4 +1,4 @@
-//! What a gate says, near the verdict: what does not hold is told, what holds is folded.
+//! Results of a gate, near the verdict: failures are shown, passes are folded.
 
 use crate::comparison::gate;
 use crate::markup::Markup;

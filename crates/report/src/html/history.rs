@@ -19,8 +19,8 @@ pub fn history_html(history: &History, changed: &Changed, lang: Lang) -> String 
         });
         m.raw("\n");
         m.el("main", "", |m| {
-            lines(m, "changed", &say!("Changed, and stayed so", "Изменилось и осталось таким"), &changes(history));
-            let heading = say!("What else was not the same right after it", "Что ещё стало другим сразу после этого");
+            lines(m, "changed", &say!("Changed for good", "Изменилось и осталось таким"), &changes(history));
+            let heading = say!("What else changed right after it", "Что ещё стало другим сразу после этого");
             lines(m, "conditions", &heading, &conditions(history, changed));
             charts(m, history, lang);
             let heading = say!("No lasting change of 5 % or more", "Стойких изменений от 5 % нет");

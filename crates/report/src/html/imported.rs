@@ -12,7 +12,7 @@ const ROWS_MAX: usize = 200;
 pub(super) fn origin(m: &mut Markup, page: &Page, imported: &Imported) {
     let tool = &imported.tool;
     m.line("p", "", &say!(
-        "Another tool measured: {tool}. Its printed results were imported; what it does not print is not known. Trials of a case ran one after the other, and every number is kept as it was printed.",
+        "Another tool measured: {tool}. Stend imported its printed results; what it does not print is unknown. Trials of a case ran one after the other. Every number is kept as printed.",
         "Измерял другой инструмент: {tool}. Импортированы напечатанные им результаты; чего он не печатает, неизвестно. Испытания одного случая шли подряд, и каждое число сохранено так, как напечатано."
     ));
     let of = |file: &stend_record::SourceFile| {
@@ -162,6 +162,6 @@ mod tests {
             assert!(other.contains(shown) && !page.contains(shown), "{shown}");
         }
         assert!(own.contains("interleaved blocks") && !page.contains("interleaved blocks"));
-        assert!(!own.contains("as it was printed"));
+        assert!(!own.contains("kept as printed"));
     }
 }

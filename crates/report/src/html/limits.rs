@@ -1,4 +1,4 @@
-//! The table of limits, folded: whoever doubts a mark sees what it was decided by.
+//! The table of limits, folded: it shows what each mark was decided by.
 
 use crate::markup::Markup;
 use stend_analyse::findings::CheckId;

@@ -54,8 +54,8 @@ fn course(m: &mut Markup, page: &Page) {
     let trials_ru = plural_ru(trials, "испытание", "испытания", "испытаний");
     let blocks_ru = plural_ru(blocks, "блок", "блока", "блоков");
     m.line("p", "", &say!(
-        "The plan: {blocks} interleaved {blocks_en}, each running every case once, in an order drawn from the seed; every second block runs the order of the one before it backwards, so that a steady drift cancels out. {trials} {trials_en} began.",
-        "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном зерном; каждый второй блок повторяет порядок предыдущего в обратную сторону, так что равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
+        "The plan: {blocks} interleaved {blocks_en}, each running every case once, in an order drawn from the seed. Every second block runs in the reverse order of the one before it, so a steady drift cancels out. {trials} {trials_en} began.",
+        "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном начальным числом. Каждый второй блок идёт в порядке, обратном предыдущему, поэтому равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
     ));
 }
 
@@ -83,7 +83,7 @@ fn plan(m: &mut Markup, page: &Page) {
     if rounds > 0 {
         let (en, ru) = (plural_en(rounds, "round", "rounds"), plural_ru(rounds, "раунд", "раунда", "раундов"));
         m.line("p", "", &say!(
-            "Cases with rounds before them came after all others, one by one, each with all of its trials: {rounds} {en} of their own load ran until its rate was steady, or there were no more.",
+            "Cases with rounds ran after all others, one by one, each with all of its trials: {rounds} {en} of their own load ran until the rate was steady or the rounds were used up.",
             "Случаи с раундами шли после всех прочих, по одному, каждый сразу со всеми своими испытаниями: {rounds} {ru} их собственной нагрузки — пока режим не установится или раунды не кончатся."
         ));
     }
@@ -152,10 +152,7 @@ fn application(app: &App) -> Say {
 
 fn fill(run: &RunRecord) -> Say {
     let Some(fill) = run.load().fill else {
-        return say!(
-            "nothing was written; the range was used as it was",
-            "ничего не записывалось; область использована как есть"
-        );
+        return say!("no fill; the range was used as it was", "без заполнения; область использована как есть");
     };
     stend_analyse::conditioned_in_words(&fill)
 }
@@ -279,7 +276,7 @@ fn definitions(m: &mut Markup) {
         (
             say!("Latency", "Задержка"),
             say!(
-                "From the moment before an I/O is submitted to the moment its completion is seen by the load thread, of every I/O. Where every write is followed by a sync, the write ends when its sync does.",
+                "For every I/O: from the moment before its submission to the moment when the load thread sees its completion. Where a sync follows every write, the write ends when its sync does.",
                 "От момента перед отправкой операции до момента, когда поток нагрузки увидел её завершение; для каждой операции. Если за каждой записью следует синхронизация, запись заканчивается вместе с ней."
             ),
         ),
@@ -314,8 +311,8 @@ fn definitions(m: &mut Markup) {
         (
             say!("Interval of a percentile", "Интервал процентиля"),
             say!(
-                "Between two order statistics of as many I/Os as count as independent, by how much the trials of the case differ. Where these are too few for an interval there is none, and below the number of I/Os that one needs no percentile is printed.",
-                "Между двумя порядковыми статистиками такого числа операций, какому числу независимых они равноценны по различию испытаний случая. Если их для интервала мало, его нет; если мало самих операций, не печатается и процентиль."
+                "Between two order statistics of the effective number of independent I/Os, which follows from how much the trials of the case differ. With too few of these there is no interval, and with too few I/Os no percentile is printed.",
+                "Между двумя порядковыми статистиками эффективного числа независимых операций; его дают различия между испытаниями случая. Если таких операций мало, интервала нет; если мало самих операций, не печатается и процентиль."
             ),
         ),
     ];
@@ -323,29 +320,29 @@ fn definitions(m: &mut Markup) {
 }
 
 fn errors(m: &mut Markup, page: &Page) {
-    m.line("h3", "", &say!("Which error is bounded by what", "Чем ограничена какая погрешность"));
+    m.line("h3", "", &say!("What limits each error", "Что ограничивает погрешности"));
     let limits = &page.findings.limits_version;
     let rows = [
-        (say!("Chance", "Случайность"), say!("By the interval beside each number.", "Интервалом при каждом числе.")),
+        (say!("Chance", "Случайность"), say!("The interval beside each number.", "Интервал при каждом числе.")),
         (
             say!("Drift during the run", "Дрейф за время прогона"),
             say!(
-                "By interleaving: it widens the interval of every case instead of favouring one of them.",
-                "Чередованием: он расширяет интервал каждого случая, а не даёт преимущество одному."
+                "Interleaving: it widens the interval of every case instead of favouring one of them.",
+                "Чередование: дрейф расширяет интервал каждого случая, а не даёт преимущество одному."
             ),
         ),
         (
             say!("Rounding of latencies", "Округление задержек"),
             say!(
                 "Histogram buckets: a latency is never printed below its true value and at most 1/128 (0.8 %) above it.",
-                "Корзинами гистограммы: напечатанная задержка никогда не меньше истинной и больше неё не более чем на 1/128 (0,8 %)."
+                "Корзины гистограммы: напечатанная задержка никогда не меньше истинной и больше неё не более чем на 1/128 (0,8 %)."
             ),
         ),
         (
             say!("Our own delay, caches, other load", "Собственная задержка, кэши, чужая нагрузка"),
             say!(
-                "By the checks of each case, as far as they could be measured; limits: version {limits}.",
-                "Проверками каждого случая, насколько их удалось измерить; пределы: версия {limits}."
+                "The checks of each case, as far as they could be measured; limits: version {limits}.",
+                "Проверки каждого случая, насколько их удалось измерить; пределы: версия {limits}."
             ),
         ),
         (

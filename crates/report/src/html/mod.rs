@@ -147,8 +147,8 @@ fn body(m: &mut Markup, page: &Page, printed: &'static str) {
         system::repeat(m, page);
         m.el("p", "note printed-short", |m| {
             m.say(&say!(
-                "Printed in short: `stend report --full` makes a page of which everything is printed.",
-                "Напечатано кратко: целиком печатается страница, которую сделает `stend report --full`."
+                "This is the short print; `stend report --full` makes a page that prints completely.",
+                "Это краткая печать; страницу, которая печатается целиком, делает `stend report --full`."
             ));
         });
     });

@@ -10,7 +10,7 @@ use stend_analyse::Findings;
 use stend_analyse::findings::{Caveat, CheckResult, CheckStatus, GradeLevel};
 use stend_base::{Say, format, say};
 
-/// Doubtful checks that are told without unfolding.
+/// Doubtful checks that are shown without unfolding.
 const WORST: usize = 3;
 
 /// `quick on /var/tmp`, after the label of the run if it has one.
@@ -68,7 +68,7 @@ fn contents(m: &mut Markup, page: &Page) {
         ("#arms", say!("Arms", "Варианты"), page.arms.is_some()),
         ("#results", say!("Results", "Результаты"), true),
         ("#timeline", say!("Course", "Ход"), page.timeline.is_some()),
-        ("#caveats", say!("Keep in mind", "Что учитывать"), true),
+        ("#caveats", say!("Caveats", "Оговорки"), true),
         ("#across", say!("Across cases", "Сравнение случаев"), !findings.across.is_empty()),
         ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),
         ("#not-run", say!("Not run", "Не выполнено"), !findings.not_run.is_empty()),
@@ -92,7 +92,7 @@ fn caveats_listed<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a Caveat> {
 
 /// What the numbers may be used for, checks that speak against them, and reasons to doubt the whole run, each with what to do.
 pub fn caveats(m: &mut Markup, page: &Page) {
-    super::section(m, "caveats", &say!("What to keep in mind", "Что учитывать"), |m| {
+    super::section(m, "caveats", &say!("Caveats", "Оговорки"), |m| {
         grade(m, page);
         worst(m, page);
         m.el("ul", "caveats", |m| {
@@ -128,7 +128,7 @@ fn worst(m: &mut Markup, page: &Page) {
             "p",
             "note",
             &say!(
-                "The worst three: failed checks before warnings, those of most cases first.",
+                "The worst three: failed checks first, then warnings; those of most cases first.",
                 "Три худшие: сначала не пройденные проверки, затем предупреждения; первыми те, что касаются большего числа случаев."
             ),
         );
@@ -166,8 +166,8 @@ pub fn footer(m: &mut Markup, page: &Page) {
     let version = &header.stend_version;
     m.el("p", "", |m| {
         m.say(&say!(
-            "Computed from run {run}, recorded by Stend {version}. A run file holds only what was observed; every number here is derived from it anew each time a report is made.",
-            "Вычислено по прогону {run}, записанному Stend {version}. Файл прогона хранит только наблюдения; каждое число здесь выводится из них заново при каждом построении отчёта."
+            "Computed from run {run}, recorded by Stend {version}. A run file holds only what was observed; every report computes its numbers from it anew.",
+            "Вычислено по прогону {run}, записанному Stend {version}. Файл прогона хранит только наблюдения; каждый отчёт заново вычисляет числа по ним."
         ));
     });
 }

@@ -62,7 +62,7 @@ fn target_rows(target: &TargetFacts) -> Vec<(Say, Say)> {
         (say!("Named", "Указан как"), Say::same(&target.named)),
         (say!("Path", "Путь"), Say::same(&target.path)),
         (say!("Kind", "Вид"), words::target_kind(target.kind)),
-        (say!("Identity", "Идентичность"), text(&target.identity)),
+        (say!("Identity", "Идентификатор"), text(&target.identity)),
         (say!("Size", "Размер"), size(target.size)),
     ];
     if target.free != target.size {
@@ -85,7 +85,7 @@ fn targets(m: &mut Markup, several: &[TargetFacts]) {
         "p",
         "",
         &say!(
-            "Together they form one range, one behind the other, and each has an equal share of it.",
+            "Together, one after the other, they form one range; each has an equal share.",
             "Вместе они образуют одну область, один за другим, с равными долями."
         ),
     );
@@ -93,7 +93,7 @@ fn targets(m: &mut Markup, several: &[TargetFacts]) {
         say!("Named", "Указан как"),
         say!("Path", "Путь"),
         say!("Kind", "Вид"),
-        say!("Identity", "Идентичность"),
+        say!("Identity", "Идентификатор"),
         say!("Size", "Размер"),
         say!("Blocks", "Блоки"),
         say!("File system", "Файловая система"),
@@ -132,7 +132,7 @@ fn stack(m: &mut Markup, devices: &[&Device]) {
         say!("Kind", "Вид"),
         say!("Model, firmware", "Модель, прошивка"),
         say!("Size", "Размер"),
-        say!("Identity", "Идентичность"),
+        say!("Identity", "Идентификатор"),
         say!("Cache, scheduler", "Кэш, планировщик"),
     ];
     table(m, "stack", &columns, |m| {
@@ -285,7 +285,7 @@ fn cost_rows(cost: &ToolCost) -> Vec<(Say, Say)> {
     };
     let memory = |value: Option<Bytes>| value.map_or_else(missing, |v| Say::both(|lang| format::bytes(v, lang)));
     vec![
-        (say!("Worker, load included", "Исполнитель вместе с нагрузкой"), cpu(cost.worker_cpus)),
+        (say!("Worker, load included", "Рабочий процесс вместе с нагрузкой"), cpu(cost.worker_cpus)),
         (say!("Coordinator", "Координатор"), cpu(cost.coordinator_cpus)),
         (say!("Telemetry", "Телеметрия"), cpu(cost.telemetry_cpus)),
         (say!("Memory of the worker", "Память исполнителя"), memory(cost.worker_memory)),
@@ -298,14 +298,14 @@ pub fn repeat(m: &mut Markup, page: &Page) {
     let header = &page.run.header;
     super::section(m, "repeat", &say!("How to repeat", "Как повторить"), |m| {
         m.line("p", "", &say!(
-            "This command runs the same plan into a new run file: with the same version, seed and range the same I/Os are asked for in the same order.",
-            "Эта команда выполнит тот же план и запишет новый файл прогона: с той же версией, начальным числом (seed) и областью те же операции запрашиваются в том же порядке."
+            "This command repeats the plan in a new run file: the same version, seed and range give the same I/Os in the same order.",
+            "Эта команда повторит план в новом файле прогона: те же версия, начальное число (seed) и область дают те же операции в том же порядке."
         ));
         m.with("pre", &[("class", "command"), ("tabindex", "0")], |m| {
             m.el("code", "", |m| m.text(&shell::join(&crate::repeat::command(header))));
         });
         let facts = [
-            (say!("Seed", "Зерно"), Say::same(header.inputs.seed.to_string())),
+            (say!("Seed", "Начальное число"), Say::same(header.inputs.seed.to_string())),
             (say!("Version of Stend", "Версия Stend"), Say::same(&header.stend_version)),
             (say!("Limits of the checks", "Пределы проверок"), Say::same(&page.findings.limits_version)),
             (say!("Run", "Прогон"), Say::same(&header.id)),

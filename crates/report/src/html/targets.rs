@@ -16,8 +16,8 @@ pub(super) fn table_of(m: &mut Markup, page: &Page, case: &CaseFinding) {
         "p",
         "note",
         &say!(
-            "Latencies without the I/Os that ended after the window, of which it is not known on which target they were.",
-            "Задержки без операций, завершившихся после окна: для них неизвестно, на каком они были объекте."
+            "Latencies do not include I/Os that ended after the window: their target is unknown.",
+            "Задержки не включают операции, завершившиеся после окна: их объект неизвестен."
         ),
     );
     let unit = page.unit.name();

@@ -245,7 +245,7 @@ fn of_an_application_the_method_tells_instances_and_nothing_of_single_ios() {
     ] {
         assert!(method.contains(told), "{told}: {}", &method[..method.len().min(6000)]);
     }
-    for other in ["interleaved", "direct I/O", "nothing was written", "Closed loop"] {
+    for other in ["interleaved", "direct I/O", "no fill; the range", "Closed loop"] {
         assert!(!method[..method.find("Limits of checks").unwrap()].contains(other), "{other}");
     }
 }

@@ -42,9 +42,9 @@ struct PointOut {
     trials_held: u32,
     /// Least part of the instances that held in a trial.
     within: f64,
-    /// Of all instances.
+    /// Sum over all instances.
     rate_per_s: f64,
-    /// Of the trials.
+    /// One value per trial.
     rate_per_s_least: f64,
     rate_per_s_most: f64,
     fairness: Option<f64>,

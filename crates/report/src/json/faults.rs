@@ -14,7 +14,7 @@ pub(super) struct FaultsOut<'a> {
     trials: Vec<TrialOut<'a>>,
     text: Say,
     chart: Option<&'a Chart>,
-    /// Of a case whose power was cut.
+    /// For a case whose power was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     cuts: Option<CutsOut>,
 }
@@ -67,7 +67,7 @@ struct TrialOut<'a> {
     mismatches: Option<u64>,
     /// From the first event until all arrays had their redundancy again.
     redundant_again_ns: Option<u64>,
-    /// Of that, from when the last event was undone on.
+    /// The part after the last event was undone.
     rebuilt_ns: Option<u64>,
 }
 

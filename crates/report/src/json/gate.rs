@@ -35,9 +35,9 @@ struct GatedOut<'a> {
     run: usize,
     /// `rate` or `p99`.
     metric: &'static str,
-    /// Of a latency: the operation.
+    /// The operation, for a latency.
     operation: Option<Op>,
-    /// Of a latency: the stream.
+    /// The stream, for a latency.
     stream: Option<u16>,
     /// Line of the rule.
     line: u32,

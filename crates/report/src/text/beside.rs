@@ -4,7 +4,7 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::beside::{name, notes, ours, ratio, theirs};
-use stend_analyse::beside::{Beside, BesideCase};
+use stend_analyse::comparison_with_published::{Beside, BesideCase};
 use stend_base::{Lang, Say, say};
 
 /// A run beside a published table for a person, at most `width` columns wide (40 at least).

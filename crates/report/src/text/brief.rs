@@ -10,11 +10,11 @@ use stend_analyse::findings::{CheckStatus, GradeLevel, NotRun};
 use stend_base::text::{counted, listed};
 use stend_base::{Lang, Say, say};
 
-/// Reasons for which cases did not run that are told; more are counted.
+/// Most reasons for cases not run that are printed; more are counted.
 const NOT_RUN_MOST: usize = 3;
 
 /// What `stend run` ends with and `stend show` prints, at most `width` columns wide (40 at least); `name` is what the
-/// user calls the run. Escape codes only with `colour`; nothing is told by colour alone.
+/// user calls the run. Escape codes only with `colour`; no meaning is in colour alone.
 pub fn brief(findings: &Findings, name: &str, lang: Lang, width: usize, colour: bool) -> String {
     let screen = screen(lang, width, colour);
     let mut out = screen.faint(&screen.paragraph(origin(findings).get(lang)));

@@ -11,7 +11,7 @@ use stend_base::{Lang, Say, say};
 /// A comparison for a person, at most `width` columns wide (40 at least).
 pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
-    // Of many runs the table is worth more than their names.
+    // With many runs the table is worth more than their names.
     let many = comparison.runs.len() > matrix::FEW;
     let mut out = if many { String::new() } else { runs(comparison, &screen) };
     if let Some(found) = &comparison.gate {
@@ -37,7 +37,7 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
     }
     out.push_str(&prices(comparison, &screen));
     let lists = [
-        (say!("Keep in mind", "Что учитывать"), "!", verdict::labels(comparison)),
+        (say!("Caveats", "Оговорки"), "!", verdict::labels(comparison)),
         (say!("Do not compare these", "Сравнивать нельзя"), "✖", comparison::failed(comparison)),
         (say!("Same name, other workload", "Одно имя, разная нагрузка"), "!", comparison::redefined(comparison)),
         (say!("Not in all runs", "Есть не во всех прогонах"), "–", comparison::unmatched(comparison)),

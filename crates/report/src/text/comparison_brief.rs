@@ -13,7 +13,7 @@ use stend_base::text::counted;
 use stend_base::{Lang, Say, say};
 
 /// What `stend compare` prints, at most `width` columns wide (40 at least); `names` is what the user calls the runs. Escape codes only
-/// with `colour`; nothing is told by colour alone.
+/// with `colour`; no meaning is in colour alone.
 pub fn comparison_brief(comparison: &Comparison, names: &[String], lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let many = comparison.runs.len() > matrix::FEW;

@@ -40,7 +40,7 @@ fn verdict(checkup: &Checkup) -> Say {
             let en = plural_en(musts, "thing", "things");
             let ru = plural_ru(musts, "препятствие", "препятствия", "препятствий");
             say!(
-                "Nothing worth having can be measured here until {musts} {en} is cured.",
+                "Measuring here makes no sense until {musts} {en} is fixed.",
                 "Пока не устранено {musts} {ru}, измерять здесь нет смысла."
             )
         }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn what_must_be_cured_comes_first_and_commands_stay_on_one_line() {
         expect![[r#"
-            Nothing worth having can be measured here until 1 thing is cured.
+            Measuring here makes no sense until 1 thing is fixed.
 
             ✖ not mounted: /proc
               Nothing can be observed.

@@ -45,7 +45,7 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
     };
     let rows = [
         (say!("path", "путь"), Say::same(&facts.path)),
-        (say!("identity", "идентичность"), Say::same(facts.identity.clone().unwrap_or_default())),
+        (say!("identity", "идентификатор"), Say::same(facts.identity.clone().unwrap_or_default())),
         (say!("size", "размер"), size),
         (say!("free", "свободно"), if facts.kind == TargetKind::Directory { free } else { Say::same("") }),
         (
@@ -78,17 +78,17 @@ fn contents(found: &Sampled) -> Say {
     let mark = match &found.mark {
         None => Say::same(""),
         Some(OwnMark { by, broken_at: None, .. }) => {
-            say!("; a mark says that `{by}` left them", "; по пометке, их оставил `{by}`")
+            say!("; according to a mark, `{by}` wrote them", "; по пометке, их записал `{by}`")
         }
         Some(OwnMark { by, broken_at: Some(at), .. }) => say!(
-            "; the mark that `{by}` left does not count, because byte {at} was written to since",
-            "; пометка, которую оставил `{by}`, не действует: с тех пор было записано что-то со смещения {at}"
+            "; the mark of `{by}` does not count, because byte {at} was written since",
+            "; пометка `{by}` не действует: с тех пор по смещению {at} была запись"
         ),
     };
     Say { en: [read.en, first.en, mark.en].concat(), ru: [read.ru, first.ru, mark.ru].concat() }
 }
 
-/// Name, where it was found, and label: a copy of a superblock that lies far from the start is told by its place.
+/// Name, where it was found, and label: a copy of a superblock far from the start is shown with its offset.
 fn signature(signature: &stend_record::Signature) -> String {
     let stend_record::Signature { name, offset, label } = signature;
     match label {
@@ -129,7 +129,10 @@ fn describe(device: &Device, lang: Lang) -> String {
             device.reserve == Some(true),
             say!("in reserve: the array sends it no I/O", "в резерве: массив к нему не обращается"),
         ),
-        (device.is_virtual, say!("virtual: what lies below cannot be seen", "виртуальный: что под ним, не видно")),
+        (
+            device.is_virtual,
+            say!("virtual: its lower devices are not visible", "виртуальный: устройства под ним не видны"),
+        ),
     ];
     parts.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang).to_string()));
     parts.retain(|p| !p.is_empty());
@@ -143,15 +146,15 @@ fn access(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
         WriteAccess::OwnDirectory => put(
             "✔ ",
             say!(
-                "Writing: in a directory of its own that Stend makes here and removes again; nothing else is touched.",
-                "Запись: в отдельном каталоге, который Stend создаёт здесь и затем удаляет; остальное не затрагивается."
+                "Writing: only in a directory that Stend creates here and removes again.",
+                "Запись: только в отдельном каталоге, который Stend создаёт здесь и затем удаляет."
             ),
         ),
         WriteAccess::Nowhere => put(
             "✔ ",
             say!(
-                "Writing: goes nowhere; what is measured here is the engine itself.",
-                "Запись: никуда не попадает; измеряется здесь только сам генератор нагрузки."
+                "Writing: the data are discarded; this measures the engine itself.",
+                "Запись: данные отбрасываются; измеряется только сам генератор нагрузки."
             ),
         ),
         WriteAccess::Confirm { identity, signatures } => {
@@ -179,7 +182,7 @@ fn access(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
             out.push_str(&put(
                 "  ",
                 say!(
-                    "It can be read; other users of it are named in the result.",
+                    "It can be read; the result names its other users.",
                     "Читать его можно; кто ещё им пользуется, будет сказано в результате."
                 ),
             ));

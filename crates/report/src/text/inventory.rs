@@ -39,7 +39,7 @@ pub fn inventory_text(inventory: &Inventory, lang: Lang) -> String {
         say!("size", "размер"),
         say!("blocks", "блоки"),
         say!("model", "модель"),
-        say!("identity", "идентичность"),
+        say!("identity", "идентификатор"),
         say!("signatures", "метки"),
         say!("use", "занятость"),
     ];

@@ -32,7 +32,7 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { visible(c) }).collect()
 }
 
-/// What may be written to a terminal: line feeds and tabs, our own colours if `colours` says so, and of everything else only what
+/// What may be written to a terminal: line feeds and tabs, our own colours if `colours` is set, and of everything else only what
 /// is visible. This is the last look at a text, whatever made it.
 pub fn for_terminal(text: &str, colours: bool) -> String {
     let mut out = String::with_capacity(text.len());

@@ -39,7 +39,7 @@ const WIDTH_MIN: usize = 40;
 const WIDTH_MAX: usize = 110;
 
 /// What `stend show -v` prints, at most `width` columns wide (40 at least).
-/// Escape codes only with `colour`; nothing is told by colour alone.
+/// Escape codes only with `colour`; no meaning is in colour alone.
 pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> String {
     let screen = screen(lang, width, colour);
     let mut out = screen.faint(&screen.paragraph(origin(findings).get(lang)));
@@ -60,7 +60,7 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
         }),
     ));
     out.push_str(&list(
-        &say!("Keep in mind", "Что учитывать"),
+        &say!("Caveats", "Оговорки"),
         &screen,
         findings
             .caveats
@@ -76,7 +76,7 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     out
 }
 
-/// What is told of cases beside their table.
+/// Lines about cases beside their table.
 fn beside(findings: &Findings, screen: &Screen) -> String {
     let (lang, mut out) = (screen.lang, String::new());
     out.push_str(&list(
@@ -104,7 +104,7 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
             .map(|(case, steady)| ("–".to_string(), format!("{}: {}", case.label, steady.say().get(lang)))),
     ));
     out.push_str(&list(
-        &say!("What more in flight buys", "Что даёт глубина и параллельность"),
+        &say!("Gain from more I/Os in flight", "Что даёт глубина и параллельность"),
         screen,
         findings.sweeps.iter().map(|sweep| ("–".to_string(), format!("{}: {}", sweep.label, sweep.say().get(lang)))),
     ));
@@ -154,7 +154,7 @@ fn bounds(cases: &[CaseFinding], lang: Lang) -> Vec<(String, String)> {
         if !shared.contains(&text) {
             shared.push(text);
             let n = alike(text);
-            let of = say!("In {n} cases alike.", "Одинаково в нескольких случаях ({n}).");
+            let of = say!("The same in {n} cases.", "Одинаково в нескольких случаях ({n}).");
             lines.push(("–".to_string(), format!("{} {}", of.get(lang), text.get(lang))));
         }
     }

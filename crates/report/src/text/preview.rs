@@ -36,7 +36,7 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
     out.push_str(&costs(preview, &screen));
     let caveats = preview.caveats.iter().filter(|caveat| !matches!(caveat, Caveat::WillWrite { .. }));
     let caveats = caveats.map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string()));
-    out.push_str(&super::list(&say!("Keep in mind", "Что учитывать"), &screen, caveats));
+    out.push_str(&super::list(&say!("Caveats", "Оговорки"), &screen, caveats));
     out
 }
 
@@ -64,21 +64,21 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
         Writes::TestFiles { .. } if preview.targets.len() > 1 => put(
             "✔ ",
             say!(
-                "It writes only to files of its own, in a directory of its own in each target, and removes all of them at the end.",
+                "It writes only to its own files, in its own directory in each target, and removes them at the end.",
                 "Пишет только в собственные файлы, в собственном каталоге внутри каждого объекта, и в конце всё удаляет."
             ),
         ),
         Writes::TestFiles { count, .. } if *count > 1 || !preview.programs.is_empty() => put(
             "✔ ",
             say!(
-                "It writes only to files of its own in a directory of its own, and removes all of them at the end.",
+                "It writes only to its own files in its own directory, and removes them at the end.",
                 "Пишет только в собственные файлы в собственном каталоге и в конце всё удаляет."
             ),
         ),
         Writes::TestFiles { .. } => put(
             "✔ ",
             say!(
-                "It writes only to a file of its own in a directory of its own, and removes both at the end.",
+                "It writes only to its own file in its own directory, and removes both at the end.",
                 "Пишет только в собственный файл в собственном каталоге и в конце удаляет и то и другое."
             ),
         ),
@@ -89,7 +89,7 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
                 let name = target.identity.as_ref().unwrap_or(&target.path);
                 let (path, name, en, ru) = (clean(&target.path), clean(name), &len.en, &len.ru);
                 let destroyed = say!(
-                    "It destroys what is in the first {en} of {path} ({name}).",
+                    "It destroys the data in the first {en} of {path} ({name}).",
                     "Уничтожит содержимое первых {ru} на {path} ({name})."
                 );
                 out += &screen.alarm(&put("✖ ", destroyed));
@@ -145,7 +145,7 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
     lines.extend(preview.fill.iter().flat_map(|fill| filling(*fill, preview.precondition, lang)));
     if ahead.samples_zeros {
         let sample =
-            say!("read a few blocks to see whether they hold data", "прочитать немного блоков: есть ли в них данные");
+            say!("read a few blocks to check whether they hold data", "прочитать немного блоков: есть ли в них данные");
         lines.push(sample.get(lang).to_string());
     }
     lines.extend(starting(preview, lang));
@@ -259,7 +259,7 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
             let (most, round) = (steady.rounds, Say::both(|lang| format::duration(steady.round, lang)));
             let (en, ru) = (round.en, round.ru);
             let rounds = say!(
-                "before them rounds of {en} until its rate is steady, at most {most}",
+                "first rounds of {en} until the rate is steady, at most {most}",
                 "перед ними раунды по {ru}, пока режим не установится, не более {most}"
             );
             return format!("{workload}; {}", rounds.get(lang));
@@ -314,7 +314,7 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
         let (name, size) = (say!("log", "журнал"), Say::both(|lang| format::bytes(size, lang)));
         let (en, ru) = (size.en, size.ru);
         let most = say!(
-            "Every I/O of the windows: at most {en} in the run file, by how fast the target is.",
+            "Every I/O of the windows: at most {en} in the run file, depending on the target.",
             "Каждая операция окон измерения: не более {ru} в файле прогона, смотря по скорости объекта."
         );
         (name, most)
@@ -384,10 +384,7 @@ fn amounts(preview: &Preview) -> Say {
     }
     let rates = examples(preview, |e, lang| format::bytes(Bytes(e.written_by_trials.0), lang));
     let (en, ru) = (rates.en, rates.ru);
-    say!(
-        " How much that is shows only in the run: at most {en}.",
-        " Сколько это, покажет только прогон: не более {ru}."
-    )
+    say!(" The amount shows only during the run: at most {en}.", " Сколько это, покажет только прогон: не более {ru}.")
 }
 
 /// `82 s at 100 MB/s, 4.1 s at 2 GB/s`

@@ -51,7 +51,7 @@ impl Row {
 /// How much the table says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Of checks only what speaks against a number, of a mix one rate, and no row for syncs that writes wait for anyway.
+    /// Only checks that speak against a number, one rate for a mix, and no row for syncs that writes wait for anyway.
     Brief,
     /// Everything that it counts.
     Full,
@@ -199,7 +199,7 @@ fn heads(detail: Detail, screen: &Screen) -> [String; 7] {
         figures::quantile_name(QUANTILES[2]),
         say!("max", "макс."),
         match detail {
-            // The glyphs are told below the table, where there are any.
+            // The glyphs are explained below the table, if there are any.
             Detail::Brief => Say::same(""),
             Detail::Full => say!("checks", "проверки"),
         },

@@ -184,5 +184,8 @@ fn what_is_not_known_of_several_cases_is_said_once() {
     let lines = bounds(&findings.cases, Lang::En);
     let told = lines.iter().filter(|(_, line)| line.contains("Not known")).collect::<Vec<_>>();
     assert_eq!((told.len(), lines.len()), (1, findings.cases.len() + 1), "{lines:?}");
-    assert!(told[0].1.starts_with("In ") && told[0].1.contains("cases alike. Not known: drives in order"), "{told:?}");
+    assert!(
+        told[0].1.starts_with("The same in ") && told[0].1.contains("cases. Not known: drives in order"),
+        "{told:?}"
+    );
 }

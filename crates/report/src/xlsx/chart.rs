@@ -1,5 +1,5 @@
 //! Native charts: rates and latencies by case, sweeps, and rates over time. Their data stand on a page of their own, in the units of
-//! the axes, so that whoever likes can draw them otherwise. A chart of several runs holds all of them.
+//! the axes, so that users can draw them otherwise. A chart of several runs holds all of them.
 
 use super::Book;
 use super::page::{Digits, Look, Page, cleaned};
@@ -86,7 +86,7 @@ fn over_time<'a>(findings: &'a Findings, label: &str) -> Option<&'a Chart> {
     case.charts.iter().find(|chart| chart.x.unit == Unit::Seconds)
 }
 
-/// The cases that are told by such a rate.
+/// The cases that are described by such a rate.
 fn of_kind(findings: &Findings, headline: Headline) -> impl Iterator<Item = &CaseFinding> {
     findings.cases.iter().filter(move |case| case.headline == headline)
 }

@@ -14,7 +14,7 @@ use stend_base::{Say, say};
 const MICRO: f64 = 1e3;
 /// Bytes in a MB.
 const MEGA: f64 = 1e6;
-/// A ratio is told in percent of the baseline.
+/// A ratio is given in percent of the baseline.
 const PERCENT: f64 = 100.0;
 /// Column of the verdict.
 const VERDICT: u16 = 9;

@@ -22,7 +22,7 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
     };
     row(page, say!("run", "прогон"), &findings.run)?;
     row(page, say!("command", "команда"), &run.header.command_line.join(" "))?;
-    row(page, say!("seed", "зерно"), &run.header.inputs.seed.to_string())?;
+    row(page, say!("seed", "начальное число"), &run.header.inputs.seed.to_string())?;
     let storage = run.storage();
     for host in run.hosts() {
         let name = match host.role {

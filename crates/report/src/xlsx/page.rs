@@ -172,7 +172,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A text without what steers whoever shows it, cut where the format would refuse it.
+/// A text without control characters, cut where the format would refuse it.
 pub(super) fn cleaned(text: &str) -> String {
     let mut units = 0;
     let fits = |letter: &char| {

@@ -67,8 +67,8 @@ impl Walk {
         let wrong = crash.wrong();
         if wrong > 0 && self.mismatches == 0 {
             self.actions.push(Action::Warn(say!(
-                "a loss of power would have taken data that had been acknowledged as durable, or changed them; see check H81",
-                "потеря питания уничтожила или изменила бы данные, подтверждённые как долговечные; см. проверку H81"
+                "a power failure would have lost or changed data that had been acknowledged as durable; see check H81",
+                "при потере питания пропали бы или изменились данные, запись которых была подтверждена; см. проверку H81"
             )));
         }
         self.mismatches = self.mismatches.saturating_add(wrong);
@@ -92,8 +92,8 @@ impl Walk {
             };
             if wrong > 0 {
                 self.actions.push(Action::Warn(say!(
-                    "the crash took data that had been acknowledged as durable, or changed them; see check H81",
-                    "сбой уничтожил или изменил данные, подтверждённые как долговечные; см. проверку H81"
+                    "the crash lost or changed data that had been acknowledged as durable; see check H81",
+                    "после сбоя пропали или изменились данные, запись которых была подтверждена; см. проверку H81"
                 )));
             }
             self.mismatches = self.mismatches.saturating_add(wrong);

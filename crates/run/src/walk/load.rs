@@ -108,7 +108,7 @@ impl Walk {
         let mismatches = outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
         if mismatches > 0 && self.mismatches == 0 {
             self.actions.push(Action::Warn(say!(
-                "the target returned data that are not as written; see check H79",
+                "the target returned data that differ from what was written; see check H79",
                 "объект вернул не те данные, что были записаны; см. проверку H79"
             )));
         }

@@ -9,13 +9,13 @@ use stend_base::{Bytes, Millionths, Nanos};
 pub const PROGRAMS: &[Choice<Program>] = &[
     (
         "sysbench-postgresql",
-        "PostgreSQL, a server of its own per instance, under sysbench's `oltp_read_write` through a unix socket",
+        "PostgreSQL, one server per instance, under sysbench's `oltp_read_write` through a unix socket",
         Program::SysbenchPostgresql,
     ),
     ("sysbench-mariadb", "MariaDB, likewise", Program::SysbenchMariadb),
     (
         "nginx-wrk",
-        "nginx, one process per instance with files of 16 KiB, under wrk, which asks for them at random through a free port of the loopback",
+        "nginx, one process per instance with files of 16 KiB, under wrk, which requests them at random over a free loopback port",
         Program::NginxWrk,
     ),
 ];
@@ -42,11 +42,11 @@ pub const SLO_WINDOW: Limits<Nanos> = Limits { least: Nanos::secs(1), most: Nano
 pub const APPLICATION: Mapping = Mapping {
     en: "application",
     ru: "application",
-    doc: "Instances of an application are the load: each is a server with data of its own on the target and a client that loads it, in a control group of its own. Their number doubles until the objective breaks, the gap is halved, and the last two are tried three times. The programs are those of the host, found by PATH.",
+    doc: "The load is instances of an application. Each is a server with its own data on the target and a client, in their own control group. Their number doubles until the objective breaks, then the gap is halved; the last two are tried three times. The programs are those of the host, found by PATH.",
     keys: &[
         required("run", Shape::Word(|| words(PROGRAMS)), "What runs."),
-        required("instances", Shape::Map(&COUNT), "How many are tried."),
-        required("data", Shape::Size(DATA, 1), "About how much data each instance has."),
+        required("instances", Shape::Map(&COUNT), "How many instances are tried."),
+        required("data", Shape::Size(DATA, 1), "Approximate size of the data of each instance."),
         optional("clients", "8", Shape::Whole(CLIENTS), "Connections of each client."),
         optional(
             "rate",
@@ -55,7 +55,7 @@ pub const APPLICATION: Mapping = Mapping {
                 Shape::Word(|| vec![("none", "a closed loop: as many transactions as the connections can do")]),
                 Shape::Rate(RATE),
             ]),
-            "Transactions per second that each client offers, whatever becomes of those before. Not with `nginx-wrk`, whose client has no rate.",
+            "Transactions per second that each client offers, whether earlier ones have ended or not. Not with `nginx-wrk`, whose client has no rate.",
         ),
         optional(
             "limits",
@@ -64,7 +64,7 @@ pub const APPLICATION: Mapping = Mapping {
                 Shape::Word(|| vec![("none", "an instance may take all of the machine")]),
                 Shape::Map(&LIMITS),
             ]),
-            "What each instance may take, server and client together; by control groups (version 1 or 2), which need root.",
+            "Resource limits of each instance, server and client together, by control groups (version 1 or 2); needs root.",
         ),
         required("slo", Shape::Map(&SLO), "What must hold for every instance."),
     ],
@@ -93,7 +93,7 @@ pub const LIMITS: Mapping = Mapping {
             "iops",
             "absent",
             Shape::Whole(IOPS),
-            "Reads and, apart from them, writes per second on the whole disk of the target. With control groups of version 1 not of what the kernel writes back by itself.",
+            "Reads per second, and as many writes, on the whole disk of the target. With control groups of version 1 writeback by the kernel does not count.",
         ),
     ],
 };
@@ -114,7 +114,7 @@ pub const SLO: Mapping = Mapping {
             "served",
             "95%",
             Shape::Share(PART),
-            "Least part of `rate` that must be served, less what chance takes from random arrivals (twice the root of what is due in a window).",
+            "Least part of `rate` that must be served, less an allowance for random arrivals (twice the square root of the number due in a window).",
         ),
         optional(
             "window",

@@ -8,7 +8,7 @@ pub(super) const COMMAND_WORDS: Shape = Shape::Several(&Shape::Name, COMMAND);
 pub const ARM: Mapping = Mapping {
     en: "an arm",
     ru: "вариант",
-    doc: "One level of what is varied.",
+    doc: "One level of the varied thing.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         optional(
@@ -18,13 +18,13 @@ pub const ARM: Mapping = Mapping {
                 Shape::Word(|| vec![("none", "the machine as it is; only before the first `reboot` or `person`")]),
                 Shape::Map(&SWITCH),
             ]),
-            "How the arm is switched to. The first arm needs no person.",
+            "How to switch to the arm. The first arm needs no person.",
         ),
         optional(
             "expect",
             "absent",
             Shape::Several(&Shape::Name, EXPECTED),
-            "Facts that must differ from the first arm, or the run does not go on: conditions as `stend compare --json` names them (`kernel`, `schedulers`, `device_firmware`, …) and names of `observe`. Not for the first arm.",
+            "Facts that must differ from the first arm, otherwise the run stops: conditions as `stend compare --json` names them (`kernel`, `schedulers`, `device_firmware`, …) and names of `observe`. Not for the first arm.",
         ),
     ],
 };
@@ -39,7 +39,7 @@ pub const SWITCH: Mapping = Mapping {
             "tunables",
             "absent",
             Shape::Named(&Shape::Name, SETTINGS),
-            "Files below `/proc/sys` or `/sys` with the value that is written; what was there is put back.",
+            "Files below `/proc/sys` or `/sys` with the values to write; the old values are restored afterwards.",
         ),
         optional("command", "absent", COMMAND_WORDS, "Words of a command, without a shell."),
         optional("undo", "absent", COMMAND_WORDS, "Words of the command that undoes `command`."),
@@ -47,7 +47,7 @@ pub const SWITCH: Mapping = Mapping {
             "reboot",
             "absent",
             Shape::Name,
-            "What a person does while starting the host anew; the run is suspended until `stend run --resume`.",
+            "What a person does during a reboot of the host; the run is suspended until `stend run --resume`.",
         ),
         optional(
             "person",

@@ -15,13 +15,13 @@ pub const STAMPS: &[Choice<bool>] = &[
 pub const BATCH: Mapping = Mapping {
     en: "batch",
     ru: "batch",
-    doc: "What is done for several I/Os of a closed loop together, as other tools do it to save CPU time (fio: `iodepth_batch_submit` and `iodepth_batch_complete_min`). Latencies then include waiting for the others.",
+    doc: "Batches I/Os of a closed loop to save CPU time, as other tools do (fio: `iodepth_batch_submit` and `iodepth_batch_complete_min`). Latencies then include waiting for the rest of the batch.",
     keys: &[
         optional(
             "size",
             "1",
             Shape::Whole(SIZE),
-            "So many completions are waited for, then as many I/Os begin; at most the queue depth.",
+            "Stend waits for so many completions, then begins as many I/Os; at most the queue depth.",
         ),
         optional(
             "stamps",
@@ -36,12 +36,12 @@ pub const BATCH: Mapping = Mapping {
 pub const SUBMIT: &[Choice<Submit>] = &[
     (
         "auto",
-        "each by itself; where the thread is the limit, because completions are there whenever it looks, those that begin together (with `batch` always)",
+        "one by one; if the thread is the limit (completions are always waiting), those that begin together go by one call. With `batch` always by one call",
         Submit::Auto,
     ),
     (
         "each",
-        "each by itself, as fio does by default; an I/O begins when its turn comes, and the result tells how long it waited",
+        "one by one, as fio does by default; an I/O begins when its turn comes, and the result shows how long it waited",
         Submit::Each,
     ),
     ("batch", "those that begin together by one call, after the last of them", Submit::Batch),
@@ -52,5 +52,5 @@ pub const SUBMIT_KEY: Key = optional(
     "submit",
     "auto",
     Shape::Word(|| words(SUBMIT)),
-    "How the I/Os that follow several completions are given to the kernel. By one call they cost less CPU time, and the device waits until the last of them was made. Of no meaning at depth 1 and with `backend: psync`. The result says what was done.",
+    "How I/Os that follow several completions are submitted. One call costs less CPU time, but the device waits until the last of them is prepared. Has no effect at depth 1 and with `backend: psync`. The result shows how I/Os were submitted.",
 );

@@ -8,7 +8,7 @@ pub const CHOICES: &[Choice<Calibrate>] = &[
     ("none", "nothing", Calibrate::None),
     (
         "members",
-        "every drive under the targets alone, then all of them together, by reading only; and the load of each case against nothing, which is what the engine can do",
+        "reads every drive below the targets alone, then all of them together; and runs the load of each case without a target, which shows the limit of the engine",
         Calibrate::Members,
     ),
 ];
@@ -18,5 +18,5 @@ pub const KEY: Key = optional(
     "calibrate",
     "none",
     Shape::Word(|| words(CHOICES)),
-    "Ceilings that are measured before the fill and the first trial, so that the result can say what bounds it and how near it is. Drives are opened for reading only and never written, also those of an array that is in use; 4 KiB at random with 32 in flight and 1 MiB one after the other with 8, 3 s each. What drives write is never measured; `ceilings` can state it.",
+    "Measures ceilings before the fill and the first trial, so that the result can show what limits it and how near the limit is. Drives are opened read-only, also those of an array in use: random 4 KiB with 32 in flight and sequential 1 MiB with 8, 3 s each. Writing to drives is never measured; state it in `ceilings`.",
 );

@@ -108,7 +108,7 @@ pub const LAYOUT: Mapping = Mapping {
             "copy_on_write",
             "absent",
             Shape::Map(&OF_DRIVES),
-            "ZFS, btrfs, log-structured storage: what a write takes is not assumed, only what was counted at the drives.",
+            "ZFS, btrfs, log-structured storage: no model for writes; only I/O counted at the drives is used.",
         ),
     ],
 };
@@ -117,7 +117,7 @@ pub const LAYOUT: Mapping = Mapping {
 pub const DRIVE: Mapping = Mapping {
     en: "drive",
     ru: "drive",
-    doc: "What one drive gives alone, at least one of these. Reads that `calibrate: members` measured win over these.",
+    doc: "Rates of one drive alone; at least one of these. Reads that `calibrate: members` measured win over these.",
     keys: &[
         optional("random_read", "absent", Shape::Rate(RATE), "Reads of 4 KiB at random."),
         optional(
@@ -135,26 +135,26 @@ pub const DRIVE: Mapping = Mapping {
 pub const CEILINGS: Mapping = Mapping {
     en: "ceilings",
     ru: "ceilings",
-    doc: "What cannot be measured without writing to drives, or cannot be seen from the host. At least one of `layout`, `drive` and `network`.",
+    doc: "Facts that Stend cannot measure without writing to drives, or cannot see from the host. At least one of `layout`, `drive` and `network`.",
     keys: &[
         optional(
             "layout",
             "as the host shows it",
             Shape::Map(&LAYOUT),
-            "How the drives under the targets are put together, where the host does not show it: hardware arrays, volumes of LVM, clusters. What contradicts the host is not used, and the result says so.",
+            "How the drives under the targets are put together, where the host does not show it: hardware arrays, volumes of LVM, clusters. What contradicts the host is not used; the result shows that.",
         ),
-        optional("drive", "absent", Shape::Map(&DRIVE), "What one drive gives. Needs `source`."),
+        optional("drive", "absent", Shape::Map(&DRIVE), "Rates of one drive. Needs `source`."),
         optional(
             "network",
             "absent",
             Shape::Throughput(THROUGHPUT),
-            "What the network between the host and the storage carries in one direction, all links together: `25Gbit/s`. Needs `source`.",
+            "Capacity of the network between the host and the storage in one direction, all links together: `25Gbit/s`. Needs `source`.",
         ),
         optional(
             "source",
             "absent",
             Shape::Name,
-            "Where the numbers come from, as the report repeats it: `R-20261123-…, each drive alone`, `data sheet, page 3`.",
+            "Source of the numbers, printed in the report: `R-20261123-…, each drive alone`, `data sheet, page 3`.",
         ),
     ],
 };
@@ -164,5 +164,5 @@ pub const KEY: Key = optional(
     "ceilings",
     "absent",
     Shape::Map(&CEILINGS),
-    "What is known of the storage besides what `calibrate` measures, so that writes, layouts and networks have ceilings, too.",
+    "Known facts about the storage that `calibrate` does not measure: they give ceilings for writes, layouts and networks.",
 );

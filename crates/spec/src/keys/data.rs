@@ -6,7 +6,7 @@ use super::{Mapping, RATIO, Shape, optional};
 pub const DATA: Mapping = Mapping {
     en: "data",
     ru: "data",
-    doc: "At least one of the two. Ratios are those that storage sees: they hold within 2 % (compression: for zstd, up to 4 within records of 128 KiB and more).",
+    doc: "At least one of the two. Storage sees these ratios: they hold within 2 % (compression: for zstd, up to 4 within records of 128 KiB and more).",
     keys: &[
         optional(
             "compress",

@@ -40,74 +40,77 @@ pub const PROCESS: Limits<usize> = Limits { least: 1, most: 15 };
 pub const ACTS: &[Word] = &[
     (
         "drive.fail",
-        "a member of an array of md fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant pool of ZFS that the stand of the run made (`zpool offline`); undone, it comes back as a new drive would, with its marks erased, and is rebuilt. An array with a spare (`md: {spares: 1}`) is rebuilt onto that at once, and the drive comes back as the spare",
+        "a member of an md array fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant ZFS pool that the stand of the run made (`zpool offline`). Undone, it comes back as a new drive, with its marks erased, and is rebuilt. An array with a spare (`md: {spares: 1}`) is rebuilt onto it at once, and the drive comes back as the spare",
     ),
     (
         "drive.replace",
-        "a spare of the array of md (`md: {spares: 1}`) or pool of ZFS (`zfs: {spares: 1}`) that the stand of the run made gets a copy of the member `drive`, which works on meanwhile, and takes its place (`mdadm --replace`, `zpool replace`): redundancy is never less. After the trial, when the copy is complete, there is a spare again: of md the drive that was replaced, in a pool the same as before. Takes no `for`; once in a case, and not beside `drive.fail`, `drive.error` and `drive.corrupt`",
+        "the member `drive` is copied to a spare, which then takes its place (`mdadm --replace`, `zpool replace`). The member works on meanwhile, so redundancy is never less. The stand of the run made the md array (`md: {spares: 1}`) or ZFS pool (`zfs: {spares: 1}`). After the trial, when the copy is complete, there is a spare again: with md the replaced drive, in a pool the same as before. Takes no `for`; once in a case, and not beside `drive.fail`, `drive.error` and `drive.corrupt`",
     ),
     (
         "drive.slow",
-        "every I/O of a drive takes longer by `delay`: a drive that is ill and not dead. The member must be a mapping of a `dm` layer (`dm: {linear: whole}`), whose table is changed while it runs",
+        "every I/O of a drive takes longer by `delay`: a failing drive that still answers. The member must be a mapping of a `dm` layer (`dm: {linear: whole}`), whose table is changed while it runs",
     ),
     (
         "drive.error",
-        "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`. Undone, what was missed is made up for: an array of md that gave it up gets it back, a pool of ZFS clears its errors, a btrfs is scrubbed",
+        "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`. Undone, missed writes are repaired: an md array that dropped the drive gets it back, a ZFS pool clears its errors, a btrfs is scrubbed",
     ),
     (
         "drive.corrupt",
-        "`length` bytes of a drive are overwritten with random ones behind the back of the redundant array of md, pool of ZFS or btrfs that it is a member of, all made by the stand of the run: nothing fails, and some data are wrong. Undone, the right ones are put back: a pool of ZFS and a btrfs are scrubbed, a member of md is rebuilt from the others, since md does not know which copy is right. Once in a case, and not beside `drive.fail` and `drive.error`",
+        "`length` bytes of a drive are silently overwritten with random data. No I/O fails, but some data are wrong. The drive is a member of a redundant md array, ZFS pool or btrfs that the stand of the run made. Undone, the data are repaired: a ZFS pool and a btrfs are scrubbed; an md member is rebuilt from the others, since md does not know which copy is right. Once in a case, and not beside `drive.fail` and `drive.error`",
     ),
     (
         "scrub",
-        "an array of md compares its copies or its parity (`sync_action` is `check`), a pool of ZFS or a btrfs that the stand of the run made all of its checksums",
+        "an md array compares its copies or parity (`sync_action` is `check`); a ZFS pool or a btrfs that the stand of the run made checks all its checksums",
     ),
     (
         "snapshot",
-        "a snapshot is made of what the stand of the run made: of a volume of LVM (thin, or with room left by `size`), of ZFS or of btrfs; undone, it is removed",
+        "takes a snapshot of an LVM volume (thin, or with room left by `size`), of ZFS or of btrfs that the stand of the run made; undone, it is removed",
     ),
     (
         "path.down",
-        "the path `path` is taken out of use for each device of the stand that is reached over several (`multipath: {paths: 2}` and `iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
+        "the path `path` is disabled for each multipath device of the stand (`multipath: {paths: 2}` and `iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
     ),
     ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
     (
         "fill",
-        "the file system that the target lies on is filled to `to` by a file beside the test file; undone, that is removed. Space is reserved (`fallocate`) where that is all that a file system knows of being full (ext, XFS, F2FS on what is not thin); elsewhere (btrfs, ZFS, over thin volumes, a network) random bytes are written as fast as they can be, for ten minutes at most. Never the root file system, and nothing in memory",
+        "a file beside the test file fills the file system of the target to `to`; undone, it is removed. On ext, XFS and F2FS that are not thin, space is only reserved (`fallocate`). Elsewhere (btrfs, ZFS, thin volumes, a network) random bytes are written at full rate, for ten minutes at most. Never the root file system, and nothing in memory",
     ),
     (
         "link.down",
-        "the network interface `link` is down (`ip link set`); needs `--allow-commands`, and is refused where the host would lose its way to others by it",
+        "the network interface `link` is down (`ip link set`); needs `--allow-commands`, and is refused where this would cut off the host",
     ),
     (
         "link.delay",
-        "all that the network interface `link` sends comes later by `delay` (`tc`, netem); needs `--allow-commands`. `lo` only where the stand of the run hands something out over it (`nvme_of: {transport: tcp}`, `iscsi`, `nfs`)",
+        "everything that the network interface `link` sends is delayed by `delay` (`tc`, netem); needs `--allow-commands`. `lo` only where the stand of the run exports something over it (`nvme_of: {transport: tcp}`, `iscsi`, `nfs`)",
     ),
-    ("link.loss", "the part `loss` of all that the network interface `link` sends is lost; as `link.delay`"),
+    (
+        "link.loss",
+        "the share `loss` of all packets that the network interface `link` sends is lost; otherwise as `link.delay`",
+    ),
     (
         "process.kill",
         "every process with the name `process` is killed (SIGKILL), and `undo` starts it again; needs `--allow-commands`",
     ),
     (
         "power.cut",
-        "the power of the machine goes and comes back at once, and the trial ends with it; the run goes on by itself when the machine answers again, and first judges what is left of the data. Only with `--lab NAME` of a machine that stays up, as the only event of a case whose writing streams all have `verify: {crash: true}`",
+        "the power of the machine is cut and comes back at once, and the trial ends. The run continues by itself when the machine answers again, and first checks the data. Only with `--lab NAME` of a machine that stays up, as the only event of a case whose writing streams all have `verify: {crash: true}`",
     ),
-    ("command", "`command` is executed, and `undo` to undo it; needs `--allow-commands`"),
+    ("command", "runs `command`, and `undo` to undo it; needs `--allow-commands`"),
 ];
 
 /// An item of `events`.
 pub const EVENT: Mapping = Mapping {
     en: "an event",
     ru: "событие",
-    doc: "Something that is done while the case is measured. What is not undone within the trial is undone after it, and the next trial begins when every array has its full redundancy again.",
+    doc: "A change during the measurement of the case. If it is not undone within the trial, it is undone after it. The next trial begins when every array has its full redundancy again.",
     keys: &[
-        required("at", Shape::Span(AT), "When, from the begin of the measuring window on; before its end."),
+        required("at", Shape::Span(AT), "Time from the begin of the measuring window; before its end."),
         required("do", Shape::Word(|| ACTS.to_vec()), "What."),
         optional(
             "for",
             "absent",
             Shape::Span(LASTS),
-            "After how long it is undone, before the end of the window; otherwise after the trial.",
+            "Time until it is undone, before the end of the window; otherwise after the trial.",
         ),
         optional(
             "drive",
@@ -128,7 +131,7 @@ pub const EVENT: Mapping = Mapping {
             "from",
             "absent",
             Shape::Size(FROM, OVERWRITE_UNIT),
-            "For `drive.corrupt`: where it begins, counted from where the drive begins to keep data; in the middle of that without it.",
+            "For `drive.corrupt`: where it begins, from the start of the data area of the drive; default: its middle.",
         ),
         optional(
             "length",
@@ -142,7 +145,7 @@ pub const EVENT: Mapping = Mapping {
             "to",
             "absent",
             Shape::Share(FULL),
-            "For `fill`: which part of the space that users may have is taken then, as `df` counts it.",
+            "For `fill`: the share of the space available to users that is then in use, as `df` counts it.",
         ),
         optional(
             "link",
@@ -157,7 +160,7 @@ pub const EVENT: Mapping = Mapping {
             "loss",
             "absent",
             Shape::Share(LOSS),
-            "For `link.loss`: which part of the packets; with TCP they are sent again.",
+            "For `link.loss`: the share of the packets; TCP sends them again.",
         ),
         optional(
             "process",
@@ -175,5 +178,5 @@ pub const KEY: Key = optional(
     "events",
     "absent",
     Shape::List(&EVENT, EVENTS),
-    "What is done to the storage while the case is measured, in each of its trials ([faults.md](../method/faults.md)). Arrays that events touch must have been made by the stand of the run, or be the confirmed target itself. Not with `arms`, `engine: fio`, `application`, and searches.",
+    "Changes to the storage during each trial of the case ([faults.md](../method/faults.md)). Arrays that events touch must have been made by the stand of the run, or be the confirmed target itself. Not with `arms`, `engine: fio`, `application`, and searches.",
 );

@@ -14,7 +14,7 @@ pub const UNIT: u64 = 4096;
 pub const FILES: Mapping = Mapping {
     en: "files",
     ru: "files",
-    doc: "Test files that form one range, one behind the other. Every job has its own part of the range: with as many jobs as files of one size each has a file of its own, with more they share files, with fewer each has several.",
+    doc: "Test files that together form one range. Every job has its own part of the range: with as many jobs as equal files each has one file, with more they share files, with fewer each has several.",
     keys: &[
         required("count", Shape::Whole(COUNT), "How many."),
         optional(
@@ -25,7 +25,7 @@ pub const FILES: Mapping = Mapping {
                 Shape::Size(SIZE, UNIT),
                 Shape::Sizes(SIZE),
             ]),
-            "Size of each file, or sizes with their shares of the files, mixed evenly. Then the range is as large as the files together, and `fill` says `auto` or nothing.",
+            "Size of each file, or sizes with their shares of the files, mixed evenly. Then the range is as large as all files, and `fill` is `auto` or absent.",
         ),
     ],
 };
@@ -46,7 +46,7 @@ pub const JOBS_EACH: Mapping = Mapping {
             "per_target",
             "absent",
             Shape::Whole(JOBS),
-            "Jobs of each target (each `--on`); with all targets 1024 at most. Every job works on one target alone, a shared cursor is one per target, and the result tells the targets apart.",
+            "Jobs of each target (each `--on`); with all targets 1024 at most. Every job works on one target only, a shared cursor is one per target, and the result shows each target.",
         )),
     ],
 };

@@ -89,19 +89,19 @@ pub const GATE: Mapping = Mapping {
             "limits",
             "absent",
             Shape::Several(&Shape::Name, RULES),
-            "Limits for the values of a run, such as `rand-read p99 < 5ms`: see above. A limit that fits no case is undecided.",
+            "Limits for the values of a run, such as `rand-read p99 < 5ms`: see above. A limit that matches no case is undecided.",
         ),
         optional(
             "inconclusive",
             "undecided",
             Shape::Word(|| words(UNDECIDED)),
-            "What everything counts as of which nothing can be told: each limit, and each rule that does not say otherwise.",
+            "How undecided limits and rules count; a rule may set its own.",
         ),
         optional(
             "rules",
             "absent",
             Shape::List(&RULE, RULES),
-            "Rules for the cells of a comparison. The first that a cell falls under decides; a cell without one is not held. A rule that no cell falls under is undecided.",
+            "Rules for the cells of a comparison. The first matching rule decides; a cell without one is not checked. A rule that matches no cell is undecided.",
         ),
     ],
 };
@@ -110,9 +110,9 @@ pub const GATE: Mapping = Mapping {
 pub const RULE: Mapping = Mapping {
     en: "a rule",
     ru: "правило",
-    doc: "What some cells of the comparison are held against.",
+    doc: "A rule for some cells of the comparison.",
     keys: &[
-        optional("metric", "any", Shape::Word(|| words(METRICS)), "What it is about."),
+        optional("metric", "any", Shape::Word(|| words(METRICS)), "Which metric."),
         optional("cases", "*", Shape::Name, "Labels of the cases; `*` stands for anything."),
         optional("op", "any", Shape::Word(|| words(OPERATIONS)), "Operation of a latency; not with `metric: rate`."),
         optional(
@@ -125,13 +125,13 @@ pub const RULE: Mapping = Mapping {
             "verdicts",
             "absent",
             Shape::Several(&Shape::Word(|| words(VERDICTS)), ACCEPTED),
-            "Verdicts that are good enough, e.g. `[better]` for a change that must show; not with `loss`.",
+            "Verdicts that pass, e.g. `[better]` for a change that must improve; not with `loss`.",
         ),
         optional(
             "inconclusive",
             "undecided",
             Shape::Word(|| words(UNDECIDED)),
-            "What a cell counts as of which nothing can be told; absent: as `inconclusive` of the file.",
+            "How an undecided cell counts; absent: as `inconclusive` of the file.",
         ),
     ],
 };

@@ -11,14 +11,14 @@ pub const KEY: Key = optional(
     "io_log",
     "none",
     Shape::Either(&[Shape::Word(|| vec![("none", "only histograms and counters are kept")]), Shape::Map(&IO_LOG)]),
-    "Keeps every I/O of the window in the run file, in 16 bytes, for `stend export --ios`: when it was, in an open loop when it was due, its latency, kind, place and size, and whether it failed. Memory is bounded, and the load never waits: what could not be kept is counted. Not with `trace`, with more than 16 block sizes in a stream, or with `engine: fio`.",
+    "Keeps every I/O of the window in the run file, in 16 bytes, for `stend export --ios`: its time (in an open loop when it was due), latency, kind, offset and size, and whether it failed. Memory is bounded, and the load never waits: I/Os that could not be kept are counted. Not with `trace`, with more than 16 block sizes in a stream, or with `engine: fio`.",
 );
 
 /// A log.
 pub const IO_LOG: Mapping = Mapping {
     en: "io_log",
     ru: "io_log",
-    doc: "How much of a log is kept.",
+    doc: "Limits of the log.",
     keys: &[required(
         "size",
         Shape::Size(SIZE, 1),

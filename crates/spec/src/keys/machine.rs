@@ -87,13 +87,13 @@ pub const MACHINE: Mapping = Mapping {
             "numa",
             "absent",
             Shape::List(&NUMA, NODES),
-            "NUMA nodes in the order of their numbers, from 0; the machine then has their CPUs and memory, and `cpus` and `memory` are not given. What an access to another node costs is not emulated.",
+            "NUMA nodes in the order of their numbers, from 0; the machine then has their CPUs and memory, and `cpus` and `memory` are not given. The cost of access to another node is not emulated.",
         ),
         optional(
             "packages",
             "[]",
             Shape::Several(&PACKAGE, LIST),
-            "Packages of Debian 13 beside those that every guest has; `stend lab build FILE` makes an image with them.",
+            "Extra packages of Debian 13; `stend lab build FILE` builds an image with them.",
         ),
         optional(
             "zfs",
@@ -117,7 +117,7 @@ pub const MACHINE: Mapping = Mapping {
             "links",
             "absent",
             Shape::List(&LINK, LINKS),
-            "Networks, each of this machine and one other that stays up (`stend lab up`). In the guest they are `link1`, `link2`, … in this order; nothing else is reached over them.",
+            "Networks between this machine and one other each (`stend lab up`). In the guest they are `link1`, `link2`, … in this order; they lead nowhere else.",
         ),
         required("drives", Shape::List(&DRIVE, DRIVES), "Its drives, empty at every start."),
     ],
@@ -129,21 +129,21 @@ pub const DRIVE: Mapping = Mapping {
     ru: "накопитель",
     doc: "An emulated drive. Names such as `nvme0n1` may be shuffled at every start; serial numbers are not.",
     keys: &[
-        optional("kind", "nvme", Shape::Word(|| words(KINDS)), "What it is connected by."),
+        optional("kind", "nvme", Shape::Word(|| words(KINDS)), "Its interface."),
         required("serial", Shape::Serial(SERIAL), "Serial number, unique in the machine."),
         optional(
             "count",
             "1",
             Shape::Whole(COUNT),
-            "So many drives like this one; the number of each, from 1 and with as many digits as the last has, is the end of its serial number.",
+            "Number of such drives. Each serial number ends with a number from 1 on, padded to equal length.",
         ),
         optional(
             "node",
             "absent",
             Shape::Whole(NODE),
-            "NUMA node that it is connected to; needs `numa`, and another kind than `sas`. Without it the drive is on no node, as on machines with one.",
+            "NUMA node of the drive; needs `numa`, and not the kind `sas`. Without it the drive has no node.",
         ),
-        required("size", Shape::Size(SIZE, UNIT), "Size. Takes room in the cache directory only for what is written."),
+        required("size", Shape::Size(SIZE, UNIT), "Size. Only written data take space in the cache directory."),
         optional(
             "logical_block_size",
             "512B",
@@ -154,20 +154,20 @@ pub const DRIVE: Mapping = Mapping {
             "iops",
             "absent",
             Shape::Whole(IOPS),
-            "Most I/Os per second, reads and writes together. The emulation itself ends at some ten thousand.",
+            "Most I/Os per second, reads and writes together. The emulation itself reaches some ten thousand.",
         ),
         optional("bandwidth", "absent", Shape::Size(BANDWIDTH, 1), "Most bytes per second, reads and writes together."),
         optional(
             "latency",
             "absent",
             Shape::Span(LATENCY),
-            "Least time that every read and write takes, in whole milliseconds; needs `nbdkit` on this machine. Without it a drive answers at once until `iops` or `bandwidth` is reached, so that one I/O in flight on six drives reads six times one drive, which no real drives do. With at least the time that `iops` leaves for one I/O (3 ms at 400 per second), one I/O in flight stays below the limit.",
+            "Least time of every read and write, in whole milliseconds; needs `nbdkit` on this machine. Without it a drive answers at once until `iops` or `bandwidth` is reached: then one I/O in flight reads six drives six times as fast as one, unlike real drives. With at least 1 / `iops` (3 ms at 400 per second), one I/O in flight stays below the limit.",
         ),
         optional(
             "rotation",
             "absent",
             Shape::Whole(ROTATION),
-            "Revolutions per minute that a drive of the kinds `scsi` and `sas` tells; without it, it tells that it has none.",
+            "Revolutions per minute that a drive of the kinds `scsi` and `sas` reports; without it, it reports a solid-state drive.",
         ),
         optional(
             "wwn",
@@ -179,13 +179,13 @@ pub const DRIVE: Mapping = Mapping {
             "paths",
             "1",
             Shape::Whole(PATHS),
-            "Controllers, each of its own, over which a drive of the kinds `scsi` and `sas` is reached; for more than one it needs a `wwn`. The guest sees such a drive so many times.",
+            "Number of controllers that connect a drive of the kinds `scsi` and `sas`; more than one needs a `wwn`. The guest sees the drive so many times.",
         ),
         optional(
             "warnings",
             "[]",
             Shape::Several(&WARNING, Limits { least: 0, most: WARNINGS.len() }),
-            "What a drive of the kind `nvme` complains about in its SMART log (`critical_warning`). Wear, spare and media errors of emulated drives are always 0.",
+            "Critical warning of a drive of the kind `nvme` in its SMART log (`critical_warning`). Wear, spare and media errors of emulated drives are always 0.",
         ),
     ],
 };
@@ -194,7 +194,7 @@ pub const DRIVE: Mapping = Mapping {
 pub const NUMA: Mapping = Mapping {
     en: "a NUMA node",
     ru: "узел NUMA",
-    doc: "CPUs and memory that are near each other.",
+    doc: "CPUs with their local memory.",
     keys: &[
         required("cpus", Shape::Whole(CPUS), "Virtual CPUs; in all nodes together at most 64."),
         required("memory", Shape::Size(NODE_MEMORY, UNIT), "Memory."),
@@ -205,7 +205,7 @@ pub const NUMA: Mapping = Mapping {
 pub const LINK: Mapping = Mapping {
     en: "a link",
     ru: "связь",
-    doc: "A network of this machine and one other, which has a link to this one. Whichever is up first waits for the other.",
+    doc: "A network of this machine and one other, which has a link to this one. The first one up waits for the other.",
     keys: &[
         required("to", Shape::Name, "Name of the other machine: 1 to 40 letters, digits, `-` and `_`."),
         required("address", ADDRESS, "Address of this machine on it."),

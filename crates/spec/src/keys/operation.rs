@@ -7,10 +7,10 @@ use crate::workload::{Mix, Op, Sync};
 pub const OPERATIONS: &[Choice<Mix>] = &[
     ("read", "only reads", Mix::only(Op::Read)),
     ("write", "only writes", Mix::only(Op::Write)),
-    ("discard", "only discards: the target is told that a range is not needed any more", Mix::only(Op::Discard)),
+    ("discard", "only discards (TRIM): they mark a range as unused", Mix::only(Op::Discard)),
     (
         "write_zeroes",
-        "only writes of zeroes that are not sent: the target makes a range read as zeroes",
+        "only writes of zeroes without data transfer: the target makes a range read as zeroes",
         Mix::only(Op::WriteZeroes),
     ),
 ];
@@ -42,17 +42,17 @@ pub const SYNC_WORDS: &[Choice<Sync>] = &[
     ("none", "the target may keep writes in volatile caches", Sync::None),
     (
         "dsync",
-        "each write is complete, and its latency ends, when it is durable: as if `fdatasync` belonged to it (`RWF_DSYNC`)",
+        "a write completes, and its latency ends, when it is durable, as if `fdatasync` followed (`RWF_DSYNC`)",
         Sync::Dsync,
     ),
-    ("o_dsync", "the same, because the target is open so (`O_DSYNC`), as databases do", Sync::ODsync),
+    ("o_dsync", "the same by opening the target with `O_DSYNC`, as databases do", Sync::ODsync),
 ];
 
 /// `sync`.
 pub const SYNC: Mapping = Mapping {
     en: "sync",
     ru: "sync",
-    doc: "Exactly one of these. With 1 a write is complete, and its latency ends, when its sync is.",
+    doc: "Exactly one of these. With 1 a write completes, and its latency ends, with its sync.",
     keys: &[
         optional("fdatasync", "absent", Shape::Whole(SYNC_EVERY), "`fdatasync` after every N writes of a job."),
         optional("fsync", "absent", Shape::Whole(SYNC_EVERY), "`fsync` after every N writes of a job."),
@@ -60,7 +60,7 @@ pub const SYNC: Mapping = Mapping {
             "sync_file_range",
             "absent",
             Shape::Whole(SYNC_EVERY),
-            "`sync_file_range` over the job's part of the range after every N writes of a job: the page cache has handed them to the target, which may keep them in volatile caches. Needs `direct: false`.",
+            "`sync_file_range` over the job's part of the range after every N writes of a job: the page cache passes the data to the target, which may keep them in volatile caches. Needs `direct: false`.",
         ),
     ],
 };

@@ -31,7 +31,7 @@ const SEED: Shape = Shape::Spelled("a whole number below 2^64, in quotes", "^[0-
 pub const ORDER: Mapping = Mapping {
     en: "an order",
     ru: "заказ",
-    doc: "What `stend run` is asked for. Either `suite` with `seed`, or `resume`.",
+    doc: "A `stend run` as data. Either `suite` with `seed`, or `resume`.",
     keys: &[
         required("order", Shape::Whole(VERSIONS), "Version of this format."),
         optional("suite", "absent", Shape::Map(&FILE), "The suite."),
@@ -40,10 +40,10 @@ pub const ORDER: Mapping = Mapping {
             "traces",
             "absent",
             Shape::List(&TRACE, SEVERAL),
-            "The traces that the suite replays, in its order. One that is not the same any more is refused. Absent: whatever is there.",
+            "The traces that the suite replays, in its order. A changed trace is refused. Absent: no check.",
         ),
         optional("seed", "absent", SEED, "Seed of all random choices; needed with `suite`."),
-        optional("engine", "as the suite says", Shape::Word(|| words(ENGINES)), "Who makes the load of every case."),
+        optional("engine", "as the suite says", Shape::Word(|| words(ENGINES)), "The engine of every case."),
         optional(
             "repeats",
             "as the suite says",
@@ -51,7 +51,7 @@ pub const ORDER: Mapping = Mapping {
             "Interleaved blocks, each with a trial of every case.",
         ),
         optional("time_budget", "absent", Shape::Span(BUDGET), "Wall time that the run should take."),
-        optional("resume", "absent", PATH, "A run that ended early and goes on: its id, its file, or `last`."),
+        optional("resume", "absent", PATH, "The run to resume: its id, its file, or `last`."),
         optional(
             "stands",
             "absent",
@@ -75,41 +75,36 @@ pub const ORDER: Mapping = Mapping {
             "lab",
             "absent",
             PATH,
-            "The machine of the lab in which it is measured: the name of one that is up, or a machine file.",
+            "The machine of the lab to measure in: the name of a running one, or a machine file.",
         ),
-        optional("ssh", "absent", PATH, "The host on which it is measured, as `ssh` knows it; not with `lab`."),
+        optional("ssh", "absent", PATH, "The host to measure on, as `ssh` knows it; not with `lab`."),
         optional(
             "storage",
             "absent",
             PATH,
-            "The host with the drives of a stand of two hosts: `ssh:HOST`, or a machine of the lab that is up.",
+            "The host with the drives of a stand of two hosts: `ssh:HOST`, or a running machine of the lab.",
         ),
         optional(
             "observe",
             "absent",
             Shape::Several(&PATH, OBSERVED),
-            "Hosts that are watched while it is measured: `ssh:HOST`, or a machine of the lab that is up; `ssh:HOST=/srv/a,/srv/b` watches the drives below these paths, without paths all of them.",
+            "Hosts to watch during the run: `ssh:HOST`, or a running machine of the lab; `ssh:HOST=/srv/a,/srv/b` watches the drives below these paths, without paths all of them.",
         ),
         optional(
             "permission",
             "nothing",
             Shape::Map(&PERMISSION),
-            "What may be written and executed. An order allows what is written here, and nothing else.",
+            "Permission to write and execute. An order allows only what is listed here.",
         ),
         optional(
             "label",
             "absent",
             LABEL,
-            "What the run is called in lists and reports, and by which it is found. Not with `resume`: that run has its own.",
+            "Label of the run in lists and reports, by which commands find it. Not with `resume`.",
         ),
-        optional("gate", "absent", Shape::Map(&FILE), "The gate file that the results are held against: its limits."),
-        optional(
-            "expect",
-            "absent",
-            Shape::Several(&LIMIT, SEVERAL),
-            "Limits that they must keep besides, such as `rand-read p99 < 5ms`.",
-        ),
-        optional("output", "a name of its own", PATH, "The run file to write."),
+        optional("gate", "absent", Shape::Map(&FILE), "Gate file with limits for the results."),
+        optional("expect", "absent", Shape::Several(&LIMIT, SEVERAL), "More limits, such as `rand-read p99 < 5ms`."),
+        optional("output", "a new name", PATH, "The run file to write."),
     ],
 };
 
@@ -119,8 +114,8 @@ pub const FILE: Mapping = Mapping {
     ru: "файл",
     doc: "The text of a file, as it was when the order was made.",
     keys: &[
-        required("file", PATH, "Its name, for errors; of a stand also where its relative paths begin."),
-        required("text", TEXT, "What is in it."),
+        required("file", PATH, "Its name, for errors; relative paths of a stand begin at its directory."),
+        required("text", TEXT, "Its content."),
     ],
 };
 
@@ -131,7 +126,7 @@ pub const TRACE: Mapping = Mapping {
     doc: "A trace as it was when the order was made.",
     keys: &[
         required("file", PATH, "Its file."),
-        required("sha256", Shape::Spelled("64 hexadecimal digits", "^[0-9a-f]{64}$"), "SHA-256 of what is in it."),
+        required("sha256", Shape::Spelled("64 hexadecimal digits", "^[0-9a-f]{64}$"), "SHA-256 of its content."),
     ],
 };
 
@@ -139,7 +134,7 @@ pub const TRACE: Mapping = Mapping {
 pub const PERMISSION: Mapping = Mapping {
     en: "a permission",
     ru: "разрешение",
-    doc: "What the order allows, as the options of `stend run` of these names do.",
+    doc: "Permissions, as the options of `stend run` with these names.",
     keys: &[
         optional("confirm", "nothing", Shape::Several(&PATH, SEVERAL), "Identities of devices that may be written."),
         optional(

@@ -7,12 +7,12 @@ use crate::workload::Pages;
 pub const PAGES: &[Choice<Pages>] = &[
     (
         "ordinary",
-        "pages of 4 KiB, as most applications and fio have; the kernel is told not to join them",
+        "pages of 4 KiB, as most applications and fio have; the kernel is asked not to join them",
         Pages::Ordinary,
     ),
     (
         "huge",
-        "transparent huge pages of 2 MiB (nearest in fio: `iomem=shmhuge`), where the kernel has them; the result says what was got. Each load thread takes at least one, with `psync` each I/O in flight",
+        "transparent huge pages of 2 MiB (nearest in fio: `iomem=shmhuge`), if the kernel has them; the result shows how many it gave. Each load thread takes at least one, with `psync` each I/O in flight",
         Pages::Huge,
     ),
 ];
@@ -22,5 +22,5 @@ pub const KEY: Key = optional(
     "pages",
     "ordinary",
     Shape::Word(|| words(PAGES)),
-    "What the buffers of I/Os lie in. Devices take a limited number of segments in one request, and each ordinary page is one unless its neighbour follows it in memory: large blocks are split, which huge pages avoid.",
+    "Memory of the I/O buffers. A device takes a limited number of segments in one request, and each ordinary page is one unless its neighbour follows it in memory. So large blocks are split; huge pages avoid that.",
 );

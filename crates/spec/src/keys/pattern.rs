@@ -23,7 +23,7 @@ pub const PATTERNS: &[Choice<Pattern>] = &[
         "every block once in a seeded order, then again in another order (fio: `norandommap=0`)",
         Pattern::Random,
     ),
-    ("uniform", "every I/O to any block, whatever came before (fio: `norandommap=1`)", Pattern::Uniform),
+    ("uniform", "every I/O to any block, independent of earlier ones (fio: `norandommap=1`)", Pattern::Uniform),
 ];
 
 /// Least and most of a stride; a multiple of the block size.
@@ -39,19 +39,19 @@ const fn absent(name: &'static str, shape: Shape, doc: &'static str) -> Key {
 pub const PATTERN: Mapping = Mapping {
     en: "pattern",
     ru: "pattern",
-    doc: "Exactly one of these. [Patterns](patterns.md) says what each means exactly, and what fio calls it.",
+    doc: "Exactly one of these. [Patterns](patterns.md) has exact definitions and fio's names.",
     keys: &[
-        absent("zipf", Shape::Map(&ZIPF), "A few blocks are hot; the hottest lie scattered over the job's region."),
+        absent("zipf", Shape::Map(&ZIPF), "A few blocks are hot; the hottest are scattered over the job's region."),
         absent(
             "pareto",
             Shape::Map(&PARETO),
             "A share of the blocks is hot, and a share of that still hotter; scattered.",
         ),
-        absent("normal", Shape::Map(&NORMAL), "Heat falls off as the bell curve does; scattered."),
+        absent("normal", Shape::Map(&NORMAL), "Heat follows a bell curve; scattered."),
         absent(
             "zones",
             Shape::List(&ZONE, pattern::ZONES),
-            "Parts of the region, in this order, each as hot as it says.",
+            "Parts of the region, in this order, each with its share of accesses.",
         ),
         absent("strided", Shape::Map(&STRIDED), "Steps of one length; every block comes once before any comes again."),
         absent(

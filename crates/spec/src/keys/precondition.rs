@@ -16,10 +16,10 @@ pub const BLOCK_SIZE: Limits<Bytes> = Limits { least: Bytes::kib(4), most: Bytes
 pub const BLOCK_DEFAULT: Bytes = Bytes::kib(128);
 /// How the range is emptied.
 pub const PURGES: &[Choice<Purge>] = &[
-    ("none", "it is not: whatever the target held counts as part of its state, and the result says so", Purge::None),
+    ("none", "no purge: whatever the target held counts as part of its state; the result shows that", Purge::None),
     (
         "discard",
-        "the target is told that the range is not needed any more (TRIM, UNMAP, deallocate; of a test file, holes are punched into it); where it knows nothing of the kind the range is zeroed, and the result says which",
+        "the range is discarded (TRIM, UNMAP, deallocate; in a test file, holes are punched). Where the target has no discard, the range is zeroed; the result shows which",
         Purge::Discard,
     ),
 ];
@@ -28,14 +28,14 @@ pub const PURGES: &[Choice<Purge>] = &[
 pub const PRECONDITION: Mapping = Mapping {
     en: "precondition",
     ru: "precondition",
-    doc: "What comes before the trials instead of one plain fill: purge, then passes over the range (SNIA SSS PTS: workload-independent preconditioning). All data of the range are lost, as by any fill; secure erase and format are not done.",
+    doc: "Preparation before the trials instead of one plain fill: purge, then passes over the range (SNIA SSS PTS: workload-independent preconditioning). All data of the range are lost, as by any fill; secure erase and format are not done.",
     keys: &[
         optional("purge", "none", Shape::Word(|| words(PURGES)), "How the range is emptied first."),
         optional(
             "passes",
             "2",
             Shape::Whole(PASSES),
-            "How often the range is then written, in order, with incompressible data. With 0 it stays as the purge left it, which needs one: what a fresh drive does until it is full (SNIA SSS PTS: write saturation).",
+            "How often the range is then written, in order, with incompressible data. With 0 the range stays as the purge left it (this needs a purge), to measure a fresh drive until it is full (SNIA SSS PTS: write saturation).",
         ),
         optional("block_size", "128KiB", Shape::Size(BLOCK_SIZE, BLOCK_SIZE_UNIT), "Bytes per write, a power of two."),
     ],
@@ -49,5 +49,5 @@ pub const KEY: Key = optional(
     "precondition",
     "absent",
     Shape::Map(&PRECONDITION),
-    "How the range that `fill` names is brought to a known state before the first trial. Needs `fill`; for the preconditioning of a whole drive name its size there.",
+    "Brings the range of `fill` to a known state before the first trial. Needs `fill`; for the preconditioning of a whole drive name its size there.",
 );

@@ -12,7 +12,7 @@ pub const WORDS: &[Choice<ProberKey>] = &[
     ("off", "none", ProberKey::Off),
     (
         "auto",
-        "where streams have a `rate`, at 0.5 % of it, from 1 to 100 per second; none beside closed loops, searches and replays, where nothing could be read, or where fewer than 10 probes would be made in the window",
+        "where streams have a `rate`, at 0.5 % of it, from 1 to 100 per second; none with closed loops, searches and replays, without readable data, or with fewer than 10 probes in the window",
         ProberKey::Auto,
     ),
 ];
@@ -31,7 +31,7 @@ pub const OPERATIONS: &[Choice<Option<Op>>] = &[
 pub const PROBER: Mapping = Mapping {
     en: "prober",
     ru: "prober",
-    doc: "A prober that asks as often as the suite says, whatever the load is; the result warns where that is more than 0.5 % of it.",
+    doc: "A prober with a fixed rate; the result warns if that is more than 0.5 % of the load.",
     keys: &[
         required("rate", Shape::Rate(RATE), "Probes per second."),
         optional("op", "auto", Shape::Word(|| words(OPERATIONS)), "What they do."),

@@ -31,7 +31,7 @@ pub const CURVE_PART: Limits<Millionths> = Limits { least: Millionths::percent(1
 pub const CURVE_PARTS: Limits<usize> = Limits { least: 1, most: 100 };
 /// How arrivals are spread.
 pub const GAPS: &[Choice<Gaps>] =
-    &[("even", "at equal distances", Gaps::Even), ("poisson", "as those of many independent users", Gaps::Poisson)];
+    &[("even", "at equal distances", Gaps::Even), ("poisson", "like those of many independent users", Gaps::Poisson)];
 /// Shapes of a step that need nothing more.
 pub const SHAPES: &[Choice<rate::Shape>] = &[
     ("jump", "at once", rate::Shape::Jump),
@@ -48,14 +48,14 @@ pub const RATE_MAP: Mapping = Mapping {
             "schedule",
             "absent",
             Shape::List(&STEP, STEPS),
-            "The rate over time, in ascending order; the first step is at `0s`, the last holds for ever. Ramps and sines are made of 1024 equal steps.",
+            "The rate over time, in ascending order; the first step is at `0s`, the last has no end. Ramps and sines are made of 1024 equal steps.",
         ),
         optional("gaps", "even", Shape::Word(|| words(GAPS)), "How arrivals are spread at the rate of a `schedule`."),
         optional(
             "search",
             "absent",
             Shape::Map(&SEARCH),
-            "The highest rate that is served within a limit of latency is searched, trial by trial. Only one stream of a case, and not with `arms`.",
+            "Searches the highest rate that is served within a limit of latency, trial by trial. Only one stream of a case, and not with `arms`.",
         ),
     ],
 };

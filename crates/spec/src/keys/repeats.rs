@@ -27,7 +27,7 @@ pub const REPEATS: Mapping = Mapping {
             "until",
             "absent",
             Shape::Map(&UNTIL),
-            "A case that is precise enough is not repeated any more; the others go on, at most for all blocks. Looked at after 6, 8, 12, 16, 20 trials and so on, and never by the size of a difference. With `arms` it is their difference that is to be precise, looked at after so many blocks: `width` is then that of the ratio of the rates, `p99` that of the p99, of every arm to the first, and the case ends in all arms at once; not where a person or a reboot switches between them. Needs at least 6 blocks; a search for a rate goes by its own rule.",
+            "A case that is precise enough is not repeated any more; the others go on, at most for all blocks. Stend looks after 6, 8, 12, 16, 20 trials and so on, and never at the size of a difference. With `arms` the difference must be precise: `width` is then that of the ratio of rates, and `p99` that of the ratio of p99, of every arm to the first. The case then ends in all arms at once. Not possible where a person or a reboot switches arms. Needs at least 6 blocks; a search for a rate has its own rule.",
         ),
     ],
 };
@@ -36,13 +36,13 @@ pub const REPEATS: Mapping = Mapping {
 pub const UNTIL: Mapping = Mapping {
     en: "until",
     ru: "until",
-    doc: "Precision that is enough: both must hold.",
+    doc: "Sufficient precision: both must hold.",
     keys: &[
         optional(
             "width",
             "2%",
             Shape::Share(WIDTH),
-            "Half of the 95 % interval of the rate that a case is known by (IOPS, or throughput from 64 KiB on), relative to it.",
+            "Half of the 95 % interval of the rate (IOPS, or throughput from 64 KiB on), relative to it.",
         ),
         optional(
             "p99",

@@ -46,10 +46,10 @@ pub const INITIAL_SYNC: &[Choice<InitialSync>] = &[
     ("wait", "wait until it is done", InitialSync::Wait),
     (
         "skip",
-        "take the members to agree, where the layer allows it; blocks that were never written may then read differently each time",
+        "assume that the members agree, where the layer allows it; unwritten blocks may then read differently each time",
         InitialSync::Skip,
     ),
-    ("beside", "do not wait: what is measured is an array that synchronises", InitialSync::Beside),
+    ("beside", "do not wait: trials then measure a synchronising array", InitialSync::Beside),
 ];
 /// Profiles of btrfs.
 pub const PROFILES: &[Choice<Profile>] = &[
@@ -65,12 +65,8 @@ pub const PROFILES: &[Choice<Profile>] = &[
 pub const FILE_SYSTEMS: &[Choice<FsKind>] =
     &[("ext4", "ext4", FsKind::Ext4), ("xfs", "XFS", FsKind::Xfs), ("f2fs", "F2FS", FsKind::F2fs)];
 
-const SYNC_KEY: super::Key = optional(
-    "initial_sync",
-    "wait",
-    Shape::Word(|| words(INITIAL_SYNC)),
-    "What is done about the first synchronisation.",
-);
+const SYNC_KEY: super::Key =
+    optional("initial_sync", "wait", Shape::Word(|| words(INITIAL_SYNC)), "How to treat the first synchronisation.");
 const MOUNT_OPTIONS: super::Key =
     optional("options", "absent", Shape::Several(&Shape::Name, SETTINGS), "Options of the mount, such as `noatime`.");
 
@@ -78,18 +74,18 @@ const MOUNT_OPTIONS: super::Key =
 pub const STAND: Mapping = Mapping {
     en: "stand",
     ru: "стенд",
-    doc: "Drives, the layers built on them, and what of that is measured.",
+    doc: "Drives, the layers built on them, and the targets.",
     keys: &[
         required(
             "stand",
             Shape::Name,
-            "Name, 1 to 32 small letters, digits and `-`: part of the names of everything that is made.",
+            "Name, 1 to 32 small letters, digits and `-`: part of all names that Stend creates.",
         ),
         optional(
             "machine",
             "absent: it is built on the host of the run",
             Shape::Name,
-            "Machine file of the lab, beside the stand file: the stand makes its host, too, and `drives` are those of the machine. Not with `across`.",
+            "Machine file of the lab, beside the stand file: the stand starts its own host, and `drives` are those of the machine. Not with `across`.",
         ),
         optional("drives", "[]", Shape::List(&DRIVE, DRIVES), "Drives that the stand may write over."),
         optional(
@@ -108,7 +104,7 @@ pub const STAND: Mapping = Mapping {
             "across",
             "absent",
             Shape::Map(&ACROSS),
-            "The stand is of two hosts. Drives and layers up to the only export (`nvme_of`, `iscsi`, `nbd`, `nfs`) are on the one that `--storage` names; what is handed out, and the layers above, on the one that is measured.",
+            "The stand has two hosts. Drives and layers up to the only export (`nvme_of`, `iscsi`, `nbd`, `nfs`) are on the host that `--storage` names; the imported devices, and the layers above, are on the measured host.",
         ),
         optional(
             "targets",
@@ -127,8 +123,12 @@ pub const ACROSS: Mapping = Mapping {
     ru: "across",
     doc: "Addresses of two hosts, by which they reach each other.",
     keys: &[
-        required("storage", ADDRESS, "Of the host with the drives: there it hands them out, and on no other address."),
-        required("client", ADDRESS, "Of the host that is measured."),
+        required(
+            "storage",
+            ADDRESS,
+            "Address of the host with the drives. It exports them there, and on no other address.",
+        ),
+        required("client", ADDRESS, "Address of the host that is measured."),
     ],
 };
 
@@ -151,7 +151,7 @@ pub const DRIVE: Mapping = Mapping {
 pub const LAYER: Mapping = Mapping {
     en: "a layer",
     ru: "слой",
-    doc: "Exactly one kind, and what it lies on.",
+    doc: "Exactly one kind, and what it is built on.",
     keys: &[
         optional("name", "its kind", Shape::Name, "Name, unique in the stand."),
         optional(
@@ -170,37 +170,32 @@ pub const LAYER: Mapping = Mapping {
             "luns",
             "absent",
             Shape::Map(&PARTS),
-            "Equal parts of one device, without a table on it; a MiB at either end is left out, so that what lies on a part is not taken for something on the whole.",
+            "Equal parts of one device, without a table on it; a MiB at either end is left out, so that contents of a part are not mistaken for contents of the whole.",
         ),
         optional(
             "nvme_of",
             "absent",
             Shape::Map(&exports::NVME_OF),
-            "Each device handed out over NVMe-oF by this host, which connects to it.",
+            "Exports each device over NVMe-oF; this host connects to it.",
         ),
         optional(
             "iscsi",
             "absent",
             Shape::Map(&exports::ISCSI),
-            "Each device handed out over iSCSI by this host, which connects to it.",
+            "Exports each device over iSCSI; this host connects to it.",
         ),
-        optional(
-            "nbd",
-            "absent",
-            Shape::Map(&exports::NBD),
-            "Each device handed out over NBD by this host, which takes it in again.",
-        ),
+        optional("nbd", "absent", Shape::Map(&exports::NBD), "Exports each device over NBD; this host imports it."),
         optional(
             "nfs",
             "absent",
             Shape::Map(&exports::NFS),
-            "A mounted directory handed out over NFS by this host, which mounts it.",
+            "Exports a mounted directory over NFS; this host mounts it.",
         ),
         optional(
             "existing",
             "absent",
             Shape::Map(&EXISTING),
-            "A directory that is there already, measured as it is. A device that is there already needs no layer: `targets` names the drive.",
+            "An existing directory, measured as it is. An existing device needs no layer: name the drive in `targets`.",
         ),
         optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
         optional("zfs", "absent", Shape::Map(&zfs::ZFS), "A pool of ZFS with a volume or a mounted dataset."),
@@ -209,19 +204,19 @@ pub const LAYER: Mapping = Mapping {
             "sectors",
             "absent",
             Shape::Word(|| words(LOGICAL_BLOCK_SIZES)),
-            "Logical blocks that drives of NVMe are formatted to (`nvme format`, without metadata): all on them is lost. `down` formats them back. Lies on drives alone.",
+            "Formats NVMe drives to this logical block size (`nvme format`, without metadata): all data on them are lost. `down` formats them back. Only directly on drives.",
         ),
         optional(
             "multipath",
             "absent",
             Shape::Map(&exports::MULTIPATH),
-            "Drives that the host reaches over several paths (Fibre Channel, SAS, iSCSI), each as one device. Lies on drives alone; the first layer of a stand of such drives.",
+            "Drives that the host reaches over several paths (Fibre Channel, SAS, iSCSI), each as one device. Only directly on drives, as the first layer.",
         ),
         optional(
             "settings",
             "absent",
             Shape::Named(&Shape::Name, SETTINGS),
-            "Files below `/proc/sys` or `/sys` with the value that is written; what was there is put back. Makes nothing: the next layer lies on the layer before.",
+            "Files below `/proc/sys` or `/sys` with the values to write; `down` restores the old values. Creates no device: the next layer is built on the layer before.",
         ),
     ],
 };
@@ -266,7 +261,7 @@ pub const MD: Mapping = Mapping {
             "consistency",
             "what mdadm takes",
             Shape::Word(|| words(CONSISTENCIES)),
-            "What keeps it consistent when the power goes; not for level 0.",
+            "What keeps it consistent after a power failure; not for level 0.",
         ),
         optional("journal", "false", Shape::Bool, "The last device is a write journal; for levels 5 and 6."),
         optional("spares", "0", Shape::Whole(SPARES), "So many of the last devices (before a journal) are spares."),
@@ -278,7 +273,7 @@ pub const MD: Mapping = Mapping {
 pub const EXISTING: Mapping = Mapping {
     en: "existing",
     ru: "existing",
-    doc: "What somebody else made and mounted. Nothing is made; a run has a file of its own in it.",
+    doc: "An existing mounted directory. The stand creates nothing; a run makes its own file in it.",
     keys: &[required("directory", Shape::Name, "Its path from the root.")],
 };
 /// `btrfs`.

@@ -18,13 +18,13 @@ pub const ROUND_DEFAULT: Nanos = Nanos::secs(60);
 pub const STEADY: Mapping = Mapping {
     en: "steady",
     ru: "steady",
-    doc: "Rounds of the load of a case before it is measured. The rate that the case is known by (IOPS, or throughput from 64 KiB on) is steady once, over the last five rounds, it spans at most 20 % of its mean and the line fitted through it moves by at most 10 % ([steady.md](../method/steady.md)).",
+    doc: "Rounds of the load of a case before it is measured. The rate (IOPS, or throughput from 64 KiB on) is steady when, over the last five rounds, it spans at most 20 % of its mean and its fitted line moves by at most 10 % ([steady.md](../method/steady.md)).",
     keys: &[
         optional(
             "rounds",
             "25",
             Shape::Whole(ROUNDS),
-            "Most rounds. A case that is not steady by then is measured all the same, and its result says so.",
+            "Most rounds. A case that is not steady by then is measured anyway; its result shows that.",
         ),
         optional("round", "1min", Shape::Span(ROUND), "Length of each round."),
     ],

@@ -1,4 +1,4 @@
-//! The keys below `trace`: which recorded I/O is made again, and how. Data only; must not parse.
+//! The keys below `trace`: which recorded I/O is replayed, and how. Data only; must not parse.
 
 use super::{Choice, Limits, Mapping, Shape, axis, optional, required, words};
 use crate::trace::{Arrival, Beyond, Pace};

@@ -18,7 +18,7 @@ pub const VERIFY: Mapping = Mapping {
             "crash",
             "false",
             Shape::Bool,
-            "What was sent and what was acknowledged is kept in a ledger beside the run file as well, so that `stend run --resume` can judge every block after a crash, or after the event `power.cut`; on a stand with a log of writes (`dm: {log_writes: {}}`) states of the device are judged instead. Needs a `sync` that makes each write durable (`dsync`, `o_dsync`, `fdatasync: 1` or `fsync: 1`) and a run file on another drive than the target; takes 32 bytes per block there.",
+            "A ledger beside the run file keeps what was sent and what was acknowledged. With it, `stend run --resume` can check every block after a crash, or after the event `power.cut`. On a stand with a log of writes (`dm: {log_writes: {}}`) states of the device are checked instead. Needs a `sync` that makes each write durable (`dsync`, `o_dsync`, `fdatasync: 1` or `fsync: 1`) and a run file on another drive than the target; takes 32 bytes per block there.",
         ),
     ],
 };

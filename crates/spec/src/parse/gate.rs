@@ -29,7 +29,7 @@ fn parsed(text: &str, file: &str) -> Result<Gate> {
     if rules.is_none() && limits.is_none() {
         let message = say!("the gate has neither `rules` nor `limits`", "в файле порогов нет ни `rules`, ни `limits`");
         return Err(root.error(file, message).hint(say!(
-            "`stend compare --sample-gate` prints one to begin with",
+            "`stend compare --sample-gate` prints a sample",
             "образец напечатает `stend compare --sample-gate`"
         )));
     }

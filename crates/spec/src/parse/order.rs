@@ -12,7 +12,7 @@ use stend_base::{Nanos, Result, Say, say};
 /// Largest order, bytes: a suite and some stands of the largest size, quoted.
 pub const ORDER_MAX: usize = 8 << 20;
 
-/// Parses an order. `file` names it in errors; kind of every error is `Spec`. What the texts in it say is looked at by whoever carries
+/// Parses an order. `file` names it in errors; kind of every error is `Spec`. The texts in it are parsed by the code that carries
 /// it out.
 pub fn order(text: &str, file: &str) -> Result<Order> {
     parsed(text, file).map_err(|error| {

@@ -1,5 +1,5 @@
 //! The text of a suite in which a command line changed something: only that is written anew, so that comments and order stay. Must not
-//! judge: whoever asks reads the text again.
+//! judge: the caller parses the text again.
 
 use crate::keys::ENGINES;
 use crate::workload::Engine;

@@ -209,7 +209,7 @@ mod tests {
         refused(
             "{normal: {deviation: 101%}}",
             expect![[r#"
-            error: suite.yaml:5:76: not a share: `101` is more than all
+            error: suite.yaml:5:76: not a share: `101` is more than 100 %
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from"#]],
         );
         refused(

@@ -28,7 +28,7 @@ pub(super) fn fits(case: &Node, file: &str, faults: &[Fault], streams: &[StreamS
             )
             .hint(say!(
                 "with `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` or `{{fsync: 1}}`, by which each write is durable",
-                "вместе с `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` или `{{fsync: 1}}`, при которых долговечна каждая запись"
+                "вместе с `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` или `{{fsync: 1}}`, при которых подтверждается сохранность каждой записи"
             )));
     }
     if steady {

@@ -36,7 +36,7 @@ pub(super) fn fits(case: &Node, file: &str, prober: ProberKey, backend: Backend,
     if op == Some(Op::Write) && !streams.iter().any(durable) {
         let message = say!(
             "a prober with `op: write` makes durable writes, and no stream of the case does",
-            "пробы с `op: write` — надёжные записи, а в случае нет потока с такими записями"
+            "пробы с `op: write` — записи с подтверждением, а в случае нет потока с такими записями"
         );
         return Err(case.error(file, message).hint(say!(
             "use `op: read`, or give a stream that writes a `sync` such as `dsync`",
@@ -126,7 +126,7 @@ mod tests {
             "",
             expect![[r#"
             error: s.yaml:3:5: a prober with `op: write` makes durable writes, and no stream of the case does
-            hint: use `op: read`, or give a stream that writes a `sync` such as `dsync`ошибка: s.yaml:3:5: пробы с `op: write` — надёжные записи, а в случае нет потока с такими записями
+            hint: use `op: read`, or give a stream that writes a `sync` such as `dsync`ошибка: s.yaml:3:5: пробы с `op: write` — записи с подтверждением, а в случае нет потока с такими записями
             совет: укажите `op: read` или задайте пишущему потоку `sync`, например `dsync`"#]],
         );
         check_error(

@@ -3,7 +3,7 @@
 /// What of these was probably meant by a mistyped word.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let far = |known: &str| distance(word, known);
-    // Of a word of three letters two others are another word, unless they changed places.
+    // In a word of three letters two changed letters make another word, unless they swapped places.
     let most = if word.chars().count() <= 3 { 1 } else { 2 };
     known
         .min_by_key(|known| far(known))

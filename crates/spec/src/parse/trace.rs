@@ -1,6 +1,6 @@
 //! `trace`: a stream that makes recorded I/O again. Must not read the trace: only its name is here.
 
-use super::{Map, RAMP, WINDOW, axis, bytes, data, name, place, thousandths, whole, word};
+use super::{Map, RAMP, WINDOW, axis, bytes, data, name, placement, thousandths, whole, word};
 use crate::keys::{self, Limits};
 use crate::pattern::Pattern;
 use crate::suite::StreamSpec;
@@ -35,7 +35,7 @@ pub(super) fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     let nothing = Mix { read: 0, write: 0, discard: 0, write_zeroes: 0 };
     // Whether the trace writes is not known yet; data for writes that do not come harm nobody.
     let any = Mix::of_reads(50);
-    let cpus = map.optional("cpus", place::cpus)?.unwrap_or_default();
+    let cpus = map.optional("cpus", placement::cpus)?.unwrap_or_default();
     let whole_of = |limits: Limits<u32>| move |node: &Node, file: &str| axis(node, file, |n, f| whole(n, f, limits));
     let trace = map.required("trace", trace)?;
     let timed = trace.pace.iter().any(|pace| *pace != Pace::Asap);
@@ -44,9 +44,9 @@ pub(super) fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     spec.queue_depth = map.optional("queue_depth", whole_of(keys::DEPTH))?.unwrap_or_else(|| vec![depth]);
     spec.jobs = map.optional("jobs", whole_of(keys::JOBS))?.unwrap_or_else(|| vec![1]);
     spec.data = map.optional("data", |node, file| data::data(node, file, any))?.unwrap_or_default();
-    spec.placement.numa = map.optional("numa", |node, file| place::numa(node, file, &cpus))?.flatten();
+    spec.placement.numa = map.optional("numa", |node, file| placement::numa(node, file, &cpus))?.flatten();
     spec.placement.cpus = cpus;
-    spec.region = map.optional("region", place::region)?.flatten();
+    spec.region = map.optional("region", placement::region)?.flatten();
     spec.trace = Some(trace);
     map.finish()?;
     Ok(spec)

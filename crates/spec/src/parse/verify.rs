@@ -30,8 +30,8 @@ pub(super) fn verify(node: &Node, file: &str, spec: &StreamSpec) -> Result<Optio
 /// Why nothing could be said of the stream after a crash, and the way out.
 fn not_durable(spec: &StreamSpec) -> Option<(Say, Say)> {
     let why = say!(
-        "`crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay",
-        "`crash` требует `sync`, после которого долговечна каждая запись: иное при сбое терять не запрещено"
+        "`crash` needs a `sync` that makes each write durable: a crash may take any other write",
+        "`crash` требует `sync`, при котором подтверждается сохранность каждой записи: остальные при сбое могут пропасть"
     );
     let way = say!(
         "use `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` or `{{fsync: 1}}`",
@@ -158,9 +158,9 @@ mod tests {
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: suite.yaml:5:64: expected a mapping (verify), found text
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-            error: suite.yaml:5:64: `crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay
+            error: suite.yaml:5:64: `crash` needs a `sync` that makes each write durable: a crash may take any other write
             hint: use `sync: dsync`, `o_dsync`, `{fdatasync: 1}` or `{fsync: 1}`
-            error: suite.yaml:5:87: `crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay
+            error: suite.yaml:5:87: `crash` needs a `sync` that makes each write durable: a crash may take any other write
             hint: use `sync: dsync`, `o_dsync`, `{fdatasync: 1}` or `{fsync: 1}`
             error: suite.yaml:5:63: `verify` contradicts `op: read`: only what the stream itself wrote can be compared
             hint: use a mix, or `op: write` with `after: true`"#]]

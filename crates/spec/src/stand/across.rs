@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Addresses of two hosts that reach each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Across {
-    /// Of the host with the drives.
+    /// Address of the host with the drives.
     pub storage: String,
-    /// Of the host that is measured.
+    /// Address of the host that is measured.
     pub client: String,
 }
 

@@ -29,7 +29,7 @@ pub struct NvmeOf {
     pub transport: Transport,
     /// Controllers, each over a port of its own; the kernel makes one device of what several reach.
     pub paths: u32,
-    /// So many of the paths, the first ones, are told to be optimised; I/Os go over others only when these are gone.
+    /// Number of optimised paths, the first ones; I/Os use the others only when these are gone.
     pub active: u32,
     /// How one of several is chosen.
     pub policy: NvmePolicy,
@@ -40,7 +40,7 @@ pub struct NvmeOf {
 /// By what the kernel chooses one of several paths to a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NvmePolicy {
-    /// The one that is nearest to the node of memory of whoever asks; of equal ones always the same.
+    /// The path nearest to the NUMA node of the caller; among equal ones always the same.
     Numa,
     /// One after the other.
     RoundRobin,
@@ -97,7 +97,7 @@ pub struct Iscsi {
     pub transport: IscsiTransport,
     /// Sessions, each over a port of its own; those of several are one device.
     pub paths: u32,
-    /// So many of the paths, the first ones, are told to be optimised; I/Os go over others only when these are gone.
+    /// Number of optimised paths, the first ones; I/Os use the others only when these are gone.
     pub active: u32,
     /// How one of several is chosen.
     pub policy: PathPolicy,

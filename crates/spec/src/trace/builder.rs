@@ -8,7 +8,7 @@ use super::{
 use crate::workload::{OPS, Op};
 use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, format, say};
 
-/// Alignments are told up to this.
+/// Largest alignment that is reported.
 const ALIGNMENT_MAX: u64 = 1 << 20;
 
 /// An I/O as a line tells it.

@@ -1,4 +1,4 @@
-//! I/O that somebody recorded, to be made again: what was asked of a device, and when. Pure: reads text that it is given,
+//! Recorded I/O for replay: what was asked of a device, and when. Pure: reads text that it is given,
 //! never files. What each format says and what of it is replayed is `docs/formats/trace.md`.
 
 mod blkparse;
@@ -62,11 +62,11 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceDevice {
-    /// Of the only one that there is.
+    /// The only device in the trace.
     Only,
-    /// Of all, as if they were one.
+    /// All devices, as if they were one.
     All,
-    /// Of this: `8,0` (major and minor number), or the name of a file.
+    /// This device: `8,0` (major and minor number), or the name of a file.
     Named(String),
 }
 

@@ -10,7 +10,7 @@ use stend_base::Nanos;
 
 /// I/Os that are looked after until they complete. A trace with more in flight has no completions.
 const WATCHED_MAX: usize = 1 << 20;
-/// Of the I/Os that begin at the same place so many are looked at, the newest first. By eye: more than a program has in flight
+/// So many I/Os with the same offset are examined, the newest first. By eye: more than a program has in flight
 /// at one place; it bounds the time that a hostile trace takes.
 const LOOKED_AT: usize = 8;
 /// What a trace says is believed if so many percent of its I/Os completed in it. The rest were in flight when it ended, or

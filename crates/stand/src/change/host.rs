@@ -117,8 +117,8 @@ fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(E
         let Some(shell) = shell(journal, &action).filter(|_| shows(roots, journal, &sign)) else { continue };
         if let Err(error) = perform(roots, &action, journal, &mut Watch { stopped: &|| false, log }) {
             result = Err(error.hint(say!(
-                "the host is still changed; this would undo it: `{shell}`",
-                "машина осталась изменённой; отменить это можно так: `{shell}`"
+                "the host is still changed; to undo it: `{shell}`",
+                "машина осталась изменённой; отменить: `{shell}`"
             )));
         }
     }
@@ -164,11 +164,14 @@ fn undo_left(
         Error::new(
             Kind::Preflight,
             say!(
-                "a run that was killed left this host changed by one of its arms or events{en}",
-                "убитый прогон оставил на этой машине изменения от своего варианта или события{ru}"
+                "a killed run left changes of an arm or event on this host{en}",
+                "прерванный прогон оставил на этой машине изменения варианта или события{ru}"
             ),
         )
-        .hint(say!("undo that and remove the note: `{by_hand}`", "отмените их и удалите записку: `{by_hand}`"))
+        .hint(say!(
+            "undo that and remove the note file: `{by_hand}`",
+            "отмените их и удалите файл пометки: `{by_hand}`"
+        ))
     };
     // Commands are believed only where nobody but this user can have written them.
     let owner = OwnDirectory::open(&roots.leases()).and_then(|directory| directory.owner());
@@ -180,7 +183,7 @@ fn undo_left(
     if !permission.commands || !is_ours || !actions.all(of_the_host) {
         return Err(refused(Say::same("")));
     }
-    let text = "a run that was killed left this host changed by one of its arms or events: that is undone first";
+    let text = "a killed run left changes of an arm or event on this host: that is undone first";
     log(EventKind::Note { text: text.to_string() });
     let numbers: Vec<u32> = open.into_iter().map(|(number, _)| number).collect();
     for number in numbers {
@@ -200,7 +203,7 @@ fn busy(path: &Path) -> Box<Error> {
     Error::new(
         Kind::Unsafe,
         say!(
-            "another run (`{run}`) has changed this host by one of its arms or events",
+            "an arm or event of another run (`{run}`) has changed this host",
             "другой прогон (`{run}`) изменил эту машину своим вариантом или событием"
         ),
     )

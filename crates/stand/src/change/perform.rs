@@ -153,8 +153,8 @@ fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
         Error::new(
             error.kind,
             say!(
-                "{en}; it is not formatted back, which would erase it",
-                "{ru}; обратно он не отформатирован: это стёрло бы всё"
+                "{en}; it was not formatted back, because that would erase it",
+                "{ru}; обратно он не отформатирован: это стёрло бы данные"
             ),
         )
     })

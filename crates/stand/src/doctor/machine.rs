@@ -26,8 +26,8 @@ pub(super) fn kernel_files(roots: &Roots) -> CheckupItem {
         _ => Cure::AsRoot("mount -t proc proc /proc"),
     };
     let affects = say!(
-        "Neither targets nor their users can be recognised, and nothing can be observed.",
-        "Нельзя распознать ни объекты, ни тех, кто ими пользуется, и нечего наблюдать."
+        "Stend can recognise neither targets nor their users, and has no telemetry.",
+        "Stend не может распознать ни объекты, ни тех, кто ими пользуется; телеметрии нет."
     );
     // Without `/proc` it cannot be told who we are; the command is given as root gives it.
     cured(wrong(ID, Level::Must, say!("not mounted: {list}", "не смонтировано: {list}"), affects), &cure, true)
@@ -46,8 +46,8 @@ pub(super) fn processor(roots: &Roots, arch: &str) -> CheckupItem {
                 "программа собрана для {arch}, а машина — {machine}"
             ),
             say!(
-                "Every instruction is emulated: the emulator would be measured. Take the binary for {machine}.",
-                "Каждая команда эмулируется: измерялся бы эмулятор. Возьмите программу для {machine}."
+                "Every instruction is emulated, so results would be those of the emulator. Take the binary for {machine}.",
+                "Каждая команда эмулируется, и результаты относились бы к эмулятору. Возьмите программу для {machine}."
             ),
         );
     }
@@ -88,8 +88,8 @@ pub(super) fn rights(root: bool) -> CheckupItem {
         return fine(ID, say!("running as root", "запущено от имени root"));
     }
     let affects = say!(
-        "Directories of your own can be measured. Block devices can be neither read nor claimed, and who holds them is not seen: start such runs as root.",
-        "Собственные каталоги измерять можно. Блочные устройства нельзя ни читать, ни занять, и не видно, кто их держит: такие прогоны запускайте от имени root."
+        "You can measure your own directories. To measure block devices, run as root: without it Stend can neither read nor claim them, nor see who uses them.",
+        "Собственные каталоги измерять можно. Для блочных устройств нужен root: без него Stend не может ни прочитать их, ни занять, ни узнать, кто их использует."
     );
     // No command changes who runs this one: `sudo stend doctor` would be a checkup of root.
     wrong(ID, Level::Warn, say!("not running as root", "запущено не от имени root"), affects)

@@ -34,7 +34,9 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
             Ok(Change::unseen(nothing(), vec![Action::User(command.clone())], [Action::User(undo.clone())]))
         }
         // Whoever has its power in hand does not ask the machine itself.
-        Act::PowerCut => Err(say!("the power of this machine is not ours", "питание этой машины не в нашей власти")),
+        Act::PowerCut => {
+            Err(say!("Stend does not control the power of this machine", "Stend не управляет питанием этой машины"))
+        }
     };
     let made = made.map_err(|why| refused(act, why))?;
     Ok(Change { what: named(act, &made.what.en), ..made })

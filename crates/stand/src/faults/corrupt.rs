@@ -92,7 +92,7 @@ fn of_pool(place: &Place, pool: &str, which: Which, region: Region, block: u32) 
     let (member, device) = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     if !device.is_redundant() {
         return Err(say!(
-            "{pool} is a stripe: what is overwritten would be lost",
+            "{pool} is a stripe: overwritten data would be lost",
             "{pool} — полоса без избыточности: затёртое было бы потеряно"
         ));
     }
@@ -106,7 +106,7 @@ fn of_btrfs(place: &Place, at: &str, members: &[&Node], which: Which, region: Re
     let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     if let Some(profile) = poor_profile(place, member) {
         return Err(say!(
-            "{at} keeps some of its data as `{profile}`: what is overwritten would be lost",
+            "{at} keeps some of its data as `{profile}`: overwritten data would be lost",
             "{at} хранит часть данных как `{profile}`: затёртое было бы потеряно"
         ));
     }
@@ -165,13 +165,13 @@ impl Area {
             let told = |lang| format::bytes(Bytes(self.length), lang);
             let (en, ru) = (told(Lang::En), told(Lang::Ru));
             return Err(say!(
-                "the drive has room for {en} of data, and what was to be overwritten ends after them",
-                "на накопителе место для {ru} данных, а затираемая область кончается за ними"
+                "the drive has room for {en} of data, and the range to overwrite ends beyond that",
+                "на накопителе место для {ru} данных, а затираемая область выходит за них"
             ));
         }
         if meets(from).is_some() {
             return Err(say!(
-                "a superblock lies in what was to be overwritten: take another `from`, or less `length`",
+                "a superblock lies in the range to overwrite: take another `from`, or a smaller `length`",
                 "в затираемой области лежит суперблок: задайте другое `from` или меньшую `length`"
             ));
         }

@@ -52,7 +52,7 @@ pub(super) fn fill(place: &Place, to: Millionths) -> Found<Change> {
     match change.apply.is_empty() {
         false => Ok(change),
         true => Err(say!(
-            "no target is a directory, and a device by itself is never full: put a file system on it",
+            "no target is a directory, and a bare device cannot fill up: put a file system on it",
             "среди объектов нет каталога, а устройство само по себе не заполняется: создайте на нём файловую систему"
         )),
     }

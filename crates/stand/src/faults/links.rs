@@ -41,8 +41,8 @@ pub(super) fn shape(place: &Place, link: &str, netem: &str) -> Found<Change> {
     match is_loopback(place.roots(), link) {
         true if !place.uses_loopback() => {
             return Err(say!(
-                "the stand of this run hands nothing out over {link}: it needs `nvme_of: {{transport: tcp}}`, `iscsi` or `nfs`",
-                "стенд этого прогона ничего не отдаёт через {link}: нужен слой `nvme_of: {{transport: tcp}}`, `iscsi` или `nfs`"
+                "the stand of this run exports nothing over {link}: it needs `nvme_of: {{transport: tcp}}`, `iscsi` or `nfs`",
+                "стенд этого прогона ничего не экспортирует через {link}: нужен слой `nvme_of: {{transport: tcp}}`, `iscsi` или `nfs`"
             ));
         }
         true => {}
@@ -50,8 +50,8 @@ pub(super) fn shape(place: &Place, link: &str, netem: &str) -> Found<Change> {
     }
     if let Some(owner) = somebodys(&told(&["tc", "qdisc", "show", "dev", link])?) {
         return Err(say!(
-            "{link} has a queue that somebody has set up, and that could not be put back: `{owner}`",
-            "у {link} есть настроенная кем-то очередь, которую не удалось бы вернуть: `{owner}`"
+            "{link} has a queue discipline that Stend could not restore: `{owner}`",
+            "у {link} есть дисциплина очереди, которую Stend не сможет восстановить: `{owner}`"
         ));
     }
     can_shape(place.roots())?;
@@ -170,10 +170,9 @@ fn forgets_nothing(link: &str, told: &str) -> Found<()> {
     let lost = told.lines().map(str::trim).find(|line| !line.is_empty() && !line.contains(" proto kernel "));
     match lost {
         None => Ok(()),
-        Some(lost) => Err(say!(
-            "{link} would come back without what somebody has set up: `{lost}`",
-            "{link} вернулся бы без настроенного кем-то: `{lost}`"
-        )),
+        Some(lost) => {
+            Err(say!("{link} would lose these settings: `{lost}`", "{link} потерял бы эти настройки: `{lost}`"))
+        }
     }
 }
 

@@ -259,8 +259,8 @@ impl<'a> Place<'a> {
         }
         let name = &node.name;
         Err(say!(
-            "{name} was not made by the stand of this run, and is not a target that was confirmed with --confirm",
-            "{name} создан не стендом этого прогона и не является объектом, подтверждённым через --confirm"
+            "{name} was not made by the stand of this run and not confirmed with --confirm",
+            "{name} создан не стендом этого прогона и не подтверждён через --confirm"
         ))
     }
 }

@@ -27,14 +27,14 @@ pub(super) fn victims(roots: &Roots, name: &str) -> Found<Vec<u32>> {
         let place = roots.proc.join(pid.to_string());
         if own.contains(&u64::from(*pid)) {
             return Err(say!(
-                "process {pid} (`{name}`) is this run itself, or what started it",
-                "процесс {pid} (`{name}`) — сам этот прогон или то, что его запустило"
+                "process {pid} (`{name}`) is this run itself, or its parent",
+                "процесс {pid} (`{name}`) — сам этот прогон или его родительский процесс"
             ));
         }
         if u64::from(*pid) == KTHREADD || stat_field(&place, 4) == Some(KTHREADD) {
             return Err(say!(
-                "`{name}` ({pid}) is a thread of the kernel, which no signal ends",
-                "`{name}` ({pid}) — поток ядра, его не завершить сигналом"
+                "`{name}` ({pid}) is a kernel thread, which cannot be killed",
+                "`{name}` ({pid}) — поток ядра, его нельзя завершить"
             ));
         }
         if let Err(error) = process::may_kill(*pid) {
@@ -81,7 +81,7 @@ pub(crate) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) ->
     while victims.iter().any(|pid| named(roots, name).contains(pid)) {
         if begin.elapsed() >= LETS_GO {
             return Err(failed(say!(
-                "`{name}` was killed and does not end: it waits in the kernel",
+                "`{name}` was killed but does not exit: it waits in the kernel",
                 "`{name}` убит, но не завершается: он ждёт в ядре"
             )));
         }
@@ -114,11 +114,11 @@ mod tests {
         }
         assert_eq!(told("none").unwrap_err(), "no process with the name `none` runs");
         for (pid, name) in [(1, "init"), (60, "bash"), (70, "stend")] {
-            let why = format!("process {pid} (`{name}`) is this run itself, or what started it");
+            let why = format!("process {pid} (`{name}`) is this run itself, or its parent");
             assert_eq!(told(name).unwrap_err(), why);
         }
         for name in ["kthreadd", "nfsd"] {
-            assert!(told(name).unwrap_err().ends_with("is a thread of the kernel, which no signal ends"), "{name}");
+            assert!(told(name).unwrap_err().ends_with("is a kernel thread, which cannot be killed"), "{name}");
         }
         // One of several is enough.
         process(&tree, 61, "bash", 1);

@@ -57,8 +57,8 @@ fn a_blank_device_is_written_only_with_its_own_identity() {
     assert_eq!(answer(&device(&[]), &["serial:B2", "serial:A1"], &[]), "yes");
     assert_eq!(
         answer(&device(&[]), &["serial:B2"], &[]),
-        "Unsafe error: refused to write to `/dev/x`: `--confirm=serial:B2` names something else, its identity is \
-         `serial:A1`\nhint: if everything on it may be lost, give --confirm=serial:A1"
+        "Unsafe error: refused to write to `/dev/x`: `--confirm=serial:B2` names something else; its identity is \
+         `serial:A1`\nhint: if all data on it may be lost, give --confirm=serial:A1"
     );
 }
 
@@ -99,11 +99,11 @@ fn unknown_data_are_told_with_their_place_and_may_be_named_where_a_sample_found_
     assert_eq!(answer(&with(7, Some(mark(None))), &["serial:A1"], &[]), "yes");
     assert_eq!(
         answer(&with(7, None), &["serial:A1"], &[]),
-        "Unsafe error: refused to write to `/dev/x`: it holds data that are not Stend's: 7 of 3072 blocks that were read, \
+        "Unsafe error: refused to write to `/dev/x`: it holds data that Stend did not write: 7 of 3072 sampled blocks, \
          the first at byte 8192\nhint: if that may be lost, add --overwrite-signature=unknown-data"
     );
     let broken = answer(&with(7, Some(mark(Some(8192)))), &["serial:A1"], &[]);
-    assert!(broken.contains("`R-1` left a mark for its data there, but byte 8192 was written to since"), "{broken}");
+    assert!(broken.contains("`R-1` marked its data there, but byte 8192 was written since"), "{broken}");
     assert_eq!(answer(&with(7, None), &["serial:A1"], &[UNKNOWN_DATA]), "yes");
     // A file system that is given up accounts for what is in it, a table of partitions does not.
     let mut named = device(&["ext4"]);
@@ -113,7 +113,9 @@ fn unknown_data_are_told_with_their_place_and_may_be_named_where_a_sample_found_
     let mut table = device(&["gpt"]);
     table.signatures.push(stend_record::Signature { name: "gpt".into(), offset: 512, label: None });
     crate::contents::add_sampled(&mut table, sampled(7, None));
-    assert!(answer(&table, &["serial:A1"], &["gpt"]).contains("it carries `gpt`; it holds data that are not Stend's"));
+    assert!(
+        answer(&table, &["serial:A1"], &["gpt"]).contains("it carries `gpt`; it holds data that Stend did not write")
+    );
 }
 
 #[test]

@@ -62,12 +62,12 @@ fn leave_marks(roots: &Roots, place: &Place, drives: &[Drive], journal: &Journal
             let (path, by) = (ways.first()?.clone(), by.clone());
             Some(scope.spawn(move || match leave_mark(roots, &path, &by) {
                 Ok(true) => {
-                    Some(format!("left a mark on {path}, by which its contents are known as those of the stand"))
+                    Some(format!("left a mark on {path}: the next run knows its contents as those of the stand"))
                 }
                 Ok(false) => None,
                 Err(error) => {
                     let why = error.message.en;
-                    Some(format!("left no mark on {path}: {why}; whoever writes there next is asked first"))
+                    Some(format!("left no mark on {path}: {why}; the next run that writes there asks first"))
                 }
             }))
         };
@@ -121,7 +121,7 @@ pub(super) fn undo(
         if error.kind == Kind::Interrupted || Instant::now() > deadline {
             let seconds = LETS_GO.as_secs();
             return Err(error.hint(say!(
-                "it was tried for {seconds} s; close what has it open, then `stend stand down` goes on from here",
+                "Stend tried for {seconds} s; close what has it open, then `stend stand down` continues from here",
                 "попытки шли {seconds} с; закройте то, что его держит, и `stend stand down` продолжит с этого места"
             )));
         }
@@ -137,7 +137,7 @@ pub(super) fn undo(
             return Err(Error::new(
                 Kind::Preflight,
                 say!(
-                    "`{shell}` succeeded, and what it removes is still there",
+                    "`{shell}` succeeded, but what it should remove is still there",
                     "команда `{shell}` выполнена, но то, что она удаляет, осталось"
                 ),
             ));

@@ -48,11 +48,11 @@ fn ambiguous(id: &str, one: &str, other: &str) -> Box<Error> {
         Kind::Unsafe,
         say!(
             "`{id}` is the identity of `{one}` and of `{other}`",
-            "идентичность `{id}` у двух устройств: `{one}` и `{other}`"
+            "один идентификатор `{id}` у двух устройств: `{one}` и `{other}`"
         ),
     )
     .hint(say!(
-        "if these are paths to one drive, put a layer `multipath` on it, or name the multipath device that is over them",
+        "if these are paths to one drive, put a layer `multipath` on it, or name the multipath device over them",
         "если это пути к одному накопителю, положите на него слой `multipath` или укажите устройство multipath над ними"
     ))
 }
@@ -78,7 +78,7 @@ fn must_be_paths_to_one(roots: &Roots, devices: &Devices, id: &str, one: &Node, 
     Err(Error::new(
         Kind::Unsafe,
         say!(
-            "the paths to `{id}` are not surely paths to one drive: {en}",
+            "the paths to `{id}` may lead to different drives: {en}",
             "пути к `{id}` могут вести к разным накопителям: {ru}"
         ),
     )
@@ -117,8 +117,8 @@ fn fleeting(name: &str, id: &str) -> Box<Error> {
     Error::new(
         Kind::Unsafe,
         say!(
-            "the drive `{name}` (`{id}`) has no serial number, WWN or place of its own: after the first layer it could not be found again",
-            "у накопителя `{name}` (`{id}`) нет ни серийного номера, ни WWN, ни своего места: после первого слоя его было бы не найти"
+            "the drive `{name}` (`{id}`) has no serial number, WWN or fixed path: after the first layer Stend could not find it again",
+            "у накопителя `{name}` (`{id}`) нет ни серийного номера, ни WWN, ни постоянного пути: после первого слоя его было бы не найти"
         ),
     )
 }
@@ -127,8 +127,8 @@ fn fleeting(name: &str, id: &str) -> Box<Error> {
 pub(super) fn must_have_room(stand: &Stand, sizes: &[Option<u64>], file: &str) -> Result<()> {
     let Some((layer, why)) = too_small(stand, sizes) else { return Ok(()) };
     let lacks = Error::new(Kind::Preflight, why).hint(say!(
-        "ask for less in the file of the stand, or give it larger drives",
-        "попросите в файле стенда меньше или дайте ему накопители больше"
+        "ask for less in the stand file, or give the stand larger drives",
+        "уменьшите размеры в файле стенда или дайте ему накопители больше"
     ));
     Err(super::of_layer(layer, file, lacks))
 }
@@ -156,13 +156,13 @@ pub(super) fn must_be_so_many(name: &str, id: &str, found: usize, paths: u32) ->
     Err(Error::new(
         Kind::Preflight,
         say!(
-            "paths to the drive `{name}` (`{id}`) here: {found}, and the layer `multipath` says {paths}",
+            "paths to the drive `{name}` (`{id}`) here: {found}, but the layer `multipath` needs {paths}",
             "путей к накопителю `{name}` (`{id}`) здесь: {found}, а в слое `multipath` указано {paths}"
         ),
     )
     .hint(say!(
         "`stend inspect` lists each path as a drive of this identity",
-        "`stend inspect` показывает каждый путь как накопитель с этой идентичностью"
+        "`stend inspect` показывает каждый путь как накопитель с этим идентификатором"
     )))
 }
 
@@ -171,12 +171,12 @@ fn absent(name: &str, id: &str) -> Box<Error> {
         Kind::Preflight,
         say!(
             "the drive `{name}` of the stand is not here: no device has the identity `{id}`",
-            "накопителя `{name}` стенда здесь нет: ни у одного устройства нет идентичности `{id}`"
+            "накопителя `{name}` стенда здесь нет: ни у одного устройства нет идентификатора `{id}`"
         ),
     )
     .hint(say!(
         "`stend inspect` lists drives with their identities",
-        "`stend inspect` перечисляет накопители с идентичностями"
+        "`stend inspect` перечисляет накопители с идентификаторами"
     ))
 }
 

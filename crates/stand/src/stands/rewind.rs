@@ -161,7 +161,7 @@ impl Rewind {
         Error::new(
             Kind::Preflight,
             say!(
-                "the stand `{name}` is not up any more, or not all of it",
+                "the stand `{name}` is no longer up, or only partly",
                 "стенд `{name}` уже не поднят или поднят не целиком"
             ),
         )
@@ -185,7 +185,7 @@ fn start(roots: &Roots, step: &Change, journal: &mut Journal, watch: &mut Watch)
         let Say { en, ru } = &step.what;
         return Err(Error::new(
             Kind::Preflight,
-            say!("what it took to {en} is not on the device", "на устройстве нет того, что дало бы {ru}"),
+            say!("the device lacks the data to {en}", "на устройстве нет данных, чтобы {ru}"),
         ));
     }
     // udev may have put a part of it together already, as its members appeared.
@@ -247,7 +247,7 @@ mod tests {
         let mut watch = Watch { stopped: &|| false, log: &mut |_| {} };
         let mark = Sign::Mark { device: "/dev/x".into(), uuid: "u".into() };
         let error = start(&roots, &step(mark), &mut journal, &mut watch).unwrap_err();
-        assert_eq!(error.message.en, "what it took to make ext4 on /dev/x is not on the device");
+        assert_eq!(error.message.en, "the device lacks the data to make ext4 on /dev/x");
         assert!(!made.exists());
         start(&roots, &step(Sign::Path(made.to_string_lossy().into_owned())), &mut journal, &mut watch).unwrap();
         assert!(made.exists());

@@ -167,11 +167,11 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal, watch: &mut Watch) -
     };
     Err(Error::new(
         Kind::Preflight,
-        say!("cannot {en}: there is one of this name already", "не удастся {ru}: такое имя уже занято"),
+        say!("cannot {en}: this name is already in use", "не удастся {ru}: такое имя уже занято"),
     )
     .hint(say!(
-        "give the stand another name, or remove what has it",
-        "дайте стенду другое имя или удалите то, что его носит"
+        "give the stand another name, or remove what uses this one",
+        "дайте стенду другое имя или удалите то, что его занимает"
     )))
 }
 
@@ -204,8 +204,8 @@ fn must_have_cards(place: &Place, sight: &Sight) -> Result<()> {
         ),
     )
     .hint(say!(
-        "`soft_roce: true` has the kernel imitate one, for function and not for speed; `tcp` needs none",
-        "`soft_roce: true` велит ядру имитировать его — для проверки работы, а не скорости; для `tcp` он не нужен"
+        "with `soft_roce: true` the kernel emulates one, to test function and not performance; `tcp` needs none",
+        "с `soft_roce: true` ядро эмулирует его — для проверки работы, а не скорости; для `tcp` он не нужен"
     )))
 }
 
@@ -220,8 +220,8 @@ fn must_exist(sight: &Sight, made: &[Made]) -> Result<()> {
         None => Ok(()),
         Some(path) => Err(Error::new(Kind::Preflight, say!("there is no directory `{path}`", "нет каталога `{path}`"))
             .hint(say!(
-                "`existing` takes what is mounted already; make or mount it first",
-                "`existing` берёт то, что уже смонтировано; сначала создайте или смонтируйте его"
+                "`existing` uses a file system that is already mounted; create or mount it first",
+                "`existing` использует уже смонтированную файловую систему; сначала создайте или смонтируйте её"
             ))),
     }
 }
@@ -234,7 +234,7 @@ fn must_know_signatures(roots: &Roots, place: &Place, sight: &Sight) -> Result<(
         Some(name) => Err(Error::new(
             Kind::Unsafe,
             say!(
-                "refused: `overwrite` names `{name}`, and no drive of the stand carries it",
+                "refused: `overwrite` names `{name}`, but no drive of the stand has it",
                 "отказ: в `overwrite` указана метка `{name}`, которой нет ни на одном накопителе стенда"
             ),
         )
@@ -250,7 +250,7 @@ fn must_be_same(journal: &Journal, stand: &Stand) -> Result<()> {
     Err(Error::new(
         Kind::Preflight,
         say!(
-            "the stand `{name}` is up from another file, or the file was changed since",
+            "the stand `{name}` was put up from another file, or its file has changed since",
             "стенд `{name}` поднят из другого файла, или файл с тех пор изменился"
         ),
     )
@@ -413,7 +413,10 @@ pub(super) fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
             let Say { en, ru } = what;
             return Err(Error::new(
                 Kind::Preflight,
-                say!("to {en} succeeded, and the kernel does not show it", "удалось {ru}, но ядро этого не показывает"),
+                say!(
+                    "the command to {en} succeeded, but the kernel does not show it",
+                    "команда «{ru}» выполнена, но ядро этого не показывает"
+                ),
             ));
         }
         std::thread::sleep(TICK);
@@ -445,7 +448,7 @@ fn broken(why: Say) -> Box<Error> {
     let Say { en, ru } = why;
     Error::new(
         Kind::Preflight,
-        say!("the first synchronisation did not come to its end: {en}", "первая синхронизация не завершилась: {ru}"),
+        say!("the first synchronisation did not finish: {en}", "первая синхронизация не завершилась: {ru}"),
     )
 }
 

@@ -64,7 +64,7 @@ fn a_target_that_changed_after_it_was_confirmed_is_not_written() {
     drop(prepared);
     // Between the confirmation and the claim.
     let refused = prepare(&facts, &permission, &need, &mut |_| {}).unwrap_err();
-    assert!(refused.message.en.contains("changed since it was looked at (signatures)"), "{refused}");
+    assert!(refused.message.en.contains("changed since it was checked (signatures)"), "{refused}");
     run(&["truncate", "-s", "8M", bench.dir().join("image0").to_str().unwrap()]);
     poke(&device, 4086, &[0; 10]);
     run(&["losetup", "-c", &device]);

@@ -17,5 +17,5 @@ fn a_drive_that_is_in_use_is_opened_for_reading_only() {
     assert!(!file.is_writable() && file.is_direct());
     // Another size: somebody else sits behind that name now.
     let changed = Device { size: Bytes::mib(32), ..drive };
-    assert!(open_drive(&changed).unwrap_err().message.en.contains("not the drive any more"));
+    assert!(open_drive(&changed).unwrap_err().message.en.contains("no longer the drive"));
 }

@@ -11,13 +11,13 @@ pub(super) fn compare(lang: Lang) -> Command {
     );
     let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare last --published nvme-soft-raid --layout raid0\nstend compare before.stend last --expect 'p99 < 5ms' --gate nightly.yaml --junit gate.xml\nstend compare --sample-gate > nightly.yaml\nstend compare R-20261121T18 last -o compare.html --lang ru";
     let margin = say!(
-        "difference that does not matter (default: 2%; better and worse are also beyond the noise)",
-        "различие, которое не важно (по умолчанию 2%; лучше и хуже — ещё и вне шума)"
+        "difference that does not matter (default: 2%; better and worse must also exceed the noise)",
+        "различие, которое не важно (по умолчанию 2%; «лучше» и «хуже» должны ещё превышать шум)"
     );
     let output =
         say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
     let baseline = say!(
-        "which of the runs, or which arm of one, is 100 % (default: the first)",
+        "run, or arm of one run, that counts as 100 % (default: the first)",
         "какой из прогонов или вариантов принять за 100 % (по умолчанию первый)"
     );
     let floor = say!(
@@ -30,15 +30,15 @@ pub(super) fn compare(lang: Lang) -> Command {
         "условия, которые и должны различаться, через запятую; имена — как в --json"
     );
     let history = say!(
-        "follow each value over 4 to 1000 runs in the order of time, and tell where it changed and stayed so",
-        "проследить каждую величину по 4–1000 прогонам в порядке времени и показать, где она изменилась и осталась такой"
+        "follow each value over 4 to 1000 runs in order of time, and show where it changed for good",
+        "проследить каждую величину по 4–1000 прогонам в порядке времени и показать, где она изменилась надолго"
     );
     let verbose = say!(
         "everything: values of changed conditions, probabilities, means, checks, and what the verdicts mean",
         "всё: значения изменившихся условий, вероятности, средние, проверки и что означают вердикты"
     );
     let sample = say!(
-        "print a gate file to begin with, and do nothing else",
+        "print a sample gate file, and do nothing else",
         "напечатать образец файла порогов и ничего больше не делать"
     );
     let mut arguments = vec![
@@ -70,12 +70,12 @@ pub(super) fn compare(lang: Lang) -> Command {
 /// A table of somebody else's.
 fn published(lang: Lang) -> [Arg; 2] {
     let published = say!(
-        "put one run beside the numbers of a table, as `stend audit` takes it; no verdict, every difference told",
-        "поставить один прогон рядом с числами таблицы (как у `stend audit`); без вердикта, все отличия названы"
+        "show one run beside the numbers of a table, as `stend audit` reads it; every difference, no verdict",
+        "показать один прогон рядом с числами таблицы (как у `stend audit`): все отличия, без вердикта"
     );
     let layout = say!(
-        "only what the table calls so, or a part of it",
-        "только то, что в таблице названо так, или часть названия"
+        "only rows with this name, or with it as a part of their name",
+        "только строки с таким названием или частью названия"
     );
     let published = option("published", "TABLE", published, lang)
         .conflicts_with_all(["baseline", "margin", "floor", "factor", "gate", "expect", "markdown", "history"]);
@@ -89,7 +89,7 @@ pub(super) fn gate(lang: Lang) -> [Arg; 2] {
         "чему должны удовлетворять результаты, см. docs/formats/gate.md: код 10 — не пройдено, 11 — данных мало"
     );
     let expect = say!(
-        "one limit, such as 'rand-read p99 < 5ms' or 'iops >= 20000'; repeatable, exit codes as of --gate",
+        "one limit, such as 'rand-read p99 < 5ms' or 'iops >= 20000'; repeatable; exit codes as for --gate",
         "один предел, например 'rand-read p99 < 5ms' или 'iops >= 20000'; можно повторять, коды — как у --gate"
     );
     [
@@ -100,7 +100,7 @@ pub(super) fn gate(lang: Lang) -> [Arg; 2] {
 
 /// What a gate says, as a file.
 pub(super) fn junit(lang: Lang) -> Arg {
-    let junit = say!("write what the gate says as JUnit", "записать решение порога в формате JUnit");
+    let junit = say!("write the result of the gate as JUnit", "записать решение порога в формате JUnit");
     option("junit", "FILE", junit, lang).requires("gates")
 }
 

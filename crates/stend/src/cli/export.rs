@@ -5,13 +5,12 @@ use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 /// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
-pub const FORMATS: [&str; 10] =
-    ["json", "csv", "csv-ru", "csv-trials", "parquet", "xlsx", "fio-json", "fio-job", "fio", "run"];
+pub const FORMATS: [&str; 9] = ["json", "csv", "csv-ru", "csv-trials", "xlsx", "fio-json", "fio-job", "fio", "run"];
 
 pub(super) fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials, parquet), its suite as jobs of fio (fio-job, also of a suite), every I/O (--ios), or a copy of its run file (run)",
-        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials, parquet), его набор в виде заданий fio (fio-job, в том числе из набора), каждую операцию (--ios) или копию файла прогона (run)"
+        "write a run for other programs: everything (json), results (csv, csv-ru, xlsx, fio-json), trials (csv-trials), the suite as a fio job file (fio-job, also of a suite), every I/O (--ios), or a copy of the run file (run)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials), его набор в виде заданий fio (fio-job, в том числе из набора), каждую операцию (--ios) или копию файла прогона (run)"
     );
     let examples = "stend export last --format xlsx -o results.xlsx\n\
                     stend export before.stend after.stend --format xlsx -o compared.xlsx\n\
@@ -21,12 +20,12 @@ pub(super) fn export(lang: Lang) -> Command {
                     stend export my-suite.yaml --format fio-job -o jobs.fio\n\
                     stend export last --ios --trial 3 --format fio -o lat.log";
     let ios = say!(
-        "the log of every I/O, if the suite keeps one (`io_log`): csv, or fio as fio writes its latency logs",
-        "журнал операций, если он заказан в наборе (`io_log`): csv или fio — как журналы задержек fio"
+        "the log of every I/O, if the suite keeps one (`io_log`): csv, or fio for a latency log of fio",
+        "журнал операций, если он заказан в наборе (`io_log`): csv или fio — журнал задержек, как у fio"
     );
     let trial = say!("only the log of this trial of the run", "только журнал этого испытания прогона");
     let output = say!(
-        "file to write (default: the standard output); of fio-json also a folder, with a file for each case",
+        "file to write (default: the standard output); for fio-json also a folder, with a file for each case",
         "файл (по умолчанию — стандартный вывод); для fio-json можно каталог, тогда на каждый случай свой файл"
     );
     let arguments = vec![

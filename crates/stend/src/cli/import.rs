@@ -6,7 +6,7 @@ use stend_base::{Lang, say};
 
 pub(super) fn import(lang: Lang) -> Command {
     let about = say!(
-        "make a run of results of another tool (fio, elbencho, vdbench) or of logs of fio: several files of one load are its trials; with --suite, a suite of job definitions of other tools",
+        "make a run from results of another tool (fio, elbencho, vdbench) or from fio's logs; several files of one load are its trials. With --suite, make a suite from job files of other tools",
         "сделать прогон из результатов другого инструмента (fio, elbencho, vdbench) или журналов fio: несколько файлов одной нагрузки — её испытания; с --suite — набор из заданий других программ"
     );
     let examples = "stend import result.json\nstend import run1.json run2.json run3.json -o before.stend\n\
@@ -14,16 +14,16 @@ pub(super) fn import(lang: Lang) -> Command {
                     stend import --suite jobs.fio -o suite.yaml\n\
                     stend import --suite -- fio --name=a --filename=/dev/sdb --rw=randread --runtime=60";
     let file = say!(
-        "results as the tool prints them, recognised by their content (docs/formats/import.md); with --suite, job files, a command line behind `--`, or a folder, whose files become a table of how they import (docs/formats/jobs.md)",
-        "результаты, как их печатает инструмент; вид узнаётся по содержимому (docs/formats/import.md); с --suite — файлы заданий, команда после `--` или каталог: по его файлам будет таблица, как они импортируются (docs/formats/jobs.md)"
+        "results as the tool prints them, recognised by their content (docs/formats/import.md). With --suite: job files, a command line after `--`, or a folder; for a folder Stend prints how each file imports (docs/formats/jobs.md)",
+        "результаты, как их печатает инструмент; вид узнаётся по содержимому (docs/formats/import.md). С --suite — файлы заданий, команда после `--` или каталог: для него печатается таблица, как импортируется каждый файл (docs/formats/jobs.md)"
     );
     let suite = say!(
-        "make a suite of job definitions, not a run of results",
+        "make a suite from job files, not a run from results",
         "сделать набор из заданий, а не прогон из результатов"
     );
     let lenient = say!(
-        "with --suite: what means something else here is listed in the suite instead of refused",
-        "с --suite: что здесь значит другое, перечисляется в наборе, а не отвергается"
+        "with --suite: list options that mean something else here in the suite, instead of rejecting them",
+        "с --suite: параметры, которые здесь значат другое, не отвергать, а перечислить в наборе"
     );
     let output = say!(
         "file to write (with --suite by default the standard output)",

@@ -7,8 +7,8 @@ use stend_base::{Lang, Say, say};
 /// `stend lab` and what it does.
 pub fn lab(lang: Lang) -> Command {
     let about = say!(
-        "virtual machines to rehearse on: for one run (`stend run --lab FILE`), or until they are ended",
-        "виртуальные машины для репетиций: на один прогон (`stend run --lab ФАЙЛ`) или пока их не завершат"
+        "virtual machines to rehearse on: for one run (`stend run --lab FILE`), or until `stend lab down`",
+        "виртуальные машины для репетиций: на один прогон (`stend run --lab ФАЙЛ`) или до `stend lab down`"
     );
     let examples = "stend lab build\n\
                     stend run quick --lab nvme --on /dev/nvme0n1\n\
@@ -35,9 +35,9 @@ pub fn lab(lang: Lang) -> Command {
 }
 
 fn build(lang: Lang) -> Command {
-    let about = say!("make the image of the guests, once", "собрать образ гостевых систем, один раз");
+    let about = say!("build the guest image, once", "собрать образ гостевых систем, один раз");
     let file = say!(
-        "a machine file, or the name of one that is built in: the image gets its packages",
+        "a machine file, or the name of a built-in one: the image gets its packages",
         "файл машины или имя встроенной: в образ войдут её пакеты"
     );
     let offline = say!("take only packages that were downloaded before", "брать только загруженные ранее пакеты");
@@ -51,12 +51,12 @@ fn up(lang: Lang) -> Command {
         "запустить машину, которая работает, пока её не завершит `down`"
     );
     let file = say!(
-        "a machine file, or the name of one that is built in (`stend lab machines`)",
+        "a machine file, or the name of a built-in one (`stend lab machines`)",
         "файл машины или имя встроенной (`stend lab machines`)"
     );
     let cold = say!(
-        "boot it, where else a guest that was saved when it had booted would be restored",
-        "загрузить её, даже если можно восстановить гостевую систему, сохранённую после загрузки"
+        "boot the machine, even if a saved guest could be restored",
+        "загрузить машину, даже если можно восстановить сохранённую гостевую систему"
     );
     let arguments = vec![positional("FILE", file, lang), flag("cold", None, cold, lang)];
     action("up", about, "stend lab up six-nvme\nstend lab up my-machine.yaml --cold", "FILE", arguments, lang)
@@ -64,7 +64,7 @@ fn up(lang: Lang) -> Command {
 
 fn down(lang: Lang) -> Command {
     let about =
-        say!("end a machine; what its drives hold is gone", "завершить машину; то, что на её накопителях, пропадает");
+        say!("stop a machine; the data on its drives are lost", "завершить машину; данные на её накопителях пропадают");
     action("down", about, "stend lab down nvme", "NAME", vec![name(lang)], lang)
 }
 
@@ -78,7 +78,7 @@ fn cut(lang: Lang) -> Command {
 
 fn list(lang: Lang) -> Command {
     let about = say!(
-        "list the machines that are up; what died is removed",
+        "list running machines; remains of dead ones are removed",
         "показать запущенные машины; следы завершившихся удаляются"
     );
     action("list", about, "stend lab list\nstend lab list --json", "", Vec::new(), lang)
@@ -86,15 +86,15 @@ fn list(lang: Lang) -> Command {
 
 fn shell(lang: Lang) -> Command {
     let about = say!(
-        "execute a command in a machine that is up; without one, a shell",
+        "execute a command in a running machine; without one, open a shell",
         "выполнить команду в запущенной машине; без команды — оболочка"
     );
     let examples = "stend lab shell nvme\n\
                     stend lab shell nvme -- mdadm --detail /dev/md0\n\
                     stend lab shell nvme -- sh -c 'cat /proc/mdstat; dmesg | tail'";
     let words = say!(
-        "the command and its arguments; its exit code becomes that of this one",
-        "команда и её аргументы; её код выхода становится кодом выхода этой команды"
+        "the command and its arguments; `stend` exits with its exit code",
+        "команда и её аргументы; `stend` завершается с её кодом выхода"
     );
     let words = positional("COMMAND", words, lang).required(false).num_args(0..).last(true);
     action("shell", about, examples, "NAME [-- COMMAND…]", vec![name(lang), words], lang)
@@ -102,11 +102,11 @@ fn shell(lang: Lang) -> Command {
 
 fn machines(lang: Lang) -> Command {
     let about = say!(
-        "list the machine files that are built in, or print one",
+        "list the built-in machine files, or print one",
         "показать встроенные файлы машин или текст одного из них"
     );
     let machine = say!(
-        "print the file of this machine, to be copied and changed",
+        "print the file of this machine, to copy and change it",
         "показать файл этой машины, чтобы взять его за основу"
     );
     let examples = "stend lab machines\nstend lab machines six-nvme > my-machine.yaml";
@@ -115,13 +115,13 @@ fn machines(lang: Lang) -> Command {
 
 fn like(lang: Lang) -> Command {
     let about = say!(
-        "print the machine file of a machine with the drives and NUMA nodes of a host",
+        "print a machine file with the drives and NUMA nodes of a host",
         "напечатать файл машины с накопителями и узлами NUMA как у хоста"
     );
     let examples = "stend lab like > lab/here.yaml\n\
                     ssh db1 stend inspect --json | stend lab like - > lab/db1.yaml";
     let file = say!(
-        "what `stend inspect --json` printed on that host (`-`: standard input); without it, this host",
+        "output of `stend inspect --json` on that host (`-`: standard input); without it, this host",
         "вывод `stend inspect --json` на том хосте (`-`: стандартный ввод); без него — эта машина"
     );
     let largest = say!(
@@ -135,14 +135,14 @@ fn like(lang: Lang) -> Command {
 
 fn connect(lang: Lang) -> Command {
     let about = say!(
-        "join the standard streams to the worker of a machine that is up",
+        "connect the standard streams to the worker of a running machine",
         "соединить стандартные потоки с рабочим процессом запущенной машины"
     );
     action("connect", about, "stend lab connect nvme", "NAME", vec![name(lang)], lang).hide(true)
 }
 
 fn name(lang: Lang) -> Arg {
-    positional("NAME", say!("name of a machine that is up", "имя запущенной машины"), lang)
+    positional("NAME", say!("name of a running machine", "имя запущенной машины"), lang)
 }
 
 /// What runs in a machine of the lab that stays up.

@@ -15,7 +15,7 @@ pub fn print_help(arguments: &ArgMatches, lang: Lang) -> ExitCode {
         Err(answer) => refuse(&answer, lang),
         Ok(_) => {
             let named = named.unwrap_or_default();
-            let error = Error::new(Kind::Bug, say!("`{named}` has no help", "у `{named}` нет справки"));
+            let error = Error::new(Kind::Bug, say!("there is no command `{named}`", "команды `{named}` нет"));
             crate::out::print_error(&error, lang, false);
             ExitCode::from(error.kind.exit_code())
         }
@@ -71,7 +71,7 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
                 say!("`{argument}` was given twice", "`{argument}` указан дважды")
             }
             other => {
-                say!("`{argument}` does not go with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
+                say!("`{argument}` cannot be used with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
             }
         },
         _ => Say::same(
@@ -115,7 +115,7 @@ fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
     let command = command(Lang::En);
     let Some((name, verb)) = verb_given(&command) else {
         return say!(
-            "`stend --help` lists the commands, `stend COMMAND --help` what each takes",
+            "`stend --help` lists the commands, `stend COMMAND --help` their options",
             "команды перечислит `stend --help`, параметры команды — `stend КОМАНДА --help`"
         );
     };
@@ -131,7 +131,7 @@ fn how_to_go_on(kind: ErrorKind, missing: &[String]) -> Say {
             "например `{example}`; всё покажет `stend {name} --help`"
         ),
         None => {
-            say!("`stend {name} --help` shows what it takes", "что принимает команда, покажет `stend {name} --help`")
+            say!("`stend {name} --help` lists its options", "что принимает команда, покажет `stend {name} --help`")
         }
     }
 }

@@ -24,19 +24,19 @@ pub(super) fn run(lang: Lang) -> Command {
         "набор из списка `stend suites`, например `quick`, или файл набора (YAML)"
     );
     let resume = say!(
-        "go on with a run that ended early, also after a reboot",
+        "continue a run that ended early, also after a reboot",
         "продолжить прерванный прогон, в том числе после перезагрузки"
     );
     let commands = say!(
-        "allow what the arms of the suite execute or change on this host; --dry-run lists it",
-        "разрешить то, что варианты набора выполняют и изменяют на этой машине; список даёт --dry-run"
+        "allow the commands and changes on this host that the suite asks for; --dry-run lists them",
+        "разрешить команды и изменения на этой машине, которые задаёт набор; их перечислит --dry-run"
     );
     let beside = say!(
-        "run although another run of Stend loads the same drives; both results say so",
-        "запустить, хотя те же накопители нагружает другой прогон Stend; об этом скажут оба результата"
+        "run although another run of Stend loads the same drives; both results mention it",
+        "запустить, хотя те же накопители нагружает другой прогон Stend; это будет отмечено в обоих результатах"
     );
     let dry_run = say!(
-        "print what the run would do, write and take, and change nothing",
+        "show what the run would do, write and need; change nothing",
         "показать, что прогон сделает, запишет и займёт, ничего не меняя"
     );
     let mut arguments = vec![positional("SUITE", suite, lang).required(false)];
@@ -69,7 +69,7 @@ pub(super) fn run(lang: Lang) -> Command {
 /// What holds whatever the suite says, or follows from nothing in it.
 fn instead_of_the_suite(lang: Lang) -> [Arg; 4] {
     let repeats = say!(
-        "trials of each case (default: as the suite says; of --rw 6, the fewest for an interval to publish)",
+        "trials of each case (default: from the suite; with --rw 6, the fewest for an interval that can be published)",
         "испытаний каждого случая (по умолчанию как в наборе; для --rw 6 — наименьшее для интервала, который можно публиковать)"
     );
     let budget = say!(
@@ -78,7 +78,7 @@ fn instead_of_the_suite(lang: Lang) -> [Arg; 4] {
     );
     let seed = say!(
         "seed of all random choices (default: from the clock)",
-        "зерно всех случайных выборов (по умолчанию — от часов)"
+        "начальное число всех случайных выборов (по умолчанию — от часов)"
     );
     let engine = say!(
         "native, or fio to check Stend against it (default: the suite's)",
@@ -98,7 +98,7 @@ fn kept(lang: Lang) -> [Arg; 4] {
         "what to call the run in lists and reports; `stend show LABEL` finds the newest one",
         "как называть прогон в списках и отчётах; `stend show МЕТКА` найдёт самый новый"
     );
-    let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
+    let output = say!("run file to write; the report is written beside it", "файл прогона; отчёт записывается рядом");
     let name = option("name", "LABEL", name, lang);
     let output = option("output", "FILE", output, lang).short('o');
     [name, output, force(lang), choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang)]
@@ -107,35 +107,37 @@ fn kept(lang: Lang) -> [Arg; 4] {
 /// A workload in fio's words, instead of a suite.
 fn workload(lang: Lang) -> Vec<Arg> {
     let rw = say!(
-        "measure this instead of a suite, as fio means it: read, write, randread, randwrite, rw, randrw; several with commas",
+        "measure this instead of a suite, in fio's words: read, write, randread, randwrite, rw, randrw; several with commas",
         "измерить это вместо набора, в словах fio: read, write, randread, randwrite, rw, randrw; несколько — через запятую"
     );
     let bs =
         say!("size of an I/O: 4k or 4k,64k,1M (default: 4k)", "размер операции: 4k или 4k,64k,1M (по умолчанию 4k)");
     let qd = say!(
-        "I/Os in flight of each job: 32 or 1,4,16 (default: 1)",
-        "глубина очереди каждого потока: 32 или 1,4,16 (по умолчанию 1)"
+        "queue depth of each job: 32 or 1,4,16 (default: 1)",
+        "глубина очереди каждого задания: 32 или 1,4,16 (по умолчанию 1)"
     );
-    let jobs = say!("load threads: 4 or 1,2,4 (default: 1)", "потоки нагрузки: 4 или 1,2,4 (по умолчанию 1)");
+    let jobs =
+        say!("jobs (load threads): 4 or 1,2,4 (default: 1)", "задания (потоки нагрузки): 4 или 1,2,4 (по умолчанию 1)");
     let mix =
         say!("percent of reads of rw and randrw (default: 50)", "процент чтений для rw и randrw (по умолчанию 50)");
     let rate = say!(
         "I/Os per second of all jobs together (default: as many as the target can do)",
-        "операций в секунду, все потоки вместе (по умолчанию — сколько может объект)"
+        "операций в секунду, все задания вместе (по умолчанию — сколько может объект)"
     );
     let time = say!("length of each trial (default: 2500ms)", "длительность каждого испытания (по умолчанию 2500ms)");
     let size = say!(
-        "how much is written before measuring, and then measured (default: auto)",
-        "сколько записать перед измерением и потом измерять (по умолчанию auto)"
+        "size of the measured range; it is written before measuring (default: auto)",
+        "размер измеряемой области; перед измерением она записывается (по умолчанию auto)"
     );
     let sync = say!(
-        "when writes are durable: fsync or fdatasync after each, dsync",
-        "когда запись надёжна: fsync или fdatasync после каждой, dsync"
+        "make writes durable: fsync or fdatasync after each, or dsync",
+        "запись с подтверждением: fsync или fdatasync после каждой либо dsync"
     );
-    let verify = say!("read all that was written again and compare it", "прочитать всё записанное ещё раз и сравнить");
+    let verify =
+        say!("read everything back and compare it with what was written", "прочитать всё записанное и сверить");
     let print = say!(
-        "print the suite that this command line means, and do nothing",
-        "напечатать набор, который означает эта командная строка, и ничего не делать"
+        "print the suite for this command line, and do nothing else",
+        "напечатать набор для этой командной строки и ничего не делать"
     );
     let words = crate::cmd::workload::KINDS.map(|(word, ..)| word);
     let of_rw = [
@@ -178,8 +180,8 @@ fn orders(lang: Lang) -> [Arg; 2] {
         "выполнить этот заказ вместо командной строки (`-` — со стандартного ввода)"
     );
     let print_order = say!(
-        "print the order that this command line means, with its seed, and do nothing",
-        "напечатать заказ, который означает эта командная строка, с зерном, и ничего не делать"
+        "print the order for this command line, with its seed, and do nothing else",
+        "напечатать заказ для этой командной строки вместе с начальным числом и ничего не делать"
     );
     [
         option("order", "FILE", order, lang).conflicts_with_all(ORDERED),
@@ -217,43 +219,43 @@ const ORDERED: [&str; 23] = [
 /// What is measured, where, and what may be lost there.
 fn places(lang: Lang) -> Vec<Arg> {
     let on = say!(
-        "directory, file or block device (by path or identity); several of one kind are loaded at the same time; with --resume only where the next arm replaces the target",
-        "каталог, файл или блочное устройство (путь или идентичность); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
+        "directory, file or block device (path or identity); several of one kind are loaded at the same time; with --resume only if the next arm replaces the target",
+        "каталог, файл или блочное устройство (путь или идентификатор); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
     );
     let against = say!(
         "measure this target, too, in turn with `--on`, block by block, and compare it with that; several times: each is compared",
         "измерить ещё и этот объект, поочерёдно с `--on`, блок за блоком, и сравнить с ним; можно указать несколько раз"
     );
     let stand = say!(
-        "stand file, or the name of one that is built in (`stend stands`), to put up first, measure and take down again; several are measured one after the other and compared with the first",
+        "stand file, or the name of a built-in one (`stend stands`): put it up, measure it and take it down; several are measured in turn and compared with the first",
         "файл стенда или имя встроенного (`stend stands`): поднять, измерить и убрать; несколько измеряются по очереди и сравниваются с первым"
     );
     let rebuild = say!(
-        "build the stands anew for every block of the suite, in alternating order: what differs between builds, and what drifts, then counts as it should",
+        "build the stands anew for every block of the suite, in alternating order, so that differences between builds and drift count correctly",
         "собирать стенды заново для каждого блока набора, в чередующемся порядке: тогда различие сборок и дрейф учтены верно"
     );
     let confirm = say!(
-        "allow writing to the device with this identity, as `stend inspect` prints it; once for each device",
-        "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`); для каждого устройства отдельно"
+        "allow writing to the device with this identity (`stend inspect` prints it); once for each device",
+        "разрешить запись на устройство с этим идентификатором (его печатает `stend inspect`); для каждого устройства отдельно"
     );
     let overwrite = say!(
-        "the signature found on the device that may be overwritten, e.g. ext4",
-        "найденная на устройстве метка, которую можно затереть, например ext4"
+        "allow overwriting this signature found on the device, e.g. ext4",
+        "разрешить затереть эту найденную на устройстве метку, например ext4"
     );
     let storage = say!(
-        "for a stand with `across`: the host that has its drives and hands them out: `ssh:HOST`, or the name of a machine of the lab that is up",
-        "для стенда с `across`: машина, у которой его накопители и которая их отдаёт: `ssh:HOST` или имя запущенной машины лаборатории"
+        "for a stand with `across`: the host that has the drives and exports them: `ssh:HOST`, or the name of a running machine of the lab",
+        "для стенда с `across`: машина с накопителями, которая их экспортирует: `ssh:HOST` или имя запущенной машины лаборатории"
     );
     let observe = say!(
-        "also watch this host while it is measured: `ssh:HOST`, or the name of a machine of the lab that is up; all its drives, or those below paths (ssh:nas=/srv/a,/srv/b); several hosts: several times",
-        "наблюдать во время измерения ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми накопителями или за лежащими под путями (ssh:nas=/srv/a,/srv/b); несколько машин — несколько раз"
+        "also watch this host during the run: `ssh:HOST`, or the name of a running machine of the lab; all its drives, or those below paths (ssh:nas=/srv/a,/srv/b); repeat for several hosts",
+        "наблюдать во время прогона ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми её накопителями или за теми, что под путями (ssh:nas=/srv/a,/srv/b); для нескольких машин повторите"
     );
     let ssh = say!(
-        "run on another host, as `ssh` knows it (root@db1); PATH is one of its drives or directories; this program is copied there once",
+        "run on another host that `ssh` knows (root@db1); PATH is one of its drives or directories; this program is copied there once",
         "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз"
     );
     let lab = say!(
-        "machine file, or the name of one that is built in (`stend lab machines`): start this virtual machine and run in it; or the name of one that is up; PATH is one of its drives or directories",
+        "machine file, or the name of a built-in one (`stend lab machines`): start this virtual machine and run in it; or the name of a running machine; PATH is one of its drives or directories",
         "файл машины или имя встроенной (`stend lab machines`): запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
     );
     vec![

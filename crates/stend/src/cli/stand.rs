@@ -6,8 +6,8 @@ use stend_base::{Lang, Say, say};
 
 pub(super) fn stand(lang: Lang) -> Command {
     let about = say!(
-        "layers of storage by a file: `plan` shows the exact commands, `up` builds them, `status` shows how they are, `down` takes away what was made",
-        "слои хранилища по файлу: `plan` показывает точные команды, `up` собирает, `status` показывает состояние, `down` убирает созданное"
+        "build layers of storage from a file: `plan` shows the exact commands, `up` builds the layers, `status` shows their state, `down` removes them",
+        "собрать слои хранилища по файлу: `plan` показывает точные команды, `up` собирает слои, `status` показывает их состояние, `down` убирает"
     );
     let examples = "stend stand plan btrfs-raid1\nstend stand up btrfs-raid1\nstend stand status\n\
                     stend stand down btrfs-raid1\nstend run quick --stand btrfs-raid1";
@@ -15,19 +15,19 @@ pub(super) fn stand(lang: Lang) -> Command {
         .value_parser(["plan", "up", "status", "down"])
         .hide_possible_values(true);
     let what = say!(
-        "a stand file, or the name of one that is built in (`stend stands`); for `status` and `down` also the name of a stand (`status` alone shows all)",
+        "a stand file, or the name of a built-in one (`stend stands`); for `status` and `down` also the name of a stand (`status` alone shows all)",
         "файл стенда или имя встроенного (`stend stands`); для `status` и `down` также имя стенда (один `status` показывает все)"
     );
     let lab = say!(
-        "in a machine of the lab: the name of one that is up, or for `plan` a machine file",
+        "in a machine of the lab: the name of a running one, or for `plan` a machine file",
         "в машине лаборатории: имя запущенной, а для `plan` — файл машины"
     );
     let storage = say!(
-        "for a stand with `across`: the host that has its drives: `ssh:HOST`, or the name of a machine of the lab that is up",
+        "for a stand with `across`: the host that has its drives: `ssh:HOST`, or the name of a running machine of the lab",
         "для стенда с `across`: машина с его накопителями: `ssh:HOST` или имя запущенной машины лаборатории"
     );
     let ssh = say!(
-        "on another host, as `ssh` knows it (root@db1); this program is copied there once",
+        "on another host that `ssh` knows (root@db1); this program is copied there once",
         "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз"
     );
     let arguments = vec![
@@ -42,12 +42,12 @@ pub(super) fn stand(lang: Lang) -> Command {
 
 pub(super) fn stands(lang: Lang) -> Command {
     let about = say!(
-        "list the stand files that are built in, or print one",
+        "list the built-in stand files, or print one",
         "показать встроенные файлы стендов или текст одного из них"
     );
     let examples = "stend stands\nstend stands soft-raid/md-raid5 > my-stand.yaml\nstend run quick --stand btrfs-raid1";
     let stand = say!(
-        "print the file of this stand, to be copied and changed: its drives have to be yours",
+        "print the file of this stand, to copy it and put your drives in",
         "показать файл этого стенда, чтобы взять его за основу: накопители в нём нужно заменить своими"
     );
     verb("stands", about, examples, "[STAND]", vec![positional("STAND", stand, lang).required(false)], lang)

@@ -16,7 +16,7 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
                 "с `--published` указывают один прогон, указано: {given}"
             ),
         )
-        .hint(say!("put them beside the table one by one", "поставьте их рядом с таблицей по одному")));
+        .hint(say!("compare them with the table one by one", "сравните их с таблицей по одному")));
     };
     let output = super::output(arguments, "output", say!("the comparison", "сравнение"));
     output.iter().try_for_each(|output| output.check().map(drop))?;

@@ -73,7 +73,7 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>, out: &Out) -> Result<Comparis
     let asked = arguments.get_one::<String>("margin").map(|text| margin(text)).transpose()?;
     let declared = gate.and_then(|gate| gate.margin).map(Millionths::as_share);
     if asked.is_some() && declared.is_some() {
-        return Err(usage(say!("the gate gives a margin already", "допуск уже задан в пороге"))
+        return Err(usage(say!("the gate already has a margin", "допуск уже задан в пороге"))
             .hint(say!("leave `--margin` out", "уберите `--margin`")));
     }
     let margin = asked.or(declared);
@@ -121,7 +121,7 @@ pub fn judged_all(
             "1 to {RUNS_MAX} runs can be compared, {given} given",
             "сравнить можно от 1 до {RUNS_MAX} прогонов, указано: {given}"
         ))
-        .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
+        .hint(say!("`stend list` shows your runs", "`stend list` покажет, какие прогоны есть")));
     }
     let runs: Vec<RunRecord> = names.iter().map(|name| super::read(name, out)).collect::<Result<_>>()?;
     // All together, so that one machine has one stand-in in all of them.
@@ -142,8 +142,8 @@ fn place(baseline: &str, names: &[String], runs: &[Judged]) -> Result<usize> {
     let only = by_id.next().map(|(i, _)| i).filter(|_| by_id.next().is_none());
     word.or(only.filter(|_| !baseline.is_empty())).ok_or_else(|| {
         let given = names.join(", ");
-        usage(say!("`--baseline {baseline}` is none of the runs", "`--baseline {baseline}` — не один из прогонов"))
-            .hint(say!("name one of those that are compared: {given}", "укажите один из сравниваемых: {given}"))
+        usage(say!("`--baseline {baseline}` is not one of the runs", "`--baseline {baseline}` — не один из прогонов"))
+            .hint(say!("name one of the compared runs: {given}", "укажите один из сравниваемых: {given}"))
     })
 }
 
@@ -152,7 +152,7 @@ fn floor(name: &str, baseline: &Judged, out: &Out) -> Result<Floor> {
     let (run, findings) = judged(name, stend_analyse::judge, out)?;
     if findings.run == baseline.1.run && run.header.inputs.suite.arms.is_empty() {
         return Err(usage(say!(
-            "`--floor {name}` is the baseline itself, which would have no noise",
+            "`--floor {name}` is the baseline itself, so it would show no noise",
             "`--floor {name}` — сама база, шума у неё не было бы"
         ))
         .hint(repetition()));
@@ -160,7 +160,7 @@ fn floor(name: &str, baseline: &Judged, out: &Out) -> Result<Floor> {
     let found = stend_analyse::compare::floor((&run, &findings), (&baseline.0, &baseline.1))?;
     found.ok_or_else(|| {
         usage(say!(
-            "`--floor {name}` shows no noise: fewer than six blocks of it belong together",
+            "`--floor {name}` shows no noise: fewer than six of its blocks match those of the baseline",
             "`--floor {name}` не показывает шума: сопоставить удалось меньше шести блоков"
         ))
         .hint(repetition())
@@ -182,7 +182,7 @@ fn known(factors: &[String], comparison: &Comparison) -> Result<()> {
         Some(unknown) => {
             let changed = comparison.changed.iter().map(|c| c.key.as_str()).collect::<Vec<_>>().join(", ");
             Err(usage(say!(
-                "`--factor {unknown}` is no condition of these runs",
+                "`--factor {unknown}` is not a condition of these runs",
                 "`--factor {unknown}` — не условие этих прогонов"
             ))
             .hint(say!("these changed: {changed}", "изменились: {changed}")))
@@ -201,7 +201,7 @@ fn arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Compa
         Error::new(
             Kind::Usage,
             say!(
-                "`{id}` alone has nothing to compare: fewer than two arms of it were measured",
+                "`{id}` alone has nothing to compare: fewer than two of its arms were measured",
                 "в `{id}` нечего сравнивать: измерено меньше двух вариантов"
             ),
         )

@@ -25,5 +25,5 @@ pub fn doctor(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let names: Vec<&str> =
         checkup.items.iter().filter(|i| i.level == stend_record::Level::Must).map(|i| i.id.as_str()).collect();
     let names = names.join(", ");
-    Err(Error::new(Kind::Preflight, say!("must be cured first: {names}", "сначала нужно устранить: {names}")))
+    Err(Error::new(Kind::Preflight, say!("fix this first: {names}", "сначала устраните: {names}")))
 }

@@ -19,7 +19,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let names = super::many(arguments, "RUN");
     if names.len() > 1 && format != "xlsx" {
         let message =
-            say!("several runs go into `--format xlsx` alone", "несколько прогонов принимает только `--format xlsx`");
+            say!("only `--format xlsx` takes several runs", "несколько прогонов принимает только `--format xlsx`");
         return Err(Error::new(Kind::Usage, message).hint(say!("export them one by one", "выгрузите их по одному")));
     }
     let output = output(arguments);
@@ -41,9 +41,6 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     }
     if format == "run" {
         return super::redact::copy(arguments, out);
-    }
-    if format == "parquet" {
-        return parquet(arguments, output, out);
     }
     if format == "fio-job" {
         return jobs(arguments, output, out);
@@ -107,28 +104,6 @@ fn what() -> Say {
     say!("the export", "экспорт")
 }
 
-/// The figures of every trial, as `csv-trials` has them.
-#[cfg(feature = "parquet")]
-fn parquet(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
-    has_file(arguments, "parquet")?;
-    let run = super::read_run(arguments, out)?;
-    let bytes = stend_report::trials_parquet(&run.header.id, &by_trial(&run)?).map_err(|why| {
-        Error::new(Kind::Bug, say!("cannot make the Parquet file: {why}", "не удаётся составить файл Parquet: {why}"))
-    })?;
-    one_file(output, out, |to| to.write_all(&bytes))
-}
-
-/// This build is without its library.
-#[cfg(not(feature = "parquet"))]
-fn parquet(arguments: &ArgMatches, _output: Option<Output>, _out: &Out) -> Result<()> {
-    has_file(arguments, "parquet")?;
-    let message = say!("this build of Stend does not write Parquet", "эта сборка Stend не пишет Parquet");
-    Err(Error::new(Kind::Usage, message).hint(say!(
-        "`--format csv-trials` has the same columns; a build that writes it: `cargo build --release --features parquet`",
-        "те же столбцы — в `--format csv-trials`; сборка, которая умеет: `cargo build --release --features parquet`"
-    )))
-}
-
 /// The suite of a run, or a suite file, as jobs of fio.
 fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     let name = super::required(arguments, "RUN");
@@ -150,8 +125,8 @@ fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()>
     let lacks = exported.lacks.len();
     out.note(
         say!(
-            "{lacks} things are not in it, or are otherwise; the file begins with them",
-            "чего нет или что иначе: {lacks}; файл с этого начинается"
+            "{lacks} settings are missing or differ; the file begins with their list",
+            "параметров, которых нет или которые отличаются: {lacks}; файл начинается с их списка"
         )
         .get(out.lang),
     );
@@ -161,11 +136,11 @@ fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()>
 /// An imported run has no suite of ours, and of other tools than fio, or of logs, no jobs of fio either.
 fn no_jobs(name: &str, tool: &str) -> Box<Error> {
     let message = say!(
-        "`{name}` was imported from {tool} and holds no jobs of fio",
+        "`{name}` was imported from {tool} and holds no fio jobs",
         "`{name}` импортирован из {tool}, заданий fio в нём нет"
     );
     Error::new(Kind::Spec, message).hint(say!(
-        "`--format json` has the options as they were told; `stend import --suite` makes a suite of job files",
+        "`--format json` has the options as the tool printed them; `stend import --suite` makes a suite of job files",
         "опции, как они указаны, — в `--format json`; из файлов заданий набор делает `stend import --suite`"
     ))
 }

@@ -117,7 +117,7 @@ fn write_all(
     ios_head(format, to).map_err(Trouble::Write)?;
     for trial in trials {
         let label = plan.cases.get(trial.case as usize).map_or_else(|| trial.case.to_string(), |case| case.label());
-        // Of a trial without an end the start of its window is not known; then its lines count from its first I/O.
+        // Without an end of the trial the start of its window is unknown; then its lines count from its first I/O.
         let mut start = trial.outcome.as_ref().map(|outcome| outcome.window_start);
         logs.each(trial.trial, |_, chunk| {
             let start: Nanos = *start.get_or_insert(chunk.base);
@@ -168,8 +168,8 @@ impl Progress {
         if self.left_out > 0 {
             let n = format::count(self.left_out);
             let text = say!(
-                "left out, because the format has no words for them or they are damaged: {n} I/Os",
-                "опущено операций, для которых в формате нет слов или которые повреждены: {n}"
+                "left out because the format cannot hold them or they are damaged: {n} I/Os",
+                "опущено операций, которые нельзя записать в этом формате или которые повреждены: {n}"
             );
             out.note(text.get(out.lang));
         }

@@ -109,13 +109,13 @@ impl<'a> Terminal<'a> {
     fn is_ready(&self, arm: &str, instruction: &str) -> bool {
         use std::io::BufRead;
         let prompt = say!(
-            "next arm `{arm}`: {instruction}\nPress Enter when it is done, or Ctrl-D to go on later with `stend run --resume`.",
+            "next arm `{arm}`: {instruction}\nPress Enter when done, or Ctrl-D to continue later with `stend run --resume`.",
             "следующий вариант `{arm}`: {instruction}\nНажмите Enter, когда сделаете, или Ctrl-D, чтобы продолжить позже командой `stend run --resume`."
         );
         self.out.note(prompt.get(self.out.lang));
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line);
-        // An unreadable terminal is nobody's Enter; the run waits in its file.
+        // An unreadable terminal gives no Enter; the run waits in its file.
         read.is_ok_and(|bytes| bytes > 0)
     }
 

@@ -69,8 +69,8 @@ fn with_limits(gate: Option<Gate>) -> Result<Option<Gate>> {
                 ),
             )
             .hint(say!(
-                "hold a comparison against it: `stend compare RUN RUN --gate FILE`; or add `limits`",
-                "проверьте им сравнение: `stend compare ПРОГОН ПРОГОН --gate ФАЙЛ`; или добавьте `limits`"
+                "use it with a comparison: `stend compare RUN RUN --gate FILE`; or add `limits`",
+                "используйте его для сравнения: `stend compare ПРОГОН ПРОГОН --gate ФАЙЛ`; или добавьте `limits`"
             )))
         }
         _ => Ok(gate),
@@ -106,27 +106,27 @@ fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
 /// What the gate says, as the end of the program.
 pub fn verdict(gate: &GateFinding) -> Result<()> {
     let hint = say!(
-        "the result names each value with its limit, or with the line of its rule",
+        "the result shows each value with its limit, or with the line of its rule",
         "в результате названо каждое значение — с пределом или строкой правила"
     );
     let message = match (&gate.name, gate.outcome) {
         (_, Outcome::Passed) => return Ok(()),
         (Some(name), Outcome::Failed) => say!("gate `{name}` failed", "порог `{name}` не пройден"),
-        (None, Outcome::Failed) => say!("what `--expect` asks for does not hold", "требование `--expect` не выполнено"),
+        (None, Outcome::Failed) => say!("`--expect` does not hold", "требование `--expect` не выполнено"),
         (Some(name), Outcome::Undecided) => say!(
-            "gate `{name}` is undecided: nothing failed, and not everything could be told",
-            "порог `{name}`: ничто не превышено, но данных хватило не для всего"
+            "gate `{name}` is undecided: nothing failed, but there were too few data for some limits",
+            "порог `{name}`: нарушений нет, но для части пределов мало данных"
         ),
         (None, Outcome::Undecided) => say!(
-            "whether `--expect` holds cannot be told: nothing failed, but too little was measured",
-            "выполнено ли требование `--expect`, не ясно: ничто не превышено, но измерено слишком мало"
+            "`--expect` is undecided: nothing failed, but there are too few data",
+            "выполнено ли требование `--expect`, неясно: нарушений нет, но данных мало"
         ),
     };
     match gate.outcome {
         Outcome::Passed => Ok(()),
         Outcome::Failed => Err(Error::new(Kind::GateFailed, message).hint(hint)),
         Outcome::Undecided => Err(Error::new(Kind::Inconclusive, message).hint(say!(
-            "the result says what each value needs; `inconclusive: pass` in a gate file lets such values pass",
+            "the result shows what each value needs; `inconclusive: pass` in a gate file lets such values pass",
             "в результате сказано, чего не хватает каждому значению; `inconclusive: pass` в файле порогов их пропустит"
         ))),
     }
@@ -141,7 +141,7 @@ fn read(file: &str) -> Result<NamedText> {
     let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
         Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {en}", "не удаётся прочитать порог `{file}`: {ru}"))
             .hint(say!(
-                "`stend compare --sample-gate` prints one to begin with",
+                "`stend compare --sample-gate` prints a sample",
                 "образец напечатает `stend compare --sample-gate`"
             ))
     })?;

@@ -25,8 +25,8 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
             ),
         )
         .hint(say!(
-            "a change shows where several runs before it differ from several after it",
-            "изменение видно там, где несколько прогонов до него отличаются от нескольких после"
+            "a change is visible only with several runs before it and several after it",
+            "изменение видно, только если есть несколько прогонов до него и несколько после"
         )));
     }
     let output = super::output(arguments, "output", say!("the history", "историю прогонов"));

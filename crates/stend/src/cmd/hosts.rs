@@ -55,10 +55,9 @@ fn side_by_side(hosts: &[String], what: &Look, out: &Out) -> Result<()> {
     let ill = names(&|of| of.checkup.is_some_and(|checkup| checkup.musts() > 0));
     match ill.is_empty() {
         true => Ok(()),
-        false => Err(Error::new(
-            Kind::Preflight,
-            say!("must be cured first: {ill}", "сначала нужно устранить препятствия: {ill}"),
-        )),
+        false => {
+            Err(Error::new(Kind::Preflight, say!("fix this first: {ill}", "сначала устраните препятствия: {ill}")))
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
         0 => results(&names, aside, output)?,
         logs if logs == names.len() => logged(&names, output)?,
         _ => {
-            let message = say!("logs and results are imported apart", "журналы и результаты импортируются отдельно");
+            let message = say!("import logs and results separately", "импортируйте журналы и результаты отдельно");
             return Err(Error::new(Kind::Usage, message).hint(say!(
                 "one `stend import` for each; `stend compare` takes both runs",
                 "по одному `stend import` на каждое; `stend compare` берёт оба прогона"
@@ -143,7 +143,7 @@ fn shown(path: &Path, out: &Out) -> Result<()> {
     super::show::print(&run, &stend_analyse::judge(&run)?, None, None, out)
 }
 
-/// The beginning of a file, by which a log is told from results.
+/// The beginning of a file, which shows whether it is a log or results.
 fn head(name: &str) -> Result<Vec<u8>> {
     stend_sys::regular::bytes(name, HEAD).map_err(|why| super::unreadable(name, &why))
 }
@@ -155,7 +155,7 @@ fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
         let bytes = stend_sys::regular::bytes(name, RESULTS_MAX as u64).map_err(|why| super::unreadable(name, &why))?;
         all += bytes.len();
         if all > ALL_MAX {
-            let message = say!("the files are longer than 1 GiB together", "файлы вместе длиннее 1 ГиБ");
+            let message = say!("together the files are larger than 1 GiB", "вместе файлы больше 1 ГиБ");
             return Err(
                 Error::new(Kind::Usage, message).hint(say!("import them in parts", "импортируйте их по частям"))
             );

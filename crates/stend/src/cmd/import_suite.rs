@@ -40,8 +40,8 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let count = |weight| imported.notes.iter().filter(|note| note.weight == weight).count();
     let (decided, changed) = (count(Weight::Decided), count(Weight::Changed));
     let places = say!(
-        "decided {decided}, means something else {changed}; the file begins with them\nnext      stend run {file} --on PATH --dry-run",
-        "решено: {decided}, значит другое: {changed}; файл с этого начинается\nдальше    stend run {file} --on PATH --dry-run"
+        "decided for you: {decided}, different meaning: {changed}; the file begins with their list\nnext      stend run {file} --on PATH --dry-run",
+        "решено за вас: {decided}, значит другое: {changed}; файл начинается с их списка\nдальше    stend run {file} --on PATH --dry-run"
     );
     out.note(places.get(out.lang));
     Ok(())

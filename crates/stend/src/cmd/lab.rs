@@ -54,7 +54,7 @@ fn started(name: &str, start: &Start) -> Say {
         false => (format!("booted in {en}"), format!("загрузка заняла {ru}")),
     };
     say!(
-        "the machine `{name}` is up ({how}); `stend lab shell {name}` enters it, `stend lab down {name}` ends it",
+        "the machine `{name}` is up ({how}); `stend lab shell {name}` enters it, `stend lab down {name}` stops it",
         "машина `{name}` запущена ({how_ru}); `stend lab shell {name}` входит в неё, `stend lab down {name}` завершает её"
     )
 }
@@ -88,7 +88,7 @@ fn list(out: &Out) -> Result<()> {
     failures.iter().for_each(|error| out.error(error));
     for name in &dead {
         let told = say!(
-            "the machine `{name}` had died; what was left of it is removed",
+            "the machine `{name}` had died; its remains are removed",
             "машина `{name}` завершилась сама; её следы удалены"
         );
         out.note(told.get(out.lang));

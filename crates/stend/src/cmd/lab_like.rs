@@ -55,9 +55,9 @@ fn read(name: &str) -> Result<Inventory> {
     }
     serde_json::from_str(&text).map_err(|e| {
         let hint = say!(
-            "it takes what `stend inspect --json` prints, by the same version of Stend",
+            "give the output of `stend inspect --json`, by the same version of Stend",
             "нужен вывод `stend inspect --json` той же версии Stend"
         );
-        Error::new(Kind::Usage, say!("`{name}` is no inventory: {e}", "`{name}` не опись: {e}")).hint(hint)
+        Error::new(Kind::Usage, say!("`{name}` is not an inventory: {e}", "`{name}` не опись: {e}")).hint(hint)
     })
 }

@@ -21,7 +21,6 @@ pub mod list;
 pub mod man;
 mod open;
 mod order;
-mod places;
 mod redact;
 pub mod report;
 pub mod rm;
@@ -32,6 +31,7 @@ pub mod stand;
 pub mod stands;
 pub mod stop;
 pub mod suites;
+mod target_suggestions;
 pub mod watch;
 pub mod worker;
 pub(crate) mod workload;
@@ -95,7 +95,7 @@ fn suite_text(name: &str) -> Result<(NamedText, PathBuf)> {
         )
         .hint(match stend_spec::parse::nearest(name, crate::suites::ALL.iter().map(|suite| suite.name)) {
             Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
-            None => say!("`stend suites` lists those that are built in", "встроенные наборы покажет `stend suites`"),
+            None => say!("`stend suites` lists the built-in ones", "встроенные наборы покажет `stend suites`"),
         })
     })?;
     let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();

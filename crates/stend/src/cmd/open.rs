@@ -1,4 +1,4 @@
-//! Shows a page in the browser of whoever sits at this machine. Must not wait for the browser, nor fail because there is none.
+//! Shows a page in the user's browser on this machine. Must not wait for the browser, nor fail because there is none.
 
 use crate::out::Out;
 use std::os::unix::process::CommandExt;

@@ -26,7 +26,7 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
     let stands = super::many(arguments, "stand");
     let somewhere = !stands.is_empty() || given("resume").is_some() || given("on").is_some();
     if !somewhere {
-        return Err(super::places::none_named());
+        return Err(super::target_suggestions::none_named());
     }
     Ok(Order {
         version: VERSION,
@@ -101,7 +101,7 @@ fn text(file: &str) -> Result<String> {
             say!("cannot read the order `{file}`: {en}", "не удаётся прочитать заказ `{file}`: {ru}"),
         )
         .hint(say!(
-            "`stend run SUITE --on PATH --print-order > order.json` writes one",
+            "`stend run SUITE --on PATH --print-order > order.json` writes an order",
             "заказ запишет `stend run НАБОР --on ПУТЬ --print-order > order.json`"
         ))
     })

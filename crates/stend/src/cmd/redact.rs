@@ -52,12 +52,12 @@ fn told(redaction: &Redaction, lang: Lang) -> String {
         redaction.counts().iter().map(|(secret, count)| of_kind(*secret, *count).get(lang).to_string()).collect();
     let found = counts.join(", ");
     let said = match counts.is_empty() {
-        true => say!("nothing had to be taken out", "убирать было нечего"),
+        true => say!("nothing had to be removed", "убирать было нечего"),
         false => say!("taken out: {found}", "убрано: {found}"),
     };
     let (en, ru) = (said.en, said.ru);
     let said = say!(
-        "{en}; names that you chose (of suites, cases, stands, labels) are left: read it before you share it",
+        "{en}; names that you chose (suites, cases, stands, labels) remain: read it before you share it",
         "{ru}; имена, которые выбрали вы (наборов, случаев, стендов, метки), остались: прочитайте, прежде чем отправить"
     );
     said.get(lang).to_string()

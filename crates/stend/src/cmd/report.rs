@@ -66,8 +66,8 @@ fn nothing_to_open() -> Box<Error> {
         say!("a report on the standard output cannot be opened", "отчёт в стандартном выводе открыть нельзя"),
     )
     .hint(say!(
-        "name a file, or none: then it goes beside the run file",
-        "укажите файл или не указывайте: тогда отчёт ляжет рядом с файлом прогона"
+        "name a file, or none: then it is written beside the run file",
+        "укажите файл или не указывайте: тогда отчёт запишется рядом с файлом прогона"
     ))
 }
 
@@ -82,8 +82,8 @@ pub fn beside(run_file: &Path, force: bool) -> Result<Output> {
         return Err(Error::new(
             Kind::Usage,
             say!(
-                "the report of a run goes beside its file, and `{shown}` would be the name of both",
-                "отчёт о прогоне ложится рядом с его файлом, и оба назывались бы `{shown}`"
+                "the report is written beside the run file, and both would be named `{shown}`",
+                "отчёт записывается рядом с файлом прогона, и оба назывались бы `{shown}`"
             ),
         )
         .hint(say!("name the run file `{other}`", "назовите файл прогона `{other}`")));

@@ -18,7 +18,7 @@ struct Doomed {
     report: Option<PathBuf>,
 }
 
-/// Removes the runs, after asking whoever sits at the terminal.
+/// Removes the runs, after a question on the terminal.
 pub fn rm(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let mut doomed: Vec<Doomed> = Vec::new();
     for name in super::many(arguments, "RUN") {
@@ -69,7 +69,7 @@ fn doom(name: &str, out: &Out) -> Result<Doomed> {
         let shown = path.display();
         return Err(Error::new(
             Code::RunGoesOn,
-            say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
+            say!("the run in `{shown}` is still in progress", "прогон из `{shown}` ещё выполняется"),
         )
         .hint(say!("`stend stop {name}` ends it", "завершить его: `stend stop {name}`")));
     }
@@ -83,7 +83,10 @@ fn is_agreed(doomed: &[Doomed], out: &Out) -> Result<bool> {
     if out.json || !out.has_person() {
         return Err(Error::new(
             Kind::Usage,
-            say!("nobody is there to be asked whether to remove it", "некого спросить, удалять ли"),
+            say!(
+                "cannot ask whether to remove it: this is not a terminal",
+                "нельзя спросить, удалять ли: это не терминал"
+            ),
         )
         .hint(say!("`--yes` removes without asking", "`--yes` удаляет без вопроса")));
     }

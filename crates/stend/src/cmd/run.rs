@@ -36,7 +36,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
 fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
     if !has_gate {
         let message = say!(
-            "`--junit` writes what a gate says, and the order has none",
+            "`--junit` writes the result of a gate, but the order has none",
             "`--junit` записывает решение порога, а в заказе порога нет"
         );
         return Err(Error::new(Kind::Usage, message)
@@ -48,7 +48,7 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
             "`--junit` — для одного прогона, а здесь их несколько"
         );
         return Err(Error::new(Kind::Usage, message).hint(say!(
-            "write it of each run when all are measured: `stend show RUN --gate FILE --junit FILE`",
+            "write it for each run when all are measured: `stend show RUN --gate FILE --junit FILE`",
             "запишите его по каждому прогону после измерений: `stend show ПРОГОН --gate ФАЙЛ --junit ФАЙЛ`"
         )));
     }

@@ -72,8 +72,8 @@ fn show(told: &Answer, given: &str, out: &Out) -> Result<()> {
             let next: Vec<String> = raised.targets.iter().map(|path| format!("--on {path}")).collect();
             let next = next.join(" ");
             let text = say!(
-                "the stand is up; measured is {targets}\nnext      stend run quick {next}{run}\n          stend stand down {given}{again}",
-                "стенд поднят; измеряется {targets}\nдальше    stend run quick {next}{run}\n          stend stand down {given}{again}"
+                "the stand is up; its target is {targets}\nnext      stend run quick {next}{run}\n          stend stand down {given}{again}",
+                "стенд поднят; его объект — {targets}\nдальше    stend run quick {next}{run}\n          stend stand down {given}{again}"
             );
             out.result(text.get(out.lang))
         }
@@ -102,7 +102,7 @@ pub fn text_of(name: &str) -> Result<NamedText> {
             say!("cannot read the stand file `{name}`: {en}", "не удаётся прочитать файл стенда `{name}`: {ru}"),
         )
         .hint(say!(
-            "name a stand file that you may read, or one of those that `stend stands` lists",
+            "name a stand file that you may read, or one that `stend stands` lists",
             "укажите доступный для чтения файл стенда или один из тех, что перечисляет `stend stands`"
         ))
     })?;

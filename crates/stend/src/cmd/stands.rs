@@ -10,7 +10,7 @@ use stend_spec::machine::Machine;
 /// Prints the list of stands, or the file of the stand that is named.
 pub fn stands(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let named = arguments.get_one::<String>("STAND").map(|name| {
-        let list = say!("`stend stands` lists those that there are", "какие есть, покажет `stend stands`");
+        let list = say!("`stend stands` lists them", "какие есть, покажет `stend stands`");
         known(&STANDS, name, say!("no stand `{name}` is built in", "встроенного стенда `{name}` нет"), list)
     });
     print(&STANDS, "stands", named.transpose()?, &of_stand, out)
@@ -19,7 +19,7 @@ pub fn stands(arguments: &ArgMatches, out: &Out) -> Result<()> {
 /// The same of machines.
 pub fn machines(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let named = arguments.get_one::<String>("MACHINE").map(|name| {
-        let list = say!("`stend lab machines` lists those that there are", "какие есть, покажет `stend lab machines`");
+        let list = say!("`stend lab machines` lists them", "какие есть, покажет `stend lab machines`");
         known(&MACHINES, name, say!("no machine `{name}` is built in", "встроенной машины `{name}` нет"), list)
     });
     let of_machine = |file: &File| Ok(outline(&stend_spec::parse::machine(file.text, file.path)?));

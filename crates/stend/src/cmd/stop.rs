@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// Asks, then waits until the run has ended.
 pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let path = super::located(super::required(arguments, "RUN"), out)?;
-    // What is no run file is told as that, not as a run that is over.
+    // A file that is not a run file gives that error, not "the run is over".
     let seen = store::glance(&path)?;
     if let Some(over) = over(&seen.header.id, &seen.state) {
         return Err(over);
@@ -24,8 +24,8 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
             return Err(Error::new(
                 Code::RunGoesOn,
                 say!(
-                    "the run was asked to stop but is still going on",
-                    "прогон получил просьбу остановиться, но ещё выполняется"
+                    "the run got the request to stop, but is still in progress",
+                    "прогон получил команду остановиться, но ещё выполняется"
                 ),
             )
             .hint(say!("`--now` does not wait for the target", "`--now` не ждёт объекта")));
@@ -57,14 +57,16 @@ fn over(id: &str, state: &RunState) -> Option<Box<Error>> {
         RunState::Suspended { .. } => ("it waits for its next arm".to_string(), "ждёт следующего варианта".to_string()),
         RunState::Ended { reason, .. } => (reason.en.clone(), reason.ru.clone()),
     };
-    let message =
-        say!("`{id}` is not going on and cannot be stopped: {en}", "`{id}` не выполняется, останавливать нечего: {ru}");
+    let message = say!(
+        "`{id}` is not in progress and cannot be stopped: {en}",
+        "`{id}` не выполняется, останавливать нечего: {ru}"
+    );
     Some(Error::new(Code::RunOver, message).hint(match state {
         RunState::Complete => {
-            say!("`stend show {id}` prints what it found", "что он показал, напечатает `stend show {id}`")
+            say!("`stend show {id}` prints its results", "результаты напечатает `stend show {id}`")
         }
         _ => say!(
-            "`stend show {id}` prints what was measured, `stend run --resume {id}` goes on",
+            "`stend show {id}` prints what was measured, `stend run --resume {id}` continues",
             "измеренное напечатает `stend show {id}`, продолжит `stend run --resume {id}`"
         ),
     }))

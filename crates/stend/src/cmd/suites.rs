@@ -27,7 +27,7 @@ fn unknown(name: &str) -> Box<Error> {
     Error::new(Kind::Usage, say!("no suite `{name}` is built in", "встроенного набора `{name}` нет")).hint(
         match stend_spec::parse::nearest(name, ALL.iter().map(|suite| suite.name)) {
             Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
-            None => say!("`stend suites` lists those that there are", "какие есть, покажет `stend suites`"),
+            None => say!("`stend suites` lists them", "какие есть, покажет `stend suites`"),
         },
     )
 }

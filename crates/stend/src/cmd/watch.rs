@@ -45,8 +45,8 @@ pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return Err(Error::new(
             Kind::HostLost,
             say!(
-                "the coordinator of this run is gone; the file holds what it measured",
-                "координатор этого прогона исчез; измеренное сохранено в файле"
+                "the process of this run is gone; the file holds what it measured",
+                "процесса этого прогона больше нет; измеренное сохранено в файле"
             ),
         ));
     }

@@ -47,7 +47,7 @@ pub(super) struct Fresh {
 
 /// How a file gets its name.
 pub(super) enum Naming<'a> {
-    /// It is new, and belongs to whoever is behind `sudo`.
+    /// It is new, and belongs to the user behind `sudo`.
     New(Option<Owner>),
     /// It takes the place of this file, with its owner and its permissions.
     InPlaceOf(&'a Stat),
@@ -234,7 +234,7 @@ impl Folder {
     }
 }
 
-/// A directory, which belongs to whoever is behind `sudo` if we have made it.
+/// A directory, which belongs to the user behind `sudo` if we created it.
 fn made(at: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     match mkdirat(at, name, Mode::from_raw_mode(0o777)) {
         Err(error) if error != Errno::EXIST => return Err(error),

@@ -21,11 +21,11 @@ pub(super) fn suspended(arm: &str, instruction: &str) -> Words {
 pub(super) fn in_sequence() -> Words {
     Words {
         text: say!(
-            "All of one arm was measured before the next: what drifted meanwhile looks like a difference between arms.",
+            "Each arm was measured completely before the next: drift in that time looks like a difference between arms.",
             "Каждый вариант измерен целиком до следующего: всё, что за это время сместилось, выглядит как различие вариантов."
         ),
         advice: say!(
-            "Measure the first arm once more at the end, as an arm of its own; how far it is from itself is the doubt.",
+            "Measure the first arm once more at the end, as an arm of its own: its difference from itself is the uncertainty.",
             "Измерьте первый вариант ещё раз в конце отдельным вариантом: его отличие от самого себя и есть погрешность."
         ),
     }
@@ -34,8 +34,8 @@ pub(super) fn in_sequence() -> Words {
 pub(super) fn without_change(arm: &str) -> Words {
     Words {
         text: say!(
-            "Nothing that is known of host and target changed with arm `{arm}`: it may have been measured under a wrong name.",
-            "С вариантом `{arm}` не изменилось ничего из известного о машине и объекте: возможно, измерено не то, что названо."
+            "No known condition of host and target changed with arm `{arm}`: the switch may not have worked.",
+            "С вариантом `{arm}` ни одно известное условие машины и объекта не изменилось: возможно, переключение не сработало."
         ),
         advice: say!(
             "Look at what the arm changes with `observe`, and name it in `expect`.",
@@ -49,8 +49,8 @@ pub(super) fn drifted(arm: &str, conditions: &[Say]) -> Words {
     let (en, ru) = (names.en, names.ru);
     Words {
         text: say!(
-            "Arm `{arm}` was not the same each time that it was entered; different: {en}.",
-            "Вариант `{arm}` был не одним и тем же при разных входах в него; различается: {ru}."
+            "Arm `{arm}` was not the same each time; different: {en}.",
+            "Вариант `{arm}` не каждый раз был одинаков; различается: {ru}."
         ),
         advice: say!(
             "Find out what else changes the machine, and measure again.",

@@ -28,8 +28,8 @@ pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
         let all: Vec<String> = differences.iter().map(|difference| difference.say().get(l).to_string()).collect();
         let said = pick(
             l,
-            "In {n} {case} fio makes the I/O, not Stend's own engine. What it means otherwise: {d}.",
-            "В {n} {case} ввод-вывод выполняет fio, а не генератор самого Stend. Что у него иначе: {d}.",
+            "In {n} {case} fio makes the I/O, not Stend's own engine. Differences: {d}.",
+            "В {n} {case} ввод-вывод выполняет fio, а не генератор самого Stend. Отличия: {d}.",
         );
         said.replace("{n}", &cases.to_string()).replace("{case}", case).replace("{d}", &all.join("; "))
     });

@@ -11,12 +11,12 @@ pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snap
     let text = both(|l| {
         let whole = match l {
             Lang::En => format!(
-                "Imported from what {by} printed; Stend did not see these trials. What the host and the target were, whether the range \
-                 had been written before, and what else was going on is not known, and trials of one case ran one after the other."
+                "Imported from what {by} printed; Stend did not see these trials. Host, target, fill and \
+                 other load are unknown. Trials of one case ran one after the other."
             ),
             Lang::Ru => format!(
-                "Импортировано из того, что напечатал {by}; самих испытаний Stend не видел. Какими были хост и объект, была ли область \
-                 записана заранее и что ещё происходило, неизвестно, а испытания одного случая шли подряд."
+                "Импортировано из того, что напечатал {by}; самих испытаний Stend не видел. Машина, объект, заполнение и прочая \
+                 нагрузка неизвестны. Испытания одного случая шли подряд."
             ),
         };
         let clat = pick(

@@ -9,8 +9,8 @@ use stend_base::{Lang, Nanos, Say, Share, format, say};
 pub(super) fn no_end() -> Words {
     Words {
         text: say!(
-            "The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.",
-            "У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться."
+            "The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.",
+            "У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор."
         ),
         advice: say!(
             "Show it again later; if the process is gone, run it again.",
@@ -57,8 +57,8 @@ pub(super) fn replays_survived(states: u64, of: u64) -> Words {
         let (n, of) = (format::count(states), format::count(of));
         match l {
             Lang::En => format!(
-                "{n} of {of} states of the device were made again from a log of its writes and held everything that had been \
-                 acknowledged: what lies on the device asks for what it needs. What the device itself makes of a flush is not tested, \
+                "{n} of {of} states of the device were rebuilt from a log of its writes and held everything that had been \
+                 acknowledged: the layers on the device request the flushes that they need. How the device itself executes a flush is not tested, \
                  nor are states with some of the writes between two flushes."
             ),
             Lang::Ru => format!(
@@ -79,11 +79,11 @@ pub(super) fn crash_unknown(reason: &Say) -> Words {
     let Say { en, ru } = reason;
     Words {
         text: say!(
-            "What a crash did to the data could not be judged: {en}.",
-            "Что сбой сделал с данными, оценить нельзя: {ru}."
+            "The data could not be checked after a crash: {en}.",
+            "Данные после сбоя проверить не удалось: {ru}."
         ),
         advice: say!(
-            "Keep the run file, and its ledger with it, where the crash does not reach, and leave the target as it is until the run goes on.",
+            "Keep the run file and its ledger where the crash does not reach them, and do not touch the target until the run is resumed.",
             "Держите файл прогона, а с ним и журнал, там, где сбой их не затронет, и не трогайте объект до продолжения прогона."
         ),
     }
@@ -104,7 +104,7 @@ pub(super) fn trials_left_out(count: u32) -> Words {
     let failed = plural_ru(n, "завершилось", "завершились", "завершилось");
     let dropped = plural_ru(n, "не учитывается", "не учитываются", "не учитывается");
     let text = say!(
-        "{count} {en} cut short, interrupted or failed, and not counted.",
+        "{count} {en} cut short, interrupted or failed, so not counted.",
         "{count} {trials} {cut} или {failed} ошибкой и {dropped}."
     );
     Words { text, advice: remove_the_cause() }
@@ -163,13 +163,13 @@ pub(super) fn trace_changed(
         let told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let text = pick(
             l,
-            "What is replayed of {t} is not quite what was recorded: ",
-            "Воспроизводится не совсем то, что записано в {t}: ",
+            "The replay of {t} differs from the recording: ",
+            "Воспроизведение {t} отличается от записанного: ",
         );
         format!("{}{told}.", text.replace("{t}", trace))
     });
     let advice = say!(
-        "Take a target that is as large as the original and has its block size, or read the result as that of the changed trace.",
+        "Take a target with the size and block size of the original, or treat the result as that of the changed trace.",
         "Возьмите объект не меньше исходного и с тем же размером блока либо относите результат к изменённой трассе."
     );
     Words { text, advice }
@@ -179,7 +179,7 @@ pub(super) fn never_written(share: Share) -> Words {
     let text = both(|l| {
         pick(
             l,
-            "{s} of the sampled blocks had never been written: such reads are answered without touching the medium.",
+            "{s} of the sampled blocks had never been written: such reads do not reach the medium.",
             "{s} проверенных блоков никогда не записывались: такое чтение не доходит до носителя.",
         )
         .replace("{s}", &format::percent(share.0, l))
@@ -197,7 +197,7 @@ fn fill_first() -> Say {
 pub(super) fn not_filled() -> Words {
     Words {
         text: say!(
-            "The range is not filled before reading: what lies in it is not known, and parts that were never written or were trimmed read faster than written ones.",
+            "The range is not filled before reading: its contents are unknown, and unwritten or trimmed parts read faster than written ones.",
             "Перед чтением область не заполняется: что в ней лежит — неизвестно, а незаписанное или освобождённое (TRIM) читается быстрее записанного."
         ),
         advice: fill_first(),
@@ -218,7 +218,7 @@ pub(super) fn reads_erased(at_once: bool) -> Words {
     Words {
         text,
         advice: say!(
-            "Give reads a `region` of their own or a suite of their own; a mix tells how the target copes with both, not how it reads.",
+            "Give reads their own `region` or their own suite; a mix shows how the target copes with both, not how it reads.",
             "Дайте чтению свою область (`region`) или отдельный набор; смесь показывает, как объект справляется с обоими, а не как он читает."
         ),
     }
@@ -229,8 +229,8 @@ pub(super) fn targets_in_turn(cases: u32, targets: u32) -> Words {
     let (en, ru) = (plural_en(n, "case", "cases"), plural_ru(n, "случае", "случаях", "случаях"));
     Words {
         text: say!(
-            "In {cases} {en} fewer jobs go through the range in order than there are targets ({targets}): at any moment only some of them are loaded, one after the other.",
-            "В {cases} {ru} заданий, идущих по области подряд, меньше, чем объектов ({targets}): в каждый момент нагружена только часть, один за другим."
+            "In {cases} {en} there are fewer sequential jobs than targets ({targets}): at any moment only some targets are loaded, one after the other.",
+            "В {cases} {ru} последовательных заданий меньше, чем объектов ({targets}): в каждый момент нагружена только часть объектов, один за другим."
         ),
         advice: say!(
             "Give each target its own jobs with `jobs: {{per_target: 1}}`.",
@@ -242,7 +242,7 @@ pub(super) fn targets_in_turn(cases: u32, targets: u32) -> Words {
 pub(super) fn streams_overlap(case: &str, first: u32, second: u32) -> Words {
     Words {
         text: say!(
-            "Streams {first} and {second} of `{case}` work on the same bytes: what one has just touched a cache may answer to the other.",
+            "Streams {first} and {second} of `{case}` work on the same bytes: a cache may answer one with what the other has just touched.",
             "Потоки {first} и {second} случая `{case}` работают с одними и теми же байтами: на то, что только что затронул один, другому может ответить кэш."
         ),
         advice: say!(
@@ -315,7 +315,7 @@ pub(super) fn not_precise(
             "Неоднозначно: у {cases} {ru} точность, которой требует набор, не достигнута за все его блоки; {case}: {of_ru}."
         ),
         advice: say!(
-            "Allow more `blocks` or longer trials; the precision of each case says how many.",
+            "Allow more `blocks` or longer trials; the precision of each case shows how many.",
             "Разрешите больше блоков (`blocks`) или более долгие испытания; сколько — сказано при точности каждого случая."
         ),
     }
@@ -355,7 +355,7 @@ pub(super) fn few_cpus(cpus: u32) -> Words {
             "На машине {cpus} {ru}: нагрузка и телеметрия делят их и немного задерживают друг друга."
         ),
         advice: say!(
-            "For fast drives use a machine with more CPUs; check H40 says whether it mattered here.",
+            "For fast drives use a machine with more CPUs; check H40 shows whether it mattered here.",
             "Для быстрых накопителей возьмите машину, где процессоров больше; важно ли это здесь, говорит проверка H40."
         ),
     }
@@ -385,7 +385,7 @@ pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
     let text = both(|l| {
         pick(
             l,
-            "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than whoever keeps it.",
+            "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than the recorder.",
             "В журнале операций не хватает {d} из окон измерения при {r} записанных: нагрузка была быстрее записи журнала.",
         )
         .replace("{d}", &format::count(dropped))
@@ -403,8 +403,8 @@ pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
 pub(super) fn no_spool(why: &str) -> Words {
     Words {
         text: say!(
-            "The run file is on a drive of the target and is written between trials only. What a trial measures meanwhile could be kept in the memory of Stend alone, so a kill of it would lose that trial and not just the last second: {why}.",
-            "Файл прогона лежит на накопителе цели и пишется только между испытаниями. Измеренное до конца испытания хранилось лишь в памяти самого Stend: если бы его убили, пропало бы всё испытание, а не последняя секунда. Причина: {why}."
+            "The run file is on a drive of the target, so it is written between trials only. Until then the data of a trial were only in the memory of Stend: killing it would have lost the whole trial, not just the last second. Reason: {why}.",
+            "Файл прогона лежит на накопителе объекта, поэтому пишется только между испытаниями. Измеренное до конца испытания хранилось лишь в памяти самого Stend: если бы его убили, пропало бы всё испытание, а не последняя секунда. Причина: {why}."
         ),
         advice: say!(
             "Put the run file on another drive (`-o`), or make room in `/dev/shm`. Numbers of trials that ended are not affected.",
@@ -418,7 +418,7 @@ pub(super) fn intervals_merged(count: u64) -> Words {
         pick(
             l,
             "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",
-            "Объединено интервалов счётчиков: {n} — медленная связь с исполнителем. Графики там грубее, итоги полны.",
+            "Объединено интервалов счётчиков: {n} — медленная связь с рабочим процессом. Графики там грубее, итоги полны.",
         )
         .replace("{n}", &format::count(count))
     });

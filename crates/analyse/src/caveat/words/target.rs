@@ -11,7 +11,7 @@ pub(super) fn in_use(reasons: &[Say]) -> Words {
     let (en, ru) = (list.en, list.ru);
     Words {
         text: say!(
-            "The target {en}. Only reads run, and the I/O of others is in the numbers.",
+            "The target {en}. Only reads run, and the numbers include I/O of other programs.",
             "Объект {ru}. Выполняется только чтение, и в числах есть чужой ввод-вывод."
         ),
         advice: say!(
@@ -25,8 +25,8 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
     let text = both(|l| {
         pick(
             l,
-            "Others were using `{d}` right before the run: {i} IOPS, {b}. They take their share of what is measured.",
-            "Прямо перед прогоном `{d}` нагружали другие: {i} IOPS, {b}. Они забирают часть измеряемого.",
+            "Other programs used `{d}` right before the run: {i} IOPS, {b}. They lower the results.",
+            "Прямо перед прогоном `{d}` нагружали другие программы: {i} IOPS, {b}. Они занижают результаты.",
         )
         .replace("{d}", device)
         .replace("{i}", &format::iops(iops, l))
@@ -44,12 +44,12 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
 pub(super) fn run_beside(runs: &str, drives: &str) -> Words {
     Words {
         text: say!(
-            "Another run of Stend loaded {drives} at the same time (`{runs}`): each measured what the other left.",
-            "В то же время {drives} нагружал другой прогон Stend (`{runs}`): каждый измерил то, что оставил другой."
+            "Another run of Stend loaded {drives} at the same time (`{runs}`): each lowered the results of the other.",
+            "В то же время {drives} нагружал другой прогон Stend (`{runs}`): каждый занизил результаты другого."
         ),
         advice: say!(
-            "Repeat both one after the other, or publish them as the one experiment that they are.",
-            "Повторите их по очереди или публикуйте вместе, как один опыт: это он и есть."
+            "Repeat them one after the other, or publish both as one experiment.",
+            "Повторите их по очереди или публикуйте вместе, как один опыт."
         ),
     }
 }
@@ -59,12 +59,12 @@ pub(super) fn volatile_cache(drives: &Say, cases: u32) -> Words {
     let cases_en = plural_en(u64::from(cases), "case writes", "cases write");
     Words {
         text: say!(
-            "{cases} {cases_en} without syncs, and the cache of {en} is volatile: a loss of power takes what it holds.",
+            "{cases} {cases_en} without syncs, and the cache of {en} is volatile: a power failure loses its contents.",
             "Случаев, которые пишут без синхронизации: {cases}; кэш {ru} энергозависим, и при потере питания его содержимое пропадёт."
         ),
         advice: say!(
-            "Compare these writes with others without syncs only; what an application needs durable is measured with `sync`.",
-            "Сравнивайте такую запись лишь с другой записью без синхронизации; то, что приложению нужно сохранить надёжно, измеряйте с `sync`."
+            "Compare these writes only with others without syncs; to measure durable writes of an application use `sync`.",
+            "Сравнивайте такую запись лишь с другой записью без синхронизации; запись с подтверждением измеряйте с `sync`."
         ),
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn over_network(file_system: &str) -> Words {
             "Объект — сетевая файловая система (`{file_system}`): в числа входят сеть и сервер, а прямой ввод-вывод минует кэш этой машины, но не кэш сервера."
         ),
         advice: say!(
-            "Read the numbers as those of the service; to judge its drives, measure on the server, and note what else uses it.",
+            "These are numbers of the whole service; to judge its drives, measure on the server, and note what else uses it.",
             "Это числа службы в целом; чтобы судить о её накопителях, измеряйте на сервере и учтите, кто ещё им пользуется."
         ),
     }
@@ -105,11 +105,11 @@ pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
     let (device, _) = quoted(device);
     Words {
         text: say!(
-            "Another host hands out `{device}` (`{transport}`): the numbers include the network and that host, and its drives are not watched.",
-            "`{device}` отдаёт другая машина (`{transport}`): в числа входят сеть и та машина, а за её накопителями никто не следит."
+            "Another host exports `{device}` (`{transport}`): the numbers include the network and that host, and its drives are not watched.",
+            "`{device}` экспортирует другая машина (`{transport}`): в числа входят сеть и та машина, а за её накопителями никто не следит."
         ),
         advice: say!(
-            "Read the numbers as those of the service: what its memory answered cannot be told from what its drives did. To judge those, measure on that host.",
+            "These are numbers of the whole service: answers from its memory look the same as answers from its drives. To judge the drives, measure on that host.",
             "Это числа службы в целом: ответы из её памяти не отличить от ответов накопителей. Чтобы судить о них, измеряйте на той машине."
         ),
     }
@@ -118,12 +118,12 @@ pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
 pub(super) fn storage_watched(host: &str, drives: u32) -> Words {
     Words {
         text: say!(
-            "The storage host `{host}` hands out the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these, and H25 and H64 about both hosts.",
-            "Объект отдаёт машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них, а H25 и H64 — об обеих машинах."
+            "The storage host `{host}` exports the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these, and H25 and H64 about both hosts.",
+            "Объект экспортирует машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них, а H25 и H64 — об обеих машинах."
         ),
         advice: say!(
-            "Read the numbers as those of the service. Whether its memory answered shows in H11; what it took from that host is in a chart of its own.",
-            "Это числа службы в целом. Отвечала ли её память, видно по H11; что это стоило той машине — на отдельной диаграмме."
+            "These are numbers of the whole service. H11 shows whether its memory answered; a separate chart shows the load on that host.",
+            "Это числа службы в целом. Отвечала ли её память, видно по H11; нагрузка на ту машину — на отдельной диаграмме."
         ),
     }
 }
@@ -136,7 +136,7 @@ pub(super) fn storage_unwatched(host: &str, why: &Say) -> Words {
             "За машиной с накопителями `{host}` не следили или следили не до конца: {ru}."
         ),
         advice: say!(
-            "Cases without counters from there have checks that could not be made. Make sure that the host can be reached during the whole run, and measure again.",
+            "Cases without its counters lack some checks. Make sure that the host can be reached during the whole run, and measure again.",
             "У случаев без её счётчиков часть проверок не сделана. Обеспечьте связь с машиной на весь прогон и измерьте снова."
         ),
     }
@@ -150,7 +150,7 @@ pub(super) fn host_unwatched(host: &str, why: &Say) -> Words {
             "Наблюдение за машиной `{host}` прервалось: {ru}."
         ),
         advice: say!(
-            "The measured numbers stand; what happened on that host after this is unknown. Make sure that it can be reached during the whole run.",
+            "The measured numbers are valid; what happened on that host afterwards is unknown. Make sure that it can be reached during the whole run.",
             "Измеренные числа верны; что было на той машине дальше, неизвестно. Обеспечьте связь с ней на весь прогон."
         ),
     }
@@ -173,7 +173,7 @@ pub(super) fn overlay() -> Words {
     Words {
         text: say!(
             "The target is on an overlay, as the root of a container is: I/O goes through it to the file system with its upper directory, which is what is measured.",
-            "Объект находится на overlay, как корень контейнера: операции проходят сквозь него к файловой системе верхнего каталога, она и измеряется."
+            "Объект находится на overlay, как корень контейнера: операции проходят сквозь него к файловой системе верхнего каталога; измеряется она."
         ),
         advice: say!(
             "Name a volume of the container (a bind mount) to measure without that layer.",
@@ -199,10 +199,10 @@ pub(super) fn compressed(option: &str) -> Words {
     Words {
         text: say!(
             "The file system compresses (`{option}`). Stend writes data that do not compress: real data may be faster or slower, and direct I/O may go through the page cache.",
-            "Файловая система сжимает данные (`{option}`). Stend пишет несжимаемые: с настоящими может быть быстрее или медленнее, а прямой ввод-вывод может пойти через кэш страниц."
+            "Файловая система сжимает данные (`{option}`). Stend пишет несжимаемые: с настоящими может быть быстрее или медленнее, а прямой ввод-вывод может пойти через страничный кэш."
         ),
         advice: say!(
-            "Switch compression off for the directory that is measured, or read the numbers as the worst case of the data.",
+            "Switch compression off for the measured directory, or treat the numbers as the worst case of the data.",
             "Отключите сжатие для измеряемого каталога или считайте эти числа худшим случаем по данным."
         ),
     }
@@ -231,7 +231,7 @@ pub(super) fn cached(device: &str, size: Bytes) -> Words {
     let text = both(|l| {
         pick(
             l,
-            "A cache of {s} (`{d}`) lies below the target: what it holds is answered by its fast device, and the rate changes while it fills, warms and is written back.",
+            "A cache of {s} (`{d}`) is below the target: its fast device answers for what it holds, and the rate changes while it fills, warms and writes back.",
             "Под объектом лежит кэш (`{d}`, {s}): на то, что в нём есть, отвечает быстрое устройство, и скорость меняется, пока он заполняется, прогревается и сбрасывается.",
         )
         .replace("{s}", &format::bytes(size, l))
@@ -240,8 +240,8 @@ pub(super) fn cached(device: &str, size: Bytes) -> Words {
     Words {
         text,
         advice: say!(
-            "Say which it is: a range that fits measures the cache, one far larger the drives behind it; let it run long enough to settle.",
-            "Укажите, что измерено: область, которая помещается, показывает кэш, намного большая — накопители за ним; дайте нагрузке установиться."
+            "State which one you measured: a range that fits measures the cache, a far larger one the drives behind it. Let the load run long enough to settle.",
+            "Укажите, что измерено: область не больше кэша показывает кэш, намного большая — накопители за ним. Дайте нагрузке установиться."
         ),
     }
 }
@@ -262,7 +262,7 @@ pub(super) fn no_storage(what: &str, cases: &[String]) -> Words {
     Words {
         text,
         advice: say!(
-            "Read them as the ceiling of this machine; for storage name a directory or device and leave out `backend: none`.",
+            "Treat them as the ceiling of this machine; for storage name a directory or device and leave out `backend: none`.",
             "Считайте их потолком этой машины; для хранилища укажите каталог или устройство и уберите `backend: none`."
         ),
     }
@@ -271,12 +271,12 @@ pub(super) fn no_storage(what: &str, cases: &[String]) -> Words {
 pub(super) fn no_device() -> Words {
     Words {
         text: say!(
-            "No block device was found below the target, so it cannot be told whether the bytes reached a drive.",
+            "No block device was found below the target, so it is unknown whether the bytes reached a drive.",
             "Под объектом не найдено блочного устройства, поэтому нельзя сказать, дошли ли байты до накопителя."
         ),
         advice: say!(
-            "Measure a file system on a local drive or the device itself if the drives are the question.",
-            "Если вопрос о накопителях, измеряйте файловую систему на локальном диске или само устройство."
+            "To judge drives, measure a file system on a local drive or the device itself.",
+            "Чтобы судить о накопителях, измеряйте файловую систему на локальном диске или само устройство."
         ),
     }
 }
@@ -299,7 +299,7 @@ pub(super) fn virtual_disk(device: &str) -> Words {
     Words {
         text: if several { all } else { one },
         advice: say!(
-            "Read the numbers as those of this virtual machine today; to judge the drives, measure on the host.",
+            "These are numbers of this virtual machine today; to judge the drives, measure on the host.",
             "Это числа этой виртуальной машины на сегодня; чтобы судить о накопителях, измеряйте на хосте."
         ),
     }
@@ -328,8 +328,8 @@ pub(super) fn nearly_full(used: Share) -> Words {
     let text = both(|l| {
         pick(
             l,
-            "With the test file the file system is {s} full: it has little choice where to put blocks, and a solid-state drive below little room to tidy up.",
-            "С тестовым файлом файловая система заполнена на {s}: выбирать место для блоков ей почти не из чего, а твердотельному накопителю негде наводить порядок.",
+            "With the test file the file system is {s} full: it has few free places for blocks, and a solid-state drive below has little room for garbage collection.",
+            "С тестовым файлом файловая система заполнена на {s}: свободных мест для блоков мало, а твердотельному накопителю не хватает места для сборки мусора.",
         )
         .replace("{s}", &format::percent(used.0, l))
     });
@@ -347,8 +347,8 @@ pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> W
         let text = match direct {
             true => pick(
                 l,
-                "The working set is {w}, the memory {m}. Direct I/O goes around the page cache of this machine; but a cache of that size in a controller or a host would hold most of it. Check H11 counts the bytes that reach the drives.",
-                "Рабочая область — {w}, память — {m}. Прямой ввод-вывод минует кэш страниц этой машины, но кэш такого размера в контроллере или хосте вместил бы её бо́льшую часть. Байты, дошедшие до накопителей, считает проверка H11.",
+                "The working set is {w}, the memory {m}. Direct I/O bypasses the page cache of this machine, but a cache of that size in a controller or a host would hold most of it. Check H11 counts the bytes that reach the drives.",
+                "Рабочая область — {w}, память — {m}. Прямой ввод-вывод минует страничный кэш этой машины, но кэш такого размера в контроллере или хосте вместил бы её бо́льшую часть. Байты, дошедшие до накопителей, считает проверка H11.",
             ),
             false => pick(
                 l,

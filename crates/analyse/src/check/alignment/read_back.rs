@@ -105,7 +105,7 @@ fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
     }
     let Some(parity) = parity(layer) else {
         let meaning = say!(
-            "A level without parity reads nothing for a write: something between it and its members writes parts of larger blocks, or somebody reads there. Look at the layers below and at H26.",
+            "A level without parity reads nothing for a write: a layer below it writes parts of larger blocks, or another program reads there. Look at the layers below and at H26.",
             "Уровень без чётности для записи ничего не читает: что-то под ним пишет части больших блоков либо там кто-то читает. Проверьте нижние слои и H26."
         );
         return ReadBack { status: CheckStatus::Warn, measured, meaning };

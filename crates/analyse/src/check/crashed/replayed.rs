@@ -1,4 +1,4 @@
-//! H81 where nothing crashed: states of the target that were made again from a log of its writes.
+//! H81 where nothing crashed: states of the target that were rebuilt from a log of its writes.
 
 use super::{blocks, differing, meaning};
 use crate::check::Check;
@@ -16,8 +16,8 @@ pub(super) fn judged(check: Check, states: &[&Crash]) -> CheckResult {
         let measured = failed(first, (wrong.len() as u64, states.len() as u64, of));
         let meaning = match wrong.iter().all(|state| state.broken().is_some()) {
             true => say!(
-                "What lies on the device cannot be brought up any more. Do not use the target for data that must outlive a crash.",
-                "То, что лежит на устройстве, больше не поднять. Не храните на объекте данные, которые должны пережить сбой."
+                "The layers on the device no longer start. Do not use the target for data that must survive a crash.",
+                "Слои на устройстве больше не запускаются. Не храните на объекте данные, которые должны пережить сбой."
             ),
             false => meaning(&all(&wrong)),
         };
@@ -27,8 +27,8 @@ pub(super) fn judged(check: Check, states: &[&Crash]) -> CheckResult {
     let acknowledged = states.iter().map(|state| state.acknowledged).max().unwrap_or(0);
     if acknowledged == 0 {
         return check.not_measurable(say!(
-            "Nothing had been acknowledged in the states that were examined, or a sync had failed: nothing was promised to be there.",
-            "В изученных состояниях ничего не было подтверждено, или отказала синхронизация: ничего не было обещано."
+            "Nothing had been acknowledged in the examined states, or a sync had failed: no data were promised.",
+            "В изученных состояниях ничего не было подтверждено, или отказала синхронизация: сохранность не обещалась."
         ));
     }
     check.pass(both(|l| {
@@ -117,8 +117,8 @@ mod tests {
                 Fail
                 1 of 2 states that were examined, of 300; the first behind entry 512 of 900 of the log: 3 blocks: 3 lost
                 в 1 из изученных состояний (2 из 300); первое — за записью 512 из 900 в журнале: 3 блока: 3 потеряно
-                Writes that were acknowledged as durable are gone. Do not use the target for data that must outlive a crash.
-                Пропали записи, подтверждённые как долговечные. Не храните на объекте данные, которые должны пережить сбой.
+                Writes that were acknowledged as durable are gone. Do not use the target for data that must survive a crash.
+                Пропали записи, которые были подтверждены как сохранённые. Не храните на объекте данные, которые должны пережить сбой.
             "#]],
         );
         check(
@@ -127,7 +127,7 @@ mod tests {
                 Fail
                 1 of 1 states that were examined, of 300; the first behind entry 8 of 900 of the log: 2 blocks cannot be read any more
                 в 1 из изученных состояний (1 из 300); первое — за записью 8 из 900 в журнале: больше не читается: 2 блока
-                Acknowledged data cannot be read any more. Do not use the target for data that must outlive a crash.
+                Acknowledged data cannot be read any more. Do not use the target for data that must survive a crash.
                 Подтверждённые данные больше не читаются. Не храните на объекте данные, которые должны пережить сбой.
             "#]],
         );
@@ -143,8 +143,8 @@ mod tests {
                 Fail
                 1 of 1 states that were examined, of 300; the first behind entry 1 of 900 of the log: it could not be brought up: no mount
                 в 1 из изученных состояний (1 из 300); первое — за записью 1 из 900 в журнале: поднять не удалось: не монтируется
-                What lies on the device cannot be brought up any more. Do not use the target for data that must outlive a crash.
-                То, что лежит на устройстве, больше не поднять. Не храните на объекте данные, которые должны пережить сбой.
+                The layers on the device no longer start. Do not use the target for data that must survive a crash.
+                Слои на устройстве больше не запускаются. Не храните на объекте данные, которые должны пережить сбой.
             "#]],
         );
     }

@@ -199,8 +199,8 @@ impl Range {
             told.decided(
                 place,
                 say!(
-                    "all {clones} jobs go over the same blocks in order; in fio side by side from one start, so that a cache may answer all but one of them, here each from a start of its own; offsets of their own: `offset_increment`",
-                    "все {clones} заданий идут по одним и тем же блокам: в fio рядом от одного начала, и кэш может ответить всем, кроме одного, здесь — каждое со своего места; разные места: `offset_increment`"
+                    "all {clones} jobs read the same blocks in order. In fio they start together, so a cache may answer all but one. Here each starts at an offset of its own. To give each job its own range, use `offset_increment`",
+                    "все {clones} заданий идут по одним и тем же блокам. В fio они начинают с одного места, и кэш может ответить всем, кроме одного. Здесь каждое начинает со своего места. Разные области задаёт `offset_increment`"
                 ),
             );
             let all = part(0)?.unwrap_or(Part { start: Extent::Share(Millionths(0)), size: None });

@@ -63,7 +63,7 @@ impl Ledger {
     /// Makes durable what was acknowledged.
     pub(super) fn sync(&self) {
         if let Err(e) = self.map.must_be_whole() {
-            self.failed(say!("the ledger is not whole any more: {e}", "журнал больше не цел: {e}"));
+            self.failed(say!("the ledger is damaged: {e}", "журнал повреждён: {e}"));
         }
         if let Err(e) = self.map.sync() {
             self.failed(not_synced(&e));
@@ -122,7 +122,7 @@ impl Account {
         cell[1].fetch_max(u64::from(oldest), Ordering::Release);
     }
 
-    /// A sync failed: acknowledged writes are not sure to be there any more, and whoever made them was told.
+    /// A sync failed: acknowledged writes may be gone, and the writer got an error.
     pub fn shake(&self) {
         self.ledger.map.words()[head::SHAKEN / 8].store(1, Ordering::Release);
     }

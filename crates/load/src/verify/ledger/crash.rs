@@ -84,8 +84,8 @@ fn unread(path: &Path, error: &io::Error) -> Box<Error> {
     let name = path.display();
     unusable(match error.kind() {
         io::ErrorKind::InvalidData => say!(
-            "`{name}` is not a whole ledger: it was cut, changed, or made by something else",
-            "`{name}` — не целый журнал: обрезан, изменён или создан не здесь"
+            "`{name}` is not a complete ledger: it was cut, changed, or written by another program",
+            "`{name}` — не целый журнал: обрезан, изменён или создан другой программой"
         ),
         _ => say!("cannot read the ledger `{name}`: {error}", "не удаётся прочитать журнал `{name}`: {error}"),
     })
@@ -93,8 +93,8 @@ fn unread(path: &Path, error: &io::Error) -> Box<Error> {
 
 fn unusable(message: stend_base::Say) -> Box<Error> {
     Error::new(Kind::Preflight, message).hint(say!(
-        "without its ledger the crash cannot be judged; to go on all the same, move the file away",
-        "без журнала последствия сбоя не оценить; чтобы всё же продолжить, уберите этот файл"
+        "without its ledger Stend cannot check the data after the crash; to continue anyway, move the file away",
+        "без журнала данные после сбоя не проверить; чтобы всё же продолжить, уберите этот файл"
     ))
 }
 

@@ -41,7 +41,7 @@ pub struct LedgerPlace<'a> {
 /// Where ledgers are kept.
 #[derive(Debug, Clone)]
 pub enum LedgerIn<'a> {
-    /// In a file, for whoever comes after a crash.
+    /// In a file, for the check after a crash.
     File(LedgerPlace<'a>),
     /// In memory, for the replay of a log of writes.
     Memory(Arc<Recorder>),
@@ -158,8 +158,8 @@ fn must_be_ours(place: LedgerPlace) -> Result<()> {
             Err(Error::new(
                 Kind::Preflight,
                 say!(
-                    "`{path}` is where the ledger of this run goes, and is something else",
-                    "на месте журнала этого прогона `{path}` лежит что-то другое"
+                    "the ledger of this run belongs at `{path}`, but there is another file",
+                    "на месте журнала этого прогона, `{path}`, другой файл"
                 ),
             )
             .hint(say!("move it away", "уберите этот файл оттуда")))
@@ -219,7 +219,7 @@ impl Drop for Keeper {
     }
 }
 
-const _: () = assert!(AREA_WORDS == 4 && CELL_WORDS == 4, "docs/formats/verification.md says so");
+const _: () = assert!(AREA_WORDS == 4 && CELL_WORDS == 4, "docs/formats/verification.md has these sizes");
 
 #[cfg(test)]
 mod tests;

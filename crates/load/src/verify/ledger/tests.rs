@@ -258,7 +258,7 @@ fn what_is_no_whole_ledger_of_this_run_is_refused_and_never_replaced() {
         std::fs::write(&path, &bytes).unwrap();
         let error = pending_in(&path, RUN, OTHER_BOOT).unwrap_err();
         assert_eq!(error.kind, Kind::Preflight);
-        assert!(error.message.en.contains("not a whole ledger"), "{error}");
+        assert!(error.message.en.contains("not a complete ledger"), "{error}");
         assert!(remove_ledger(place).is_err() && std::fs::read(&path).unwrap() == bytes);
     }
     std::fs::write(&path, &good).unwrap();
@@ -293,7 +293,7 @@ fn a_ledger_of_blocks_that_no_trial_has_gets_no_memory_for_them() {
         Pending::from_bytes(Path::new("ledger"), bytes, RUN, OTHER_BOOT)
     };
     assert!(of(64 << 20).is_ok());
-    assert!(of(128 << 20).unwrap_err().message.en.contains("not a whole ledger"));
+    assert!(of(128 << 20).unwrap_err().message.en.contains("not a complete ledger"));
 }
 
 /// A trial of our own engine over 1 MiB with a ledger; then what its ledger says of the file.
@@ -386,7 +386,7 @@ fn a_ledger_that_is_cut_under_a_load_ends_the_trial_with_an_error_and_not_the_pr
             let ended = run_trial_of(MARKS, place, &asked, &[], &file, &control, sinks);
             let error = ended.unwrap_err();
             assert_eq!(error.kind, Kind::RunFile, "{error}");
-            assert!(error.message.en.contains("not whole any more"), "{error}");
+            assert!(error.message.en.contains("is damaged"), "{error}");
         });
     }
 }

@@ -123,7 +123,7 @@ fn a_file_that_is_to_be_whole_leaves_nothing_on_a_full_disk_and_says_so_by_its_o
     let path = disk.mount.path().join("R-1.stend");
     let told = |error: Box<stend_base::Error>| {
         assert!(error.message.en.contains("R-1.stend`: no space is left"), "{error}");
-        assert!(error.hint.as_ref().is_some_and(|hint| hint.en.contains("nothing was kept")), "{error}");
+        assert!(error.hint.as_ref().is_some_and(|hint| hint.en.contains("nothing of it was kept")), "{error}");
         assert!(!path.exists() && !disk.mount.path().join("R-1.stend.part").exists());
     };
     let mut recorder = Recorder::create_whole(&path, &samples::header(), None).unwrap();

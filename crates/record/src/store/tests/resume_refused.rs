@@ -61,11 +61,9 @@ fn a_complete_run_is_refused_also_if_its_end_is_still_in_the_spool() {
 
 #[test]
 fn a_file_of_another_version_and_one_that_was_never_finished_are_refused_with_the_way_out() {
-    for (version, reason, hint) in [
-        (0u32, "nothing had been measured", "anew"),
-        (3, "format version", "earlier build"),
-        (5, "format version", "newer"),
-    ] {
+    for (version, reason, hint) in
+        [(0u32, "measured nothing", "anew"), (3, "format version", "earlier build"), (5, "format version", "newer")]
+    {
         let place = resumable();
         let mut bytes = std::fs::read(place.file()).unwrap();
         bytes[60..64].copy_from_slice(&version.to_be_bytes());

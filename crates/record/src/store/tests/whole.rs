@@ -73,5 +73,5 @@ fn a_copy_holds_everything_that_the_file_does() {
     assert!(logged.iter().sum::<u64>() > 0 && !record.events.is_empty(), "the fixture has logs and events");
     let open = RunRecord { state: RunState::Open, ..record };
     let refused = crate::store::copy(&open, &mut crate::store::io_logs(&from).unwrap(), &to.with_extension("x"));
-    assert!(refused.unwrap_err().message.en.contains("no end"));
+    assert!(refused.unwrap_err().message.en.contains("without an end"));
 }

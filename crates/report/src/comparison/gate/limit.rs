@@ -96,7 +96,7 @@ pub fn reason(open: &Open) -> Say {
     let blocks = |Blocks { have, need }: Blocks| match need {
         Some(need) => say!("needs about {need} blocks, has {have}", "нужно блоков: около {need}, есть: {have}"),
         None => say!(
-            "with this spread more than 1000 blocks would be needed: quieten the machine or use longer trials",
+            "with this spread more than 1000 blocks would be needed: reduce disturbances or use longer trials",
             "при таком разбросе понадобилось бы больше 1000 блоков: уберите помехи или удлините испытания"
         ),
     };
@@ -104,8 +104,8 @@ pub fn reason(open: &Open) -> Say {
         Open::Failed(checks) => {
             let checks = CheckId::codes(checks).join(", ");
             say!(
-                "undecided, check {checks} failed: this number is not of what it is called",
-                "ответа нет: не пройдена проверка {checks}, число относится не к тому, чем названо"
+                "undecided, check {checks} failed: the number does not describe what its name says",
+                "ответа нет: не пройдена проверка {checks}, число не соответствует своему названию"
             )
         }
         Open::BothSides(some) => {
@@ -114,7 +114,7 @@ pub fn reason(open: &Open) -> Say {
         }
         Open::NoInterval(some) => {
             let Say { en, ru } = blocks(*some);
-            say!("undecided, too little was measured; {en}", "ответа нет: измерено слишком мало; {ru}")
+            say!("undecided, too few data; {en}", "ответа нет: данных мало; {ru}")
         }
         Open::Printed => say!(
             "undecided, another tool printed this number, without an interval",
@@ -131,7 +131,7 @@ pub fn unfit(unfit: &UnfitLimit) -> Say {
             "{en}: no such case was measured; did you mean `{near}`?",
             "{ru}: такой случай не измерялся; возможно, имелось в виду `{near}`?"
         ),
-        None => say!("{en}: nothing like this was measured", "{ru}: такого не измеряли"),
+        None => say!("{en}: not measured", "{ru}: не измерялось"),
     }
 }
 

@@ -36,7 +36,7 @@ pub struct RatioOut {
     explanation: Say,
 }
 
-/// A ratio that is told and not judged.
+/// A ratio without a verdict.
 #[derive(Serialize)]
 pub struct PartRatio {
     /// `at` or `unknown`.

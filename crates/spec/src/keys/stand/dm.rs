@@ -19,13 +19,12 @@ pub const CIPHERS: &[Choice<Cipher>] = &[
 ];
 /// How checksums stay in step with data.
 pub const CHECKSUMS: &[Choice<Checksums>] = &[
-    ("journal", "data and checksums go through a journal: everything is written twice", Checksums::Journal),
-    ("bitmap", "what a bitmap marks is computed anew after a crash", Checksums::Bitmap),
-    ("direct", "they do not: after a crash what was being written cannot be read", Checksums::Direct),
+    ("journal", "data and checksums go through a journal: all data are written twice", Checksums::Journal),
+    ("bitmap", "blocks marked in a bitmap are recomputed after a crash", Checksums::Bitmap),
+    ("direct", "no journal: after a crash, blocks that were being written cannot be read", Checksums::Direct),
 ];
 /// What a mapping drops instead of letting it fail.
-pub const DROPPED: &[Choice<()>] =
-    &[("writes", "writes, flushes among them, are acknowledged and never done; reads work", ())];
+pub const DROPPED: &[Choice<()>] = &[("writes", "writes and flushes are acknowledged but dropped; reads work", ())];
 /// States of a device that are examined; each takes a second or so.
 pub const POINTS: Limits<u32> = Limits { least: 2, most: 10_000 };
 /// Without a number, by eye: a minute or two.
@@ -40,9 +39,9 @@ pub const DM: Mapping = Mapping {
     doc: "Exactly one mapping, over each device; `writecache` and `log_writes` make one of two.",
     keys: &[
         optional("linear", "absent", Shape::Word(|| vec![("whole", "the whole device")]), "The device itself."),
-        optional("delay", "absent", Shape::Map(&DELAY), "I/Os wait before they are sent down."),
-        optional("flakey", "absent", Shape::Map(&FLAKEY), "I/Os fail for a while, again and again."),
-        optional("error", "absent", Shape::Map(&ERROR), "I/Os to one place fail, as on a drive with bad blocks."),
+        optional("delay", "absent", Shape::Map(&DELAY), "Delays I/Os."),
+        optional("flakey", "absent", Shape::Map(&FLAKEY), "I/Os fail periodically."),
+        optional("error", "absent", Shape::Map(&ERROR), "I/Os to one range fail, as on a drive with bad blocks."),
         optional(
             "crypt",
             "absent",
@@ -59,7 +58,7 @@ pub const DM: Mapping = Mapping {
             "writecache",
             "absent",
             Shape::Map(&WRITECACHE),
-            "Of two devices the last takes the writes of the other one first (dm-writecache), and writes them back later.",
+            "A write cache (dm-writecache): the last of two devices takes the writes first and writes them back to the other one later.",
         ),
         optional(
             "log_writes",
@@ -91,7 +90,7 @@ pub const FLAKEY: Mapping = Mapping {
             "drop",
             "absent: I/Os fail",
             Shape::Word(|| words(DROPPED)),
-            "What happens instead of failing: storage that tells an untruth, so that it can be seen whether that is found.",
+            "What happens instead of failing: emulates storage that lies, to test whether that is found.",
         ),
     ],
 };
@@ -121,6 +120,6 @@ pub const LOG_WRITES: Mapping = Mapping {
         "points",
         "48",
         Shape::Whole(POINTS),
-        "Most states of the device that are made again and judged after each trial with `verify: {crash: true}`: half of them where a flush or a durable write was complete, half where it was noted what had been acknowledged, evenly over the trial.",
+        "Most states of the device that are rebuilt and checked after each trial with `verify: {crash: true}`. Half of them are after a flush or a durable write, half where Stend noted what had been acknowledged, evenly over the trial.",
     )],
 };

@@ -9,7 +9,7 @@ pub const TRANSPORTS: &[Choice<Transport>] = &[
     ("tcp", "TCP: on the loopback, or between the two hosts of `across`", Transport::Tcp),
     (
         "rdma",
-        "RDMA: between the two hosts of `across` over their cards, on one host over a card that the kernel imitates (soft RoCE), for function and not for speed",
+        "RDMA: between the two hosts of `across` over their cards, on one host over a card that the kernel emulates (soft RoCE), to test function and not performance",
         Transport::Rdma,
     ),
     ("loop", "calls inside of the kernel, without a network", Transport::Loop),
@@ -19,7 +19,7 @@ pub const ISCSI_TRANSPORTS: &[Choice<IscsiTransport>] = &[
     ("tcp", "TCP: on the loopback, or between the two hosts of `across`", IscsiTransport::Tcp),
     (
         "iser",
-        "RDMA: between the two hosts of `across` over their cards, on one host over a card that the kernel imitates (soft RoCE), for function and not for speed",
+        "RDMA: between the two hosts of `across` over their cards, on one host over a card that the kernel emulates (soft RoCE), to test function and not performance",
         IscsiTransport::Iser,
     ),
 ];
@@ -30,22 +30,22 @@ pub const PATHS: Limits<u32> = Limits { least: 1, most: 8 };
 pub const DRIVE_PATHS: Limits<u32> = Limits { least: 2, most: 32 };
 /// How one of several paths is chosen.
 pub const PATH_POLICIES: &[Choice<PathPolicy>] = &[
-    ("service-time", "the one that would be done first with what is under way", PathPolicy::ServiceTime),
-    ("queue-length", "the one with the fewest I/Os under way", PathPolicy::QueueLength),
+    ("service-time", "the path with the shortest expected service time", PathPolicy::ServiceTime),
+    ("queue-length", "the path with the fewest I/Os in flight", PathPolicy::QueueLength),
     ("round-robin", "one after the other", PathPolicy::RoundRobin),
 ];
 /// How the kernel chooses one of several paths to a namespace.
 pub const NVME_POLICIES: &[Choice<NvmePolicy>] = &[
-    ("numa", "the nearest to the memory of whoever asks; of equal ones always the same", NvmePolicy::Numa),
+    ("numa", "the path nearest to the NUMA node of the caller; among equal ones always the same", NvmePolicy::Numa),
     ("round-robin", "one after the other", NvmePolicy::RoundRobin),
-    ("queue-depth", "the one with the fewest I/Os under way; since Linux 6.11", NvmePolicy::QueueDepth),
+    ("queue-depth", "the path with the fewest I/Os in flight; since Linux 6.11", NvmePolicy::QueueDepth),
 ];
 
 const SOFT_ROCE: Key = optional(
     "soft_roce",
     "false",
     Shape::Bool,
-    "With `across`, over RDMA: where the interface of a host has no card for RDMA, its kernel imitates one (soft RoCE), for function and not for speed; without it such a stand is refused.",
+    "With `across`, over RDMA: if the interface of a host has no RDMA card, its kernel emulates one (soft RoCE), to test function and not performance. Without this key such a stand is refused.",
 );
 
 /// `nvme_of`.
@@ -54,24 +54,19 @@ pub const NVME_OF: Mapping = Mapping {
     ru: "nvme_of",
     doc: "Namespaces of one subsystem of the kernel's own target, which only this host can reach.",
     keys: &[
-        required("transport", Shape::Word(|| words(TRANSPORTS)), "What it goes over."),
+        required("transport", Shape::Word(|| words(TRANSPORTS)), "Transport."),
         optional(
             "paths",
             "1",
             Shape::Whole(PATHS),
-            "Controllers, each over a port of its own; not for `loop`. The kernel makes one device of what several reach.",
+            "Controllers, each over its own port; not for `loop`. The kernel joins several paths into one device.",
         ),
-        optional(
-            "policy",
-            "numa",
-            Shape::Word(|| words(NVME_POLICIES)),
-            "How a path is chosen for an I/O; for `paths` above 1.",
-        ),
+        optional("policy", "numa", Shape::Word(|| words(NVME_POLICIES)), "Path policy; for `paths` above 1."),
         optional(
             "active",
             "all",
             Shape::Whole(PATHS),
-            "So many of the paths, the first ones, are optimised (ANA); the others are taken when these are gone. For `paths` above 1.",
+            "Number of optimised paths (ANA), the first ones; the others are used when these are gone. For `paths` above 1.",
         ),
         SOFT_ROCE,
     ],
@@ -82,24 +77,24 @@ pub const ISCSI: Mapping = Mapping {
     ru: "iscsi",
     doc: "Units of one target of the kernel (LIO), which only this host can reach.",
     keys: &[
-        optional("transport", "tcp", Shape::Word(|| words(ISCSI_TRANSPORTS)), "What it goes over."),
+        optional("transport", "tcp", Shape::Word(|| words(ISCSI_TRANSPORTS)), "Transport."),
         optional(
             "paths",
             "1",
             Shape::Whole(PATHS),
-            "Sessions, each over a port of its own. More than one become one device by multipath of the device mapper.",
+            "Sessions, each over its own port. With more than one, multipath of the device mapper joins them into one device.",
         ),
         optional(
             "policy",
             "service-time",
             Shape::Word(|| words(PATH_POLICIES)),
-            "How a path is chosen for an I/O, among those that are optimised; for `paths` above 1.",
+            "Path policy, among those that are optimised; for `paths` above 1.",
         ),
         optional(
             "active",
             "all",
             Shape::Whole(PATHS),
-            "So many of the paths, the first ones, are optimised (ALUA); the others are taken when these are gone. For `paths` above 1.",
+            "Number of optimised paths (ALUA), the first ones; the others are used when these are gone. For `paths` above 1.",
         ),
         SOFT_ROCE,
     ],
@@ -108,7 +103,7 @@ pub const ISCSI: Mapping = Mapping {
 pub const MULTIPATH: Mapping = Mapping {
     en: "multipath",
     ru: "multipath",
-    doc: "Drives of one world-wide name that the host sees several times: each becomes one device of the device mapper. Paths that the drive tells not to be optimised (ALUA, `access_state` in sysfs) make groups that are taken when those before are gone.",
+    doc: "Drives that the host sees several times with one world-wide name: each becomes one device of the device mapper. Non-optimised paths (ALUA, `access_state` in sysfs) form groups that are used when the earlier groups are gone.",
     keys: &[
         required(
             "paths",
@@ -119,7 +114,7 @@ pub const MULTIPATH: Mapping = Mapping {
             "policy",
             "service-time",
             Shape::Word(|| words(PATH_POLICIES)),
-            "How a path is chosen for an I/O, among those of a group.",
+            "Path policy, among those of a group.",
         ),
     ],
 };

@@ -12,7 +12,7 @@ pub const HELPERS: Limits<u32> = Limits { least: 0, most: 8 };
 /// Smallest block, as a power of two.
 //= OpenZFS 2.3, zpoolprops(7), "ashift": "values from 9 to 16, inclusive, are valid"
 pub const ASHIFT: Limits<u32> = Limits { least: 9, most: 16 };
-/// Largest record; older modules take 1 MiB at most, and say so.
+/// Largest record; older modules take 1 MiB at most, and report an error.
 pub const RECORD: Limits<Bytes> = Limits { least: Bytes(512), most: Bytes::mib(16) };
 /// Block of a volume.
 //= OpenZFS 2.3, zfsprops(7), "volblocksize": "any power of 2 from 512 B to 128 KiB"

@@ -45,7 +45,7 @@ fn each_kind_takes_its_keys_and_says_what_it_does() {
         (
             "do: link.delay, link: lo, delay: 20ms",
             Act::LinkDelay("lo".into(), Nanos::millis(20)),
-            "what link lo sends is later by 20.0 ms",
+            "link lo sends with a delay of 20.0 ms",
             "link lo is as it was",
         ),
         (
@@ -64,13 +64,13 @@ fn each_kind_takes_its_keys_and_says_what_it_does() {
             "do: drive.corrupt, drive: each, length: 1MiB",
             Act::DriveCorrupt { drive: Which::Each, from: None, length: Bytes::mib(1) },
             "a drive, in each block the next has 1 MiB of its data overwritten",
-            "the drive is written anew",
+            "the data of the drive are rewritten",
         ),
         (
             "do: drive.corrupt, drive: 2, from: 8MiB, length: 4KiB",
             Act::DriveCorrupt { drive: Which::Number(2), from: Some(Bytes::mib(8)), length: Bytes::kib(4) },
             "drive 2 has 4 KiB of its data overwritten",
-            "the drive is written anew",
+            "the data of the drive are rewritten",
         ),
     ] {
         let found = one(event);

@@ -100,7 +100,7 @@ fn an_undo_that_fails_is_told_and_the_rest_is_undone() {
     let two = [Action::User(vec!["false".into()]), run("touch", &[&host.at("touched")])];
     apply(&mut changes, 1, &Change::unseen(Say::same(""), Vec::new(), two));
     let error = changes.undo_all(&mut |_| {}).unwrap_err();
-    assert!(error.hint.as_ref().unwrap().en.contains("this would undo it: `false`"), "{error}");
+    assert!(error.hint.as_ref().unwrap().en.contains("to undo it: `false`"), "{error}");
     assert_eq!((host.values(), changes.open()), (["1", "2"].map(String::from), Vec::new()));
     assert!(std::path::Path::new(&host.at("touched")).exists());
 }

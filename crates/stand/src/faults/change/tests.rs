@@ -67,7 +67,7 @@ fn nothing_that_would_lose_data_or_is_somebody_elses_is_touched() {
     let degraded = of(&machine("raid5", "1"), "md0", true);
     assert!(degraded.ends_with("md0 lacks 1 members already"), "{degraded}");
     let foreign = of(&machine("raid5", "0"), "md0", false);
-    assert!(foreign.contains("not a target that was confirmed with --confirm"), "{foreign}");
+    assert!(foreign.contains("not confirmed with --confirm"), "{foreign}");
     let none = of(&machine("raid5", "0"), "sdd", true);
     assert!(
         none.ends_with("there is no array of md below the target, and no pool of ZFS that the stand of this run made"),

@@ -21,7 +21,7 @@ fn what_is_overwritten_lies_in_the_data_and_nowhere_else() {
     assert_eq!(found(&area, Some(0), MIB), Ok((4 * MIB, MIB)));
     assert_eq!(found(&area, Some(99 * MIB), MIB), Ok((103 * MIB, MIB)));
     assert_eq!(found(&area, None, 100 * MIB), Ok((4 * MIB, 100 * MIB)));
-    let why = "the drive has room for 100 MiB of data, and what was to be overwritten ends after them";
+    let why = "the drive has room for 100 MiB of data, and the range to overwrite ends beyond that";
     assert_eq!(found(&area, Some(99 * MIB + 4096), MIB).unwrap_err(), why);
     assert_eq!(found(&area, None, 101 * MIB).unwrap_err(), why);
     assert_eq!(found(&area, Some(u64::MAX), MIB).unwrap_err(), why);
@@ -32,7 +32,7 @@ fn a_superblock_is_stepped_over_or_the_place_is_refused() {
     let area = Area { start: MIB, length: 127 * MIB, spared: vec![(64 * MIB, 64 << 10)] };
     // The middle begins before it and meets it.
     assert_eq!(found(&area, None, 2 * MIB), Ok((64 * MIB + (64 << 10), 2 * MIB)));
-    let why = "a superblock lies in what was to be overwritten: take another `from`, or less `length`";
+    let why = "a superblock lies in the range to overwrite: take another `from`, or a smaller `length`";
     assert_eq!(found(&area, Some(62 * MIB), 2 * MIB).unwrap_err(), why);
     assert_eq!(found(&area, Some(61 * MIB), 2 * MIB), Ok((62 * MIB, 2 * MIB)));
     assert_eq!(found(&area, Some(63 * MIB + (64 << 10)), 2 * MIB), Ok((64 * MIB + (64 << 10), 2 * MIB)));
@@ -121,7 +121,7 @@ fn a_member_of_a_pool_is_scrubbed_and_a_stripe_is_not_touched() {
             "{DD} of=/dev/sdb seek=4194304 count=1048576 | zpool scrub -s tank; zpool scrub -w tank; zpool status tank; zpool clear tank"
         )
     );
-    assert_eq!(of("", true), "tank is a stripe: what is overwritten would be lost");
+    assert_eq!(of("", true), "tank is a stripe: overwritten data would be lost");
     assert!(of("mirror-0", false).starts_with("the stand of this run made no array of md"));
 }
 

@@ -93,5 +93,5 @@ fn what_a_link_would_come_back_without_is_told() {
     assert_eq!(forgets_nothing("eth1", own), Ok(()));
     let route = "198.51.100.0/24 via 192.0.2.9 \n";
     let why = forgets_nothing("eth1", &format!("{own}{route}")).unwrap_err().en;
-    assert_eq!(why, "eth1 would come back without what somebody has set up: `198.51.100.0/24 via 192.0.2.9`");
+    assert_eq!(why, "eth1 would lose these settings: `198.51.100.0/24 via 192.0.2.9`");
 }

@@ -66,12 +66,12 @@ fn a_stand_takes_a_drive_with_as_many_paths_as_its_file_says_and_no_other() {
     must_have_all_paths(&drives, &ways).unwrap();
     for (count, layer) in [(2, "multipath: {paths: 3}"), (2, "multipath: {paths: 4}")] {
         let error = identify(&tree.roots, &stand(layer)).unwrap_err();
-        assert!(error.message.en.contains(&format!("here: {count}, and the layer")), "{error}");
+        assert!(error.message.en.contains(&format!("here: {count}, but the layer")), "{error}");
     }
     // One that comes up afterwards stops what would be built, and not what is taken down.
     tree.disk("sdd", "8:48", &place(4), &[WWN]);
     let ways = paths(&tree.roots, &drives).unwrap();
-    assert!(must_have_all_paths(&drives, &ways).unwrap_err().message.en.contains("here: 3, and the layer"));
+    assert!(must_have_all_paths(&drives, &ways).unwrap_err().message.en.contains("here: 3, but the layer"));
     must_all_be_here(&drives, &ways).unwrap();
     let (one, none) = (vec![ways[0][..1].to_vec()], vec![Vec::new()]);
     must_all_be_here(&drives, &one).unwrap();

@@ -27,7 +27,7 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
     let given = format!("--uuid={}", site.names.md_uuid(&site.layer.name));
     let members: Vec<&str> = [path.as_str(), &given].into_iter().chain(site.paths()).collect();
     let assemble = Change {
-        what: say!("put the array {name} together again", "снова собрать массив {name} из его накопителей"),
+        what: say!("assemble the array {name} again", "снова собрать массив {name} из его накопителей"),
         erases: Vec::new(),
         done: Sign::NothingToAssemble { uuid: uuid.clone(), members: site.paths().map(str::to_string).collect() },
         // `--run`: an array that lost a member holds its data all the same; made anew it would not.

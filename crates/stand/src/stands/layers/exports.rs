@@ -167,7 +167,7 @@ fn natively() -> Change {
         // Only a parameter of the kernel's command line or of the module changes it: writing it tells why it is not so.
         apply: vec![Action::Module("nvme_core".into()), tell(switch.clone(), "Y")],
         ..Change::new(
-            say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"),
+            say!("check that the kernel joins NVMe paths", "убедиться, что ядро сводит пути NVMe"),
             is(switch, "Y"),
         )
     }
@@ -234,7 +234,7 @@ fn namespace(device: &str, at: &str, uuid: &str) -> Change {
             (is(enable.clone(), "1"), tell(enable.clone(), "0")),
             (Sign::Path(at.to_string()), run("rmdir --", &[at])),
         ],
-        ..Change::new(say!("hand out {device} over NVMe-oF", "отдать {device} по NVMe-oF"), is(enable, "1"))
+        ..Change::new(say!("export {device} over NVMe-oF", "экспортировать {device} по NVMe-oF"), is(enable, "1"))
     }
 }
 

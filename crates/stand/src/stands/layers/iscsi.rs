@@ -186,7 +186,7 @@ impl Target {
                 tell(enable.clone(), "1"),
             ],
             undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
-            ..Change::new(say!("hand out {device} over iSCSI", "отдать {device} по iSCSI"), is(enable, "1"))
+            ..Change::new(say!("export {device} over iSCSI", "экспортировать {device} по iSCSI"), is(enable, "1"))
         }
     }
 

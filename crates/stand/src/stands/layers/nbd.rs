@@ -32,8 +32,8 @@ fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Change {
     let (there, export) = (Sign::Attached(export.to_string()), export.to_string());
     let of = site.hands_out().then(|| device.to_string());
     let what = match &of {
-        Some(device) => say!("take {device} in over NBD", "принять {device} по NBD"),
-        None => say!("take {export} in over NBD", "принять {export} по NBD"),
+        Some(device) => say!("import {device} over NBD", "импортировать {device} по NBD"),
+        None => say!("import {export} over NBD", "импортировать {export} по NBD"),
     };
     Change {
         apply: vec![

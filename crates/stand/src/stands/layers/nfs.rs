@@ -80,6 +80,6 @@ fn export(site: &Site, of: &str) -> Change {
     Change {
         apply: vec![run("exportfs -o", &[options.as_str(), client.as_str()])],
         undo: vec![(there.clone(), run("exportfs -u", &[client.as_str()]))],
-        ..Change::new(say!("hand out {of} over NFS", "отдать {of} по NFS"), there)
+        ..Change::new(say!("export {of} over NFS", "экспортировать {of} по NFS"), there)
     }
 }

@@ -48,10 +48,10 @@ pub(crate) fn must_take(
     if !sysfs.join("nsid").exists() {
         return Err(Error::new(
             Kind::Preflight,
-            say!("`{device}` is no namespace of NVMe", "`{device}` — не пространство имён NVMe"),
+            say!("`{device}` is not an NVMe namespace", "`{device}` — не пространство имён NVMe"),
         )
         .hint(say!(
-            "drives of other kinds take hours to be formatted; do it by `sg_format` and leave the layer `sectors` out",
+            "formatting other drives takes hours; do it yourself with `sg_format` and leave the layer `sectors` out",
             "форматирование других накопителей длится часами; выполните его сами (`sg_format`) и уберите слой `sectors`"
         )));
     }
@@ -103,7 +103,7 @@ mod tests {
     fn what_is_no_namespace_or_lacks_such_blocks_is_refused_before_anything_is_done() {
         let tree = tempfile::tempdir().unwrap();
         let error = must_take(tree.path(), "/dev/sda", 4096, || Ok(TOLD.into())).unwrap_err();
-        assert!(error.message.en.contains("`/dev/sda` is no namespace of NVMe"), "{error}");
+        assert!(error.message.en.contains("`/dev/sda` is not an NVMe namespace"), "{error}");
         std::fs::write(tree.path().join("nsid"), "1\n").unwrap();
         must_take(tree.path(), "/dev/nvme0n1", 4096, || Ok(TOLD.into())).unwrap();
         let only = TOLD.replace("12", "9");

@@ -103,7 +103,7 @@ fn an_array_with_partial_parity_log_and_one_with_journal_and_spare() {
     check(
         "- md: {level: 5, chunk: 64KiB, consistency: ppl}",
         expect![[r#"
-            # put the array stend-x-md together again
+            # assemble the array stend-x-md again
             mdadm --assemble --run /dev/md/stend-x-md --uuid=c46da02c:dce941ce:acf323bd:116bbacf /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
             # make the array stend-x-md, RAID 5 of 6 devices, and wait
             mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=5 --raid-devices=6 --chunk=64 --consistency-policy=ppl /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
@@ -122,7 +122,7 @@ fn an_array_with_partial_parity_log_and_one_with_journal_and_spare() {
     check(
         "- md: {level: 6, journal: true, spares: 1, member_size: 64MiB, initial_sync: wait}\n  on: [d1, d2, d3, d4, d5, d6]",
         expect![[r#"
-            # put the array stend-x-md together again
+            # assemble the array stend-x-md again
             mdadm --assemble --run /dev/md/stend-x-md --uuid=c46da02c:dce941ce:acf323bd:116bbacf /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
             # make the array stend-x-md, RAID 6 of 6 devices, and wait
             mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=6 --raid-devices=4 --spare-devices=1 --size=65536 --write-journal=/dev/d6 /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5
@@ -145,7 +145,7 @@ fn arrays_without_parity() {
     check(
         "- md: {level: 0}",
         expect![[r#"
-            # put the array stend-x-md together again
+            # assemble the array stend-x-md again
             mdadm --assemble --run /dev/md/stend-x-md --uuid=c46da02c:dce941ce:acf323bd:116bbacf /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
             # make the array stend-x-md, RAID 0 of 6 devices
             mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=0 --raid-devices=6 /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
@@ -164,7 +164,7 @@ fn arrays_without_parity() {
     check(
         "- {md: {level: 10, initial_sync: skip}, on: [d1, d2, d3, d4, d5, d6]}",
         expect![[r#"
-            # put the array stend-x-md together again
+            # assemble the array stend-x-md again
             mdadm --assemble --run /dev/md/stend-x-md --uuid=c46da02c:dce941ce:acf323bd:116bbacf /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
             # make the array stend-x-md, RAID 10 of 6 devices
             mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=10 --raid-devices=6 --assume-clean /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6

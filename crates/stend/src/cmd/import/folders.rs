@@ -25,8 +25,8 @@ pub(in crate::cmd) fn expanded(names: Vec<String>) -> Result<(Vec<String>, Vec<S
         if found.is_empty() {
             let message = say!("no `.json` file is in `{name}` or below", "ни в `{name}`, ни ниже нет файлов `.json`");
             return Err(Error::new(Kind::Usage, message).hint(say!(
-                "of a folder JSON is imported; name logs and other results one by one",
-                "из каталога импортируется JSON; журналы и другие результаты назовите по одному"
+                "from a folder only JSON is imported; name logs and other results one by one",
+                "из каталога импортируется только JSON; журналы и другие результаты назовите по одному"
             )));
         }
         if others > 0 {

@@ -12,7 +12,7 @@ use stend_interop::jobs::{self, Outcome, World};
 pub(super) fn of_folder(folder: &str, output: bool, world: &World, out: &Out) -> Result<()> {
     if output {
         let message = say!(
-            "a folder becomes a table and no suite, so `-o` has nothing to write",
+            "a folder gives a table, not a suite, so `-o` has nothing to write",
             "каталог даёт таблицу, а не набор: для `-o` писать нечего"
         );
         return Err(Error::new(Kind::Usage, message).hint(say!("name one file of it", "укажите один файл из него")));
@@ -28,10 +28,11 @@ pub(super) fn of_folder(folder: &str, output: bool, world: &World, out: &Out) ->
         }
     }
     if rows.is_empty() {
-        let message = say!("no file of jobs is in `{folder}` or below", "ни в `{folder}`, ни ниже нет файлов заданий");
+        let message =
+            say!("there is no job file in `{folder}` or below", "ни в `{folder}`, ни ниже нет файлов заданий");
         return Err(Error::new(Kind::Usage, message).hint(say!(
-            "known are jobs of fio, diskspd, vdbench and Iometer, by what is in them",
-            "знакомы задания fio, diskspd, vdbench и Iometer, по содержимому"
+            "Stend recognises job files of fio, diskspd, vdbench and Iometer by their content",
+            "Stend узнаёт файлы заданий fio, diskspd, vdbench и Iometer по содержимому"
         )));
     }
     if out.json { out.result(&document(&rows, others).to_string()) } else { out.result(&text(&rows, others, out.lang)) }
@@ -79,7 +80,7 @@ fn text(rows: &[(String, Outcome)], others: u32, lang: Lang) -> String {
     let [whole, losses, refused, unclear] = ["whole", "losses", "refused", "unclear"].map(|word| counts[word]);
     let all = rows.len();
     let sums = say!(
-        "{all} files of jobs: {whole} whole, {losses} with losses, {refused} refused, {unclear} unclear; {others} other files",
+        "{all} job files: {whole} whole, {losses} with losses, {refused} refused, {unclear} unclear; {others} other files",
         "файлов заданий {all}: целиком {whole}, с потерями {losses}, отказов {refused}, непонятно {unclear}; прочих файлов {others}"
     );
     lines.push(sums.get(lang).to_string());

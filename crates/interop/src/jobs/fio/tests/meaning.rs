@@ -135,7 +135,7 @@ fn what_the_page_cache_may_answer_is_said() {
 fn jobs_that_go_side_by_side_over_a_device_are_said_to_begin_elsewhere() {
     let clones = notes(&RANDOM.replace("randread", "read\nnumjobs=3"));
     assert!(
-        clones.contains("in fio side by side from one start") && clones.contains("here each from a start of its own"),
+        clones.contains("In fio they start together") && clones.contains("Here each starts at an offset of its own"),
         "{clones}"
     );
     let sections = "[global]\nfilename=/dev/x\nrw=read\ndirect=1\nruntime=1\ntime_based\n[a]\n[b]\n";

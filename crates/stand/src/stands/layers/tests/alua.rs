@@ -18,7 +18,7 @@ fn a_path_that_is_not_the_first_choice_has_a_group_of_its_own_on_both_sides() {
             mkdir -- /sys/kernel/config/target/iscsi
             # make /sys/kernel/config/target/core/iblock_12003
             mkdir -- /sys/kernel/config/target/core/iblock_12003
-            # hand out /dev/loop over iSCSI
+            # export /dev/loop over iSCSI
             mkdir -- /sys/kernel/config/target/core/iblock_12003/disk1
             echo udev_path=/dev/loop > /sys/kernel/config/target/core/iblock_12003/disk1/control
             echo 5218d14a-c43a-4ca2-ac3d-95ae1636a69b > /sys/kernel/config/target/core/iblock_12003/disk1/wwn/vpd_unit_serial

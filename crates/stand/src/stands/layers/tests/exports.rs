@@ -16,7 +16,7 @@ fn a_device_over_nvme() {
             modprobe nvmet_tcp
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
             echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
-            # hand out /dev/loop over NVMe-oF
+            # export /dev/loop over NVMe-oF
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
             echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
             echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
@@ -53,7 +53,7 @@ fn a_device_over_nvme() {
             modprobe nvme_loop
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
             echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
-            # hand out /dev/loop over NVMe-oF
+            # export /dev/loop over NVMe-oF
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
             echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
             echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
@@ -82,56 +82,56 @@ fn devices_over_iscsi_with_one_path() {
     check(
         "- loop: {directory: /x, size: 16MiB}\n- iscsi: {}",
         expect![[r#"
-        # mount the kernel's configuration
-        modprobe configfs
-        mount -t configfs configfs /sys/kernel/config
-        # load the kernel's iSCSI target
-        modprobe target_core_mod
-        modprobe target_core_iblock
-        modprobe iscsi_target_mod
-        mkdir -- /sys/kernel/config/target/iscsi
-        # make /sys/kernel/config/target/core/iblock_12003
-        mkdir -- /sys/kernel/config/target/core/iblock_12003
-        # hand out /dev/loop over iSCSI
-        mkdir -- /sys/kernel/config/target/core/iblock_12003/disk1
-        echo udev_path=/dev/loop > /sys/kernel/config/target/core/iblock_12003/disk1/control
-        echo 5218d14a-c43a-4ca2-ac3d-95ae1636a69b > /sys/kernel/config/target/core/iblock_12003/disk1/wwn/vpd_unit_serial
-        echo 1 > /sys/kernel/config/target/core/iblock_12003/disk1/enable
-        # make /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
-        mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
-        # make the target iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
-        mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1
-        echo 0 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/authentication
-        echo 0 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/demo_mode_write_protect
-        echo 1 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/cache_dynamic_acls
-        echo 1 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/generate_node_acls
-        # make disk1 unit 0
-        mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0
-        ln --symbolic -- /sys/kernel/config/target/core/iblock_12003/disk1 /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0/disk1
-        # make /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/np/127.0.0.1:42003
-        mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/np/127.0.0.1:42003
-        # open iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
-        echo 1 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/enable
-        # start the initiator of iSCSI
-        modprobe iscsi_tcp
-        iscsid
-        # log in to iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 at 127.0.0.1:42003
-        iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --op new
-        iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --op update --name node.startup --value manual
-        iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --login
-        # undo
-        iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --logout
-        iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --op delete
-        echo 0 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/enable
-        rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/np/127.0.0.1:42003
-        rm -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0/disk1
-        rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0
-        rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1
-        rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
-        rmdir -- /sys/kernel/config/target/core/iblock_12003/disk1
-        rmdir -- /sys/kernel/config/target/core/iblock_12003
-        # makes ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42003]
-    "#]],
+            # mount the kernel's configuration
+            modprobe configfs
+            mount -t configfs configfs /sys/kernel/config
+            # load the kernel's iSCSI target
+            modprobe target_core_mod
+            modprobe target_core_iblock
+            modprobe iscsi_target_mod
+            mkdir -- /sys/kernel/config/target/iscsi
+            # make /sys/kernel/config/target/core/iblock_12003
+            mkdir -- /sys/kernel/config/target/core/iblock_12003
+            # export /dev/loop over iSCSI
+            mkdir -- /sys/kernel/config/target/core/iblock_12003/disk1
+            echo udev_path=/dev/loop > /sys/kernel/config/target/core/iblock_12003/disk1/control
+            echo 5218d14a-c43a-4ca2-ac3d-95ae1636a69b > /sys/kernel/config/target/core/iblock_12003/disk1/wwn/vpd_unit_serial
+            echo 1 > /sys/kernel/config/target/core/iblock_12003/disk1/enable
+            # make /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
+            mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
+            # make the target iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
+            mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1
+            echo 0 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/authentication
+            echo 0 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/demo_mode_write_protect
+            echo 1 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/cache_dynamic_acls
+            echo 1 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/attrib/generate_node_acls
+            # make disk1 unit 0
+            mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0
+            ln --symbolic -- /sys/kernel/config/target/core/iblock_12003/disk1 /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0/disk1
+            # make /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/np/127.0.0.1:42003
+            mkdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/np/127.0.0.1:42003
+            # open iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
+            echo 1 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/enable
+            # start the initiator of iSCSI
+            modprobe iscsi_tcp
+            iscsid
+            # log in to iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 at 127.0.0.1:42003
+            iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --op new
+            iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --op update --name node.startup --value manual
+            iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --login
+            # undo
+            iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --logout
+            iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42003 --op delete
+            echo 0 > /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/enable
+            rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/np/127.0.0.1:42003
+            rm -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0/disk1
+            rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1/lun/lun_0
+            rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054/tpgt_1
+            rmdir -- /sys/kernel/config/target/iscsi/iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054
+            rmdir -- /sys/kernel/config/target/core/iblock_12003/disk1
+            rmdir -- /sys/kernel/config/target/core/iblock_12003
+            # makes ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42003]
+        "#]],
     );
 }
 
@@ -150,7 +150,7 @@ fn a_device_over_two_paths_of_iscsi() {
             mkdir -- /sys/kernel/config/target/iscsi
             # make /sys/kernel/config/target/core/iblock_12003
             mkdir -- /sys/kernel/config/target/core/iblock_12003
-            # hand out /dev/loop over iSCSI
+            # export /dev/loop over iSCSI
             mkdir -- /sys/kernel/config/target/core/iblock_12003/disk1
             echo udev_path=/dev/loop > /sys/kernel/config/target/core/iblock_12003/disk1/control
             echo 5218d14a-c43a-4ca2-ac3d-95ae1636a69b > /sys/kernel/config/target/core/iblock_12003/disk1/wwn/vpd_unit_serial
@@ -212,28 +212,28 @@ fn a_directory_over_nfs() {
     check(
         "- existing: {directory: /mnt/x}\n- nfs: {options: [noatime]}",
         expect![[r#"
-        # mount the control of the NFS server
-        modprobe nfsd
-        mount -t nfsd nfsd /proc/fs/nfsd
-        # start rpc.mountd
-        rpc.mountd --no-nfs-version 2 --no-nfs-version 3
-        # start the NFS server
-        echo -3 > /proc/fs/nfsd/versions
-        echo 8 > /proc/fs/nfsd/threads
-        echo Y > /proc/fs/nfsd/v4_end_grace
-        # hand out /dev/existing over NFS
-        exportfs -o rw,sync,no_root_squash,insecure,no_subtree_check,fsid=f6b3f714-7c24-4295-aa10-bc7ac850837d 127.0.0.1:/dev/existing
-        # make the directory /run/stend/stands/x-nfs
-        mkdir --parents -- /run/stend/stands/x-nfs
-        # mount 127.0.0.1:/dev/existing at /run/stend/stands/x-nfs
-        mount -t nfs4 -o vers=4.2,noatime 127.0.0.1:/dev/existing /run/stend/stands/x-nfs
-        # undo
-        umount -- /run/stend/stands/x-nfs
-        rmdir -- /run/stend/stands/x-nfs
-        exportfs -u 127.0.0.1:/dev/existing
-        echo … > /proc/fs/nfsd/threads  # what was there before
-        # makes /run/stend/stands/x-nfs
-    "#]],
+            # mount the control of the NFS server
+            modprobe nfsd
+            mount -t nfsd nfsd /proc/fs/nfsd
+            # start rpc.mountd
+            rpc.mountd --no-nfs-version 2 --no-nfs-version 3
+            # start the NFS server
+            echo -3 > /proc/fs/nfsd/versions
+            echo 8 > /proc/fs/nfsd/threads
+            echo Y > /proc/fs/nfsd/v4_end_grace
+            # export /dev/existing over NFS
+            exportfs -o rw,sync,no_root_squash,insecure,no_subtree_check,fsid=f6b3f714-7c24-4295-aa10-bc7ac850837d 127.0.0.1:/dev/existing
+            # make the directory /run/stend/stands/x-nfs
+            mkdir --parents -- /run/stend/stands/x-nfs
+            # mount 127.0.0.1:/dev/existing at /run/stend/stands/x-nfs
+            mount -t nfs4 -o vers=4.2,noatime 127.0.0.1:/dev/existing /run/stend/stands/x-nfs
+            # undo
+            umount -- /run/stend/stands/x-nfs
+            rmdir -- /run/stend/stands/x-nfs
+            exportfs -u 127.0.0.1:/dev/existing
+            echo … > /proc/fs/nfsd/threads  # what was there before
+            # makes /run/stend/stands/x-nfs
+        "#]],
     );
 }
 
@@ -242,7 +242,7 @@ fn a_device_over_two_paths_of_nvme_one_of_them_preferred() {
     check(
         "- loop: {directory: /x, size: 16MiB}\n- nvme_of: {transport: tcp, paths: 2, active: 1, policy: round-robin}",
         expect![[r#"
-            # have the kernel join paths of NVMe
+            # check that the kernel joins NVMe paths
             modprobe nvme_core
             echo Y > /sys/module/nvme_core/parameters/multipath
             # mount the kernel's configuration
@@ -253,7 +253,7 @@ fn a_device_over_two_paths_of_nvme_one_of_them_preferred() {
             modprobe nvmet_tcp
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
             echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
-            # hand out /dev/loop over NVMe-oF
+            # export /dev/loop over NVMe-oF
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
             echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
             echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
@@ -319,11 +319,11 @@ fn devices_over_nbd() {
             fua = true
             trim = true' > /run/stend/nbd/stend-x-nbd.conf
             prlimit --nofile=1024:1024 nbd-server -C /run/stend/nbd/stend-x-nbd.conf -p /run/stend/nbd/stend-x-nbd.pid
-            # take /dev/loop in over NBD
+            # import /dev/loop over NBD
             modprobe nbd
             mkdir --parents -- /run/stend/nbd
             nbd-client 127.0.0.1 57059 NBD[d2f161dd-c418-4be8-addf-65253506b5c6] -name d2f161dd-c418-4be8-addf-65253506b5c6
-            # take /dev/loop in over NBD
+            # import /dev/loop over NBD
             modprobe nbd
             mkdir --parents -- /run/stend/nbd
             nbd-client 127.0.0.1 57059 NBD[1b86732f-2384-44f8-a5ef-a4506188dbef] -name 1b86732f-2384-44f8-a5ef-a4506188dbef
@@ -356,7 +356,7 @@ fn a_device_over_nvme_and_one_over_iscsi_through_a_card_of_the_kernel() {
             modprobe nvmet_rdma
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
             echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
-            # hand out /dev/loop over NVMe-oF
+            # export /dev/loop over NVMe-oF
             mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
             echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
             echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
@@ -403,7 +403,7 @@ fn a_device_over_nvme_and_one_over_iscsi_through_a_card_of_the_kernel() {
             mkdir -- /sys/kernel/config/target/iscsi
             # make /sys/kernel/config/target/core/iblock_12003
             mkdir -- /sys/kernel/config/target/core/iblock_12003
-            # hand out /dev/loop over iSCSI
+            # export /dev/loop over iSCSI
             mkdir -- /sys/kernel/config/target/core/iblock_12003/disk1
             echo udev_path=/dev/loop > /sys/kernel/config/target/core/iblock_12003/disk1/control
             echo 5218d14a-c43a-4ca2-ac3d-95ae1636a69b > /sys/kernel/config/target/core/iblock_12003/disk1/wwn/vpd_unit_serial

@@ -1,7 +1,7 @@
 //! `region`, `think`, `cpus` and `numa`: where a stream works, when it rests, and where it runs.
 
 use super::{Map, bytes, list, share, span, whole, word};
-use crate::keys::place as keys;
+use crate::keys::placement as keys;
 use crate::keys::{BLOCK_UNIT, Limits};
 use crate::region::{Extent, Part};
 use crate::suite::StreamSpec;
@@ -159,7 +159,7 @@ pub(super) fn all_or_none(streams: &[StreamSpec], case: &Node, file: &str) -> Re
             ),
         )
         .hint(say!(
-            "give each a `region`, or none; they may overlap, and then the report says so",
+            "give each a `region`, or none; they may overlap, and the report mentions that",
             "задайте `region` каждому или ни одному; области могут перекрываться, отчёт об этом скажет"
         )))
 }
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(parse(&[", region: {size: 50%}", ", region: {start: 50%}"]).unwrap().len(), 2);
         expect![[r#"
             error: suite.yaml:3:5: some streams of the case have a `region` and some have none
-            hint: give each a `region`, or none; they may overlap, and then the report says so"#]]
+            hint: give each a `region`, or none; they may overlap, and the report mentions that"#]]
         .assert_eq(&parse(&[", region: {size: 50%}", ""]).unwrap_err().render(Lang::En));
     }
 }

@@ -1,5 +1,5 @@
 //! What another tool printed of latencies that it gives no histogram of. Counts, sums and extremes can be put together; percentiles
-//! cannot, and are told as they are.
+//! cannot, and are shown as printed.
 
 use crate::findings::{OpFinding, Quantile, QuantileValue};
 use crate::trials::{CaseTrials, Counting};

@@ -36,39 +36,39 @@ pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<Place>>
         (true, None) => Err(Error::new(
             Kind::Usage,
             say!(
-                "the stand in `{file}` is of two hosts, and only one is given",
-                "стенд из `{file}` — на двух машинах, а указана одна"
+                "the stand in `{file}` needs two hosts, but only one is given",
+                "стенду из `{file}` нужны две машины, а указана одна"
             ),
         )
         .hint(say!(
-            "`--lab NAME`, `--ssh HOST` or neither is what is measured; `--storage NAME` or `--storage ssh:HOST` has the drives",
+            "`--lab NAME` or `--ssh HOST` (else this host) is measured; `--storage NAME` or `--storage ssh:HOST` has the drives",
             "измеряется `--lab ИМЯ`, `--ssh МАШИНА` или эта машина; накопители — у `--storage ИМЯ` или `--storage ssh:МАШИНА`"
         ))),
         (false, Some(_)) => Err(Error::new(
             Kind::Usage,
             say!(
-                "the stand in `{file}` is of one host: `--storage` has no use",
+                "the stand in `{file}` uses one host: `--storage` has no effect",
                 "стенд из `{file}` — на одной машине: `--storage` не нужен"
             ),
         )
-        .hint(say!("`across` in the file makes it one of two", "стендом на двух машинах его делает `across` в файле"))),
+        .hint(say!("`across` in the file makes a stand of two hosts", "стендом на двух машинах его делает `across` в файле"))),
         (true, Some(host)) if measured == host => Err(Error::new(
             Kind::Usage,
             say!(
-                "what is measured and `--storage` are one machine",
+                "the measured host and `--storage` are the same machine",
                 "измеряемая машина и `--storage` — одна и та же машина"
             ),
         )),
         (true, Some(Place::Lab(lab))) if !matches!(measured, Place::Lab(_)) => Err(Error::new(
             Kind::Usage,
             say!(
-                "`{lab}` of the lab is reached by machines of the lab alone",
-                "машину лаборатории `{lab}` видят только машины лаборатории"
+                "only machines of the lab can reach `{lab}`",
+                "машина лаборатории `{lab}` доступна только машинам лаборатории"
             ),
         )
         .hint(say!(
-            "`--lab NAME` is one that is measured; `--storage ssh:HOST` is a host outside of it",
-            "`--lab ИМЯ` — измеряемая машина лаборатории; `--storage ssh:МАШИНА` — машина вне её"
+            "measure a machine of the lab too (`--lab NAME`), or use a host outside the lab for storage (`--storage ssh:HOST`)",
+            "измеряйте тоже машину лаборатории (`--lab ИМЯ`) или возьмите накопители машины вне её (`--storage ssh:МАШИНА`)"
         ))),
         (_, host) => Ok(host),
     }
@@ -89,7 +89,7 @@ pub(crate) fn order(
     answer
 }
 
-/// Of a stand file the part of one host.
+/// The part of a stand file for one host.
 pub(crate) fn part(stand: &StandText, side: Side) -> StandFile {
     let StandText { file, text, nonce, .. } = stand.clone();
     StandFile { text, file, nonce, side: Some(side) }
@@ -133,7 +133,7 @@ pub(crate) fn put_up(
 }
 
 impl Storage {
-    /// Has the host watched while the other one is measured. What keeps it from being watched keeps nobody from measuring: it is told,
+    /// Has the host watched while the other one is measured. If it cannot be watched, the run still measures: the reason is reported,
     /// and kept in the run file.
     pub(crate) fn watch(&mut self, setup: &mut Setup, frontend: &Frontend) {
         // Both words are one: it is never this machine.

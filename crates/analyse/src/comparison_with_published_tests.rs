@@ -62,7 +62,7 @@ fn a_case_meets_the_numbers_of_its_own_load_and_no_others() {
     assert_eq!(found.theirs, ["their server"]);
     let open = &found.unmatched[0];
     assert_eq!((open.0.as_str(), open.1.en.as_str()), ("open", "its rate is given, not found"));
-    assert_eq!(found.summary().en, "1 of 2 cases have their load in the table: 3 of its numbers; 3 belong to no case.");
+    assert_eq!(found.summary().en, "The table has the load of 1 of 2 cases: 3 numbers; 3 numbers belong to no case.");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn durable_writes_are_told_however_they_are_made_durable() {
         }];
         let table = Published { file: "t.csv".into(), rows };
         let found = beside((&record, &analyse(&record).unwrap()), &table, &|_| Vec::new(), None).unwrap();
-        assert_eq!(found.cases[0].rows[0].differences[0].en, "ours are durable, theirs not told", "{sync:?}");
+        assert_eq!(found.cases[0].rows[0].differences[0].en, "ours are durable, theirs not given", "{sync:?}");
     }
 }
 

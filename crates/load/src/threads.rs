@@ -35,7 +35,7 @@ const POLL: Duration = Duration::from_millis(100);
 const STACK: usize = 256 << 10;
 
 /// All load threads of a trial. Dropping it ends the load at once.
-pub(crate) struct Crew {
+pub(crate) struct LoadThreads {
     /// What the threads share.
     pub shared: Arc<Shared>,
     /// Parts and farewells.
@@ -152,9 +152,9 @@ pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &Io
     placement::place_streams(&allowed, &near, &merged(threads))
 }
 
-impl Crew {
+impl LoadThreads {
     /// Starts the threads for the jobs of `task` and waits until every one is set up.
-    pub fn muster(task: &Task, control: &Control) -> Result<Crew> {
+    pub fn muster(task: &Task, control: &Control) -> Result<LoadThreads> {
         let Task { jobs, lane, target, fault_limit, .. } = *task;
         let count: usize = jobs.iter().map(|job| threads_of(job, lane)).sum();
         let places = places(jobs, |job| threads_of(job, lane), target.file());
@@ -165,20 +165,20 @@ impl Crew {
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
         let members = Vec::with_capacity(count);
         let cpus = places.iter().flatten().copied().collect();
-        let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0, buffers: None };
+        let mut threads = LoadThreads { shared, inbox, progress, members, cpus, registered: count > 0, buffers: None };
         for (index, job) in jobs.iter().enumerate() {
-            let progress = crew.progress[index].clone();
+            let progress = threads.progress[index].clone();
             for thread_of_job in 0..threads_of(job, lane) as u32 {
-                let cpu = places[crew.members.len()];
+                let cpu = places[threads.members.len()];
                 let (job, file, progress) = (job.clone(), target.of(job).clone(), progress.clone());
                 let (pages, buffers) = (pages_of(task.trial), Arc::default());
                 let post = Post { lane, job, thread_of_job, cpu, file, progress, pages, buffers };
-                crew.start_thread(index, post, logged, out.clone())?;
+                threads.start_thread(index, post, logged, out.clone())?;
             }
         }
-        crew.wait_until_ready(control)?;
-        crew.buffers = crew.look_at_buffers();
-        Ok(crew)
+        threads.wait_until_ready(control)?;
+        threads.buffers = threads.look_at_buffers();
+        Ok(threads)
     }
 
     /// Starts a thread; `logged`: one of so many that keep a log.
@@ -260,7 +260,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for LoadThreads {
     fn drop(&mut self) {
         self.shared.abort();
         self.members.iter().for_each(|member| member.handle.thread().unpark());
@@ -277,7 +277,7 @@ fn work(post: Post, mut recorder: Recorder) {
         && let Err(e) = clock::sleep_precisely()
     {
         let error = say!(
-            "cannot make a load thread sleep precisely: {e}",
+            "cannot set the timer slack of a load thread: {e}",
             "не удаётся включить точный таймер для потока нагрузки: {e}"
         );
         recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
@@ -405,7 +405,7 @@ mod tests {
         let target = Target::new(&file, &trial, &jobs).unwrap();
         for lane in [Lane::Psync, Lane::IoUring(Polling::Off), Lane::Libaio(Syncs::Queued)] {
             let task = Task { trial: &trial, jobs: &jobs, lane, target: &target, fault_limit: 1 };
-            let error = Crew::muster(&task, &Control::new()).err().unwrap();
+            let error = LoadThreads::muster(&task, &Control::new()).err().unwrap();
             assert_eq!(error.kind, Kind::Bug, "{error}");
         }
     }

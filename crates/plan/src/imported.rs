@@ -1,4 +1,4 @@
-//! The plan of a run that another tool made: its cells as they were told, and nothing left to decide.
+//! The plan of an imported run: its cells as the tool printed them, and nothing left to decide.
 
 use super::label;
 use super::{CASES_MAX, Plan, PlanInputs};
@@ -12,7 +12,7 @@ pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
         return Err(Error::new(
             Kind::Spec,
             say!(
-                "the results are of more than {CASES_MAX} cases",
+                "the results have more than {CASES_MAX} cases",
                 "результаты относятся более чем к {CASES_MAX} случаям"
             ),
         ));

@@ -15,17 +15,17 @@ use stend_wire::protocol::{Judge, Prepare, Reply};
 const REPORT: Nanos = Nanos::millis(200);
 
 /// The ledger of a run, as long as its target is ready.
-pub(crate) struct Books {
+pub(crate) struct Ledgers {
     /// (path, run id); `None`: nothing of the run is to be judged after a crash.
     place: Option<(String, String)>,
     /// The target failed while the ledger was open, and has still to be judged.
     suspect: bool,
 }
 
-impl Books {
+impl Ledgers {
     /// As asked.
-    pub fn new(prepare: &Prepare) -> Books {
-        Books { place: prepare.ledger.clone().map(|path| (path, prepare.run.clone())), suspect: false }
+    pub fn new(prepare: &Prepare) -> Ledgers {
+        Ledgers { place: prepare.ledger.clone().map(|path| (path, prepare.run.clone())), suspect: false }
     }
 
     /// Where the ledger goes.
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_target_that_failed_under_a_ledger_is_left_to_be_judged_until_something_else_is_written() {
-        let mut books = Books { place: None, suspect: false };
+        let mut books = Ledgers { place: None, suspect: false };
         let kept = trial(Op::Write, true);
         for (status, failed, suspect) in [
             (TrialStatus::Complete, 0, false),

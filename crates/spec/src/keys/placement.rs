@@ -28,7 +28,7 @@ pub const NUMA_WORDS: &[Choice<Option<Numa>>] = &[
     ("remote", "threads and memory on another node; not run where there is none", Some(Numa::Remote)),
     (
         "every",
-        "every node that has CPUs with every node as memory, each pair a cell of its own; the result has their matrix, in percent of the cell where both are the node of the target's device. Of one stream of a case",
+        "every node with CPUs combined with every node for memory, each pair a cell of its own. The result has their matrix, in percent of the cell local to the target's device. Only one stream of a case may have it",
         Some(Numa::Every),
     ),
 ];
@@ -69,7 +69,7 @@ pub const REGION: Mapping = Mapping {
 pub const THINK: Mapping = Mapping {
     en: "think",
     ru: "think",
-    doc: "Each of the I/Os in flight is a user of its own: it makes so many I/Os one after the other, then rests. Rests count into no latency.",
+    doc: "Each I/O in flight stands for a user, who makes so many I/Os one after the other, then rests. Rests do not count in latency.",
     keys: &[
         required("time", Shape::Span(THINK_TIME), "How long it rests, from the end of its last I/O."),
         optional("every", "1", Shape::Whole(THINK_EVERY), "After how many I/Os; more than 1 makes bursts."),

@@ -9,7 +9,7 @@ const MOST: usize = 3;
 /// Where anybody may write on the root file system, and files outlive a reboot.
 const ON_ROOT: &str = "/var/tmp";
 
-/// What is told where `--on` is missing.
+/// The error when `--on` is missing.
 pub(super) fn none_named() -> Box<Error> {
     let [en, ru] = [Lang::En, Lang::Ru].map(|lang| directories(&mounts().unwrap_or_default(), lang));
     Error::new(
@@ -17,8 +17,8 @@ pub(super) fn none_named() -> Box<Error> {
         say!("`--on PATH` is missing: what is to be measured?", "не указано, что измерять: `--on PATH`"),
     )
     .hint(say!(
-        "a directory, in which a test file is made and removed again:{en}\na whole device, whose data are lost: `stend inspect` lists those that may be named, with their `--confirm`",
-        "каталог, в котором создаётся и потом удаляется тестовый файл:{ru}\nустройство целиком, данные на нём пропадут: их с нужным `--confirm` перечислит `stend inspect`"
+        "a directory, in which a test file is made and removed again:{en}\na whole device; all data on it will be lost: `stend inspect` lists the possible ones with their `--confirm`",
+        "каталог, в котором создаётся и потом удаляется тестовый файл:{ru}\nустройство целиком; данные на нём пропадут: подходящие устройства с нужным `--confirm` перечислит `stend inspect`"
     ))
 }
 

@@ -211,7 +211,7 @@ fn rows(
     near.iter().filter_map(one).collect()
 }
 
-/// Of what is called alike, the tests with as much in flight as ours, or nearest to it. Where it is not told it may be.
+/// Among tests of the same name, those with our queue depth, or nearest to it. One without a depth may match.
 fn nearest<'a>(claims: Vec<&'a Claim>, stream: &Stream) -> Vec<&'a Claim> {
     let ours = f64::from(stream.queue_depth) * f64::from(stream.jobs);
     let distance = |claim: &Claim| match (claim.queue_depth, claim.jobs) {
@@ -253,19 +253,21 @@ fn differences(claim: &Claim, asked: &Trial, stream: &Stream) -> Vec<Say> {
             found.push(say!("{en} {ours}, theirs {theirs}", "{ru} {ours}, у них {theirs}"));
         }
         Some(_) => {}
-        None => found.push(say!("{en} {ours}, theirs not told", "{ru} {ours}, у них не указано")),
+        None => found.push(say!("{en} {ours}, theirs not given", "{ru} {ours}, у них не указано")),
     };
     number(stream.queue_depth, claim.queue_depth, ["queue depth", "глубина очереди"]);
     number(stream.jobs, claim.jobs, ["jobs", "заданий"]);
     if stream.mix.share(Op::Write) > 0 && stream.sync.is_durable() {
-        found.push(say!("ours are durable, theirs not told", "у нас записи стойкие, у них не указано"));
+        found.push(say!("ours are durable, theirs not given", "у нас записи с подтверждением, у них не указано"));
     }
     if !asked.direct {
-        found
-            .push(say!("ours through the page cache, theirs not told", "у нас через страничный кэш, у них не указано"));
+        found.push(say!(
+            "ours through the page cache, theirs not given",
+            "у нас через страничный кэш, у них не указано"
+        ));
     }
     if asked.pages == Pages::Huge {
-        found.push(say!("ours in huge pages, theirs not told", "у нас большие страницы, у них не указано"));
+        found.push(say!("ours in huge pages, theirs not given", "у нас большие страницы, у них не указано"));
     }
     found
 }
@@ -274,7 +276,7 @@ impl Beside {
     /// What nobody can know of the published numbers, in a sentence or two.
     pub fn label(&self) -> Say {
         say!(
-            "A printed number has no interval, and its length, warm-up, fill and cache are not in the table: what differs may be any of that. So there is no verdict and no colour; the interval is that of this run alone.",
+            "A printed number has no interval, and the table gives no length, warm-up, fill or cache: any of these may cause the difference. So there is no verdict and no colour; the interval is that of this run alone.",
             "У напечатанного числа нет интервала, а длительности, прогрева, заполнения и кэша в таблице нет: различие может прийти от любого из них. Поэтому нет ни вердикта, ни цвета; интервал — только этого прогона."
         )
     }
@@ -284,7 +286,7 @@ impl Beside {
         let (cases, rows) = (self.cases.len(), self.cases.iter().map(|case| case.rows.len()).sum::<usize>());
         let (all, left) = (self.cases.len() + self.unmatched.len(), self.left);
         say!(
-            "{cases} of {all} cases have their load in the table: {rows} of its numbers; {left} belong to no case.",
+            "The table has the load of {cases} of {all} cases: {rows} numbers; {left} numbers belong to no case.",
             "Нагрузка есть в таблице у {cases} случаев из {all}: чисел — {rows}; не относятся ни к одному случаю — {left}."
         )
     }
@@ -312,5 +314,5 @@ impl Quantity {
 }
 
 #[cfg(test)]
-#[path = "beside_tests.rs"]
+#[path = "comparison_with_published_tests.rs"]
 mod tests;

@@ -11,57 +11,59 @@ use stend_record::{Device, EventKind, HostId, HostRecord, Parts, Role, RunRecord
 
 /// Devices down to the drives, and the counters that were read of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Below<'a> {
+pub(super) struct LowerDevices<'a> {
     pub targets: &'a [TargetFacts],
     samples: &'a [Sample],
     /// The storage host, where they are there.
     host: Option<&'a str>,
 }
 
-impl<'a> Below<'a> {
+impl<'a> LowerDevices<'a> {
     /// At the storage host if the run knows of one, else at the host that is measured.
-    pub fn of(run: &'a RunRecord) -> Below<'a> {
-        Below::there(run).unwrap_or_else(|| Below::here(run))
+    pub fn of(run: &'a RunRecord) -> LowerDevices<'a> {
+        LowerDevices::there(run).unwrap_or_else(|| LowerDevices::here(run))
     }
 
     /// At the host that is measured.
-    fn here(run: &'a RunRecord) -> Below<'a> {
+    fn here(run: &'a RunRecord) -> LowerDevices<'a> {
         let load = run.load();
-        Below { targets: &load.targets, samples: &load.samples, host: None }
+        LowerDevices { targets: &load.targets, samples: &load.samples, host: None }
     }
 
     /// At the storage host. Of one that could not be watched nothing is known, and what the client sees does not stand for it.
-    fn there(run: &'a RunRecord) -> Option<Below<'a>> {
+    fn there(run: &'a RunRecord) -> Option<LowerDevices<'a>> {
         if let Some(storage) = run.storage() {
             let host = Some(storage.name.as_str());
-            return Some(Below { targets: &storage.targets, samples: &storage.samples, host });
+            return Some(LowerDevices { targets: &storage.targets, samples: &storage.samples, host });
         }
         let storage = |id: HostId| run.hosts().get(id.index()).filter(|host| host.role == Role::Storage);
         let unwatched = run.events.iter().filter(|event| matches!(event.kind, EventKind::Unwatched { .. }));
         let host = unwatched.filter_map(|event| storage(event.host)).next()?;
-        Some(Below { targets: &[], samples: &[], host: Some(&host.name) })
+        Some(LowerDevices { targets: &[], samples: &[], host: Some(&host.name) })
     }
 
     /// At the hosts that the user had watched.
-    fn observed(run: &'a RunRecord) -> impl Iterator<Item = Below<'a>> {
+    fn observed(run: &'a RunRecord) -> impl Iterator<Item = LowerDevices<'a>> {
         let below = |host: &'a HostRecord| {
             let name = Some(host.name.as_str());
-            Below { targets: &host.targets, samples: &host.samples, host: name }
+            LowerDevices { targets: &host.targets, samples: &host.samples, host: name }
         };
         run.observed().map(move |(_, host)| below(host))
     }
 
     /// Judges what is below at each host, where there are several; the worst counts.
-    pub fn at_each(run: &'a RunRecord, judge: impl Fn(&Below<'a>) -> CheckResult) -> CheckResult {
-        let storage = Below::there(run).into_iter().map(|below| (judge(&below), below.host));
-        let observed = Below::observed(run).map(|below| (judge(&below), below.host));
-        // Of a host that is watched besides what is not known takes nothing from what is known here; a caveat tells it.
+    pub fn at_each(run: &'a RunRecord, judge: impl Fn(&LowerDevices<'a>) -> CheckResult) -> CheckResult {
+        let storage = LowerDevices::there(run).into_iter().map(|below| (judge(&below), below.host));
+        let observed = LowerDevices::observed(run).map(|below| (judge(&below), below.host));
+        // Missing data of an additional watched host do not reduce what is known here; a caveat reports them.
         let observed = observed.filter(|(found, _)| found.status != CheckStatus::NotMeasurable);
-        let here = judge(&Below::here(run));
-        storage.chain(observed).fold(here, |here, (there, host)| Below::worse(here, there, host.unwrap_or_default()))
+        let here = judge(&LowerDevices::here(run));
+        storage
+            .chain(observed)
+            .fold(here, |here, (there, host)| LowerDevices::worse(here, there, host.unwrap_or_default()))
     }
 
-    /// Of what was found here and at the host of this name what counts.
+    /// Combines what was found here with what was found at the host of this name.
     fn worse(here: CheckResult, mut there: CheckResult, name: &str) -> CheckResult {
         let Say { en, ru } = &there.measured;
         there.measured = say!("{name}: {en}", "{name}: {ru}");
