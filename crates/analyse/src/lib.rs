@@ -32,6 +32,7 @@ pub mod history;
 pub mod io_log;
 mod leading;
 pub mod limits;
+pub mod listed;
 pub mod live;
 mod numa;
 mod objective;

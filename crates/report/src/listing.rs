@@ -4,45 +4,11 @@ use crate::json::State;
 use serde::Serialize;
 use stend_analyse::Leading;
 use stend_analyse::findings::Headline;
-use stend_base::{Bytes, Error};
-use stend_record::RunState;
+use stend_analyse::listed::{Content, Listed};
+use stend_base::Error;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
-
-/// One run file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
-    /// Name of the file without its extension: what a RUN argument takes.
-    pub name: String,
-    /// Path of the file; of a run that was made elsewhere, where it lies.
-    pub path: String,
-    /// Bytes on disk, those of its log included.
-    pub size: Bytes,
-    /// What is in it.
-    pub content: Content,
-}
-
-/// What a run file holds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// A run.
-    Run(Box<ListedRun>),
-    /// It cannot be read, and why.
-    Unreadable(Box<Error>),
-    /// The file lay elsewhere and was removed or moved, or holds another run by now.
-    Gone,
-}
-
-impl Listed {
-    /// The run, if it can be read.
-    pub fn run(&self) -> Option<&ListedRun> {
-        match &self.content {
-            Content::Run(run) => Some(run),
-            Content::Unreadable(_) | Content::Gone => None,
-        }
-    }
-}
 
 /// Runs, the newest first.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,33 +17,10 @@ pub struct Listing {
     pub runs: Vec<Listed>,
     /// How many older ones are not.
     pub left_out: usize,
+    /// Where the next page begins, for a list that is read in pages.
+    pub next: Option<String>,
     /// The directory that knows them.
     pub directory: String,
-}
-
-/// A run in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListedRun {
-    /// Id.
-    pub run: String,
-    /// Wall clock at the start, seconds since 1970 UTC.
-    pub started_unix: i64,
-    /// What the user calls it.
-    pub label: Option<String>,
-    /// Name of the suite.
-    pub suite: String,
-    /// The targets as the user named them; none if the run ended before they were looked at.
-    pub targets: Vec<String>,
-    /// How far it got.
-    pub state: RunState,
-    /// A process is at work on it.
-    pub going_on: bool,
-    /// Cases that ran at least one trial.
-    pub cases: u32,
-    /// Trials that began.
-    pub trials: u32,
-    /// The number that stands for it; none if no trial counts.
-    pub result: Option<Leading>,
 }
 
 #[derive(Serialize)]
@@ -87,6 +30,9 @@ struct Document<'a> {
     runs: Vec<ListedOut<'a>>,
     /// How many older runs are not here: `--all` shows them, too.
     left_out: usize,
+    /// The `cursor` of the next page, in answers of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a str>,
 }
 
 /// The rate of the case that tells most, the mean of its trials.
@@ -142,8 +88,8 @@ struct ListedOut<'a> {
 /// The list as JSON, indented, with a line feed at the end.
 pub fn list_json(listing: &Listing) -> String {
     let runs = listing.runs.iter().map(entry).collect();
-    let left_out = listing.left_out;
-    crate::json::pretty(&Document { schema: "stend-list", schema_version: SCHEMA_VERSION, runs, left_out })
+    let (left_out, next) = (listing.left_out, listing.next.as_deref());
+    crate::json::pretty(&Document { schema: "stend-list", schema_version: SCHEMA_VERSION, runs, left_out, next })
 }
 
 fn entry(listed: &Listed) -> ListedOut<'_> {

@@ -3,7 +3,7 @@
 use crate::text::{list, screen};
 use serde::Serialize;
 use stend_analyse::Outline;
-use stend_base::{Bytes, Lang, Nanos, Say, format, say};
+use stend_base::{Bytes, Lang, Nanos, Result, Say, format, say};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -19,6 +19,16 @@ pub struct ListedSuite {
     pub takes: Option<Outline>,
     /// The file, in YAML.
     pub text: String,
+}
+
+impl ListedSuite {
+    /// The suite that a text is.
+    ///
+    /// Errors: those of the parser.
+    pub fn of(name: &str, about: Say, text: &str) -> Result<ListedSuite> {
+        let takes = stend_analyse::outline(&stend_spec::parse::suite(text, name)?);
+        Ok(ListedSuite { name: name.into(), about, takes, text: text.into() })
+    }
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod campaign;
+pub mod catalogue;
+pub mod comparison;
 mod complete;
 mod control;
 pub mod embedded;
@@ -16,6 +18,7 @@ mod place;
 mod setup;
 mod stand;
 mod storage_host;
+pub mod suites;
 mod traces;
 
 pub use complete::complete;
@@ -29,7 +32,13 @@ pub use stand::{Action, Answer, Request, stand};
 
 use stend_analyse::preview::Preview;
 use stend_base::{Error, Kind, Result, say};
+use stend_record::Checkup;
 use stend_spec::order::{Order, Work};
+
+/// Whether this machine can measure, on a target if one is named. Changes nothing.
+pub fn checkup(on: Option<&str>) -> Checkup {
+    stend_stand::doctor(on)
+}
 
 /// Carries the order out. What it measured is in the run files that [`Progress::Ended`] names.
 ///

@@ -7,7 +7,6 @@ mod cmd;
 mod out;
 mod progress;
 mod save;
-mod suites;
 
 use clap::ArgMatches;
 use out::Out;

@@ -4,8 +4,9 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::figures::{NONE, utc};
-use crate::listing::{Content, Listed, ListedRun, Listing};
+use crate::listing::Listing;
 use crate::rates;
+use stend_analyse::listed::{Content, Listed, ListedRun};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunState;
@@ -226,7 +227,7 @@ mod tests {
     }
 
     fn listing(runs: Vec<Listed>) -> Listing {
-        Listing { runs, left_out: 0, directory: "/runs".into() }
+        Listing { runs, left_out: 0, next: None, directory: "/runs".into() }
     }
 
     fn runs() -> Vec<Listed> {

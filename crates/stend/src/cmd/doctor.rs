@@ -12,7 +12,7 @@ pub fn doctor(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if let Some(done) = hosts::look(arguments, &Look::Checkup(on.cloned()), out) {
         return done;
     }
-    let checkup = stend_stand::doctor(on.map(String::as_str));
+    let checkup = stend_session::checkup(on.map(String::as_str));
     let musts = checkup.musts();
     if out.json {
         out.result(&stend_report::doctor_json(&checkup))?;

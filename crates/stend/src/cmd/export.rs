@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::io::{Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use stend_analyse::as_fio::{GroupAsFio, Trials};
-use stend_analyse::compare::Options;
 use stend_analyse::{analyse, as_fio, by_trial, judge};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::RunRecord;
@@ -37,7 +36,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
         )));
     }
     if format == "xlsx" {
-        return workbook(arguments, &names, output, out);
+        return workbook(arguments, output, out);
     }
     if format == "run" {
         return super::redact::copy(arguments, out);
@@ -70,18 +69,12 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 /// A workbook of one run, or of several with the first as the baseline.
-fn workbook(arguments: &ArgMatches, names: &[String], output: Option<Output>, out: &Out) -> Result<()> {
+fn workbook(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     has_file(arguments, "xlsx")?;
-    let runs = super::compare::judged_all(arguments, names, analyse, out)?;
-    let comparison = match &runs[..] {
-        [(run, findings)] => stend_analyse::compare_arms(run, findings, &Options::default())?,
-        _ => Some(stend_analyse::compare(&runs.iter().map(|(r, f)| (r, f)).collect::<Vec<_>>(), &Options::default())),
-    };
+    let runs = super::compare::judged(arguments, analyse, out)?;
+    let comparison = stend_session::comparison::of_workbook(&runs)?;
     let runs = runs.iter().map(|(run, findings)| (run, findings)).collect();
-    let book = Book { runs, comparison: comparison.as_ref(), lang: out.lang };
-    let bytes = stend_report::xlsx(&book).map_err(|why| {
-        Error::new(Kind::Bug, say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}"))
-    })?;
+    let bytes = stend_report::xlsx(&Book { runs, comparison: comparison.as_ref(), lang: out.lang })?;
     one_file(output, out, |to| to.write_all(&bytes))
 }
 
@@ -107,7 +100,7 @@ fn what() -> Say {
 /// The suite of a run, or a suite file, as jobs of fio.
 fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     let name = super::required(arguments, "RUN");
-    let is_suite = name.ends_with(".yaml") || name.ends_with(".yml") || crate::suites::find(name).is_some();
+    let is_suite = name.ends_with(".yaml") || name.ends_with(".yml") || stend_session::suites::find(name).is_some();
     let suite = match is_suite {
         true => super::read_suite(name)?,
         false => {

@@ -42,6 +42,7 @@ use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 use stend_base::{Code, Error, Result, Say, say};
 use stend_record::{RunRecord, store};
+use stend_session::suites as built_in;
 use stend_spec::order::NamedText;
 use stend_spec::suite::Suite;
 
@@ -85,7 +86,7 @@ fn located(name: &str, out: &Out) -> Result<PathBuf> {
 
 /// A built-in suite by name, else a file; with the directory where its relative paths begin.
 fn suite_text(name: &str) -> Result<(NamedText, PathBuf)> {
-    if let Some(known) = crate::suites::find(name) {
+    if let Some(known) = built_in::find(name) {
         return Ok((NamedText { file: format!("{name}.yaml"), text: known.text.to_string() }, PathBuf::new()));
     }
     let text = stend_sys::regular::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
@@ -93,7 +94,7 @@ fn suite_text(name: &str) -> Result<(NamedText, PathBuf)> {
             Code::SuiteUnknown,
             say!("cannot read the suite `{name}`: {en}", "не удаётся прочитать набор `{name}`: {ru}"),
         )
-        .hint(match stend_spec::parse::nearest(name, crate::suites::ALL.iter().map(|suite| suite.name)) {
+        .hint(match stend_spec::parse::nearest(name, built_in::ALL.iter().map(|suite| suite.name)) {
             Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
             None => say!("`stend suites` lists the built-in ones", "встроенные наборы покажет `stend suites`"),
         })

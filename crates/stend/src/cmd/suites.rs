@@ -1,21 +1,18 @@
 //! `stend suites [SUITE]`: which suites are built in, or the file of one.
 
 use crate::out::Out;
-use crate::suites::{ALL, BuiltIn, find};
 use clap::ArgMatches;
 use stend_base::{Error, Kind, Result, say};
 use stend_report::ListedSuite;
+use stend_session::suites::{ALL, find};
 
 /// Prints the list, or the file of the suite that is named, as it is.
 pub fn suites(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let named = arguments.get_one::<String>("SUITE").map(|name| find(name).ok_or_else(|| unknown(name))).transpose()?;
     let shown = ALL.iter().filter(|suite| named.is_none_or(|one| one.name == suite.name));
-    let listed = |suite: &BuiltIn| {
-        let read = stend_spec::parse::suite(suite.text, suite.name)?;
-        let (name, takes) = (suite.name.into(), stend_analyse::outline(&read));
-        Ok(ListedSuite { name, about: (suite.about)(), takes, text: suite.text.into() })
-    };
-    let shown = shown.map(listed).collect::<Result<Vec<ListedSuite>>>()?;
+    let shown = shown
+        .map(|suite| ListedSuite::of(suite.name, (suite.about)(), suite.text))
+        .collect::<Result<Vec<ListedSuite>>>()?;
     out.result(&match (out.json, named) {
         (true, _) => stend_report::suites_json(&shown),
         (false, Some(one)) => one.text.to_string(),
