@@ -1,7 +1,9 @@
-//! Files that are written by a program from what the code says: JSON Schemas, the tables of suite keys and the page of error codes.
+//! Files that are written by a program from what the code says: JSON Schemas, the tables of suite keys, the page of error codes and
+//! the OpenAPI document.
 //! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
 
 mod errors;
+mod openapi;
 mod outputs;
 mod schema;
 mod suite;
@@ -25,6 +27,8 @@ pub struct File {
 pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
     let mut files = outputs::files(sources)?;
     files.push(errors::page(sources)?);
+    files.push(openapi::document(sources)?);
+    files.push(openapi::table());
     for kind in suite::KINDS {
         files.push(suite::schema(kind));
         files.push(suite::reference(kind, root)?);

@@ -69,7 +69,7 @@ pub use findings::Findings;
 pub use forewarn::forewarn;
 pub use history::history;
 pub use leading::{Leading, leading};
-pub use live::{LiveFigures, live};
+pub use live::{LiveFigures, Seconds, live};
 pub use outline::{Outline, outline};
 pub use phrase::{
     conditioned as conditioned_in_words, data as data_in_words, files as files_in_words,

@@ -1,6 +1,7 @@
-//! Figures of the last seconds of a trial that is going on, for a progress line.
+//! Figures of a trial that is going on: of its last seconds, for a progress line, and second by second, for a chart that grows.
 
-use crate::series::INTERVAL;
+use crate::series::{INTERVAL, INTERVALS_MAX};
+use std::collections::BTreeMap;
 use stend_base::{Histogram, Nanos, Share};
 use stend_record::Slice;
 use stend_spec::workload::Op;
@@ -58,6 +59,91 @@ pub fn live(slices: &[Slice], span: Nanos) -> LiveFigures {
     LiveFigures { p50: latency.quantile(Share(0.5)), p99: latency.quantile(Share(0.99)), max, ..figures }
 }
 
+/// Intervals of a second.
+const SECOND: u64 = Nanos::secs(1).0 / INTERVAL.0;
+
+/// The seconds of one trial, each handed out once: slices may come late, so that a second waits until the one behind it has passed.
+#[derive(Debug, Default)]
+pub struct Seconds {
+    /// Slices that were taken.
+    taken: usize,
+    /// The first second that was not handed out.
+    next: u64,
+    /// End of the newest slice, in intervals.
+    end: u64,
+    open: BTreeMap<u64, Part>,
+}
+
+/// A second in the making.
+#[derive(Debug, Default)]
+struct Part {
+    figures: LiveFigures,
+    latency: Histogram,
+}
+
+impl Seconds {
+    /// What can be told of the trial's slices that was not told before, by ordinal since the start of load; with the last of them, which may
+    /// be shorter, when the trial is `over`. A slice that comes after its second was handed out is left out.
+    pub fn look(&mut self, slices: &[Slice], over: bool) -> Vec<(u32, LiveFigures)> {
+        for slice in slices.get(self.taken..).unwrap_or_default() {
+            self.take(slice);
+        }
+        self.taken = slices.len();
+        let until = if over { self.end.div_ceil(SECOND) } else { (self.end / SECOND).saturating_sub(1) };
+        let mut told = Vec::new();
+        while self.next < until {
+            // A second without slices is a stall, and told as zero; a gap longer than any run is a hostile file.
+            let second = self.next;
+            let part = self.open.remove(&second).unwrap_or_default();
+            let covered = (self.end - second * SECOND).min(SECOND) as f64 * INTERVAL.as_secs();
+            let figures = part.figures;
+            let (p50, p99) = (part.latency.quantile(Share(0.5)), part.latency.quantile(Share(0.99)));
+            told.push((
+                second as u32,
+                LiveFigures {
+                    iops: figures.iops / covered,
+                    bytes_per_s: figures.bytes_per_s / covered,
+                    p50,
+                    p99,
+                    max: part.latency.max().max(figures.max),
+                    ..figures
+                },
+            ));
+            self.next += 1;
+        }
+        told
+    }
+
+    fn take(&mut self, slice: &Slice) {
+        let (first, span) = (u64::from(slice.interval), u64::from(slice.span.max(1)));
+        let end = first + span;
+        if end as usize > INTERVALS_MAX {
+            return;
+        }
+        self.end = self.end.max(end);
+        let last = (end - 1) / SECOND;
+        for second in (first / SECOND).max(self.next)..=last {
+            let part = self.open.entry(second).or_default();
+            if slice.op != Op::Sync {
+                let inside = end.min((second + 1) * SECOND) - first.max(second * SECOND);
+                part.figures.iops += slice.ops as f64 * inside as f64 / span as f64;
+                part.figures.bytes_per_s += slice.bytes as f64 * inside as f64 / span as f64;
+            }
+        }
+        if last < self.next {
+            return;
+        }
+        let part = self.open.entry(last).or_default();
+        part.figures.errors = part.figures.errors.saturating_add(slice.errors);
+        if slice.op != Op::Sync && slice.ops > 0 {
+            part.figures.max = part.figures.max.max(Some(Nanos(slice.latency_max_ns)));
+        }
+        if let Some(histogram) = slice.latency.as_ref().filter(|_| slice.op != Op::Sync) {
+            part.latency.merge_sparse(histogram);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +179,36 @@ mod tests {
         (slices[0].latency_max_ns, slices[9].latency) = (2_310_000, Some(slow.sparse()));
         let found = live(&slices, Nanos::secs(2));
         assert_eq!((found.p99, found.max), (Some(Nanos(2_310_000)), Some(Nanos(2_310_000))));
+    }
+
+    #[test]
+    fn every_second_is_told_once_when_the_next_has_passed_and_the_last_at_the_end() {
+        let slices: Vec<Slice> = (0..35).map(|i| slice(i, Op::Read, 100)).collect();
+        let mut seconds = Seconds::default();
+        let mut looks = |until: usize, over| {
+            let told = seconds.look(&slices[..until], over);
+            told.into_iter().map(|(second, figures)| (second, figures.iops)).collect::<Vec<_>>()
+        };
+        assert_eq!(looks(19, false), []);
+        assert_eq!(looks(20, false), [(0, 1000.0)]);
+        assert_eq!(looks(20, false), []);
+        assert_eq!(looks(35, false), [(1, 1000.0)]);
+        assert_eq!(looks(35, true), [(2, 1000.0), (3, 1000.0)]);
+        assert_eq!(looks(35, true), []);
+    }
+
+    #[test]
+    fn a_second_without_slices_is_a_stall_and_a_merged_slice_is_shared_out() {
+        let merged = Slice { span: 20, ops: 200, ..slice(25, Op::Read, 0) };
+        let told = Seconds::default().look(&[slice(0, Op::Read, 10), slice(1, Op::Sync, 1_000), merged], true);
+        let iops: Vec<f64> = told.iter().map(|(_, figures)| figures.iops).collect();
+        // 25 to 44: five intervals in the third second, ten in the fourth, five in the half second that is left.
+        assert_eq!(iops, [10.0, 0.0, 50.0, 100.0, 100.0]);
+    }
+
+    #[test]
+    fn a_slice_far_away_in_a_hostile_file_makes_no_seconds() {
+        assert!(Seconds::default().look(&[slice(u32::MAX, Op::Read, 1)], true).is_empty());
     }
 
     #[test]

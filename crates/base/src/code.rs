@@ -83,6 +83,10 @@ pub enum Code {
     RunOver,
     /// A program that is needed is not installed on the host.
     ProgramMissing,
+    /// A request to the server has no token, or a wrong one.
+    TokenRefused,
+    /// The server has too much to do, or has seen too many wrong tokens; try again later.
+    ServerBusy,
     /// Refused, because data could be lost.
     Unsafe,
     /// The device is not confirmed by its identity (`--confirm`), or something else is.
@@ -130,7 +134,12 @@ impl Code {
             Code::Bug => Kind::Bug,
             Code::Usage | Code::RunUnknown | Code::RunAmbiguous | Code::FileUnreadable => Kind::Usage,
             Code::Spec | Code::SuiteUnknown => Kind::Spec,
-            Code::Preflight | Code::RunGoesOn | Code::RunOver | Code::ProgramMissing => Kind::Preflight,
+            Code::Preflight
+            | Code::RunGoesOn
+            | Code::RunOver
+            | Code::ProgramMissing
+            | Code::TokenRefused
+            | Code::ServerBusy => Kind::Preflight,
             Code::Unsafe
             | Code::NotConfirmed
             | Code::SignatureNotNamed

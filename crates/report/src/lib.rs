@@ -50,7 +50,7 @@ pub use html::{gated_html, html};
 pub use io_log::{IoFormat, LoggedTrial, ios, ios_head};
 pub use json::{gated_json, json};
 pub use listing::{Listing, list_json};
-pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inventory_json};
+pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inventory_json, serving_json};
 pub use markdown::{gated_markdown, markdown};
 pub use ours::{MAN_COMMENT, is_ours};
 pub use preview::preview_json;

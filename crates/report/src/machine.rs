@@ -65,6 +65,22 @@ pub fn doctor_json(checkup: &Checkup) -> String {
     crate::json::pretty(&Document { schema: "stend-checkup", schema_version: SCHEMA_VERSION, ready, items })
 }
 
+/// What `stend serve` says when it begins.
+#[derive(Serialize)]
+struct Serving<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    /// Where it answers.
+    url: &'a str,
+    /// The token, if it was made now: it is shown once.
+    token: Option<&'a str>,
+}
+
+/// Where a server answers, and its token if it is new, as JSON, indented, with a line feed at the end.
+pub fn serving_json(url: &str, token: Option<&str>) -> String {
+    crate::json::pretty(&Serving { schema: "stend-serving", schema_version: SCHEMA_VERSION, url, token })
+}
+
 /// The storage of a host as JSON, indented, with a line feed at the end.
 pub fn inventory_json(inventory: &Inventory) -> String {
     crate::json::pretty(inventory)
@@ -105,6 +121,13 @@ mod tests {
         let none = OfHost { host: "db1", checkup: None, inventory: None, target: None, error: None };
         let hosts = [OfHost { checkup: Some(&checkup), ..none }, OfHost { host: "db2", error: Some(&error), ..none }];
         expect_file!["../tests/golden/hosts.json"].assert_eq(&hosts_json(&hosts));
+    }
+
+    #[test]
+    fn the_machine_form_of_what_a_server_says_is_stable() {
+        let told = serving_json("http://127.0.0.1:8421/", Some("stend_00"));
+        expect_file!["../tests/golden/serving.json"].assert_eq(&told);
+        assert!(serving_json("http://127.0.0.1:8421/", None).contains("\"token\": null"));
     }
 
     #[test]

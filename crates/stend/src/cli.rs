@@ -6,6 +6,7 @@ mod import;
 mod lab;
 mod refuse;
 mod run;
+mod serve;
 mod stand;
 
 pub use refuse::{print_help, refuse};
@@ -72,6 +73,7 @@ pub fn command(lang: Lang) -> Command {
             stand::stand(lang),
             stand::stands(lang),
             lab::lab(lang),
+            serve::serve(lang),
             completions(lang),
             man(lang),
             help(lang),

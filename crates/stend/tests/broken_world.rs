@@ -284,6 +284,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "help" => vec!["help", "run"],
         "report" => vec!["report", "last", "-o", page],
         "rm" => vec!["rm", "last", "--yes"],
+        "serve" => vec!["serve", "--listen", "127.0.0.1:0"],
         "show" | "watch" => vec![verb, "last"],
         "stand" => vec!["stand", "status"],
         "doctor" | "list" | "stands" | "suites" => vec![verb],

@@ -51,6 +51,7 @@ mod replay;
 mod resume;
 mod search;
 mod second_start;
+mod serve;
 mod several_targets;
 mod stands;
 mod steady;

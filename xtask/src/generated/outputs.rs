@@ -3,10 +3,10 @@
 use super::File;
 use super::types::Types;
 use crate::tree::Source;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 17] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 18] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
@@ -26,6 +26,7 @@ const DOCUMENTS: [(&str, &str, &str, &str); 17] = [
         "Hosts",
     ),
     ("error", "what fails with `--json`, on the standard error", "crates/report/src/machine.rs", "Failure"),
+    ("serving", "`stend serve --json`", "crates/report/src/machine.rs", "Serving"),
     ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),
     ("inventory", "`stend inspect --json` without a target", "crates/record/src/inventory.rs", "Inventory"),
     ("target", "`stend inspect PATH --json`", "crates/record/src/facts.rs", "TargetFacts"),
@@ -35,6 +36,13 @@ const DOCUMENTS: [(&str, &str, &str, &str); 17] = [
 pub fn files(sources: &[Source]) -> Result<Vec<File>, String> {
     let types = Types::of(sources)?;
     DOCUMENTS.iter().map(|document| file(&types, document)).collect()
+}
+
+/// The schema of a document by its name.
+pub fn schema(types: &Types, name: &str) -> Result<Value, String> {
+    let known = DOCUMENTS.iter().find(|(known, ..)| *known == name);
+    let (_, _, place, root) = known.ok_or_else(|| format!("there is no document `{name}`"))?;
+    types.schema(place, root)
 }
 
 fn file(types: &Types, (name, title, place, root): &(&str, &str, &str, &str)) -> Result<File, String> {

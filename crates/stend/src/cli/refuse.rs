@@ -84,9 +84,8 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
             let valid = all(ContextKind::ValidValue);
             stend_spec::parse::nearest(&value, valid.iter().map(String::as_str)).map(str::to_string)
         }
-        ErrorKind::InvalidSubcommand => {
-            verb_near(&text(ContextKind::InvalidSubcommand)).or_else(|| told(ContextKind::SuggestedSubcommand))
-        }
+        // What clap suggests begins too far away: `serve` for `mesure`.
+        ErrorKind::InvalidSubcommand => verb_near(&text(ContextKind::InvalidSubcommand)),
         _ => one_dash().or_else(|| told(ContextKind::SuggestedArg)),
     };
     let without_value = error.kind() == ErrorKind::InvalidValue && value.is_empty();

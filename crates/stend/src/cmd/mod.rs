@@ -25,6 +25,7 @@ mod redact;
 pub mod report;
 pub mod rm;
 pub mod run;
+pub mod serve;
 pub mod show;
 mod signals;
 pub mod stand;

@@ -1,0 +1,21 @@
+//! What can be asked of `stend serve` and what it answers: the table of routes, from which requests are read and the OpenAPI document and
+//! the pages of the API are written, and the types of answers that no verb prints. Pure: no sockets, no clock, no files.
+#![forbid(unsafe_code)]
+
+mod answers;
+mod live;
+mod parameters;
+mod problem;
+mod read;
+mod request;
+mod routes;
+
+pub use answers::Health;
+pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
+pub use parameters::{Parameter, Place, Takes};
+pub use problem::{Failure, Problem, status};
+pub use request::{Filter, Format, Request, StateFilter};
+pub use routes::{Answer, ROUTES, Route, Schema, VERSION};
+
+/// The OpenAPI document of the routes, as it is committed.
+pub const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");

@@ -1,0 +1,109 @@
+//! Reads a request from method and address by the table of routes. Must not look at what it is about: whether a run exists is said by who has
+//! the runs.
+
+use crate::parameters::{self, TARGET_MAX, decoded, usage};
+use crate::problem::Failure;
+use crate::request::Request;
+use crate::routes::ROUTES;
+use stend_base::{Result, say};
+
+impl Request {
+    /// What a request line asks for, by the table of routes.
+    ///
+    /// Errors: 404 for an address that is none, 405 for another method, 400 for parameters that the route does not have.
+    pub fn read(method: &str, target: &str) -> std::result::Result<Request, Failure> {
+        if target.len() > TARGET_MAX {
+            let error = usage(say!("the address is too long", "слишком длинный адрес"));
+            return Err(Failure::with(414, error));
+        }
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let Some((route, in_path)) = ROUTES.iter().find_map(|route| Some((route, fitting(route.path, path)?))) else {
+            let error = usage(say!("there is nothing at this address", "по этому адресу ничего нет"))
+                .hint(say!("`/api` lists what there is", "что есть, перечислено на `/api`"));
+            return Err(Failure::with(404, error));
+        };
+        if !matches!(method, "GET" | "HEAD") {
+            let error = usage(say!("`{method}` is not possible here", "`{method}` здесь невозможен"))
+                .hint(say!("this address takes GET", "этот адрес принимает GET"));
+            return Err(Failure { allow: Some("GET, HEAD"), ..Failure::with(405, error) });
+        }
+        let in_path = in_path.into_iter().map(|(name, part)| Ok((name, decoded(part, false)?)));
+        let in_path = in_path.collect::<Result<Vec<_>>>()?;
+        Ok((route.make)(&parameters::read(route.parameters, &in_path, query)?))
+    }
+}
+
+/// The parts of a path that stand where a route has names between braces; `None`: another path.
+fn fitting<'a>(route: &'static str, path: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
+    let (mut names, mut parts) = (route.split('/'), path.split('/'));
+    let mut found = Vec::new();
+    loop {
+        match (names.next(), parts.next()) {
+            (None, None) => return Some(found),
+            (Some(name), Some(part)) => match name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                Some(name) if !part.is_empty() => found.push((name, part)),
+                None if name == part => {}
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::Cursor;
+    use crate::request::{Format, StateFilter};
+    use proptest::prelude::*;
+    use stend_base::Lang;
+
+    fn read(target: &str) -> Request {
+        Request::read("GET", target).unwrap()
+    }
+
+    fn refused(method: &str, target: &str) -> u16 {
+        Request::read(method, target).unwrap_err().status
+    }
+
+    #[test]
+    fn an_address_is_read_as_the_table_says() {
+        assert_eq!(read("/api/v1/health"), Request::Health);
+        assert_eq!(read("/api/v1/runs/R-1?redact=true"), Request::Run { run: "R-1".into(), redact: true });
+        let Request::Runs(filter) = read("/api/v1/runs?state=running&label=%D0%B4%D0%BE&limit=3") else { panic!() };
+        assert_eq!((filter.state, filter.label.as_deref(), filter.limit), (Some(StateFilter::Running), Some("до"), 3));
+        let Request::Report { format, lang, .. } = read("/api/v1/runs/last/report?format=md&lang=ru") else { panic!() };
+        assert_eq!((format, lang), (Format::Markdown, Some(Lang::Ru)));
+        let Request::Comparison { runs, margin, .. } = read("/api/v1/comparisons?run=A&run=B&margin=5%25") else {
+            panic!()
+        };
+        assert_eq!((runs, margin.as_deref()), (vec!["A".to_string(), "B".into()], Some("5%")));
+        let Request::Events { after, .. } = read("/api/v1/runs/R-1/events?after=1.2.3") else { panic!() };
+        assert_eq!(after, Cursor::of("1.2.3"));
+    }
+
+    #[test]
+    fn what_no_route_has_is_refused_with_the_status_that_says_why() {
+        for target in ["/api/v1/", "/api/v1/runs/", "/api/v1/runs//report", "/api/v1/runs/a/b", "/api/v2/runs", "", "*"]
+        {
+            assert_eq!(refused("GET", target), 404, "{target}");
+        }
+        for method in ["POST", "PUT", "DELETE", "get", "TRACE"] {
+            let failure = Request::read(method, "/api/v1/runs").unwrap_err();
+            assert_eq!((failure.status, failure.allow), (405, Some("GET, HEAD")), "{method}");
+        }
+        for target in
+            ["/api/v1/runs?x=1", "/api/v1/runs?limit=0", "/api/v1/comparisons", "/api/v1/runs/%ff", "/api/v1/health?a"]
+        {
+            assert_eq!(refused("GET", target), 400, "{target}");
+        }
+        assert_eq!(refused("GET", &format!("/api/v1/runs?label={}", "x".repeat(TARGET_MAX))), 414);
+    }
+
+    proptest! {
+        #[test]
+        fn no_request_line_makes_it_panic(method in "[A-Z]{0,8}", target in "(/api/v1/(runs|comparisons)[/?&=%a-z0-9.]{0,40})|.{0,60}") {
+            drop(Request::read(&method, &target));
+        }
+    }
+}

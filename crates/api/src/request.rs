@@ -1,0 +1,210 @@
+//! Requests, and what makes them of values that a route allows. Must not know addresses.
+
+use crate::live::Cursor;
+use crate::parameters::Values;
+use stend_base::Lang;
+use stend_record::RunState;
+
+/// Runs of a page when the request does not say.
+const PAGE: usize = 50;
+
+/// What is asked of the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// Whether it is there.
+    Health,
+    /// A page of the list of runs.
+    Runs(Filter),
+    /// The result of a run.
+    Run {
+        /// Its name in the list, or `last`.
+        run: String,
+        /// Without names of hosts, serial numbers and the like.
+        redact: bool,
+    },
+    /// The report of a run.
+    Report {
+        /// Its name in the list, or `last`.
+        run: String,
+        /// As what.
+        format: Format,
+        /// Language of its texts; `None`: that of the request.
+        lang: Option<Lang>,
+        /// Without names of hosts, serial numbers and the like.
+        redact: bool,
+        /// Print everything.
+        full: bool,
+    },
+    /// A run that goes on, event by event.
+    Events {
+        /// Its name in the list, or `last`.
+        run: String,
+        /// What the reader has already, where the query says it.
+        after: Option<Cursor>,
+    },
+    /// Runs against the first of them, or the arms of one.
+    Comparison {
+        /// Their names in the list.
+        runs: Vec<String>,
+        /// Which of them is 100 %.
+        baseline: Option<String>,
+        /// The difference that does not matter.
+        margin: Option<String>,
+        /// Without names of hosts, serial numbers and the like.
+        redact: bool,
+    },
+    /// The suites that are built in.
+    Suites,
+    /// Whether this machine can measure.
+    Doctor,
+    /// The OpenAPI document.
+    OpenApi,
+}
+
+/// Which runs a page of the list has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// Most runs of the page.
+    pub limit: usize,
+    /// Name of the run that the page before ended with.
+    pub cursor: Option<String>,
+    /// A part of the label.
+    pub label: Option<String>,
+    /// A part of the name of a target.
+    pub target: Option<String>,
+    /// A part of the name of the suite.
+    pub suite: Option<String>,
+    /// How far it got.
+    pub state: Option<StateFilter>,
+}
+
+/// How far runs of a list got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateFilter {
+    /// A process is at work on it.
+    Running,
+    /// The plan was walked to its end.
+    Complete,
+    /// It waits for a person.
+    Suspended,
+    /// It ended early, or its coordinator is gone.
+    Ended,
+}
+
+impl StateFilter {
+    /// The words of requests.
+    pub(crate) const WORDS: [&'static str; 4] = ["running", "complete", "suspended", "ended"];
+
+    fn of(word: &str) -> Option<StateFilter> {
+        let all = [StateFilter::Running, StateFilter::Complete, StateFilter::Suspended, StateFilter::Ended];
+        all.into_iter().zip(StateFilter::WORDS).find(|(_, known)| *known == word).map(|(state, _)| state)
+    }
+
+    /// Whether a run is meant.
+    pub fn fits(self, state: &RunState, going_on: bool) -> bool {
+        match (self, state) {
+            (StateFilter::Running, _) => going_on,
+            (StateFilter::Complete, RunState::Complete) | (StateFilter::Suspended, RunState::Suspended { .. }) => true,
+            (StateFilter::Ended, RunState::Ended { .. }) => true,
+            (StateFilter::Ended, RunState::Open) => !going_on,
+            _ => false,
+        }
+    }
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One page.
+    Html,
+    /// Verdict, tables and caveats.
+    Markdown,
+    /// A workbook.
+    Xlsx,
+}
+
+impl Format {
+    /// The words of requests.
+    pub(crate) const WORDS: [&'static str; 3] = ["html", "md", "xlsx"];
+
+    fn of(word: &str) -> Option<Format> {
+        let all = [Format::Html, Format::Markdown, Format::Xlsx];
+        all.into_iter().zip(Format::WORDS).find(|(_, known)| *known == word).map(|(format, _)| format)
+    }
+}
+
+/// What makes a request of the values of its route.
+pub(crate) mod make {
+    use super::*;
+
+    pub fn health(_: &Values) -> Request {
+        Request::Health
+    }
+
+    pub fn runs(values: &Values) -> Request {
+        Request::Runs(Filter {
+            limit: values.count("limit").unwrap_or(PAGE),
+            cursor: values.text("cursor"),
+            label: values.text("label"),
+            target: values.text("target"),
+            suite: values.text("suite"),
+            state: values.text("state").and_then(|word| StateFilter::of(&word)),
+        })
+    }
+
+    pub fn run(values: &Values) -> Request {
+        Request::Run { run: name(values), redact: values.is_set("redact") }
+    }
+
+    pub fn report(values: &Values) -> Request {
+        Request::Report {
+            run: name(values),
+            format: values.text("format").and_then(|word| Format::of(&word)).unwrap_or(Format::Html),
+            lang: values.text("lang").map(|lang| Lang::from_locale(&lang)),
+            redact: values.is_set("redact"),
+            full: values.is_set("full"),
+        }
+    }
+
+    pub fn events(values: &Values) -> Request {
+        Request::Events { run: name(values), after: values.text("after").and_then(|text| Cursor::of(&text)) }
+    }
+
+    pub fn comparison(values: &Values) -> Request {
+        Request::Comparison {
+            runs: values.all("run"),
+            baseline: values.text("baseline"),
+            margin: values.text("margin"),
+            redact: values.is_set("redact"),
+        }
+    }
+
+    pub fn suites(_: &Values) -> Request {
+        Request::Suites
+    }
+
+    pub fn doctor(_: &Values) -> Request {
+        Request::Doctor
+    }
+
+    pub fn openapi(_: &Values) -> Request {
+        Request::OpenApi
+    }
+
+    fn name(values: &Values) -> String {
+        values.text("run").unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_whose_coordinator_is_gone_has_ended_and_is_not_running() {
+        let fits = |filter: StateFilter, going_on| filter.fits(&RunState::Open, going_on);
+        assert!(fits(StateFilter::Running, true) && !fits(StateFilter::Ended, true));
+        assert!(fits(StateFilter::Ended, false) && !fits(StateFilter::Running, false));
+        assert!(StateFilter::Complete.fits(&RunState::Complete, false));
+    }
+}

@@ -1,0 +1,292 @@
+//! The table of routes: requests are read by it, and the OpenAPI document and the page of the API are written from it.
+
+use crate::parameters::{Parameter, Place, Takes, Values};
+use crate::request::{Format, Request, StateFilter, make};
+use stend_base::{Say, say};
+
+/// Version of the API, as its document has it. The first number is that of the address.
+pub const VERSION: &str = "1.0.0";
+
+/// Most runs of a page.
+const PAGE_MAX: usize = 200;
+
+/// What can be asked at an address, always with GET.
+pub struct Route {
+    /// Path, with the names of its parameters between braces.
+    pub path: &'static str,
+    /// Name for programs that are generated of the document.
+    pub operation: &'static str,
+    /// What it answers, in one sentence.
+    pub about: fn() -> Say,
+    /// What may be given.
+    pub parameters: &'static [Parameter],
+    /// What comes back with status 200.
+    pub answers: &'static [Answer],
+    /// The command that prints the same; empty: there is none.
+    pub command: &'static str,
+    /// Makes the request of values that the parameters allow.
+    pub(crate) make: fn(&Values) -> Request,
+}
+
+/// A form of an answer.
+pub struct Answer {
+    /// Its type.
+    pub media: &'static str,
+    /// What is in it.
+    pub schema: Schema,
+}
+
+/// What describes an answer.
+pub enum Schema {
+    /// The document that a verb prints with `--json`: its name in `docs/formats/schema`.
+    Document(&'static str),
+    /// A type of this crate, in that file of its sources.
+    Type(&'static str, &'static str),
+    /// Events, each of a type of this crate in that file: their names and types.
+    Events(&'static str, &'static [(&'static str, &'static str)]),
+    /// Not JSON of ours.
+    Opaque,
+}
+
+const RUN: Parameter = Parameter {
+    name: "run",
+    place: Place::Path,
+    takes: Takes::Text,
+    about: || say!("name of the run in the list, or `last`", "имя прогона из списка или `last`"),
+};
+
+const REDACT: Parameter = Parameter {
+    name: "redact",
+    place: Place::Query,
+    takes: Takes::Flag,
+    about: || {
+        say!(
+            "without names of hosts, serial numbers, paths, addresses and kernel command lines",
+            "без имён машин, серийных номеров, путей, адресов и командных строк ядра"
+        )
+    },
+};
+
+const IF_NONE_MATCH: Parameter = Parameter {
+    name: "If-None-Match",
+    place: Place::Header,
+    takes: Takes::Text,
+    about: || {
+        say!(
+            "`ETag` of an earlier answer: if nothing changed, 304 comes",
+            "`ETag` прошлого ответа: если ничего не изменилось, придёт 304"
+        )
+    },
+};
+
+const JSON: &str = "application/json";
+
+/// Every route, in the order in which people look for them.
+pub const ROUTES: &[Route] = &[
+    Route {
+        path: "/api/v1/health",
+        operation: "health",
+        about: || say!("the server is there, and its version", "сервер отвечает; его версия"),
+        parameters: &[],
+        answers: &[Answer { media: JSON, schema: Schema::Type("answers.rs", "Health") }],
+        command: "stend --version",
+        make: make::health,
+    },
+    Route {
+        path: "/api/v1/runs",
+        operation: "runs",
+        about: || say!("runs, newest first, in pages", "прогоны, новые сверху, страницами"),
+        parameters: &[
+            query("label", Takes::Text, || say!("a part of the label", "часть метки")),
+            query("target", Takes::Text, || say!("a part of the name of a target", "часть имени объекта")),
+            query("suite", Takes::Text, || say!("a part of the name of the suite", "часть имени набора")),
+            query("state", Takes::Choice(&StateFilter::WORDS), || {
+                say!(
+                    "how far it got; `ended`: it ended early, or its coordinator is gone",
+                    "как далеко он дошёл; `ended` — закончился раньше времени или его координатор исчез"
+                )
+            }),
+            query("limit", Takes::Count(PAGE_MAX), || {
+                say!("most runs of a page, 50 by default", "сколько прогонов на странице, по умолчанию 50")
+            }),
+            query("cursor", Takes::Text, || say!("`next` of the page before", "`next` предыдущей страницы")),
+        ],
+        answers: &[Answer { media: JSON, schema: Schema::Document("list") }],
+        command: "stend list --json",
+        make: make::runs,
+    },
+    Route {
+        path: "/api/v1/runs/{run}",
+        operation: "run",
+        about: || {
+            say!(
+                "the result of a run: verdict, numbers with intervals, checks, caveats, charts as data",
+                "результат прогона: вердикт, числа с интервалами, проверки, оговорки, графики как данные"
+            )
+        },
+        parameters: &[RUN, REDACT, IF_NONE_MATCH],
+        answers: &[Answer { media: JSON, schema: Schema::Document("findings") }],
+        command: "stend show RUN --json",
+        make: make::run,
+    },
+    Route {
+        path: "/api/v1/runs/{run}/report",
+        operation: "report",
+        about: || {
+            say!("the report of a run: page, Markdown or workbook", "отчёт о прогоне: страница, Markdown или книга")
+        },
+        parameters: &[
+            RUN,
+            query("format", Takes::Choice(&Format::WORDS), || {
+                say!("form of the report, `html` by default", "вид отчёта, по умолчанию `html`")
+            }),
+            query("lang", Takes::Choice(&["en", "ru"]), || {
+                say!(
+                    "language of its texts; by default that of `Accept-Language`",
+                    "язык текстов; по умолчанию из `Accept-Language`"
+                )
+            }),
+            REDACT,
+            query("full", Takes::Flag, || say!("a printer gets everything", "на печать выводится всё")),
+            IF_NONE_MATCH,
+        ],
+        answers: &[
+            Answer { media: "text/html; charset=utf-8", schema: Schema::Opaque },
+            Answer { media: "text/markdown; charset=utf-8", schema: Schema::Opaque },
+            Answer {
+                media: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                schema: Schema::Opaque,
+            },
+        ],
+        command: "stend report RUN -o FILE",
+        make: make::report,
+    },
+    Route {
+        path: "/api/v1/runs/{run}/events",
+        operation: "events",
+        about: || {
+            say!(
+                "a run as it goes on, as server-sent events; of a run that has ended everything, then the end",
+                "идущий прогон как события сервера (SSE); у законченного — всё и затем конец"
+            )
+        },
+        parameters: &[
+            RUN,
+            query("after", Takes::Cursor, || {
+                say!(
+                    "`id` of the last event that came: only what is newer comes",
+                    "`id` последнего полученного события: придёт только новое"
+                )
+            }),
+            Parameter {
+                name: "Last-Event-ID",
+                place: Place::Header,
+                takes: Takes::Cursor,
+                about: || say!("the same, as browsers send it", "то же, как присылают браузеры"),
+            },
+        ],
+        answers: &[Answer {
+            media: "text/event-stream",
+            schema: Schema::Events(
+                "live.rs",
+                &[("recorded", "Happened"), ("second", "Second"), ("progress", "Progress"), ("finished", "Finished")],
+            ),
+        }],
+        command: "stend watch RUN",
+        make: make::events,
+    },
+    Route {
+        path: "/api/v1/comparisons",
+        operation: "comparison",
+        about: || {
+            say!(
+                "runs compared with the first of them, or the arms of one: what changed, and a verdict on every case",
+                "прогоны в сравнении с первым из них или варианты одного: что изменилось и вердикт по каждому случаю"
+            )
+        },
+        parameters: &[
+            Parameter {
+                name: "run",
+                place: Place::Repeated,
+                takes: Takes::Text,
+                about: || say!("name of a run in the list; several times", "имя прогона из списка; несколько раз"),
+            },
+            query("baseline", Takes::Text, || {
+                say!(
+                    "which run, or which arm of one, is 100 %; by default the first",
+                    "какой прогон или вариант принять за 100 %; по умолчанию первый"
+                )
+            }),
+            query("margin", Takes::Text, || {
+                say!(
+                    "difference that does not matter, such as `5%`; 2% by default",
+                    "различие, которое не важно, например `5%`; по умолчанию 2%"
+                )
+            }),
+            REDACT,
+            IF_NONE_MATCH,
+        ],
+        answers: &[Answer { media: JSON, schema: Schema::Document("comparison") }],
+        command: "stend compare RUN RUN --json",
+        make: make::comparison,
+    },
+    Route {
+        path: "/api/v1/suites",
+        operation: "suites",
+        about: || say!("the suites that are built in, with their files", "встроенные наборы вместе с файлами"),
+        parameters: &[],
+        answers: &[Answer { media: JSON, schema: Schema::Document("suites") }],
+        command: "stend suites --json",
+        make: make::suites,
+    },
+    Route {
+        path: "/api/v1/doctor",
+        operation: "doctor",
+        about: || say!("whether this machine can measure", "пригодна ли машина для измерений"),
+        parameters: &[],
+        answers: &[Answer { media: JSON, schema: Schema::Document("checkup") }],
+        command: "stend doctor --json",
+        make: make::doctor,
+    },
+    Route {
+        path: "/api/v1/openapi.json",
+        operation: "openapi",
+        about: || say!("this API for programs (OpenAPI 3.1)", "этот API для программ (OpenAPI 3.1)"),
+        parameters: &[],
+        answers: &[Answer { media: JSON, schema: Schema::Opaque }],
+        command: "",
+        make: make::openapi,
+    },
+];
+
+const fn query(name: &'static str, takes: Takes, about: fn() -> Say) -> Parameter {
+    Parameter { name, place: Place::Query, takes, about }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_path_has_its_parameters_and_every_operation_a_name_of_its_own() {
+        let names: BTreeSet<&str> = ROUTES.iter().map(|route| route.operation).collect();
+        assert_eq!(names.len(), ROUTES.len());
+        for route in ROUTES {
+            let in_path: Vec<&str> =
+                route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+            let declared: Vec<&str> =
+                route.parameters.iter().filter(|p| p.place == Place::Path).map(|p| p.name).collect();
+            assert_eq!(in_path, declared, "{}", route.path);
+            assert!(!route.answers.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_document_names_every_route() {
+        let document: serde_json::Value = serde_json::from_str(crate::OPENAPI).unwrap();
+        let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
+        assert_eq!(paths.len(), ROUTES.len());
+        assert!(ROUTES.iter().all(|route| paths.iter().any(|path| *path == route.path)));
+    }
+}

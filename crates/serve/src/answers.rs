@@ -1,0 +1,114 @@
+//! Answers that are whole: what verbs print, from the same functions. May take as long as the verb does, and knows nothing of HTTP but
+//! types of content.
+
+use crate::catalogue::Catalogue;
+use stend_analyse::{Findings, analyse, judge};
+use stend_api::{Format, Health, OPENAPI, Request};
+use stend_base::{Lang, Result};
+use stend_record::RunRecord;
+use stend_record::redact::Redaction;
+use stend_report::{Book, ListedSuite};
+use stend_session::comparison::{self, Asked};
+use stend_session::suites;
+
+const JSON: &str = "application/json";
+
+/// An answer.
+pub struct Answer {
+    /// Its type.
+    pub media: &'static str,
+    /// It.
+    pub body: Vec<u8>,
+    /// It follows from run files alone, so that the same answer need not be sent again.
+    pub is_result: bool,
+    /// Name of the file that a browser makes of it, rather than show it.
+    pub file: Option<String>,
+}
+
+/// Where answers come from.
+pub struct Results {
+    /// The runs.
+    pub catalogue: Catalogue,
+    /// Version of Stend.
+    pub stend_version: &'static str,
+}
+
+impl Results {
+    /// The answer to a request of this language; `None`: it is about events, which are no whole.
+    ///
+    /// Errors: those of the verb.
+    pub fn answer(&self, request: &Request, lang: Lang) -> Result<Option<Answer>> {
+        Ok(Some(match request {
+            Request::Events { .. } => return Ok(None),
+            Request::Health => {
+                json(serde_json::to_string_pretty(&Health::of(self.stend_version)).unwrap_or_default() + "\n")
+            }
+            Request::Runs(filter) => json(stend_report::list_json(&self.catalogue.page(filter)?)),
+            Request::Run { run, redact } => result(stend_report::json(&analyse(&self.run(run, *redact)?)?)),
+            Request::Report { run, format, lang: asked, redact, full } => {
+                report(&self.run(run, *redact)?, *format, *full, asked.unwrap_or(lang))?
+            }
+            Request::Comparison { runs, baseline, margin, redact } => {
+                let asked = Asked {
+                    names: runs.clone(),
+                    baseline: baseline.clone(),
+                    margin: margin.clone(),
+                    ..Asked::default()
+                };
+                let changed = |runs| if *redact { redacted(runs) } else { Ok(runs) };
+                result(stend_report::comparison_json(&comparison::of(&asked, &|name| self.read(name), changed)?))
+            }
+            Request::Suites => {
+                let of = |suite: &suites::BuiltIn| ListedSuite::of(suite.name, (suite.about)(), suite.text);
+                json(stend_report::suites_json(&suites::ALL.iter().map(of).collect::<Result<Vec<_>>>()?))
+            }
+            Request::Doctor => json(stend_report::doctor_json(&stend_session::checkup(None))),
+            Request::OpenApi => json(OPENAPI.to_string()),
+        }))
+    }
+
+    fn read(&self, name: &str) -> Result<RunRecord> {
+        stend_session::read_run(&self.catalogue.find(name)?)
+    }
+
+    fn run(&self, name: &str, redact: bool) -> Result<RunRecord> {
+        let run = self.read(name)?;
+        if redact { Redaction::of(&[&run])?.apply(run) } else { Ok(run) }
+    }
+}
+
+/// All together, so that one machine has one stand-in in all of them.
+fn redacted(runs: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
+    let redaction = Redaction::of(&runs.iter().collect::<Vec<_>>())?;
+    runs.into_iter().map(|run| redaction.apply(run)).collect()
+}
+
+fn json(text: String) -> Answer {
+    Answer { media: JSON, body: text.into_bytes(), is_result: false, file: None }
+}
+
+fn result(text: String) -> Answer {
+    Answer { is_result: true, ..json(text) }
+}
+
+fn report(run: &RunRecord, format: Format, full: bool, lang: Lang) -> Result<Answer> {
+    let of = |media, body| Answer { media, body, is_result: true, file: None };
+    Ok(match format {
+        Format::Html => {
+            let page = stend_report::gated_html(&analyse(run)?, run, None, full, lang);
+            of("text/html; charset=utf-8", page.into_bytes())
+        }
+        Format::Markdown => of("text/markdown; charset=utf-8", stend_report::markdown(&judge(run)?, lang).into_bytes()),
+        Format::Xlsx => {
+            let media = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+            let (file, judged) = (Some(format!("{}.xlsx", run.header.id)), [(run.clone(), analyse(run)?)]);
+            Answer { file, ..of(media, workbook(&judged, lang)?) }
+        }
+    })
+}
+
+fn workbook(judged: &[(RunRecord, Findings)], lang: Lang) -> Result<Vec<u8>> {
+    let comparison = comparison::of_workbook(judged)?;
+    let runs = judged.iter().map(|(run, findings)| (run, findings)).collect();
+    stend_report::xlsx(&Book { runs, comparison: comparison.as_ref(), lang })
+}

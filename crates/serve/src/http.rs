@@ -1,0 +1,309 @@
+//! Connections and requests: limits, who may ask, and which answer goes back in which form. Must not compute answers.
+
+use crate::answers::{Answer, Results};
+use crate::guard::{Guard, Refused, SESSION};
+use crate::live::Live;
+use crate::pages::{self, Asset};
+use crate::stream::{self, Events};
+use crate::token;
+use http_body_util::{BodyExt, Either, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request as HttpRequest, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stend_api::{Cursor, Failure, Request};
+use stend_base::{Code, Error, Kind, Lang, Result, say};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Connections at the same time; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 256;
+/// Request line and headers together; more is answered with 431.
+const HEAD_MAX: usize = 16 << 10;
+const HEADERS_MAX: usize = 64;
+/// How long a request line with its headers may take, also after the answer before.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// The only body that is read is that of signing in.
+const BODY_MAX: usize = 4 << 10;
+const BODY_TIME: Duration = Duration::from_secs(10);
+/// Answers that are computed at the same time: as many as there are threads for them.
+const WORKERS: usize = 4;
+/// Pause when no connection can be accepted, such as without free descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The cookie of a session.
+const COOKIE: &str = "stend";
+/// Pages of ours use files of ours and nothing else.
+const OWN_PAGES: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Reports have their styles inside, and no script.
+const REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+type Body = Either<Full<Bytes>, Events>;
+type Answered = std::result::Result<Response<Body>, Failure>;
+
+/// What every connection asks.
+pub struct Site {
+    /// Who may ask.
+    pub guard: Guard,
+    /// Whole answers.
+    pub results: Arc<Results>,
+    /// Runs that are watched.
+    pub live: Arc<Live>,
+}
+
+/// Answers until the process ends.
+///
+/// Errors: `Preflight` if the system gives no event queue.
+pub fn run(listener: std::net::TcpListener, site: Site) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        Error::new(Kind::Preflight, say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
+    };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_io().enable_time().max_blocking_threads(WORKERS).build().map_err(failed)?;
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener).map_err(failed)?;
+        accept(&listener, &Arc::new(site)).await
+    })
+}
+
+async fn accept(listener: &TcpListener, site: &Arc<Site>) -> Result<()> {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    // The semaphore is never closed.
+    while let Ok(place) = places.clone().acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(connection(stream, site.clone(), place))),
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+    Ok(())
+}
+
+async fn connection(stream: TcpStream, site: Arc<Site>, place: OwnedSemaphorePermit) {
+    let service = service_fn(|request| {
+        let site = site.clone();
+        async move { Ok::<_, Infallible>(site.respond(request).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
+    // A connection that breaks off, or speaks no HTTP, has been answered as far as it can be.
+    drop(http.serve_connection(TokioIo::new(stream), service).await);
+    drop(place);
+}
+
+impl Site {
+    async fn respond(&self, request: HttpRequest<Incoming>) -> Response<Body> {
+        let lang = Lang::from_locale(text_of(&request, &header::ACCEPT_LANGUAGE).unwrap_or_default());
+        let mut response = match self.answer(request, lang).await {
+            Ok(response) => response,
+            Err(failure) => problem(&failure, lang),
+        };
+        let headers = response.headers_mut();
+        for (name, value) in [
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (header::CACHE_CONTROL, "no-store"),
+            (header::CONTENT_SECURITY_POLICY, OWN_PAGES),
+        ] {
+            headers.entry(name).or_insert(HeaderValue::from_static(value));
+        }
+        response
+    }
+
+    async fn answer(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
+        let (method, path) = (request.method().clone(), request.uri().path().to_string());
+        let reads = matches!(method, Method::GET | Method::HEAD);
+        if let (true, Some(asset)) = (reads, pages::open_to_all(&path, lang)) {
+            return Ok(page(asset));
+        }
+        if (&method, path.as_str()) == (&Method::POST, "/login") {
+            return self.sign_in(request, lang).await;
+        }
+        let cookie = cookie(&request);
+        if let Err(refused) = self.guard.admit(bearer(&request), cookie.as_deref(), Instant::now()) {
+            // A person who opens a page of ours signs in; a program is told.
+            return if reads && pages::is_page(&path) { Ok(see("/login")) } else { Err(refused.into()) };
+        }
+        match (&method, path.as_str()) {
+            (&Method::POST, "/logout") => {
+                cookie.iter().for_each(|cookie| self.guard.sign_out(cookie));
+                Ok(with_cookie(see("/login"), "", 0))
+            }
+            (_, "/") if reads => Ok(see("/api")),
+            (_, "/api") if reads => Ok(page(pages::api(lang))),
+            _ => self.asked(&request, lang).await,
+        }
+    }
+
+    /// A request of the table of routes.
+    async fn asked(&self, request: &HttpRequest<Incoming>, lang: Lang) -> Answered {
+        let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+        let asked = Request::read(request.method().as_str(), target)?;
+        if let Request::Events { run, after } = asked {
+            let after = match text_of(request, &HeaderName::from_static("last-event-id")) {
+                None => after.unwrap_or_default(),
+                Some(id) => Cursor::of(id).ok_or_else(wrong_id)?,
+            };
+            return self.events(run, after).await;
+        }
+        let results = self.results.clone();
+        let answer = work(move || results.answer(&asked, lang)).await?;
+        let answer = answer.ok_or_else(|| lost("no answer"))?;
+        Ok(whole(answer, text_of(request, &header::IF_NONE_MATCH)))
+    }
+
+    async fn events(&self, run: String, after: Cursor) -> Answered {
+        let (results, live) = (self.results.clone(), self.live.clone());
+        let watched = work(move || live.follow(&results.catalogue.find(&run)?)).await?;
+        if watched.is_over_at(after) {
+            // A browser that gets this does not come again.
+            return Ok(status(204, Full::default()));
+        }
+        let mut response = Response::new(Either::Right(stream::events(watched, after)));
+        set(&mut response, header::CONTENT_TYPE, "text/event-stream");
+        Ok(response)
+    }
+
+    async fn sign_in(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
+        let body = Limited::new(request.into_body(), BODY_MAX).collect();
+        let late = || Error::new(Kind::Usage, say!("the request took too long", "запрос шёл слишком долго"));
+        let body = timeout(BODY_TIME, body).await.map_err(|_| Failure::with(408, late()))?;
+        let large =
+            |_| Failure::with(413, Error::new(Kind::Usage, say!("the request is too large", "запрос слишком велик")));
+        let body = body.map_err(large)?.to_bytes();
+        let form = String::from_utf8_lossy(&body);
+        let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default().trim();
+        let signed_in = self.guard.sign_in(token, Instant::now()).map_err(|error| lost(&error.to_string()))?;
+        Ok(match signed_in {
+            Ok(cookie) => with_cookie(see("/"), &cookie, SESSION.as_secs()),
+            Err(refused) => {
+                let mut response = page(pages::login(lang, Some(&refused.error.message)));
+                *response.status_mut() = code(Failure::from(refused).status);
+                response
+            }
+        })
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Failure {
+        Failure { retry_after: refused.retry_after, ..Failure::from(refused.error) }
+    }
+}
+
+/// Computes on a thread that may take its time.
+async fn work<T: Send + 'static>(
+    compute: impl FnOnce() -> Result<T> + Send + 'static,
+) -> std::result::Result<T, Failure> {
+    match tokio::task::spawn_blocking(compute).await {
+        Ok(done) => done.map_err(Failure::from),
+        Err(error) => Err(lost(&error.to_string())),
+    }
+}
+
+/// A defect of ours.
+fn lost(why: &str) -> Failure {
+    Error::new(Code::Bug, say!("the server failed: {why}", "сбой сервера: {why}")).into()
+}
+
+fn wrong_id() -> Failure {
+    Error::new(Kind::Usage, say!("`Last-Event-ID` is no id of an event", "`Last-Event-ID` — не номер события")).into()
+}
+
+/// A header that is text.
+fn text_of<'a>(request: &'a HttpRequest<Incoming>, name: &HeaderName) -> Option<&'a str> {
+    request.headers().get(name)?.to_str().ok()
+}
+
+fn bearer(request: &HttpRequest<Incoming>) -> Option<&str> {
+    let (scheme, token) = text_of(request, &header::AUTHORIZATION)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn cookie(request: &HttpRequest<Incoming>) -> Option<String> {
+    let all = request.headers().get_all(header::COOKIE).iter().filter_map(|header| header.to_str().ok());
+    let mut pairs = all.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_string())
+}
+
+fn status(number: u16, body: Full<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Either::Left(body));
+    *response.status_mut() = code(number);
+    response
+}
+
+fn code(number: u16) -> StatusCode {
+    // Only codes of ours come here.
+    StatusCode::from_u16(number).unwrap_or_default()
+}
+
+fn set(response: &mut Response<Body>, name: HeaderName, value: &str) {
+    // What is set here has no line ends; a value that is no header is left out.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+fn problem(failure: &Failure, lang: Lang) -> Response<Body> {
+    let mut response = status(failure.status, failure.json(lang).into_bytes().into());
+    set(&mut response, header::CONTENT_TYPE, "application/problem+json");
+    if let Some(methods) = failure.allow {
+        set(&mut response, header::ALLOW, methods);
+    }
+    if let Some(seconds) = failure.retry_after {
+        set(&mut response, header::RETRY_AFTER, &seconds.to_string());
+    }
+    if failure.status == 401 {
+        set(&mut response, header::WWW_AUTHENTICATE, "Bearer");
+    }
+    response
+}
+
+fn see(place: &str) -> Response<Body> {
+    let mut response = status(303, Full::default());
+    set(&mut response, header::LOCATION, place);
+    response
+}
+
+/// Not readable for scripts, and not sent with what other sites ask for.
+fn with_cookie(mut response: Response<Body>, value: &str, seconds: u64) -> Response<Body> {
+    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
+    set(&mut response, header::SET_COOKIE, &cookie);
+    response
+}
+
+fn page(asset: Asset) -> Response<Body> {
+    let mut response = status(200, asset.text.into_bytes().into());
+    set(&mut response, header::CONTENT_TYPE, asset.media);
+    response
+}
+
+/// An answer, or that the asker has it already.
+fn whole(answer: Answer, known: Option<&str>) -> Response<Body> {
+    let tag = answer.is_result.then(|| format!("\"{}\"", token::tag(&answer.body)));
+    let has_it = |tag: &String| {
+        let tags = known.into_iter().flat_map(|known| known.split(','));
+        tags.map(|known| known.trim().trim_start_matches("W/")).any(|known| known == tag || known == "*")
+    };
+    let mut response = match tag.as_ref().is_some_and(has_it) {
+        true => status(304, Full::default()),
+        false => status(200, answer.body.into()),
+    };
+    set(&mut response, header::CONTENT_TYPE, answer.media);
+    if answer.media.starts_with("text/html") {
+        set(&mut response, header::CONTENT_SECURITY_POLICY, REPORTS);
+    }
+    if let Some(tag) = tag {
+        set(&mut response, header::ETAG, &tag);
+        set(&mut response, header::CACHE_CONTROL, "private, no-cache");
+    }
+    if let Some(file) = answer.file {
+        set(&mut response, header::CONTENT_DISPOSITION, &format!("attachment; filename=\"{file}\""));
+    }
+    response
+}

@@ -1,0 +1,137 @@
+//! The token of the server: made once, given to the user, and kept only as a hash. Must not know who asks with it.
+//!
+//! It is 256 random bits, so that its hash needs no slow function: there are no words to try.
+
+use sha2::{Digest, Sha256};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::store::{self, Owner};
+
+/// SHA-256 of a token or of the cookie of a session.
+pub type Hash = [u8; 32];
+
+/// The file of the hash.
+const FILE: &str = "token.sha256";
+/// What tokens begin with, so that people and scanners for secrets know what they see.
+const PREFIX: &str = "stend_";
+
+/// The hash of what was sent.
+pub fn hash(secret: &str) -> Hash {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// A tag that tells two answers apart: 128 bits of their hash.
+pub fn tag(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes)[..16])
+}
+
+/// 256 random bits as text.
+///
+/// Errors: those of reading the kernel's source of them.
+pub fn secret() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hexadecimal(&bytes))
+}
+
+/// The hash that is kept in a directory; without one, or if it shall be renewed, a new token with its hash.
+///
+/// Errors: kind `Preflight` if it cannot be read or kept.
+pub fn load_or_make(directory: &Path, renew: bool) -> Result<(Hash, Option<String>)> {
+    let file = directory.join(FILE);
+    if !renew && file.symlink_metadata().is_ok() {
+        return Ok((read(&file)?, None));
+    }
+    store::make_directory(directory)?;
+    let made = secret().and_then(|secret| {
+        let token = format!("{PREFIX}{secret}");
+        let hash = hash(&token);
+        keep(directory, &hexadecimal(&hash))?;
+        Ok((hash, Some(token)))
+    });
+    made.map_err(|error| {
+        let (shown, Say { en, ru }) = (file.display(), stend_sys::regular::why(&error));
+        Error::new(
+            Kind::Preflight,
+            say!("cannot keep the token in `{shown}`: {en}", "не удаётся сохранить токен в `{shown}`: {ru}"),
+        )
+    })
+}
+
+/// Whole or not at all; nobody else may read it.
+fn keep(directory: &Path, text: &str) -> io::Result<()> {
+    let new = directory.join(format!("{FILE}.{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    let written = (|| {
+        writeln!(file, "{text}")?;
+        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file))?;
+        file.sync_all()?;
+        std::fs::rename(&new, directory.join(FILE))
+    })();
+    if written.is_err() {
+        // Nothing is lost with it.
+        drop(std::fs::remove_file(&new));
+    }
+    written
+}
+
+fn read(file: &Path) -> Result<Hash> {
+    let shown = file.display();
+    let unreadable = |Say { en, ru }: Say| {
+        Error::new(
+            Kind::Preflight,
+            say!(
+                "cannot read the hash of the token `{shown}`: {en}",
+                "не удаётся прочитать хеш токена `{shown}`: {ru}"
+            ),
+        )
+        .hint(say!("`stend serve --new-token` makes another", "`stend serve --new-token` сделает новый"))
+    };
+    let text = stend_sys::regular::text(file, 1024).map_err(unreadable)?;
+    let digits = text.trim();
+    let byte = |at: usize| u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..32).map(byte).collect();
+    let hash = bytes.filter(|_| digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    let hash = hash.and_then(|bytes| Hash::try_from(bytes).ok());
+    hash.ok_or_else(|| unreadable(say!("it holds no hash", "в нём нет хеша")))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_token_is_given_once_and_only_its_hash_is_kept_for_the_owner_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = dir.path().join("server");
+        let (first, token) = load_or_make(&directory, false).unwrap();
+        let token = token.unwrap();
+        assert!(token.len() == 70 && hash(&token) == first, "{token}");
+        let file = directory.join(FILE);
+        let kept = std::fs::read_to_string(&file).unwrap();
+        assert!(!kept.contains(token.trim_start_matches(PREFIX)));
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(load_or_make(&directory, false).unwrap(), (first, None));
+        let (second, renewed) = load_or_make(&directory, true).unwrap();
+        assert!(second != first && renewed.is_some_and(|renewed| hash(&renewed) == second));
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "nothing half made stays");
+    }
+
+    #[test]
+    fn a_file_that_holds_no_hash_lets_nobody_in_and_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["", "x", &"zz".repeat(32), &"ab".repeat(31), &"+1".repeat(32), &"ж".repeat(32)] {
+            std::fs::write(dir.path().join(FILE), text).unwrap();
+            let error = load_or_make(dir.path(), false).unwrap_err();
+            assert!(error.message.en.contains(FILE) && error.hint.is_some(), "{text}: {error}");
+        }
+    }
+}

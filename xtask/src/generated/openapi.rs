@@ -1,0 +1,193 @@
+//! The OpenAPI document of `stend serve` and the table of its routes for people, from the routes and the types of their answers.
+
+use super::File;
+use super::types::Types;
+use crate::tree::Source;
+use serde_json::{Map, Value, json};
+use stend_api::{Answer, Parameter, Place, ROUTES, Route, Schema, Takes, VERSION};
+
+const HEAD: &str = "\
+# Routes of the API
+
+Every address answers GET. [api.md](../api.md) has the rules that all share, [openapi.json](openapi.json) the same for programs.
+
+Written by `cargo run -p xtask -- gen` from `crates/api/src/routes.rs`.
+
+| address | answers | parameters | on the command line |
+|---|---|---|---|
+";
+
+/// The table for people.
+pub fn table() -> File {
+    let row = |route: &Route| {
+        let names: Vec<String> = route.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+        let command = if route.command.is_empty() { String::new() } else { format!("`{}`", route.command) };
+        format!("| `{}` | {} | {} | {command} |\n", route.path, (route.about)().en, names.join(", "))
+    };
+    let rows: String = ROUTES.iter().map(row).collect();
+    File { path: "docs/api/routes.md".to_string(), text: format!("{HEAD}{rows}") }
+}
+
+/// The document for programs.
+pub fn document(sources: &[Source]) -> Result<File, String> {
+    let types = Types::of(sources)?;
+    let mut components = Map::new();
+    let problem = typed(&types, "problem.rs", "Problem", &mut components)?;
+    let mut paths = Map::new();
+    for route in ROUTES {
+        paths.insert(route.path.to_string(), json!({"get": operation(&types, route, &problem, &mut components)?}));
+    }
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Stend",
+            "version": VERSION,
+            "description": "What `stend serve` answers. Numbers are in base units that their names say. Errors are decided by `code`, never by a text.",
+        },
+        "security": [{"token": []}, {"session": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "The token that the first start prints."},
+                "session": {"type": "apiKey", "in": "cookie", "name": "stend", "description": "What signing in with the token gives a browser."},
+            },
+        },
+    });
+    Ok(File { path: "docs/api/openapi.json".to_string(), text: super::schema::text(&document) })
+}
+
+fn operation(
+    types: &Types,
+    route: &Route,
+    problem: &Value,
+    components: &mut Map<String, Value>,
+) -> Result<Value, String> {
+    let mut content = Map::new();
+    for Answer { media, schema } in route.answers {
+        content.insert(media_type(media), answer(types, route, schema, components)?);
+    }
+    let mut responses = json!({"200": {"description": (route.about)().en, "content": content}});
+    let has_tag = route.parameters.iter().any(|parameter| parameter.name == "If-None-Match");
+    if has_tag {
+        responses["200"]["headers"] = json!({"ETag": {"schema": {"type": "string"}}});
+        responses["304"] = json!({"description": "nothing changed"});
+    }
+    if matches!(route.answers[0].schema, Schema::Events(..)) {
+        responses["204"] = json!({"description": "the run has ended, and the reader has everything"});
+    }
+    responses["default"] =
+        json!({"description": "why there is no answer", "content": {"application/problem+json": {"schema": problem}}});
+    let parameters: Vec<Value> = route.parameters.iter().map(parameter).collect();
+    let mut operation = json!({
+        "operationId": route.operation,
+        "summary": (route.about)().en,
+        "parameters": parameters,
+        "responses": responses,
+    });
+    if !route.command.is_empty() {
+        operation["description"] = json!(format!("The same on the command line: `{}`", route.command));
+    }
+    Ok(operation)
+}
+
+/// Without what only a header needs.
+fn media_type(media: &str) -> String {
+    media.split(';').next().unwrap_or(media).to_string()
+}
+
+fn parameter(parameter: &Parameter) -> Value {
+    let schema = match parameter.takes {
+        Takes::Text => json!({"type": "string"}),
+        Takes::Cursor => json!({"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}),
+        Takes::Flag => json!({"type": "boolean", "default": false}),
+        Takes::Choice(words) => json!({"type": "string", "enum": words}),
+        Takes::Count(most) => json!({"type": "integer", "minimum": 1, "maximum": most}),
+    };
+    let about = (parameter.about)().en;
+    let of = |place: &str, required: bool, schema: Value| json!({"name": parameter.name, "in": place, "required": required, "description": about, "schema": schema});
+    match parameter.place {
+        Place::Path => of("path", true, schema),
+        Place::Query => of("query", false, schema),
+        Place::Repeated => of("query", true, json!({"type": "array", "items": schema, "minItems": 1})),
+        Place::Header => of("header", false, schema),
+    }
+}
+
+fn answer(types: &Types, route: &Route, schema: &Schema, components: &mut Map<String, Value>) -> Result<Value, String> {
+    Ok(match schema {
+        Schema::Document(name) => json!({"schema": add(name, super::outputs::schema(types, name)?, components)}),
+        Schema::Type(file, name) => json!({"schema": typed(types, file, name, components)?}),
+        // What the data of each event are: OpenAPI 3.1 has no word for streams.
+        Schema::Events(file, events) => {
+            let mut known = Map::new();
+            for (event, name) in *events {
+                known.insert((*event).to_string(), typed(types, file, name, components)?);
+            }
+            json!({"schema": {"type": "string", "description": "server-sent events; `x-events` has the data of each"}, "x-events": known})
+        }
+        Schema::Opaque if route.answers[0].media == "application/json" => json!({"schema": {"type": "object"}}),
+        Schema::Opaque => json!({}),
+    })
+}
+
+fn typed(types: &Types, file: &str, name: &str, components: &mut Map<String, Value>) -> Result<Value, String> {
+    Ok(add(name, types.schema(&format!("crates/api/src/{file}"), name)?, components))
+}
+
+/// Puts a schema and what it needs among the components, and points to it. Documents have types of the same name that differ, so that
+/// what a document needs is named after it, too.
+fn add(name: &str, mut schema: Value, components: &mut Map<String, Value>) -> Value {
+    let needed = schema.as_object_mut().and_then(|schema| schema.remove("$defs"));
+    repoint(&mut schema, name);
+    components.insert(name.to_string(), schema);
+    for (inner, mut schema) in needed.as_ref().and_then(Value::as_object).cloned().unwrap_or_default() {
+        repoint(&mut schema, name);
+        components.insert(format!("{name}.{inner}"), schema);
+    }
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+fn repoint(schema: &mut Value, document: &str) {
+    match schema {
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                match value.as_str().and_then(|text| text.strip_prefix("#/$defs/")) {
+                    Some(name) if key == "$ref" => *value = json!(format!("#/components/schemas/{document}.{name}")),
+                    _ => repoint(value, document),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| repoint(item, document)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn references(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(object) => object.iter().for_each(|(key, value)| match value.as_str() {
+                Some(target) if key == "$ref" => found.push(target.to_string()),
+                _ => references(value, found),
+            }),
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_reference_of_the_document_leads_somewhere() {
+        let sources = crate::tree::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+        let document: Value = serde_json::from_str(&document(&sources).unwrap().text).unwrap();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 100, "{}", found.len());
+        for target in found {
+            assert!(document.pointer(target.trim_start_matches('#')).is_some(), "{target}");
+        }
+    }
+}
