@@ -105,9 +105,8 @@ impl Redaction {
         self.scan(&record.decisions)?;
         for trial in record.trials.iter().chain(&record.rounds) {
             self.scan(&trial.asked)?;
-            let texts = trial.outcome.clone();
-            if let Some(mut outcome) = texts {
-                texts_of(&mut outcome).into_iter().for_each(|text| self.scan_text(text));
+            for outcome in trial.clone().outcomes_mut() {
+                texts_of(outcome).into_iter().for_each(|text| self.scan_text(text));
             }
         }
         Ok(())
@@ -187,8 +186,8 @@ impl Redaction {
         record.decisions = self.part(&record.decisions)?;
         for trial in record.trials.iter_mut().chain(&mut record.rounds) {
             trial.asked = self.part(&trial.asked)?;
-            let texts = trial.outcome.as_mut().map(texts_of).unwrap_or_default();
-            texts.into_iter().for_each(|text| *text = self.text(text));
+            let texts = trial.outcomes_mut().flat_map(texts_of);
+            texts.for_each(|text| *text = self.text(text));
         }
         Ok(record)
     }

@@ -81,6 +81,11 @@ impl TrialRecord {
         }
     }
 
+    /// How it ended: on all load hosts together, and on each of several.
+    pub(crate) fn outcomes_mut(&mut self) -> impl Iterator<Item = &mut TrialOutcome> {
+        self.outcome.iter_mut().chain(self.parts.iter_mut().flat_map(|part| &mut part.outcome))
+    }
+
     /// What each load host did: one part with everything where there is one.
     pub fn by_host(&self) -> Vec<(HostId, &[Slice], Option<&TrialOutcome>)> {
         match self.parts.as_slice() {

@@ -3,10 +3,13 @@
 use super::*;
 use crate::event::Event;
 use crate::facts::{Device, HostFacts, Signature, TargetKind};
-use crate::hosts::HostRecord;
+use crate::hosts::{HostId, HostRecord};
+use crate::observed::EngineFacts;
+use crate::trial::{TrialPart, TrialRecord};
 use stend_base::{Bytes, Nanos, say};
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_spec::suite::Suite;
+use stend_spec::workload::{Region, Trial};
 
 const SECRETS: [&str; 13] = [
     "zebra",
@@ -129,6 +132,19 @@ fn two_runs_share_their_stand_ins_and_those_of_another_redaction_differ() {
     other.hosts = one.hosts.clone();
     let alone = Redaction::of(&[&other]).unwrap();
     assert_ne!(hostname(&both, &one), hostname(&alone, &other), "nobody can know that they are one machine");
+}
+
+#[test]
+fn what_each_of_several_load_hosts_said_is_redacted_too() {
+    let mut record = record();
+    let engine = EngineFacts { fallback_reason: "no ring on filer7".into(), ..EngineFacts::default() };
+    let outcome = TrialOutcome { engine, ..TrialOutcome::empty(Nanos(1), (Nanos(1), Nanos(2))) };
+    let asked = Trial::new(Vec::new(), Nanos(1), Region { start: Bytes(0), len: Bytes(4096) });
+    let part = TrialPart { host: HostId(1), outcome: Some(outcome), ..TrialPart::default() };
+    record.trials = vec![TrialRecord { parts: vec![part], ..TrialRecord::new(0, (0, 0), asked, Nanos(1)) }];
+    let found = Redaction::of(&[&record]).unwrap().apply(record).unwrap();
+    let said = &found.trials[0].parts[0].outcome.as_ref().unwrap().engine.fallback_reason;
+    assert!(said.starts_with("no ring on host-"), "{said}");
 }
 
 #[test]
