@@ -169,8 +169,9 @@ impl Stend {
         let ordinal = self.trials;
         self.trials += 1;
         let (mut ios, before) = (0, cpu::of_process(self.pid)?);
-        let outcome =
-            self.ask(&Request::Trial { ordinal, trial: Box::new(trial), faults: Vec::new(), block: 0 }, |reply| {
+        let outcome = self.ask(
+            &Request::Trial { ordinal, trial: Box::new(trial), faults: Vec::new(), block: 0, begin: Nanos(0) },
+            |reply| {
                 see(&reply);
                 match reply {
                     Reply::TrialDone { outcome, .. } => Some(outcome),
@@ -180,7 +181,8 @@ impl Stend {
                     }
                     _ => None,
                 }
-            })?;
+            },
+        )?;
         ios += outcome.drained.iter().map(|drained| drained.latency.count()).sum::<u64>();
         Ok((*outcome, Cost { ios, cpu: cpu::of_process(self.pid)?.saturating_sub(before) }))
     }

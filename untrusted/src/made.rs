@@ -163,7 +163,13 @@ fn requests(run: &RunRecord) -> Vec<Request> {
         Request::Prepare(prepare),
         Request::Judge(Judge { ledger: text(), run: text(), files: vec![Bytes(4096)] }),
         Request::Fill { region, parts: 1, how: None, seed: 7 },
-        Request::Trial { ordinal: 0, trial: Box::new(run.trials[0].asked.clone()), faults: Vec::new(), block: 0 },
+        Request::Trial {
+            ordinal: 0,
+            trial: Box::new(run.trials[0].asked.clone()),
+            faults: Vec::new(),
+            block: 0,
+            begin: Nanos(7),
+        },
         Request::Stand(Box::new(StandOrder::Up { stand, until_release: true, owner: text() })),
         Request::Release,
     ]

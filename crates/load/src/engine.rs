@@ -57,7 +57,8 @@ pub(crate) fn run_logged(task: &Task, control: &Control, mut sinks: Sinks) -> Re
     let clock_read_ns = clock_read_ns();
     let clocks = clock::stamps();
     let now = clock::now().0;
-    let load_start = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
+    let soonest = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
+    let load_start = soonest.max(control.begin().0);
     let times = Times { load_start, window_start: load_start.saturating_add(task.trial.ramp.0) };
     let end = times.window_start.saturating_add(task.trial.window.0);
     let drain = task.trial.drain_limit.0;

@@ -3,6 +3,7 @@
 use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
+use crate::fleet::{Fleet, LoadHost, Notice};
 use crate::observed::{Heard, ObservedHost};
 use crate::progress::{Progress, Update};
 use crate::resume::Progressed;
@@ -19,7 +20,7 @@ use stend_record::{Entry, Event, EventKind, GateText, HostFacts, RunHeader, Stan
 use stend_spec::stand::Side;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
-use stend_wire::{FromHost, Host, Inspect, Permission, Reply, Request, StandFile};
+use stend_wire::{FromHost, Inspect, Permission, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(250);
@@ -59,8 +60,8 @@ pub struct Setup {
     pub known_in: Option<PathBuf>,
     /// The command line, kept with the run.
     pub command_line: Vec<String>,
-    /// The worker.
-    pub host: Host,
+    /// The hosts that make the load, each with its worker; one at least.
+    pub hosts: Vec<LoadHost>,
     /// Wall clock now, seconds since 1970 UTC.
     pub started_unix: i64,
     /// Where an earlier session got to; then the run file exists and is continued.
@@ -120,7 +121,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
 
 pub(crate) fn asked(setup: &Setup) -> Asked {
     // On another machine our process and the directory of the run file are something else, or nothing.
-    let here = setup.host.clock().is_none();
+    let here = setup.hosts.iter().all(|load| load.host.clock().is_none());
     let directory = setup.run_file.parent().filter(|_| here).map(|path| path.to_string_lossy().into_owned());
     let keeps = setup.power.as_ref().map(|power| power.keeps.clone());
     Asked {
@@ -158,6 +159,7 @@ pub(crate) type Clocks = Box<dyn Fn() -> (u64, u64, u64)>;
 /// A run that goes on.
 pub(crate) struct Loop {
     setup: Setup,
+    fleet: Fleet,
     pub(crate) walk: Walk,
     pub(crate) writer: Option<Writer>,
     file_error: Option<Box<Error>>,
@@ -182,13 +184,27 @@ impl Loop {
         stopper: Option<Stopper>,
         clocks: Clocks,
     ) -> Result<Loop> {
-        setup.host.listen(move |message| drop(sender.send(Input::Host(message))))?;
         let now = Nanos(clocks().0);
         let walk = Walk::new(asked(&setup), now);
+        let mut fleet = Fleet::new(std::mem::take(&mut setup.hosts));
+        fleet.listen(move |host, message| drop(sender.send(Input::From(host, message))))?;
         let progress = Progress::new(now);
         let (writer, file_error, control) = (None, None, None);
         let (logged, worked, shift_ns) = (false, false, 0);
-        Ok(Loop { setup, walk, writer, file_error, progress, clocks, stopper, control, logged, worked, shift_ns })
+        Ok(Loop {
+            setup,
+            fleet,
+            walk,
+            writer,
+            file_error,
+            progress,
+            clocks,
+            stopper,
+            control,
+            logged,
+            worked,
+            shift_ns,
+        })
     }
 
     /// The one place that waits.
@@ -214,14 +230,34 @@ impl Loop {
     /// Takes notice of what was waited for.
     pub(crate) fn take(&mut self, input: Input, watch: &mut dyn FnMut(&Update)) {
         let now = self.now();
-        self.progress.notice(&input, now);
-        if matches!(input, Input::Host(FromHost::Reply(Reply::TrialDone { .. }))) {
-            self.mark_observed();
+        let heard = match input {
+            Input::From(host, message) => {
+                self.progress.notice(&message, now);
+                if matches!(message, FromHost::Reply(Reply::TrialDone { .. })) {
+                    self.mark_observed();
+                }
+                self.fleet.hear(host, message, (self.walk.step, self.walk.trials), now)
+            }
+            Input::Tick => Vec::new(),
+            input => vec![Notice::Walk(input)],
+        };
+        self.tell(heard, now);
+        if self.fleet.is_several() && self.walk.is_late(now) {
+            let late = self.fleet.late(self.walk.step, now);
+            self.tell(late, now);
         }
-        self.walk.apply(input, now);
         self.walk.apply(Input::Tick, now);
         if self.walk.step != Step::Over {
             self.progress.show(&self.walk, now, watch);
+        }
+    }
+
+    fn tell(&mut self, notices: Vec<Notice>, now: Nanos) {
+        for one in notices {
+            match one {
+                Notice::Walk(input) => self.walk.apply(input, now),
+                Notice::Keep(entry) => self.walk.append(entry),
+            }
         }
     }
 
@@ -244,7 +280,7 @@ impl Loop {
                     if matches!(request, Request::Trial { .. }) {
                         self.mark_observed();
                     }
-                    self.setup.host.send(&request);
+                    self.fleet.send(&request, Nanos((self.clocks)().0));
                 }
                 Action::Create { inputs, spool } => self.open(|own| own.create(*inputs, spool)),
                 Action::Resume { host, rebooted, spool } => self.resume(host, rebooted, spool),
@@ -281,7 +317,7 @@ impl Loop {
                 }
                 self.writer = Some(writer);
                 self.make_known();
-                self.note_clock();
+                self.note_clocks();
                 self.note_observed();
                 self.listen();
             }
@@ -306,11 +342,12 @@ impl Loop {
         self.with_writer(|writer| writer.append(entry));
     }
 
-    /// Keeps how the clock of another machine stands to ours.
-    fn note_clock(&self) {
-        if let Some(stend_wire::Clock { shift_ns, uncertainty_ns }) = self.setup.host.clock() {
+    /// Keeps how the clocks of other machines stand to ours.
+    fn note_clocks(&self) {
+        let at = self.now();
+        for (host, stend_wire::Clock { shift_ns, uncertainty_ns }) in self.fleet.clocks() {
             let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
-            let event = Event::new(self.now(), kind);
+            let event = Event { at, host, kind };
             self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
         }
     }
@@ -401,9 +438,9 @@ impl Loop {
     pub(crate) fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
         self.hear_observed(if aborted { ObservedHost::heard } else { ObservedHost::heard_last });
-        let Setup { host, run_file, observed, resume, stand, .. } = self.setup;
+        let Setup { run_file, observed, resume, stand, .. } = self.setup;
         observed.into_iter().for_each(ObservedHost::end);
-        let ended = host.end(match (cut.is_some(), aborted) {
+        let ended = self.fleet.end(match (cut.is_some(), aborted) {
             // There is nobody at its other end.
             (true, _) => Duration::ZERO,
             (false, true) => ABORT_LIMIT,

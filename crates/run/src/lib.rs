@@ -12,6 +12,7 @@ mod ending;
 mod execute;
 #[cfg(test)]
 mod fixture;
+mod fleet;
 mod look;
 mod observed;
 mod preview;
@@ -27,6 +28,7 @@ mod watch;
 pub use channel::{Channel, Stopper, channel};
 pub use control::{ask_to_stop, is_going_on};
 pub use execute::{Done, Power, Resume, Setup, execute, may_cut};
+pub use fleet::LoadHost;
 pub use look::look;
 pub use observed::{ObservedHost, unwatched};
 pub use preview::preview;

@@ -4,6 +4,7 @@ use crate::ahead;
 use crate::channel::{Channel, lost, out_of_order};
 use crate::courier;
 use crate::execute::{self, Setup};
+use crate::fleet::LoadHost;
 use crate::step::{Asked, Input, Wish};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -23,7 +24,7 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 pub fn preview(setup: Setup, channel: Channel) -> Result<Preview> {
     let Channel { sender, receiver } = channel;
     let asked = execute::asked(&setup);
-    let mut host = setup.host;
+    let Some(LoadHost { mut host, .. }) = setup.hosts.into_iter().next() else { return Err(lost("there is none")) };
     host.listen(move |message| drop(sender.send(Input::Host(message))))?;
     let found = ask(&asked, &mut host, &receiver);
     // It holds nothing: whether it had to be killed makes no difference to what it said.
@@ -70,7 +71,7 @@ fn answer(receiver: &Receiver<Input>) -> Result<Reply> {
             Ok(Input::Wish(Wish::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::Wish(Wish::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // Of a run file there is none, and nobody sends ticks or cuts power.
-            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick) => {}
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::From(..) | Input::TrialDone { .. }) => {}
             Err(_) => return Err(lost("no answer in time")),
         }
     }

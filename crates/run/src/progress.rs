@@ -1,6 +1,6 @@
 //! What a run shows while it goes on: facts and figures, no text layout.
 
-use crate::step::{Input, Step};
+use crate::step::Step;
 use crate::walk::{Replay, Walk};
 use std::collections::VecDeque;
 use stend_analyse::{Eta, LiveFigures};
@@ -66,8 +66,8 @@ impl Progress {
     }
 
     /// Looks at what arrives before the walk takes it.
-    pub(crate) fn notice(&mut self, input: &Input, now: Nanos) {
-        let Input::Host(FromHost::Reply(reply)) = input else { return };
+    pub(crate) fn notice(&mut self, message: &FromHost, now: Nanos) {
+        let FromHost::Reply(reply) = message else { return };
         self.heard = now;
         match reply {
             Reply::Slices { slices, .. } => {

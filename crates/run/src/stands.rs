@@ -34,7 +34,7 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
                 host.send(&Request::Stop);
             }
             Ok(Input::Wish(Wish::Abort)) => break Err(broken_off()),
-            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick) => {}
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::From(..) | Input::TrialDone { .. }) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Err(lost("no answer in time")),
         }
     };

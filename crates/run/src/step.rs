@@ -4,7 +4,7 @@ use crate::resume::Progressed;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, Say};
 use stend_plan::{Decision, PlanInputs};
-use stend_record::{Entry, HostFacts};
+use stend_record::{Entry, HostFacts, HostId, TrialOutcome};
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
 use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
@@ -61,8 +61,17 @@ pub enum Wish {
 /// Anything that can happen to a run.
 #[derive(Debug)]
 pub enum Input {
-    /// From the worker.
+    /// From one of the load hosts, as it came.
+    From(HostId, FromHost),
+    /// From the load host, or what several said as one.
     Host(FromHost),
+    /// A trial has ended on all of several load hosts.
+    TrialDone {
+        /// Its ordinal.
+        ordinal: u32,
+        /// How, on each.
+        parts: Vec<(HostId, TrialOutcome)>,
+    },
     /// From the user.
     Wish(Wish),
     /// The run file cannot be written any more.

@@ -170,6 +170,9 @@ impl Walk {
         match input {
             Input::Host(FromHost::Reply(reply)) => self.reply(reply, now),
             Input::Host(FromHost::Lost(detail)) => self.lost(detail, now),
+            // What several hosts say is joined before it comes here.
+            Input::From(_, message) => self.apply(Input::Host(message), now),
+            Input::TrialDone { ordinal, parts } => self.trial_done(ordinal, parts, now),
             Input::Wish(Wish::Stop(kind)) => self.stop(kind, now),
             Input::Wish(Wish::Abort) => self.abort(),
             Input::RunFile(error) => {
@@ -178,12 +181,17 @@ impl Walk {
             }
             Input::Cut(done) => self.was_cut(done, now),
             Input::Tick if self.cut_at.is_some_and(|at| now >= at) => self.cut_power(now),
-            Input::Tick if now > self.deadline => {
+            Input::Tick if self.is_late(now) => {
                 let step = self.step;
                 self.lost(format!("no answer in time while {step:?}"), now);
             }
             Input::Tick => {}
         }
+    }
+
+    /// Whether what was asked for should have been answered.
+    pub(crate) fn is_late(&self, now: Nanos) -> bool {
+        self.step != Step::Over && now > self.deadline
     }
 
     fn reply(&mut self, reply: Reply, now: Nanos) {
@@ -217,7 +225,7 @@ impl Walk {
                 self.plan_cut(now);
             }
             Reply::Log { ordinal, chunk } => self.append(Entry::io_log(ordinal, chunk)),
-            Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
+            Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, vec![(HostId::LOAD, *outcome)], now),
             Reply::Sample(sample) => self.append(Entry::Sample { host: HostId::LOAD, sample }),
             Reply::Event(event) => self.noticed(event, now),
             Reply::Failed(error) => self.failed(error, now),
@@ -413,7 +421,7 @@ impl Walk {
     }
 
     /// Keeps an entry; before the run file exists there is nothing to keep it in.
-    fn append(&mut self, entry: Entry) {
+    pub(crate) fn append(&mut self, entry: Entry) {
         match self.created {
             true => self.actions.push(Action::Append(entry)),
             false if self.asked.stand.is_some() && matches!(entry, Entry::Event(_)) => self.early.push(entry),

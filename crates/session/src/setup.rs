@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::targets::{in_line, names};
 use stend_record::{GateText, store};
-use stend_run::{Progressed, Resume, Setup};
+use stend_run::{LoadHost, Progressed, Resume, Setup};
 use stend_spec::order::{NamedText, Order, SuiteWork};
 
 /// What a new run needs, on a stand if its file is given. A dry run makes no directory.
@@ -51,7 +51,7 @@ pub(crate) fn setup(
         run_file,
         known_in: store::directory().ok(),
         command_line: frontend.command_line.clone(),
-        host: place.reach(frontend)?,
+        hosts: vec![LoadHost::only(place.reach(frontend)?)],
         power,
         started_unix: now.as_secs() as i64,
         resume: None,
@@ -95,7 +95,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         run_file: absolute(&path)?,
         known_in: store::directory().ok(),
         command_line: header.command_line,
-        host: place.reach(frontend)?,
+        hosts: vec![LoadHost::only(place.reach(frontend)?)],
         power,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),

@@ -1,28 +1,17 @@
 //! A storage host that is watched beside the host that is measured. Both are this machine here, each with a worker of its own, and what
 //! is handed out is the directory that is measured. Between two machines: `lab_two.rs`.
 
+use crate::support::session::{LIMIT, session, worker};
 use crate::support::*;
-use std::process::Command;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 use stend_analyse::findings::{CheckResult, CheckStatus};
 use stend_record::{EventKind, HostId, Role, RunRecord, RunState};
-use stend_run::{ObservedHost, Setup};
-use stend_spec::permission::Permission;
+use stend_run::{LoadHost, ObservedHost, Setup};
 use stend_wire::{FromHost, Host, Reply, Request, Watch};
-
-const LIMIT: Duration = Duration::from_secs(60);
 
 const SUITE: &str = "suite: watched\ndefaults: {ramp: 200ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: first\n    \
     streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n  - name: second\n    \
     streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n";
-
-fn worker(scratch: &Scratch) -> Host {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stend"));
-    // Tests share one disk.
-    command.arg("worker").env("STEND_LEASES", scratch.path());
-    Host::reach(command, LIMIT).expect("a worker")
-}
 
 /// A storage host that hands out a directory and is watched.
 fn watched(host: Host, scratch: &Scratch) -> ObservedHost {
@@ -34,35 +23,9 @@ fn watched(host: Host, scratch: &Scratch) -> ObservedHost {
 /// Runs the suite on a directory; `now_and_then` is called about four times a second.
 fn run(scratch: &Scratch, observed: Vec<ObservedHost>, now_and_then: &mut dyn FnMut(&RunRecord)) -> RunRecord {
     let (channel, _stopper) = stend_run::channel();
-    let file = scratch.join("r.stend");
-    let setup = Setup {
-        suite: stend_spec::parse::suite(SUITE, "watched.yaml").expect("a suite"),
-        suite_text: SUITE.to_string(),
-        seed: 1,
-        time_budget: None,
-        traces: Vec::new(),
-        targets: vec![scratch.directory("data")],
-        permission: Permission {
-            confirm: Vec::new(),
-            overwrite_signatures: Vec::new(),
-            commands: false,
-            beside: false,
-        },
-        id: "R-20260102T030405Z-abcd".to_string(),
-        label: None,
-        gate: None,
-        run_file: file.clone(),
-        known_in: None,
-        command_line: Vec::new(),
-        host: worker(scratch),
-        started_unix: 0,
-        resume: None,
-        stand: None,
-        observed,
-        power: None,
-        returned: None,
-        one_block: false,
-    };
+    let setup = session(scratch, SUITE, vec![LoadHost::only(worker(scratch))]);
+    let setup = Setup { observed, ..setup };
+    let file = setup.run_file.clone();
     let read = || stend_record::store::read(&file).ok();
     let done = stend_run::execute(setup, channel, &mut |_| read().iter().for_each(&mut *now_and_then));
     assert!(done.error.is_none(), "{:?}", done.error);

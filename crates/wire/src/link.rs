@@ -133,6 +133,20 @@ impl Host {
         }
     }
 
+    /// Ends the stream to it, and waits for nothing.
+    pub fn hang_up(&mut self) {
+        self.to = None;
+    }
+
+    /// As [`Host::end`], of several: the streams of all end before anybody is waited for, and `limit` is for all together.
+    pub fn end_all(hosts: impl IntoIterator<Item = Host>, limit: Duration) -> bool {
+        let mut hosts: Vec<Host> = hosts.into_iter().collect();
+        hosts.iter_mut().for_each(Host::hang_up);
+        let deadline = Instant::now() + limit;
+        let ended = |host: Host| host.end(deadline.saturating_duration_since(Instant::now()));
+        hosts.into_iter().map(ended).fold(true, |all, ended| all & ended)
+    }
+
     /// Ends the stream; the worker stops its load, undoes what it made and exits. Waits for that, and
     /// kills a worker that does not end within `limit`. Returns whether it ended by itself.
     pub fn end(mut self, limit: Duration) -> bool {

@@ -85,6 +85,8 @@ pub enum Request {
         faults: Vec<Fault>,
         /// Block of the trial: events that take each drive in turn take its own.
         block: u32,
+        /// Its load does not begin before this, CLOCK_MONOTONIC of the host; 0: it begins as soon as it can.
+        begin: Nanos,
     },
     /// Plan, put up, look at or take down a stand.
     Stand(Box<StandOrder>),

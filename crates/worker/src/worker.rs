@@ -176,7 +176,8 @@ impl Session {
                 self.foresee(&trials, seen.as_ref())?;
                 self.outbox.send(Reply::Taken);
             }
-            Request::Trial { ordinal, trial, faults, block } => {
+            Request::Trial { ordinal, trial, faults, block, begin } => {
+                self.control.begin_at(begin);
                 let outcome = self.disturbed(ordinal, &trial, (&faults, block), seen.as_ref())?;
                 self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
             }

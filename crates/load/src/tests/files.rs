@@ -199,6 +199,15 @@ fn a_stop_ends_the_load_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn a_load_does_not_begin_before_the_instant_that_was_planned_for_it() {
+    let (file, control) = (filled(LEN), Control::new());
+    let at = stend_sys::clock::now() + Nanos::millis(700);
+    control.begin_at(at);
+    let outcome = run_trial(&trial(LEN, vec![stream(100)]), &file, &control, &mut |_| {}).unwrap();
+    assert!(outcome.load_start >= at, "{:?} is before {at:?}", outcome.load_start);
+}
+
+#[test]
 fn a_stop_before_the_start_makes_no_load() {
     let control = Control::new();
     control.stop();

@@ -6,6 +6,7 @@
 mod cable;
 mod checks;
 mod drives;
+mod fleet;
 mod observer;
 mod place;
 mod planted;

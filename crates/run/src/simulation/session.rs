@@ -7,6 +7,7 @@ use super::place::{Image, Place};
 use super::scenario::{Moment, Scenario, Trouble};
 use super::time::{EPOCH, Time};
 use super::worker::{Worker, name};
+use crate::LoadHost;
 use crate::execute::{Done, Loop, Power, Resume, Setup, TICK};
 use crate::step::{Input, Returned, Step, Wish};
 use std::cell::Cell;
@@ -133,7 +134,7 @@ impl<'a> Driver<'a> {
         }
         let shift_ns =
             earlier.as_ref().map_or(0, |(record, _)| time.offset() as i64 - record.header.realtime_offset_ns);
-        let mut setup = setup(scenario, place, host, earlier);
+        let mut setup = setup(scenario, place, vec![LoadHost::only(host)], earlier);
         let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, time.now()));
         let (observer, observed) = watched.unzip();
         setup.observed.extend(observed);
@@ -217,7 +218,7 @@ impl<'a> Driver<'a> {
 
     /// Whatever arrived goes to the loop.
     fn give(&mut self, run: &mut Loop, input: Input) {
-        if let Input::Host(FromHost::Reply(reply)) = &input {
+        if let Input::From(_, FromHost::Reply(reply)) = &input {
             if run.writer.is_none() {
                 self.seen.unkept = self.seen.taken.len() + 1;
             }
@@ -391,10 +392,11 @@ fn settle(run: &Loop) {
     }
 }
 
-fn setup(
+/// What the loop of a run of these hosts needs.
+pub fn setup(
     scenario: &Scenario,
     place: &Place,
-    host: stend_wire::Host,
+    hosts: Vec<LoadHost>,
     earlier: Option<(RunRecord, crate::Progressed)>,
 ) -> Setup {
     let run_file = place.run_file();
@@ -416,7 +418,7 @@ fn setup(
         run_file,
         known_in: None,
         command_line: Vec::new(),
-        host,
+        hosts,
         started_unix: (EPOCH / 1_000_000_000) as i64,
         resume,
         stand: None,

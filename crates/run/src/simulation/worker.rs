@@ -142,7 +142,7 @@ impl Worker {
             // What could not be undone is told, and then that it is over.
             Request::Release if refused => (vec![(at, Reply::Failed(refusal(&request))), (at, Reply::Released)], None),
             _ if refused => (vec![(at, Reply::Failed(refusal(&request)))], None),
-            Request::Trial { ordinal, trial, .. } => self.load(*ordinal, trial, at),
+            Request::Trial { ordinal, trial, begin, .. } => self.load(*ordinal, trial, at.max(*begin)),
             Request::Fill { region, .. } => (self.fill(region.len, at), None),
             step => (self.plain(step, at), None),
         };

@@ -5,7 +5,7 @@ use crate::step::{Action, Step};
 use stend_base::{Nanos, say};
 use stend_plan::{Outcome, Plan};
 use stend_record::observed::Phase;
-use stend_record::{Entry, TrialOutcome};
+use stend_record::{Entry, HostId, TrialOutcome, together};
 use stend_spec::fault::Fault;
 use stend_spec::workload::Trial;
 use stend_wire::Request;
@@ -75,7 +75,13 @@ impl Walk {
         let asked = Box::new(trial.clone());
         self.append(Entry::TrialStart { trial: ordinal, case, block, round, asked, at: now });
         self.actions.push(Action::Window(true));
-        self.actions.push(Action::Send(Request::Trial { ordinal, trial: Box::new(trial), faults, block }));
+        self.actions.push(Action::Send(Request::Trial {
+            ordinal,
+            trial: Box::new(trial),
+            faults,
+            block,
+            begin: Nanos(0),
+        }));
         self.step = step;
         self.begun = now;
     }
@@ -96,7 +102,9 @@ impl Walk {
         }
     }
 
-    pub(super) fn trial_done(&mut self, ordinal: u32, outcome: TrialOutcome, now: Nanos) {
+    /// A trial has ended on each of its hosts.
+    pub(super) fn trial_done(&mut self, ordinal: u32, parts: Vec<(HostId, TrialOutcome)>, now: Nanos) {
+        let Some(outcome) = together(&parts.iter().map(|(_, outcome)| outcome).collect::<Vec<_>>()) else { return };
         let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
         if errors > 0 && self.trial_errors == 0 {
             self.actions.push(Action::Warn(say!(
@@ -126,7 +134,9 @@ impl Walk {
         }
         // The load ended before.
         self.cut_at = None;
-        self.append(Entry::trial_end(ordinal, outcome));
+        for (host, outcome) in parts {
+            self.append(Entry::TrialEnd { host, trial: ordinal, outcome: Box::new(outcome) });
+        }
         self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);
         self.decide(now);

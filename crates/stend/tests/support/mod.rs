@@ -3,6 +3,7 @@
 
 pub mod fixed_run;
 pub mod lab;
+pub mod session;
 pub mod stand;
 
 use std::os::unix::process::ExitStatusExt;

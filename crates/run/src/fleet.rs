@@ -1,0 +1,286 @@
+//! The load hosts of a run behind its one walk: what the walk asks goes to each of them, and what they answer reaches it once, when all
+//! have. Must not decide what comes next: where one is lost or refuses, it stops the others and tells the walk.
+
+mod joined;
+
+use crate::channel::{lost, out_of_order};
+use crate::step::{Input, Step};
+use std::time::Duration;
+use stend_base::random::draw;
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
+use stend_record::{Entry, Event, EventKind, HostId, HostInfo};
+use stend_wire::{Clock, FromHost, Host, Inspect, Reply, Request};
+
+/// Time from asking several hosts for a trial until it begins on all of them: a message over a slow line, opening the targets and
+/// making threads and buffers of hundreds of jobs.
+const START_IN: Nanos = Nanos::millis(500);
+
+/// A host that makes the load.
+pub struct LoadHost {
+    /// As the user calls it; empty where there is one.
+    pub name: String,
+    /// Its worker.
+    pub host: Host,
+    /// Its targets; empty: those of the setup.
+    pub targets: Vec<String>,
+}
+
+impl LoadHost {
+    /// The only one of a run.
+    pub fn only(host: Host) -> LoadHost {
+        LoadHost { name: String::new(), host, targets: Vec::new() }
+    }
+}
+
+/// What follows from a message.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// The walk is to take notice of this.
+    Walk(Input),
+    /// This is to be kept, and changes nothing.
+    Keep(Entry),
+}
+
+/// One of the hosts.
+struct Member {
+    load: LoadHost,
+    /// Its answer to what all were asked, until the walk has those of all.
+    answer: Option<Reply>,
+    /// How far its fill is.
+    filled: Bytes,
+    /// Nothing more will come from it.
+    lost: bool,
+}
+
+/// All of them.
+pub(crate) struct Fleet {
+    members: Vec<Member>,
+    /// One was lost or refused something: the trial or the fill that was going on ends on each host by itself.
+    broken: bool,
+}
+
+impl Fleet {
+    /// Of these hosts, in the order of their ids; one at least.
+    pub fn new(hosts: Vec<LoadHost>) -> Fleet {
+        let member = |load| Member { load, answer: None, filled: Bytes(0), lost: false };
+        Fleet { members: hosts.into_iter().map(member).collect(), broken: false }
+    }
+
+    /// Hands everything that they say from now on to `sink`.
+    pub fn listen(&mut self, sink: impl Fn(HostId, FromHost) + Send + Clone + 'static) -> Result<()> {
+        for (id, member) in (0..).map(HostId).zip(&mut self.members) {
+            let sink = sink.clone();
+            member.load.host.listen(move |message| sink(id, message))?;
+        }
+        Ok(())
+    }
+
+    /// How the clocks of hosts of other machines stand to ours.
+    pub fn clocks(&self) -> impl Iterator<Item = (HostId, Clock)> {
+        (0..).map(HostId).zip(&self.members).filter_map(|(id, member)| Some((id, member.load.host.clock()?)))
+    }
+
+    /// Asks all of them; `now` is our clock.
+    pub fn send(&mut self, request: &Request, now: Nanos) {
+        let several = self.members.len() > 1;
+        if !matches!(request, Request::Stop | Request::Clock | Request::Mark | Request::Release) {
+            self.broken = false;
+        }
+        let uncertain = self.clocks().map(|(_, clock)| clock.uncertainty_ns).max().unwrap_or_default();
+        let begin = now + START_IN + Nanos(uncertain);
+        for (index, member) in self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost) {
+            (member.answer, member.filled) = (None, Bytes(0));
+            match several {
+                true => {
+                    let own = member.own(request.clone(), index as u64, begin);
+                    member.load.host.send(&own);
+                }
+                false => member.load.host.send(request),
+            }
+        }
+    }
+
+    /// What follows from a message that a host sent at this step of a walk with so many trials begun.
+    pub fn hear(&mut self, from: HostId, message: FromHost, (step, trials): (Step, u32), now: Nanos) -> Vec<Notice> {
+        let several = self.members.len() > 1;
+        let Some(member) = self.members.get_mut(from.index()).filter(|member| !member.lost) else { return Vec::new() };
+        if !several {
+            member.lost = matches!(message, FromHost::Lost(_));
+            return vec![Notice::Walk(Input::Host(message))];
+        }
+        match message {
+            FromHost::Lost(detail) => self.lose(from, &detail, step, now),
+            FromHost::Reply(reply) => self.reply(from, reply, (step, trials)),
+        }
+    }
+
+    /// Hosts that should have answered by now count as lost.
+    pub fn late(&mut self, step: Step, now: Nanos) -> Vec<Notice> {
+        let silent = |(index, member): (usize, &Member)| {
+            (!member.lost && member.answer.is_none()).then_some(HostId(index as u16))
+        };
+        let silent: Vec<HostId> = self.members.iter().enumerate().filter_map(silent).collect();
+        silent
+            .into_iter()
+            .flat_map(|id| self.lose(id, &format!("no answer in time while {step:?}"), step, now))
+            .collect()
+    }
+
+    /// Whether there are several, so that one can be late alone.
+    pub fn is_several(&self) -> bool {
+        self.members.len() > 1
+    }
+
+    /// Ends the streams to all of them, and waits until their workers are gone; `false`: one had to be killed.
+    pub fn end(self, limit: Duration) -> bool {
+        Host::end_all(self.members.into_iter().map(|member| member.load.host), limit)
+    }
+
+    fn reply(&mut self, from: HostId, reply: Reply, (step, trials): (Step, u32)) -> Vec<Notice> {
+        let current = |ordinal: u32| ordinal.checked_add(1) == Some(trials) && (step.is_loaded() || self.broken);
+        match reply {
+            Reply::Sample(sample) => vec![Notice::Keep(Entry::Sample { host: from, sample })],
+            Reply::Event(event) => {
+                vec![Notice::Walk(Input::Host(FromHost::Reply(Reply::Event(Event { host: from, ..event }))))]
+            }
+            Reply::Slices { ordinal, slices } if current(ordinal) => {
+                vec![Notice::Keep(Entry::Slices { host: from, trial: ordinal, slices })]
+            }
+            Reply::Log { ordinal, chunk } if current(ordinal) => {
+                vec![Notice::Keep(Entry::IoLog { host: from, trial: ordinal, chunk })]
+            }
+            // What was going on when another one failed ends by itself.
+            Reply::TrialDone { ordinal, outcome } if self.broken && current(ordinal) => {
+                vec![Notice::Keep(Entry::TrialEnd { host: from, trial: ordinal, outcome })]
+            }
+            reply if self.broken && !matches!(reply, Reply::Released | Reply::Failed(_)) => joined::kept(from, &reply),
+            Reply::Filling { done } if step == Step::Filling => {
+                self.members[from.index()].filled = done;
+                let least = self.alive().map(|member| member.filled).min().unwrap_or_default();
+                vec![walk(Reply::Filling { done: least })]
+            }
+            Reply::Judging { .. } | Reply::Replaying { .. } => vec![walk(reply)],
+            Reply::Failed(error) => self.fail(from, error, step),
+            Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => Vec::new(),
+            reply if !step.awaits(&reply, trials) || self.members[from.index()].answer.is_some() => {
+                match step {
+                    // As of one host: what was under way is not needed any more.
+                    Step::Releasing => Vec::new(),
+                    _ => self.fail(from, out_of_order(), step),
+                }
+            }
+            reply => {
+                let member = &mut self.members[from.index()];
+                if let Reply::Filled(outcome) = &reply {
+                    member.filled = outcome.written;
+                }
+                member.answer = Some(reply);
+                self.join(step)
+            }
+        }
+    }
+
+    /// If all have answered: what that means for the walk.
+    fn join(&mut self, step: Step) -> Vec<Notice> {
+        if self.alive().any(|member| member.answer.is_none()) {
+            return Vec::new();
+        }
+        let members = (0..).map(HostId).zip(&mut self.members);
+        let answers: Vec<(HostId, Reply)> =
+            members.filter_map(|(id, member)| Some((id, member.answer.take()?))).collect();
+        let known = |host: HostId| {
+            let load = &self.members[host.index()].load;
+            let uncertain = load.host.clock().map(|clock| clock.uncertainty_ns);
+            HostInfo { name: load.name.clone(), clock_uncertainty_ns: uncertain, ..HostInfo::default() }
+        };
+        let joined = joined::joined(answers, known);
+        match joined {
+            Ok(heard) => heard,
+            Err((host, error)) => self.fail(host, error, step),
+        }
+    }
+
+    /// A host says that it cannot do what was asked.
+    fn fail(&mut self, host: HostId, error: Box<Error>, step: Step) -> Vec<Notice> {
+        let mut heard = self.stop_others(step);
+        heard.push(walk(Reply::Failed(named(&self.members[host.index()].load.name, error))));
+        heard
+    }
+
+    /// A host is gone. The others stop, keep what they measured, and undo what they made.
+    fn lose(&mut self, host: HostId, detail: &str, step: Step, now: Nanos) -> Vec<Notice> {
+        let member = &mut self.members[host.index()];
+        member.lost = true;
+        member.load.host.hang_up();
+        let kind = EventKind::HostLost { detail: detail.to_string() };
+        let mut heard = vec![Notice::Keep(Entry::Event(Event { at: now, host, kind }))];
+        if self.alive().next().is_none() {
+            heard.push(Notice::Walk(Input::Host(FromHost::Lost(detail.to_string()))));
+            return heard;
+        }
+        heard.extend(self.fail(host, lost(detail), step));
+        if step == Step::Releasing {
+            heard.extend(self.join(step));
+        }
+        heard
+    }
+
+    /// Ends what is going on everywhere; what some have said already is kept.
+    fn stop_others(&mut self, step: Step) -> Vec<Notice> {
+        // They undo already, and their answers to that count.
+        if step == Step::Releasing {
+            return Vec::new();
+        }
+        self.broken = true;
+        let mut heard = Vec::new();
+        for (id, member) in (0..).map(HostId).zip(&mut self.members) {
+            if let Some(Reply::TrialDone { ordinal, outcome }) = member.answer.take_if(|_| step.is_loaded()) {
+                heard.push(Notice::Keep(Entry::TrialEnd { host: id, trial: ordinal, outcome }));
+            } else if let Some(answer) = member.answer.take() {
+                heard.extend(joined::kept(id, &answer));
+            }
+            if !member.lost {
+                member.load.host.send(&Request::Stop);
+            }
+        }
+        heard
+    }
+
+    fn alive(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| !member.lost)
+    }
+}
+
+impl Member {
+    /// What one of several is asked where all are asked this: its own targets, random choices of its own, and a trial that begins at
+    /// `begin` of our clock.
+    fn own(&self, mut request: Request, index: u64, begin: Nanos) -> Request {
+        let own_seed = |seed: &mut u64| *seed = if index == 0 { *seed } else { draw(*seed, index) };
+        match &mut request {
+            Request::Inspect(Inspect { targets, .. }) if !self.load.targets.is_empty() => {
+                targets.clone_from(&self.load.targets);
+            }
+            Request::Fill { seed, .. } | Request::SampleZeros { seed, .. } | Request::Calibrate { seed, .. } => {
+                own_seed(seed);
+            }
+            Request::Trial { trial, begin: at, .. } => {
+                own_seed(&mut trial.seed);
+                let shift_ns = self.load.host.clock().map_or(0, |clock| clock.shift_ns);
+                *at = begin.shifted(-shift_ns);
+            }
+            _ => {}
+        }
+        request
+    }
+}
+
+fn walk(reply: Reply) -> Notice {
+    Notice::Walk(Input::Host(FromHost::Reply(reply)))
+}
+
+/// The error, with the host that it is of.
+fn named(host: &str, mut error: Box<Error>) -> Box<Error> {
+    let Say { en, ru } = &error.message;
+    error.message = say!("`{host}`: {en}", "`{host}`: {ru}");
+    error
+}
