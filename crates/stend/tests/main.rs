@@ -36,6 +36,7 @@ mod lab_stands;
 mod lab_two;
 mod lab_up;
 mod lab_zfs;
+mod load_hosts;
 mod measure;
 mod null_device;
 mod orders;

@@ -1,0 +1,95 @@
+//! Several hosts that load in one run, below the command line: all are this machine here, each with a worker, leases and a directory of
+//! its own.
+
+use crate::support::session::{session, worker};
+use crate::support::*;
+use stend_base::Kind;
+use stend_record::{EventKind, HostId, RunRecord, RunState, TrialOutcome, TrialStatus, store};
+use stend_run::{Done, LoadHost};
+
+const NAMES: [&str; 2] = ["a", "b"];
+
+/// Workers of two hosts, with the process ids of each.
+fn hosts(places: &[Scratch; 2]) -> (Vec<LoadHost>, Vec<i32>) {
+    let host = |(place, name): (&Scratch, &str)| LoadHost {
+        name: name.to_string(),
+        host: worker(place),
+        targets: vec![place.directory("data")],
+    };
+    let hosts: Vec<LoadHost> = places.iter().zip(NAMES).map(host).collect();
+    let pids = hosts.iter().map(|load| load.host.pid().expect("its own process") as i32).collect();
+    (hosts, pids)
+}
+
+/// Runs the suite on two hosts; `now_and_then` is called about four times a second.
+fn run(suite: &str, places: &[Scratch; 2], mut now_and_then: impl FnMut(&RunRecord, &[i32])) -> (Done, RunRecord) {
+    let (hosts, pids) = hosts(places);
+    let setup = session(&places[0], suite, hosts);
+    let file = setup.run_file.clone();
+    let (channel, _stopper) = stend_run::channel();
+    let read = || store::read(&file).ok();
+    let done = stend_run::execute(setup, channel, &mut |_| read().iter().for_each(|run| now_and_then(run, &pids)));
+    (done, read().expect("a run file"))
+}
+
+/// Completed I/Os of all jobs.
+fn ops(outcome: &TrialOutcome) -> u64 {
+    outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum()
+}
+
+/// Nothing that the run made is left there.
+fn is_clean(place: &Scratch) -> bool {
+    std::fs::read_dir(place.join("data")).expect("a directory").next().is_none()
+}
+
+#[test]
+fn two_hosts_load_together_and_a_trial_is_what_both_did() {
+    let places = [Scratch::new(), Scratch::new()];
+    let (done, record) = run(SMALL, &places, |_, _| {});
+    assert!(done.error.is_none(), "{:?}", done.error);
+    assert_eq!((&record.state, record.trials.len()), (&RunState::Complete, 4));
+    for (load, name) in record.loads().zip(NAMES) {
+        let (_, host) = load;
+        assert_eq!((host.name.as_str(), host.targets.len()), (name, 1));
+        assert!(host.fill.is_some() && host.zeros.is_some() && host.samples.len() > 2, "{name}");
+    }
+    for trial in &record.trials {
+        let whole = trial.outcome.as_ref().expect("an outcome of both");
+        let parts: Vec<&TrialOutcome> = trial.parts.iter().filter_map(|part| part.outcome.as_ref()).collect();
+        assert_eq!((parts.len(), whole.status, whole.jobs.len()), (2, TrialStatus::Complete, 2));
+        assert!(parts.iter().all(|part| ops(part) > 0));
+        assert_eq!(ops(whole), parts.iter().map(|part| ops(part)).sum::<u64>());
+        let apart = parts[0].load_start.0.abs_diff(parts[1].load_start.0);
+        eprintln!("trial {}: the hosts began {apart} ns apart", trial.trial);
+    }
+    let findings = stend_analyse::judge(&record).expect("findings");
+    assert_eq!(findings.cases.len(), 2);
+    assert!(places.iter().all(is_clean));
+}
+
+#[test]
+fn a_host_that_is_lost_stops_the_other_and_all_that_was_measured_is_kept() {
+    let places = [Scratch::new(), Scratch::new()];
+    let long = SMALL.replace("trial: 400ms", "trial: 60s");
+    let mut killed = false;
+    let (done, record) = run(&long, &places, |so_far, pids| {
+        let loads =
+            |run: &RunRecord| run.trials.iter().any(|trial| trial.parts.iter().all(|part| part.slices.len() > 4));
+        if !killed && loads(so_far) {
+            killed = true;
+            let pid = rustix::process::Pid::from_raw(pids[1]).expect("a process");
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
+        }
+    });
+    let error = done.error.expect("an error");
+    assert!(killed && error.kind == Kind::HostLost && error.message.en.starts_with("`b`: "), "{error}");
+    assert!(matches!(record.state, RunState::Ended { kind: Kind::HostLost, .. }));
+    let lost = record.events.iter().find(|event| matches!(event.kind, EventKind::HostLost { .. }));
+    assert_eq!(lost.map(|event| event.host), Some(HostId(1)));
+    let [trial] = record.trials.as_slice() else { panic!("one trial began") };
+    let [a, b] = trial.parts.as_slice() else { panic!("on two hosts") };
+    assert!(!b.slices.is_empty() && b.outcome.is_none() && trial.outcome.is_none());
+    let kept = a.outcome.as_ref().expect("what the other one measured");
+    assert!(kept.status == TrialStatus::Interrupted && ops(kept) > 0);
+    assert!(is_clean(&places[0]), "the other one has undone what it made");
+}
