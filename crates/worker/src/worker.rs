@@ -162,8 +162,7 @@ impl Session {
                 self.calibrate(drives, engine, seed);
             }
             Request::SampleZeros { region, seed } => {
-                let file = self.open(false, true)?;
-                let zeros = stend_load::sample_zeros(&file, region, seed)?;
+                let zeros = stend_load::sample_zeros(&self.open(false, true)?, region, seed)?;
                 self.outbox.send(Reply::Zeros(zeros));
             }
             Request::Switch(to) => {

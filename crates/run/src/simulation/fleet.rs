@@ -132,13 +132,13 @@ fn play(seed: u64) -> Played {
     let setup = setup(&scenario, &place, hosts, None);
     let (sender, inputs) = channel();
     let run = Loop::begin(setup, sender, None, time.clocks()).expect("threads");
-    let mut played = Play { time, random, fars, inputs }.to_its_end(run);
+    let mut played = Play { time, random, fars, inputs }.play_out(run);
     played.record = store::read(&place.run_file()).ok();
     played
 }
 
 impl Play {
-    fn to_its_end(mut self, mut run: Loop) -> Played {
+    fn play_out(mut self, mut run: Loop) -> Played {
         let mut endless = true;
         for _ in 0..STEPS_MAX {
             let goes_on = run.goes_on();
