@@ -135,7 +135,7 @@ mod tests {
         );
         let missing = findings("fn a() { tool(&[\"sgdisk\", \"-o\"]); }", "test_packages=(fio)\n");
         assert_eq!(missing, ["`sgdisk` is in the package `gdisk`, which scripts/setup.sh does not install"]);
-        assert!(findings("fn a() { run(&[\"frob\"]); }", setup)[0].starts_with("nobody knows"));
+        assert!(findings("fn a() { run(&[\"frob\"]); }", setup)[0].starts_with("the package of `frob` is unknown"));
     }
 
     /// Of packages that are not installed here nothing can be told; in CI all of them are.

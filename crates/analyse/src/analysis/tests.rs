@@ -171,7 +171,7 @@ prop_compose! {
         censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
         clocks in [(number(), number(), number()), (number(), number(), number())],
-        probes in prop::option::of(probes()),
+        probes in prop::option::of(probes().boxed()),
     ) -> TrialOutcome {
         let [(recorded, dropped, beyond), (failed, ..)] = clocks;
         let log = IoLogTotals { recorded, dropped, beyond, failed, ..IoLogTotals::default() };
@@ -205,7 +205,7 @@ prop_compose! {
 prop_compose! {
     fn trial()(
         case in prop_oneof![0u32..3, any::<u32>()], block in any::<u32>(), started in moment(), window in moment(),
-        slices in prop::collection::vec(slice(), 0..6), outcome in prop::option::of(outcome()),
+        slices in prop::collection::vec(slice(), 0..6), outcome in prop::option::of(outcome().boxed()),
     ) -> TrialRecord {
         let mut asked = small_asked();
         asked.window = Nanos(window);
@@ -227,7 +227,7 @@ fn small_asked() -> stend_spec::workload::Trial {
 proptest! {
     #[test]
     fn no_record_however_damaged_makes_it_panic_or_leave_the_numbers(
-        trials in prop::collection::vec(trial(), 0..5),
+        trials in prop::collection::vec(trial().boxed(), 0..5),
         samples in prop::collection::vec((moment(), number(), number()), 0..8),
         zeros in prop::option::of((any::<u32>(), any::<u32>())),
         merged in number(),

@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn beside_several_limits_the_nearest_decides() {
         let digits = |value| among(value, &[100.0, 102.0, 98.039_215_7], 1);
-        assert_eq!([digits(102.04), digits(99.996), digits(98.0), digits(105.0)], [2, 3, 2, 1]);
+        assert_eq!([digits(102.04), digits(99.996), digits(98.04), digits(105.0)], [2, 3, 2, 1]);
         assert_eq!(among(102.04, &[], 1), 1);
     }
 
