@@ -33,12 +33,12 @@ pub struct Target {
 
 /// All of them.
 pub const TARGETS: [Target; 25] = [
-    target("run-file", "a run file, shown in every form", runs::file, 128).of_runs(),
+    target("run-file", "a run file, shown in every form", runs::file, 192).of_runs(),
     target("run-rows", "a run file of which rows were changed", runs::rows, 4).of_runs(),
-    target("run-entries", "what a run is made of", runs::entries, 64).of_runs(),
-    target("spool", "the spool of a run that was killed", runs::spool, 64).of_runs(),
+    target("run-entries", "what a run is made of", runs::entries, 128).of_runs(),
+    target("spool", "the spool of a run that was killed", runs::spool, 128).of_runs(),
     target("io-log", "a piece of the log of every I/O", runs::io_log, 4),
-    target("from-worker", "replies of a worker", hosts::from_worker, 64),
+    target("from-worker", "replies of a worker", hosts::from_worker, 128),
     target("to-worker", "requests to a worker", hosts::to_worker, 16),
     target("journal", "the journal of a stand", hosts::journal, 8),
     target("notes", "notes in leases, mounts, what blkid and smartctl print", hosts::notes, 4),

@@ -15,9 +15,9 @@ const JSON: &str = "application/json";
 
 /// An answer.
 pub struct Answer {
-    /// Its type.
+    /// Media type.
     pub media: &'static str,
-    /// It.
+    /// The bytes of the body.
     pub body: Vec<u8>,
     /// It follows from run files alone, so that the same answer need not be sent again.
     pub is_result: bool,

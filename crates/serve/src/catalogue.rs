@@ -16,7 +16,7 @@ use stend_session::catalogue::look;
 /// What changes when a file does: size and time of change, of the file and of its log.
 type Stamp = [Option<(u64, i64, i64)>; 2];
 
-/// It.
+/// The runs of this machine that are answered for.
 pub struct Catalogue {
     directory: PathBuf,
     seen: Mutex<HashMap<PathBuf, (Stamp, Listed)>>,

@@ -1,5 +1,5 @@
-//! Who may ask: whoever sends the token, or the cookie that a browser got for it. Pure but for drawing the secrets of sessions: its caller
-//! says what time it is.
+//! Who may ask: a sender of the token, or of the cookie that a browser got for it. Pure except for drawing the secrets of sessions; its
+//! caller passes the time.
 
 use crate::token::{self, Hash};
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ pub struct Refused {
     pub retry_after: Option<u64>,
 }
 
-/// It.
+/// The hash of the token, the sessions, and how many wrong tokens came lately.
 pub struct Guard {
     token: Hash,
     state: Mutex<State>,
@@ -40,7 +40,7 @@ struct State {
 }
 
 impl Guard {
-    /// Lets in whoever has the token of this hash.
+    /// Lets in the holders of the token with this hash.
     pub fn new(token: Hash) -> Guard {
         Guard { token, state: Mutex::default() }
     }

@@ -77,7 +77,7 @@ impl Server {
 }
 
 fn no_address(text: &str) -> Box<Error> {
-    let message = say!("`--listen {text}` is no address with a port", "`--listen {text}` — не адрес с портом");
+    let message = say!("`--listen {text}` is not an address with a port", "`--listen {text}` — не адрес с портом");
     Error::new(Kind::Usage, message)
         .hint(say!("for example `--listen 127.0.0.1:8421`", "например `--listen 127.0.0.1:8421`"))
 }

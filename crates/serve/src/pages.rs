@@ -3,11 +3,11 @@
 use stend_api::{Parameter, Place, ROUTES, Route, Takes};
 use stend_base::{Lang, Say, say};
 
-/// Something to show.
+/// A page or a file of one.
 pub struct Asset {
-    /// Its type.
+    /// Media type.
     pub media: &'static str,
-    /// It.
+    /// The content.
     pub text: String,
 }
 

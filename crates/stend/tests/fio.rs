@@ -172,7 +172,8 @@ fn a_worker_that_is_killed_takes_its_fio_with_it() {
     tool(&["kill", "-KILL", &worker.to_string()]);
     eventually("fio is gone", Duration::from_secs(20), || !alive(pid));
     assert_eq!(run.wait(Duration::from_secs(30)), Some(8));
-    assert_eq!(left(), 1, "nobody could remove it");
+    // Nobody of this run could remove it. A worker of another test may have done so: the directory is that of all.
+    assert!(left() <= 1);
     let (next, file) = (scratch.directory("next"), scratch.join("next.stend").to_string_lossy().into_owned());
     let next = ["run", &suite, "--on", &next, "-o", &file, "--dry-run"];
     expect_exit(&mut stend(&scratch, &next), 0);

@@ -186,7 +186,7 @@ fn jobs_are_printed_written_or_refused_in_the_users_language() {
     assert!(error.contains("a.fio:6: `nice` не переносится"), "{error}");
     let to = scratch.join("s.yaml").to_string_lossy().into_owned();
     let (said, note) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "-o", &to]), 0);
-    assert!(said.contains("s.yaml") && note.contains("means something else 1"), "{said}{note}");
+    assert!(said.contains("s.yaml") && note.contains("different meaning: 1"), "{said}{note}");
     let text = std::fs::read_to_string(&to).expect("a suite");
     assert!(text.contains("#   ") && text.contains("nice") && !text.contains("filename"), "{text}");
     let (json, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "--json"]), 0);
@@ -268,7 +268,7 @@ fn a_folder_becomes_a_table_of_how_its_files_import() {
     let (text, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", &folder, "--lang", "en"]), 0);
     assert!(text.contains("a.fio: whole\n") && text.contains("b.fio: with losses (--lenient)\n"), "{text}");
     assert!(text.contains("below/c.txt: refused\n") && text.contains("c.txt:1: `sd=sd1` has no `lun`"), "{text}");
-    assert!(text.ends_with("3 files of jobs: 1 whole, 1 with losses, 1 refused, 0 unclear; 1 other files\n"), "{text}");
+    assert!(text.ends_with("3 job files: 1 whole, 1 with losses, 1 refused, 0 unclear; 1 other files\n"), "{text}");
     let (json, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", &folder, "--json"]), 0);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((json["counts"]["whole"].as_u64(), json["other_files"].as_u64()), (Some(1), Some(1)), "{json}");

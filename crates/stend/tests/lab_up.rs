@@ -86,11 +86,11 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     cut(&up);
 
     up.lab(&["lab", "down", "tested"], 0);
-    assert!(up.lab(&["lab", "shell", "tested", "--", "true"], 4).1.contains("no machine `tested` is up"));
+    assert!(up.lab(&["lab", "shell", "tested", "--", "true"], 4).1.contains("the machine `tested` is not running"));
     assert!(
         up.lab(&["run", "quick", "--lab", "tested", "--on", "/dev/nvme0n1"], 4).1.contains("neither a machine file")
     );
-    assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is up"));
+    assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is running"));
     assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before));
     // What served its drives ends when the emulator has let go of them.
     eventually("no nbdkit", Duration::from_secs(10), || served().is_empty());
@@ -116,7 +116,7 @@ fn a_machine_whose_start_is_interrupted_does_not_stay() {
         assert_eq!(starting.wait_as_shell(Duration::from_secs(60)), Some(code));
         assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before.clone()));
     }
-    assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is up"));
+    assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is running"));
 }
 
 /// Exit codes, both outputs and the input of a command are those of the guest.
@@ -205,7 +205,7 @@ fn cut(up: &Up) {
     assert_ne!(boot(), before);
     assert_eq!(up.guest("cat /var/lib/stend/kept; ls /opt"), "kept\n");
     assert_eq!(up.guest(&format!("head -c 4 {one}")), "kept");
-    assert!(up.lab(&["lab", "cut", "nobody"], 4).1.contains("no machine `nobody` is up"));
+    assert!(up.lab(&["lab", "cut", "nobody"], 4).1.contains("the machine `nobody` is not running"));
 }
 
 /// Drives complain, fail, and go away under an array, and come back.

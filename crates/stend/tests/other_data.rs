@@ -242,7 +242,7 @@ fn what_fio_wrote_is_known_by_a_mark_until_something_else_is_written_there() {
     put(&bench.device, first, &foreign(512));
     assert_eq!(contents_of(&bench)["mark"]["broken_at"], first);
     let told = bench.run(&fio, &[], 5);
-    assert!(told.contains("left a mark") && told.contains(FLAG), "{told}");
+    assert!(told.contains("marked its data there") && told.contains(FLAG), "{told}");
     bench.run(&fio, &[FLAG], 0);
     assert!(bench.asks(), "there may be data of others between those of fio");
 }
@@ -305,7 +305,7 @@ fn a_stand_on_the_same_drives_goes_up_again_and_data_of_others_on_them_are_refus
     assert!(!bench.asks());
     put(&bench.device, 100 * MIB, &foreign(2 * MIB));
     let (_, told) = stand.run("up", 5);
-    assert!(told.contains("overwrite: [unknown-data]") && told.contains("left a mark"), "{told}");
+    assert!(told.contains("overwrite: [unknown-data]") && told.contains("marked its data there"), "{told}");
     assert!(!stand.journal().exists());
     let named = Stand::new(&bench.scratch, "named", &format!("overwrite: [unknown-data]\n{layers}"));
     named.run("up", 0);

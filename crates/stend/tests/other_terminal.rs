@@ -48,7 +48,7 @@ fn watch_says_when_the_coordinator_is_gone() {
     let (mut run, file, _) = long_run(&scratch);
     run.kill();
     let (stdout, stderr) = expect_exit(&mut stend(&scratch, &["watch", &file.to_string_lossy()]), 8);
-    assert!(stdout.contains("IOPS") && stderr.contains("coordinator"), "{stdout}\n{stderr}");
+    assert!(stdout.contains("IOPS") && stderr.contains("the process of this run is gone"), "{stdout}\n{stderr}");
 }
 
 #[test]

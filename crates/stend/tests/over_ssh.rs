@@ -271,7 +271,7 @@ fn a_host_that_cannot_be_used_is_refused_with_what_it_says() {
     std::fs::rename(far.scratch.join("bin/ssh"), far.scratch.join("bin/quiet")).expect("renamed");
     script(&far.scratch, "bin/ssh", &format!("echo Welcome; exec {} \"$@\"", far.scratch.join("bin/quiet").display()));
     let told = refused("far", 8);
-    assert!(told.contains("says `Welcome`"), "{told}");
+    assert!(told.contains("prints `Welcome`"), "{told}");
     // It is of another kind.
     script(&far.scratch, "bin/ssh", "echo stend; echo Linux s390x; echo none");
     let told = refused("far", 4);

@@ -57,7 +57,7 @@ fn every_target_is_filled_loaded_and_told() {
     let with_permission = words(&scratch, &all, &all);
     let (ahead, _) = expect_exit(&mut run(&scratch, &["run", &suite, "--dry-run"], &with_permission), 0);
     for device in &devices {
-        let told = format!("destroys what is in the first 16 MiB of {}", device.device);
+        let told = format!("destroys the data in the first 16 MiB of {}", device.device);
         assert!(one_line(&ahead).contains(&told), "{ahead}");
     }
     let before: Vec<(u64, u64)> = devices.iter().map(counted).collect();

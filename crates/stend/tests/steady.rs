@@ -24,7 +24,7 @@ fn a_case_is_measured_after_its_rounds_and_the_result_says_what_they_found() {
     let path = file.to_string_lossy().into_owned();
     let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
     let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("rounds of 0.3 s until its rate is steady, at most 7"), "{ahead}");
+    assert!(flat.contains("rounds of 0.3 s until the rate is steady, at most 7"), "{ahead}");
     expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
 
     let run = stend_record::store::read(&file).expect("the file opens");

@@ -133,7 +133,7 @@ fn rm_removes_all_that_was_asked_for_or_nothing() {
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["rm", &id]), 2);
     assert!(stderr.contains("`--yes`") && there(), "{stderr}");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["rm", A, &id, &notes, "--yes"]), 12);
-    assert!(stderr.contains("no run file") && there() && Path::new(&notes).exists(), "{stderr}");
+    assert!(stderr.contains("is not a run file") && there() && Path::new(&notes).exists(), "{stderr}");
     expect_exit(&mut stend(&scratch, &["rm", A, "R-1999", "--yes"]), 2);
     assert!(there());
 

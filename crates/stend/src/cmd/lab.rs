@@ -97,7 +97,7 @@ fn list(out: &Out) -> Result<()> {
         return out.result(&Value::from(up.iter().map(shown).collect::<Vec<_>>()).to_string());
     }
     if up.is_empty() {
-        return out.result(say!("no machine is up", "запущенных машин нет").get(out.lang));
+        return out.result(say!("no machine is running", "запущенных машин нет").get(out.lang));
     }
     let line = |standing: &Standing| {
         let (name, pid) = (&standing.name, standing.process().unwrap_or(0));
