@@ -14,7 +14,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// Of a server of this version.
+    /// The answer of a server of this version.
     pub fn of(stend_version: &'static str) -> Health {
         Health { schema: "stend-health", schema_version: 1, stend_version }
     }

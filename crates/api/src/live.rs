@@ -71,7 +71,7 @@ pub struct Progress {
     pub left_ns_high: Option<u64>,
     /// Since the worker last sent anything.
     pub silent_ns: u64,
-    /// Of the last two seconds of the trial in progress; `null` outside trials.
+    /// Figures of the last two seconds of the trial in progress; `null` outside trials.
     pub figures: Option<Figures>,
 }
 

@@ -29,7 +29,7 @@ impl Control {
         self.begin.store(at.0, Ordering::Release);
     }
 
-    /// When that is; 0 if nobody said.
+    /// When that is; 0: at once.
     pub(crate) fn begin(&self) -> Nanos {
         Nanos(self.begin.load(Ordering::Acquire))
     }

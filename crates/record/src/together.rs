@@ -14,8 +14,8 @@ const EXAMPLES_MAX: usize = 16;
 /// The outcome of a trial on all its hosts; `None` without any.
 ///
 /// The window begins where the last of them begins and is as long as the longest, so that a rate is never more than the sum of those of
-/// the hosts; hosts that measured their whole windows differ by microseconds. Jobs are counted on from host to host, and how I/O was
-/// submitted is told of the first.
+/// the hosts; hosts that measured their whole windows differ by microseconds. Jobs are counted on from host to host. How I/O was
+/// submitted is what the first host reports.
 pub fn together(hosts: &[&TrialOutcome]) -> Option<TrialOutcome> {
     let (first, others) = hosts.split_first()?;
     let mut all = (*first).clone();

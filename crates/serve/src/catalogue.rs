@@ -23,7 +23,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Of a directory, which need not exist.
+    /// The runs of a directory, which need not exist.
     pub fn new(directory: PathBuf) -> Catalogue {
         Catalogue { directory, seen: Mutex::default() }
     }

@@ -121,7 +121,7 @@ impl Watched {
         }
     }
 
-    /// Whether who is at this cursor has everything of a run that has ended.
+    /// Whether a reader at this cursor has everything of a run that has ended.
     pub fn is_over_at(&self, cursor: Cursor) -> bool {
         let log = self.log();
         let last =
@@ -129,7 +129,7 @@ impl Watched {
         log.finished.is_some() && cursor.events == log.recorded.len() && last
     }
 
-    /// Wakes up whoever waits with it when there is more.
+    /// Wakes up its holder when there is more.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

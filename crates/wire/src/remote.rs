@@ -91,8 +91,8 @@ impl Remote {
         let name = &self.destination;
         Host::reach_far(command, HELLO_LIMIT).map_err(|error| {
             error.hint(say!(
-                "the output of `{name}` is above; the worker must fit its kind of processor and is statically linked unless it was built for tests",
-                "что ответила `{name}`, показано выше; рабочий процесс — программа для её типа процессора, собранная статически, если это не сборка для тестов"
+                "the output of `{name}` is above; the worker must be built for the processor of that host; a release binary is linked statically, one built for tests is not",
+                "что ответила `{name}`, показано выше; рабочий процесс должен быть собран для процессора этой машины; выпускаемая сборка статическая, сборка для тестов — нет"
             ))
         })
     }

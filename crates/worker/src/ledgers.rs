@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_target_that_failed_under_a_ledger_is_left_to_be_judged_until_something_else_is_written() {
-        let mut books = Ledgers { place: None, suspect: false };
+        let mut ledgers = Ledgers { place: None, suspect: false };
         let kept = trial(Op::Write, true);
         for (status, failed, suspect) in [
             (TrialStatus::Complete, 0, false),
@@ -143,12 +143,12 @@ mod tests {
             (TrialStatus::Failed, 9, true),
             (TrialStatus::Stalled, 0, true),
         ] {
-            books.open(&kept).unwrap();
-            books.ended(&kept, &outcome(status, failed));
-            assert_eq!(books.is_suspect(), suspect, "{status:?} {failed}");
-            books.open(&trial(Op::Write, false)).unwrap();
-            books.ended(&trial(Op::Write, false), &outcome(TrialStatus::Failed, 9));
-            assert!(!books.is_suspect(), "what a trial without a ledger did nobody can judge");
+            ledgers.open(&kept).unwrap();
+            ledgers.ended(&kept, &outcome(status, failed));
+            assert_eq!(ledgers.is_suspect(), suspect, "{status:?} {failed}");
+            ledgers.open(&trial(Op::Write, false)).unwrap();
+            ledgers.ended(&trial(Op::Write, false), &outcome(TrialStatus::Failed, 9));
+            assert!(!ledgers.is_suspect(), "what a trial without a ledger did nobody can judge");
         }
     }
 }

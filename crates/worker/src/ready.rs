@@ -29,7 +29,7 @@ pub(crate) struct Ready {
     /// Whose it is.
     pub owner: Owner,
     /// What is kept for the judgement of a crash.
-    pub books: Ledgers,
+    pub ledgers: Ledgers,
     /// What is kept for the replay of the log of the stand, if it keeps one.
     pub replay: Option<Replay>,
     /// Data were written that do not say whose they are.
@@ -59,9 +59,9 @@ impl Ready {
     ) -> Result<Ready> {
         let mut log = |kind| outbox.event(kind);
         let replay = Replay::of(stands, targets, prepare, owner(prepare))?;
-        let mut books = Ledgers::new(prepare);
+        let mut ledgers = Ledgers::new(prepare);
         // The session that went on has judged what an earlier one left.
-        books.close()?;
+        ledgers.close()?;
         let owner = owner(prepare);
         let beside = DriveNote::leave(targets, &owner, permission, &mut log)?;
         let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), prepare.share, &mut log)?;
@@ -75,7 +75,7 @@ impl Ready {
             since_ns,
             owner,
             opened,
-            books,
+            ledgers,
             replay,
             opaque: false,
             applications: None,
@@ -123,11 +123,11 @@ impl Ready {
     /// Undoes what was made for them. A log of writes that the stand kept is replayed first; what a crash left behind stays for a judge.
     pub fn release(mut self, control: &Control, outbox: &Outbox) {
         self.tell_beside(outbox);
-        let Ready { prepared, telemetry, mut books, replay, applications, opened, opaque, .. } = self;
+        let Ready { prepared, telemetry, mut ledgers, replay, applications, opened, opaque, .. } = self;
         drop((telemetry, applications));
         let mut log = |kind| outbox.event(kind);
         let recorded = replay.as_ref().map(Replay::take).unwrap_or_default();
-        if let Some(replay) = replay.filter(|_| !recorded.is_empty() && !books.is_suspect() && !control.stopped()) {
+        if let Some(replay) = replay.filter(|_| !recorded.is_empty() && !ledgers.is_suspect() && !control.stopped()) {
             // Nothing of the stand stays, so nothing in it has to be removed.
             prepared.let_go(&mut log);
             if let Err(error) = replay.examine(&recorded, control, outbox) {
@@ -135,13 +135,13 @@ impl Ready {
             }
             return;
         }
-        if books.is_suspect() {
+        if ledgers.is_suspect() {
             return prepared.leave(&mut log);
         }
         if opened.iter().any(|(writable, _)| *writable) {
             prepared.leave_marks(opaque, &mut log);
         }
-        let closed = books.close();
+        let closed = ledgers.close();
         for error in [closed, prepared.undo(&mut log)].into_iter().filter_map(Result::err) {
             outbox.send(Reply::Failed(error));
         }

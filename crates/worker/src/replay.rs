@@ -39,7 +39,7 @@ impl Replay {
     }
 
     /// Where ledgers are kept that are to be judged by the log.
-    pub fn books(&self) -> LedgerIn<'static> {
+    pub fn ledger(&self) -> LedgerIn<'static> {
         LedgerIn::Memory(self.recorder.clone())
     }
 

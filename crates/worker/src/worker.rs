@@ -203,7 +203,7 @@ impl Session {
 
     fn switch(&mut self, to: &SwitchTo, targets: &[TargetFacts], permission: &Permission) -> Result<ArmFacts> {
         // What an arm changes may change the target, too.
-        self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
+        self.ready.iter_mut().try_for_each(|ready| ready.ledgers.close())?;
         let outbox = self.outbox.clone();
         let mut log = move |kind| outbox.event(kind);
         if let Some(entered) = self.entered.take() {
@@ -220,7 +220,7 @@ impl Session {
 
     fn fill(&mut self, what: (Region, u32), how: Option<Precondition>, seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
-        self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
+        self.ready.iter_mut().try_for_each(|ready| ready.ledgers.close())?;
         let mut last = Nanos(0);
         let mut progress = |done| {
             let now = stend_sys::clock::now();
@@ -301,7 +301,7 @@ impl Session {
             return ready.application(trial, app, &self.control, &self.outbox);
         }
         let file = ready.open(trial.writes(), trial.direct)?;
-        ready.books.open(trial)?;
+        ready.ledgers.open(trial)?;
         ready.telemetry.mark();
         let mut emit = |slices| {
             begin.iter().for_each(|begin| begin.told());
@@ -313,8 +313,8 @@ impl Session {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
                 let sinks = Sinks { slices: &mut emit, log: &mut log };
-                let ledger = ready.replay.as_ref().map(Replay::books);
-                let ledger = ledger.or_else(|| ready.books.place().map(LedgerIn::File));
+                let ledger = ready.replay.as_ref().map(Replay::ledger);
+                let ledger = ledger.or_else(|| ready.ledgers.place().map(LedgerIn::File));
                 stend_load::run_trial_of(marks, ledger, trial, &self.traces, &file, &self.control, sinks)
             }
             Engine::Fio => {
@@ -329,7 +329,7 @@ impl Session {
                 ),
             )),
         }?;
-        ready.books.ended(trial, &outcome);
+        ready.ledgers.ended(trial, &outcome);
         ready.telemetry.mark();
         Ok(outcome)
     }

@@ -72,7 +72,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(devices) = of_all(&run.load().targets) else { return check.not_measurable(no_device()) };
     let (on_zfs, elsewhere) = (zfs::is_target(run), writes_elsewhere(run, case));
     let all = stretches(run, case);
-    // Of a case that only reads: when all that the run wrote before is on the drives.
+    // A case that only reads is judged when everything that the run wrote before is on the drives.
     let settled = if on_zfs && elsewhere.is_none() { zfs::settled(run, &all) } else { Vec::new() };
     let writes_judged = if on_zfs { !settled.is_empty() } else { elsewhere.is_none() };
     let stretches = if settled.is_empty() { all } else { settled };

@@ -7,7 +7,7 @@ use stend_base::{Bytes, Nanos, Say, say};
 use stend_record::{RunRecord, TrialRecord};
 use stend_spec::workload::Op;
 
-/// A group of transactions that nobody filled: labels, the root of the pool and maps of its space, every five seconds (by eye).
+/// An empty group of transactions: labels, the root of the pool and maps of its space, every five seconds (by eye).
 //= OpenZFS 2.2, module/zfs/txg.c, zfs_txg_timeout
 const GROUP: (Nanos, Cell) = (Nanos::secs(5), Cell { ops: 64.0, bytes: Bytes::mib(1).0 as f64 });
 
@@ -39,7 +39,7 @@ pub(super) fn not_told() -> Say {
     )
 }
 
-/// Of a case that only reads: the time in which nothing that the run wrote before is on its way to the drives any more.
+/// The part of these stretches after the run's own delayed writes have reached the drives, for a case that only reads.
 pub(super) fn settled<'a>(run: &RunRecord, stretches: &[Stretch<'a>]) -> Vec<Stretch<'a>> {
     let later = stretches.iter().map(|stretch| {
         let begin = stretch.samples.first().map_or(Nanos(0), |sample| sample.at);

@@ -48,7 +48,11 @@ fn whole_records_and_what_was_written_before_are_not_foreign_on_zfs() {
     });
     assert_eq!([status(&record, "read"), status(&record, "write")], [NotMeasurable; 2]);
     record.load_mut().targets[0].file_system = Some("ext4".into());
-    assert_eq!([status(&record, "read"), status(&record, "write")], [Warn; 2], "elsewhere nobody would do that");
+    assert_eq!(
+        [status(&record, "read"), status(&record, "write")],
+        [Warn; 2],
+        "on other file systems they are of others"
+    );
 }
 
 #[test]

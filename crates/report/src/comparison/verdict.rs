@@ -87,7 +87,7 @@ fn probability(p: f64) -> Say {
     }
 }
 
-/// Most blocks that are offered as a command; more than a night of a short suite nobody repeats (by eye).
+/// Most blocks that are offered as a command: a night of a short suite (by eye).
 const BLOCKS_OFFERED: u32 = 200;
 
 /// The comparison in one sentence for each run, and what an undecided one needs.
