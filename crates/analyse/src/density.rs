@@ -93,7 +93,7 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
     };
     let middles: Vec<f64> =
         found().filter_map(|told| held_back(told.instances.iter(), trial.ramp + trial.window)).collect();
-    let totals: Vec<f64> = rates.iter().map(|each| each.iter().sum::<f64>()).collect();
+    let totals: Vec<f64> = rates.iter().map(|each| each.iter().fold(0.0, |sum, rate| sum + rate)).collect();
     Some(DensityPoint {
         instances: app.instances,
         trials: outcomes.len() as u32,
@@ -114,7 +114,7 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
 /// Mean over the windows that were asked for, per second: rates of equal windows may be averaged, and in those that an instance did
 /// not live to see it did nothing.
 fn rate(instance: &Instance, windows: u64) -> f64 {
-    let all: f64 = instance.windows.iter().map(|window| window.rate_thousandths as f64 / 1000.0).sum();
+    let all = instance.windows.iter().fold(0.0, |sum, window| sum + window.rate_thousandths as f64 / 1000.0);
     all / windows.max(1) as f64
 }
 

@@ -55,9 +55,11 @@ pub fn parts(total: f64, parts: &[f64], lang: Lang) -> Vec<String> {
     parts.iter().zip(&units).map(text).collect()
 }
 
-/// A number with exactly `digits` decimals.
+/// A number with exactly `digits` decimals. What rounds to zero has no sign: `-0` is also what an empty sum gives.
 pub fn fixed(value: f64, digits: usize, lang: Lang) -> String {
-    decimal(group(&format!("{value:.digits$}")), lang)
+    let text = format!("{value:.digits$}");
+    let zero = text.strip_prefix('-').filter(|text| text.bytes().all(|byte| matches!(byte, b'0' | b'.')));
+    decimal(group(zero.unwrap_or(&text)), lang)
 }
 
 /// A whole number with thin groups: `412 000`.
@@ -220,6 +222,8 @@ mod tests {
             [0.0, 0.1234, 1.2345, 12.345, 123.45, 1234.5, 412_345.6].iter().map(|&v| number(v, Lang::En)).collect();
         assert_eq!(texts, ["0", "0.123", "1.23", "12.3", "123", "1234", "412\u{a0}346"]);
         assert_eq!(number(12.345, Lang::Ru), "12,3");
+        let zeros = [[].iter().sum::<f64>(), -0.0004, -0.04].map(|v| [number(v, Lang::En), fixed(v, 1, Lang::Ru)]);
+        assert_eq!(zeros.concat().join(" "), "0 0,0 0.000 0,0 -0.040 0,0");
     }
 
     #[test]
