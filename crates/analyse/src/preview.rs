@@ -41,6 +41,8 @@ pub struct Preview {
     pub calibration: Option<PlannedCalibration>,
     /// Bytes of the fill; `None` if nothing is filled.
     pub fill: Option<Bytes>,
+    /// How often it is filled: before every block where targets alternate block by block, else once.
+    pub fills: u32,
     /// How it is filled, if not once and plainly.
     pub precondition: Option<Precondition>,
     /// Passes over all cases; with `until` at most.
@@ -85,6 +87,8 @@ pub struct PlannedCalibration {
 /// What the caller knows about the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ahead {
+    /// Each block is a session of its own, which prepares, fills and cleans up the target again.
+    pub in_blocks: bool,
     /// Changes of the machine before anything is measured, in order, in English.
     pub steps: Vec<String>,
     /// What undoes them afterwards.
@@ -213,7 +217,8 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
     let writing_time = writing.map(|case| trials(case).saturating_add(rounds(case)));
     let writing_time = Nanos(writing_time.fold(0, u64::saturating_add));
     let not_run = plan.cases.iter().zip(0..).filter_map(|(case, i)| Some((plan.listed_as(i)?, case.not_run.clone()?)));
-    let fill = plan.fill_bytes();
+    let fills = if ahead.in_blocks { inputs.suite.blocks } else { 1 };
+    let fill = Bytes(plan.fill_bytes().0.saturating_mul(u64::from(fills)));
     Preview {
         suite: inputs.suite.name.clone(),
         seed: inputs.seed,
@@ -224,6 +229,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
         calibration: calibration(plan, targets),
         fill: plan.fill,
+        fills,
         precondition: plan.precondition,
         blocks: inputs.suite.blocks,
         until: plan.until,
@@ -237,8 +243,43 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         examples: EXAMPLE_RATES.iter().map(|&rate| example(rate, fill, writing_time)).collect(),
         programs: inputs.suite.programs(),
         io_log: io_log(&running, trials_of),
-        caveats: forewarn(host, targets, plan),
+        caveats: forewarn(host, targets, plan).into_iter().map(|caveat| of_all_fills(caveat, fill)).collect(),
     }
+}
+
+/// What is written, with all fills and not only that of one session.
+fn of_all_fills(caveat: Caveat, fill: Bytes) -> Caveat {
+    match caveat {
+        Caveat::WillWrite { trials, drive, .. } => Caveat::WillWrite { fill, trials, drive },
+        other => other,
+    }
+}
+
+/// What the runs of several targets take together: the first of them, with the sums of their times and bytes. `None` of nothing.
+pub fn together(previews: &[Preview]) -> Option<Preview> {
+    let (first, others) = previews.split_first()?;
+    let mut all = first.clone();
+    for other in others {
+        all.trials = all.trials.saturating_add(other.trials);
+        all.fills = all.fills.saturating_add(other.fills);
+        all.fill = all.fill.or(other.fill);
+        all.trial_time = Nanos(all.trial_time.0.saturating_add(other.trial_time.0));
+        all.writing_time = Nanos(all.writing_time.0.saturating_add(other.writing_time.0));
+        for (sum, one) in all.examples.iter_mut().zip(&other.examples) {
+            sum.fill = Nanos(sum.fill.0.saturating_add(one.fill.0));
+            sum.written_by_trials = Bytes(sum.written_by_trials.0.saturating_add(one.written_by_trials.0));
+        }
+    }
+    let written = previews.iter().flat_map(|preview| &preview.caveats).filter_map(|caveat| match caveat {
+        Caveat::WillWrite { fill, trials, .. } => Some((fill.0, trials.0)),
+        _ => None,
+    });
+    let written = written.reduce(|(a, b), (fill, trials)| (a.saturating_add(fill), b.saturating_add(trials)));
+    all.caveats = written
+        .map(|(fill, trials)| Caveat::WillWrite { fill: Bytes(fill), trials: Nanos(trials), drive: None })
+        .into_iter()
+        .collect();
+    Some(all)
 }
 
 fn tested_by_cases(plan: &Plan) -> Vec<PlannedTest> {
@@ -343,6 +384,34 @@ mod tests {
         assert_eq!(of(|_| {}).io_log, None);
         let found = of(|record| record.header.inputs.suite.cases[1].io_log = Some(Bytes::mib(64)));
         assert_eq!(found.io_log, Some(Bytes::mib(64 * u64::from(found.cases[1].trials))));
+    }
+
+    #[test]
+    fn targets_that_alternate_are_filled_before_every_block_and_cost_the_sum() {
+        let record = run_of(vec![case("r", 100, 4, Sync::None), case("w", 0, 4, Sync::None)]).record();
+        let plan = Plan::new(&record.header.inputs).unwrap();
+        let (host, targets) = (record.load().facts.as_ref().unwrap(), record.load().targets.as_slice());
+        let of =
+            |in_blocks| preview(&record.header.inputs, &plan, host, targets, Ahead { in_blocks, ..Ahead::default() });
+        let (once, turns) = (of(false), of(true));
+        let blocks = record.header.inputs.suite.blocks;
+        assert!(blocks > 1);
+        assert_eq!((once.fills, turns.fills, turns.fill), (1, blocks, once.fill));
+        let written = |preview: &Preview| match preview.caveats.last() {
+            Some(Caveat::WillWrite { fill, trials, .. }) => (fill.0, trials.0),
+            other => panic!("{other:?}"),
+        };
+        let (fill, trials) = written(&once);
+        assert_eq!(written(&turns), (fill * u64::from(blocks), trials));
+        let each = turns.examples[0].fill.0;
+        assert_eq!(each, once.examples[0].fill.0 * u64::from(blocks));
+        let both = together(&[turns.clone(), turns.clone()]).unwrap();
+        assert_eq!((both.trials, both.fills, both.examples[0].fill.0), (2 * turns.trials, 2 * blocks, 2 * each));
+        assert_eq!(
+            (both.trial_time.0, written(&both)),
+            (2 * turns.trial_time.0, (2 * fill * u64::from(blocks), 2 * trials))
+        );
+        assert_eq!(together(&[]), None);
     }
 
     #[test]

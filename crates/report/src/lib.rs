@@ -70,6 +70,7 @@ pub use text::inspect::inspect_text;
 pub use text::inventory::inventory_text;
 pub use text::list::list_text;
 pub use text::preview::preview_text;
+pub use text::previews::previews_text;
 pub use text::text;
 pub use text::{clean, for_terminal, json_for_terminal, wrapped};
 pub use told_jobs::told_jobs;

@@ -36,6 +36,8 @@ struct Document<'a> {
     calibration: Option<CalibrationOut<'a>>,
     /// Bytes of the range that is written in order before measuring; `null` if nothing is filled.
     fill_bytes: Option<u64>,
+    /// How often: before every block where targets of `--against` alternate, else once; 0 if nothing is filled.
+    fills: u32,
     /// How, if not once and plainly.
     precondition: Option<PreconditionOut>,
     /// Passes over all cases.
@@ -231,6 +233,7 @@ fn document(preview: &Preview) -> Document<'_> {
             time_ns: found.time.0,
         }),
         fill_bytes: preview.fill.map(|fill| fill.0),
+        fills: preview.fill.map_or(0, |_| preview.fills),
         precondition: preview.precondition.map(|how| PreconditionOut {
             discards: how.purge == Purge::Discard,
             passes: how.passes,

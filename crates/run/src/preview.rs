@@ -46,6 +46,7 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
     host.send(&Request::Rehearse(ahead::prepare(asked, &plan)));
     let Reply::Rehearsed(rehearsal) = answer(receiver)? else { return Err(out_of_order()) };
     let ahead = Ahead {
+        in_blocks: asked.one_block,
         steps: rehearsal.steps,
         undo: rehearsal.undo,
         samples_zeros: ahead::reads(&plan, &inputs.target),

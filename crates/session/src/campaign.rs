@@ -9,22 +9,30 @@ use crate::frontend::Frontend;
 use crate::inputs;
 use crate::setup::{resumed, setup};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_plan::order::of_stands;
 use stend_record::targets::in_line;
 use stend_spec::order::{Order, SuiteWork};
 use stend_spec::suite::Suite;
 
 /// One stand or target, and how far its run is.
-struct Side {
+pub(crate) struct Side {
     /// Name of the stand, or the targets.
     name: String,
     /// The order of its run alone.
-    order: Order,
+    pub(crate) order: Order,
     /// The run file, once there is one.
     run: Option<PathBuf>,
     /// Something is left to be measured.
     waits: bool,
+}
+
+/// What is measured, and how.
+pub(crate) struct Sides {
+    /// The first is what the others are compared with.
+    pub(crate) all: Vec<Side>,
+    /// A session measures one block, and then it is the next side's turn.
+    pub(crate) in_blocks: bool,
 }
 
 /// A campaign that is going on.
@@ -32,16 +40,35 @@ struct Campaign<'a> {
     work: &'a SuiteWork,
     control: &'a Control,
     frontend: &'a Frontend<'a>,
-    /// A session measures one block, and then it is the next side's turn.
     in_blocks: bool,
     sides: Vec<Side>,
-    failed: Option<Box<Error>>,
+    /// Sides that failed, and the code of each.
+    failed: Vec<(String, Code)>,
+    /// The user ended it.
+    ended: Option<Box<Error>>,
 }
 
 /// Runs the suite on every stand or target.
 pub(crate) fn campaign(order: &Order, work: &SuiteWork, control: &Control, frontend: &Frontend) -> Result<()> {
-    // What is wrong with the last file is said before the first drive is written to.
-    let sides = sides(order)?;
+    let Sides { all: sides, in_blocks } = sides(order, work, frontend)?;
+    let mut campaign = Campaign { work, control, frontend, in_blocks, sides, failed: Vec::new(), ended: None };
+    campaign.measure();
+    let run_files: Vec<&Path> = campaign.sides.iter().filter_map(|side| side.run.as_deref()).collect();
+    frontend.tell(Progress::Campaign { run_files: &run_files });
+    match (campaign.ended, campaign.failed.first()) {
+        (ended, None) => ended.map_or(Ok(()), Err),
+        (ended, Some((_, code))) => {
+            ended.iter().for_each(|error| frontend.tell(Progress::Failed(error)));
+            Err(not_whole(&campaign.failed, campaign.sides.len()).instead(*code))
+        }
+    }
+}
+
+/// What an order with several stands or targets measures. Notes why targets do not alternate.
+///
+/// Errors: `Usage` and `Spec` of the order, before the first drive is written to.
+pub(crate) fn sides(order: &Order, work: &SuiteWork, frontend: &Frontend) -> Result<Sides> {
+    let sides = each(order)?;
     if order.output.is_some() && sides.len() > 1 {
         return Err(Error::new(
             Kind::Usage,
@@ -63,16 +90,11 @@ pub(crate) fn campaign(order: &Order, work: &SuiteWork, control: &Control, front
             "объекты измеряются один за другим, а не поочерёдно: {ru}; всё, что изменится за это время, будет выглядеть как различие между ними"
         ));
     }
-    let in_blocks = order.rebuild || in_turn && whole.is_none();
-    let mut campaign = Campaign { work, control, frontend, in_blocks, sides, failed: None };
-    campaign.measure();
-    let run_files: Vec<&Path> = campaign.sides.iter().filter_map(|side| side.run.as_deref()).collect();
-    frontend.tell(Progress::Campaign { run_files: &run_files });
-    campaign.failed.map_or(Ok(()), Err)
+    Ok(Sides { all: sides, in_blocks: order.rebuild || in_turn && whole.is_none() })
 }
 
 /// The stands, or the targets of `on` together and then each of `against`.
-fn sides(order: &Order) -> Result<Vec<Side>> {
+fn each(order: &Order) -> Result<Vec<Side>> {
     let side = |name: String, order: Order| Side { name, order, run: None, waits: true };
     let alone = Order { stands: Vec::new(), against: Vec::new(), ..order.clone() };
     if order.stands.is_empty() {
@@ -130,6 +152,7 @@ impl Campaign<'_> {
         control.aim(None);
         let mut stopped = None;
         let side = &mut self.sides[side];
+        let side_name = side.name.clone();
         let error = match ended {
             Ok(ended) => {
                 side.run = ended.run_file.or(side.run.take());
@@ -147,11 +170,27 @@ impl Campaign<'_> {
         }
         let others = self.sides.iter().any(|side| side.waits);
         let Some(error) = error.or_else(|| stopped.filter(|_| others).map(before_the_next)) else { return true };
+        if matches!(error.kind, Kind::Interrupted | Kind::Terminated) {
+            self.ended = Some(error);
+            return false;
+        }
         frontend.tell(Progress::Failed(&error));
-        let goes_on = !matches!(error.kind, Kind::Interrupted | Kind::Terminated);
-        self.failed.get_or_insert(error);
-        goes_on
+        self.failed.push((side_name, error.code));
+        true
     }
+}
+
+/// The end of a campaign whose failures were told when they happened.
+fn not_whole(failed: &[(String, Code)], count: usize) -> Box<Error> {
+    let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
+    let (failed, names) = (failed.len(), names.join("`, `"));
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "{failed} of {count} not measured to the end: `{names}`",
+            "измерены не до конца: {failed} из {count}: `{names}`"
+        ),
+    )
 }
 
 /// The user ended the campaign while the last side that was measured was cleaned up.

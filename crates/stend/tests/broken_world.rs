@@ -183,6 +183,52 @@ fn a_target_that_fails_from_the_start_is_said_with_the_byte() {
 }
 
 #[test]
+fn a_failed_run_tells_its_reason_once_whatever_failed() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    if !root("a_failed_run_tells_its_reason_once_whatever_failed") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
+    open(scratch.path(), 0o777).expect("a scratch directory for everybody");
+    let program = scratch.join("program");
+    std::fs::copy(env!("CARGO_BIN_EXE_stend"), &program).expect("the binary");
+    let suite = scratch.file("small.yaml", SMALL);
+    let (good, closed, gone) = (scratch.directory("good"), scratch.directory("closed"), scratch.join("gone"));
+    let gone = gone.display().to_string();
+    let full = Mount::new(&["-t", "tmpfs", "-o", "size=1m", "tmpfs"], scratch.join("full"));
+    let (full, failing) = (full.0.display().to_string(), Loop::new(&scratch, "failing.img", 128 << 20));
+    cut(&failing, 16 << 20);
+    let mounted = Loop::new(&scratch, "mounted.img", 128 << 20);
+    tool(&["mkfs.ext4", "-qF", &mounted.device]);
+    let _mount = Mount::new(&[&mounted.device], scratch.join("mnt"));
+    let identity = mounted.identity(&scratch);
+    let (nobody, somebody) = (Some(65534), None);
+    let failures: [(Option<u32>, &[&str], i32); 7] = [
+        (somebody, &["--on", &gone], 2),
+        (nobody, &["--on", &closed], 4),
+        (nobody, &["--on", &mounted.device], 4),
+        (somebody, &["--on", &mounted.device, "--confirm", &identity], 5),
+        (somebody, &["--on", &full], 4),
+        (somebody, &["--on", &failing.device], 6),
+        (somebody, &["--on", &good, "--against", &gone], 2),
+    ];
+    for (user, words, code) in failures {
+        for lang in ["en", "ru"] {
+            let mut command = std::process::Command::new(&program);
+            command.args(["run", &suite, "--progress", "none", "--lang", lang]).args(words);
+            command.env("XDG_DATA_HOME", scratch.join(&format!("data-{user:?}"))).env("STEND_LEASES", scratch.path());
+            if let Some(user) = user {
+                command.uid(user).gid(user);
+            }
+            let (stdout, stderr) = expect_exit(&mut command, code);
+            is_told_once(&stdout, &stderr.replace("ошибка: ", "error: ").replace("случай `", "case `"));
+        }
+    }
+}
+
+#[test]
 fn a_target_that_stalls_shows_the_stall() {
     if !root("a_target_that_stalls_shows_the_stall") {
         return;

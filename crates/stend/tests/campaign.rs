@@ -90,9 +90,37 @@ fn two_targets_are_measured_in_turn_block_by_block_and_compared_with_the_first()
     let once = scratch.file("once.yaml", &SMALL.replace("blocks: 2", "blocks: 1"));
     let (_, notes) = expect_exit(&mut stend(&scratch, &["run", &once, "--on", &a, "--against", &b]), 0);
     assert!(notes.contains("one after the other") && notes.contains("the suite has one block"), "{notes}");
-    let (_, refused) =
-        expect_exit(&mut stend(&scratch, &["run", "quick", "--on", &a, "--against", &b, "--dry-run"]), 2);
-    assert!(refused.contains("stend run SUITE --on PATH --dry-run"), "{refused}");
+}
+
+#[test]
+fn a_dry_run_of_two_targets_shows_the_plan_of_both_and_refuses_what_one_of_them_refuses() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let (a, b) = (scratch.directory("a"), scratch.directory("b"));
+    let words = ["run", &suite, "--on", &a, "--against", &b, "--seed", "3", "--dry-run"];
+    let (told, _) = expect_exit(&mut stend(&scratch, &words), 0);
+    for part in
+        [&format!("Target 1 of 2: {a}"), &format!("Target 2 of 2: {b}"), "All 2 targets together", "and 4 fills"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let (told, _) = expect_exit(&mut stend(&scratch, &[&words[..], &["--json"]].concat()), 0);
+    let documents = serde_json::Deserializer::from_str(&told).into_iter::<serde_json::Value>();
+    let documents: Vec<_> = documents.map(|document| document.expect("a document")).collect();
+    let targets: Vec<_> = documents.iter().map(|document| document["targets"][0]["named"].as_str()).collect();
+    assert_eq!(targets, [Some(a.as_str()), Some(b.as_str())]);
+    for document in &documents {
+        assert_eq!((&document["schema"], &document["seed"]), (&"stend-preview".into(), &3.into()));
+        assert_eq!((&document["fills"], &document["blocks"]), (&2.into(), &2.into()));
+    }
+    // Nothing was made, and what the run would not measure is refused with the exit code of that target.
+    assert!(!scratch.join("stend/runs").exists());
+    let gone = scratch.join("gone").display().to_string();
+    let (_, told) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &a, "--against", &gone, "--dry-run"]), 2);
+    assert!(told.contains(&gone), "{told}");
+    let output = ["run", &suite, "--on", &a, "--against", &b, "-o", "x.stend", "--dry-run"];
+    let (_, told) = expect_exit(&mut stend(&scratch, &output), 2);
+    assert!(told.contains("--output"), "{told}");
 }
 
 #[test]

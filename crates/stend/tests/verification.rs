@@ -75,6 +75,7 @@ fn found(stream: &str, spoil: impl FnMut(&File) + Send) -> (String, String) {
     assert_eq!((code, &check["status"]), (7, &"fail".into()), "{check}\n{stdout}\n{stderr}");
     assert!(stderr.contains("data read back differ from data written"), "{stderr}");
     assert!(stdout.contains("Do not rely on these numbers: check H79"), "{stdout}");
+    is_told_once(&stdout, &stderr);
     let text = |lang: &str| check["measured"][lang].as_str().expect("a text").to_string();
     (text("en"), text("ru"))
 }

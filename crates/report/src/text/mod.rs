@@ -18,6 +18,7 @@ pub mod list;
 mod numa;
 pub mod picture;
 pub mod preview;
+pub mod previews;
 mod table;
 
 use crate::figures::{self, on, utc};

@@ -173,6 +173,13 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
             out.push_str(&cases(&preview.cases, screen));
         }
     }
+    if preview.ahead.in_blocks {
+        let again = say!(
+            "Each block is a session of its own: it prepares, fills and cleans up its target, and then the next target has its turn.",
+            "Каждый блок — отдельная сессия: она готовит и заполняет свой объект, убирает за собой, и очередь переходит к следующему объекту."
+        );
+        out.push_str(&paragraph("    ", again.get(lang), screen.width));
+    }
     out
 }
 
@@ -307,9 +314,6 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
         "{path}, about {en}, which are reserved first.{spool_en}",
         "{path}, около {ru}, место резервируется заранее.{spool_ru}"
     );
-    let will_write = preview.caveats.iter().find(|caveat| matches!(caveat, Caveat::WillWrite { .. }));
-    let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
-    let amounts = amounts(preview);
     let log = preview.io_log.map(|size| {
         let (name, size) = (say!("log", "журнал"), Say::both(|lang| format::bytes(size, lang)));
         let (en, ru) = (size.en, size.ru);
@@ -321,7 +325,7 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
     });
     let rows = [
         (say!("time", "время"), time(preview)),
-        (say!("written", "запись"), Say::both(|l| format!("{}{}", written.get(l), amounts.get(l)))),
+        (say!("written", "запись"), written(preview)),
         (say!("run file", "файл прогона"), file),
     ];
     let rows: Vec<(Say, Say)> = rows.into_iter().chain(log).chain(beside_the_run_file(preview)).collect();
@@ -350,7 +354,16 @@ fn beside_the_run_file(preview: &Preview) -> impl Iterator<Item = (Say, Say)> {
     ledger.into_iter().chain(std::iter::once((say!("report", "отчёт"), report)))
 }
 
-fn time(preview: &Preview) -> Say {
+/// What is written to the target, as far as it is known.
+pub(super) fn written(preview: &Preview) -> Say {
+    let will_write = preview.caveats.iter().find(|caveat| matches!(caveat, Caveat::WillWrite { .. }));
+    let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
+    let amounts = amounts(preview);
+    Say::both(|l| format!("{}{}", written.get(l), amounts.get(l)))
+}
+
+/// How long it takes, as far as it is known.
+pub(super) fn time(preview: &Preview) -> Say {
     let budget = preview.time_budget;
     let rates = examples(preview, |e, lang| format::duration(e.fill, lang));
     Say::both(|lang| {
@@ -365,7 +378,10 @@ fn time(preview: &Preview) -> Say {
             (Lang::Ru, Some(budget)) => format!("{trials} на испытания (подогнано под бюджет {budget})"),
         };
         if preview.fill.is_some() {
+            let fills = preview.fills;
             text += &match lang {
+                Lang::En if fills > 1 => format!(", and {fills} fills: {}", rates.en),
+                Lang::Ru if fills > 1 => format!(" и заполнения ({fills}): {}", rates.ru),
                 Lang::En => format!(", and the fill: {}", rates.en),
                 Lang::Ru => format!(" и заполнение: {}", rates.ru),
             };

@@ -230,7 +230,7 @@ fn table(run_files: &[&Path], force: bool, out: &Out) -> Result<()> {
     let mut comparison = stend_analyse::compare(&pairs, &Options::default());
     stend_analyse::compare::draw(&mut comparison, &pairs);
     let names: Vec<String> = run_files.iter().map(|path| short_name(path)).collect();
-    let page = Output::new(beside(first), say!("the comparison", "сравнение"), force);
+    let page = Output::new(comparison_beside(first), say!("the comparison", "сравнение"), force);
     page.save(|to| to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes()))?;
     out.note(&page.path().display().to_string());
     out.result(&match out.json {
@@ -240,7 +240,7 @@ fn table(run_files: &[&Path], force: bool, out: &Out) -> Result<()> {
 }
 
 /// Where the page of the campaign goes: beside the first run.
-fn beside(first: &Path) -> PathBuf {
+pub(super) fn comparison_beside(first: &Path) -> PathBuf {
     let stem = first.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     first.with_file_name(format!("{stem}-campaign.html"))
 }

@@ -1,6 +1,6 @@
 //! `stend run SUITE --on PATH`: measure, keep, judge, report.
 
-use super::frontend::Terminal;
+use super::frontend::{Terminal, comparison_beside};
 use super::gate::Junit;
 use crate::out::Out;
 use clap::ArgMatches;
@@ -57,15 +57,21 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
 
 /// Prints what the run would do, or refuses as the run would. Makes no file.
 fn dry_run(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
-    let mut preview = terminal.session(|control, frontend| stend_session::preview(order, control, frontend))?;
-    let run_file = Path::new(&preview.ahead.run_file);
-    let report = terminal.report(run_file)?;
-    // A run makes the directory of run files if it is not there yet.
-    let replaces = if run_file.parent().is_some_and(Path::exists) { report.check()? } else { false };
-    preview.ahead.report = report.path().to_string_lossy().into_owned();
-    preview.ahead.report_replaces = replaces;
-    out.result(&match out.json {
-        true => stend_report::preview_json(&preview),
-        false => stend_report::preview_text(&preview, out.lang, out.width(), out.colour()),
+    let mut previews = terminal.session(|control, frontend| stend_session::preview(order, control, frontend))?;
+    for ahead in previews.iter_mut().map(|preview| &mut preview.ahead) {
+        let run_file = Path::new(&ahead.run_file);
+        let report = terminal.report(run_file)?;
+        // A run makes the directory of run files if it is not there yet.
+        ahead.report_replaces = if run_file.parent().is_some_and(Path::exists) { report.check()? } else { false };
+        ahead.report = report.path().to_string_lossy().into_owned();
+    }
+    out.result(&match (out.json, previews.as_slice()) {
+        (true, _) => previews.iter().map(stend_report::preview_json).collect(),
+        (false, [one]) => stend_report::preview_text(one, out.lang, out.width(), out.colour()),
+        (false, several) => {
+            let page = several.first().map(|first| comparison_beside(Path::new(&first.ahead.run_file)));
+            let page = page.map(|page| page.to_string_lossy().into_owned()).unwrap_or_default();
+            stend_report::previews_text(several, &page, out.lang, out.width(), out.colour())
+        }
     })
 }

@@ -110,6 +110,19 @@ pub fn expect_exit(command: &mut Command, code: i32) -> (String, String) {
     (stdout, stderr)
 }
 
+/// Fails where what an error says is said twice, on either stream; that a case or a file is named first does not matter.
+pub fn is_told_once(stdout: &str, stderr: &str) {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = one_line(&format!("{stdout} {stderr}"));
+    let reasons: Vec<String> = stderr.lines().filter_map(|line| line.strip_prefix("error: ")).map(one_line).collect();
+    assert!(!reasons.is_empty(), "{stderr}");
+    for reason in &reasons {
+        let reason =
+            reason.strip_prefix("case `").and_then(|rest| rest.split_once("`: ")).map_or(reason.as_str(), |(_, r)| r);
+        assert_eq!(all.matches(reason).count(), 1, "`{reason}`\n{stdout}\n{stderr}");
+    }
+}
+
 /// Everything that is said of a run, in English, each text on one line.
 pub fn show_all(scratch: &Scratch, run_file: &Path) -> String {
     let words = ["show", "-v", &run_file.to_string_lossy(), "--lang", "en"];

@@ -1,0 +1,53 @@
+//! What carrying an order out would do. Must not change anything, nor make a file.
+
+use crate::campaign;
+use crate::control::Control;
+use crate::frontend::Frontend;
+use crate::setup::setup;
+use stend_analyse::preview::Preview;
+use stend_base::{Error, Kind, Result, say};
+use stend_spec::order::{Order, SuiteWork, Work};
+
+/// What carrying the order out would do: one run, or with `against` one for each side. Makes no file.
+///
+/// Errors: those of the run, of several the first; `Usage` where that cannot be told ahead.
+pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<Vec<Preview>> {
+    let work = match &order.work {
+        _ if !order.stands.is_empty() => return Err(unforeseen_on_a_stand()),
+        Work::Resume { .. } => {
+            return Err(Error::new(
+                Kind::Usage,
+                say!("`--resume` cannot be a dry run", "`--resume` не работает вместе с предпросмотром"),
+            ));
+        }
+        Work::Suite(work) => work,
+    };
+    if order.against.is_empty() {
+        return Ok(vec![of_run(order, work, false, control, frontend)?]);
+    }
+    let sides = campaign::sides(order, work, frontend)?;
+    let of_side = |order: &Order| of_run(order, work, sides.in_blocks, control, frontend);
+    sides.all.iter().map(|side| of_side(&side.order)).collect()
+}
+
+fn of_run(order: &Order, work: &SuiteWork, one_block: bool, control: &Control, frontend: &Frontend) -> Result<Preview> {
+    let setup = stend_run::Setup { one_block, ..setup(order, work, None, true, frontend)? };
+    stend_record::store::may_create(&setup.run_file)?;
+    let (channel, stopper) = stend_run::channel();
+    control.aim(Some(stopper));
+    stend_run::preview(setup, channel)
+}
+
+fn unforeseen_on_a_stand() -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!(
+            "a dry run needs its stand to be up",
+            "для предпросмотра стенд должен быть поднят"
+        ),
+    )
+    .hint(say!(
+        "`stend stand plan FILE` shows what the stand does; after `stend stand up FILE` a dry run takes its target with `--on`",
+        "что сделает стенд, покажет `stend stand plan ФАЙЛ`; после `stend stand up ФАЙЛ` объект стенда можно указать в `--on`"
+    ))
+}
