@@ -7,16 +7,17 @@ use stend_record::{RunRecord, Sample};
 
 /// CPU over the stretches of load that lie between samples, and the largest memory of the run.
 pub fn cost(run: &RunRecord) -> ToolCost {
-    let loads: Vec<(&Sample, &Sample, u64)> = run
+    let loads: Vec<Vec<&Sample>> = run
         .trials
         .iter()
         .filter_map(|trial| trial.outcome.as_ref())
         .filter_map(|outcome| stretch(&run.load().samples, outcome.load_start, outcome.window_end))
         .collect();
-    let time: f64 = loads.iter().map(|(first, last, _)| last.at.saturating_sub(first.at).as_secs()).sum();
+    let ends: Vec<(&Sample, &Sample)> = loads.iter().filter_map(|load| Some((*load.first()?, *load.last()?))).collect();
+    let time: f64 = ends.iter().map(|(first, last)| last.at.saturating_sub(first.at).as_secs()).sum();
     let cpus = |used: Option<u64>| used.filter(|_| time > 0.0).map(|ns| Nanos(ns).as_secs() / time);
     let process = |of: fn(&Sample) -> Option<ProcessCost>| {
-        let used = loads.iter().map(|(first, last, _)| of(last)?.cpu_ns.checked_sub(of(first)?.cpu_ns));
+        let used = ends.iter().map(|(first, last)| of(last)?.cpu_ns.checked_sub(of(first)?.cpu_ns));
         cpus(used.reduce(|a, b| Some(a?.saturating_add(b?))).flatten())
     };
     let memory = |of: fn(&Sample) -> Option<ProcessCost>| {
@@ -25,18 +26,30 @@ pub fn cost(run: &RunRecord) -> ToolCost {
     ToolCost {
         worker_cpus: process(|s| s.worker),
         coordinator_cpus: process(|s| s.coordinator),
-        telemetry_cpus: cpus(Some(loads.iter().fold(0, |sum: u64, load| sum.saturating_add(load.2)))),
+        telemetry_cpus: cpus(Some(of_readings(&loads))),
         worker_memory: memory(|s| s.worker),
         coordinator_memory: memory(|s| s.coordinator),
     }
 }
 
-/// First and last sample between two moments, and what taking the samples after the first one cost, ns.
-pub fn stretch(samples: &[Sample], from: Nanos, to: Nanos) -> Option<(&Sample, &Sample, u64)> {
+/// The samples between two moments, if they span any time.
+pub fn stretch(samples: &[Sample], from: Nanos, to: Nanos) -> Option<Vec<&Sample>> {
     let inside: Vec<&Sample> = samples.iter().filter(|s| from <= s.at && s.at <= to).collect();
-    let (first, last) = (*inside.first()?, *inside.last()?);
-    let taking = inside.iter().skip(1).fold(0u64, |sum, s| sum.saturating_add(s.cost_ns));
-    (first.at < last.at).then_some((first, last, taking))
+    (inside.first()?.at < inside.last()?.at).then_some(inside)
+}
+
+/// CPU time that the samples of such stretches took, the first of each left out, ns. What is recorded is how long a reading took; one that
+/// waited for a CPU or a lock took longer and cost no more. So the median of a kind stands for all of it: of readings that look at parts of
+/// the machine, and of those that do not.
+pub fn of_readings(stretches: &[Vec<&Sample>]) -> u64 {
+    let of = |with_parts: bool| {
+        let all = stretches.iter().flat_map(|stretch| stretch.iter().skip(1));
+        let mut costs: Vec<u64> = all.filter(|s| s.parts.is_some() == with_parts).map(|s| s.cost_ns).collect();
+        costs.sort_unstable();
+        let middle = costs.get(costs.len().saturating_sub(1) / 2).copied().unwrap_or(0);
+        middle.saturating_mul(costs.len() as u64)
+    };
+    of(false).saturating_add(of(true))
 }
 
 #[cfg(test)]

@@ -153,8 +153,8 @@ fn held_back<'a>(instances: impl Iterator<Item = &'a Instance>, time: Nanos) -> 
 
 /// What first and last sample of a window say together.
 fn of_window(run: &RunRecord, outcome: &TrialOutcome, of: &dyn Fn(&Sample, &Sample) -> Option<f64>) -> Option<f64> {
-    let (first, last, _) = crate::cost::stretch(&run.load().samples, outcome.window_start, outcome.window_end)?;
-    of(first, last)
+    let samples = crate::cost::stretch(&run.load().samples, outcome.window_start, outcome.window_end)?;
+    of(samples.first()?, samples.last()?)
 }
 
 fn grown(before: Option<u64>, after: Option<u64>, (a, b): (&Sample, &Sample)) -> Option<f64> {

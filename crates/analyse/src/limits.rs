@@ -227,10 +227,11 @@ pub const MEMORY_WAIT: f64 = 0.01;
 /// reclaims in the foreground at 1 % and below).
 pub const MEMORY_TO_SPARE: f64 = 0.1;
 
-/// H62: bytes that members of an array or volume read per byte that was written, from which they read for the sake of writes (by eye: method.md
-/// says 1 % for levels without parity; ZFS reads its own metadata beside).
+/// H62: bytes that members of an array or volume read per byte that was written, from which they read for the sake of writes. Above what H26
+/// lets others read, 0.02 / 0.98; below the least that a stripe costs which lacks one chunk of *d*, 1 / (*d* − 1), of up to 20 (a test has both).
 pub const READ_FOR_WRITES: f64 = 0.05;
-/// H62: bytes that members of a volume read beyond those asked for, per byte, from which parts of records cost a read of all (by eye).
+/// H62: bytes that members of a volume read beyond those asked for, per byte, from which parts of records cost a read of all. Half a record,
+/// the largest part, costs 1 where no other read finds it in the cache, whole records cost 0: halfway a cache may hold half of it.
 pub const READ_AMPLIFIED: f64 = 0.5;
 
 /// H61: part of the line rate from which a network is the limit (method.md, H61): what Ethernet carries besides data is 5 %.

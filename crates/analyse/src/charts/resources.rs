@@ -139,7 +139,8 @@ fn pane(y: Axis, mut series: Vec<Series>) -> Option<Pane> {
 /// First and last sample of the load of each trial that counts.
 fn loads<'a>(samples: &'a [Sample], case: &CaseTrials<'_>) -> Vec<Load<'a>> {
     let load = |outcome: &stend_record::TrialOutcome| {
-        cost::stretch(samples, outcome.load_start, outcome.window_end).map(|(first, last, _)| (first, last))
+        let inside = cost::stretch(samples, outcome.load_start, outcome.window_end)?;
+        Some((*inside.first()?, *inside.last()?))
     };
     case.counting.iter().filter_map(|trial| load(trial.outcome)).collect()
 }

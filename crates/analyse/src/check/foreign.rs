@@ -40,14 +40,17 @@ pub(super) fn of_all(targets: &[TargetFacts]) -> Option<Vec<&str>> {
 /// for itself cannot be told from what others write. btrfs with `nodatacow` does so only for syncs.
 pub(super) fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Option<&'a str> {
     let synced = case.asked.streams.iter().any(|stream| stream.sync != Sync::None);
-    let found = |target: &'a TargetFacts| match target.file_system.as_deref()? {
+    run.load().targets.iter().find_map(|target| copies_on_write(target, synced)).filter(|_| asked(case, Op::Write))
+}
+
+fn copies_on_write(target: &TargetFacts, synced: bool) -> Option<&str> {
+    match target.file_system.as_deref()? {
         kind @ ("zfs" | "bcachefs" | "nilfs2" | "f2fs") => Some(kind),
         "btrfs" if synced || !target.mount_options.iter().any(|all| all.split(',').any(|o| o == "nodatacow")) => {
             Some("btrfs")
         }
         _ => None,
-    };
-    run.load().targets.iter().find_map(found).filter(|_| asked(case, Op::Write))
+    }
 }
 
 pub(super) fn not_told(file_system: &str) -> Say {
@@ -116,7 +119,9 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// H66: bytes per I/O at the device are those of the block size.
 pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let random = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
+    let scattered = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
+    // ZFS reads whole records and gathers them, whatever the load asks for: larger I/Os at its drives have nothing to do with the offsets.
+    let random = scattered && !zfs::is_target(run);
     let mut check = Check { id: CheckId::H66, limit: allowed(&[], random) };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -160,14 +165,8 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let sizes: Vec<(Op, f64)> = ratios.iter().map(decides).collect();
     let measured = shares(&sizes, &devices);
     if sizes.iter().any(|(op, size)| *size < least(*op)) {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "The device got smaller I/Os than the load made: a layer splits them (chunks of an array, blocks of a volume, queue/max_sectors_kb), or other programs added small ones. The device does not see the block size of the case.",
-                "Устройство получало операции мельче заявленных: их делит слой (полосы массива, блоки тома, queue/max_sectors_kb) или примешаны чужие мелкие. Размер блока случая — не тот, что видит устройство."
-            ),
-        );
+        let scatters = run.load().targets.iter().find_map(|target| copies_on_write(target, false));
+        return check.result(CheckStatus::Warn, measured, split(scatters));
     }
     if random && sizes.iter().any(|(_, size)| *size > MERGED) {
         return check.result(
@@ -180,6 +179,20 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         );
     }
     check.pass(measured)
+}
+
+/// Why the device got smaller I/Os than the load made, on a file system that `scatters` or on another target.
+fn split(scatters: Option<&str>) -> Say {
+    match scatters {
+        Some(kind) => say!(
+            "The device got smaller I/Os than the load made: {kind} puts every overwritten block in a new place, so random writes cut the file into pieces. Large reads are those of such a file; measure them in a run without writes to compare with a fresh one.",
+            "Устройство получало операции мельче заявленных: {kind} пишет изменённые блоки на новые места, и случайная запись дробит файл на куски. Большие чтения — это чтения такого файла; для сравнения со свежим измерьте их прогоном без записи."
+        ),
+        None => say!(
+            "The device got smaller I/Os than the load made: a layer splits them (chunks of an array, blocks of a volume, queue/max_sectors_kb), or other programs added small ones. The device does not see the block size of the case.",
+            "Устройство получало операции мельче заявленных: их делит слой (полосы массива, блоки тома, queue/max_sectors_kb) или примешаны чужие мелкие. Размер блока случая — не тот, что видит устройство."
+        ),
+    }
 }
 
 /// How large I/Os at the devices may be, as parts of a block: at least so much of each operation, and at random places hardly more.
@@ -343,6 +356,38 @@ mod tests {
             }
             assert_eq!(h66(&large).status, status, "{pieces} pieces of 1 MiB");
         }
+    }
+
+    #[test]
+    fn h66_whole_records_of_zfs_are_not_merged_ios_and_pieces_of_blocks_are_found_there_too() {
+        let on = |file_system: &str, change: fn(u64, &mut DiskCounters)| {
+            let mut record = run_of(vec![case("read", 100, 32, Sync::None)]).trial(0).done().record();
+            record.load_mut().targets[0].file_system = Some(file_system.into());
+            for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
+                sample.disks.iter_mut().for_each(|disk| change(at as u64, disk));
+            }
+            h66(&record).status
+        };
+        let whole_records: fn(u64, &mut DiskCounters) = |_, disk| disk.read_bytes *= 32;
+        let pieces: fn(u64, &mut DiskCounters) = |_, disk| disk.reads *= 2;
+        assert_eq!([on("zfs", whole_records), on("ext4", whole_records)], [CheckStatus::Pass, CheckStatus::Warn]);
+        assert_eq!([on("zfs", pieces), on("ext4", pieces)], [CheckStatus::Warn; 2]);
+    }
+
+    #[test]
+    fn h66_pieces_of_a_file_that_btrfs_wrote_at_random_places_are_told_as_such() {
+        let mut record = run_of(vec![case("seq-read", 100, 8, Sync::None)]).trial(0).done().record();
+        record.trials[0].asked.streams[0].pattern = stend_spec::workload::Pattern::Sequential;
+        record.trials[0].slices.iter_mut().for_each(|slice| slice.bytes *= 256);
+        // Measured after random writes of 4 KiB: 1 MiB came in pieces of 18 KiB.
+        for disk in record.load_mut().samples.iter_mut().flat_map(|sample| &mut sample.disks) {
+            (disk.reads, disk.read_bytes) = (disk.reads * 57, disk.read_bytes * 256);
+        }
+        let told =
+            |record: &RunRecord| (h66(record).status, h66(record).meaning.en.contains("cut the file into pieces"));
+        assert_eq!(told(&record), (CheckStatus::Warn, false));
+        record.load_mut().targets[0].file_system = Some("btrfs".into());
+        assert_eq!(told(&record), (CheckStatus::Warn, true));
     }
 
     #[test]

@@ -200,6 +200,64 @@ mod tests {
         assert_eq!(deep(false, false).status, CheckStatus::Pass);
     }
 
+    /// A closed loop with 4096 in flight over storage that answers reads in 1 ms and writes in 300 ms, both exponential: what ended in the
+    /// window of the fixture, what ended before it, and what was still in flight. `drawn` of a hundred are reads, 70 are asked for.
+    fn simulated(seed: u64, drawn: u64) -> CheckResult {
+        use std::cmp::Reverse;
+        let change = move |o: &mut TrialOutcome, slices: &mut Vec<Slice>| {
+            let mut random = stend_base::random::Random::new(seed);
+            let begin = |now: u64, random: &mut stend_base::random::Random| {
+                let op = if random.below(100) < drawn { Op::Read } else { Op::Write };
+                let mean = if op == Op::Read { 1e6 } else { 300e6 };
+                Reverse((now + (-(1.0 - random.unit()).ln() * mean) as u64, op.index()))
+            };
+            let mut flying: std::collections::BinaryHeap<_> = (0..4096).map(|_| begin(0, &mut random)).collect();
+            let (from, to) =
+                (o.window_start.saturating_sub(o.load_start).0, o.window_end.saturating_sub(o.load_start).0);
+            let mut ended = [[0u64; 2]; 2];
+            while let Some(Reverse((at, op))) = flying.pop() {
+                if at >= to {
+                    flying.push(Reverse((at, op)));
+                    break;
+                }
+                ended[usize::from(at >= from)][op] += 1;
+                flying.push(begin(at, &mut random));
+            }
+            let left = |op: Op| flying.iter().filter(|Reverse((_, of))| *of == op.index()).count() as u64;
+            slices.clear();
+            o.drained.clear();
+            for op in [Op::Read, Op::Write] {
+                let [before, inside] = [0, 1].map(|part| ended[part][op.index()]);
+                o.jobs[0].done[op.index()] = (inside, inside * 4096);
+                let window = from / crate::series::INTERVAL.0;
+                let slice = |interval: u64, ops: u64| Slice {
+                    interval: interval as u32,
+                    span: 1,
+                    stream: 0,
+                    op,
+                    ops,
+                    bytes: ops * 4096,
+                    errors: 0,
+                    latency_max_ns: 0,
+                    latency: None,
+                    open: None,
+                };
+                slices.extend([slice(0, before), slice(window, inside)]);
+                let latency = Sparse { buckets: vec![(5000, left(op))].into(), sum_ns: 1, min_ns: 1, max_ns: 1 };
+                o.drained.push(Drained { stream: 0, op, latency, service: None });
+            }
+        };
+        mix(&by_case(&run_of(vec![case("mix", 70, 4096, Sync::None)]).trial(0).change(change).done().record())[0])
+    }
+
+    #[test]
+    fn a_deep_queue_over_slow_writes_passes_whatever_chance_drew_and_another_mix_does_not() {
+        for seed in 1..=5 {
+            assert_eq!(simulated(seed, 70).status, CheckStatus::Pass, "seed {seed}: {:?}", simulated(seed, 70));
+        }
+        assert_eq!(simulated(1, 60).status, CheckStatus::Fail);
+    }
+
     #[test]
     fn a_wrong_mix_is_not_hidden_by_a_deep_queue() {
         let found = |share| {

@@ -23,13 +23,12 @@ pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let outcomes = case.counting.iter().map(|trial| trial.outcome);
     let stretches: Vec<_> =
         outcomes.filter_map(|o| cost::stretch(&run.load().samples, o.load_start, o.window_end)).collect();
-    let length =
-        stretches.iter().fold(0u64, |sum, (first, last, _)| sum.saturating_add(last.at.saturating_sub(first.at).0));
-    let taking = stretches.iter().fold(0u64, |sum, stretch| sum.saturating_add(stretch.2));
+    let ends = stretches.iter().filter_map(|samples| Some((samples.first()?.at, samples.last()?.at)));
+    let length = ends.fold(0u64, |sum, (first, last)| sum.saturating_add(last.saturating_sub(first).0));
     if length == 0 {
         return check.not_measurable(too_few_samples());
     }
-    let share = taking as f64 / length as f64;
+    let share = cost::of_readings(&stretches) as f64 / length as f64;
     let measured = both(|l| format!("{} %", format::beside::fixed(share * 100.0, TELEMETRY_CPU * 100.0, 2, l)));
     if share <= TELEMETRY_CPU {
         return check.pass(measured);
@@ -63,5 +62,23 @@ mod tests {
         let mut record = run().trial(0).done().record();
         record.load_mut().samples.clear();
         assert_eq!(telemetry(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn readings_that_waited_for_a_cpu_cost_no_more_than_the_others_and_slow_parts_are_found() {
+        let of = |change: fn(usize, &mut stend_record::Sample)| {
+            let mut record = run().trial(0).window(stend_base::Nanos::secs(10)).done().record();
+            let samples = record.load_mut().samples.iter_mut();
+            samples.enumerate().for_each(|(at, sample)| change(at, sample));
+            telemetry(&record, &by_case(&record)[0]).status
+        };
+        // A guest without KVM on two CPUs: 3 ms a reading, and every fourth time 60 ms until its thread got a CPU.
+        let waits = of(|at, sample| sample.cost_ns = if at % 4 == 0 { 60_000_000 } else { 3_000_000 });
+        assert_eq!(waits, CheckStatus::Pass);
+        let slow_parts = of(|at, sample| {
+            sample.parts = (at % 4 == 0).then(Default::default);
+            sample.cost_ns = if at % 4 == 0 { 60_000_000 } else { 3_000_000 };
+        });
+        assert_eq!(slow_parts, CheckStatus::Warn);
     }
 }

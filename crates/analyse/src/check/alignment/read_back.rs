@@ -149,3 +149,74 @@ fn of_reads(layer: &Device, ratio: f64) -> ReadBack {
     );
     ReadBack { status: CheckStatus::Warn, measured, meaning }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::FOREIGN_SHARE;
+    use stend_base::random::Random;
+
+    /// Chunks that an array with so many data and parity drives reads for a write of `written` whole chunks of a stripe: the others of the
+    /// data, or the old contents of what changes with the parity, whichever is less.
+    fn read_for(written: u32, data: u32, parity: u32) -> u32 {
+        match written {
+            whole if whole == data => 0,
+            part => (data - part).min(part + parity),
+        }
+    }
+
+    #[test]
+    fn the_limit_of_reads_for_writes_lies_between_what_others_may_read_and_what_the_least_part_of_a_stripe_costs() {
+        assert!(FOREIGN_SHARE / (1.0 - FOREIGN_SHARE) < READ_FOR_WRITES);
+        for parity in [1, 2] {
+            for data in 2..=20 {
+                let costs = (1..data).map(|part| f64::from(read_for(part, data, parity)) / f64::from(part));
+                let least = costs.fold(f64::INFINITY, f64::min);
+                assert!(least > READ_FOR_WRITES, "{data} + {parity}: {least}");
+            }
+        }
+    }
+
+    #[test]
+    fn writes_in_order_of_whole_stripes_stay_below_the_limit_and_those_that_begin_in_a_stripe_do_not() {
+        for (data, parity) in [(3, 1), (6, 2), (14, 2)] {
+            // 1,000 writes of a stripe each, of which an array sees one at a time.
+            let ratio = |shift: u32| {
+                let parts = if shift == 0 { vec![data] } else { vec![data - shift, shift] };
+                let read: u32 = parts.iter().map(|part| read_for(*part, data, parity)).sum();
+                f64::from(read) / f64::from(data)
+            };
+            assert!(ratio(0) < READ_FOR_WRITES);
+            assert!((1..data).all(|shift| ratio(shift) > READ_FOR_WRITES), "{data} + {parity}");
+        }
+    }
+
+    /// Bytes read beyond those asked for, per byte: random aligned reads of `block` of records of `record`, of which the volume's cache holds
+    /// the last `cached`.
+    fn amplified(block: u64, record: u64, cached: usize) -> f64 {
+        let (mut random, mut cache) = (Random::new(29), std::collections::VecDeque::new());
+        let (records, reads) = (4096, 20_000);
+        let mut read = 0;
+        for _ in 0..reads {
+            let place = random.below(records * (record / block)) * block / record;
+            if !cache.contains(&place) {
+                read += record;
+                cache.push_back(place);
+            }
+            if cache.len() > cached {
+                cache.pop_front();
+            }
+        }
+        (read as f64 - (reads * block) as f64) / (reads * block) as f64
+    }
+
+    #[test]
+    fn whole_records_stay_below_the_limit_of_reads_and_halves_are_above_it_unless_most_are_cached() {
+        let (whole, half, quarter) = (amplified(16, 16, 0), amplified(8, 16, 0), amplified(4, 16, 0));
+        assert_eq!((whole, half, quarter), (0.0, 1.0, 3.0));
+        assert!(whole <= READ_AMPLIFIED && half > READ_AMPLIFIED);
+        // A fifth of the volume is cached: a fifth of the reads cost nothing.
+        assert!(amplified(8, 16, 819) > READ_AMPLIFIED);
+        assert!(amplified(8, 16, 2048) <= READ_AMPLIFIED, "half of the volume cached");
+    }
+}
