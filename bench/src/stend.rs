@@ -251,7 +251,7 @@ pub mod tests {
     use stend_base::Histogram;
     use stend_base::histogram::Sparse;
     use stend_record::observed::OpenTotals;
-    use stend_record::{Censored, EngineFacts, JobTotals};
+    use stend_record::{Censored, JobTotals};
     use stend_spec::workload::{OPS, Op};
 
     /// So many latencies of a millisecond, by operation: all of writes.
@@ -271,27 +271,12 @@ pub mod tests {
     /// An open-loop trial of a second in which so many writes were due and made.
     pub fn outcome(writes: u64) -> TrialOutcome {
         let job = JobTotals {
-            stream: 0,
-            job: 0,
             done: Op::ALL.map(|op| if op == Op::Write { (writes, writes * 4096) } else { (0, 0) }),
             latency: latencies(writes),
-            service: None,
-            cpu_ns: None,
-            run_delay_ns: None,
-            cpu_max_ns: None,
-            batch_span_ns: None,
-            submissions: None,
+            ..JobTotals::default()
         };
         TrialOutcome {
-            app: None,
-            status: TrialStatus::Complete,
-            load_start: Nanos(0),
-            window_start: Nanos(0),
-            window_end: Nanos::SECOND,
-            engine: EngineFacts::default(),
             jobs: vec![job],
-            drained: Vec::new(),
-            censored: Vec::new(),
             open: vec![OpenTotals {
                 stream: 0,
                 due: writes,
@@ -299,12 +284,7 @@ pub mod tests {
                 own_late: Sparse::default(),
                 never_begun: latencies(0),
             }],
-            errors: Vec::new(),
-            probes: None,
-            verification: None,
-            io_log: None,
-            told: None,
-            clocks: [(0, 0, 0); 2],
+            ..TrialOutcome::empty(Nanos(0), (Nanos(0), Nanos::SECOND))
         }
     }
 

@@ -74,22 +74,11 @@ fn written<T, E: std::fmt::Debug>(outcome: Result<T, E>) {
 pub fn places() -> [PlanTarget; 4] {
     let device = PlanTarget {
         count: 2,
-        size: stend_base::Bytes::gib(64),
-        room: None,
         logical_block: stend_base::Bytes(4096),
-        discards: true,
-        null: None,
-        topology: Default::default(),
-        writes: Ok(()),
+        ..PlanTarget::device(stend_base::Bytes::gib(64))
     };
     let room = Room { total: stend_base::Bytes::gib(100), free: stend_base::Bytes::gib(50) };
-    let directory = PlanTarget {
-        count: 1,
-        size: stend_base::Bytes(0),
-        room: Some(room),
-        logical_block: stend_base::Bytes(512),
-        ..device.clone()
-    };
+    let directory = PlanTarget::directory(room);
     let refused = PlanTarget { writes: Err(stend_base::say!("no", "нет")), ..device.clone() };
     let null =
         PlanTarget { count: 1, size: stend_base::Bytes(0), null: Some(stend_plan::NullDevice::Null), ..device.clone() };

@@ -7,7 +7,7 @@ use stend_base::random::draw;
 use stend_base::{Bytes, Histogram, Lang, Nanos};
 use stend_plan::{Case, Decision, PlanInputs, PlanTarget};
 use stend_record::event::{Event, EventKind};
-use stend_record::observed::{JobTotals, Phase, Slice, TrialOutcome, TrialStatus};
+use stend_record::observed::{JobTotals, Phase, Slice, TrialOutcome};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, ProcessCost};
 use stend_record::store::{Options, create};
 use stend_record::{
@@ -82,16 +82,7 @@ fn header(shape: Shape, started_unix: i64) -> RunHeader {
         faults: Vec::new(),
     };
     let suite = Suite { name: "synthesized".into(), told: vec![case], blocks: shape.trials, ..Suite::default() };
-    let target = PlanTarget {
-        count: 1,
-        size: Bytes::gib(100),
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Default::default(),
-        writes: Ok(()),
-    };
+    let target = PlanTarget::device(Bytes::gib(100));
     RunHeader {
         started_unix,
         stend_version: env!("CARGO_PKG_VERSION").into(),
@@ -107,22 +98,11 @@ fn header(shape: Shape, started_unix: i64) -> RunHeader {
 fn target() -> TargetFacts {
     let device = Device { name: "sda".into(), kind: "disk".into(), size: Bytes::gib(100), ..Device::default() };
     TargetFacts {
-        named: "/dev/sda".into(),
-        path: "/dev/sda".into(),
-        kind: TargetKind::BlockDevice,
-        identity: None,
         size: Bytes::gib(100),
         free: Bytes::gib(100),
-        logical_block: Bytes(512),
         physical_block: Bytes(4096),
-        file_system: None,
-        mount_options: None,
-        journal: None,
         devices: vec![device],
-        signatures: Vec::new(),
-        access: WriteAccess::Refused(Vec::new()),
-        contents: None,
-        busy: None,
+        ..TargetFacts::new("/dev/sda", TargetKind::BlockDevice, WriteAccess::Refused(Vec::new()))
     }
 }
 
@@ -182,31 +162,17 @@ fn outcome(shape: Shape, at: Nanos, seconds: &[Sparse], random: u64) -> TrialOut
             job,
             done,
             latency,
-            service: None,
             cpu_ns: Some(1),
             run_delay_ns: Some(1),
             cpu_max_ns: Some(1),
-            batch_span_ns: None,
-            submissions: None,
+            ..JobTotals::default()
         }
     };
     TrialOutcome {
-        app: None,
-        status: TrialStatus::Complete,
-        load_start: at,
-        window_start: at,
-        window_end,
         engine: EngineFacts { backend: "io_uring".into(), direct: true, ..EngineFacts::default() },
         jobs: (0..2).flat_map(|stream| (0..shape.jobs).map(move |index| job(stream, index))).collect(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
         clocks: [(at.0, at.0, at.0), (window_end.0, window_end.0, window_end.0)],
+        ..TrialOutcome::empty(at, (at, window_end))
     }
 }
 

@@ -80,16 +80,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         traces: suite.traces().into_iter().map(cases::traced).collect(),
         suite,
         seed: 7,
-        target: PlanTarget {
-            count: 1,
-            size: Bytes(0),
-            room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
-            logical_block: Bytes(512),
-            discards: true,
-            null: None,
-            topology: Default::default(),
-            writes: Ok(()),
-        },
+        target: PlanTarget::directory(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
         time_budget: None,
     };
     let fill = Plan::new(&inputs).expect("the fixture's plan").fill.unwrap_or_default();
@@ -125,25 +116,15 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
 
 fn target() -> TargetFacts {
     TargetFacts {
-        named: "/srv".into(),
-        path: "/srv".into(),
-        kind: TargetKind::Directory,
-        identity: None,
         size: Bytes::gib(100),
         free: Bytes::gib(50),
-        logical_block: Bytes(512),
         physical_block: Bytes(4096),
         file_system: Some("ext4".into()),
-        mount_options: None,
-        journal: None,
         devices: vec![
             Device { start: Some(Bytes::mib(1)), ..device("sda1", "partition") },
             Device { depth: 1, ..device("sda", "disk") },
         ],
-        signatures: Vec::new(),
-        access: WriteAccess::OwnDirectory,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new("/srv", TargetKind::Directory, WriteAccess::OwnDirectory)
     }
 }
 
@@ -367,9 +348,6 @@ impl TrialBuilder {
         let open = self.asked.streams[0].is_open();
         let mut outcome = TrialOutcome {
             status: self.status,
-            load_start,
-            window_start,
-            window_end,
             engine: self.engine(),
             jobs: vec![JobTotals {
                 stream: 0,
@@ -382,16 +360,9 @@ impl TrialBuilder {
                 cpu_max_ns: Some(self.asked.window.0 / 10),
                 ..JobTotals::default()
             }],
-            drained: Vec::new(),
-            censored: Vec::new(),
             open: if open { vec![on_time(done.iter().map(|(ops, _)| ops).sum())] } else { Vec::new() },
-            errors: Vec::new(),
-            probes: None,
-            verification: None,
-            io_log: None,
-            told: None,
-            app: None,
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
+            ..TrialOutcome::empty(load_start, (window_start, window_end))
         };
         self.telemetry(&slices, load_start, window_end);
         for change in self.changes {

@@ -8,14 +8,8 @@ use stend_spec::topology::{NumaNode, Topology};
 /// A device of this size, with blocks of 512 B, on a machine with one NUMA node, that may be written.
 pub(crate) fn device(size: Bytes) -> PlanTarget {
     PlanTarget {
-        count: 1,
-        size,
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
         topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
-        writes: Ok(()),
+        ..PlanTarget::device(size)
     }
 }
 

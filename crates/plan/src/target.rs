@@ -28,10 +28,15 @@ pub struct PlanTarget {
 impl PlanTarget {
     /// A directory on a file system with this room, of which nothing else is known: blocks of 512 bytes, and it may be written.
     pub fn directory(room: Room) -> PlanTarget {
+        PlanTarget { room: Some(room), ..PlanTarget::device(Bytes(0)) }
+    }
+
+    /// A device of this size, of which nothing else is known: blocks of 512 bytes, and it may be written.
+    pub fn device(size: Bytes) -> PlanTarget {
         PlanTarget {
             count: 1,
-            size: Bytes(0),
-            room: Some(room),
+            size,
+            room: None,
             logical_block: Bytes(512),
             discards: true,
             null: None,

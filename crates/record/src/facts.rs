@@ -91,6 +91,31 @@ pub struct TargetFacts {
     pub busy: Option<Busy>,
 }
 
+impl TargetFacts {
+    /// A target of which nothing else is known: no size, blocks of 512 bytes, nothing below it.
+    pub fn new(named: impl Into<String>, kind: TargetKind, access: WriteAccess) -> TargetFacts {
+        let named = named.into();
+        TargetFacts {
+            path: named.clone(),
+            named,
+            kind,
+            identity: None,
+            size: Bytes(0),
+            free: Bytes(0),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            file_system: None,
+            mount_options: None,
+            journal: None,
+            devices: Vec::new(),
+            signatures: Vec::new(),
+            contents: None,
+            access,
+            busy: None,
+        }
+    }
+}
+
 /// I/O of others during a short look at a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Busy {

@@ -114,22 +114,10 @@ mod tests {
     fn on(named: &str, devices: &[&str]) -> TargetFacts {
         let device = |name: &&str| Device { name: name.to_string(), ..Device::default() };
         TargetFacts {
-            named: named.into(),
-            path: named.into(),
-            kind: TargetKind::BlockDevice,
-            identity: None,
             size: Bytes::gib(1),
             free: Bytes::gib(1),
-            logical_block: Bytes(512),
-            physical_block: Bytes(512),
-            file_system: None,
-            mount_options: None,
-            journal: None,
             devices: devices.iter().map(device).collect(),
-            signatures: Vec::new(),
-            access: WriteAccess::Refused(Vec::new()),
-            contents: None,
-            busy: None,
+            ..TargetFacts::new(named, TargetKind::BlockDevice, WriteAccess::Refused(Vec::new()))
         }
     }
 

@@ -71,7 +71,6 @@ mod tests {
     use super::*;
     use stend_base::Bytes;
     use stend_plan::{PlanInputs, PlanTarget};
-    use stend_spec::topology::Topology;
     use stend_spec::trace::{self, Arrival, Source, TraceDevice};
 
     #[test]
@@ -117,17 +116,6 @@ mod tests {
     }
 
     fn target() -> PlanTarget {
-        let room = None;
-        let (size, logical_block) = (Bytes::gib(1), Bytes(512));
-        PlanTarget {
-            count: 1,
-            size,
-            room,
-            logical_block,
-            discards: true,
-            null: None,
-            topology: Topology::default(),
-            writes: Ok(()),
-        }
+        PlanTarget::device(Bytes::gib(1))
     }
 }

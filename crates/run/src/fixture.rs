@@ -7,22 +7,9 @@ use stend_wire::Facts;
 /// A directory with room.
 pub(crate) fn target() -> TargetFacts {
     TargetFacts {
-        named: "/t".into(),
-        path: "/t".into(),
-        kind: TargetKind::Directory,
-        identity: None,
         size: Bytes::gib(100),
         free: Bytes::gib(50),
-        logical_block: Bytes(512),
-        physical_block: Bytes(512),
-        file_system: None,
-        mount_options: None,
-        journal: None,
-        devices: Vec::new(),
-        signatures: Vec::new(),
-        access: WriteAccess::OwnDirectory,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new("/t", TargetKind::Directory, WriteAccess::OwnDirectory)
     }
 }
 

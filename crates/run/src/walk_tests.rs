@@ -318,16 +318,7 @@ fn interrupted_run() -> stend_record::RunRecord {
     let inputs = PlanInputs {
         suite: asked().suite,
         seed: asked().seed,
-        target: PlanTarget {
-            count: 1,
-            size: Bytes(0),
-            room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
-            logical_block: Bytes(512),
-            discards: true,
-            null: None,
-            topology: Default::default(),
-            writes: Ok(()),
-        },
+        target: PlanTarget::directory(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
         time_budget: None,
         traces: Vec::new(),
     };

@@ -95,44 +95,25 @@ pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named:
     let block = |file: &str| number(queue.join(file)).map(Bytes);
     let logical_block = block("logical_block_size").unwrap_or(Bytes(512));
     TargetFacts {
-        named: named.to_string(),
         path: devices.path(node).display().to_string(),
-        kind: TargetKind::BlockDevice,
         identity: verdict.identity,
         size: Bytes(node.size),
         free: Bytes(node.size),
         logical_block,
         physical_block: block("physical_block_size").unwrap_or(logical_block),
-        file_system: None,
-        mount_options: None,
-        journal: None,
         devices: drives::describe(roots, devices, &devices.stack(&[node])),
         signatures: verdict.signatures,
-        access: verdict.access,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new(named, TargetKind::BlockDevice, verdict.access)
     }
 }
 
 /// `/dev/null` and `/dev/zero` have no size and no blocks; what is said here only bounds offsets.
 fn null_facts(named: &str, path: &str) -> TargetFacts {
     TargetFacts {
-        named: named.to_string(),
         path: path.to_string(),
-        kind: TargetKind::NullDevice,
-        identity: None,
         size: NULL_SIZE,
         free: NULL_SIZE,
-        logical_block: Bytes(512),
-        physical_block: Bytes(512),
-        file_system: None,
-        mount_options: None,
-        journal: None,
-        devices: Vec::new(),
-        signatures: Vec::new(),
-        access: WriteAccess::Nowhere,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new(named, TargetKind::NullDevice, WriteAccess::Nowhere)
     }
 }
 
@@ -173,22 +154,14 @@ fn lying_on(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Targe
     let logical_block =
         if mount.is_some_and(takes_device_blocks) { largest("logical_block_size") } else { BLOCK_UNKNOWN };
     TargetFacts {
-        named: named.to_string(),
         path: path.display().to_string(),
-        kind: TargetKind::Directory,
-        identity: None,
-        size: Bytes(0),
-        free: Bytes(0),
         logical_block,
         physical_block: largest("physical_block_size").max(logical_block),
         file_system: mount.map(|m| m.kind.clone()),
         mount_options: mount.map(|m| m.options.clone()),
         journal: mount.and_then(|mount| journal(roots, devices, mount)),
         devices: drives::describe(roots, devices, &stack),
-        signatures: Vec::new(),
-        access: WriteAccess::OwnDirectory,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new(named, TargetKind::Directory, WriteAccess::OwnDirectory)
     }
 }
 

@@ -192,22 +192,11 @@ mod tests {
 
     fn device(name: &str, access: WriteAccess) -> TargetFacts {
         TargetFacts {
-            named: name.into(),
             path: format!("/dev/{name}"),
-            kind: TargetKind::BlockDevice,
             identity: Some(format!("serial:{name}")),
             size: Bytes::gib(1),
             free: Bytes::gib(1),
-            logical_block: Bytes(512),
-            physical_block: Bytes(512),
-            file_system: None,
-            mount_options: None,
-            journal: None,
-            devices: Vec::new(),
-            signatures: Vec::new(),
-            access,
-            contents: None,
-            busy: None,
+            ..TargetFacts::new(name, TargetKind::BlockDevice, access)
         }
     }
 

@@ -139,22 +139,12 @@ mod tests {
             ..Device::default()
         });
         TargetFacts {
-            named: named.into(),
             path: format!("/dev/{}", stack[0].0),
-            kind: TargetKind::BlockDevice,
             identity: Some(identity.into()),
             size: Bytes::gib(1),
             free: Bytes::gib(1),
-            logical_block: Bytes(512),
-            physical_block: Bytes(512),
-            file_system: None,
-            mount_options: None,
-            journal: None,
             devices: devices.collect(),
-            signatures: Vec::new(),
-            access: WriteAccess::Refused(Vec::new()),
-            contents: None,
-            busy: None,
+            ..TargetFacts::new(named, TargetKind::BlockDevice, WriteAccess::Refused(Vec::new()))
         }
     }
 

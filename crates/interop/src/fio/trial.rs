@@ -208,19 +208,9 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
     let outcome = TrialOutcome {
         status: if ended { TrialStatus::Failed } else { TrialStatus::Complete },
         // Of the ramp nothing is told, so the load begins with the window for whoever looks at it.
-        load_start: start,
-        window_start: start,
-        window_end: start + asked.window,
         engine: engine(group, place, asked.direct),
         jobs,
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
         errors,
-        probes: None,
-        verification: None,
-        io_log: None,
-        app: None,
         told: Some(Told {
             file: place.file,
             line: place.line,
@@ -229,7 +219,7 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
             sizes_known: known(|options| options.sizes().is_some()),
             ops,
         }),
-        clocks: [(0, 0, 0); 2],
+        ..TrialOutcome::empty(start, (start, start + asked.window))
     };
     (asked, outcome)
 }

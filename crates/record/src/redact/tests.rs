@@ -29,13 +29,8 @@ const SECRETS: [&str; 13] = [
 
 fn target() -> TargetFacts {
     TargetFacts {
-        named: "/srv/acme/data".into(),
-        path: "/srv/acme/data".into(),
-        kind: TargetKind::Directory,
-        identity: None,
         size: Bytes(1 << 30),
         free: Bytes(1 << 29),
-        logical_block: Bytes(512),
         physical_block: Bytes(4096),
         file_system: Some("ext4".into()),
         mount_options: Some("rw,relatime".into()),
@@ -45,23 +40,12 @@ fn target() -> TargetFacts {
             Device { name: "nvme0n1".into(), identity: Some("serial:S4EVNX0R".into()), ..Device::default() },
         ],
         signatures: vec![Signature { name: "ext4".into(), offset: 1080, label: Some("backup-2026".into()) }],
-        contents: None,
-        access: WriteAccess::OwnDirectory,
-        busy: None,
+        ..TargetFacts::new("/srv/acme/data", TargetKind::Directory, WriteAccess::OwnDirectory)
     }
 }
 
 fn inputs() -> PlanInputs {
-    let target = PlanTarget {
-        count: 1,
-        size: Bytes(1 << 30),
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Default::default(),
-        writes: Ok(()),
-    };
+    let target = PlanTarget::device(Bytes(1 << 30));
     PlanInputs { suite: Suite::default(), seed: 1, target, time_budget: None, traces: Vec::new() }
 }
 

@@ -5,22 +5,12 @@ use stend_base::{Bytes, Lang};
 
 fn facts(kind: TargetKind, access: WriteAccess) -> TargetFacts {
     TargetFacts {
-        named: "x".into(),
         path: "/dev/x".into(),
-        kind,
         identity: Some("serial:A1".into()),
         size: Bytes::gib(1),
         free: Bytes::gib(1),
-        logical_block: Bytes(512),
         physical_block: Bytes(4096),
-        file_system: None,
-        mount_options: None,
-        journal: None,
-        devices: Vec::new(),
-        signatures: Vec::new(),
-        access,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new("x", kind, access)
     }
 }
 

@@ -7,7 +7,7 @@ use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::store::{self, Options};
 use stend_record::{
     EngineFacts, Entry, HostFacts, HostId, HostInfo, JobTotals, RunHeader, RunState, Slice, TargetFacts, TargetKind,
-    TrialOutcome, TrialStatus, WriteAccess,
+    TrialOutcome, WriteAccess,
 };
 use stend_spec::workload::{Op, Trial};
 
@@ -75,16 +75,7 @@ impl FixedRun<'_> {
         PlanInputs {
             suite: stend_spec::parse::suite(super::SMALL, "small.yaml").expect("a suite"),
             seed: self.seed,
-            target: PlanTarget {
-                count: 1,
-                size: Bytes(0),
-                room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
-                logical_block: Bytes(512),
-                discards: true,
-                null: None,
-                topology: Default::default(),
-                writes: Ok(()),
-            },
+            target: PlanTarget::directory(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             time_budget: None,
             traces: Vec::new(),
         }
@@ -93,22 +84,12 @@ impl FixedRun<'_> {
 
 fn target() -> TargetFacts {
     TargetFacts {
-        named: "/srv".into(),
-        path: "/srv".into(),
-        kind: TargetKind::Directory,
-        identity: None,
         size: Bytes::gib(100),
         free: Bytes::gib(50),
-        logical_block: Bytes(512),
         physical_block: Bytes(4096),
         file_system: Some("ext4".into()),
         mount_options: Some("rw,relatime".into()),
-        journal: None,
-        devices: Vec::new(),
-        signatures: Vec::new(),
-        access: WriteAccess::OwnDirectory,
-        contents: None,
-        busy: None,
+        ..TargetFacts::new("/srv", TargetKind::Directory, WriteAccess::OwnDirectory)
     }
 }
 
@@ -121,18 +102,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
     // In a closed loop the latency follows from the rate: N = X · R.
     let mean = (asked.in_flight() as f64 / iops * 1e9) as u64;
     (0..ops).for_each(|i| histogram.record(Nanos(mean / 2 + mean * (i % 101) / 100)));
-    let mut job = JobTotals {
-        stream: 0,
-        job: 0,
-        done: Default::default(),
-        latency: Default::default(),
-        service: None,
-        cpu_ns: None,
-        run_delay_ns: None,
-        cpu_max_ns: None,
-        batch_span_ns: None,
-        submissions: None,
-    };
+    let mut job = JobTotals::default();
     job.done[op.index()] = (ops, ops * 4096);
     job.latency[op.index()] = histogram.sparse();
     let intervals = ((asked.ramp.0 + asked.window.0) / 100_000_000) as u32;
@@ -150,22 +120,9 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         open: None,
     };
     let outcome = TrialOutcome {
-        status: TrialStatus::Complete,
-        load_start,
-        window_start,
-        window_end: window_start + asked.window,
         engine: EngineFacts { backend: "io_uring".into(), registered: true, ..EngineFacts::default() },
         jobs: vec![job],
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        told: None,
-        app: None,
-        clocks: [(0, 0, 0); 2],
+        ..TrialOutcome::empty(load_start, (window_start, window_start + asked.window))
     };
     (outcome, (0..intervals).map(slice).collect())
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say};
 use stend_plan::Case;
-use stend_record::observed::{EngineFacts, External, JobTotals, TrialOutcome, TrialStatus};
+use stend_record::observed::{EngineFacts, External, JobTotals, TrialOutcome};
 use stend_record::{Entry, SourceFile, Told, ToldNumber, ToldOp};
 use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Engine, Mix, OPS, Op, Region, Stream, Trial};
@@ -120,24 +120,12 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
     };
     let indexed = || (0u32..).zip(jobs);
     TrialOutcome {
-        status: TrialStatus::Complete,
-        load_start: at,
-        window_start: at,
-        window_end: at + asked.window,
         engine: EngineFacts {
             external: Some(External { version: "fio".into(), job_file: String::new(), start_uncertainty_ns: 0 }),
             direct: asked.direct,
             ..EngineFacts::default()
         },
         jobs: indexed().map(totals).collect(),
-        drained: Vec::new(),
-        censored: Vec::new(),
-        open: Vec::new(),
-        errors: Vec::new(),
-        probes: None,
-        verification: None,
-        io_log: None,
-        app: None,
         told: Some(Told {
             file: jobs.first().map_or(0, |job| job.file),
             line: 1,
@@ -148,7 +136,7 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
                 .flat_map(|(index, job)| job.sums.kinds.iter().map(move |kind| told(index, job, kind)))
                 .collect(),
         }),
-        clocks: [(0, 0, 0); 2],
+        ..TrialOutcome::empty(at, (at, at + asked.window))
     }
 }
 
