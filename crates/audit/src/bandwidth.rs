@@ -3,7 +3,7 @@
 use super::slip::{self, Product, Slip};
 use super::{Found, Gravity, as_printed, compared, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::Say;
+use stend_base::{Say, say_in};
 use stend_record::published::Claim;
 
 /// Rows with the same slip that a sentence names.
@@ -39,26 +39,30 @@ fn alike(products: &[Product<'_>], of: &Product<'_>) -> Vec<u32> {
 
 fn why(ratio: f64, slip: Option<&Slip>, expected: &str, alike: &[u32]) -> Say {
     Say::both(|lang| {
+        let printed = compared(ratio, lang);
         let text = match slip {
-            Some(_) => lang.pick("The IOPS of this test give {e}, but the printed throughput is {x}. This looks like an error of units: {s}.",
-                "По IOPS этого теста выходит {e}, а напечатано {x}. Похоже на ошибку единиц: {s}.",
+            Some(slip) => say_in!(
+                lang,
+                "The IOPS of this test give {expected}, but the printed throughput is {printed}. This looks like an error of units: {unit}.",
+                "По IOPS этого теста выходит {expected}, а напечатано {printed}. Похоже на ошибку единиц: {unit}.",
+                unit = lang.pick(slip.en, slip.ru)
             ),
-            None => lang.pick("The IOPS of this test give {e}, but the printed throughput is {x}. No common error of units explains it, so one of the two numbers is wrong.",
-                "По IOPS этого теста выходит {e}, а напечатано {x}. Обычной ошибкой единиц это не объяснить: одно из двух чисел неверно.",
+            None => say_in!(
+                lang,
+                "The IOPS of this test give {expected}, but the printed throughput is {printed}. No common error of units explains it, so one of the two numbers is wrong.",
+                "По IOPS этого теста выходит {expected}, а напечатано {printed}. Обычной ошибкой единиц это не объяснить: одно из двух чисел неверно."
             ),
         };
-        let text = text
-            .replace("{s}", slip.map_or("", |slip| lang.pick(slip.en, slip.ru)))
-            .replace("{x}", &compared(ratio, lang))
-            .replace("{e}", expected);
         let shown = alike.iter().take(ROWS_SHOWN).map(u32::to_string).collect::<Vec<_>>().join(", ");
-        let same = match alike.len() {
-            0 => return text,
-            1 => lang.pick(" The same in row {r}.", " То же в строке {r}."),
-            2..=ROWS_SHOWN => lang.pick(" The same in rows {r}.", " То же в строках {r}."),
-            _ => lang.pick(" The same in rows {r} and {n} more.", " То же в строках {r} и ещё в {n}."),
-        };
-        text + &same.replace("{r}", &shown).replace("{n}", &alike.len().saturating_sub(ROWS_SHOWN).to_string())
+        let more = alike.len().saturating_sub(ROWS_SHOWN);
+        text + &match alike.len() {
+            0 => String::new(),
+            1 => say_in!(lang, " The same in row {shown}.", " То же в строке {shown}."),
+            2..=ROWS_SHOWN => say_in!(lang, " The same in rows {shown}.", " То же в строках {shown}."),
+            _ => {
+                say_in!(lang, " The same in rows {shown} and {more} more.", " То же в строках {shown} и ещё в {more}.")
+            }
+        }
     })
 }
 

@@ -6,7 +6,7 @@ use super::link::Link;
 use super::settings::Settings;
 use super::{Cell, Found, Gravity, block_size, cell, compared, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::{Say, format};
+use stend_base::{Say, format, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Metrics that are bytes, or I/Os, per second.
@@ -50,13 +50,15 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
         }
         let (name, line, ratio) = (&row.printed, row.row, moved.value / limit);
         let why = Say::both(|lang| {
-            lang.pick("`{n}` (row {r}) carries at most {l}, but this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or the test used another link.",
+            say_in!(
+                lang,
+                "`{n}` (row {r}) carries at most {l}, but this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or the test used another link.",
                 "Канал `{n}` (строка {r}) пропускает не больше {l}, а здесь {x}. Либо часть данных по нему не шла (кэш или сжатие перед ним), либо использовался другой канал.",
+                l = format::throughput(limit, lang),
+                x = compared(ratio, lang),
+                r = line,
+                n = name
             )
-            .replace("{l}", &format::throughput(limit, lang))
-            .replace("{x}", &compared(ratio, lang))
-            .replace("{r}", &line.to_string())
-            .replace("{n}", name)
         });
         doubts.push(doubt(CheckId::H85, Gravity::Wrong, claim, &[row], why));
     }

@@ -5,7 +5,7 @@
 use super::{Cell, Found, Gravity, as_printed, block_size, cell, compared, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::ABOVE_CEILING;
-use stend_base::{Say, format};
+use stend_base::{Say, format, say_in};
 use stend_record::published::{Claim, Dimension};
 
 /// The experiment that measures drives one by one.
@@ -48,21 +48,25 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
 /// Above how much of what: `most` as printed is the fastest of `count` drives (`alone`), or all of them together.
 fn why(ratio: f64, alone: bool, count: usize, most: &str) -> Say {
     Say::both(|lang| {
-        let text = match (alone, ratio >= IN_FLIGHT_TOLD) {
-            (true, false) => lang.pick("With one I/O in flight, as the table states, the fastest drive gives {m}; this is {x}. Either a cache served part of it, or more was in flight.",
-                "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {m}, а здесь {x}. Либо часть операций обслужил кэш, либо в очереди их было больше.",
+        let this = compared(ratio, lang);
+        match (alone, ratio >= IN_FLIGHT_TOLD) {
+            (true, false) => say_in!(
+                lang,
+                "With one I/O in flight, as the table states, the fastest drive gives {most}; this is {this}. Either a cache served part of it, or more was in flight.",
+                "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {most}, а здесь {this}. Либо часть операций обслужил кэш, либо в очереди их было больше."
             ),
-            (true, true) => lang.pick("With one I/O in flight, as the table states, the fastest drive gives {m}. At the latency of that drive this result takes about {f} in flight: either there were more than the table states, or a cache served them.",
-                "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {m}. При задержке этого диска для такого результата нужно около {f} операций в очереди: либо их было больше, чем указано, либо их обслужил кэш.",
+            (true, true) => say_in!(
+                lang,
+                "With one I/O in flight, as the table states, the fastest drive gives {most}. At the latency of that drive this result takes about {flying} in flight: either there were more than the table states, or a cache served them.",
+                "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {most}. При задержке этого диска для такого результата нужно около {flying} операций в очереди: либо их было больше, чем указано, либо их обслужил кэш.",
+                flying = format::count(ratio.round() as u64)
             ),
-            (false, _) => lang.pick("All {n} drives of the table together give {m}; this is {x}. Either a cache served part of it, or the system has drives that the table lacks.",
-                "Все диски таблицы (их {n}) вместе дают {m}, а здесь {x}. Либо часть операций обслужил кэш, либо в системе есть диски, которых нет в таблице.",
+            (false, _) => say_in!(
+                lang,
+                "All {count} drives of the table together give {most}; this is {this}. Either a cache served part of it, or the system has drives that the table lacks.",
+                "Все диски таблицы (их {count}) вместе дают {most}, а здесь {this}. Либо часть операций обслужил кэш, либо в системе есть диски, которых нет в таблице."
             ),
-        };
-        text.replace("{x}", &compared(ratio, lang))
-            .replace("{n}", &count.to_string())
-            .replace("{f}", &format::count(ratio.round() as u64))
-            .replace("{m}", most)
+        }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Found, Gravity, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::Say;
+use stend_base::{Say, say_in};
 use stend_record::published::Claim;
 
 pub(super) fn contradictions(rows: &[Claim]) -> Found {
@@ -17,9 +17,13 @@ pub(super) fn contradictions(rows: &[Claim]) -> Found {
         }
         let (row, said) = (first.row, format!("{} {}", first.printed, first.unit));
         let why = Say::both(|lang| {
-            lang.pick("Row {r} gives {s} for the same thing.", "В строке {r} для того же указано {s}.")
-                .replace("{r}", &row.to_string())
-                .replace("{s}", said.trim())
+            say_in!(
+                lang,
+                "Row {r} gives {s} for the same thing.",
+                "В строке {r} для того же указано {s}.",
+                r = row,
+                s = said.trim()
+            )
         });
         doubts.push(doubt(CheckId::H75, Gravity::Warn, claim, &[first], why));
     }

@@ -6,7 +6,7 @@ use super::{Found, Gravity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use stend_base::text::plural_ru;
-use stend_base::{Say, format};
+use stend_base::{Say, format, say_in};
 use stend_record::published::{Claim, Dimension};
 
 /// Measured numbers; settings and relative numbers repeat for good reasons.
@@ -33,13 +33,13 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
         }
         let row = twin.row;
         let why = Say::both(|lang| {
-            lang.pick("Row {r}, another cell, has the same {d} digits; by chance the table would have {e} such pairs. One of the two may be a copy.",
-                "В строке {r}, то есть в другой ячейке, те же {d} {n}; случайно таких пар в таблице было бы {e}. Одно из двух чисел может быть копией.",
+            let (noun, pairs) =
+                (plural_ru(u64::from(digits), "цифра", "цифры", "цифр"), format::fixed(expected, 3, lang));
+            say_in!(
+                lang,
+                "Row {row}, another cell, has the same {digits} digits; by chance the table would have {pairs} such pairs. One of the two may be a copy.",
+                "В строке {row}, то есть в другой ячейке, те же {digits} {noun}; случайно таких пар в таблице было бы {pairs}. Одно из двух чисел может быть копией."
             )
-            .replace("{n}", plural_ru(u64::from(digits), "цифра", "цифры", "цифр"))
-            .replace("{d}", &digits.to_string())
-            .replace("{r}", &row.to_string())
-            .replace("{e}", &format::fixed(expected, 3, lang))
         });
         doubts.push(doubt(CheckId::H05, Gravity::Warn, claim, &[twin], why));
     }
@@ -66,12 +66,14 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
         }
         let (row, printed) = (twin.row, &twin.printed);
         let why = Say::both(|lang| {
-            lang.pick("Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and not a separate measurement.",
+            say_in!(
+                lang,
+                "Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and not a separate measurement.",
                 "В строке {r}, то есть в другой ячейке, стоит {p}, что округляется до этого числа; случайно таких пар в таблице было бы {e}. Возможно, это округлённая копия, а не отдельное измерение.",
+                r = row,
+                e = format::fixed(expected, 3, lang),
+                p = printed
             )
-            .replace("{r}", &row.to_string())
-            .replace("{e}", &format::fixed(expected, 3, lang))
-            .replace("{p}", printed)
         });
         doubts.push(doubt(CheckId::H88, Gravity::Warn, claim, &[twin], why));
     }

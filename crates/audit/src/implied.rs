@@ -7,7 +7,7 @@ use super::settings::{Asked, Settings};
 use super::{Cell, Doubt, Found, Gravity, as_printed, block_size, cell, doubt, groups, same_test, times};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use stend_base::{Say, format};
+use stend_base::{Say, format, say_in};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>) -> Found {
@@ -89,16 +89,19 @@ fn latency_against(cell: Cell<'_>, share: f64, rate: (f64, f64, &Claim), asked: 
     let printed = |seconds: f64| as_printed(cell.claim, seconds).unwrap_or_default();
     let (mean, most) = (printed(mean), printed(most));
     let why = Say::both(|lang| {
-        let text = match gravity {
-            Gravity::Wrong => lang.pick("At {x} IOPS with {d} in flight the mean latency is at most {m}, so this one is at most {k}.",
-                "При {x} IOPS, когда в очереди {d}, средняя задержка не больше {m}, значит, эта — не больше {k}.",
+        let (iops, depth) = (format::iops(rate, lang), format::count(asked.depth as u64));
+        match gravity {
+            Gravity::Wrong => say_in!(
+                lang,
+                "At {iops} IOPS with {depth} in flight the mean latency is at most {mean}, so this one is at most {most}.",
+                "При {iops} IOPS, когда в очереди {depth}, средняя задержка не больше {mean}, значит, эта — не больше {most}."
             ),
-            Gravity::Warn => lang.pick("At {x} IOPS with {d} in flight the mean latency is {m}, and the largest cannot be below the mean. Either the queue was not filled, or this is not the latency of the whole I/O.",
-                "При {x} IOPS, когда в очереди {d}, средняя задержка — {m}, а наибольшая не бывает меньше средней. Либо очередь не была заполнена, либо это задержка не всей операции.",
+            Gravity::Warn => say_in!(
+                lang,
+                "At {iops} IOPS with {depth} in flight the mean latency is {mean}, and the largest cannot be below the mean. Either the queue was not filled, or this is not the latency of the whole I/O.",
+                "При {iops} IOPS, когда в очереди {depth}, средняя задержка — {mean}, а наибольшая не бывает меньше средней. Либо очередь не была заполнена, либо это задержка не всей операции."
             ),
-        };
-        let text = text.replace("{x}", &format::iops(rate, lang)).replace("{d}", &format::count(asked.depth as u64));
-        text.replace("{m}", &mean).replace("{k}", &most)
+        }
     });
     Some(doubt(CheckId::H86, gravity, cell.claim, &against(cell.claim, from, asked), why))
 }
@@ -112,13 +115,14 @@ fn rate_against(rate: Cell<'_>, latency: Cell<'_>, asked: &Asked<'_>) -> Option<
     }
     let printed = format!("{} {}", latency.claim.printed, latency.claim.unit);
     let why = Say::both(|lang| {
-        lang.pick(
+        say_in!(
+            lang,
             "With {d} I/Os in flight and a mean latency of {p} no more than {x} IOPS are possible.",
             "Если в очереди {d}, а средняя задержка {p}, больше {x} IOPS быть не может.",
+            d = format::count(asked.depth as u64),
+            x = format::iops(most, lang),
+            p = printed
         )
-        .replace("{d}", &format::count(asked.depth as u64))
-        .replace("{x}", &format::iops(most, lang))
-        .replace("{p}", &printed)
     });
     Some(doubt(CheckId::H86, Gravity::Wrong, rate.claim, &against(rate.claim, latency.claim, asked), why))
 }
@@ -133,16 +137,18 @@ fn links_against(latency: Cell<'_>, block: f64, (link, limit): (&Claim, f64), as
     let flying = (limit * latency.value / block).max(1.0);
     let (name, row) = (&link.printed, link.row);
     let why = Say::both(|lang| {
-        lang.pick("With all {d} I/Os in flight this latency would mean {x} IOPS or {b}, but `{n}` (row {r}) carries at most {l}. Either only about {f} were in flight, or this is not the latency of the whole I/O.",
+        say_in!(
+            lang,
+            "With all {d} I/Os in flight this latency would mean {x} IOPS or {b}, but `{n}` (row {r}) carries at most {l}. Either only about {f} were in flight, or this is not the latency of the whole I/O.",
             "Если бы в очереди были все {d}, такая задержка означала бы {x} IOPS, то есть {b}, а канал `{n}` (строка {r}) пропускает не больше {l}. Либо в очереди было лишь около {f}, либо это задержка не всей операции.",
+            d = format::count(asked.depth as u64),
+            x = format::iops(rate, lang),
+            b = format::throughput(rate * block, lang),
+            l = format::throughput(limit, lang),
+            f = format::count(flying.round() as u64),
+            r = row,
+            n = name
         )
-        .replace("{d}", &format::count(asked.depth as u64))
-        .replace("{x}", &format::iops(rate, lang))
-        .replace("{b}", &format::throughput(rate * block, lang))
-        .replace("{l}", &format::throughput(limit, lang))
-        .replace("{f}", &format::count(flying.round() as u64))
-        .replace("{r}", &row.to_string())
-        .replace("{n}", name)
     });
     Some(doubt(CheckId::H86, Gravity::Warn, latency.claim, &against(latency.claim, link, asked), why))
 }
@@ -155,11 +161,13 @@ fn flight_against(latency: Cell<'_>, (rate, half, from): (f64, f64, &Claim), dep
         return None;
     }
     let why = Say::both(|lang| {
-        lang.pick("At this rate and latency {n} I/Os are in flight on average, but the table states at least {d}. Either the queue was not filled, or this is not the latency of the whole I/O.",
+        say_in!(
+            lang,
+            "At this rate and latency {n} I/Os are in flight on average, but the table states at least {d}. Either the queue was not filled, or this is not the latency of the whole I/O.",
             "При таких IOPS и задержке в очереди в среднем {n}, а по таблице — не меньше {d}. Либо очередь не была заполнена, либо это задержка не всей операции.",
+            n = times(flying, lang),
+            d = format::count(u64::from(depth))
         )
-        .replace("{n}", &times(flying, lang))
-        .replace("{d}", &format::count(u64::from(depth)))
     });
     Some(doubt(CheckId::H86, Gravity::Warn, latency.claim, &[from], why))
 }

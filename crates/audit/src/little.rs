@@ -6,7 +6,7 @@ use super::settings::Settings;
 use super::{Found, Gravity, as_printed, doubt, groups, times};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use stend_base::{Say, format};
+use stend_base::{Say, format, say_in};
 use stend_record::published::Claim;
 
 pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
@@ -27,14 +27,6 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
         let (flying, depth) = (rate * latency.value, asked.depth);
         let most = as_printed(latency.claim, depth / rate).unwrap_or_default();
         let why = Say::both(|lang| {
-            let text = match gravity {
-                Gravity::Wrong => lang.pick("At this rate and latency {n} I/Os are in flight on average, but only {d} were asked for: one of the three numbers is wrong. If rate and depth are right, the latency is at most {l}.{u}",
-                    "При таких IOPS и задержке в очереди в среднем {n}, а запрошено только {d}: одно из трёх чисел неверно. Если верны IOPS и глубина очереди, задержка не больше {l}.{u}",
-                ),
-                Gravity::Warn => lang.pick("At this rate and latency {n} I/Os are in flight on average, but {d} were asked for. Either the queue was not filled, or this is not the latency of the whole I/O.{u}",
-                    "При таких IOPS и задержке в очереди в среднем {n}, а запрошено {d}. Либо очередь не была заполнена, либо это задержка не всей операции.{u}",
-                ),
-            };
             let unit = match thousands(share) {
                 Some(true) => lang.pick(
                     " In a unit 1000 times smaller the latency would fit.",
@@ -46,10 +38,19 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
                 ),
                 None => "",
             };
-            text.replace("{u}", unit)
-                .replace("{n}", &times(flying, lang))
-                .replace("{d}", &format::count(depth as u64))
-                .replace("{l}", &most)
+            let (flying, depth) = (times(flying, lang), format::count(depth as u64));
+            match gravity {
+                Gravity::Wrong => say_in!(
+                    lang,
+                    "At this rate and latency {flying} I/Os are in flight on average, but only {depth} were asked for: one of the three numbers is wrong. If rate and depth are right, the latency is at most {most}.{unit}",
+                    "При таких IOPS и задержке в очереди в среднем {flying}, а запрошено только {depth}: одно из трёх чисел неверно. Если верны IOPS и глубина очереди, задержка не больше {most}.{unit}"
+                ),
+                Gravity::Warn => say_in!(
+                    lang,
+                    "At this rate and latency {flying} I/Os are in flight on average, but {depth} were asked for. Either the queue was not filled, or this is not the latency of the whole I/O.{unit}",
+                    "При таких IOPS и задержке в очереди в среднем {flying}, а запрошено {depth}. Либо очередь не была заполнена, либо это задержка не всей операции.{unit}"
+                ),
+            }
         });
         let against: Vec<&Claim> = [from].into_iter().chain(asked.by).filter(|c| c.row != latency.claim.row).collect();
         // Nothing says that the latency is what is wrong, so no right one is given.

@@ -5,7 +5,7 @@ use super::{Doubt, Found, Gravity, doubt};
 use std::collections::BTreeMap;
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
-use stend_base::Say;
+use stend_base::{Say, say_in};
 use stend_record::published::{Claim, Dimension};
 
 /// Misses that are looked at for it, and layouts that are tried.
@@ -139,11 +139,12 @@ fn why(miss: Miss, other: Option<String>) -> Say {
             ),
         };
         let used = other.as_ref().map(|layout| {
-            lang.pick(
+            say_in!(
+                lang,
                 " With `{l}` as the baseline this number and its neighbours are right.",
                 " Если считать от `{l}`, верны и это число, и соседние.",
+                l = layout
             )
-            .replace("{l}", layout)
         });
         text.to_string() + &used.unwrap_or_default()
     })

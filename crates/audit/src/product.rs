@@ -2,7 +2,7 @@
 
 use super::{Found, Gravity, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Most factors of one number.
@@ -44,22 +44,23 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
         let told = told.collect::<Vec<_>>().join(" × ");
         let (shown, printed) = (product / number.factor, format!("{} {}", claim.printed, shown_unit(claim)));
         let why = Say::both(|lang| {
-            let text = lang.pick(
+            let text = say_in!(
+                lang,
                 "{f} = {p}, but the text says {s}: one of these numbers is wrong.",
                 "{f} = {p}, а в тексте {s}: одно из этих чисел неверно.",
+                p = if shown.fract() == 0.0 { format::count(shown as u64) } else { format::number(shown, lang) },
+                s = printed.trim(),
+                f = told
             );
-            let text = text
-                .replace(
-                    "{p}",
-                    &if shown.fract() == 0.0 { format::count(shown as u64) } else { format::number(shown, lang) },
-                )
-                .replace("{s}", printed.trim())
-                .replace("{f}", &told);
             let hint = other.map(|(factor, other)| {
-                lang.pick(" With `{o}` ({v}) in place of `{f}` it fits.", " С `{o}` ({v}) вместо `{f}` всё сходится.")
-                    .replace("{o}", &other.metric)
-                    .replace("{v}", &other.printed)
-                    .replace("{f}", &factor.metric)
+                say_in!(
+                    lang,
+                    " With `{o}` ({v}) in place of `{f}` it fits.",
+                    " С `{o}` ({v}) вместо `{f}` всё сходится.",
+                    o = other.metric,
+                    v = other.printed,
+                    f = factor.metric
+                )
             });
             text + &hint.unwrap_or_default()
         });

@@ -4,7 +4,7 @@
 use super::{Cell, Found, Gravity, cell, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
-use stend_base::{Say, format};
+use stend_base::{Say, format, say_in};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn shape(rows: &[Claim]) -> Found {
@@ -30,15 +30,19 @@ pub(super) fn shape(rows: &[Claim]) -> Found {
 
 fn why(step: f64, dimension: Dimension) -> stend_base::Say {
     Say::both(|lang| {
-        let text = match dimension {
-            Dimension::Throughput => lang.pick("With larger blocks the throughput is {x} lower than with the size before: a typing error, or the limit of a cache or of the largest transfer.",
-                "С более крупными блоками пропускная способность на {x} ниже, чем с предыдущими: опечатка либо граница кэша или наибольшего размера передачи.",
+        let step = format::percent(step, lang);
+        match dimension {
+            Dimension::Throughput => say_in!(
+                lang,
+                "With larger blocks the throughput is {step} lower than with the size before: a typing error, or the limit of a cache or of the largest transfer.",
+                "С более крупными блоками пропускная способность на {step} ниже, чем с предыдущими: опечатка либо граница кэша или наибольшего размера передачи."
             ),
-            _ => lang.pick("There are {x} more I/Os per second than with the smaller size before: a typing error, or a cache answered.",
-                "Операций в секунду на {x} больше, чем с предыдущим, меньшим размером: опечатка или ответы кэша.",
+            _ => say_in!(
+                lang,
+                "There are {step} more I/Os per second than with the smaller size before: a typing error, or a cache answered.",
+                "Операций в секунду на {step} больше, чем с предыдущим, меньшим размером: опечатка или ответы кэша."
             ),
-        };
-        text.replace("{x}", &format::percent(step, lang))
+        }
     })
 }
 

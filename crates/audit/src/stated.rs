@@ -6,7 +6,7 @@ use super::settings::Settings;
 use super::words::duration;
 use super::{Found, Gravity, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::{Bytes, Lang, Say, format};
+use stend_base::{Bytes, Lang, Say, format, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Metrics that hold a whole command line, as text.
@@ -147,36 +147,34 @@ fn why(said: &Fact<'_>, run: &Fact<'_>) -> Say {
     let is_command = |claim: &Claim| COMMANDS.contains(&claim.metric.as_str());
     let (in_text, row) = (said.claim.metric.starts_with("config_") && !is_command(said.claim), run.claim.row);
     Say::both(|lang| {
-        let text = lang.pick(
-            "The {t} states {s}, but the {w} (row {r}) says {c}: one of the two differs from what was run.",
-            "В {t} {s}, а в {w} (строка {r}) — {c}: в одном из двух мест указано не то, что запускали.",
-        );
         let place = if in_text { lang.pick("text", "тексте") } else { lang.pick("table", "таблице") };
         let run_place = if is_command(run.claim) {
             lang.pick("command", "команде")
         } else {
             lang.pick("job file", "файле задания")
         };
-        text.replace("{t}", place)
-            .replace("{w}", run_place)
-            .replace("{s}", &said.kind.stated(said.value, lang))
-            .replace("{c}", &run.kind.value(run.value, lang))
-            .replace("{r}", &row.to_string())
+        say_in!(
+            lang,
+            "The {place} states {stated}, but the {run_place} (row {row}) says {run}: one of the two differs from what was run.",
+            "В {place} {stated}, а в {run_place} (строка {row}) — {run}: в одном из двух мест указано не то, что запускали.",
+            stated = said.kind.stated(said.value, lang),
+            run = run.kind.value(run.value, lang)
+        )
     })
 }
 
 impl Kind {
     /// What a load has, in words: "a run time of 1800 s", «время прогона 1800 с».
     fn stated(self, value: f64, lang: Lang) -> String {
-        let text = match self {
-            Kind::Runtime => lang.pick("a run time of {v}", "время прогона {v}"),
-            Kind::WorkingSet => lang.pick("a working set of {v}", "рабочая область {v}"),
-            Kind::BlockSize => lang.pick("a block size of {v}", "размер блока {v}"),
-            Kind::QueueDepth => lang.pick("a queue depth of {v}", "глубина очереди {v}"),
-            Kind::Jobs if value == 1.0 => lang.pick("{v} job", "{v} задание"),
-            Kind::Jobs => lang.pick("{v} jobs", "число заданий {v}"),
-        };
-        text.replace("{v}", &self.value(value, lang))
+        let printed = self.value(value, lang);
+        match self {
+            Kind::Runtime => say_in!(lang, "a run time of {printed}", "время прогона {printed}"),
+            Kind::WorkingSet => say_in!(lang, "a working set of {printed}", "рабочая область {printed}"),
+            Kind::BlockSize => say_in!(lang, "a block size of {printed}", "размер блока {printed}"),
+            Kind::QueueDepth => say_in!(lang, "a queue depth of {printed}", "глубина очереди {printed}"),
+            Kind::Jobs if value == 1.0 => say_in!(lang, "{printed} job", "{printed} задание"),
+            Kind::Jobs => say_in!(lang, "{printed} jobs", "число заданий {printed}"),
+        }
     }
 
     fn value(self, value: f64, lang: Lang) -> String {

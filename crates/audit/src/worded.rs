@@ -4,7 +4,7 @@ use super::words::{Firmness, Times, open, times as in_words};
 use super::{Cell, Doubt, Found, Gravity, cell, doubt, times};
 use stend_analyse::findings::CheckId;
 use stend_base::text::plural_ru;
-use stend_base::{Lang, Say};
+use stend_base::{Lang, Say, say_in};
 use stend_record::published::{Claim, Dimension};
 
 /// Ratios by their metric, and the metrics that they are of; of several the first that the table has. A `ratio` that is a number is
@@ -91,10 +91,18 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
     let (quotient, low, high) = [quotient, low, high].map(|value| Say::both(|lang| times(value, lang))).into();
     let why = Say::both(|lang| {
         let (l, h) = (low.get(lang), high.get(lang));
-        let rounding = lang.pick(" (from {l} to {h} given their rounding)", " (с учётом их округления от {l} до {h})");
-        let text = lang.pick(
-            "The text says {s}, but the numbers printed for `{t}` give {q}{r}.",
-            "В тексте сказано «{s}», а по напечатанным числам `{t}` выходит {q}{r}.",
+        let range = match l == h {
+            true => String::new(),
+            false => {
+                say_in!(lang, " (from {l} to {h} given their rounding)", " (с учётом их округления от {l} до {h})")
+            }
+        };
+        let text = say_in!(
+            lang,
+            "The text says {said}, but the numbers printed for `{test}` give {quotient}{range}.",
+            "В тексте сказано «{said}», а по напечатанным числам `{test}` выходит {quotient}{range}.",
+            said = phrase(said, lang),
+            quotient = quotient.get(lang)
         );
         let rounded = match gravity {
             Gravity::Wrong => "",
@@ -105,11 +113,7 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
                 lang.pick(" The text rounds the difference up.", " В тексте разница округлена в большую сторону.")
             }
         };
-        let text = text.to_string() + rounded;
-        text.replace("{s}", &phrase(said, lang))
-            .replace("{q}", quotient.get(lang))
-            .replace("{r}", &if l == h { String::new() } else { rounding.replace("{l}", l).replace("{h}", h) })
-            .replace("{t}", test)
+        text + rounded
     });
     Some(doubt(CheckId::H83, gravity, claim, &[of.claim, base.claim], why))
 }

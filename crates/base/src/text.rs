@@ -74,6 +74,18 @@ macro_rules! say {
     };
 }
 
+/// A text in one language from an English and a Russian format string, where what it names differs between the languages. Both capture
+/// variables by name or take them as `name = value`; a name that either of them lacks, or has too much, does not compile.
+#[macro_export]
+macro_rules! say_in {
+    ($lang:expr, $en:literal, $ru:literal $(, $name:ident = $value:expr)* $(,)?) => {
+        match $lang {
+            $crate::text::Lang::En => format!($en $(, $name = $value)*),
+            $crate::text::Lang::Ru => format!($ru $(, $name = $value)*),
+        }
+    };
+}
+
 /// The Russian plural form for `n`: one (1, 21), few (2–4, 22), many (0, 5–20).
 pub fn plural_ru<'a>(n: u64, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
     match (n % 10, n % 100) {
@@ -108,6 +120,14 @@ pub fn listed(names: &[String]) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_in_one_language_takes_captured_and_named_values() {
+        let depth = 4;
+        let told =
+            |lang: Lang| say_in!(lang, "{depth} of {all} in flight", "в очереди {depth} из {all}", all = lang.tag());
+        assert_eq!((told(Lang::En), told(Lang::Ru)), ("4 of en in flight".into(), "в очереди 4 из ru".into()));
+    }
 
     #[test]
     fn a_long_list_is_cut_and_counted() {
