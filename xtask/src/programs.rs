@@ -48,7 +48,7 @@ const PACKAGES: [(&str, &[&str]); 18] = [
     ),
     ("mount", &["losetup", "mount", "umount", "swapon", "swapoff"]),
     ("udev", &["udevadm"]),
-    ("procps", &["kill", "pkill"]),
+    ("procps", &["kill", "pgrep", "pkill"]),
     ("iproute2", &["ip"]),
     ("fdisk", &["sfdisk"]),
     ("gdisk", &["sgdisk"]),

@@ -8,14 +8,20 @@ mod parameters;
 mod problem;
 mod read;
 mod request;
+mod route;
 mod routes;
+mod task_routes;
+mod tasks;
 
 pub use answers::Health;
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
 pub use parameters::{Parameter, Place, Takes};
 pub use problem::{Failure, Problem, status};
+pub use read::Asked;
 pub use request::{Filter, Format, Request, StateFilter};
-pub use routes::{Answer, ROUTES, Route, Schema, VERSION};
+pub use route::{Answer, Method, Route, Schema};
+pub use routes::{ROUTES, VERSION};
+pub use tasks::{Task, TaskList, TaskState, Validated};
 
 /// The OpenAPI document of the routes, as it is committed.
 pub const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");

@@ -33,6 +33,8 @@ pub enum Takes {
     Count(usize),
     /// The `id` of an event.
     Cursor,
+    /// The id of a task.
+    TaskId,
 }
 
 /// A parameter of a route.
@@ -77,6 +79,9 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
     let mut values = Values::default();
     for (name, value) in in_path {
         if let Some(known) = parameters.iter().find(|known| known.place == Place::Path && known.name == *name) {
+            if !fits(known.takes, value) {
+                return Err(wrong(known, value));
+            }
             values.0.insert(known.name, vec![value.clone()]);
         }
     }
@@ -131,6 +136,7 @@ fn fits(takes: Takes, value: &str) -> bool {
         Takes::Choice(words) => words.contains(&value),
         Takes::Count(most) => value.parse().is_ok_and(|count: usize| (1..=most).contains(&count)),
         Takes::Cursor => Cursor::of(value).is_some(),
+        Takes::TaskId => crate::tasks::is_id(value),
     }
 }
 
@@ -144,9 +150,16 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
         }
         Takes::Count(most) => say!("a number from 1 to {most}", "число от 1 до {most}"),
         Takes::Cursor => say!("the `id` of an event", "номер (`id`) события"),
+        Takes::TaskId => say!(
+            "1 to 64 letters, digits, `.`, `_` and `-`, no dot at the begin",
+            "от 1 до 64 латинских букв, цифр, `.`, `_` и `-`, не с точки"
+        ),
     };
-    usage(say!("`{name}={value}` in the query is no value of it", "`{name}={value}`: такого значения не бывает"))
-        .hint(hint)
+    let message = match known.place {
+        Place::Path => say!("`{value}` is no `{name}`", "`{value}` не подходит как `{name}`"),
+        _ => say!("`{name}={value}` in the query is no value of it", "`{name}={value}`: такого значения не бывает"),
+    };
+    usage(message).hint(hint)
 }
 
 fn unknown(name: &str, parameters: &[Parameter]) -> Box<Error> {

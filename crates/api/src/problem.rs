@@ -11,7 +11,7 @@ pub struct Failure {
     /// What went wrong.
     pub error: Box<Error>,
     /// Methods that the path takes, if the method was wrong.
-    pub allow: Option<&'static str>,
+    pub allow: Option<String>,
     /// Seconds to wait before trying again.
     pub retry_after: Option<u64>,
 }
@@ -72,10 +72,11 @@ pub struct Problem<'a> {
 /// HTTP status of an error.
 pub fn status(code: Code) -> u16 {
     match code {
-        Code::RunUnknown | Code::SuiteUnknown | Code::FileUnreadable => 404,
+        Code::RunUnknown | Code::SuiteUnknown | Code::FileUnreadable | Code::TaskUnknown => 404,
+        Code::NotAllowed => 403,
         Code::TokenRefused => 401,
         Code::ServerBusy => 429,
-        Code::RunAmbiguous | Code::RunGoesOn | Code::RunOver => 409,
+        Code::RunAmbiguous | Code::RunGoesOn | Code::RunOver | Code::TaskConflict => 409,
         Code::Bug => 500,
         Code::Usage => 400,
         // The request is understood, and what it is about does not allow an answer.
@@ -87,6 +88,7 @@ fn title(status: u16) -> &'static str {
     match status {
         400 => "Bad Request",
         401 => "Unauthorized",
+        403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
         408 => "Request Timeout",
@@ -125,7 +127,7 @@ mod tests {
         }
         assert_eq!(status(Code::Bug), 500);
         assert_eq!(title(status(Code::Bug)), "Internal Server Error");
-        for other in [400, 401, 404, 405, 408, 409, 413, 414, 422, 429] {
+        for other in [400, 401, 403, 404, 405, 408, 409, 413, 414, 422, 429] {
             assert_ne!(title(other), title(500), "{other}");
         }
     }

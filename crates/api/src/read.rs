@@ -1,35 +1,61 @@
 //! Reads a request from method and address by the table of routes. Must not look at what it is about: whether a run exists is said by who has
 //! the runs.
 
-use crate::parameters::{self, TARGET_MAX, decoded, usage};
+use crate::parameters::{self, TARGET_MAX, Values, decoded, usage};
 use crate::problem::Failure;
 use crate::request::Request;
+use crate::route::{Method, Route};
 use crate::routes::ROUTES;
 use stend_base::{Result, say};
 
-impl Request {
+/// What a request line asks for; the body is still to come.
+pub struct Asked {
+    route: &'static Route,
+    values: Values,
+}
+
+impl Asked {
     /// What a request line asks for, by the table of routes.
     ///
     /// Errors: 404 for an address that is none, 405 for another method, 400 for parameters that the route does not have.
-    pub fn read(method: &str, target: &str) -> std::result::Result<Request, Failure> {
+    pub fn read(method: &str, target: &str) -> std::result::Result<Asked, Failure> {
         if target.len() > TARGET_MAX {
             let error = usage(say!("the address is too long", "слишком длинный адрес"));
             return Err(Failure::with(414, error));
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let Some((route, in_path)) = ROUTES.iter().find_map(|route| Some((route, fitting(route.path, path)?))) else {
+        let at_path: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, fitting(route.path, path)?))).collect();
+        if at_path.is_empty() {
             let error = usage(say!("there is nothing at this address", "по этому адресу ничего нет"))
                 .hint(say!("`/api` lists what there is", "что есть, перечислено на `/api`"));
             return Err(Failure::with(404, error));
-        };
-        if !matches!(method, "GET" | "HEAD") {
-            let error = usage(say!("`{method}` is not possible here", "`{method}` здесь невозможен"))
-                .hint(say!("this address takes GET", "этот адрес принимает GET"));
-            return Err(Failure { allow: Some("GET, HEAD"), ..Failure::with(405, error) });
         }
-        let in_path = in_path.into_iter().map(|(name, part)| Ok((name, decoded(part, false)?)));
+        let words = |route: &Route| route.method.words();
+        let Some((route, in_path)) = at_path.iter().find(|(route, _)| words(route).contains(&method)) else {
+            let allow: Vec<&str> = at_path.iter().flat_map(|(route, _)| words(route).iter().copied()).collect();
+            let allow = allow.join(", ");
+            let error = usage(say!("`{method}` is not possible here", "`{method}` здесь невозможен"))
+                .hint(say!("this address takes {allow}", "этот адрес принимает {allow}"));
+            return Err(Failure { allow: Some(allow), ..Failure::with(405, error) });
+        };
+        let in_path = in_path.iter().map(|(name, part)| Ok((*name, decoded(part, false)?)));
         let in_path = in_path.collect::<Result<Vec<_>>>()?;
-        Ok((route.make)(&parameters::read(route.parameters, &in_path, query)?))
+        Ok(Asked { route, values: parameters::read(route.parameters, &in_path, query)? })
+    }
+
+    /// Whether the body says more.
+    pub fn has_body(&self) -> bool {
+        !self.route.body.is_empty()
+    }
+
+    /// Whether nothing is changed by it.
+    pub fn only_reads(&self) -> bool {
+        self.route.method == Method::Get
+    }
+
+    /// The request with its body; without one the text is empty.
+    pub fn with(self, body: String) -> Request {
+        (self.route.make)(&self.values, body)
     }
 }
 
@@ -59,11 +85,15 @@ mod tests {
     use stend_base::Lang;
 
     fn read(target: &str) -> Request {
-        Request::read("GET", target).unwrap()
+        Asked::read("GET", target).map_err(|failure| failure.error).unwrap().with(String::new())
     }
 
     fn refused(method: &str, target: &str) -> u16 {
-        Request::read(method, target).unwrap_err().status
+        failure(method, target).status
+    }
+
+    fn failure(method: &str, target: &str) -> Failure {
+        Asked::read(method, target).err().unwrap()
     }
 
     #[test]
@@ -83,14 +113,26 @@ mod tests {
     }
 
     #[test]
+    fn the_method_decides_what_an_address_means() {
+        let put = Asked::read("PUT", "/api/v1/tasks/a").map_err(|failure| failure.error).unwrap();
+        assert!(put.has_body() && !put.only_reads());
+        assert_eq!(put.with("o".into()), Request::PutTask { id: "a".into(), order: "o".into() });
+        assert_eq!(read("/api/v1/tasks/a"), Request::Task { id: "a".into() });
+    }
+
+    #[test]
     fn what_no_route_has_is_refused_with_the_status_that_says_why() {
         for target in ["/api/v1/", "/api/v1/runs/", "/api/v1/runs//report", "/api/v1/runs/a/b", "/api/v2/runs", "", "*"]
         {
             assert_eq!(refused("GET", target), 404, "{target}");
         }
         for method in ["POST", "PUT", "DELETE", "get", "TRACE"] {
-            let failure = Request::read(method, "/api/v1/runs").unwrap_err();
-            assert_eq!((failure.status, failure.allow), (405, Some("GET, HEAD")), "{method}");
+            let failure = failure(method, "/api/v1/runs");
+            assert_eq!((failure.status, failure.allow.as_deref()), (405, Some("GET, HEAD")), "{method}");
+        }
+        assert_eq!(failure("POST", "/api/v1/tasks/a").allow.as_deref(), Some("PUT, GET, HEAD"));
+        for target in ["/api/v1/tasks/..", "/api/v1/tasks/a%2Fb", "/api/v1/tasks/%00"] {
+            assert_eq!(refused("PUT", target), 400, "{target}");
         }
         for target in
             ["/api/v1/runs?x=1", "/api/v1/runs?limit=0", "/api/v1/comparisons", "/api/v1/runs/%ff", "/api/v1/health?a"]
@@ -103,7 +145,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_request_line_makes_it_panic(method in "[A-Z]{0,8}", target in "(/api/v1/(runs|comparisons)[/?&=%a-z0-9.]{0,40})|.{0,60}") {
-            drop(Request::read(&method, &target));
+            drop(Asked::read(&method, &target));
         }
     }
 }

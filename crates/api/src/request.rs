@@ -2,6 +2,7 @@
 
 use crate::live::Cursor;
 use crate::parameters::Values;
+use crate::tasks::TaskState;
 use stend_base::Lang;
 use stend_record::RunState;
 
@@ -59,6 +60,52 @@ pub enum Request {
     Doctor,
     /// The OpenAPI document.
     OpenApi,
+    /// Whether an order can be read, and what it asks for.
+    Validate {
+        /// Its text.
+        order: String,
+    },
+    /// What an order would do.
+    DryRun {
+        /// Its text.
+        order: String,
+    },
+    /// Give an order to the server, once.
+    PutTask {
+        /// The id that its author gives it.
+        id: String,
+        /// The text of the order.
+        order: String,
+    },
+    /// Tasks, newest first.
+    Tasks {
+        /// Most of them.
+        limit: usize,
+        /// Only those in this state.
+        state: Option<TaskState>,
+    },
+    /// A task.
+    Task {
+        /// Its id.
+        id: String,
+    },
+    /// What its process says.
+    TaskLog {
+        /// Its id.
+        id: String,
+    },
+    /// End it.
+    StopTask {
+        /// Its id.
+        id: String,
+        /// At once.
+        now: bool,
+    },
+    /// Tasks as they change.
+    TaskEvents {
+        /// The last change that the reader has, where the query says it.
+        after: Option<u64>,
+    },
 }
 
 /// Which runs a page of the list has.
@@ -137,11 +184,11 @@ impl Format {
 pub(crate) mod make {
     use super::*;
 
-    pub fn health(_: &Values) -> Request {
+    pub fn health(_: &Values, _: String) -> Request {
         Request::Health
     }
 
-    pub fn runs(values: &Values) -> Request {
+    pub fn runs(values: &Values, _: String) -> Request {
         Request::Runs(Filter {
             limit: values.count("limit").unwrap_or(PAGE),
             cursor: values.text("cursor"),
@@ -152,11 +199,11 @@ pub(crate) mod make {
         })
     }
 
-    pub fn run(values: &Values) -> Request {
+    pub fn run(values: &Values, _: String) -> Request {
         Request::Run { run: name(values), redact: values.is_set("redact") }
     }
 
-    pub fn report(values: &Values) -> Request {
+    pub fn report(values: &Values, _: String) -> Request {
         Request::Report {
             run: name(values),
             format: values.text("format").and_then(|word| Format::of(&word)).unwrap_or(Format::Html),
@@ -166,11 +213,11 @@ pub(crate) mod make {
         }
     }
 
-    pub fn events(values: &Values) -> Request {
+    pub fn events(values: &Values, _: String) -> Request {
         Request::Events { run: name(values), after: values.text("after").and_then(|text| Cursor::of(&text)) }
     }
 
-    pub fn comparison(values: &Values) -> Request {
+    pub fn comparison(values: &Values, _: String) -> Request {
         Request::Comparison {
             runs: values.all("run"),
             baseline: values.text("baseline"),
@@ -179,16 +226,53 @@ pub(crate) mod make {
         }
     }
 
-    pub fn suites(_: &Values) -> Request {
+    pub fn suites(_: &Values, _: String) -> Request {
         Request::Suites
     }
 
-    pub fn doctor(_: &Values) -> Request {
+    pub fn doctor(_: &Values, _: String) -> Request {
         Request::Doctor
     }
 
-    pub fn openapi(_: &Values) -> Request {
+    pub fn openapi(_: &Values, _: String) -> Request {
         Request::OpenApi
+    }
+
+    pub fn validate(_: &Values, order: String) -> Request {
+        Request::Validate { order }
+    }
+
+    pub fn dry_run(_: &Values, order: String) -> Request {
+        Request::DryRun { order }
+    }
+
+    pub fn put_task(values: &Values, order: String) -> Request {
+        Request::PutTask { id: id(values), order }
+    }
+
+    pub fn tasks(values: &Values, _: String) -> Request {
+        let state = values.text("state").and_then(|word| TaskState::of(&word));
+        Request::Tasks { limit: values.count("limit").unwrap_or(PAGE), state }
+    }
+
+    pub fn task(values: &Values, _: String) -> Request {
+        Request::Task { id: id(values) }
+    }
+
+    pub fn task_log(values: &Values, _: String) -> Request {
+        Request::TaskLog { id: id(values) }
+    }
+
+    pub fn stop_task(values: &Values, _: String) -> Request {
+        Request::StopTask { id: id(values), now: values.is_set("now") }
+    }
+
+    pub fn task_events(values: &Values, _: String) -> Request {
+        Request::TaskEvents { after: values.count("after").map(|count| count as u64) }
+    }
+
+    fn id(values: &Values) -> String {
+        values.text("task").unwrap_or_default()
     }
 
     fn name(values: &Values) -> String {

@@ -1,52 +1,13 @@
 //! The table of routes: requests are read by it, and the OpenAPI document and the page of the API are written from it.
 
-use crate::parameters::{Parameter, Place, Takes, Values};
-use crate::request::{Format, Request, StateFilter, make};
-use stend_base::{Say, say};
+use crate::parameters::{Parameter, Place, Takes};
+use crate::request::{Format, StateFilter, make};
+use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::task_routes::*;
+use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.0.0";
-
-/// Most runs of a page.
-const PAGE_MAX: usize = 200;
-
-/// What can be asked at an address, always with GET.
-pub struct Route {
-    /// Path, with the names of its parameters between braces.
-    pub path: &'static str,
-    /// Name for programs that are generated of the document.
-    pub operation: &'static str,
-    /// What it answers, in one sentence.
-    pub about: fn() -> Say,
-    /// What may be given.
-    pub parameters: &'static [Parameter],
-    /// What comes back with status 200.
-    pub answers: &'static [Answer],
-    /// The command that prints the same; empty: there is none.
-    pub command: &'static str,
-    /// Makes the request of values that the parameters allow.
-    pub(crate) make: fn(&Values) -> Request,
-}
-
-/// A form of an answer.
-pub struct Answer {
-    /// Its type.
-    pub media: &'static str,
-    /// What is in it.
-    pub schema: Schema,
-}
-
-/// What describes an answer.
-pub enum Schema {
-    /// The document that a verb prints with `--json`: its name in `docs/formats/schema`.
-    Document(&'static str),
-    /// A type of this crate, in that file of its sources.
-    Type(&'static str, &'static str),
-    /// Events, each of a type of this crate in that file: their names and types.
-    Events(&'static str, &'static [(&'static str, &'static str)]),
-    /// Not JSON of ours.
-    Opaque,
-}
+pub const VERSION: &str = "1.1.0";
 
 const RUN: Parameter = Parameter {
     name: "run",
@@ -79,11 +40,11 @@ const IF_NONE_MATCH: Parameter = Parameter {
     },
 };
 
-const JSON: &str = "application/json";
-
 /// Every route, in the order in which people look for them.
 pub const ROUTES: &[Route] = &[
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/health",
         operation: "health",
         about: || say!("the server is there, and its version", "сервер отвечает; его версия"),
@@ -93,6 +54,8 @@ pub const ROUTES: &[Route] = &[
         make: make::health,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/runs",
         operation: "runs",
         about: || say!("runs, newest first, in pages", "прогоны, новые сверху, страницами"),
@@ -116,6 +79,8 @@ pub const ROUTES: &[Route] = &[
         make: make::runs,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/runs/{run}",
         operation: "run",
         about: || {
@@ -130,6 +95,8 @@ pub const ROUTES: &[Route] = &[
         make: make::run,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/runs/{run}/report",
         operation: "report",
         about: || {
@@ -162,6 +129,8 @@ pub const ROUTES: &[Route] = &[
         make: make::report,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/runs/{run}/events",
         operation: "events",
         about: || {
@@ -196,6 +165,8 @@ pub const ROUTES: &[Route] = &[
         make: make::events,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/comparisons",
         operation: "comparison",
         about: || {
@@ -231,6 +202,8 @@ pub const ROUTES: &[Route] = &[
         make: make::comparison,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/suites",
         operation: "suites",
         about: || say!("the suites that are built in, with their files", "встроенные наборы вместе с файлами"),
@@ -240,6 +213,8 @@ pub const ROUTES: &[Route] = &[
         make: make::suites,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/doctor",
         operation: "doctor",
         about: || say!("whether this machine can measure", "пригодна ли машина для измерений"),
@@ -249,6 +224,8 @@ pub const ROUTES: &[Route] = &[
         make: make::doctor,
     },
     Route {
+        method: Method::Get,
+        body: "",
         path: "/api/v1/openapi.json",
         operation: "openapi",
         about: || say!("this API for programs (OpenAPI 3.1)", "этот API для программ (OpenAPI 3.1)"),
@@ -257,11 +234,15 @@ pub const ROUTES: &[Route] = &[
         command: "",
         make: make::openapi,
     },
+    VALIDATE,
+    DRY_RUN,
+    PUT_TASK,
+    TASKS,
+    TASK,
+    TASK_LOG,
+    STOP_TASK,
+    TASK_EVENTS,
 ];
-
-const fn query(name: &'static str, takes: Takes, about: fn() -> Say) -> Parameter {
-    Parameter { name, place: Place::Query, takes, about }
-}
 
 #[cfg(test)]
 mod tests {
@@ -285,8 +266,10 @@ mod tests {
     #[test]
     fn the_document_names_every_route() {
         let document: serde_json::Value = serde_json::from_str(crate::OPENAPI).unwrap();
-        let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
-        assert_eq!(paths.len(), ROUTES.len());
-        assert!(ROUTES.iter().all(|route| paths.iter().any(|path| *path == route.path)));
+        let operations = document["paths"].as_object().unwrap().values().map(|path| path.as_object().unwrap().len());
+        assert_eq!(operations.sum::<usize>(), ROUTES.len());
+        for route in ROUTES {
+            assert!(document["paths"][route.path][route.method.word().to_lowercase()].is_object(), "{}", route.path);
+        }
     }
 }

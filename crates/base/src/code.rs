@@ -85,6 +85,12 @@ pub enum Code {
     ProgramMissing,
     /// A request to the server has no token, or a wrong one.
     TokenRefused,
+    /// The server knows no task of this id.
+    TaskUnknown,
+    /// The task has another order, or is in a state that does not allow this.
+    TaskConflict,
+    /// The server does not do this for the sender of the request.
+    NotAllowed,
     /// The server has too much to do, or has seen too many wrong tokens; try again later.
     ServerBusy,
     /// Refused, because data could be lost.
@@ -139,6 +145,9 @@ impl Code {
             | Code::RunOver
             | Code::ProgramMissing
             | Code::TokenRefused
+            | Code::TaskUnknown
+            | Code::TaskConflict
+            | Code::NotAllowed
             | Code::ServerBusy => Kind::Preflight,
             Code::Unsafe
             | Code::NotConfirmed

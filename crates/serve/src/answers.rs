@@ -2,6 +2,8 @@
 //! types of content.
 
 use crate::catalogue::Catalogue;
+use crate::tasks::Tasks;
+use std::sync::Arc;
 use stend_analyse::{Findings, analyse, judge};
 use stend_api::{Format, Health, OPENAPI, Request};
 use stend_base::{Lang, Result};
@@ -15,6 +17,8 @@ const JSON: &str = "application/json";
 
 /// An answer.
 pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
     /// Media type.
     pub media: &'static str,
     /// The bytes of the body.
@@ -29,6 +33,8 @@ pub struct Answer {
 pub struct Results {
     /// The runs.
     pub catalogue: Catalogue,
+    /// Orders that were given to the server.
+    pub tasks: Arc<Tasks>,
     /// Version of Stend.
     pub stend_version: &'static str,
 }
@@ -39,10 +45,8 @@ impl Results {
     /// Errors: those of the verb.
     pub fn answer(&self, request: &Request, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
-            Request::Events { .. } => return Ok(None),
-            Request::Health => {
-                json(serde_json::to_string_pretty(&Health::of(self.stend_version)).unwrap_or_default() + "\n")
-            }
+            Request::Events { .. } | Request::TaskEvents { .. } => return Ok(None),
+            Request::Health => json(pretty(&Health::of(self.stend_version))),
             Request::Runs(filter) => json(stend_report::list_json(&self.catalogue.page(filter)?)),
             Request::Run { run, redact } => result(stend_report::json(&analyse(&self.run(run, *redact)?)?)),
             Request::Report { run, format, lang: asked, redact, full } => {
@@ -64,6 +68,18 @@ impl Results {
             }
             Request::Doctor => json(stend_report::doctor_json(&stend_session::checkup(None))),
             Request::OpenApi => json(OPENAPI.to_string()),
+            Request::Validate { order } => json(pretty(&Tasks::validate(order)?)),
+            Request::DryRun { order } => Answer { body: self.tasks.dry_run(order)?, ..json(String::new()) },
+            Request::PutTask { id, order } => {
+                let (task, is_new) = self.tasks.put(id, order)?;
+                Answer { status: if is_new { 201 } else { 200 }, ..json(pretty(&task)) }
+            }
+            Request::Tasks { limit, state } => json(pretty(&self.tasks.list(*limit, *state))),
+            Request::Task { id } => json(pretty(&self.tasks.get(id)?)),
+            Request::TaskLog { id } => {
+                Answer { media: "text/plain; charset=utf-8", body: self.tasks.log(id)?, ..json(String::new()) }
+            }
+            Request::StopTask { id, now } => json(pretty(&self.tasks.stop(id, *now)?)),
         }))
     }
 
@@ -84,7 +100,12 @@ fn redacted(runs: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
 }
 
 fn json(text: String) -> Answer {
-    Answer { media: JSON, body: text.into_bytes(), is_result: false, file: None }
+    Answer { status: 200, media: JSON, body: text.into_bytes(), is_result: false, file: None }
+}
+
+/// Numbers, strings and words: there is no case in which they cannot be written.
+fn pretty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 fn result(text: String) -> Answer {
@@ -92,7 +113,7 @@ fn result(text: String) -> Answer {
 }
 
 fn report(run: &RunRecord, format: Format, full: bool, lang: Lang) -> Result<Answer> {
-    let of = |media, body| Answer { media, body, is_result: true, file: None };
+    let of = |media, body| Answer { status: 200, media, body, is_result: true, file: None };
     Ok(match format {
         Format::Html => {
             let page = stend_report::gated_html(&analyse(run)?, run, None, full, lang);

@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stend_api::{Cursor, Failure, Request};
+use stend_api::{Asked, Cursor, Failure, Request};
 use stend_base::{Code, Error, Kind, Lang, Result, say};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -29,8 +29,10 @@ const HEAD_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 /// How long a request line with its headers may take, also after the answer before.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// The only body that is read is that of signing in.
-const BODY_MAX: usize = 4 << 10;
+/// Body of signing in.
+const FORM_MAX: usize = 4 << 10;
+/// Body of an order, the largest that is read.
+const ORDER_MAX: usize = 8 << 20;
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Answers that are computed at the same time: as many as there are threads for them.
 const WORKERS: usize = 4;
@@ -136,25 +138,37 @@ impl Site {
             }
             (_, "/") if reads => Ok(see("/api")),
             (_, "/api") if reads => Ok(page(pages::api(lang))),
-            _ => self.asked(&request, lang).await,
+            _ => self.asked(request, lang).await,
         }
     }
 
     /// A request of the table of routes.
-    async fn asked(&self, request: &HttpRequest<Incoming>, lang: Lang) -> Answered {
+    async fn asked(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
         let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-        let asked = Request::read(request.method().as_str(), target)?;
-        if let Request::Events { run, after } = asked {
-            let after = match text_of(request, &HeaderName::from_static("last-event-id")) {
-                None => after.unwrap_or_default(),
-                Some(id) => Cursor::of(id).ok_or_else(wrong_id)?,
-            };
-            return self.events(run, after).await;
+        let asked = Asked::read(request.method().as_str(), target)?;
+        if !asked.only_reads() && bearer(&request).is_none() {
+            is_from_own_page(&request)?;
         }
-        let results = self.results.clone();
-        let answer = work(move || results.answer(&asked, lang)).await?;
-        let answer = answer.ok_or_else(|| lost("no answer"))?;
-        Ok(whole(answer, text_of(request, &header::IF_NONE_MATCH)))
+        let header = |name| text_of(&request, &name).map(String::from);
+        let (last, known) = (header(HeaderName::from_static("last-event-id")), header(header::IF_NONE_MATCH));
+        let body = if asked.has_body() { text(request, ORDER_MAX).await? } else { String::new() };
+        match asked.with(body) {
+            Request::Events { run, after } => {
+                let after = last.map(|id| Cursor::of(&id).ok_or_else(wrong_id)).transpose()?.or(after);
+                self.events(run, after.unwrap_or_default()).await
+            }
+            Request::TaskEvents { after } => {
+                let after = last.map(|id| id.parse().map_err(|_| wrong_id())).transpose()?.or(after);
+                let events = stream::tasks(self.results.tasks.clone(), after.unwrap_or_default());
+                Ok(streamed(events))
+            }
+            asked => {
+                let results = self.results.clone();
+                let answer = work(move || results.answer(&asked, lang)).await?;
+                let answer = answer.ok_or_else(|| lost("no answer"))?;
+                Ok(whole(answer, known.as_deref()))
+            }
+        }
     }
 
     async fn events(&self, run: String, after: Cursor) -> Answered {
@@ -164,19 +178,11 @@ impl Site {
             // A browser that gets this does not come again.
             return Ok(status(204, Full::default()));
         }
-        let mut response = Response::new(Either::Right(stream::events(watched, after)));
-        set(&mut response, header::CONTENT_TYPE, "text/event-stream");
-        Ok(response)
+        Ok(streamed(stream::events(watched, after)))
     }
 
     async fn sign_in(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
-        let body = Limited::new(request.into_body(), BODY_MAX).collect();
-        let late = || Error::new(Kind::Usage, say!("the request took too long", "запрос шёл слишком долго"));
-        let body = timeout(BODY_TIME, body).await.map_err(|_| Failure::with(408, late()))?;
-        let large =
-            |_| Failure::with(413, Error::new(Kind::Usage, say!("the request is too large", "запрос слишком велик")));
-        let body = body.map_err(large)?.to_bytes();
-        let form = String::from_utf8_lossy(&body);
+        let form = text(request, FORM_MAX).await?;
         let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default().trim();
         let signed_in = self.guard.sign_in(token, Instant::now()).map_err(|error| lost(&error.to_string()))?;
         Ok(match signed_in {
@@ -215,6 +221,30 @@ fn wrong_id() -> Failure {
     Error::new(Kind::Usage, say!("`Last-Event-ID` is no id of an event", "`Last-Event-ID` — не номер события")).into()
 }
 
+/// The text of a body.
+async fn text(request: HttpRequest<Incoming>, most: usize) -> std::result::Result<String, Failure> {
+    let refused = |status, message| Failure::with(status, Error::new(Kind::Usage, message));
+    let body = timeout(BODY_TIME, Limited::new(request.into_body(), most).collect()).await;
+    let body = body.map_err(|_| refused(408, say!("the request took too long", "запрос шёл слишком долго")))?;
+    let body = body.map_err(|_| refused(413, say!("the request is too large", "запрос слишком велик")))?.to_bytes();
+    String::from_utf8(body.into()).map_err(|_| refused(400, say!("the body is not UTF-8", "тело запроса не в UTF-8")))
+}
+
+/// Whether a change that comes with a cookie was asked for by a page of this server, and not by one of another site.
+fn is_from_own_page(request: &HttpRequest<Incoming>) -> std::result::Result<(), Failure> {
+    let of = |name| text_of(request, &name);
+    let origin = of(header::ORIGIN).and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
+    if origin.is_some() && origin == of(header::HOST) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::NotAllowed,
+        say!("the request comes from a page of another site", "запрос пришёл со страницы другого сайта"),
+    )
+    .hint(say!("programs send the token, not a cookie", "программы присылают токен, а не cookie"))
+    .into())
+}
+
 /// A header that is text.
 fn text_of<'a>(request: &'a HttpRequest<Incoming>, name: &HeaderName) -> Option<&'a str> {
     request.headers().get(name)?.to_str().ok()
@@ -229,6 +259,12 @@ fn cookie(request: &HttpRequest<Incoming>) -> Option<String> {
     let all = request.headers().get_all(header::COOKIE).iter().filter_map(|header| header.to_str().ok());
     let mut pairs = all.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_string())
+}
+
+fn streamed(events: Events) -> Response<Body> {
+    let mut response = Response::new(Either::Right(events));
+    set(&mut response, header::CONTENT_TYPE, "text/event-stream");
+    response
 }
 
 fn status(number: u16, body: Full<Bytes>) -> Response<Body> {
@@ -252,7 +288,7 @@ fn set(response: &mut Response<Body>, name: HeaderName, value: &str) {
 fn problem(failure: &Failure, lang: Lang) -> Response<Body> {
     let mut response = status(failure.status, failure.json(lang).into_bytes().into());
     set(&mut response, header::CONTENT_TYPE, "application/problem+json");
-    if let Some(methods) = failure.allow {
+    if let Some(methods) = &failure.allow {
         set(&mut response, header::ALLOW, methods);
     }
     if let Some(seconds) = failure.retry_after {
@@ -292,7 +328,7 @@ fn whole(answer: Answer, known: Option<&str>) -> Response<Body> {
     };
     let mut response = match tag.as_ref().is_some_and(has_it) {
         true => status(304, Full::default()),
-        false => status(200, answer.body.into()),
+        false => status(answer.status, answer.body.into()),
     };
     set(&mut response, header::CONTENT_TYPE, answer.media);
     if answer.media.starts_with("text/html") {

@@ -1,5 +1,5 @@
-//! The server of `stend serve`: answers the requests of `stend_api` from run files. It reads what runs have written and never measures,
-//! writes nothing but the hash of its token, and listens on this machine alone.
+//! The server of `stend serve`: answers the requests of `stend_api` from run files, and starts processes that carry out orders. It reads what
+//! runs have written and never measures, writes nothing but its tasks and the hash of its token, and listens on this machine alone.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -9,6 +9,7 @@ mod http;
 mod live;
 mod pages;
 mod stream;
+mod tasks;
 mod token;
 
 use answers::Results;
@@ -20,6 +21,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stend_base::{Error, Kind, Result, say};
+use tasks::Tasks;
 
 /// What the server is told.
 pub struct Settings {
@@ -29,6 +31,8 @@ pub struct Settings {
     pub new_token: bool,
     /// Run files.
     pub runs: PathBuf,
+    /// This program, which carries out orders.
+    pub program: PathBuf,
     /// Version of Stend.
     pub stend_version: &'static str,
 }
@@ -46,9 +50,10 @@ pub struct Server {
 impl Server {
     /// Begins to listen, then makes the token if there is none.
     ///
-    /// Errors: `Usage` for what is no address, or one of other machines; `Preflight` if the address is taken or the token cannot be kept.
+    /// Errors: `Usage` for what is no address, or one of other machines; `Preflight` if the address is taken, or token and tasks cannot be
+    /// kept.
     pub fn open(settings: Settings) -> Result<Server> {
-        let Settings { listen, new_token, runs, stend_version } = settings;
+        let Settings { listen, new_token, runs, program, stend_version } = settings;
         let listen: SocketAddr = listen.parse().map_err(|_| no_address(&listen))?;
         if !listen.ip().is_loopback() {
             return Err(not_this_machine(listen));
@@ -60,9 +65,10 @@ impl Server {
         let (address, listener) = bound.map_err(|error| cannot_listen(listen, &error))?;
         let beside_runs = runs.parent().unwrap_or(Path::new("/")).join("server");
         let (hash, token) = token::load_or_make(&beside_runs, new_token)?;
+        let tasks = Tasks::open(&beside_runs, runs.clone(), program)?;
         let site = Site {
             guard: Guard::new(hash),
-            results: Arc::new(Results { catalogue: Catalogue::new(runs), stend_version }),
+            results: Arc::new(Results { catalogue: Catalogue::new(runs), tasks, stend_version }),
             live: Arc::new(Live::default()),
         };
         Ok(Server { listener, site, address, token })
@@ -110,7 +116,13 @@ mod tests {
     use super::*;
 
     fn settings(listen: &str, runs: &Path) -> Settings {
-        Settings { listen: listen.into(), new_token: false, runs: runs.into(), stend_version: "0" }
+        Settings {
+            listen: listen.into(),
+            new_token: false,
+            runs: runs.into(),
+            program: "/bin/false".into(),
+            stend_version: "0",
+        }
     }
 
     #[test]

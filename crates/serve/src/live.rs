@@ -94,13 +94,13 @@ impl Watched {
         let mut piece = String::new();
         for data in log.recorded.iter().skip(cursor.events).take(PIECE) {
             cursor.events += 1;
-            event(&mut piece, Some(*cursor), "recorded", data);
+            event(&mut piece, Some(&cursor.text()), "recorded", data);
         }
         let begin =
             log.seconds.partition_point(|(trial, second, _)| (*trial, *second) < (cursor.trial, cursor.seconds));
         for (trial, second, data) in log.seconds[begin..].iter().take(PIECE) {
             *cursor = Cursor { trial: *trial, seconds: second + 1, ..*cursor };
-            event(&mut piece, Some(*cursor), "second", data);
+            event(&mut piece, Some(&cursor.text()), "second", data);
         }
         if !piece.is_empty() {
             return Next::Piece(piece);
@@ -109,7 +109,7 @@ impl Watched {
             Some(_) if *ended => Next::End,
             Some(data) => {
                 *ended = true;
-                event(&mut piece, Some(*cursor), "finished", data);
+                event(&mut piece, Some(&cursor.text()), "finished", data);
                 Next::Piece(piece)
             }
             None if *shown == log.progress => Next::Wait,
@@ -144,9 +144,9 @@ impl Watched {
 }
 
 /// As the standard of server-sent events has it; data are JSON on one line.
-fn event(piece: &mut String, id: Option<Cursor>, name: &str, data: &str) {
+pub fn event(piece: &mut String, id: Option<&str>, name: &str, data: &str) {
     if let Some(id) = id {
-        piece.push_str(&format!("id: {}\n", id.text()));
+        piece.push_str(&format!("id: {id}\n"));
     }
     piece.push_str(&format!("event: {name}\ndata: {data}\n\n"));
 }

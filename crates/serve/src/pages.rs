@@ -1,6 +1,6 @@
 //! The few pages of the server itself: signing in, and the API for people. Reports come from `report`.
 
-use stend_api::{Parameter, Place, ROUTES, Route, Takes};
+use stend_api::{Method, Parameter, Place, ROUTES, Route, Takes};
 use stend_base::{Lang, Say, say};
 
 /// A page or a file of one.
@@ -52,9 +52,9 @@ pub fn login(lang: Lang, refused: Option<&Say>) -> Asset {
 /// What can be asked, from the table of routes.
 pub fn api(lang: Lang) -> Asset {
     let intro = say!(
-        "Every address answers GET with the token (<code>Authorization: Bearer TOKEN</code>) or from a browser that is signed in. \
+        "Every address takes the token (<code>Authorization: Bearer TOKEN</code>) or a browser that is signed in. \
          For programs: <a href=\"/api/v1/openapi.json\">OpenAPI 3.1</a>. Errors are <code>application/problem+json</code> with a stable <code>code</code>.",
-        "Каждый адрес отвечает на GET с токеном (<code>Authorization: Bearer ТОКЕН</code>) или из браузера, где выполнен вход. \
+        "Каждый адрес принимает токен (<code>Authorization: Bearer ТОКЕН</code>) или запросы из браузера, где выполнен вход. \
          Для программ: <a href=\"/api/v1/openapi.json\">OpenAPI 3.1</a>. Ошибки — <code>application/problem+json</code> с постоянным кодом <code>code</code>."
     );
     let routes: String = ROUTES.iter().map(|route| of_route(route, lang)).collect();
@@ -68,8 +68,9 @@ pub fn api(lang: Lang) -> Asset {
 fn of_route(route: &Route, lang: Lang) -> String {
     let about = (route.about)();
     // What needs nothing can be looked at by a click.
-    let path = match route.path.contains('{') || route.parameters.iter().any(|p| p.place == Place::Repeated) {
-        true => format!("<code>{}</code>", route.path),
+    let is_link = route.method == Method::Get && !route.path.contains('{');
+    let path = match !is_link || route.parameters.iter().any(|p| p.place == Place::Repeated) {
+        true => format!("<code>{} {}</code>", route.method.word(), route.path),
         false => format!("<a href=\"{0}\"><code>{0}</code></a>", route.path),
     };
     let command = match route.command {
@@ -83,7 +84,7 @@ fn of_route(route: &Route, lang: Lang) -> String {
 
 fn of_parameter(parameter: &Parameter, lang: Lang) -> String {
     let takes = match parameter.takes {
-        Takes::Text | Takes::Cursor => String::new(),
+        Takes::Text | Takes::Cursor | Takes::TaskId | Takes::Count(usize::MAX) => String::new(),
         Takes::Flag => "true, false".to_string(),
         Takes::Choice(words) => words.join(", "),
         Takes::Count(most) => format!("1–{most}"),

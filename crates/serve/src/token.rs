@@ -99,7 +99,8 @@ fn read(file: &Path) -> Result<Hash> {
     hash.ok_or_else(|| unreadable(say!("it holds no hash", "в нём нет хеша")))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Bytes as hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -14,6 +14,7 @@ mod inputs;
 mod look;
 mod machine;
 mod observe;
+pub mod ordered;
 mod place;
 mod preview;
 mod setup;

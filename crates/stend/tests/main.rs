@@ -59,6 +59,7 @@ mod steady;
 mod storage_host;
 mod suites;
 mod support;
+mod tasks;
 mod terminals;
 mod transcripts;
 mod tutorials;

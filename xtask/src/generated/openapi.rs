@@ -1,20 +1,21 @@
 //! The OpenAPI document of `stend serve` and the table of its routes for people, from the routes and the types of their answers.
 
 use super::File;
+use super::suite::KINDS;
 use super::types::Types;
 use crate::tree::Source;
 use serde_json::{Map, Value, json};
-use stend_api::{Answer, Parameter, Place, ROUTES, Route, Schema, Takes, VERSION};
+use stend_api::{Answer, Method, Parameter, Place, ROUTES, Route, Schema, Takes, VERSION};
 
 const HEAD: &str = "\
 # Routes of the API
 
-Every address answers GET. [api.md](../api.md) has the rules that all share, [openapi.json](openapi.json) the same for programs.
+[api.md](../api.md) has the rules that all share, [openapi.json](openapi.json) the same for programs.
 
 Written by `cargo run -p xtask -- gen` from `crates/api/src/routes.rs`.
 
-| address | answers | parameters | on the command line |
-|---|---|---|---|
+| method | address | answers | parameters | on the command line |
+|---|---|---|---|---|
 ";
 
 /// The table for people.
@@ -22,7 +23,8 @@ pub fn table() -> File {
     let row = |route: &Route| {
         let names: Vec<String> = route.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
         let command = if route.command.is_empty() { String::new() } else { format!("`{}`", route.command) };
-        format!("| `{}` | {} | {} | {command} |\n", route.path, (route.about)().en, names.join(", "))
+        let method = route.method.word();
+        format!("| {method} | `{}` | {} | {} | {command} |\n", route.path, (route.about)().en, names.join(", "))
     };
     let rows: String = ROUTES.iter().map(row).collect();
     File { path: "docs/api/routes.md".to_string(), text: format!("{HEAD}{rows}") }
@@ -33,9 +35,10 @@ pub fn document(sources: &[Source]) -> Result<File, String> {
     let types = Types::of(sources)?;
     let mut components = Map::new();
     let problem = typed(&types, "problem.rs", "Problem", &mut components)?;
-    let mut paths = Map::new();
+    let mut paths = json!({});
     for route in ROUTES {
-        paths.insert(route.path.to_string(), json!({"get": operation(&types, route, &problem, &mut components)?}));
+        let method = route.method.word().to_lowercase();
+        paths[route.path][method] = operation(&types, route, &problem, &mut components)?;
     }
     let document = json!({
         "openapi": "3.1.0",
@@ -85,10 +88,30 @@ fn operation(
         "parameters": parameters,
         "responses": responses,
     });
+    if !route.body.is_empty() {
+        let schema = add(route.body, input(route.body)?, components);
+        operation["requestBody"] = json!({
+            "required": true,
+            "description": "JSON, or YAML with the same keys",
+            "content": {"application/json": {"schema": schema.clone()}, "application/yaml": {"schema": schema}},
+        });
+    }
+    if route.method == Method::Put {
+        operation["responses"]["201"] =
+            json!({"description": "it is new", "content": operation["responses"]["200"]["content"]});
+    }
     if !route.command.is_empty() {
         operation["description"] = json!(format!("The same on the command line: `{}`", route.command));
     }
     Ok(operation)
+}
+
+/// The schema of a file that people write.
+fn input(name: &str) -> Result<Value, String> {
+    let path = format!("docs/formats/schema/{name}.json");
+    let file = KINDS.iter().map(super::suite::schema).find(|file| file.path == path);
+    let text = file.ok_or_else(|| format!("no format is called `{name}`"))?.text;
+    serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Without what only a header needs.
@@ -99,6 +122,8 @@ fn media_type(media: &str) -> String {
 fn parameter(parameter: &Parameter) -> Value {
     let schema = match parameter.takes {
         Takes::Text => json!({"type": "string"}),
+        Takes::TaskId => json!({"type": "string", "pattern": r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"}),
+        Takes::Count(usize::MAX) => json!({"type": "integer", "minimum": 1}),
         Takes::Cursor => json!({"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}),
         Takes::Flag => json!({"type": "boolean", "default": false}),
         Takes::Choice(words) => json!({"type": "string", "enum": words}),

@@ -2,7 +2,7 @@
 
 use super::{choice, flag, force, option, positional, verb, word};
 use clap::{Arg, ArgAction, ArgGroup, Command};
-use stend_base::{Lang, say};
+use stend_base::{Lang, Say, say};
 
 pub(super) fn run(lang: Lang) -> Command {
     let about = say!("measure a target with a suite", "измерить объект набором испытаний");
@@ -174,7 +174,7 @@ fn workload(lang: Lang) -> Vec<Arg> {
 }
 
 /// All of it as a file.
-fn orders(lang: Lang) -> [Arg; 2] {
+fn orders(lang: Lang) -> [Arg; 3] {
     let order = say!(
         "carry out this order instead of the command line (`-`: from the standard input)",
         "выполнить этот заказ вместо командной строки (`-` — со стандартного ввода)"
@@ -186,6 +186,8 @@ fn orders(lang: Lang) -> [Arg; 2] {
     [
         option("order", "FILE", order, lang).conflicts_with_all(ORDERED),
         flag("print-order", None, print_order, lang).conflicts_with_all(["order", "dry-run", "junit"]),
+        // Only `stend serve` says this.
+        option("task", "DIR", Say::same(String::new()), lang).hide(true).requires("order").conflicts_with("dry-run"),
     ]
 }
 

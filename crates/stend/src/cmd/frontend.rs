@@ -2,6 +2,7 @@
 
 use super::gate::Junit;
 use super::signals::watch_signals;
+use super::task::Task;
 use crate::out::Out;
 use crate::progress::{Aside, Display};
 use crate::save::Output;
@@ -24,6 +25,8 @@ pub(super) struct Terminal<'a> {
     gate: Option<Gate>,
     /// Where what the gate says is written.
     junit: Option<Junit>,
+    /// What a server hears of it.
+    task: Option<&'a Task>,
     display: RefCell<Option<Aside>>,
     /// The first result that could not be shown or written.
     failed: RefCell<Option<Box<Error>>>,
@@ -32,12 +35,17 @@ pub(super) struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     pub(super) fn new(out: &'a Out, force: bool, progress: &str) -> Terminal<'a> {
         let (display, failed) = Default::default();
-        Terminal { out, force, progress: progress.to_string(), gate: None, junit: None, display, failed }
+        Terminal { out, force, progress: progress.to_string(), gate: None, junit: None, task: None, display, failed }
     }
 
     /// Holds each run against this gate when it has ended.
     pub(super) fn holding(self, gate: Option<Gate>, junit: Option<Junit>) -> Terminal<'a> {
         Terminal { gate, junit, ..self }
+    }
+
+    /// Writes down for a server which runs begin.
+    pub(super) fn of_task(self, task: Option<&'a Task>) -> Terminal<'a> {
+        Terminal { task, ..self }
     }
 
     /// The report that goes beside a run file.
@@ -85,6 +93,7 @@ impl<'a> Terminal<'a> {
                 return out.note(next(name, stand, (number, count), block).get(out.lang));
             }
             Progress::Began { run, suite, on } => {
+                self.task.iter().for_each(|task| task.began(run));
                 let started = Aside::start(Display::new(&self.progress, out), run, suite, on);
                 started.map(|aside| drop(self.display.replace(Some(aside))))
             }

@@ -33,6 +33,7 @@ pub mod stands;
 pub mod stop;
 pub mod suites;
 mod target_suggestions;
+mod task;
 pub mod watch;
 pub mod worker;
 pub(crate) mod workload;

@@ -2,6 +2,7 @@
 
 use super::frontend::{Terminal, comparison_beside};
 use super::gate::Junit;
+use super::task::Task;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
@@ -10,6 +11,13 @@ use stend_spec::order::Order;
 
 /// Carries out what the command line or an order asks for, and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    match arguments.get_one::<String>("task") {
+        Some(directory) => Task::begin(directory)?.end(|task| carry_out(arguments, out, Some(task))),
+        None => carry_out(arguments, out, None),
+    }
+}
+
+fn carry_out(arguments: &ArgMatches, out: &Out, task: Option<&Task>) -> Result<()> {
     if arguments.get_flag("print-suite") {
         return out.result(&super::order::suite(arguments)?);
     }
@@ -25,7 +33,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if junit.is_some() {
         may_be_junit(&order, gate.is_some())?;
     }
-    let terminal = Terminal::new(out, force, progress).holding(gate, junit);
+    let terminal = Terminal::new(out, force, progress).holding(gate, junit).of_task(task);
     match arguments.get_flag("dry-run") {
         true => dry_run(&order, terminal, out),
         false => terminal.session(|control, frontend| stend_session::carry_out(&order, control, frontend)),

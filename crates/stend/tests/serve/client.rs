@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A server that ends with the test.
 pub struct Server {
-    _running: Running,
+    pub _running: Running,
     /// Address and port.
     pub address: String,
     /// If it was shown.

@@ -1,0 +1,88 @@
+//! What the table of routes is made of.
+
+use crate::parameters::{Parameter, Place, Takes, Values};
+use crate::request::Request;
+use stend_base::Say;
+
+/// Most runs of a page.
+pub(crate) const PAGE_MAX: usize = 200;
+
+/// How an address is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Read, and nothing changes. HEAD is answered, too.
+    Get,
+    /// Make what the address names, once.
+    Put,
+    /// Do it.
+    Post,
+}
+
+impl Method {
+    /// The word of HTTP.
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Put => "PUT",
+            Method::Post => "POST",
+        }
+    }
+
+    /// The words of requests that mean it.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self {
+            Method::Get => &["GET", "HEAD"],
+            Method::Put => &["PUT"],
+            Method::Post => &["POST"],
+        }
+    }
+}
+
+/// What can be asked at an address.
+pub struct Route {
+    /// How.
+    pub method: Method,
+    /// What its body is, in the file of its schema; empty: it has none.
+    pub body: &'static str,
+    /// Path, with the names of its parameters between braces.
+    pub path: &'static str,
+    /// Name for programs that are generated of the document.
+    pub operation: &'static str,
+    /// What it answers, in one sentence.
+    pub about: fn() -> Say,
+    /// What may be given.
+    pub parameters: &'static [Parameter],
+    /// What comes back with status 200.
+    pub answers: &'static [Answer],
+    /// The command that prints the same; empty: there is none.
+    pub command: &'static str,
+    /// Makes the request of values that the parameters allow.
+    pub(crate) make: fn(&Values, String) -> Request,
+}
+
+/// A form of an answer.
+pub struct Answer {
+    /// Its type.
+    pub media: &'static str,
+    /// What is in it.
+    pub schema: Schema,
+}
+
+/// What describes an answer.
+pub enum Schema {
+    /// The document that a verb prints with `--json`: its name in `docs/formats/schema`.
+    Document(&'static str),
+    /// A type of this crate, in that file of its sources.
+    Type(&'static str, &'static str),
+    /// Events, each of a type of this crate in that file: their names and types.
+    Events(&'static str, &'static [(&'static str, &'static str)]),
+    /// Not JSON of ours.
+    Opaque,
+}
+
+/// Media type of most answers.
+pub(crate) const JSON: &str = "application/json";
+
+pub(crate) const fn query(name: &'static str, takes: Takes, about: fn() -> Say) -> Parameter {
+    Parameter { name, place: Place::Query, takes, about }
+}

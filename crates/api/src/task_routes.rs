@@ -1,0 +1,171 @@
+//! The routes of orders and tasks.
+
+use crate::parameters::{Parameter, Place, Takes};
+use crate::request::make;
+use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::tasks::TaskState;
+use stend_base::say;
+
+const TASK_ID: Parameter = Parameter {
+    name: "task",
+    place: Place::Path,
+    takes: Takes::TaskId,
+    about: || {
+        say!(
+            "id that the author of the task gives it: letters, digits, `.`, `_` and `-`",
+            "имя, которое задаче даёт её автор: латинские буквы, цифры, `.`, `_` и `-`"
+        )
+    },
+};
+
+/// One task in the body.
+const ONE: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("tasks.rs", "Task") }];
+
+pub(crate) const VALIDATE: Route = Route {
+    method: Method::Post,
+    body: "order",
+    path: "/api/v1/orders/validate",
+    operation: "validateOrder",
+    about: || {
+        say!(
+            "whether an order can be read; what it asks for, loads and allows",
+            "можно ли прочитать заказ; чего он требует, что нагружает и разрешает"
+        )
+    },
+    parameters: &[],
+    answers: &[Answer { media: JSON, schema: Schema::Type("tasks.rs", "Validated") }],
+    command: "",
+    make: make::validate,
+};
+
+pub(crate) const DRY_RUN: Route = Route {
+    method: Method::Post,
+    body: "order",
+    path: "/api/v1/orders/dry-run",
+    operation: "dryRunOrder",
+    about: || {
+        say!(
+            "what an order would do: steps, writes, time, caveats; nothing is changed",
+            "что сделает заказ: шаги, объём записи, время, оговорки; ничего не меняется"
+        )
+    },
+    parameters: &[],
+    answers: &[Answer { media: JSON, schema: Schema::Document("preview") }],
+    command: "stend run --order FILE --dry-run --json",
+    make: make::dry_run,
+};
+
+pub(crate) const PUT_TASK: Route = Route {
+    method: Method::Put,
+    body: "order",
+    path: "/api/v1/tasks/{task}",
+    operation: "putTask",
+    about: || {
+        say!(
+            "gives the server an order; sent again, the same order changes nothing, and another one is a conflict",
+            "передаёт серверу заказ; тот же заказ повторно ничего не меняет, другой — конфликт"
+        )
+    },
+    parameters: &[TASK_ID],
+    answers: ONE,
+    command: "stend run --order FILE",
+    make: make::put_task,
+};
+
+pub(crate) const TASKS: Route = Route {
+    method: Method::Get,
+    body: "",
+    path: "/api/v1/tasks",
+    operation: "tasks",
+    about: || say!("tasks, newest first", "задачи, новые сверху"),
+    parameters: &[
+        query("state", Takes::Choice(&TaskState::WORDS), || say!("how far it is", "состояние")),
+        query("limit", Takes::Count(PAGE_MAX), || say!("most tasks, 50 by default", "сколько задач, по умолчанию 50")),
+    ],
+    answers: &[Answer { media: JSON, schema: Schema::Type("tasks.rs", "TaskList") }],
+    command: "",
+    make: make::tasks,
+};
+
+pub(crate) const TASK: Route = Route {
+    method: Method::Get,
+    body: "",
+    path: "/api/v1/tasks/{task}",
+    operation: "task",
+    about: || {
+        say!(
+            "a task: state, reason, exit code, what it loads, its runs",
+            "задача: состояние, причина, код завершения, нагрузка, её прогоны"
+        )
+    },
+    parameters: &[TASK_ID],
+    answers: ONE,
+    command: "",
+    make: make::task,
+};
+
+pub(crate) const TASK_LOG: Route = Route {
+    method: Method::Get,
+    body: "",
+    path: "/api/v1/tasks/{task}/log",
+    operation: "taskLog",
+    about: || {
+        say!(
+            "what its process prints for people: at most the last 256 KiB",
+            "что её процесс печатает для людей: не больше последних 256 КиБ"
+        )
+    },
+    parameters: &[TASK_ID],
+    answers: &[Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque }],
+    command: "",
+    make: make::task_log,
+};
+
+pub(crate) const STOP_TASK: Route = Route {
+    method: Method::Post,
+    body: "",
+    path: "/api/v1/tasks/{task}/stop",
+    operation: "stopTask",
+    about: || {
+        say!(
+            "asks the run of a task to end, or takes a waiting task from the queue; it does not wait for the end",
+            "просит прогон задачи завершиться или убирает ждущую задачу из очереди; конца не ждёт"
+        )
+    },
+    parameters: &[
+        TASK_ID,
+        query("now", Takes::Flag, || {
+            say!("abort, rather than drain what is in flight", "прервать, не дожидаясь начатого")
+        }),
+    ],
+    answers: ONE,
+    command: "stend stop RUN",
+    make: make::stop_task,
+};
+
+pub(crate) const TASK_EVENTS: Route = Route {
+    method: Method::Get,
+    body: "",
+    path: "/api/v1/task-events",
+    operation: "taskEvents",
+    about: || {
+        say!(
+            "tasks as they change, as server-sent events; first each that changed since, in its newest state",
+            "изменения задач как события сервера (SSE); сначала изменившиеся с тех пор, в последнем состоянии"
+        )
+    },
+    parameters: &[
+        query("after", Takes::Count(usize::MAX), || {
+            say!("`id` of the last event that came", "`id` последнего полученного события")
+        }),
+        Parameter {
+            name: "Last-Event-ID",
+            place: Place::Header,
+            takes: Takes::Count(usize::MAX),
+            about: || say!("the same, as browsers send it", "то же, как присылают браузеры"),
+        },
+    ],
+    answers: &[Answer { media: "text/event-stream", schema: Schema::Events("tasks.rs", &[("task", "Task")]) }],
+    command: "",
+    make: make::task_events,
+};

@@ -1,0 +1,369 @@
+//! Tasks: orders that were given to the server, each carried out by a process of its own that outlives the server. One thread looks where
+//! they are and begins the next. Must not measure, and gives an order no permission that it does not have.
+
+mod care;
+mod process;
+mod queue;
+mod store;
+
+use crate::token;
+use process::Home;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use stend_api::{Task, TaskList, TaskState, Validated};
+use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_record::store as run_files;
+use stend_session::ordered::{Ordered, ordered};
+use store::Store;
+use tokio::sync::watch;
+
+/// How often the processes are looked at.
+const EVERY: Duration = Duration::from_millis(250);
+/// Tasks that wait.
+const QUEUED_MAX: usize = 200;
+/// Tasks that are over and still known; the oldest go first, with their logs.
+const KEPT_MAX: usize = 1000;
+/// Most tasks of one piece of a stream.
+const PIECE: usize = 256;
+
+/// All of them.
+pub struct Tasks {
+    /// Directories of their processes.
+    directory: PathBuf,
+    /// Where their run files go.
+    runs: PathBuf,
+    /// This program.
+    program: PathBuf,
+    state: Mutex<State>,
+    /// Wakes the thread that looks after them.
+    wake: Condvar,
+    /// Tells streams that there is more.
+    changed: watch::Sender<()>,
+}
+
+struct State {
+    store: Store,
+    /// Oldest first.
+    tasks: Vec<Known>,
+    change: u64,
+    /// Processes that this server began: the system wants their end to be asked for.
+    children: Vec<Child>,
+}
+
+struct Known {
+    task: Task,
+    /// The last change could not be kept, such as on a full disk.
+    is_unsaved: bool,
+    /// Its runs shall end: at once, if true.
+    stop: Option<bool>,
+    /// The run that was asked last.
+    asked: Option<(String, bool)>,
+}
+
+impl Tasks {
+    /// Finds the tasks of earlier servers, and looks after all from now on.
+    ///
+    /// Errors: `Preflight` if another server does so, or what is kept cannot be read.
+    pub fn open(directory: &Path, runs: PathBuf, program: PathBuf) -> Result<Arc<Tasks>> {
+        run_files::make_directory(directory)?;
+        let store = Store::open(directory)?;
+        let tasks = store.all()?;
+        let change = tasks.iter().map(|task| task.change).max().unwrap_or(0);
+        let known = |task| Known { task, is_unsaved: false, stop: None, asked: None };
+        let state = State { store, tasks: tasks.into_iter().map(known).collect(), change, children: Vec::new() };
+        let tasks = Arc::new(Tasks {
+            directory: directory.join("tasks"),
+            runs,
+            program,
+            state: Mutex::new(state),
+            wake: Condvar::new(),
+            changed: watch::Sender::new(()),
+        });
+        let looking = tasks.clone();
+        let thread = std::thread::Builder::new().name("tasks".into()).spawn(move || looking.look_after());
+        thread.map_err(|error| {
+            Error::new(Kind::Preflight, say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
+        })?;
+        Ok(tasks)
+    }
+
+    /// Whether an order can be read.
+    ///
+    /// Errors: those of its parsers.
+    pub fn validate(text: &str) -> Result<Validated> {
+        let Ordered { work, on, confirms, overwrites_signatures, commands, loads, .. } = ordered(text)?;
+        let (schema, schema_version) = ("stend-order-check", 1);
+        Ok(Validated { schema, schema_version, work, on, loads, confirms, overwrites_signatures, commands })
+    }
+
+    /// What an order would do, as `stend run --dry-run --json` prints it.
+    ///
+    /// Errors: those of that command.
+    pub fn dry_run(&self, text: &str) -> Result<Vec<u8>> {
+        ordered(text)?;
+        process::dry_run(&self.program, text)
+    }
+
+    /// Takes an order; `true`: it is new.
+    ///
+    /// Errors: those of reading it; `NotAllowed` for one that a server does not carry out; `TaskConflict` if the id has another order;
+    /// `ServerBusy` if too many wait.
+    pub fn put(&self, id: &str, text: &str) -> Result<(Task, bool)> {
+        let order_sha256 = token::hexadecimal(&token::hash(text));
+        let same = |state: &State| {
+            let found = state.tasks.iter().find(|known| known.task.id == id)?;
+            Some(if found.task.order_sha256 == order_sha256 {
+                Ok((found.task.clone(), false))
+            } else {
+                Err(another(id))
+            })
+        };
+        if let Some(known) = same(&self.state()) {
+            return known;
+        }
+        let order = ordered(text)?;
+        may_be_given(&order)?;
+        let mut state = self.state();
+        // Somebody else may have been faster while the drives were looked at.
+        if let Some(known) = same(&state) {
+            return known;
+        }
+        if state.tasks.iter().filter(|known| known.task.state == TaskState::Queued).count() >= QUEUED_MAX {
+            return Err(Error::new(
+                Code::ServerBusy,
+                say!("{QUEUED_MAX} tasks wait already", "уже ждут задач: {QUEUED_MAX}"),
+            ));
+        }
+        let Ordered { work, on, label, loads, .. } = order;
+        let task = Task {
+            id: id.to_string(),
+            change: state.change + 1,
+            state: TaskState::Queued,
+            reason: None,
+            code: None,
+            exit_code: None,
+            work,
+            on,
+            label,
+            loads,
+            runs: Vec::new(),
+            order_sha256,
+            created_unix: now(),
+            started_unix: None,
+            ended_unix: None,
+        };
+        // What is left of a forgotten task of this id.
+        self.home(id).remove();
+        state.store.add(&task, text)?;
+        state.change += 1;
+        state.tasks.push(Known { task: task.clone(), is_unsaved: false, stop: None, asked: None });
+        drop(state);
+        self.wake.notify_one();
+        self.changed.send_replace(());
+        Ok((task, true))
+    }
+
+    /// A task.
+    ///
+    /// Errors: `TaskUnknown`.
+    pub fn get(&self, id: &str) -> Result<Task> {
+        let state = self.state();
+        let found = state.tasks.iter().find(|known| known.task.id == id);
+        found.map(|known| known.task.clone()).ok_or_else(|| unknown(id))
+    }
+
+    /// The newest tasks.
+    pub fn list(&self, limit: usize, wanted: Option<TaskState>) -> TaskList {
+        let state = self.state();
+        let fits = |known: &&Known| wanted.is_none_or(|wanted| known.task.state == wanted);
+        let found: Vec<&Known> = state.tasks.iter().rev().filter(fits).collect();
+        let left_out = found.len().saturating_sub(limit);
+        let tasks = found.into_iter().take(limit).map(|known| known.task.clone()).collect();
+        TaskList { schema: "stend-tasks", schema_version: 1, tasks, left_out }
+    }
+
+    /// The end of what a process printed.
+    ///
+    /// Errors: `TaskUnknown`.
+    pub fn log(&self, id: &str) -> Result<Vec<u8>> {
+        self.get(id)?;
+        Ok(self.home(id).log())
+    }
+
+    /// Has the runs of a task end, or takes it from the queue.
+    ///
+    /// Errors: `TaskUnknown`; `TaskConflict` if it is over.
+    pub fn stop(&self, id: &str, now: bool) -> Result<Task> {
+        let mut state = self.state();
+        let at = state.tasks.iter().position(|known| known.task.id == id).ok_or_else(|| unknown(id))?;
+        let known = &mut state.tasks[at];
+        match known.task.state {
+            TaskState::Queued => {
+                let stopped = say!("stopped before it began", "остановлена до начала");
+                over(
+                    &mut known.task,
+                    TaskState::Ended,
+                    Some(Kind::Interrupted.exit_code()),
+                    Some((Code::Interrupted, stopped)),
+                );
+                self.keep(&mut state, at);
+            }
+            TaskState::Running => known.stop = Some(now || known.stop == Some(true)),
+            _ => {
+                return Err(Error::new(
+                    Code::TaskConflict,
+                    say!(
+                        "the task `{id}` is over and cannot be stopped",
+                        "задача `{id}` закончилась, останавливать нечего"
+                    ),
+                ));
+            }
+        }
+        let task = state.tasks[at].task.clone();
+        drop(state);
+        self.wake.notify_one();
+        Ok(task)
+    }
+
+    /// Tasks that changed after this change, in the order of their changes.
+    pub fn since(&self, after: u64) -> Vec<Task> {
+        let state = self.state();
+        let mut newer: Vec<&Task> =
+            state.tasks.iter().map(|known| &known.task).filter(|task| task.change > after).collect();
+        newer.sort_by_key(|task| task.change);
+        newer.into_iter().take(PIECE).cloned().collect()
+    }
+
+    /// Wakes up its holder when there is more.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    fn home(&self, id: &str) -> Home {
+        Home::new(&self.directory, id)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a change of a task and tells of it.
+    fn keep(&self, state: &mut State, at: usize) {
+        state.change += 1;
+        state.tasks[at].task.change = state.change;
+        // What cannot be kept now is tried again; after a crash the files of the process tell the same.
+        state.tasks[at].is_unsaved = state.store.change(&state.tasks[at].task).is_err();
+        self.changed.send_replace(());
+    }
+}
+
+/// Nothing more will happen to a task.
+fn over(task: &mut Task, state: TaskState, exit_code: Option<u8>, why: Option<(Code, Say)>) {
+    let (code, reason) = why.unzip();
+    (task.state, task.exit_code, task.code, task.reason) = (state, exit_code, code, reason);
+    task.ended_unix = Some(now());
+}
+
+/// Its process has ended. A gate that failed and a stop on request are results; everything else but 0 is a failure.
+fn ended(task: &mut Task, end: process::End) {
+    let was_carried_out = end.error.as_ref().is_none_or(|error| {
+        matches!(error.kind, Kind::GateFailed | Kind::Inconclusive | Kind::Interrupted | Kind::Terminated)
+    });
+    let state = if was_carried_out { TaskState::Ended } else { TaskState::Failed };
+    over(task, state, Some(end.exit_code), end.error.map(|error| (error.code, error.message)));
+}
+
+/// A server without users cannot tell who confirms what.
+fn may_be_given(order: &Ordered) -> Result<()> {
+    let refused = |message: Say| {
+        Err(Error::new(Code::NotAllowed, message).hint(say!(
+            "`stend run --order FILE` on this machine carries it out",
+            "его выполнит `stend run --order ФАЙЛ` на этой машине"
+        )))
+    };
+    if let Some(device) = order.confirms.first() {
+        return refused(say!(
+            "the order allows to overwrite `{device}`, and the server only carries out orders that write to files of their own",
+            "заказ разрешает перезаписать `{device}`, а сервер выполняет только заказы, которые пишут в собственные файлы"
+        ));
+    }
+    if order.commands {
+        return refused(say!(
+            "the order allows commands and changes of the host, and the server does not carry out such orders",
+            "заказ разрешает команды и изменения машины, такие заказы сервер не выполняет"
+        ));
+    }
+    if order.names_output {
+        return refused(say!(
+            "the order names its run file (`output`); runs of the server go to its own directory",
+            "заказ называет файл прогона (`output`), а прогоны сервера лежат в его каталоге"
+        ));
+    }
+    Ok(())
+}
+
+fn another(id: &str) -> Box<Error> {
+    Error::new(Code::TaskConflict, say!("the task `{id}` has another order", "у задачи `{id}` другой заказ"))
+        .hint(say!("give this order another id", "дайте этому заказу другое имя"))
+}
+
+fn unknown(id: &str) -> Box<Error> {
+    Error::new(Code::TaskUnknown, say!("there is no task `{id}`", "задачи `{id}` нет"))
+        .hint(say!("`/api/v1/tasks` lists the tasks there are", "задачи перечислены на `/api/v1/tasks`"))
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(in crate::tasks) fn task(id: &str) -> Task {
+        Task {
+            id: id.into(),
+            change: 1,
+            state: TaskState::Queued,
+            reason: None,
+            code: None,
+            exit_code: None,
+            work: "s.yaml".into(),
+            on: Vec::new(),
+            label: None,
+            loads: vec!["local".into()],
+            runs: Vec::new(),
+            order_sha256: String::new(),
+            created_unix: 0,
+            started_unix: None,
+            ended_unix: None,
+        }
+    }
+
+    #[test]
+    fn a_failed_gate_is_a_result_and_a_failed_drive_is_not() {
+        let ended = |kind: Kind| {
+            let mut task = task("a");
+            ended(
+                &mut task,
+                process::End { exit_code: kind.exit_code(), error: Some(*Error::new(kind, say!("x", "y"))) },
+            );
+            (task.state, task.exit_code)
+        };
+        assert_eq!(ended(Kind::GateFailed), (TaskState::Ended, Some(10)));
+        assert_eq!(ended(Kind::Interrupted), (TaskState::Ended, Some(130)));
+        assert_eq!(ended(Kind::TargetIo), (TaskState::Failed, Some(6)));
+    }
+
+    #[test]
+    fn a_second_server_does_not_look_after_the_same_tasks() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || Tasks::open(dir.path(), dir.path().join("runs"), "/bin/false".into());
+        let _first = open().unwrap();
+        let error = open().err().unwrap();
+        assert!(error.kind == Kind::Preflight && error.hint.is_some(), "{error}");
+    }
+}

@@ -1,0 +1,205 @@
+//! The process of a task, known by the files of its directory, so that a server that was started anew finds it again. Must not decide when one
+//! begins.
+//!
+//! The process has the locked file `lock` as its standard input: whether it lives is whether the file is locked. It writes `runs` itself
+//! when it begins, and `ended` last.
+
+use serde::Deserialize;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Result, say};
+
+/// What is sent of a log.
+const LOG_MAX: u64 = 256 << 10;
+/// Longest `runs` or `ended` that is read: a campaign of a thousand runs.
+const NOTE_MAX: u64 = 256 << 10;
+/// Largest dry run, and how long it may take.
+const PREVIEW_MAX: u64 = 64 << 20;
+const PREVIEW_TIME: Duration = Duration::from_secs(120);
+
+/// The directory of a task.
+pub struct Home(PathBuf);
+
+/// What its files say.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Its process has not begun.
+    Nothing,
+    /// It is at work.
+    Lives,
+    /// It has ended by itself.
+    Ended(End),
+    /// It is gone without a word.
+    Gone,
+}
+
+/// How a process ended, in its own words.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub struct End {
+    /// Its exit code.
+    pub exit_code: u8,
+    /// Why, if that is not 0.
+    pub error: Option<Error>,
+}
+
+impl Home {
+    /// That of the task with this id, which is no path.
+    pub fn new(tasks: &Path, id: &str) -> Home {
+        Home(tasks.join(id))
+    }
+
+    /// Where its process is.
+    pub fn look(&self) -> Seen {
+        // First the lock: a process that ends after that is seen as alive, and the next look is right.
+        let lives = File::open(self.0.join("lock")).is_ok_and(|lock| lock.try_lock_shared().is_err());
+        match stend_sys::regular::text(self.0.join("ended"), NOTE_MAX) {
+            _ if lives => Seen::Lives,
+            Ok(text) => serde_json::from_str(&text).map_or(Seen::Gone, Seen::Ended),
+            Err(_) if self.0.join("runs").exists() => Seen::Gone,
+            Err(_) => Seen::Nothing,
+        }
+    }
+
+    /// Ids of the runs that it began.
+    pub fn runs(&self) -> Vec<String> {
+        let text = stend_sys::regular::text(self.0.join("runs"), NOTE_MAX).unwrap_or_default();
+        let mut runs: Vec<String> = Vec::new();
+        text.lines().for_each(|run| {
+            if !runs.iter().any(|known| known == run) {
+                runs.push(run.to_string())
+            }
+        });
+        runs
+    }
+
+    /// The end of what it printed.
+    pub fn log(&self) -> Vec<u8> {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(self.0.join("log"))?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(LOG_MAX)))?;
+            let mut end = Vec::new();
+            file.take(LOG_MAX).read_to_end(&mut end)?;
+            Ok(end)
+        };
+        // One that has not begun printed nothing.
+        read().unwrap_or_default()
+    }
+
+    /// Starts its process, unless another server has.
+    ///
+    /// Errors: those of the files, such as on a full disk, and of the start.
+    pub fn start(&self, program: &Path, order: &str) -> io::Result<Child> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
+        let file = |name: &str| {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(true).mode(0o600).open(self.0.join(name))
+        };
+        let lock = file("lock")?;
+        lock.try_lock()?;
+        let mut text = file("order")?;
+        text.write_all(order.as_bytes())?;
+        text.sync_all()?;
+        let log = file("log")?;
+        let mut command = Command::new(program);
+        command.args(["run", "--progress", "plain", "--lang", "en", "--order"]).arg(self.0.join("order"));
+        command.arg("--task").arg(&self.0).current_dir("/");
+        // The session outlives this server, whatever ends it: its own group here, its own session as soon as it begins.
+        command.stdin(lock).stdout(Stdio::null()).stderr(log).spawn()
+    }
+
+    /// Removes all that is kept of a task that is over.
+    pub fn remove(&self) {
+        // What cannot be removed is left, and costs its space.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// What `stend run --dry-run --json` prints about an order.
+///
+/// Errors: that of the command; `Preflight` if it takes too long.
+pub fn dry_run(program: &Path, order: &str) -> Result<Vec<u8>> {
+    let failed = |error: io::Error| {
+        Error::new(
+            Kind::Preflight,
+            say!("the dry run cannot begin: {error}", "не удаётся начать пробный режим: {error}"),
+        )
+    };
+    let file = || stend_sys::process::memory_file().map_err(failed);
+    let (mut input, mut output, mut errors) = (file()?, file()?, file()?);
+    let same = |file: &File| file.try_clone().map_err(failed);
+    input.write_all(order.as_bytes()).and_then(|()| input.rewind()).map_err(failed)?;
+    let mut command = Command::new(program);
+    command.args(["run", "--order", "-", "--dry-run", "--json"]).current_dir("/");
+    let mut child = command.stdin(input).stdout(same(&output)?).stderr(same(&errors)?).spawn().map_err(failed)?;
+    let deadline = Instant::now() + PREVIEW_TIME;
+    let ended = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if Instant::now() > deadline => {
+                drop(child.kill().and_then(|()| child.wait()));
+                let seconds = PREVIEW_TIME.as_secs();
+                let message = say!("the dry run took more than {seconds} s", "пробный режим длился больше {seconds} с");
+                return Err(Error::new(Kind::Preflight, message));
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    let read = |file: &mut File| -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.take(PREVIEW_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match ended.success() {
+        true => read(&mut output).map_err(failed),
+        false => Err(said(&String::from_utf8_lossy(&read(&mut errors).map_err(failed)?))),
+    }
+}
+
+/// The error that a command printed as JSON, on a line among notes for people.
+fn said(text: &str) -> Box<Error> {
+    let printed = text.lines().rev().find_map(|line| serde_json::from_str::<End>(line).ok()?.error);
+    printed.map_or_else(
+        || Error::new(Kind::Bug, say!("the dry run ended without a result", "пробный режим закончился без результата")),
+        Box::new,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_its_files_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path(), "a");
+        assert_eq!(home.look(), Seen::Nothing);
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        let file = |name: &str| dir.path().join("a").join(name);
+        let lock = File::create(file("lock")).unwrap();
+        lock.lock().unwrap();
+        assert_eq!(home.look(), Seen::Lives);
+        std::fs::write(file("runs"), "R-1\nR-2\nR-1\n").unwrap();
+        drop(lock);
+        assert_eq!((home.look(), home.runs()), (Seen::Gone, vec!["R-1".to_string(), "R-2".into()]));
+        std::fs::write(file("ended"), r#"{"exit_code": 0, "error": null}"#).unwrap();
+        assert_eq!(home.look(), Seen::Ended(End { exit_code: 0, error: None }));
+        std::fs::write(file("ended"), "{").unwrap();
+        assert_eq!(home.look(), Seen::Gone);
+        std::fs::write(file("log"), vec![b'x'; LOG_MAX as usize + 9]).unwrap();
+        assert_eq!(home.log().len(), LOG_MAX as usize);
+    }
+
+    #[test]
+    fn an_error_is_found_behind_notes() {
+        let error = Error::new(stend_base::Code::TargetRefused, say!("no", "нет")).hint(say!("x", "y"));
+        let printed = stend_report::error_json(&error);
+        assert_eq!(said(&format!("a note\n{printed}")), error);
+        assert_eq!(said("killed").kind, Kind::Bug);
+    }
+}

@@ -1,0 +1,146 @@
+//! What an order asks for, read and not carried out. Must not start anything.
+
+use crate::inputs;
+use std::path::Path;
+use stend_base::{Result, Say};
+use stend_record::targets;
+use stend_spec::order::{Order, Work};
+
+/// All of this machine.
+pub const LOCAL: &str = "local";
+
+/// An order that can be read, with everything in it.
+pub struct Ordered {
+    /// File of the suite, or the run that is resumed.
+    pub work: String,
+    /// Targets or stands.
+    pub on: Vec<String>,
+    /// Label of its runs.
+    pub label: Option<String>,
+    /// Devices that it allows to be written, by identity.
+    pub confirms: Vec<String>,
+    /// Signatures that it allows to be overwritten.
+    pub overwrites_signatures: Vec<String>,
+    /// It allows commands of the suite and changes of the host.
+    pub commands: bool,
+    /// It names the run file.
+    pub names_output: bool,
+    /// What it loads: `drive:` with an identity, `host:` with a name, or [`LOCAL`].
+    pub loads: Vec<String>,
+}
+
+/// Reads an order, its suite, stands and gate, and looks which drives lie below its targets.
+///
+/// Errors: those of the parsers.
+pub fn ordered(text: &str) -> Result<Ordered> {
+    let order = stend_spec::parse::order(text, "order")?;
+    let work = match &order.work {
+        Work::Suite(work) => {
+            inputs::asked(work)?;
+            work.suite.file.clone()
+        }
+        Work::Resume { resume } => resume.clone(),
+    };
+    for stand in &order.stands {
+        stend_spec::parse::stand(&stand.text, &stand.file)?;
+    }
+    if let Some(gate) = &order.gate {
+        stend_spec::parse::gate(&gate.text, &gate.file)?;
+    }
+    for limit in &order.expect {
+        stend_spec::parse::expect(limit)?;
+    }
+    let loads = loads(&order);
+    let stands = order.stands.iter().map(|stand| stand.file.clone());
+    Ok(Ordered {
+        work,
+        loads,
+        on: order.on.iter().chain(&order.against).cloned().chain(stands).collect(),
+        label: order.label.clone(),
+        confirms: order.permission.confirm.clone(),
+        overwrites_signatures: order.permission.overwrite_signatures.clone(),
+        commands: order.permission.commands,
+        names_output: order.output.is_some(),
+    })
+}
+
+/// Whether two orders that load this may not be carried out at the same time.
+pub fn collide(one: &str, other: &str) -> bool {
+    let is_here = |load: &str| !load.starts_with("host:");
+    one == other || (one == LOCAL && is_here(other)) || (other == LOCAL && is_here(one))
+}
+
+fn loads(order: &Order) -> Vec<String> {
+    let far = [&order.lab, &order.ssh].into_iter().flatten();
+    let storage = order.storage.iter().map(|name| name.trim_start_matches("ssh:"));
+    let far = far.map(String::as_str).chain(storage).map(|name| format!("host:{name}"));
+    let mut loads: Vec<String> = far.collect();
+    if order.lab.is_none() && order.ssh.is_none() {
+        loads.extend(here(order));
+    }
+    loads.sort();
+    loads.dedup();
+    loads
+}
+
+/// The drives below the targets; where they cannot be told, everything.
+fn here(order: &Order) -> Vec<String> {
+    let targets: Vec<&String> = order.on.iter().chain(&order.against).collect();
+    if !order.stands.is_empty() || targets.is_empty() {
+        return vec![LOCAL.to_string()];
+    }
+    let mut loads = Vec::new();
+    for target in targets {
+        // Relative paths begin where the process of a task does.
+        let path = Path::new("/").join(target);
+        let name = if path.exists() { path.to_string_lossy().into_owned() } else { target.clone() };
+        let Ok(facts) = stend_stand::inspect(&name) else { return vec![LOCAL.to_string()] };
+        let drives = targets::drives(std::slice::from_ref(&facts));
+        let before = loads.len();
+        loads.extend(drives.iter().map(|drive| format!("drive:{}", drive.identity.as_ref().unwrap_or(&drive.name))));
+        if loads.len() == before {
+            return vec![LOCAL.to_string()];
+        }
+    }
+    loads
+}
+
+/// Where an order waits, for people.
+pub fn shown(load: &str) -> Say {
+    match load.split_once(':') {
+        Some(("drive", id)) => stend_base::say!("the drive {id}", "диск {id}"),
+        Some(("host", name)) => stend_base::say!("the host {name}", "машина {name}"),
+        _ => stend_base::say!("this machine", "эта машина"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(more: &str) -> String {
+        format!(
+            "order: 1\nseed: '1'\nsuite: {{file: s.yaml, text: \"suite: x\\ncases: [{{name: a, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}]\\n\"}}\n{more}"
+        )
+    }
+
+    #[test]
+    fn an_order_on_another_host_loads_that_host_and_a_stand_all_of_this_one() {
+        let of = |more: &str| ordered(&order(more)).map_err(|error| error.to_string()).unwrap().loads;
+        assert_eq!(of("on: [serial:X]\nssh: db1\n"), ["host:db1"]);
+        assert_eq!(of("on: [/no/such/place]\n"), [LOCAL], "what cannot be looked at may be anything");
+    }
+
+    #[test]
+    fn all_of_a_machine_collides_with_each_of_its_drives_and_with_no_other_host() {
+        assert!(collide("drive:a", "drive:a") && !collide("drive:a", "drive:b"));
+        assert!(collide(LOCAL, "drive:b") && collide("drive:b", LOCAL) && collide(LOCAL, LOCAL));
+        assert!(!collide(LOCAL, "host:db1") && collide("host:db1", "host:db1"));
+    }
+
+    #[test]
+    fn a_suite_that_cannot_be_read_is_refused_before_anything_is_started() {
+        let error = ordered("order: 1\nseed: '1'\nsuite: {file: s.yaml, text: 'suite: 1'}\non: [/x]\n").err().unwrap();
+        assert!(error.place.is_some_and(|place| place.file == "s.yaml"));
+    }
+}
