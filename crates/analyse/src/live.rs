@@ -17,6 +17,8 @@ pub struct LiveFigures {
     pub p50: Option<Nanos>,
     /// 99th percentile of the same I/Os.
     pub p99: Option<Nanos>,
+    /// 99.9th percentile of the same I/Os.
+    pub p999: Option<Nanos>,
     /// Largest latency of the same I/Os, because one that lies below a percentile would be wrong to the reader; before the
     /// first histogram that of the counters. `None` if nothing completed.
     pub max: Option<Nanos>,
@@ -56,7 +58,12 @@ pub fn live(slices: &[Slice], span: Nanos) -> LiveFigures {
     }
     // A histogram reaches back for a second, also over the begin of the span, which the counters do not.
     let max = latency.max().or(figures.max);
-    LiveFigures { p50: latency.quantile(Share(0.5)), p99: latency.quantile(Share(0.99)), max, ..figures }
+    let (p50, p99, p999) = percentiles(&latency);
+    LiveFigures { p50, p99, p999, max, ..figures }
+}
+
+fn percentiles(latency: &Histogram) -> (Option<Nanos>, Option<Nanos>, Option<Nanos>) {
+    (latency.quantile(Share(0.5)), latency.quantile(Share(0.99)), latency.quantile(Share(0.999)))
 }
 
 /// Intervals of a second.
@@ -97,7 +104,7 @@ impl Seconds {
             let part = self.open.remove(&second).unwrap_or_default();
             let covered = (self.end - second * SECOND).min(SECOND) as f64 * INTERVAL.as_secs();
             let figures = part.figures;
-            let (p50, p99) = (part.latency.quantile(Share(0.5)), part.latency.quantile(Share(0.99)));
+            let (p50, p99, p999) = percentiles(&part.latency);
             told.push((
                 second as u32,
                 LiveFigures {
@@ -105,6 +112,7 @@ impl Seconds {
                     bytes_per_s: figures.bytes_per_s / covered,
                     p50,
                     p99,
+                    p999,
                     max: part.latency.max().max(figures.max),
                     ..figures
                 },

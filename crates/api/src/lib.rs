@@ -10,17 +10,19 @@ mod read;
 mod request;
 mod route;
 mod routes;
+mod summary;
 mod task_routes;
 mod tasks;
 
 pub use answers::Health;
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
-pub use parameters::{Parameter, Place, Takes};
+pub use parameters::{Parameter, Place, Takes, decoded};
 pub use problem::{Failure, Problem, status};
 pub use read::Asked;
-pub use request::{Filter, Format, Request, StateFilter};
+pub use request::{Filter, Format, Request, Sort, StateFilter};
 pub use route::{Answer, Method, Route, Schema};
 pub use routes::{ROUTES, VERSION};
+pub use summary::Summary;
 pub use tasks::{Task, TaskList, TaskState, Validated};
 
 /// The OpenAPI document of the routes, as it is committed.

@@ -42,6 +42,8 @@ pub struct Figures {
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile of the same I/Os.
     pub latency_ns_p99: Option<u64>,
+    /// 99.9th percentile of the same I/Os.
+    pub latency_ns_p999: Option<u64>,
     /// Largest latency; `null`: nothing completed.
     pub latency_ns_max: Option<u64>,
     /// Failed I/Os.

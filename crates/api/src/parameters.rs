@@ -112,7 +112,7 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
 /// A part of a path or a query without its escapes; in a query a `+` is a space.
 ///
 /// Errors: `Usage` for escapes that are none, or are no UTF-8.
-pub(crate) fn decoded(text: &str, in_query: bool) -> Result<String> {
+pub fn decoded(text: &str, in_query: bool) -> Result<String> {
     let wrong = || usage(say!("the address has an escape that is none", "в адресе неверное экранирование"));
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -23,6 +23,11 @@ pub enum Request {
         /// Without names of hosts, serial numbers and the like.
         redact: bool,
     },
+    /// A run in short.
+    Summary {
+        /// Its name in the list, or `last`.
+        run: String,
+    },
     /// The report of a run.
     Report {
         /// Its name in the list, or `last`.
@@ -123,6 +128,38 @@ pub struct Filter {
     pub suite: Option<String>,
     /// How far it got.
     pub state: Option<StateFilter>,
+    /// A part of any of its names: of itself, label, suite, targets, leading case.
+    pub text: Option<String>,
+    /// Which come first.
+    pub sort: Sort,
+}
+
+/// The order of a list of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// By their start, newest first.
+    #[default]
+    Newest,
+    /// By their start, oldest first.
+    Oldest,
+    /// By the name of the suite.
+    Suite,
+    /// By the names of the targets.
+    Target,
+    /// By the leading rate, the highest first; rates of I/Os before those of bytes.
+    Rate,
+    /// By the size of the file, the largest first.
+    Size,
+}
+
+impl Sort {
+    /// The words of requests.
+    pub(crate) const WORDS: [&'static str; 6] = ["newest", "oldest", "suite", "target", "rate", "size"];
+
+    fn of(word: &str) -> Option<Sort> {
+        let all = [Sort::Newest, Sort::Oldest, Sort::Suite, Sort::Target, Sort::Rate, Sort::Size];
+        all.into_iter().zip(Sort::WORDS).find(|(_, known)| *known == word).map(|(sort, _)| sort)
+    }
 }
 
 /// How far runs of a list got.
@@ -196,11 +233,17 @@ pub(crate) mod make {
             target: values.text("target"),
             suite: values.text("suite"),
             state: values.text("state").and_then(|word| StateFilter::of(&word)),
+            text: values.text("text"),
+            sort: values.text("sort").and_then(|word| Sort::of(&word)).unwrap_or_default(),
         })
     }
 
     pub fn run(values: &Values, _: String) -> Request {
         Request::Run { run: name(values), redact: values.is_set("redact") }
+    }
+
+    pub fn summary(values: &Values, _: String) -> Request {
+        Request::Summary { run: name(values) }
     }
 
     pub fn report(values: &Values, _: String) -> Request {

@@ -1,7 +1,7 @@
 //! The table of routes: requests are read by it, and the OpenAPI document and the page of the API are written from it.
 
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::{Format, StateFilter, make};
+use crate::request::{Format, Sort, StateFilter, make};
 use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::task_routes::*;
 use stend_base::say;
@@ -58,7 +58,12 @@ pub const ROUTES: &[Route] = &[
         body: "",
         path: "/api/v1/runs",
         operation: "runs",
-        about: || say!("runs, newest first, in pages", "прогоны, новые сверху, страницами"),
+        about: || {
+            say!(
+                "runs in pages, newest first unless asked otherwise",
+                "прогоны страницами, без другой просьбы новые сверху"
+            )
+        },
         parameters: &[
             query("label", Takes::Text, || say!("a part of the label", "часть метки")),
             query("target", Takes::Text, || say!("a part of the name of a target", "часть имени объекта")),
@@ -67,6 +72,18 @@ pub const ROUTES: &[Route] = &[
                 say!(
                     "how far it got; `ended`: it ended early, or its coordinator is gone",
                     "как далеко он дошёл; `ended` — закончился раньше времени или его координатор исчез"
+                )
+            }),
+            query("text", Takes::Text, || {
+                say!(
+                    "a part of any name: of the run, its label, suite, targets or leading case",
+                    "часть любого имени: прогона, метки, набора, объектов или главного случая"
+                )
+            }),
+            query("sort", Takes::Choice(&Sort::WORDS), || {
+                say!(
+                    "which come first, `newest` by default; `rate` and `size` begin with the largest",
+                    "какие идут первыми, по умолчанию `newest`; `rate` и `size` начинают с наибольших"
                 )
             }),
             query("limit", Takes::Count(PAGE_MAX), || {
@@ -93,6 +110,22 @@ pub const ROUTES: &[Route] = &[
         answers: &[Answer { media: JSON, schema: Schema::Document("findings") }],
         command: "stend show RUN --json",
         make: make::run,
+    },
+    Route {
+        method: Method::Get,
+        body: "",
+        path: "/api/v1/runs/{run}/summary",
+        operation: "summary",
+        about: || {
+            say!(
+                "a run in short: its sentence, and how many checks passed, warned and failed",
+                "прогон кратко: его фраза и сколько проверок пройдено, предупреждает и не пройдено"
+            )
+        },
+        parameters: &[RUN, IF_NONE_MATCH],
+        answers: &[Answer { media: JSON, schema: Schema::Type("summary.rs", "Summary") }],
+        command: "stend show RUN",
+        make: make::summary,
     },
     Route {
         method: Method::Get,

@@ -2,6 +2,7 @@
 //! types of content.
 
 use crate::catalogue::Catalogue;
+use crate::summary;
 use crate::tasks::Tasks;
 use std::sync::Arc;
 use stend_analyse::{Findings, analyse, judge};
@@ -49,6 +50,10 @@ impl Results {
             Request::Health => json(pretty(&Health::of(self.stend_version))),
             Request::Runs(filter) => json(stend_report::list_json(&self.catalogue.page(filter)?)),
             Request::Run { run, redact } => result(stend_report::json(&analyse(&self.run(run, *redact)?)?)),
+            Request::Summary { run } => {
+                let summary = summary::of(&judge(&self.read(run)?)?);
+                result(pretty(&summary))
+            }
             Request::Report { run, format, lang: asked, redact, full } => {
                 report(&self.run(run, *redact)?, *format, *full, asked.unwrap_or(lang))?
             }

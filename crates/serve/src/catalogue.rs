@@ -1,12 +1,14 @@
 //! The runs that requests can name: those of the directory of run files, by the names of its list, and nothing else. A request never
 //! becomes a path. What a list says of runs that have ended is remembered as long as their files do not change.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use stend_analyse::listed::Listed;
-use stend_api::Filter;
+use stend_analyse::findings::Headline;
+use stend_analyse::listed::{Listed, ListedRun};
+use stend_api::{Filter, Sort};
 use stend_base::{Code, Error, Result, say};
 use stend_record::RunState;
 use stend_record::store::{self, KnownRun};
@@ -43,6 +45,9 @@ impl Catalogue {
     pub fn page(&self, filter: &Filter) -> Result<Listing> {
         let known = store::known_runs(&self.directory)?;
         self.forget(&known);
+        if filter.sort != Sort::Newest {
+            return self.sorted(filter, &known);
+        }
         let begin = match &filter.cursor {
             None => 0,
             Some(name) => 1 + known.iter().position(|run| run.name == *name).ok_or_else(|| unknown(name))?,
@@ -60,6 +65,20 @@ impl Catalogue {
         }
         let left_out = known.len() - end;
         let next = known[..end].last().filter(|_| left_out > 0).map(|run| run.name.clone());
+        Ok(Listing { runs, left_out, next, directory: self.directory.display().to_string() })
+    }
+
+    /// A page of the list in another order, for which every run is looked at.
+    fn sorted(&self, filter: &Filter, known: &[KnownRun]) -> Result<Listing> {
+        let mut all: Vec<Listed> = known.iter().map(|run| self.listed(run)).filter(|run| fits(filter, run)).collect();
+        order(filter.sort, &mut all);
+        let begin = match &filter.cursor {
+            None => 0,
+            Some(name) => 1 + all.iter().position(|run| run.name == *name).ok_or_else(|| unknown(name))?,
+        };
+        let left_out = all.len().saturating_sub(begin + filter.limit);
+        let runs: Vec<Listed> = all.into_iter().skip(begin).take(filter.limit).collect();
+        let next = runs.last().filter(|_| left_out > 0).map(|run| run.name.clone());
         Ok(Listing { runs, left_out, next, directory: self.directory.display().to_string() })
     }
 
@@ -100,18 +119,50 @@ fn stamp(path: &Path) -> Stamp {
 
 /// Whether a filter means a run. One that cannot be read has no label, target or state that could fit.
 fn fits(filter: &Filter, listed: &Listed) -> bool {
-    let Filter { label, target, suite, state, limit: _, cursor: _ } = filter;
-    if label.is_none() && target.is_none() && suite.is_none() && state.is_none() {
+    let Filter { label, target, suite, state, text, limit: _, cursor: _, sort: _ } = filter;
+    if label.is_none() && target.is_none() && suite.is_none() && state.is_none() && text.is_none() {
         return true;
     }
     let Some(run) = listed.run() else { return false };
     let has = |text: &str, part: &Option<String>| {
         part.as_ref().is_none_or(|part| text.to_lowercase().contains(&part.to_lowercase()))
     };
-    has(run.label.as_deref().unwrap_or_default(), label)
+    let any_name = || {
+        let leading = run.result.as_ref().map(|leading| leading.label.as_str());
+        let targets = run.targets.iter().map(String::as_str);
+        let names = [listed.name.as_str(), run.label.as_deref().unwrap_or_default(), &run.suite];
+        names.into_iter().chain(targets).chain(leading).any(|name| has(name, text))
+    };
+    any_name()
+        && has(run.label.as_deref().unwrap_or_default(), label)
         && has(&run.suite, suite)
         && target.as_ref().is_none_or(|_| run.targets.iter().any(|name| has(name, target)))
         && state.is_none_or(|state| state.fits(&run.state, run.going_on))
+}
+
+/// Puts runs in an order; those that are equal in it, and those that cannot be read, stay newest first.
+fn order(sort: Sort, runs: &mut [Listed]) {
+    let by_text = |of: fn(&ListedRun) -> String| move |run: &Listed| run.run().map(of).filter(|text| !text.is_empty());
+    // What has no such text comes last.
+    let last = |text: Option<String>| (text.is_none(), text);
+    match sort {
+        Sort::Newest => {}
+        Sort::Oldest => runs.reverse(),
+        Sort::Suite => runs.sort_by_key(|run| last(by_text(|run| run.suite.clone())(run))),
+        Sort::Target => runs.sort_by_key(|run| last(by_text(|run| run.targets.join(" "))(run))),
+        Sort::Size => runs.sort_by_key(|run| Reverse(run.size.0)),
+        Sort::Rate => runs.sort_by(|a, b| {
+            let of = |run: &Listed| {
+                let leading = run.run().and_then(|run| run.result.as_ref());
+                leading.map_or((2, 0.0), |found| match found.headline {
+                    Headline::Iops => (0, found.total.iops.value),
+                    Headline::Throughput => (1, found.total.throughput.value),
+                })
+            };
+            let ((kind, rate), (other, than)) = (of(a), of(b));
+            kind.cmp(&other).then(than.total_cmp(&rate))
+        }),
+    }
 }
 
 fn unknown(name: &str) -> Box<Error> {

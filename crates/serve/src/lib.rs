@@ -9,6 +9,7 @@ mod http;
 mod live;
 mod pages;
 mod stream;
+mod summary;
 mod tasks;
 mod token;
 

@@ -226,13 +226,14 @@ fn text(data: &impl serde::Serialize) -> String {
 }
 
 fn of(figures: &LiveFigures) -> Figures {
-    let LiveFigures { iops, bytes_per_s, p50, p99, max, errors } = *figures;
+    let LiveFigures { iops, bytes_per_s, p50, p99, p999, max, errors } = *figures;
     let ns = |value: Option<Nanos>| value.map(|value| value.0);
     Figures {
         iops,
         throughput_bytes_per_s: bytes_per_s,
         latency_ns_p50: ns(p50),
         latency_ns_p99: ns(p99),
+        latency_ns_p999: ns(p999),
         latency_ns_max: ns(max),
         errors,
     }

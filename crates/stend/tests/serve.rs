@@ -125,6 +125,25 @@ fn the_server_answers_what_the_command_line_prints() {
 }
 
 #[test]
+fn a_summary_counts_what_the_result_holds() {
+    let (_scratch, server) = with_two_runs();
+    let (summary, result) =
+        (server.get(&format!("/api/v1/runs/{A}/summary")).json(), server.get(&format!("/api/v1/runs/{A}")).json());
+    let cases = result["cases"].as_array().expect("cases");
+    let with = |status: &str| {
+        let checks = cases.iter().flat_map(|case| case["checks"].as_array().expect("checks"));
+        checks.filter(|check| check["status"] == status).count()
+    };
+    for (count, status) in [("checks_passed", "pass"), ("checks_warned", "warn"), ("checks_failed", "fail")] {
+        assert_eq!(summary[count], with(status), "{count}: {summary}");
+    }
+    assert_eq!((&summary["run"], &summary["verdict"]), (&result["run"], &result["verdict"]));
+    assert_eq!((summary["cases"].as_u64(), summary["publishable"].as_bool()), (Some(cases.len() as u64), Some(false)));
+    let telling = summary["telling"].as_array().expect("cases that stand out");
+    assert!(!telling.is_empty() && telling.iter().all(|case| cases.iter().any(|known| known["case"] == *case)));
+}
+
+#[test]
 fn a_result_that_has_not_changed_is_not_sent_again() {
     let (_scratch, server) = with_two_runs();
     for path in [
@@ -159,11 +178,18 @@ fn pages_of_the_list_follow_each_other_and_filters_hold() {
         ("state=running", vec![]),
         ("target=SRV", both.clone()),
         ("target=nvme", vec![]),
-        ("suite=small&state=complete&target=srv", both),
+        ("suite=small&state=complete&target=srv", both.clone()),
         ("label=x", vec![]),
+        ("text=SMALL", both.clone()),
+        ("text=bbbb&sort=rate", vec![B.to_string()]),
+        ("text=nothing-is-called-so", vec![]),
+        ("sort=oldest", vec![A.to_string(), B.to_string()]),
+        ("sort=suite", vec![B.to_string(), A.to_string()]),
+        ("sort=oldest&limit=1", vec![A.to_string()]),
     ] {
         assert_eq!(names(&format!("/api/v1/runs?{query}")).0, expected, "{query}");
     }
+    assert_eq!(names(&format!("/api/v1/runs?sort=oldest&limit=1&cursor={A}")).0, vec![B.to_string()]);
     // What is remembered of a run goes with its file.
     std::fs::remove_file(scratch.join(&format!("stend/runs/{B}.stend"))).expect("removed");
     assert_eq!(names("/api/v1/runs").0, vec![A.to_string()]);
