@@ -11,7 +11,7 @@ endif
 # Longest first.
 LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh tutorials
 
-.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate clean
+.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate web web-setup web-test clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,16 @@ demo: ## measure this machine's disk (a file under /var/tmp) and print verdict a
 
 gen: ## write generated files anew: JSON Schemas, table of suite keys
 	@cargo run --locked --offline --quiet -p xtask -- gen
+
+web: ## build the console of `stend serve` anew, into crates/serve; needs Node (see web-setup)
+	@scripts/node.sh npm --prefix web run --silent build
+
+web-setup: ## install Node and the packages of the console, for whoever changes it (uses the network)
+	@scripts/setup.sh web
+
+web-test: ## every page of the console in both languages and themes, on a desk and on a phone, against target/debug (SHOTS=folder keeps pictures)
+	cargo build --locked --offline --quiet -p stend
+	@STEND_SHOTS="$(SHOTS)" scripts/web_test.sh whole
 
 lab-setup: ## install QEMU and make the image of the virtual lab (uses the network the first time)
 	@scripts/setup.sh lab

@@ -40,10 +40,15 @@ wanted="${1:-all}"
 packages=("${build_packages[@]}")
 case "$wanted" in
 build) ;;
+web) packages=(chromium) ;;
 lab) packages+=("${lab_packages[@]}") ;;
 dist) packages+=("${dist_packages[@]}") ;;
 *) packages+=("${test_packages[@]}" "${lab_packages[@]}") ;;
 esac
+# Node, to rebuild and try the console: where that is asked for, and under CI. Building Stend needs none.
+with_web=false
+if [ "$wanted" = web ] || [ "$wanted-${CI:-}" = all-true ]; then with_web=true; fi
+if $with_web && ! command -v npm >/dev/null; then packages+=(nodejs npm); fi
 sudo=""
 [ "$(id -u)" = 0 ] || sudo=sudo
 # It fails where it does not know one of them, and tells the others nevertheless.
@@ -60,6 +65,10 @@ fi
 if [ "$wanted" = dist ] && [ ! -d "$(rustc --print sysroot)/lib/rustlib/aarch64-unknown-linux-gnu" ]; then
     echo "setup: installing Rust's library for aarch64"
     rustup target add aarch64-unknown-linux-gnu
+fi
+if $with_web && [ ! web/node_modules/.package-lock.json -nt web/package-lock.json ]; then
+    echo "setup: installing the packages of web/"
+    scripts/node.sh npm ci --prefix web --prefer-offline --no-audit --no-fund --silent
 fi
 cargo fetch --locked --quiet
 if [[ "$wanted" =~ ^(all|lab)$ ]] && [ "$(uname -m)" = x86_64 ]; then

@@ -64,6 +64,7 @@ start "tests of the crates" nice cargo test "${options[@]}" --no-fail-fast --exc
 part "clippy" nice cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
 part "units" nice cargo test "${options[@]}" --no-fail-fast --lib --bins
 mapfile -t tests < <(of "${beside[@]}")
+part "console" nice scripts/web_test.sh
 part "beside the machines" nice "${e2e[@]}" -- --exact "${tests[@]}"
 finish "tests of the crates"
 finish "machines with every kind of stand"

@@ -1,7 +1,7 @@
 // Signs in with the token of the link. What stands behind # is sent to no server and no log; it leaves the address, too.
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
 if (token) {
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(null, "", location.pathname + location.search);
   const form = document.querySelector("form");
   form.elements.token.value = token;
   form.submit();

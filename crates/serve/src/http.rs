@@ -1,8 +1,10 @@
 //! Connections and requests: limits, who may ask, and which answer goes back in which form. Must not compute answers.
 
 use crate::answers::{Answer, Results};
+use crate::console;
 use crate::guard::{Guard, Refused, SESSION};
 use crate::live::Live;
+use crate::login;
 use crate::pages::{self, Asset};
 use crate::stream::{self, Events};
 use crate::token;
@@ -42,9 +44,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The cookie of a session.
 const COOKIE: &str = "stend";
 /// Pages of ours use files of ours and nothing else.
-const OWN_PAGES: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const OWN_PAGES: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// Reports have their styles inside, and no script.
 const REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/// For files whose names change with their content.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// For what a new version may change under the same name.
+const ASK_AGAIN: &str = "private, no-cache";
+const HTML: &str = "text/html; charset=utf-8";
 
 type Body = Either<Full<Bytes>, Events>;
 type Answered = std::result::Result<Response<Body>, Failure>;
@@ -123,21 +131,26 @@ impl Site {
         if let (true, Some(asset)) = (reads, pages::open_to_all(&path, lang)) {
             return Ok(page(asset));
         }
+        let known = text_of(&request, &header::IF_NONE_MATCH).map(str::to_string);
+        if let (true, Some((media, text))) = (reads, console::file(&path)) {
+            return Ok(kept(media, text, known.as_deref(), FOR_EVER));
+        }
         if (&method, path.as_str()) == (&Method::POST, "/login") {
             return self.sign_in(request, lang).await;
         }
         let cookie = cookie(&request);
         if let Err(refused) = self.guard.admit(bearer(&request), cookie.as_deref(), Instant::now()) {
             // A person who opens a page of ours signs in; a program is told.
-            return if reads && pages::is_page(&path) { Ok(see("/login")) } else { Err(refused.into()) };
+            let is_page = console::is_page(&path) || path == "/api";
+            return if reads && is_page { Ok(see(&login::address(request.uri()))) } else { Err(refused.into()) };
         }
         match (&method, path.as_str()) {
             (&Method::POST, "/logout") => {
                 cookie.iter().for_each(|cookie| self.guard.sign_out(cookie));
                 Ok(with_cookie(see("/login"), "", 0))
             }
-            (_, "/") if reads => Ok(see("/api")),
             (_, "/api") if reads => Ok(page(pages::api(lang))),
+            (_, path) if reads && console::is_page(path) => Ok(kept(HTML, console::PAGE, known.as_deref(), ASK_AGAIN)),
             _ => self.asked(request, lang).await,
         }
     }
@@ -182,11 +195,12 @@ impl Site {
     }
 
     async fn sign_in(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
+        let wanted = login::wanted(request.uri());
         let form = text(request, FORM_MAX).await?;
         let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default().trim();
         let signed_in = self.guard.sign_in(token, Instant::now()).map_err(|error| lost(&error.to_string()))?;
         Ok(match signed_in {
-            Ok(cookie) => with_cookie(see("/"), &cookie, SESSION.as_secs()),
+            Ok(cookie) => with_cookie(see(&wanted), &cookie, SESSION.as_secs()),
             Err(refused) => {
                 let mut response = page(pages::login(lang, Some(&refused.error.message)));
                 *response.status_mut() = code(Failure::from(refused).status);
@@ -319,14 +333,29 @@ fn page(asset: Asset) -> Response<Body> {
     response
 }
 
+/// Whether a tag is among those that the asker knows.
+fn has_it(tag: &str, known: Option<&str>) -> bool {
+    let tags = known.into_iter().flat_map(|known| known.split(','));
+    tags.map(|known| known.trim().trim_start_matches("W/")).any(|known| known == tag || known == "*")
+}
+
+/// A part of the program that a browser keeps, or that it has it already.
+fn kept(media: &str, text: &'static str, known: Option<&str>, how_long: &str) -> Response<Body> {
+    let tag = format!("\"{}\"", token::tag(text.as_bytes()));
+    let mut response = match has_it(&tag, known) {
+        true => status(304, Full::default()),
+        false => status(200, text.as_bytes().into()),
+    };
+    for (name, value) in [(header::CONTENT_TYPE, media), (header::ETAG, &tag), (header::CACHE_CONTROL, how_long)] {
+        set(&mut response, name, value);
+    }
+    response
+}
+
 /// An answer, or that the asker has it already.
 fn whole(answer: Answer, known: Option<&str>) -> Response<Body> {
     let tag = answer.is_result.then(|| format!("\"{}\"", token::tag(&answer.body)));
-    let has_it = |tag: &String| {
-        let tags = known.into_iter().flat_map(|known| known.split(','));
-        tags.map(|known| known.trim().trim_start_matches("W/")).any(|known| known == tag || known == "*")
-    };
-    let mut response = match tag.as_ref().is_some_and(has_it) {
+    let mut response = match tag.as_ref().is_some_and(|tag| has_it(tag, known)) {
         true => status(304, Full::default()),
         false => status(answer.status, answer.body.into()),
     };

@@ -4,9 +4,11 @@
 
 mod answers;
 mod catalogue;
+mod console;
 mod guard;
 mod http;
 mod live;
+mod login;
 mod pages;
 mod stream;
 mod summary;

@@ -1,4 +1,4 @@
-//! The few pages of the server itself: signing in, and the API for people. Reports come from `report`.
+//! The few pages of the server itself: signing in, and the API for people. Reports come from `report`, the console from `console`.
 
 use stend_api::{Method, Parameter, Place, ROUTES, Route, Takes};
 use stend_base::{Lang, Say, say};
@@ -19,14 +19,10 @@ pub fn open_to_all(path: &str, lang: Lang) -> Option<Asset> {
     match path {
         "/login" => Some(login(lang, None)),
         "/assets/page.css" => Some(file("text/css; charset=utf-8", include_str!("../assets/page.css"))),
+        "/assets/icon.svg" => Some(file("image/svg+xml", include_str!("../assets/icon.svg"))),
         "/assets/login.js" => Some(file("text/javascript; charset=utf-8", include_str!("../assets/login.js"))),
         _ => None,
     }
-}
-
-/// Whether a person means a page by this path.
-pub fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/api")
 }
 
 /// Where the token is typed in, with why the last one was refused. One that stands in the link behind `#` signs in by itself, and is sent to
@@ -42,7 +38,7 @@ pub fn login(lang: Lang, refused: Option<&Say>) -> Asset {
     let refused =
         refused.map(|why| format!("<p role=\"alert\"><strong>{}</strong></p>\n", why.get(lang))).unwrap_or_default();
     let body = format!(
-        "{refused}<form method=\"post\" action=\"/login\"><label>{label} <input name=\"token\" type=\"password\" required autofocus \
+        "{refused}<form method=\"post\"><label>{label} <input name=\"token\" type=\"password\" required autofocus \
          autocomplete=\"current-password\"></label> <button>{title_text}</button></form>\n<p>{hint}</p>\n\
          <script src=\"/assets/login.js\"></script>"
     );
@@ -60,8 +56,10 @@ pub fn api(lang: Lang) -> Asset {
     let routes: String = ROUTES.iter().map(|route| of_route(route, lang)).collect();
     let out = lang.pick("Sign out", "Выйти");
     let intro = intro.get(lang);
-    let body =
-        format!("<p>{intro}</p>\n{routes}<form method=\"post\" action=\"/logout\"><button>{out}</button></form>");
+    let console = lang.pick("To the console", "В консоль");
+    let body = format!(
+        "<p><a href=\"/\">{console}</a></p>\n<p>{intro}</p>\n{routes}<form method=\"post\" action=\"/logout\"><button>{out}</button></form>"
+    );
     page(&Say::same("API"), &body, lang)
 }
 
@@ -104,7 +102,7 @@ fn page(title: &Say, body: &str, lang: Lang) -> Asset {
     let text = format!(
         "<!doctype html>\n<html lang=\"{tag}\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{title} · {name}</title><link rel=\"stylesheet\" href=\"/assets/page.css\"></head>\n\
+         <title>{title} · {name}</title><link rel=\"icon\" href=\"/assets/icon.svg\"><link rel=\"stylesheet\" href=\"/assets/page.css\"></head>\n\
          <body><main><h1>{name}: {title}</h1>\n{body}\n</main></body></html>\n"
     );
     Asset { media: HTML, text }

@@ -144,6 +144,35 @@ fn a_summary_counts_what_the_result_holds() {
 }
 
 #[test]
+fn the_console_needs_the_token_and_its_files_are_kept_by_browsers() {
+    let (_scratch, server) = with_two_runs();
+    for (page, login) in [
+        ("/", "/login"),
+        ("/runs", "/login?next=/runs"),
+        ("/compare?run=A&run=B", "/login?next=/compare%3Frun%3DA%26run%3DB"),
+    ] {
+        let refused = server.ask(&format!("GET {page}"), &[], "");
+        assert_eq!((refused.status, refused.header("location")), (303, Some(login)));
+        let shown = server.get(page);
+        let tag = shown.header("etag").expect("a tag").to_string();
+        assert!(shown.status == 200 && shown.header("cache-control") == Some("private, no-cache"));
+        let policy = shown.header("content-security-policy").expect("a policy");
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(server.with_token(&format!("GET {page}"), &[&format!("If-None-Match: {tag}")]).status, 304);
+        let files: Vec<String> =
+            shown.text().split('"').filter(|part| part.starts_with("/assets/index-")).map(String::from).collect();
+        assert_eq!(files.len(), 2, "{}", shown.text());
+        for file in files {
+            let file = server.ask(&format!("GET {file}"), &[], "");
+            assert!(file.status == 200 && !file.body.is_empty());
+            assert_eq!(file.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        }
+    }
+    assert_eq!(server.get("/assets/index-0.js").status, 404);
+    assert_eq!(server.ask("GET /runs/a/b", &[], "").status, 401);
+}
+
+#[test]
 fn a_result_that_has_not_changed_is_not_sent_again() {
     let (_scratch, server) = with_two_runs();
     for path in [

@@ -1,0 +1,107 @@
+// A run that goes on, from the events of the server. Keeps what charts draw; asks nothing else.
+import type { Say } from "./lang.svelte";
+import { SvelteSet } from "svelte/reactivity";
+
+export type Figures = {
+  iops: number;
+  throughput_bytes_per_s: number;
+  latency_ns_p50: number | null;
+  latency_ns_p99: number | null;
+  latency_ns_p999: number | null;
+  latency_ns_max: number | null;
+  errors: number;
+};
+export type Progress = {
+  phase: string;
+  step: number;
+  steps: number;
+  case: string;
+  elapsed_ns: number;
+  done_share: number;
+  left_ns: number | null;
+  left_ns_low: number | null;
+  left_ns_high: number | null;
+  silent_ns: number;
+  figures: Figures | null;
+};
+type EventKind = {
+  phase?: string;
+  host_lost?: { detail: string };
+  run_file_full?: { detail: string };
+  unwatched?: { why: Say };
+  intervals_merged?: { count: number };
+  beside?: { run_id: string; drives: string[] };
+  fault?: { what: Say };
+};
+export type Happened = { elapsed_ns: number; host: number; event: string | EventKind };
+
+/** Seconds that charts show. */
+const SHOWN = 300;
+
+/** Columns of charts: x, IOPS, bytes per second, p50, p99, p99.9. A gap stands between two trials. */
+export type Columns = [number[], ...(number | null)[][]];
+
+export class Live {
+  progress: Progress | null = $state.raw(null);
+  columns: Columns = $state.raw([[], [], [], [], [], []]);
+  happened: Happened[] = $state.raw([]);
+  phases = new SvelteSet<string>();
+  finished: string | null = $state(null);
+  connected = $state(false);
+  errors = $state(0);
+
+  #source: EventSource;
+  #trial = -1;
+  #count = 0;
+  #due = 0;
+  #rows: (number | null)[][] = [];
+  #events: Happened[] = [];
+
+  constructor(run: string) {
+    this.#source = new EventSource(`/api/v1/runs/${encodeURIComponent(run)}/events`);
+    this.#source.onopen = () => (this.connected = true);
+    this.#source.onerror = () => (this.connected = false);
+    this.#on("progress", (progress: Progress) => {
+      this.progress = progress;
+      this.phases.add(progress.phase);
+    });
+    this.#on("second", (second: { trial: number; figures: Figures }) => this.#second(second.trial, second.figures));
+    this.#on("recorded", (happened: Happened) => {
+      if (typeof happened.event === "object" && happened.event.phase) this.phases.add(happened.event.phase);
+      this.#events.push(happened);
+      this.#publish();
+    });
+    this.#on("finished", ({ state }: { state: string }) => {
+      this.close();
+      this.finished = state;
+    });
+  }
+
+  close(): void {
+    this.#source.close();
+    clearTimeout(this.#due);
+    this.#due = 0;
+  }
+
+  #on<T>(name: string, take: (data: T) => void): void {
+    this.#source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
+  }
+
+  #second(trial: number, f: Figures): void {
+    if (trial !== this.#trial && this.#trial >= 0) this.#rows.push([this.#count++, null, null, null, null, null]);
+    this.#trial = trial;
+    this.#rows.push([this.#count++, f.iops, f.throughput_bytes_per_s, f.latency_ns_p50, f.latency_ns_p99, f.latency_ns_p999]);
+    if (this.#rows.length > SHOWN) this.#rows.splice(0, this.#rows.length - SHOWN);
+    this.errors += f.errors;
+    this.#publish();
+  }
+
+  /** What comes in one burst, as to a reader that comes late, is drawn once. */
+  #publish(): void {
+    this.#due ||= setTimeout(() => {
+      this.#due = 0;
+      this.columns = [0, 1, 2, 3, 4, 5].map((column) => this.#rows.map((row) => row[column] ?? null)) as Columns;
+      this.happened = this.#events.slice();
+    }, 50) as unknown as number;
+  }
+}

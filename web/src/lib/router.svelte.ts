@@ -1,0 +1,50 @@
+// Where the console is: path and query of the address, which hold all state of a page.
+
+let at = $state.raw(new URL(location.href));
+
+export const path = (): string => at.pathname;
+
+export const query = (): URLSearchParams => at.searchParams;
+
+function take(): void {
+  at = new URL(location.href);
+}
+
+/** Goes to another page. */
+export function go(to: string): void {
+  history.pushState(null, "", to);
+  take();
+  scrollTo(0, 0);
+  document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
+}
+
+/** Changes the query of this page, without another step back. */
+export function setQuery(change: (query: URLSearchParams) => void): void {
+  const to = new URL(location.href);
+  change(to.searchParams);
+  history.replaceState(null, "", to);
+  take();
+}
+
+/** Links of the console are followed here; reports, files and other tabs are left to the browser. */
+export function follow(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = (event.target as Element).closest?.("a[href]");
+  if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download")) return;
+  const isPage = link.origin === location.origin && PAGES.test(link.pathname);
+  if (!isPage || (link.hash && link.pathname === location.pathname)) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+}
+
+const PAGES = /^\/($|runs$|runs\/[^/]+$|compare$|suites$|settings$)/;
+
+addEventListener("popstate", take);
+
+export const runPage = (name: string): string => `/runs/${encodeURIComponent(name)}`;
+
+export function comparePage(runs: string[], baseline?: string): string {
+  const query = new URLSearchParams(runs.map((run) => ["run", run]));
+  if (baseline) query.set("baseline", baseline);
+  return `/compare?${query}`;
+}

@@ -1,0 +1,60 @@
+// What the frame shows on every page: runs that go on and failed checks of the newest results. Asked for again while the page is seen.
+import { type List, type Listed, type Summary, get } from "./api";
+
+/** Results that are looked at for failed checks. */
+export const NEWEST = 8;
+/** Pause between two looks. By eye: a count that is five seconds old is still true for a person. */
+const EVERY = 5000;
+
+/** A run that was resumed has grown, and another summary. */
+const keyOf = (run: Listed): string => `${run.name} ${run.size_bytes}`;
+
+class Server {
+  running: Listed[] = $state.raw([]);
+  newest: Listed[] = $state.raw([]);
+  summaries: Record<string, Summary> = $state.raw({});
+  known = $state(false);
+  /** The last question got no answer. */
+  away = $state(false);
+  version = $state("");
+
+  failed = $derived(this.newest.reduce((sum, run) => sum + (this.summary(run)?.checks_failed ?? 0), 0));
+
+  summary(run: Listed): Summary | undefined {
+    return this.summaries[keyOf(run)];
+  }
+
+  begin(): () => void {
+    void get<{ stend_version: string }>("health").then(({ stend_version }) => (this.version = stend_version)).catch(() => {});
+    const look = () => void (document.visibilityState === "visible" && this.#look());
+    look();
+    const timer = setInterval(look, EVERY);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const [running, ended] = await Promise.all([get<List>("runs?state=running&limit=50"), get<List>(`runs?limit=${NEWEST * 2}`)]);
+      this.running = running.runs;
+      this.newest = ended.runs.filter((run) => !run.going_on).slice(0, NEWEST);
+      this.known = true;
+      this.away = false;
+      const missing = this.newest.filter((run) => run.state && run.trials && !this.summary(run));
+      const found = await Promise.allSettled(missing.map((run) => get<Summary>(`runs/${encodeURIComponent(run.name)}/summary`)));
+      const summaries = { ...this.summaries };
+      found.forEach((answer, index) => {
+        const run = missing[index];
+        if (run && answer.status === "fulfilled") summaries[keyOf(run)] = answer.value;
+      });
+      this.summaries = summaries;
+    } catch {
+      this.away = true;
+    }
+  }
+}
+
+export const server = new Server();

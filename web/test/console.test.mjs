@@ -1,0 +1,143 @@
+// The console as people meet it: every page in a browser, from recorded runs and one that goes on. STEND_WEB=whole tries every page in both
+// languages and themes, on a desk and on a phone; without it two of those eight are enough. STEND_SHOTS=folder keeps pictures.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { DESK, PHONE, faultsOf, open, start } from "./browser.mjs";
+import { HOSTILE, eventually, site } from "./site.mjs";
+
+const whole = process.env.STEND_WEB === "whole";
+const all = ["en", "ru"].flatMap((lang) => ["light", "dark"].flatMap((scheme) => [["desk", DESK], ["phone", PHONE]].map(([on, size]) => ({ lang, scheme, on, size }))));
+const looks = whole ? all : all.filter(({ lang, scheme, on }) => (lang === "ru") === (on === "phone") && (scheme === "dark") === (on === "desk"));
+
+let here, browser;
+before(async () => {
+  here = await site();
+  browser = await start();
+});
+after(async () => {
+  await browser?.close();
+  await here?.stop();
+});
+
+const pages = () => {
+  const [a, b] = here.recorded;
+  return [
+    { path: "/", en: "Newest results", ru: "Последние результаты" },
+    { path: "/runs", en: "Leading rate", ru: "Порядок", count: "tbody tr" },
+    { path: `/runs?run=${a}&run=${b}&state=complete`, en: "Compare (2)", ru: "Сравнить (2)" },
+    { path: "/runs?text=nothing-is-called-so", en: "No run fits", ru: "Подходящих прогонов нет" },
+    { path: `/runs/${a}`, en: "Full report", ru: "Полный отчёт", count: ".bars li" },
+    { path: `/runs/${here.live}`, en: "stend watch", ru: "Задержка p99", count: ".plot canvas" },
+    { path: "/compare", en: "Mark two to sixteen runs", ru: "Отметьте в списке" },
+    { path: `/compare?run=${a}&run=${b}`, en: "Changed conditions", ru: "Изменились условия", count: ".forest li" },
+    { path: "/suites", en: "built in", ru: "встроенн", count: ".list section" },
+    { path: "/settings", en: "Shortcuts of one key", ru: "Сочетания из одной клавиши" },
+  ];
+};
+
+for (const look of looks) {
+  test(`every page is whole, quiet and readable: ${look.lang}, ${look.scheme}, ${look.on}`, async () => {
+    const { page, faults, close } = await open(browser, here, look);
+    for (const { path, count, ...words } of pages()) {
+      await page.goto(here.url + path);
+      await page.getByText(words[look.lang]).first().waitFor();
+      if (count) await page.locator(count).first().waitFor();
+      assert.equal(await page.getAttribute("html", "lang"), look.lang);
+      assert.ok((await page.locator("aside code").first().innerText()).startsWith("stend "), path);
+      const found = [...faults.splice(0), ...(await faultsOf(page))];
+      if (process.env.STEND_SHOTS) {
+        mkdirSync(process.env.STEND_SHOTS, { recursive: true });
+        const name = path.replace(here.live, "live").replaceAll(/[^a-z]+/gi, "_");
+        await page.screenshot({ path: `${process.env.STEND_SHOTS}/${look.lang}-${look.scheme}-${look.on}-${name.slice(0, 40)}.png`, fullPage: true });
+      }
+      assert.deepEqual(found, [], path);
+    }
+    await close();
+  });
+}
+
+test("a link to a page leads there after signing in, and signing out ends the session", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const wanted = `${here.url}/runs?sort=rate&text=small`;
+  await page.goto(wanted);
+  assert.ok(page.url().startsWith(`${here.url}/login?next=`));
+  await page.fill("input[name=token]", here.token);
+  await page.click("button");
+  await page.waitForURL(wanted);
+  await page.goto(`${here.url}/settings`);
+  await page.click("form button");
+  await page.waitForURL(`${here.url}/login`);
+  assert.equal((await page.request.get(`${here.url}/api/v1/runs`)).status(), 401);
+  await context.close();
+});
+
+test("the language changes without a reload, and the keyboard reaches every page in any layout", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  await page.getByText("Newest results").waitFor();
+  await page.evaluate(() => (window.same = true));
+  // The place of a key counts, whatever letter the layout puts there.
+  const press = (code, key = code) => page.evaluate(([code, key]) => document.body.dispatchEvent(new KeyboardEvent("keydown", { code, key, bubbles: true })), [code, key]);
+  await press("KeyL", "д");
+  await page.getByText("Последние результаты").waitFor();
+  for (const [code, path] of [["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
+    await press("KeyG", "п");
+    await press(code);
+    assert.equal(new URL(page.url()).pathname, path);
+  }
+  await press("KeyD", "в");
+  assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+  await press("Slash", "?");
+  await page.locator("dialog[open]").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog[open]").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => window.same), true, "the page was never loaded anew");
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("what is searched, sorted and chosen stands in the address and holds after a reload", async () => {
+  const { page, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  await page.goto(`${here.url}/runs`);
+  await page.fill("input[type=search]", "before");
+  await page.waitForURL(/text=before/);
+  await eventually("one row", async () => (await page.locator("tbody tr").count()) === 1);
+  await page.locator("tbody input[type=checkbox]").check();
+  await page.waitForURL(/run=R-/);
+  await page.selectOption("select >> nth=1", "size");
+  await page.reload();
+  await page.locator("tbody tr").first().waitFor();
+  assert.equal(await page.locator("tbody tr").count(), 1);
+  assert.ok(await page.locator("tbody input[type=checkbox]").isChecked());
+  assert.equal(await page.locator("select >> nth=1").inputValue(), "size");
+  await close();
+});
+
+test("a run is watched as it goes on, and names of runs are text", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  await page.goto(`${here.url}/runs/${here.live}`);
+  const headline = () => page.locator("h1").innerText();
+  const first = await eventually("a rate", async () => ((await headline()).includes("IOPS") ? headline() : null));
+  await eventually("another rate", async () => (await headline()) !== first);
+  await page.goto(`${here.url}/runs`);
+  await page.getByText(HOSTILE).waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a server on which nothing was measured teaches the next step", async () => {
+  const empty = await site({ runs: false });
+  try {
+    const { page, faults, close } = await open(browser, empty, { lang: "ru", scheme: "light", size: PHONE });
+    for (const path of ["/", "/runs", "/compare"]) {
+      await page.goto(empty.url + path);
+      await page.getByText("stend run quick --on /mnt/test").waitFor();
+      assert.deepEqual([...faults.splice(0), ...(await faultsOf(page))], [], path);
+    }
+    await close();
+  } finally {
+    await empty.stop();
+  }
+});

@@ -1,0 +1,89 @@
+// A server with recorded runs and one that goes on, all in a directory of its own that goes with the test.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = new URL("../..", import.meta.url).pathname;
+const STEND = process.env.STEND ?? join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug/stend");
+
+/** A name that would be a script if a page took it for one. */
+export const HOSTILE = `<img src=x onerror="alert(1)">`;
+
+const suite = (blocks) => `suite: small
+defaults: {ramp: 100ms, trial: 300ms}
+fill: {size: 32MiB}
+repeats: {blocks: ${blocks}}
+cases:
+  - name: sequential-read-with-a-name-that-no-phone-has-room-for
+    streams: [{op: read, pattern: sequential, block_size: 256KiB, queue_depth: 4}]
+  - name: rand-read
+    streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 8]}]
+  - name: mix
+    streams: [{op: {read: 70, write: 30}, pattern: random, block_size: 4KiB, queue_depth: 8}]
+`;
+
+/** Starts everything; `runs`: whether anything was measured. */
+export async function site({ runs = true } = {}) {
+  if (!existsSync(STEND)) throw new Error(`there is no ${STEND}: cargo build -p stend, or name the program in STEND`);
+  const scratch = mkdtempSync(join(tmpdir(), "stend-console-"));
+  // Leases of its own, as other tests have: they share one disk.
+  const env = { ...process.env, XDG_DATA_HOME: scratch, HOME: scratch, STEND_LEASES: scratch, LC_ALL: "C.UTF-8" };
+  const stops = [];
+  const stop = async () => {
+    for (const end of stops.reverse()) await end();
+    rmSync(scratch, { recursive: true, force: true });
+  };
+  const started = (words, options) => {
+    const child = spawn(STEND, words, { env, stdio: ["ignore", "pipe", "ignore"], ...options });
+    const over = new Promise((resolve) => child.once("exit", resolve));
+    stops.push(async () => {
+      child.kill("SIGINT");
+      await over;
+    });
+    return { child, over };
+  };
+  try {
+    if (runs) record(scratch, env);
+    const names = () => readdirSync(join(scratch, "stend/runs")).filter((name) => name.endsWith(".stend")).sort().map((name) => name.slice(0, -6));
+    const recorded = runs ? names() : [];
+    let live;
+    if (runs) {
+      writeFileSync(join(scratch, "long.yaml"), suite(400));
+      started(["run", join(scratch, "long.yaml"), "--on", join(scratch, "target"), "--progress", "none"]);
+      live = await eventually("a run that goes on", () => names().find((name) => !recorded.includes(name)));
+    }
+    const { child } = started(["serve", "--listen", "127.0.0.1:0", "--json"]);
+    const { url, token } = await new Promise((resolve, reject) => {
+      let text = "";
+      child.once("exit", () => reject(new Error(`the server ended: ${text}`)));
+      child.stdout.on("data", (bytes) => {
+        text += bytes;
+        if (text.trimEnd().endsWith("}")) resolve(JSON.parse(text));
+      });
+    });
+    return { url: url.replace(/\/$/, ""), token, recorded, live, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function record(scratch, env) {
+  mkdirSync(join(scratch, "target"));
+  writeFileSync(join(scratch, "small.yaml"), suite(2));
+  for (const name of ["before", HOSTILE]) {
+    const words = ["run", join(scratch, "small.yaml"), "--on", join(scratch, "target"), "--progress", "none", "--name", name];
+    const { status, stderr } = spawnSync(STEND, words, { env, encoding: "utf8" });
+    if (status !== 0) throw new Error(`a run ended with ${status}: ${stderr}`);
+  }
+}
+
+export async function eventually(what, found) {
+  for (let tries = 0; tries < 600; tries++) {
+    const is = await found();
+    if (is) return is;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`never came: ${what}`);
+}
