@@ -65,6 +65,16 @@ pub struct HostRecord {
     pub zeros: Option<ZeroSample>,
 }
 
+impl HostRecord {
+    /// As the user calls it, else as it calls itself.
+    pub fn called(&self) -> &str {
+        match (self.info.name.as_str(), &self.info.facts) {
+            ("", Some(facts)) => &facts.hostname,
+            (name, _) => name,
+        }
+    }
+}
+
 impl Deref for HostRecord {
     type Target = HostInfo;
 

@@ -15,6 +15,7 @@ pub mod imported;
 pub mod inventory;
 pub mod io_log;
 pub mod observed;
+mod of_host;
 pub mod parts;
 mod phase;
 pub mod probes;

@@ -324,6 +324,11 @@ impl RunRecord {
         &self.hosts
     }
 
+    /// The same, to be changed.
+    pub fn hosts_mut(&mut self) -> &mut [HostRecord] {
+        &mut self.hosts
+    }
+
     /// Hosts that make the load, with their ids.
     pub fn loads(&self) -> impl Iterator<Item = (HostId, &HostRecord)> {
         let all = (0..).map(HostId).zip(&self.hosts);
@@ -354,6 +359,13 @@ impl RunRecord {
     pub fn observed(&self) -> impl Iterator<Item = (HostId, &HostRecord)> {
         let all = (0..).map(HostId).zip(&self.hosts);
         all.filter(|(_, host)| host.role == Role::Observe && host.facts.is_some())
+    }
+
+    /// Load hosts with the names by which they are told apart; none where there is one: as the user calls them, else as they call
+    /// themselves.
+    pub fn several_loads(&self) -> Vec<(HostId, &str)> {
+        let named: Vec<(HostId, &str)> = self.loads().map(|(id, host)| (id, host.called())).collect();
+        if named.len() > 1 { named } else { Vec::new() }
     }
 
     /// How the user calls a host; empty if that is not known.

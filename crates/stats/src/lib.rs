@@ -7,6 +7,7 @@ pub mod coincidence;
 pub mod distribution;
 pub mod effective;
 pub mod estimate;
+pub mod fairness;
 pub mod holm;
 pub mod knee;
 pub mod levels;
