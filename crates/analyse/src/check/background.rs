@@ -43,7 +43,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>) -> CheckResult {
     let telling = |parts: &&Parts| parts.arrays.iter().any(tells) || parts.pools.iter().any(|p| p.operation.is_some());
     if !readings.iter().any(telling) {
         return check.not_applicable(say!(
-            "LowerDevices the target there is neither an md array nor btrfs, whose work the kernel reports.",
+            "Below the target there is neither an md array nor btrfs, whose work the kernel reports.",
             "Под объектом нет ни массива md, ни btrfs, о работе которых сообщает ядро."
         ));
     }
