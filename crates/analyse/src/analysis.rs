@@ -5,8 +5,8 @@ use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
 use crate::verdict::Verdict;
 use crate::{
-    case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series, steady,
-    sweeps, trials, verdict,
+    by_host, case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series,
+    steady, sweeps, trials, verdict,
 };
 use stend_base::{Result, Say, say};
 use stend_plan::{Decision, Plan, StopReason};
@@ -35,10 +35,13 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         .iter()
         .map(|t| case::finding(run, t, (label(&plan, t.case), axes(&plan, t.case)), (drawn, start)))
         .collect();
+    let hosts = by_host::insert(run, by_host::apart(run, &plan, &trials), &trials, &mut cases);
     precision::insert(&plan, &trials, &mut cases);
     steady::insert(run, &plan, &mut cases);
     check::insert(&plan, &trials, &mut cases);
-    ceilings::insert(run, &plan, &trials, &mut cases);
+    if hosts.is_empty() {
+        ceilings::insert(run, &plan, &trials, &mut cases);
+    }
     // What was run to test the cause of another case has said it there, and is no result of its own.
     trials.retain(|case| plan.confirming(case.case).is_none());
     cases.retain(|case| plan.confirming(case.case).is_none());
@@ -54,6 +57,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         [] => verdict::verdict(&trials, &cases, &caveats, &searched),
         found => Verdict::alone(density::verdict(found, &caveats)),
     };
+    let cost = by_host::most(&hosts).unwrap_or_else(|| cost::cost(run));
     Ok(Findings {
         run: run.header.id.clone(),
         label: run.header.label.clone(),
@@ -71,6 +75,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         headline: verdict.headline,
         telling: verdict::stand_out(&trials, &plan),
         verdict: verdict.whole,
+        hosts,
         density,
         faults,
         searches: searches.clone(),
@@ -84,7 +89,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         },
         cases,
         caveats,
-        cost: cost::cost(run),
+        cost,
         limits_version: LIMITS_VERSION.to_string(),
     })
 }
@@ -97,10 +102,19 @@ fn axes(plan: &Plan, case: u32) -> Vec<(String, String)> {
     plan.cases.get(case as usize).map_or_else(Vec::new, |case| case.axes.clone())
 }
 
-/// The targets by their names; as the user named them if the run ended before they were looked at.
+/// The targets by their names, behind their load host where hosts have different ones; as the user named them if the run ended before they
+/// were looked at.
 fn targets(run: &RunRecord) -> Vec<String> {
-    if !run.load().targets.is_empty() {
-        return stend_record::targets::names(&run.load().targets);
+    let first = stend_record::targets::names(&run.load().targets);
+    if run.loads().any(|(_, host)| stend_record::targets::names(&host.targets) != first) {
+        let of = |host: &'_ stend_record::HostRecord| {
+            let name = host.called().to_string();
+            stend_record::targets::names(&host.targets).into_iter().map(move |target| format!("{name}:{target}"))
+        };
+        return run.loads().flat_map(|(_, host)| of(host)).collect();
+    }
+    if !first.is_empty() {
+        return first;
     }
     if let Some(imported) = &run.header.imported {
         let unknown = || vec!["?".to_string()];

@@ -11,6 +11,8 @@ use stend_spec::workload::Op;
 /// One operation of one stream in one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialFigures {
+    /// The one of several load hosts that it is of; `None`: of all, or of the only one.
+    pub host: Option<String>,
     /// Ordinal of the trial in the run.
     pub trial: u32,
     /// Index of the block.
@@ -35,10 +37,25 @@ pub struct TrialFigures {
     pub figures: OpFinding,
 }
 
-/// Every trial that has an end and a window, by stream and operation, in the order of the run.
+/// Every trial that has an end and a window, by stream and operation, in the order of the run; behind these rows those of each of several
+/// load hosts in it, which count as the trial does.
 ///
 /// Errors: as [`analyse`](crate::analyse).
 pub fn by_trial(run: &RunRecord) -> Result<Vec<TrialFigures>> {
+    let mut rows = of_all(run)?;
+    for (host, name) in run.several_loads() {
+        let Some(view) = run.of_host(host) else { continue };
+        for row in of_all(&view)? {
+            let counts = rows.iter().any(|all| all.host.is_none() && all.trial == row.trial && all.counts);
+            rows.push(TrialFigures { host: Some(name.to_string()), counts, ..row });
+        }
+    }
+    rows.sort_by_key(|row| row.trial);
+    Ok(rows)
+}
+
+/// The rows of all hosts together.
+fn of_all(run: &RunRecord) -> Result<Vec<TrialFigures>> {
     let plan = run.plan()?;
     let mut rows: Vec<TrialFigures> = Vec::new();
     for case in by_case(run) {
@@ -54,6 +71,7 @@ pub fn by_trial(run: &RunRecord) -> Result<Vec<TrialFigures>> {
             rows.extend(figures_of(&case, single).into_iter().map(|figures| {
                 let (ops, bytes) = single.done(Some(figures.stream), &[figures.op]);
                 TrialFigures {
+                    host: None,
                     trial: record.trial,
                     block: record.block,
                     case: record.case,
@@ -99,6 +117,17 @@ mod tests {
         let seen: Vec<_> = rows.iter().map(|r| (r.trial, r.label.as_str(), r.figures.op, r.ops)).collect();
         assert_eq!(seen, [(0, "b", Op::Read, 700), (0, "b", Op::Write, 300), (1, "a", Op::Read, 2000)]);
         assert_eq!((rows[2].figures.rates.iops.value, rows[2].bytes), (1000.0, 2000 * 4096));
+    }
+
+    #[test]
+    fn each_of_several_load_hosts_has_rows_which_add_up_to_those_of_all() {
+        let one = |rate: f64| run().trial(0).iops(rate).done().trial(0).iops(rate).done().record();
+        let record = crate::fixture::several(vec![("a".into(), one(700.0)), ("b".into(), one(300.0))]);
+        let rows = by_trial(&record).unwrap();
+        let seen: Vec<_> = rows.iter().map(|r| (r.trial, r.host.as_deref(), r.ops)).collect();
+        let of = |trial| [(trial, None, 2000), (trial, Some("a"), 1400), (trial, Some("b"), 600)];
+        assert_eq!(seen, [of(0), of(1)].concat());
+        assert!(by_trial(&one(7.0)).unwrap().iter().all(|row| row.host.is_none()));
     }
 
     #[test]

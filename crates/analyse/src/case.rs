@@ -33,6 +33,7 @@ pub fn finding(
         steady: None,
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         targets: by_target::findings(run, case),
+        hosts: None,
         ceiling: None,
         replays: fidelity::of_case(run, case),
         io_logs: io_log::of_case(case),

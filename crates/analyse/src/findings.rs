@@ -5,6 +5,7 @@ mod ceiling;
 mod check;
 mod density;
 mod fault;
+mod hosts;
 mod numa;
 mod prober;
 mod replay;
@@ -20,6 +21,7 @@ pub use ceiling::{
 pub use check::{CheckId, CheckResult, CheckStatus};
 pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
+pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding};
 pub use numa::{NumaCell, NumaFinding, OfLocal};
 pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Stood};
 pub use replay::{IoLogFinding, ReplayFinding};
@@ -64,6 +66,9 @@ pub struct Findings {
     pub searches: Vec<SearchFinding>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
     pub sweeps: Vec<SweepFinding>,
+    /// The load hosts, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<LoadHostFinding>,
     /// How many instances of an application hold their objective, for the searches that began.
     pub density: Vec<DensityFinding>,
     /// What events did, of the cases that have some.
@@ -140,6 +145,8 @@ pub struct SearchFinding {
     pub quantile: Share,
     /// That limit, from when an I/O was due.
     pub limit: Nanos,
+    /// Load hosts, on each of which these were the rates.
+    pub hosts: u32,
     /// Highest rate that held every time, below every one that missed.
     pub held: Option<SearchedRate>,
     /// Lowest rate that missed.
@@ -191,6 +198,9 @@ pub struct CaseFinding {
     pub ops: Vec<OpFinding>,
     /// By target, in their order, where every job works on one of several alone; else empty.
     pub targets: Vec<TargetFinding>,
+    /// What each load host did, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostsFinding>,
     /// What bounds it and how near it is; `None` where nothing was calibrated and nothing is clearly the bound.
     pub ceiling: Option<CeilingFinding>,
     /// How faithful the replay of each trace was; empty if there is none at a pace.

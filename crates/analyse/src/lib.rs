@@ -4,6 +4,7 @@
 mod analysis;
 pub mod as_fio;
 mod between_arms;
+mod by_host;
 mod by_target;
 pub mod by_trial;
 mod case;

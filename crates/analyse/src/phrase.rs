@@ -2,10 +2,12 @@
 
 mod conditioned;
 mod files;
+mod load_hosts;
 mod open_loop;
 
 pub use self::conditioned::{conditioned, method};
 pub use self::files::files;
+pub use self::load_hosts::on_each;
 pub use self::open_loop::rate_of;
 use self::open_loop::{at_most, paced};
 use crate::findings::{Estimate, Headline};

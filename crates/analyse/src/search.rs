@@ -106,6 +106,7 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFindin
         label: ladder.label.clone(),
         quantile: Share(search.quantile.as_share()),
         limit: search.limit,
+        hosts: run.loads().count() as u32,
         held: answer.held.map(rate),
         missed: answer.missed.map(rate),
         confirmed: answer.confirmed,
@@ -162,7 +163,16 @@ impl SearchFinding {
         let text = text.replace("{kinds}", kinds).replace("{share}", &share).replace("{limit}", &limit);
         let open = pick(l, " The search did not finish.", " Поиск не завершён.");
         let end = if self.confirmed { "" } else { open };
-        format!("{}{}{end}", text.replace("{label}", &self.label), self.missed_again(l))
+        let each = match self.hosts {
+            ..=1 => String::new(),
+            hosts => pick(
+                l,
+                " These are the rates on each of {n} load hosts.",
+                " Частоты — на каждой из {n} нагружающих машин.",
+            )
+            .replace("{n}", &hosts.to_string()),
+        };
+        format!("{}{each}{}{end}", text.replace("{label}", &self.label), self.missed_again(l))
     }
 
     /// Where trials of the curve missed what the search had found to hold; empty if none did.

@@ -2,7 +2,7 @@
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
 use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue, SearchFinding};
-use crate::phrase::{both, pick, printed, rate, sizes};
+use crate::phrase::{both, on_each, pick, printed, rate, sizes};
 use crate::trials::CaseTrials;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -188,13 +188,14 @@ fn short_name(asked: &Trial, case: &CaseFinding) -> Say {
     if !plain || stream.is_open() || stream.pattern == Pattern::Append {
         return case.workload.clone();
     }
-    both(|l| {
+    let short = both(|l| {
         let depth = match asked.in_flight() {
             ..=1 => String::new(),
             depth => pick(l, ", {n} in flight", ", {n} в очереди").replace("{n}", &depth.to_string()),
         };
         format!("{}, {}{depth}", pick(l, "durable write", "запись с подтверждением"), sizes(stream, l))
-    })
+    });
+    case.hosts.as_ref().map_or(short.clone(), |found| on_each(&short, found.hosts.len()))
 }
 
 /// Most cases whose numbers stand out.

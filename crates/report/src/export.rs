@@ -40,7 +40,7 @@ pub fn record_json(run: &RunRecord, to: &mut dyn Write) -> Result<()> {
 /// A percentile is unknown where the trial has too few I/Os for it, or where it reaches I/Os whose end was not seen (`censored` is
 /// then above 0). It is also unknown for an imported trial whose jobs printed one each; the last column has the smallest and the
 /// largest of these. Percentiles of several trials must not be averaged.
-const COLUMNS: [&str; 23] = [
+pub(crate) const COLUMNS: [&str; 23] = [
     "run",
     "trial",
     "block",
@@ -66,16 +66,14 @@ const COLUMNS: [&str; 23] = [
     "latency_ns_printed_ranges",
 ];
 
-/// First line of the table of trials.
-pub(crate) fn head() -> String {
-    COLUMNS.join(",") + "\n"
-}
-
-/// Writes the table of trials as CSV (RFC 4180, UTF-8, lines end with a line feed); what is not known is empty.
+/// Writes the table of trials as CSV (RFC 4180, UTF-8, lines end with a line feed); what is not known is empty. Where rows of single load
+/// hosts are among them the last column has the host, and is empty in those of all.
 pub fn trials_csv(run: &str, rows: &[TrialFigures], to: &mut dyn Write) -> Result<()> {
-    to.write_all(head().as_bytes())?;
+    let several = rows.iter().any(|row| row.host.is_some());
+    writeln!(to, "{}{}", COLUMNS.join(","), if several { ",host" } else { "" })?;
     for row in rows {
-        to.write_all((fields(run, row).join(",") + "\n").as_bytes())?;
+        let host = several.then(|| format!(",{}", quoted(row.host.as_deref().unwrap_or_default())));
+        writeln!(to, "{}{}", fields(run, row).join(","), host.unwrap_or_default())?;
     }
     Ok(())
 }
@@ -176,6 +174,7 @@ mod tests {
         let estimate = |value| Estimate { value, interval: None, basis: Basis::TooFew { n: 1 } };
         let quantile = |q, value| Quantile { q: Share(q), value, interval: None };
         TrialFigures {
+            host: None,
             trial: 3,
             block: 1,
             case: 0,
@@ -235,6 +234,17 @@ mod tests {
             "R-1,3,1,0,\"a, \"\"b\"\"\nc\",stalled,true,3000000000,0,write,1000,4096000,0,333.3333333333333,\
              1365333.3333333333,1001,2500.5,2000,,,1000000000,1,\n"
         );
+    }
+
+    #[test]
+    fn of_several_load_hosts_each_has_a_row_beside_that_of_all() {
+        let mut out = Vec::new();
+        let of_host = TrialFigures { host: Some("load1".into()), ..figures("a") };
+        trials_csv("R-1", &[figures("a"), of_host], &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let ends: Vec<_> = text.lines().map(|line| line.rsplit_once(',').unwrap().1).collect();
+        assert_eq!(ends, ["host", "", "load1"]);
+        assert!(text.lines().all(|line| line.split(',').count() == 24));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use stend_record::IoChunk;
 use stend_record::io_log::Logged;
 use stend_spec::workload::{Op, Trial};
 
-/// Heads of the table of I/Os.
-pub(crate) const COLUMNS: &str = "trial,case,stream,job,begin_ns,latency_ns,op,offset,bytes,failed\n";
+/// Heads of the table of I/Os; of several load hosts there is one more, `host`.
+pub(crate) const COLUMNS: &str = "trial,case,stream,job,begin_ns,latency_ns,op,offset,bytes,failed";
 
 /// How a log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +27,18 @@ pub struct LoggedTrial<'a> {
     pub trial: u32,
     /// Label of its case.
     pub case: &'a str,
+    /// The load host that made its I/Os; `None` where there is one.
+    pub host: Option<&'a str>,
     /// What was asked.
     pub asked: &'a Trial,
     /// CLOCK_MONOTONIC that its lines count from: the start of its window.
     pub start: Nanos,
 }
 
-/// Writes what stands above all lines.
-pub fn ios_head(format: IoFormat, to: &mut dyn Write) -> Result<()> {
+/// Writes what stands above all lines, of one load host or of `several`.
+pub fn ios_head(format: IoFormat, several: bool, to: &mut dyn Write) -> Result<()> {
     match format {
-        IoFormat::Csv => to.write_all(COLUMNS.as_bytes()),
+        IoFormat::Csv => writeln!(to, "{COLUMNS}{}", if several { ",host" } else { "" }),
         IoFormat::Fio => Ok(()),
     }
 }
@@ -48,6 +50,7 @@ pub fn ios(format: IoFormat, trial: &LoggedTrial<'_>, chunk: &IoChunk, to: &mut 
         Some(stream) => stream.sizes().map(|share| share.size).collect(),
         None => Vec::new(),
     };
+    let back = trial.host.map_or(String::new(), |host| format!(",{}", quoted(host)));
     let front = format!("{},{},{},{},", trial.trial, quoted(trial.case), chunk.stream, chunk.job);
     let mut left_out = 0;
     for io in chunk.ios() {
@@ -61,7 +64,7 @@ pub fn ios(format: IoFormat, trial: &LoggedTrial<'_>, chunk: &IoChunk, to: &mut 
         match (format, direction(op).filter(|_| !failed)) {
             (IoFormat::Csv, _) => {
                 let (begin, op) = (end.saturating_sub_unsigned(latency.0), operation(op));
-                writeln!(to, "{front}{begin},{},{op},{offset},{bytes},{failed}", latency.0)?;
+                writeln!(to, "{front}{begin},{},{op},{offset},{bytes},{failed}{back}", latency.0)?;
             }
             (IoFormat::Fio, Some(direction)) => {
                 let ms = end.max(0) / 1_000_000;
@@ -96,6 +99,10 @@ mod tests {
     use stend_spec::workload::{BlockShare, Mix, Pattern, Region, Stream};
 
     fn written(format: IoFormat) -> (String, u64) {
+        written_of(format, None)
+    }
+
+    fn written_of(format: IoFormat, host: Option<&str>) -> (String, u64) {
         let share = |kib, percent| BlockShare { size: Bytes::kib(kib), percent };
         let mixed = Stream {
             block_mix: vec![share(4, 50), share(8, 50)],
@@ -114,9 +121,9 @@ mod tests {
         ];
         let words: Vec<[u64; 2]> = ios.iter().map(|io| io.pack()).collect();
         let chunk = IoChunk { stream: 0, job: 1, base: Nanos(5_001_000), records: Records::of(&words) };
-        let trial = LoggedTrial { trial: 3, case: "oltp, \"a\"", asked: &asked, start: Nanos(5_000_000) };
+        let trial = LoggedTrial { trial: 3, case: "oltp, \"a\"", host, asked: &asked, start: Nanos(5_000_000) };
         let mut text = Vec::new();
-        ios_head(format, &mut text).unwrap();
+        ios_head(format, host.is_some(), &mut text).unwrap();
         let left_out = super::ios(format, &trial, &chunk, &mut text).unwrap();
         (String::from_utf8(text).unwrap(), left_out)
     }
@@ -134,6 +141,14 @@ mod tests {
         "#]]
         .assert_eq(&text);
         assert_eq!(left_out, 1, "a size that the stream does not have");
+    }
+
+    #[test]
+    fn of_several_load_hosts_each_line_ends_with_its_host() {
+        let (text, _) = written_of(IoFormat::Csv, Some("db,1"));
+        let mut lines = text.lines();
+        assert!(lines.next().is_some_and(|head| head.ends_with(",failed,host")), "{text}");
+        assert!(lines.all(|line| line.ends_with(",\"db,1\"")), "{text}");
     }
 
     #[test]

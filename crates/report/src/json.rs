@@ -5,6 +5,7 @@ mod ceiling;
 mod density;
 mod faults;
 pub mod gate;
+mod hosts;
 mod limits;
 mod numa;
 mod precision;
@@ -70,6 +71,9 @@ struct Document<'a> {
     limits: Vec<LimitOut>,
     caveats: Vec<CaveatOut<'a>>,
     searches: Vec<SearchOut<'a>>,
+    /// The load hosts, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    load_hosts: Vec<hosts::LoadHostOut<'a>>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
     sweeps: Vec<sweep::SweepOut<'a>>,
     /// How many instances of an application hold their objective.
@@ -135,6 +139,9 @@ struct SearchOut<'a> {
     label: &'a str,
     quantile: f64,
     limit_ns: u64,
+    /// Load hosts, where there are several: the rates are those on each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_hosts: Option<u32>,
     held: Option<SearchedOut>,
     missed: Option<SearchedOut>,
     confirmed: bool,
@@ -168,6 +175,9 @@ struct Case<'a> {
     /// By target, in the order of `targets` of the run, where every job works on one of several alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     targets: Vec<TargetOut<'a>>,
+    /// What each load host did, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts: Option<hosts::HostsOut<'a>>,
     replays: Vec<ReplayOut<'a>>,
     io_logs: &'a [IoLogFinding],
     /// How I/Os were given to the kernel.
@@ -300,6 +310,7 @@ fn document(findings: &Findings) -> Document<'_> {
         limits: limits(),
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
+        load_hosts: findings.hosts.iter().map(hosts::of_run).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),
         density: findings.density.iter().map(density::out).collect(),
         faults: findings.faults.iter().map(faults::out).collect(),
@@ -326,6 +337,7 @@ fn search(found: &SearchFinding) -> SearchOut<'_> {
         label: &found.label,
         quantile: found.quantile.0,
         limit_ns: found.limit.0,
+        load_hosts: Some(found.hosts).filter(|hosts| *hosts > 1),
         held: found.held.map(searched),
         missed: found.missed.map(searched),
         confirmed: found.confirmed,
@@ -387,6 +399,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         operations: case.ops.iter().map(operation).collect(),
         ceiling: case.ceiling.as_ref().map(ceiling::out),
         targets: case.targets.iter().map(target).collect(),
+        hosts: case.hosts.as_ref().map(hosts::of_case),
         replays: case.replays.iter().map(replay).collect(),
         io_logs: &case.io_logs,
         submissions: case.submissions,

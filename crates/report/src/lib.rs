@@ -11,6 +11,7 @@ mod faults;
 mod figures;
 mod fio_json;
 mod history;
+mod hosts;
 mod html;
 mod io_log;
 mod json;
@@ -78,3 +79,5 @@ pub use xlsx::{Book, xlsx};
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fleet_tests;

@@ -4,12 +4,13 @@
 use crate::comparison::gate;
 use crate::density;
 use crate::figures::{self, LatencyUnit, NONE};
+use crate::hosts;
 use crate::ours::{COMMENT, COMMENT_END};
 use crate::rates::{self, RowRates};
 use crate::words;
 use stend_analyse::Findings;
 use stend_analyse::compare::GateFinding;
-use stend_analyse::findings::{CaseFinding, CheckStatus, DensityFinding, NumaFinding, OpFinding};
+use stend_analyse::findings::{CaseFinding, CheckStatus, DensityFinding, HostsFinding, NumaFinding, OpFinding};
 use stend_base::{Lang, Say, Share, say};
 
 /// Quantiles of an operation that have a column, in the order of findings.
@@ -30,6 +31,8 @@ pub fn gated_markdown(findings: &Findings, gate: Option<&GateFinding>, lang: Lan
         [] => parts.push(results(&findings.cases, lang)),
         found => parts.extend(found.iter().map(|one| instances(one, lang))),
     }
+    parts.extend(hosts::in_short(findings).map(|said| plain(said.get(lang))));
+    parts.extend(by_host(findings, lang));
     for matrix in &findings.numa {
         parts.push(format!("{}: {}", plain(&matrix.label), plain(matrix.say().get(lang))));
         if matrix.cells.len() > 1 {
@@ -104,6 +107,23 @@ fn row(name: String, rates: &RowRates, op: Option<&OpFinding>, unit: LatencyUnit
     cells.extend((0..QUANTILES.len()).map(|i| quantile(i).map_or(NONE.to_string(), |q| q.get(lang).to_string())));
     cells.push(figures::latency_max(figures::largest(op), op.censored, unit).get(lang).to_string());
     cells
+}
+
+/// A row for each load host in each case; `None` where there is one.
+fn by_host(findings: &Findings, lang: Lang) -> Option<String> {
+    let heads = [say!("case", "случай"), say!("load host", "нагружающая машина"), say!("result", "результат")];
+    let heads: Vec<String> = heads.iter().map(|head| head.get(lang).to_string()).collect();
+    let of_case = |(case, found): (&CaseFinding, &HostsFinding)| {
+        let names: Vec<String> = found.hosts.iter().map(|host| plain(&host.name)).collect();
+        let rates = hosts::rates_of(case, found);
+        let row = |(name, rates): (String, &[Say; 2])| {
+            vec![plain(&case.label), name, hosts::rate(case, rates).get(lang).to_string()]
+        };
+        names.into_iter().zip(&rates).map(row).collect::<Vec<_>>()
+    };
+    let mut all: Vec<Vec<String>> = hosts::of_cases(findings).flat_map(of_case).collect();
+    all.truncate(ROWS_MAX);
+    (!all.is_empty()).then(|| rows(&heads, &["---", "---", "--:"], all.into_iter()))
 }
 
 /// How many instances hold: the answer is in the verdict.

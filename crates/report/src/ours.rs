@@ -66,9 +66,10 @@ fn is_json(head: &[u8]) -> bool {
 }
 
 /// First lines of the tables, which are always the same.
-fn tables() -> [String; 4] {
+fn tables() -> [String; 6] {
     let [plain, russian] = [Dialect::Plain, Dialect::Russian].map(results_csv::head);
-    [plain, russian, export::head(), io_log::COLUMNS.to_string()]
+    let [trials, ios] = [export::COLUMNS.join(","), io_log::COLUMNS.to_string()];
+    [plain, russian, format!("{trials}\n"), format!("{trials},host\n"), format!("{ios}\n"), format!("{ios},host\n")]
 }
 
 /// A workbook that no spreadsheet has saved: those put the time of that beside the time at which it was made.
@@ -121,7 +122,7 @@ mod tests {
             ("csv", table(Dialect::Plain)),
             ("csv-ru", table(Dialect::Russian)),
             ("csv-trials", written(&|to| crate::trials_csv("R-1", &[], to))),
-            ("ios", written(&|to| crate::ios_head(IoFormat::Csv, to))),
+            ("ios", written(&|to| crate::ios_head(IoFormat::Csv, true, to))),
             ("xlsx", crate::xlsx(&book).unwrap()),
         ]
     }

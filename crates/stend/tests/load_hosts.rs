@@ -3,6 +3,7 @@
 
 use crate::support::session::{session, worker};
 use crate::support::*;
+use stend_analyse::findings::CheckStatus;
 use stend_base::Kind;
 use stend_record::{EventKind, HostId, RunRecord, RunState, TrialOutcome, TrialStatus, store};
 use stend_run::{Done, LoadHost};
@@ -42,6 +43,20 @@ fn is_clean(place: &Scratch) -> bool {
     std::fs::read_dir(place.join("data")).expect("a directory").next().is_none()
 }
 
+/// What each host did adds up, and that the other one used the same drive and kernel is not taken for the I/O of strangers.
+fn assert_findings(record: &RunRecord) {
+    let findings = stend_analyse::judge(record).expect("findings");
+    assert_eq!(findings.hosts.iter().map(|host| host.name.as_str()).collect::<Vec<_>>(), NAMES);
+    for case in &findings.cases {
+        let hosts = &case.hosts.as_ref().expect("both hosts").hosts;
+        let (total, sum) = (case.total.iops.value, hosts.iter().map(|host| host.total.iops.value).sum::<f64>());
+        assert!(total > 0.0 && (sum - total).abs() < 1e-6 * total, "{sum} {total}");
+        assert!(case.workload.en.ends_with("on each of 2 load hosts"), "{}", case.workload.en);
+        let mine: Vec<_> = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).collect();
+        assert!(mine.is_empty(), "{mine:#?}");
+    }
+}
+
 #[test]
 fn two_hosts_load_together_and_a_trial_is_what_both_did() {
     let places = [Scratch::new(), Scratch::new()];
@@ -65,6 +80,7 @@ fn two_hosts_load_together_and_a_trial_is_what_both_did() {
     let findings = stend_analyse::judge(&record).expect("findings");
     assert_eq!(findings.cases.len(), 2);
     assert!(places.iter().all(is_clean));
+    assert_findings(&record);
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn finding(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding, alone_se
     let reached = alone_seconds.map(|seconds| rate * seconds / in_flight.max(1) as f64);
     let nearest = uses.first().filter(|first| first.used.0 > 0.0);
     CeilingFinding {
+        host: None,
         bound: bound(case, &uses, reached),
         needed: nearest.zip(alone_seconds).map(|(first, alone)| model::needed_in_flight(rate / first.used.0, alone)),
         alone: reached,

@@ -28,7 +28,10 @@ impl CeilingFinding {
     pub fn known(&self) -> Say {
         both(|l| {
             let tests: String = self.relieved.iter().map(|test| test.in_words(l)).collect();
-            self.bound_in_words(l) + &self.doubled_in_words(l) + &tests + &self.demand_in_words(l)
+            let host = self.host.as_ref().map_or(String::new(), |host| {
+                pick(l, "On load host {h}: ", "На нагружающей машине {h}: ").replace("{h}", host)
+            });
+            host + &self.bound_in_words(l) + &self.doubled_in_words(l) + &tests + &self.demand_in_words(l)
         })
     }
 

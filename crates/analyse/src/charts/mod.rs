@@ -8,6 +8,7 @@ pub(crate) mod family;
 pub(crate) mod fault;
 mod heat;
 pub(crate) mod history;
+mod hosts;
 mod instances;
 mod matrix;
 mod overview;
@@ -60,6 +61,7 @@ pub fn of_case(
 ) -> Vec<Chart> {
     let charts = [
         time_series::chart(run, case, headline, run_start).map(caps::merged),
+        hosts::chart(run, case, headline, run_start),
         written::chart(case, headline),
         heat::chart(case, run_start),
         distribution::chart(case.case, latencies),
@@ -92,7 +94,11 @@ pub fn of_run(
     cases: &[CaseFinding],
     (start, end): (Nanos, Nanos),
 ) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = resources::chart(&run.load().samples, trials, cases).into_iter().collect();
+    let several = run.several_loads();
+    let mut charts: Vec<Chart> = match several.as_slice() {
+        [] => resources::chart(&run.load().samples, trials, cases).into_iter().collect(),
+        some => resources::of_loads(run, some, trials, cases),
+    };
     charts.extend(run.storage().and_then(|storage| resources::of_storage(storage, trials, cases)));
     charts.extend(run.observed().filter_map(|(id, host)| resources::of_observed(id, host, trials, cases)));
     charts.extend(overview::chart(run, start, end).map(caps::merged));

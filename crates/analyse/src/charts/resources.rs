@@ -9,10 +9,13 @@ use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::sample::{NetworkCounters, Pressure};
 use stend_record::targets::drives;
-use stend_record::{HostId, HostRecord, Sample};
+use stend_record::{HostId, HostRecord, RunRecord, Sample};
 
 /// Most cases; beyond, neighbours could not be told apart.
 const CASES_MAX: usize = 200;
+
+/// Most load hosts that have a chart: more make a page that nobody reads (by eye).
+const LOADS_MAX: usize = 12;
 
 /// Bytes per second: less goes through any interface without anybody measuring over it.
 const CHATTER: f64 = 1e5;
@@ -39,6 +42,26 @@ pub fn of_observed(id: HostId, host: &HostRecord, trials: &[CaseTrials<'_>], cas
     let name = &host.name;
     let title = say!("`{name}` during each case", "`{name}` во время каждого случая");
     with_drives((format!("resources-host-{}", id.0), title), host, trials, cases)
+}
+
+/// The same of each of several load hosts: more than a page can show are left out, and told.
+pub fn of_loads(
+    run: &RunRecord,
+    hosts: &[(HostId, &str)],
+    trials: &[CaseTrials<'_>],
+    cases: &[CaseFinding],
+) -> Vec<Chart> {
+    let more = hosts.len().saturating_sub(LOADS_MAX);
+    let of = |(id, name): &(HostId, &str)| {
+        let chart = chart(&run.hosts().get(id.index())?.samples, trials, cases)?;
+        let title = say!(
+            "What each case took from the load host `{name}`",
+            "Что каждый случай взял у нагружающей машины `{name}`"
+        );
+        let summary = caps::left_out(chart.summary, &say!("Load hosts", "Нагружающие машины"), more);
+        Some(Chart { id: format!("resources-host-{}", id.0), title, summary, ..chart })
+    };
+    hosts.iter().take(LOADS_MAX).filter_map(of).collect()
 }
 
 fn with_drives(

@@ -29,28 +29,32 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let is_by = |name: &str| case.counting.iter().any(|trial| trial.outcome.engine.backend == name);
-    if is_by("io_uring_sqpoll") {
+    if is_by(case, "io_uring_sqpoll") {
         return check.not_measurable(say!(
             "kernel threads submit the I/O, and their wait for a CPU is not recorded",
             "ввод-вывод подают потоки ядра, а сколько они ждут процессора, не записывается"
         ));
     }
-    let Some(waited) = Shares::of(case, |job| job.run_delay_ns) else {
+    let Some(kept) = Kept::of(case) else {
         return check.not_measurable(say!(
             "this kernel does not say how long threads wait for a CPU",
             "это ядро не сообщает, сколько потоки ждут процессора"
         ));
     };
-    // Who polls is always busy.
-    let busy = Shares::of(case, |job| job.cpu_max_ns).filter(|_| !is_by("io_uring_iopoll")).map(|busy| busy.most());
-    let late: Vec<f64> = case.counting.iter().filter_map(submitted::late).collect();
-    let kept = Kept { waited, busy, late: (!late.is_empty()).then_some(Shares(late)) };
     let measured = both(|l| kept.said(l));
     match kept.found() {
         Some(meaning) => check.result(CheckStatus::Warn, measured, meaning),
         None => check.pass(measured),
     }
+}
+
+/// Whether the load threads had no spare CPU, so that the machine was the limit.
+pub fn is_limit(case: &CaseTrials<'_>) -> bool {
+    !is_by(case, "io_uring_sqpoll") && Kept::of(case).is_some_and(|kept| kept.is_limit())
+}
+
+fn is_by(case: &CaseTrials<'_>, backend: &str) -> bool {
+    case.counting.iter().any(|trial| trial.outcome.engine.backend == backend)
 }
 
 /// Late stamps below this share of the latency are not mentioned.
@@ -67,6 +71,19 @@ struct Kept {
 }
 
 impl Kept {
+    /// `None` where the kernel does not say how long threads wait.
+    fn of(case: &CaseTrials<'_>) -> Option<Kept> {
+        let waited = Shares::of(case, |job| job.run_delay_ns)?;
+        // Who polls is always busy.
+        let busy = Shares::of(case, |job| job.cpu_max_ns).filter(|_| !is_by(case, "io_uring_iopoll"));
+        let late: Vec<f64> = case.counting.iter().filter_map(submitted::late).collect();
+        Some(Kept { waited, busy: busy.map(|busy| busy.most()), late: (!late.is_empty()).then_some(Shares(late)) })
+    }
+
+    fn is_limit(&self) -> bool {
+        self.waited.most() > RUN_DELAY_BOUND || self.busy.is_some_and(|busy| busy >= THREAD_BUSY)
+    }
+
     fn said(&self, l: Lang) -> String {
         let mut said = pick(l, "worst thread waited {w}", "худший поток ждал {w}")
             .replace("{w}", &self.waited.said(RUN_DELAY_VISIBLE, l));
@@ -87,7 +104,7 @@ impl Kept {
 
     /// What is wrong, the worst first.
     fn found(&self) -> Option<Say> {
-        if self.waited.most() > RUN_DELAY_BOUND || self.busy.is_some_and(|busy| busy >= THREAD_BUSY) {
+        if self.is_limit() {
             return Some(say!(
                 "Limited by the engine: the load threads had no spare CPU, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or treat the rate as a lower bound.",
                 "Упёрлись в генератор: потокам нагрузки не хватало процессора, так что это предел машины, а не хранилища. Возьмите больше заданий, освободите процессоры или считайте скорость нижней границей."

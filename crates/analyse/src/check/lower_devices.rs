@@ -2,6 +2,7 @@
 
 use super::readings::readings_in;
 use super::stretch::{Stretch, stretches_in};
+use super::worst_of;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -67,7 +68,7 @@ impl<'a> LowerDevices<'a> {
     fn worse(here: CheckResult, mut there: CheckResult, name: &str) -> CheckResult {
         let Say { en, ru } = &there.measured;
         there.measured = say!("{name}: {en}", "{name}: {ru}");
-        match (weight(here.status), weight(there.status)) {
+        match (worst_of(here.status), worst_of(there.status)) {
             (own, other) if own > other => here,
             (own, other) if own < other => there,
             // Both say something, or neither does.
@@ -111,16 +112,5 @@ impl<'a> LowerDevices<'a> {
     /// Whether what is lowest here has drives behind a network, which nobody watched.
     pub fn ends_at_a_network(drives: &[&Device]) -> bool {
         drives.iter().any(|drive| matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "iscsi" | "nbd")))
-    }
-}
-
-/// How much a status says against a number.
-fn weight(status: CheckStatus) -> u8 {
-    match status {
-        CheckStatus::NotApplicable | CheckStatus::ScreeningOnly => 0,
-        CheckStatus::Pass => 1,
-        CheckStatus::NotMeasurable => 2,
-        CheckStatus::Warn => 3,
-        CheckStatus::Fail => 4,
     }
 }

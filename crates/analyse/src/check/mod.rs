@@ -10,6 +10,7 @@ mod arc;
 mod arithmetic;
 mod background;
 mod burst;
+mod by_host;
 mod cache;
 mod ceilings;
 pub mod clock;
@@ -58,8 +59,10 @@ mod zfs;
 #[cfg(test)]
 mod zfs_tests;
 
+pub use by_host::{OfHost, Shared, joined};
 pub use crashed::bound;
 pub use durability::{flushes_are_off, is_volatile, left_in_caches};
+pub use generator::is_limit;
 pub(crate) use network::{fullest_interface, is_over_network};
 
 use crate::findings::CheckId::{self, *};
@@ -281,6 +284,18 @@ pub fn is_unmet(result: &CheckResult) -> bool {
     match result.status {
         CheckStatus::Pass | CheckStatus::NotApplicable => false,
         CheckStatus::Warn | CheckStatus::Fail | CheckStatus::NotMeasurable | CheckStatus::ScreeningOnly => true,
+    }
+}
+
+/// How much a status says against a number.
+fn worst_of(status: CheckStatus) -> u8 {
+    match status {
+        CheckStatus::NotApplicable => 0,
+        CheckStatus::Pass => 1,
+        CheckStatus::ScreeningOnly => 2,
+        CheckStatus::NotMeasurable => 3,
+        CheckStatus::Warn => 4,
+        CheckStatus::Fail => 5,
     }
 }
 

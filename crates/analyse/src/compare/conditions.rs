@@ -75,6 +75,7 @@ fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
     items.extend(targets(&record.load().targets));
     items.extend(devices(&record.load().targets));
     items.extend(storage(record));
+    items.push(loads(record));
     items.push(watched(record));
     items.extend(asked(record));
     items.extend(tool(record, findings));
@@ -179,6 +180,12 @@ fn storage(record: &RunRecord) -> Vec<Item> {
         ("storage_write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
     ];
     items.into_iter().map(|(key, name, value)| (key, there(name), value)).collect()
+}
+
+/// The load hosts where there are several: one alone is told by its own facts.
+fn loads(record: &RunRecord) -> Item {
+    let names: Vec<&str> = record.several_loads().into_iter().map(|(_, name)| name).collect();
+    ("load_hosts", say!("load hosts", "нагружающие машины"), Say::same(names.join(", ")))
 }
 
 /// The hosts that the user had watched.

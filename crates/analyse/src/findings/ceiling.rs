@@ -11,6 +11,8 @@ use stend_spec::confirm::Test;
 /// How near a case is to its ceilings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CeilingFinding {
+    /// The load host that it was found on, where there are several: the one that is nearest to a ceiling of its own.
+    pub host: Option<String>,
     /// What bounds it.
     pub bound: Bound,
     /// Ceilings that are known, the one that is used most first.

@@ -2,7 +2,7 @@
 
 use super::latency::{mean, quantile_cell};
 use super::results::{checks, failed, number};
-use super::{Page, figure, table, targets};
+use super::{Page, figure, hosts, table, targets};
 use crate::figures;
 use crate::markup::Markup;
 use crate::{rates, words};
@@ -76,6 +76,7 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         rates(m, case);
         operations(m, page, case);
         targets::table_of(m, page, case);
+        hosts::table_of(m, page, case);
         check_table(m, &case.checks);
         m.el("div", "charts", |m| {
             for chart in &case.charts {

@@ -12,6 +12,7 @@ mod figure;
 mod first;
 mod gate;
 pub mod history;
+mod hosts;
 mod imported;
 mod latency;
 mod limits;

@@ -31,13 +31,21 @@ pub fn header(m: &mut Markup, page: &Page) {
         m.text(&utc(findings.started_unix));
         m.raw(" · ");
         m.say(&Say::both(|lang| format::duration(findings.elapsed, lang)));
-        if let Some(host) = &page.run.load().facts {
-            m.raw(" · ");
-            m.text(&host.hostname);
+        match (crate::hosts::count(findings), &page.run.load().facts) {
+            (Some(several), _) => {
+                m.raw(" · ");
+                m.say(&several);
+            }
+            (None, Some(host)) => {
+                m.raw(" · ");
+                m.text(&host.hostname);
+            }
+            (None, None) => {}
         }
         m.raw(" · ");
         m.el("code", "", |m| m.text(&findings.run));
     });
+    crate::hosts::in_short(findings).iter().for_each(|hosts| m.line("p", "lead", hosts));
     findings.only_sweep().iter().for_each(|sweep| m.line("p", "lead", &sweep.in_short()));
     for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
         m.el("p", "unfinished", |m| {

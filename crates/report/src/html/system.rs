@@ -1,7 +1,7 @@
 //! What was measured on what: host, target, device stack, engine, what the tool itself cost, and how
 //! to repeat the run.
 
-use super::{Page, facts, table};
+use super::{Page, facts, hosts, table};
 use crate::figures::NONE;
 use crate::markup::Markup;
 use crate::shell;
@@ -15,6 +15,8 @@ use stend_record::{Device, EngineFacts, HostFacts, HostRecord, RunRecord, Target
 pub fn section(m: &mut Markup, page: &Page) {
     super::section(m, "system", &say!("System", "Система"), |m| {
         let unknown = say!("not recorded", "не записано");
+        // Of several load hosts the first is shown whole, the others in their table.
+        let first = page.run.several_loads().first().map_or(String::new(), |(_, name)| format!(" {name}"));
         match page.run.load().targets.as_slice() {
             [] => {
                 m.line("h3", "", &say!("Target", "Объект"));
@@ -30,11 +32,12 @@ pub fn section(m: &mut Markup, page: &Page) {
                 stack(m, &devices(several));
             }
         }
-        m.line("h3", "", &say!("Host", "Хост"));
+        m.line("h3", "", &say!("Host{first}", "Хост{first}"));
         match &page.run.load().facts {
             Some(host) => facts(m, &host_rows(host)),
             None => m.line("p", "", &unknown),
         }
+        hosts::machines(m, page);
         if let Some(storage) = page.run.storage() {
             let name = &storage.name;
             m.line("h3", "", &say!("Storage host {name}", "Машина с накопителями {name}"));

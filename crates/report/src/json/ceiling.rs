@@ -10,6 +10,9 @@ use stend_base::Say;
 /// What bounds a case.
 #[derive(Serialize)]
 pub(super) struct CeilingOut<'a> {
+    /// The load host that it is of, where there are several: the one that is nearest to a ceiling of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_host: Option<&'a str>,
     bound: Bound,
     /// Known ceilings, the one that is used most first.
     uses: Vec<CeilingUseOut<'a>>,
@@ -42,6 +45,7 @@ struct CeilingUseOut<'a> {
 /// In the form for machines.
 pub(super) fn out(ceiling: &CeilingFinding) -> CeilingOut<'_> {
     CeilingOut {
+        load_host: ceiling.host.as_deref(),
         bound: ceiling.bound,
         uses: ceiling.uses.iter().map(one).collect(),
         unknown: &ceiling.unknown,

@@ -1,9 +1,9 @@
 //! A run in some twenty lines: what was found, what speaks against it, and the table last. Must not explain: the long form does.
 
-use super::layout::width as width_of;
+use super::layout::{clean, width as width_of};
 use super::table::{self, Detail};
 use super::{density, faults, grouped, one_check, origin, screen};
-use crate::{shell, words};
+use crate::{hosts, shell, words};
 use std::collections::BTreeSet;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CheckStatus, GradeLevel, NotRun};
@@ -21,6 +21,9 @@ pub fn brief(findings: &Findings, name: &str, lang: Lang, width: usize, colour: 
     out.push_str(&screen.bold(&screen.paragraph(findings.headline.get(lang))));
     if let Some(sweep) = findings.only_sweep() {
         out.push_str(&screen.paragraph(sweep.in_short().get(lang)));
+    }
+    if let Some(hosts) = hosts::in_short(findings) {
+        out.push_str(&screen.paragraph(&clean(hosts.get(lang))));
     }
     // Where nothing was measured the headline has said why.
     let measured = findings.cases.iter().any(|case| case.trials > 0);

@@ -15,6 +15,7 @@ pub mod inspect;
 pub mod inventory;
 mod layout;
 pub mod list;
+mod load_hosts;
 mod numa;
 pub mod picture;
 pub mod preview;
@@ -89,6 +90,7 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
             .flat_map(|case| case.targets.iter().map(move |target| (case, target)))
             .map(|(case, target)| ("–".to_string(), one_target(case, target, lang))),
     ));
+    out.push_str(&load_hosts::tables(findings, screen));
     out.push_str(&list(
         &say!("Precision", "Точность"),
         screen,

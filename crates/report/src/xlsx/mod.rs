@@ -6,6 +6,7 @@ mod checks;
 mod compared;
 mod conditions;
 mod figures;
+mod hosts;
 mod page;
 mod summary;
 
@@ -48,6 +49,10 @@ fn filled(book: &Book<'_>) -> Result<Vec<u8>, XlsxError> {
     chart::fill(&mut workbook, book, &look)?;
     let name = say!("Numbers", "Числа");
     figures::fill(&mut Page::new(workbook.add_worksheet(), &name, &look, book.lang)?, book)?;
+    if hosts::is_needed(book) {
+        let name = say!("Load hosts", "Нагружающие машины");
+        hosts::fill(&mut Page::new(workbook.add_worksheet(), &name, &look, book.lang)?, book)?;
+    }
     let name = say!("Checks", "Проверки");
     checks::fill(&mut Page::new(workbook.add_worksheet(), &name, &look, book.lang)?, book)?;
     for (index, (run, findings)) in book.runs.iter().enumerate() {

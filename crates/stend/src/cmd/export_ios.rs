@@ -5,11 +5,12 @@ use crate::save::Output;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
 use std::io::{Error as IoError, Write};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Lang, Nanos, Result, format, say};
 use stend_plan::Plan;
-use stend_record::{RunRecord, TrialRecord, store};
+use stend_record::{HostId, RunRecord, TrialRecord, store};
 use stend_report::{IoFormat, LoggedTrial, ios, ios_head};
 
 /// An export that is over by then says nothing of its progress.
@@ -30,11 +31,18 @@ pub fn export(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Resu
         ))
         .hint(say!("name one: `--trial {n}`", "укажите одно: `--trial {n}`")));
     }
+    if format == IoFormat::Fio && !run.several_loads().is_empty() {
+        return Err(usage(say!(
+            "fio's format has no column for the load host, and the run has several",
+            "в формате fio нет столбца для нагружающей машины, а в прогоне их несколько"
+        ))
+        .hint(say!("use `--format csv`", "возьмите `--format csv`")));
+    }
     let mut logs = store::io_logs(&path)?;
     let mut broken = None;
     let write = |to: &mut dyn Write| {
         let mut progress = Progress::new(trials.iter().map(|trial| trial.logged).sum(), out.lang);
-        let written = write_all(&mut logs, &plan, &trials, format, &mut progress, to);
+        let written = write_all(&mut logs, (&plan, &run.several_loads()), &trials, format, &mut progress, to);
         progress.end(out);
         written.map_err(|trouble| match trouble {
             Trouble::Write(error) => error,
@@ -108,20 +116,22 @@ impl From<Box<Error>> for Trouble {
 
 fn write_all(
     logs: &mut store::IoLogs,
-    plan: &Plan,
+    (plan, hosts): (&Plan, &[(HostId, &str)]),
     trials: &[&TrialRecord],
     format: IoFormat,
     progress: &mut Progress,
     to: &mut dyn Write,
 ) -> std::result::Result<(), Trouble> {
-    ios_head(format, to).map_err(Trouble::Write)?;
+    ios_head(format, !hosts.is_empty(), to).map_err(Trouble::Write)?;
     for trial in trials {
         let label = plan.cases.get(trial.case as usize).map_or_else(|| trial.case.to_string(), |case| case.label());
         // Without an end of the trial the start of its window is unknown; then its lines count from its first I/O.
-        let mut start = trial.outcome.as_ref().map(|outcome| outcome.window_start);
-        logs.each(trial.trial, |_, chunk| {
-            let start: Nanos = *start.get_or_insert(chunk.base);
-            let trial = LoggedTrial { trial: trial.trial, case: &label, asked: &trial.asked, start };
+        let windows = trial.by_host().into_iter().filter_map(|(host, _, outcome)| Some((host, outcome?.window_start)));
+        let mut starts: BTreeMap<HostId, Nanos> = windows.collect();
+        logs.each(trial.trial, |host, chunk| {
+            let start = *starts.entry(host).or_insert(chunk.base);
+            let host = hosts.iter().find(|(id, _)| *id == host).map(|(_, name)| *name);
+            let trial = LoggedTrial { trial: trial.trial, case: &label, host, asked: &trial.asked, start };
             let left_out = ios(format, &trial, chunk, to).map_err(Trouble::Write)?;
             progress.step(chunk.len(), left_out);
             Ok::<(), Trouble>(())

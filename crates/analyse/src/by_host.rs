@@ -1,0 +1,332 @@
+//! The load hosts of a run apart: each is looked at as if it had been alone, and what is found there is put beside what is found of all.
+//! Must not merge: what all did together is in the record.
+
+use crate::check::{self, OfHost, Shared};
+use crate::findings::{
+    CaseFinding, CeilingFinding, ClockFinding, Estimate, Headline, HostFinding, HostsFinding, LoadHostFinding, ToolCost,
+};
+use crate::phrase::on_each;
+use crate::trials::{CaseTrials, by_case};
+use crate::{case, ceilings, charts, cost, rates};
+use std::collections::BTreeMap;
+use stend_base::{Bytes, Nanos};
+use stend_plan::Plan;
+use stend_record::targets::drives;
+use stend_record::{EventKind, HostId, Role, RunRecord};
+use stend_spec::workload::Op;
+use stend_stats::fairness;
+
+/// What one of several load hosts did.
+pub struct HostAlone {
+    of_run: LoadHostFinding,
+    cases: BTreeMap<u32, CaseAlone>,
+}
+
+struct CaseAlone {
+    found: CaseFinding,
+    is_limit: bool,
+    /// Rates of its trials that count, (I/Os, bytes) per second.
+    rates: Vec<(f64, f64)>,
+}
+
+/// What each load host did in the cases of a run; none where there is one.
+pub fn apart(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>]) -> Vec<HostAlone> {
+    run.several_loads().into_iter().filter_map(|(id, name)| alone(run, plan, trials, (id, name))).collect()
+}
+
+fn alone(run: &RunRecord, plan: &Plan, whole: &[CaseTrials<'_>], (id, name): (HostId, &str)) -> Option<HostAlone> {
+    let mut view = run.of_host(id)?;
+    over_windows_of_all(run, &mut view);
+    let mut trials = by_case(&view);
+    for (own, all) in trials.iter_mut().zip(whole) {
+        own.counting.retain(|trial| all.counting.iter().any(|counts| counts.record.trial == trial.record.trial));
+    }
+    let labelled = |case: &CaseTrials<'_>| {
+        let planned = plan.cases.get(case.case as usize);
+        (planned.map_or(String::new(), |case| case.label()), planned.map_or(Vec::new(), |case| case.axes.clone()))
+    };
+    let mut cases: Vec<CaseFinding> = trials
+        .iter()
+        .map(|case| case::finding(&view, case, labelled(case), (charts::Charts::LeftOut, Nanos(0))))
+        .collect();
+    ceilings::insert(&view, plan, &trials, &mut cases);
+    let of_case = |(case, found): (&CaseTrials<'_>, CaseFinding)| {
+        let rate = |trial: &crate::trials::Counting<'_>| {
+            let (ops, bytes) = trial.done(None, &Op::IO);
+            (ops as f64 / trial.window.as_secs(), bytes as f64 / trial.window.as_secs())
+        };
+        let rates = case.counting.iter().map(rate).collect();
+        (case.case, CaseAlone { is_limit: check::is_limit(case), rates, found })
+    };
+    let cost = cost::cost(&view);
+    let of_run = LoadHostFinding { host: id, name: name.to_string(), cost, clock: clock(run, id), lost: lost(run, id) };
+    Some(HostAlone { of_run, cases: trials.iter().zip(cases).map(of_case).collect() })
+}
+
+/// Lets the windows of a host be as long as those of all, so that rates of hosts add up to that of all. They differ by microseconds,
+/// unless one of them was stopped.
+fn over_windows_of_all(run: &RunRecord, view: &mut RunRecord) {
+    for (own, all) in view.trials.iter_mut().zip(&run.trials) {
+        if let (Some(own), Some(all)) = (&mut own.outcome, &all.outcome) {
+            own.window_end = own.window_start + all.window_end.saturating_sub(all.window_start);
+        }
+    }
+}
+
+fn clock(run: &RunRecord, host: HostId) -> Option<ClockFinding> {
+    let told = run.events.iter().filter(|event| event.host == host).filter_map(|event| match event.kind {
+        EventKind::HostClock { shift_ns, uncertainty_ns } => Some((event.at, shift_ns, uncertainty_ns)),
+        _ => None,
+    });
+    let told: Vec<(Nanos, i64, u64)> = told.collect();
+    let (first, last) = (told.first()?, told.last()?);
+    let drift = (told.len() > 1).then(|| (last.1.saturating_sub(first.1), last.0.saturating_sub(first.0)));
+    let uncertainty_ns = told.iter().map(|clock| clock.2).max()?;
+    Some(ClockFinding { shift_ns: first.1, uncertainty_ns, drift })
+}
+
+fn lost(run: &RunRecord, host: HostId) -> Option<String> {
+    run.events.iter().filter(|event| event.host == host).find_map(|event| match &event.kind {
+        EventKind::HostLost { detail } => Some(detail.clone()),
+        _ => None,
+    })
+}
+
+/// Puts what the hosts did into the cases, and lets each check say on which host it does not hold. Returns what is known of the hosts.
+pub fn insert(
+    run: &RunRecord,
+    hosts: Vec<HostAlone>,
+    trials: &[CaseTrials<'_>],
+    cases: &mut [CaseFinding],
+) -> Vec<LoadHostFinding> {
+    if hosts.is_empty() {
+        return Vec::new();
+    }
+    let shared = shared(run);
+    for (case, all) in cases.iter_mut().zip(trials) {
+        let own = hosts.iter().filter_map(|host| Some((host.of_run.name.as_str(), host.cases.get(&case.case)?)));
+        let own: Vec<(&str, &CaseAlone)> = own.collect();
+        let of_host =
+            |(name, alone): &(&'_ str, &'_ CaseAlone)| (name.to_string(), alone.found.checks.clone(), alone.is_limit);
+        let answers: Vec<_> = own.iter().map(of_host).collect();
+        let asked: Vec<OfHost<'_>> =
+            answers.iter().map(|(name, checks, is_limit)| OfHost { name, checks, is_limit: *is_limit }).collect();
+        case.checks = check::joined(&case.checks, &asked, shared);
+        case.workload = on_each(&case.workload, hosts.len());
+        let found = finding(case, all, &hosts);
+        case.ceiling = nearest(&found);
+        case.hosts = Some(found);
+    }
+    hosts.into_iter().map(|host| host.of_run).collect()
+}
+
+/// The ceiling that is used most, of the host where it is.
+fn nearest(found: &HostsFinding) -> Option<CeilingFinding> {
+    let used = |ceiling: &CeilingFinding| ceiling.uses.first().map_or(0.0, |first| first.used.0);
+    let known = found.hosts.iter().filter_map(|host| Some((host, host.ceiling.as_ref()?)));
+    let (host, ceiling) = known.max_by(|(_, a), (_, b)| used(a).total_cmp(&used(b)))?;
+    Some(CeilingFinding { host: Some(host.name.clone()), ..ceiling.clone() })
+}
+
+/// Of each quantity that Stend itself used what it was at most on a host; `None` where there is one host.
+pub fn most(hosts: &[LoadHostFinding]) -> Option<ToolCost> {
+    let cpus = |of: fn(&ToolCost) -> Option<f64>| hosts.iter().filter_map(|host| of(&host.cost)).reduce(f64::max);
+    let memory = |of: fn(&ToolCost) -> Option<Bytes>| hosts.iter().filter_map(|host| of(&host.cost)).max();
+    (!hosts.is_empty()).then(|| ToolCost {
+        worker_cpus: cpus(|cost| cost.worker_cpus),
+        coordinator_cpus: cpus(|cost| cost.coordinator_cpus),
+        telemetry_cpus: cpus(|cost| cost.telemetry_cpus),
+        worker_memory: memory(|cost| cost.worker_memory),
+        coordinator_memory: memory(|cost| cost.coordinator_memory),
+    })
+}
+
+fn shared(run: &RunRecord) -> Shared {
+    let mut seen = run.loads().map(|(_, host)| {
+        let names: Vec<&str> = drives(&host.targets).iter().map(|drive| drive.name.as_str()).collect();
+        (host.facts.as_ref().map_or("", |facts| facts.boot_id.as_str()), names)
+    });
+    let first = seen.next();
+    let counters = first.is_some_and(|first| !first.0.is_empty() && seen.all(|other| other == first));
+    Shared { storage: run.hosts().iter().any(|host| host.role == Role::Storage), counters }
+}
+
+fn finding(case: &CaseFinding, all: &CaseTrials<'_>, hosts: &[HostAlone]) -> HostsFinding {
+    let alone: Vec<Option<&CaseAlone>> = hosts.iter().map(|host| host.cases.get(&case.case)).collect();
+    // A trial counts only if it did on every host.
+    let trials = alone.iter().map(|host| host.map_or(0, |host| host.rates.len())).min().unwrap_or(0);
+    let of_trial = |trial: usize| -> Vec<f64> {
+        let rate = |host: &CaseAlone| match case.headline {
+            Headline::Iops => host.rates[trial].0,
+            Headline::Throughput => host.rates[trial].1,
+        };
+        alone.iter().map(|host| host.map_or(0.0, rate)).collect()
+    };
+    let by_trial: Vec<Vec<f64>> = (0..trials).map(of_trial).collect();
+    let fair: Option<Vec<f64>> = by_trial.iter().map(|rates| fairness::jain(rates)).collect();
+    let apart = |of: fn(&stend_record::TrialOutcome) -> Nanos| {
+        let spread = all.counting.iter().filter_map(|trial| {
+            let times = || trial.record.parts.iter().filter_map(|part| part.outcome.as_ref()).map(of);
+            Some(times().max()?.saturating_sub(times().min()?))
+        });
+        spread.max().unwrap_or_default()
+    };
+    HostsFinding {
+        hosts: hosts
+            .iter()
+            .zip(&alone)
+            .filter_map(|(host, alone)| {
+                let CaseFinding { total, ops, ceiling, .. } = alone.as_ref()?.found.clone();
+                Some(HostFinding { host: host.of_run.host, name: host.of_run.name.clone(), total, ops, ceiling })
+            })
+            .collect(),
+        fairness: fair.filter(|fair| !fair.is_empty()).map(|fair| share_of(&fair)),
+        slowest: slowest(&by_trial),
+        began_apart: apart(|outcome| outcome.load_start),
+        ended_apart: apart(|outcome| outcome.window_end),
+        apart_uncertainty: apart_uncertainty(hosts),
+    }
+}
+
+/// Two hosts are apart by no more than what is seen and what both clocks may be off.
+fn apart_uncertainty(hosts: &[HostAlone]) -> Nanos {
+    let mut of: Vec<u64> = hosts.iter().filter_map(|host| Some(host.of_run.clock?.uncertainty_ns)).collect();
+    of.sort_unstable();
+    Nanos(of.into_iter().rev().take(2).fold(0, u64::saturating_add))
+}
+
+/// A part that is at most a whole, over trials.
+fn share_of(values: &[f64]) -> Estimate {
+    let mut found = rates::estimate(values, &[]);
+    found.interval = found.interval.map(|(low, high)| (low, high.min(1.0)));
+    found
+}
+
+/// The host with the lowest rate over all trials, and its rate in parts of the median host.
+fn slowest(by_trial: &[Vec<f64>]) -> Option<(u32, Estimate)> {
+    let hosts = by_trial.first()?.len();
+    let sum = |host: usize| by_trial.iter().map(|rates| rates[host]).sum::<f64>();
+    let slowest = (0..hosts).min_by(|a, b| sum(*a).total_cmp(&sum(*b)))?;
+    let ratio = |rates: &Vec<f64>| {
+        let median = fairness::median(rates).filter(|median| *median > 0.0)?;
+        Some(rates[slowest] / median)
+    };
+    let ratios = by_trial.iter().map(ratio).collect::<Option<Vec<f64>>>()?;
+    Some((slowest as u32, rates::estimate(&ratios, &[])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::fixture::{case, run_of, several};
+    use stend_base::histogram::Sparse;
+    use stend_record::{Event, JobTotals};
+    use stend_spec::workload::Sync;
+
+    /// Six trials of a mix on hosts with these rates.
+    fn record(rates: &[f64]) -> RunRecord {
+        let one = |(at, rate): (usize, &f64)| {
+            (format!("h{at}"), run_of(vec![case("mix", 70, 8, Sync::None)]).six_blocks(&[*rate]).record())
+        };
+        several(rates.iter().enumerate().map(one).collect())
+    }
+
+    fn found(record: &RunRecord) -> (CaseFinding, HostsFinding) {
+        let case = analyse(record).unwrap().cases.remove(0);
+        let hosts = case.hosts.clone().unwrap();
+        (case, hosts)
+    }
+
+    #[test]
+    fn rates_of_hosts_add_up_to_the_total_and_their_latencies_are_merged_bucket_by_bucket() {
+        let mut record = record(&[9_000.0, 3_000.0, 1_000.0]);
+        // One window is a little longer than the others: it is that of all.
+        record.trials[0].outcome.as_mut().unwrap().window_end =
+            record.trials[0].outcome.as_ref().unwrap().window_end + Nanos(70_000);
+        let (case, hosts) = found(&record);
+        let sum: f64 = hosts.hosts.iter().map(|host| host.total.iops.value).sum();
+        assert!((sum - case.total.iops.value).abs() < 1e-6 * sum, "{sum} {}", case.total.iops.value);
+        for (at, op) in case.ops.iter().enumerate() {
+            let of_hosts: u64 = hosts.hosts.iter().map(|host| host.ops[at].count).sum();
+            let sum: f64 =
+                hosts.hosts.iter().map(|host| host.ops[at].latency_mean_ns * host.ops[at].count as f64).sum();
+            assert_eq!(of_hosts, op.count);
+            assert!((sum / of_hosts as f64 / op.latency_mean_ns - 1.0).abs() < 1e-9);
+            assert_eq!(hosts.hosts.iter().map(|host| host.ops[at].latency_max).max(), Some(op.latency_max));
+        }
+        let merged = |outcomes: Vec<&stend_record::TrialOutcome>| -> Sparse {
+            let mut all = stend_base::Histogram::new();
+            let jobs = outcomes.into_iter().flat_map(|outcome| &outcome.jobs);
+            jobs.for_each(|job: &JobTotals| all.merge_sparse(&job.latency[0]));
+            all.sparse()
+        };
+        let trial = &record.trials[0];
+        let parts = trial.parts.iter().filter_map(|part| part.outcome.as_ref()).collect();
+        assert_eq!(merged(vec![trial.outcome.as_ref().unwrap()]), merged(parts), "merged = sum");
+    }
+
+    #[test]
+    fn the_straggler_is_named_with_its_ratio_to_the_median_and_fairness_says_how_alike_they_are() {
+        let (case, hosts) = found(&record(&[1_000.0, 1_000.0, 500.0, 1_000.0]));
+        let (slowest, ratio) = hosts.slowest.unwrap();
+        assert_eq!((hosts.hosts[slowest as usize].name.as_str(), (ratio.value * 100.0).round()), ("h2", 50.0));
+        assert!(ratio.interval.is_some());
+        // (3.5)² / (4 · 3.25)
+        assert!((hosts.fairness.unwrap().value - 12.25 / 13.0).abs() < 0.01);
+        assert!(case.workload.en.ends_with(", on each of 4 load hosts"), "{}", case.workload.en);
+        let (_, alike) = found(&record(&[1_000.0, 1_000.0]));
+        let fair = alike.fairness.unwrap();
+        assert!(fair.value == 1.0 && fair.interval.is_some_and(|(_, high)| high <= 1.0));
+    }
+
+    #[test]
+    fn the_time_between_the_first_and_the_last_begin_and_end_is_the_longest_of_all_trials() {
+        let mut record = record(&[1_000.0, 1_000.0]);
+        let late = record.trials[3].parts[1].outcome.as_mut().unwrap();
+        (late.load_start, late.window_end) = (late.load_start + Nanos(40_000), late.window_end + Nanos(90_000));
+        let (_, hosts) = found(&record);
+        assert_eq!((hosts.began_apart, hosts.ended_apart), (Nanos(40_000), Nanos(90_000)));
+    }
+
+    #[test]
+    fn a_trial_that_a_lost_host_did_not_end_counts_for_none_and_the_loss_is_told() {
+        let mut record = record(&[1_000.0, 1_000.0]);
+        (record.trials[5].parts[1].outcome, record.trials[5].outcome) = (None, None);
+        let kind = EventKind::HostLost { detail: "connection reset".into() };
+        record.events.push(Event { at: Nanos::secs(130), host: HostId(1), kind });
+        let findings = analyse(&record).unwrap();
+        assert_eq!((findings.cases[0].trials, findings.cases[0].trials_left_out), (5, 1));
+        let hosts = findings.cases[0].hosts.as_ref().unwrap();
+        let sum: f64 = hosts.hosts.iter().map(|host| host.total.iops.value).sum();
+        assert!((sum - findings.cases[0].total.iops.value).abs() < 1e-6 * sum);
+        let lost: Vec<_> = findings.hosts.iter().map(|host| host.lost.as_deref()).collect();
+        assert_eq!(lost, [None, Some("connection reset")]);
+    }
+
+    #[test]
+    fn clocks_are_told_with_their_largest_uncertainty_and_drift() {
+        let mut record = record(&[1_000.0, 1_000.0]);
+        for (at, shift_ns, uncertainty_ns) in [(100, -5_000_000, 80_000), (160, -5_003_000, 60_000)] {
+            let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
+            record.events.push(Event { at: Nanos::secs(at), host: HostId(1), kind });
+        }
+        let findings = analyse(&record).unwrap();
+        let drift = Some((-3_000, Nanos::secs(60)));
+        let clock = ClockFinding { shift_ns: -5_000_000, uncertainty_ns: 80_000, drift };
+        assert_eq!((findings.hosts[0].clock, findings.hosts[1].clock), (None, Some(clock)));
+        assert_eq!(findings.cases[0].hosts.as_ref().unwrap().apart_uncertainty, Nanos(80_000));
+    }
+
+    #[test]
+    fn the_ceiling_of_a_case_is_that_of_the_host_which_is_nearest_to_one() {
+        let mut record = record(&[1_000.0, 1_000.0]);
+        for trial in &mut record.trials {
+            trial.parts[1].outcome.as_mut().unwrap().jobs[0].cpu_max_ns = Some(Nanos::secs(2).0);
+        }
+        let (case, _) = found(&record);
+        let ceiling = case.ceiling.unwrap();
+        assert_eq!(ceiling.host.as_deref(), Some("h1"));
+        assert!(ceiling.say().en.starts_with("On load host h1: "), "{}", ceiling.say().en);
+    }
+}
