@@ -44,7 +44,10 @@ fn read(path: &Path, which: usize) {
         let label = plan.cases.get(trial.case as usize).map(|case| case.label()).unwrap_or_default();
         // What cannot be read ends the log.
         let _ = logs.each(trial.trial, |_, chunk| {
-            lines(chunk, &LoggedTrial { trial: trial.trial, case: &label, asked: &trial.asked, start: chunk.base });
+            lines(
+                chunk,
+                &LoggedTrial { trial: trial.trial, case: &label, asked: &trial.asked, start: chunk.base, host: None },
+            );
             Ok::<(), Box<stend_base::Error>>(())
         });
     }
@@ -62,7 +65,7 @@ pub fn io_log(bytes: &[u8]) {
     let Ok(chunk) = postcard::from_bytes::<IoChunk>(bytes) else { return };
     let run = shown::empty();
     let plan = Plan::new(&run.header.inputs).expect("the suite of the corpus has a plan");
-    lines(&chunk, &LoggedTrial { trial: 0, case: "x", asked: &plan.trial(0, 7), start: Nanos(7) });
+    lines(&chunk, &LoggedTrial { trial: 0, case: "x", asked: &plan.trial(0, 7), start: Nanos(7), host: Some("x") });
 }
 
 /// Entries one behind the other: as JSON if the first byte is `[`, else as postcard.

@@ -103,10 +103,21 @@ pub struct Ahead {
     pub shares_drive: bool,
     /// Where the ledger of writes goes; `None` if none is kept.
     pub ledger: Option<String>,
+    /// The load hosts, if they are several: jobs, queue depths and rates are those of each.
+    pub hosts: Vec<LoadHostAhead>,
     /// Where the report goes.
     pub report: String,
     /// It takes the place of a file that is there.
     pub report_replaces: bool,
+}
+
+/// One of several load hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadHostAhead {
+    /// As the user calls it.
+    pub name: String,
+    /// Its targets as they are now.
+    pub targets: Vec<TargetFacts>,
 }
 
 /// What a run writes to, apart from its own files.

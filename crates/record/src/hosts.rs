@@ -23,6 +23,24 @@ impl HostId {
     }
 }
 
+/// Before the number of a host in the id by which a run is known there.
+const ON_HOST: &str = "-host";
+
+/// The id by which a run is known on one of its load hosts, so that what several make in one directory that they share has names
+/// of its own: on the first that of the run.
+pub fn run_on_host(run: &str, host: HostId) -> String {
+    if host == HostId::LOAD { run.to_string() } else { format!("{run}{ON_HOST}{}", host.0) }
+}
+
+/// Whether two such ids are of one run.
+pub fn are_of_one_run(one: &str, other: &str) -> bool {
+    let run = |id: &str| match id.rsplit_once(ON_HOST) {
+        Some((run, number)) if number.parse::<u16>().is_ok() => run.to_string(),
+        _ => id.to_string(),
+    };
+    run(one) == run(other)
+}
+
 /// What a host does in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,5 +104,21 @@ impl Deref for HostRecord {
 impl DerefMut for HostRecord {
     fn deref_mut(&mut self) -> &mut HostInfo {
         &mut self.info
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_another_id_on_each_host_and_is_known_by_all_of_them() {
+        let run = "R-20260102T030405Z-abcd";
+        let ids = [0, 1, 12].map(|host| run_on_host(run, HostId(host)));
+        assert_eq!(ids[0], run);
+        assert_eq!(ids[1], "R-20260102T030405Z-abcd-host1");
+        assert!(ids.iter().all(|id| are_of_one_run(id, &ids[2])));
+        let other = run_on_host("R-20260102T030405Z-host", HostId(1));
+        assert!(!are_of_one_run(&other, &ids[1]) && are_of_one_run(&other, "R-20260102T030405Z-host"));
     }
 }

@@ -18,7 +18,10 @@ struct Document<'a> {
     suite: &'a str,
     /// Seed of all random choices; `--seed` repeats them.
     seed: u64,
-    /// In the order in which they form the range.
+    /// The load hosts, if they are several: what is said of jobs, depths, rates, sizes and `targets` holds for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<LoadHostOut<'a>>,
+    /// In the order in which they form the range; of several hosts what holds for each.
     targets: &'a [TargetFacts],
     writes: WritesOut<'a>,
     /// Changes of the machine in order, in English, as the run will record them.
@@ -58,6 +61,13 @@ struct Document<'a> {
     run_file: RunFileOut<'a>,
     report: ReportFileOut<'a>,
     caveats: Vec<CaveatOut<'a>>,
+}
+
+/// One of several load hosts.
+#[derive(Serialize)]
+struct LoadHostOut<'a> {
+    host: &'a str,
+    targets: &'a [TargetFacts],
 }
 
 /// Ceilings that are measured first.
@@ -216,6 +226,7 @@ fn document(preview: &Preview) -> Document<'_> {
         schema_version: SCHEMA_VERSION,
         suite: &preview.suite,
         seed: preview.seed,
+        hosts: ahead.hosts.iter().map(|host| LoadHostOut { host: &host.name, targets: &host.targets }).collect(),
         targets: &preview.targets,
         writes: match &preview.writes {
             Writes::TestFiles { count, size } => WritesOut::TestFiles { count: *count, size_bytes: size.0 },

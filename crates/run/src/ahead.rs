@@ -146,8 +146,8 @@ pub(crate) fn reads(plan: &Plan, target: &PlanTarget) -> bool {
         && plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
 }
 
-/// Space a run is expected to take; it is reserved before the first trial.
-pub(crate) fn expected_size(plan: &Plan) -> Bytes {
+/// Space a run of so many load hosts is expected to take; it is reserved before the first trial.
+pub(crate) fn expected_size(plan: &Plan, hosts: usize) -> Bytes {
     let searched = plan.ladders.iter().flat_map(|ladder| {
         let cell = ladder.cells.first().map(|cell| (0, *cell));
         std::iter::repeat_n(cell, ladder.usual_trials() as usize).flatten()
@@ -165,7 +165,8 @@ pub(crate) fn expected_size(plan: &Plan) -> Bytes {
         rounds * BYTES_PER_TRIAL + seconds * streams * BYTES_PER_STREAM_SECOND
     });
     let trials = plan.order.iter().copied().chain(searched).map(per_trial);
-    Bytes(trials.chain(rounds).fold(0, u64::saturating_add)).min(RESERVE_MAX)
+    let on_one = trials.chain(rounds).fold(0, u64::saturating_add);
+    Bytes(on_one.saturating_mul(hosts as u64)).min(RESERVE_MAX)
 }
 /// Which cases will not run; a reason that holds for many is told once.
 pub(crate) fn not_run(plan: &Plan) -> Vec<Say> {

@@ -3,24 +3,20 @@
 use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
-use crate::fleet::{Fleet, LoadHost, Notice};
+use crate::fleet::{Fleet, Notice};
 use crate::observed::{Heard, ObservedHost};
 use crate::progress::{Progress, Update};
-use crate::resume::Progressed;
-use crate::step::{Action, Asked, Input, Returned, Step};
+use crate::setup::{Done, Setup, power_of_others};
+use crate::step::{Action, Asked, Input, Step};
 use crate::walk::Walk;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Plan, PlanInputs};
 use stend_record::store::{Options, Writer, create, make_known};
-use stend_record::{Entry, Event, EventKind, GateText, HostFacts, RunHeader, StandText};
+use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
 use stend_spec::stand::Side;
-use stend_spec::suite::Suite;
-use stend_spec::trace::Trace;
-use stend_wire::{FromHost, Inspect, Permission, Reply, Request, StandFile};
+use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
 pub(crate) const TICK: Duration = Duration::from_millis(250);
@@ -32,83 +28,6 @@ const ABORT_LIMIT: Duration = Duration::from_secs(3);
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 /// The same after a trial with a log of every I/O: 256 MiB at 32 MB/s. Below the grace that the next trial has.
 const SETTLE_LIMIT_LOG: Duration = Duration::from_secs(8);
-/// Everything a run needs from outside.
-pub struct Setup {
-    /// The suite.
-    pub suite: Suite,
-    /// Its text, kept verbatim.
-    pub suite_text: String,
-    /// Seed of all random choices.
-    pub seed: u64,
-    /// Wall time the run should take.
-    pub time_budget: Option<Nanos>,
-    /// The traces that the suite replays, in the order of [`Suite::traces`].
-    pub traces: Vec<Arc<Trace>>,
-    /// Targets as the user named them, in the order in which they form the range.
-    pub targets: Vec<String>,
-    /// What the user allowed to be written.
-    pub permission: Permission,
-    /// Id of the run.
-    pub id: String,
-    /// What the user calls the run.
-    pub label: Option<String>,
-    /// What its results are held against; kept with the run.
-    pub gate: Option<GateText>,
-    /// Where the run file goes; must not exist.
-    pub run_file: PathBuf,
-    /// The directory of run files, which is to know the run wherever its file lies; `None`: there is none.
-    pub known_in: Option<PathBuf>,
-    /// The command line, kept with the run.
-    pub command_line: Vec<String>,
-    /// The hosts that make the load, each with its worker; one at least.
-    pub hosts: Vec<LoadHost>,
-    /// Wall clock now, seconds since 1970 UTC.
-    pub started_unix: i64,
-    /// Where an earlier session got to; then the run file exists and is continued.
-    pub resume: Option<Resume>,
-    /// The stand to put up first.
-    pub stand: Option<StandText>,
-    /// The hosts that are watched beside it.
-    pub observed: Vec<ObservedHost>,
-    /// The power of the worker's machine, if it is in our hands.
-    pub power: Option<Power>,
-    /// The session before this one cut that power.
-    pub returned: Option<Returned>,
-    /// End with the block that this session begins with, and leave the rest to sessions on stands that are built anew.
-    pub one_block: bool,
-}
-
-/// Power over the worker's machine.
-pub struct Power {
-    /// A directory on it whose contents stay.
-    pub keeps: String,
-    /// Cuts it. It comes back by itself, and whoever began the session waits for that.
-    pub cut: Box<dyn Fn() -> Result<()>>,
-}
-
-/// What continuing a run needs beyond its progress.
-pub struct Resume {
-    /// How far the plan was walked.
-    pub progressed: Progressed,
-    /// Wall clock minus CLOCK_MONOTONIC when the run first started, ns.
-    pub realtime_offset_ns: i64,
-}
-
-/// How a run ended.
-pub struct Done {
-    /// The run file; `None` if the run never began.
-    pub run_file: Option<PathBuf>,
-    /// Why it ended early, or what went wrong on the way; decides the exit code.
-    pub error: Option<Box<Error>>,
-    /// Its block was measured, and there are others: the run waits for the next build of its stand.
-    pub waits: bool,
-    /// When the power of its host was cut, CLOCK_MONOTONIC of the coordinator, as its suite asks: the run goes on when the host is
-    /// there again.
-    pub cut: Option<Nanos>,
-    /// The user wanted an end when everything had been measured: the run is complete, but nothing shall follow it.
-    pub stopped: Option<Kind>,
-}
-
 /// Executes a run to its end and shows progress about four times a second.
 pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -> Done {
     let Channel { sender, receiver } = channel;
@@ -318,7 +237,6 @@ impl Loop {
                 self.writer = Some(writer);
                 self.make_known();
                 self.note_clocks();
-                self.note_observed();
                 self.listen();
             }
             Err(error) => self.file_error = Some(error),
@@ -334,7 +252,7 @@ impl Loop {
             true => realtime as i64 - monotonic as i64 - resume.realtime_offset_ns,
             false => resume.progressed.shift_ns,
         };
-        let reserve = expected_size(&resume.progressed.plan);
+        let reserve = expected_size(&resume.progressed.plan, self.fleet.count());
         self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve }));
         let kind = EventKind::Resumed { host, shift_ns: self.shift_ns };
         let event = Event::new(Nanos(monotonic), kind);
@@ -352,25 +270,20 @@ impl Loop {
         }
     }
 
-    /// Keeps what is known of the hosts that are watched.
-    fn note_observed(&mut self) {
-        let now = self.now();
-        let known: Vec<Entry> = self.setup.observed.iter_mut().flat_map(|host| host.known(now)).collect();
-        self.with_writer(|writer| known.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
-    }
-
     fn mark_observed(&mut self) {
         let now = self.now();
         self.setup.observed.iter_mut().for_each(|host| host.mark(now));
     }
 
-    /// Keeps what the hosts that are watched have told. Until there is a run file it waits.
+    /// Keeps what is known of the hosts that are watched, and what they have told. Until there is a run file, which knows the load hosts
+    /// first, it waits.
     fn hear_observed(&mut self, hear: fn(&mut ObservedHost, Nanos) -> Heard) {
         let now = self.now();
         let Some(writer) = &self.writer else { return };
         for host in &mut self.setup.observed {
+            let known = host.known(now);
             let (entries, warning) = hear(host, now);
-            entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns)));
+            known.into_iter().chain(entries).for_each(|entry| writer.append(entry.shifted(self.shift_ns)));
             warning.into_iter().for_each(|warning| self.progress.warn(warning));
         }
     }
@@ -418,7 +331,7 @@ impl Loop {
             label: self.setup.label.clone(),
             gate: self.setup.gate.clone(),
         };
-        let options = Options { spool, reserve: expected_size(&plan) };
+        let options = Options { spool, reserve: expected_size(&plan, self.fleet.count()) };
         let writer = create(&self.setup.run_file, header, options)?;
         writer.append(Entry::Plan(Box::new(plan)));
         Ok(writer)
@@ -476,25 +389,4 @@ impl Loop {
 /// Whether a run ends so where it is not begun at all, because of what was asked or of how things are.
 fn is_refusal(kind: Kind) -> bool {
     matches!(kind, Kind::Usage | Kind::Spec | Kind::Preflight | Kind::Unsafe)
-}
-
-/// Why the power of a worker's machine is not cut.
-fn power_of_others() -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "`power.cut` is not possible here: Stend does not control the power of this host",
-            "`power.cut` здесь невозможен: Stend не управляет питанием этой машины"
-        ),
-    )
-    .hint(say!(
-        "start a machine of the lab with `stend lab up FILE` and measure in it with `--lab NAME`",
-        "запустите машину лаборатории командой `stend lab up ФАЙЛ` и измеряйте в ней с `--lab ИМЯ`"
-    ))
-}
-
-/// Refuses a suite that cuts the power of a machine which is not in our hands.
-pub fn may_cut(suite: &Suite, power: Option<&Power>) -> Result<()> {
-    let cuts = suite.cases.iter().flat_map(|case| &case.faults).any(stend_spec::fault::Fault::is_cut);
-    if cuts && power.is_none() { Err(power_of_others()) } else { Ok(()) }
 }

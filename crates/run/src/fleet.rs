@@ -3,6 +3,8 @@
 
 mod joined;
 
+pub(crate) use joined::together;
+
 use crate::channel::{lost, out_of_order};
 use crate::step::{Input, Step};
 use std::time::Duration;
@@ -126,6 +128,24 @@ impl Fleet {
             .collect()
     }
 
+    /// How the user calls each of them, in the order of their ids; nothing where there is one.
+    pub fn names(&self) -> Vec<String> {
+        self.members.iter().map(|member| member.load.name.clone()).filter(|name| !name.is_empty()).collect()
+    }
+
+    /// The error, with the host that it is of.
+    pub fn named(&self, host: HostId, error: Box<Error>) -> Box<Error> {
+        match self.members.get(host.index()) {
+            Some(member) if self.is_several() => named(&member.load.name, error),
+            _ => error,
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.members.len()
+    }
+
     /// Whether there are several, so that one can be late alone.
     pub fn is_several(&self) -> bool {
         self.members.len() > 1
@@ -203,7 +223,7 @@ impl Fleet {
     /// A host says that it cannot do what was asked.
     fn fail(&mut self, host: HostId, error: Box<Error>, step: Step) -> Vec<Notice> {
         let mut heard = self.stop_others(step);
-        heard.push(walk(Reply::Failed(named(&self.members[host.index()].load.name, error))));
+        heard.push(walk(Reply::Failed(self.named(host, error))));
         heard
     }
 
@@ -252,13 +272,16 @@ impl Fleet {
 }
 
 impl Member {
-    /// What one of several is asked where all are asked this: its own targets, random choices of its own, and a trial that begins at
-    /// `begin` of our clock.
+    /// What one of several is asked where all are asked this: its own targets, a directory of its own where several make theirs in one
+    /// that they share, random choices of its own, and a trial that begins at `begin` of our clock.
     fn own(&self, mut request: Request, index: u64, begin: Nanos) -> Request {
         let own_seed = |seed: &mut u64| *seed = if index == 0 { *seed } else { draw(*seed, index) };
         match &mut request {
             Request::Inspect(Inspect { targets, .. }) if !self.load.targets.is_empty() => {
                 targets.clone_from(&self.load.targets);
+            }
+            Request::Prepare(prepare) | Request::Rehearse(prepare) => {
+                prepare.run = stend_record::run_on_host(&prepare.run, HostId(index as u16));
             }
             Request::Fill { seed, .. } | Request::SampleZeros { seed, .. } | Request::Calibrate { seed, .. } => {
                 own_seed(seed);

@@ -18,6 +18,7 @@ mod observed;
 mod preview;
 mod progress;
 mod resume;
+mod setup;
 #[cfg(test)]
 mod simulation;
 mod stands;
@@ -27,13 +28,14 @@ mod watch;
 
 pub use channel::{Channel, Stopper, channel};
 pub use control::{ask_to_stop, is_going_on};
-pub use execute::{Done, Power, Resume, Setup, execute, may_cut};
+pub use execute::execute;
 pub use fleet::LoadHost;
 pub use look::look;
 pub use observed::{ObservedHost, unwatched};
 pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};
+pub use setup::{Done, Power, Resume, Setup, may_cut};
 pub use stands::order;
 pub use step::Returned;
 pub use watch::picture;

@@ -1,17 +1,20 @@
-//! A dry run: the worker looks at the target as for a run and says what it would change; then it is let go.
+//! A dry run: each worker looks at its targets as for a run and says what it would change; then it is let go.
 
 use crate::ahead;
 use crate::channel::{Channel, lost, out_of_order};
 use crate::courier;
-use crate::execute::{self, Setup};
-use crate::fleet::LoadHost;
+use crate::execute;
+use crate::fleet::{Fleet, together};
+use crate::setup::Setup;
 use crate::step::{Asked, Input, Wish};
+use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
-use stend_analyse::preview::{Ahead, Preview, preview as lay_out};
-use stend_base::{Error, Kind, Result, say};
+use stend_analyse::preview::{Ahead, LoadHostAhead, Preview, preview as lay_out};
+use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Plan, PlanInputs};
-use stend_wire::{FromHost, Host, Reply, Request};
+use stend_record::HostId;
+use stend_wire::{FromHost, Reply, Request};
 
 /// Longest wait for an answer: as long as a run waits for its first.
 const ANSWER_LIMIT: Duration = Duration::from_secs(150);
@@ -24,17 +27,22 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 pub fn preview(setup: Setup, channel: Channel) -> Result<Preview> {
     let Channel { sender, receiver } = channel;
     let asked = execute::asked(&setup);
-    let Some(LoadHost { mut host, .. }) = setup.hosts.into_iter().next() else { return Err(lost("there is none")) };
-    host.listen(move |message| drop(sender.send(Input::Host(message))))?;
-    let found = ask(&asked, &mut host, &receiver);
-    // It holds nothing: whether it had to be killed makes no difference to what it said.
-    let _ended = host.end(END_LIMIT);
+    let mut fleet = Fleet::new(setup.hosts);
+    fleet.listen(move |host, message| drop(sender.send(Input::From(host, message))))?;
+    let found = ask(&asked, &mut fleet, &receiver);
+    // They hold nothing: whether one had to be killed makes no difference to what it said.
+    let _ended = fleet.end(END_LIMIT);
     found
 }
 
-fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Preview> {
-    host.send(&Request::Inspect(asked.inspect.clone()));
-    let Reply::Facts(facts) = answer(receiver)? else { return Err(out_of_order()) };
+fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<Preview> {
+    let mut all = Vec::new();
+    for (host, reply) in answers(&Request::Inspect(asked.inspect.clone()), fleet, receiver)? {
+        let Reply::Facts(facts) = reply else { return Err(fleet.named(host, out_of_order())) };
+        all.push((host, *facts));
+    }
+    let together = together(&all).map_err(|(host, error)| fleet.named(host, error))?;
+    let facts = together.ok_or_else(|| lost("there is none"))?;
     let inputs = PlanInputs {
         suite: asked.suite.clone(),
         seed: asked.seed,
@@ -43,39 +51,61 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
         traces: courier::facts(&asked.traces),
     };
     let plan = ahead::with_its_ledger(Plan::new(&inputs)?, &facts, asked)?;
-    host.send(&Request::Rehearse(ahead::prepare(asked, &plan)));
-    let Reply::Rehearsed(rehearsal) = answer(receiver)? else { return Err(out_of_order()) };
+    let mut rehearsed = Vec::new();
+    for (host, reply) in answers(&Request::Rehearse(ahead::prepare(asked, &plan)), fleet, receiver)? {
+        let Reply::Rehearsed(rehearsal) = reply else { return Err(fleet.named(host, out_of_order())) };
+        rehearsed.push(rehearsal);
+    }
+    let names = fleet.names();
     let ahead = Ahead {
         in_blocks: asked.one_block,
-        steps: rehearsal.steps,
-        undo: rehearsal.undo,
+        steps: by_host(&names, rehearsed.iter().map(|rehearsal| &rehearsal.steps)),
+        undo: by_host(&names, rehearsed.iter().map(|rehearsal| &rehearsal.undo)),
         samples_zeros: ahead::reads(&plan, &inputs.target),
         run_file: asked.run_file.clone(),
-        run_file_size: ahead::expected_size(&plan),
+        run_file_size: ahead::expected_size(&plan, all.len()),
         shares_drive: facts.shares_drive,
         ledger: (ahead::keeps_ledger(&plan) && !ahead::replays(asked)).then(|| ahead::ledger_of(asked)),
+        hosts: names
+            .into_iter()
+            .zip(all)
+            .map(|(name, (_, facts))| LoadHostAhead { name, targets: facts.targets })
+            .collect(),
         // Whoever asked for the preview writes the report, and knows where.
         ..Ahead::default()
     };
     Ok(lay_out(&inputs, &plan, &facts.host, &facts.targets, ahead))
 }
 
-/// The next reply of the worker; an error that it reports is ours.
-fn answer(receiver: &Receiver<Input>) -> Result<Reply> {
-    loop {
+/// The steps of each host, one host after the other, with its name where there are several.
+fn by_host<'a>(names: &[String], steps: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
+    let named = |(host, steps): (usize, &'a Vec<String>)| {
+        let host = names.get(host).map_or_else(String::new, |name| format!("{name}: "));
+        steps.iter().map(move |step| format!("{host}{step}")).collect::<Vec<_>>()
+    };
+    steps.enumerate().flat_map(named).collect()
+}
+
+/// The next reply of each host, in the order of their ids; an error that one reports is ours.
+fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<BTreeMap<HostId, Reply>> {
+    // Nothing of it begins at a time.
+    fleet.send(request, Nanos(0));
+    let mut found = BTreeMap::new();
+    while found.len() < fleet.count() {
         match receiver.recv_timeout(ANSWER_LIMIT) {
-            Ok(Input::Host(FromHost::Reply(Reply::Failed(error)))) => return Err(error),
+            Ok(Input::From(host, FromHost::Reply(Reply::Failed(error)))) => return Err(fleet.named(host, error)),
             // How long the look takes.
-            Ok(Input::Host(FromHost::Reply(Reply::Event(_)))) => {}
-            Ok(Input::Host(FromHost::Reply(reply))) => return Ok(reply),
-            Ok(Input::Host(FromHost::Lost(detail))) => return Err(lost(&detail)),
+            Ok(Input::From(_, FromHost::Reply(Reply::Event(_)))) => {}
+            Ok(Input::From(host, FromHost::Reply(reply))) => drop(found.insert(host, reply)),
+            Ok(Input::From(host, FromHost::Lost(detail))) => return Err(fleet.named(host, lost(&detail))),
             Ok(Input::Wish(Wish::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::Wish(Wish::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // Of a run file there is none, and nobody sends ticks or cuts power.
-            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::From(..) | Input::TrialDone { .. }) => {}
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::Host(_) | Input::TrialDone { .. }) => {}
             Err(_) => return Err(lost("no answer in time")),
         }
     }
+    Ok(found)
 }
 
 fn interrupted(kind: Kind) -> Box<Error> {

@@ -11,6 +11,7 @@ pub mod embedded;
 mod execute;
 mod frontend;
 mod inputs;
+mod load_hosts;
 mod look;
 mod machine;
 mod observe;
@@ -46,6 +47,7 @@ pub fn checkup(on: Option<&str>) -> Checkup {
 ///
 /// Errors: the first that ended a run or kept it from beginning; those of a campaign do not keep its other stands from being measured.
 pub fn carry_out(order: &Order, control: &Control, frontend: &Frontend) -> Result<()> {
+    load_hosts::may(order)?;
     let setup = match &order.work {
         Work::Resume { resume } => setup::resumed(resume, order, frontend)?,
         Work::Suite(work) if order.stands.len() > 1 || order.rebuild || !order.against.is_empty() => {

@@ -28,11 +28,12 @@ pub(crate) fn begin(
     frontend: &Frontend,
 ) -> Result<Vec<ObservedHost>> {
     let mut known = known(setup, storage);
+    let loads = setup.hosts.len() as u16;
     let mut hosts = Vec::new();
     for Asked { place, targets } in asked(&order.observe)? {
         // Both words are one: it is never this machine.
         let name = place.name().en;
-        let mut host = ObservedHost::new(id_of(&name, &mut known), Role::Observe, &name, Vec::new());
+        let mut host = ObservedHost::new(id_of(&name, &mut known, loads), Role::Observe, &name, Vec::new());
         match host.watch(place.reach(frontend), targets) {
             Err(error) if must => return Err(not_watched(&name, error)),
             Err(error) => frontend.note(stend_run::unwatched(&name, &error.message)),
@@ -50,7 +51,7 @@ pub(crate) fn begin(
     Ok(hosts.into_iter().map(|(_, host)| host).collect())
 }
 
-/// The hosts of the run after the one that is measured, by their ids.
+/// The hosts of the run after those that make the load, by their ids.
 fn known(setup: &Setup, storage: bool) -> Vec<(Role, String)> {
     match &setup.resume {
         Some(resume) => resume.progressed.beside.clone(),
@@ -60,14 +61,14 @@ fn known(setup: &Setup, storage: bool) -> Vec<(Role, String)> {
     }
 }
 
-/// The id that the host of this name has in the run, or gets.
-fn id_of(name: &str, known: &mut Vec<(Role, String)>) -> HostId {
+/// The id that the host of this name has in the run, or gets; the first ids are of so many load hosts.
+fn id_of(name: &str, known: &mut Vec<(Role, String)>, loads: u16) -> HostId {
     let found = known.iter().position(|(role, known)| *role == Role::Observe && known == name);
     let at = found.unwrap_or_else(|| {
         known.push((Role::Observe, name.to_string()));
         known.len() - 1
     });
-    HostId(at as u16 + 1)
+    HostId(at as u16 + loads)
 }
 
 fn asked(observe: &[String]) -> Result<Vec<Asked>> {
@@ -130,9 +131,10 @@ mod tests {
     #[test]
     fn a_host_keeps_its_id_and_a_new_one_gets_the_next() {
         let mut known = vec![(Role::Storage, "nas".to_string()), (Role::Observe, "switch".to_string())];
-        assert_eq!(id_of("switch", &mut known), HostId(2));
-        assert_eq!(id_of("nas", &mut known), HostId(3), "the storage host of a stand is another one");
-        assert_eq!(id_of("nas", &mut known), HostId(3));
+        assert_eq!(id_of("switch", &mut known, 1), HostId(2));
+        assert_eq!(id_of("nas", &mut known, 1), HostId(3), "the storage host of a stand is another one");
+        assert_eq!(id_of("nas", &mut known, 1), HostId(3));
+        assert_eq!(id_of("nas", &mut Vec::new(), 4), HostId(4), "behind four load hosts");
     }
 
     #[test]

@@ -71,11 +71,11 @@ pub fn collide(one: &str, other: &str) -> bool {
 }
 
 fn loads(order: &Order) -> Vec<String> {
-    let far = [&order.lab, &order.ssh].into_iter().flatten();
+    let far = order.lab.iter().chain(&order.ssh);
     let storage = order.storage.iter().map(|name| name.trim_start_matches("ssh:"));
     let far = far.map(String::as_str).chain(storage).map(|name| format!("host:{name}"));
     let mut loads: Vec<String> = far.collect();
-    if order.lab.is_none() && order.ssh.is_none() {
+    if order.lab.is_none() && order.ssh.is_empty() {
         loads.extend(here(order));
     }
     loads.sort();

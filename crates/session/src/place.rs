@@ -26,7 +26,7 @@ const FAR: &str = "ssh:";
 pub struct Hosts {
     /// A machine of the lab: one that is up, or its file.
     pub lab: Option<String>,
-    /// A host that `ssh` reaches.
+    /// A host that `ssh` reaches; of several load hosts the first.
     pub ssh: Option<String>,
     /// The host with the drives of a stand of two hosts.
     pub storage: Option<String>,
@@ -35,7 +35,7 @@ pub struct Hosts {
 impl Hosts {
     /// Those of an order.
     pub(crate) fn of(order: &Order) -> Hosts {
-        Hosts { lab: order.lab.clone(), ssh: order.ssh.clone(), storage: order.storage.clone() }
+        Hosts { lab: order.lab.clone(), ssh: order.ssh.first().cloned(), storage: order.storage.clone() }
     }
 }
 

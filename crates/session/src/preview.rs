@@ -3,6 +3,7 @@
 use crate::campaign;
 use crate::control::Control;
 use crate::frontend::Frontend;
+use crate::load_hosts;
 use crate::setup::setup;
 use stend_analyse::preview::Preview;
 use stend_base::{Error, Kind, Result, say};
@@ -12,6 +13,7 @@ use stend_spec::order::{Order, SuiteWork, Work};
 ///
 /// Errors: those of the run, of several the first; `Usage` where that cannot be told ahead.
 pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<Vec<Preview>> {
+    load_hosts::may(order)?;
     let work = match &order.work {
         _ if !order.stands.is_empty() => return Err(unforeseen_on_a_stand()),
         Work::Resume { .. } => {

@@ -2,6 +2,7 @@
 
 use crate::frontend::Frontend;
 use crate::inputs::{self, since_1970};
+use crate::load_hosts;
 use crate::place::{Hosts, Place};
 use crate::traces;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ pub(crate) fn setup(
 ) -> Result<Setup> {
     let stand = stand.cloned().map(inputs::stand_text).transpose()?;
     let suite = inputs::asked(work)?;
+    load_hosts::may_run(order, &suite)?;
     let traces = traces::ordered(&suite, Path::new(&work.directory), &work.traces)?;
     let now = since_1970();
     let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));
@@ -37,13 +39,14 @@ pub(crate) fn setup(
     let place = Place::measured(&Hosts::of(order), stand.as_ref())?;
     let power = place.power();
     stend_run::may_cut(&suite, power.as_ref())?;
+    let (hosts, targets) = load_hosts::reach(order, &place, frontend)?;
     Ok(Setup {
         suite,
         suite_text: work.suite.text.clone(),
         seed: work.seed,
         time_budget: work.time_budget,
         traces,
-        targets: order.on.clone(),
+        targets,
         permission: order.permission.clone(),
         id,
         label: order.label.clone(),
@@ -51,7 +54,7 @@ pub(crate) fn setup(
         run_file,
         known_in: store::directory().ok(),
         command_line: frontend.command_line.clone(),
-        hosts: vec![LoadHost::only(place.reach(frontend)?)],
+        hosts,
         power,
         started_unix: now.as_secs() as i64,
         resume: None,
@@ -76,6 +79,9 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
     }
     let run = inputs::read_run(&path)?;
+    if run.loads().nth(1).is_some() {
+        return Err(several_resumed());
+    }
     let progressed = stend_run::progressed(&run)?;
     let header = run.header;
     let place = Place::measured(&Hosts::of(order), header.stand.as_ref())?;
@@ -104,6 +110,21 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         returned: None,
         one_block: false,
     })
+}
+
+/// Why a run of several load hosts ends where it was ended.
+fn several_resumed() -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!(
+            "a run of several load hosts cannot be resumed yet",
+            "прогон с несколькими нагружающими машинами пока нельзя продолжить"
+        ),
+    )
+    .hint(say!(
+        "what it measured stays in its file; run the suite again",
+        "измеренное осталось в файле; запустите набор заново"
+    ))
 }
 
 /// The limits of the order, for the run file.

@@ -24,7 +24,7 @@ pub struct Order {
     /// They are built anew for every block.
     #[serde(skip_serializing_if = "is_false")]
     pub rebuild: bool,
-    /// Targets, by path or identity, in the order in which they form the range.
+    /// Targets, by path or identity, in the order in which they form the range; with several hosts `HOST:PATH`, or a path on each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<String>,
     /// Targets that are measured in turn with `on`, block by block, each in a run of its own, and compared with it.
@@ -34,9 +34,9 @@ pub struct Order {
     /// this machine, or the one that the stand makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lab: Option<String>,
-    /// The host on which it is measured, as `ssh` knows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ssh: Option<String>,
+    /// The hosts that make the load, as `ssh` knows them; of several each measures targets of its own, at the same time.
+    #[serde(serialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
+    pub ssh: Vec<String>,
     /// The host with the drives of a stand of two hosts, as `--storage` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
@@ -137,6 +137,14 @@ fn is_false(value: &bool) -> bool {
 
 fn is_nothing(permission: &Permission) -> bool {
     *permission == Permission::default()
+}
+
+/// One as a word, as it was before there could be several.
+fn one_or_several<S: Serializer>(hosts: &[String], to: S) -> Result<S::Ok, S::Error> {
+    match hosts {
+        [one] => one.serialize(to),
+        several => several.serialize(to),
+    }
 }
 
 fn as_word<S: Serializer>(engine: &Option<Engine>, to: S) -> Result<S::Ok, S::Error> {

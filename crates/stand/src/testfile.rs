@@ -7,7 +7,7 @@ use crate::permission;
 use crate::roots::{Roots, names};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Result, say};
-use stend_record::Refusal;
+use stend_record::{Refusal, are_of_one_run};
 use stend_sys::claim::{DirectoryOwner, Lease, NotLeased, OwnDirectory};
 use stend_sys::{Claim, IoFile};
 
@@ -194,6 +194,12 @@ pub(crate) fn dead(roots: &Roots, parent: &Path) -> Vec<PathBuf> {
     dead.map(|(path, _)| path).collect()
 }
 
+/// Whether a directory has the name of that of the run with this id, on whichever of its hosts.
+pub(crate) fn is_of_run(path: &Path, run_id: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_prefix(PREFIX).is_some_and(|id| are_of_one_run(id, run_id))
+}
+
 /// Where something is mounted in what a dead run left, if anything is.
 pub(crate) fn mount_in(path: &Path) -> Option<PathBuf> {
     let error = OwnDirectory::open(path).and_then(|directory| directory.must_hold_no_mount()).err()?;
@@ -203,6 +209,10 @@ pub(crate) fn mount_in(path: &Path) -> Option<PathBuf> {
 /// Removes what a dead run left; fails if it is not dead.
 pub(crate) fn remove_dead(roots: &Roots, path: &Path) -> Result<()> {
     let State::Dead(directory) = judge(roots, path) else {
+        // Another host of the run that shares the directory was faster.
+        if !path.exists() {
+            return Ok(());
+        }
         let path = path.display();
         return Err(Error::new(
             Kind::Preflight,
@@ -213,7 +223,10 @@ pub(crate) fn remove_dead(roots: &Roots, path: &Path) -> Result<()> {
         ));
     };
     let what = say!("remove what an earlier run left", "удалить остаток прежнего прогона");
-    remove_all(&directory).map_err(|error| preflight(&path.display().to_string(), &what, &error))
+    match remove_all(&directory) {
+        Err(error) if path.exists() => Err(preflight(&path.display().to_string(), &what, &error)),
+        _ => Ok(()),
+    }
 }
 
 fn survey(roots: &Roots, parent: &Path) -> Vec<(PathBuf, State)> {
@@ -271,13 +284,16 @@ impl TestFiles {
         let made = TestFiles { directory, marker: Some(marker), claims: Vec::new(), made: Vec::new(), left: false };
         // After a loss of power a marker that never reached the disk would make the directory foreign.
         let synced = synced.and_then(|()| made.directory.sync());
-        synced.map_err(|error| preflight(&name, &what, &error)).and_then(|()| made.alone(roots, path)).map(|()| made)
+        synced
+            .map_err(|error| preflight(&name, &what, &error))
+            .and_then(|()| made.alone(roots, path, &owner.run_id))
+            .map(|()| made)
     }
 
-    /// Nobody else uses a test file in the same parent.
-    fn alone(&self, roots: &Roots, path: &Path) -> Result<()> {
+    /// Nobody but hosts of the same run uses a test file in the same parent.
+    fn alone(&self, roots: &Roots, path: &Path, run_id: &str) -> Result<()> {
         let parent = path.parent().unwrap_or(path);
-        let others = survey(roots, parent).into_iter().filter(|(other, _)| other != path);
+        let others = survey(roots, parent).into_iter().filter(|(other, _)| other != path && !is_of_run(other, run_id));
         match others.into_iter().find_map(|(_, state)| if let State::Live(run) = state { Some(run) } else { None }) {
             Some(run) => Err(permission::refused(&parent.display().to_string(), &[run])),
             None => Ok(()),

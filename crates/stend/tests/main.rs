@@ -37,6 +37,7 @@ mod lab_two;
 mod lab_up;
 mod lab_zfs;
 mod load_hosts;
+mod load_hosts_ssh;
 mod measure;
 mod null_device;
 mod orders;

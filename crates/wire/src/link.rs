@@ -47,6 +47,8 @@ pub struct Host {
     to: Option<Arc<Mutex<ToWorker>>>,
     from: Option<FromWorker>,
     clock: Option<Clock>,
+    /// Boot id of its machine; empty before it has said hello.
+    boot_id: String,
 }
 
 impl Host {
@@ -61,7 +63,7 @@ impl Host {
         })?;
         let streams = (child.stdin.take(), child.stdout.take());
         // From here on whatever goes wrong ends the child.
-        let mut host = Host { child: Some(child), to: None, from: None, clock: None };
+        let mut host = Host { child: Some(child), to: None, from: None, clock: None, boot_id: String::new() };
         let (Some(to), Some(from)) = streams else {
             return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
@@ -72,7 +74,7 @@ impl Host {
     /// A worker at the other end of two streams that are there already; waits for its hello as [`Host::reach`]. Letting go of the host ends
     /// the stream to it and nothing else.
     pub fn over(from: impl Read + Send + 'static, to: impl Write + Send + 'static, limit: Duration) -> Result<Host> {
-        let mut host = Host { child: None, to: None, from: None, clock: None };
+        let mut host = Host { child: None, to: None, from: None, clock: None, boot_id: String::new() };
         host.greet(Box::new(from), Box::new(to), limit)?;
         Ok(host)
     }
@@ -92,7 +94,7 @@ impl Host {
                 say!("the worker did not say hello within {limit} s", "рабочий процесс не отозвался за {limit} с"),
             )
         })?;
-        self.clock = met?;
+        (self.boot_id, self.clock) = met?;
         (self.from, self.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
         Ok(())
     }
@@ -112,6 +114,11 @@ impl Host {
         let Some(mut from) = self.from.take() else { return Ok(()) };
         let shift_ns = self.clock.map_or(0, |clock| clock.shift_ns);
         thread("from-host", move || hand_on(&mut from, shift_ns, &mut sink))
+    }
+
+    /// Boot id of its machine: the same of all workers on one machine, and of no others.
+    pub fn boot_id(&self) -> &str {
+        &self.boot_id
     }
 
     /// How its clock stands to ours; `None` if it is on this machine, where there is only one.
@@ -201,14 +208,14 @@ fn beat(to: &Weak<Mutex<impl Write>>, every: Duration) {
     }
 }
 
-/// Exchanges hellos; with a worker of another machine times, too.
-fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<Option<Clock>> {
+/// Exchanges hellos; with a worker of another machine times, too. Its boot id, and how its clock stands to ours.
+fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<(String, Option<Clock>)> {
     let gone =
         |e: io::Error| Error::new(Kind::HostLost, say!("the worker is gone: {e}", "рабочий процесс завершился: {e}"));
     write_hello(to).map_err(gone)?;
     let theirs = read_hello(from)?;
     if theirs.boot_id == Hello::ours().boot_id {
-        return Ok(None);
+        return Ok((theirs.boot_id, None));
     }
     let mut best: Option<Clock> = None;
     for _ in 0..CLOCK_TRIES {
@@ -217,7 +224,7 @@ fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<Option<Clock>> {
             best = Some(clock);
         }
     }
-    Ok(best)
+    Ok((theirs.boot_id, best))
 }
 
 /// Asks for the time once. The worker read its clock at some time between our question and its answer.
@@ -272,14 +279,16 @@ mod tests {
     #[test]
     fn a_worker_of_this_machine_has_our_clock() {
         let said = worker(&Hello::ours().boot_id, &[]);
-        assert_eq!(meet(&mut said.as_slice(), &mut Vec::new()).unwrap(), None);
+        assert_eq!(meet(&mut said.as_slice(), &mut Vec::new()).unwrap(), (Hello::ours().boot_id, None));
     }
 
     #[test]
     fn the_clock_of_another_machine_is_compared_and_how_well_is_known() {
         let before = stend_sys::clock::now();
         let said = worker("another", &[5_000_000_000; CLOCK_TRIES as usize]);
-        let clock = meet(&mut said.as_slice(), &mut Vec::new()).unwrap().unwrap();
+        let (boot_id, clock) = meet(&mut said.as_slice(), &mut Vec::new()).unwrap();
+        let clock = clock.unwrap();
+        assert_ne!(boot_id, Hello::ours().boot_id);
         let after = stend_sys::clock::now();
         let ours = clock.shift_ns + 5_000_000_000;
         assert!((before.0 as i64..=after.0 as i64 + 1).contains(&ours), "{clock:?}");

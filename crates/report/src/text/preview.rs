@@ -5,9 +5,12 @@ use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::words;
 use stend_analyse::findings::Caveat;
-use stend_analyse::preview::{PlannedArm, PlannedCalibration, PlannedCase, PlannedTest, Preview, Writes};
+use stend_analyse::preview::{
+    LoadHostAhead, PlannedArm, PlannedCalibration, PlannedCase, PlannedTest, Preview, Writes,
+};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
+use stend_record::TargetFacts;
 use stend_record::targets::{in_line, names};
 use stend_spec::confirm::Test;
 use stend_spec::precondition::{Precondition, Purge};
@@ -19,6 +22,7 @@ const TESTS_SHOWN: usize = 12;
 pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let mut out = screen.bold(&paragraph("", title(preview).get(lang), screen.width));
+    out.push_str(&load_hosts(preview, &screen));
     out.push_str(&danger(preview, &screen));
     out.push_str(&steps(preview, &screen));
     out.push_str(&super::list(&say!("Arms", "Варианты"), &screen, arms(preview, lang)));
@@ -41,7 +45,14 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
 }
 
 fn title(preview: &Preview) -> Say {
-    let (suite, named) = (clean(&preview.suite), clean(&in_line(&names(&preview.targets))));
+    let suite = clean(&preview.suite);
+    if let count @ 1.. = preview.ahead.hosts.len() {
+        return say!(
+            "Nothing was changed. A run of {suite} with {count} load hosts would do this:",
+            "Ничего не изменено. Прогон {suite}, нагружающих машин {count}, сделал бы следующее:"
+        );
+    }
+    let named = clean(&in_line(&names(&preview.targets)));
     let Say { en, ru } = match preview.targets.as_slice() {
         [target] => what(target),
         several => {
@@ -56,12 +67,43 @@ fn title(preview: &Preview) -> Say {
     )
 }
 
+/// Which hosts load what, and what is said of each of them.
+fn load_hosts(preview: &Preview, screen: &Screen) -> String {
+    if preview.ahead.hosts.is_empty() {
+        return String::new();
+    }
+    let of_each = say!(
+        "All of them begin together. Jobs, queue depths, rates and sizes are those of each host.",
+        "Все начинают одновременно. Задания, глубина очереди, частота и объёмы — на каждую машину."
+    );
+    let line = |host: &LoadHostAhead| {
+        let targets = host.targets.iter().map(|target| {
+            let (path, what) = (clean(&target.path), what(target));
+            format!("{path} ({})", what.get(screen.lang))
+        });
+        (format!("▸ {}", clean(&host.name)), targets.collect::<Vec<_>>().join(", "))
+    };
+    let list = super::list(&say!("Load hosts", "Нагружающие машины"), screen, preview.ahead.hosts.iter().map(line));
+    format!("{list}{}", paragraph("", of_each.get(screen.lang), screen.width))
+}
+
+/// Every target, with the name of its host in front where there are several.
+fn all_targets(preview: &Preview) -> Vec<(String, &TargetFacts)> {
+    let of_hosts = preview.ahead.hosts.iter();
+    let of_hosts =
+        of_hosts.flat_map(|host| host.targets.iter().map(|target| (format!("{}: ", clean(&host.name)), target)));
+    match preview.ahead.hosts.is_empty() {
+        true => preview.targets.iter().map(|target| (String::new(), target)).collect(),
+        false => of_hosts.collect(),
+    }
+}
+
 /// What would be written and lost.
 fn danger(preview: &Preview, screen: &Screen) -> String {
     let lang = screen.lang;
     let put = |glyph: &str, say: Say| paragraph(glyph, say.get(lang), screen.width);
     match &preview.writes {
-        Writes::TestFiles { .. } if preview.targets.len() > 1 => put(
+        Writes::TestFiles { .. } if all_targets(preview).len() > 1 => put(
             "✔ ",
             say!(
                 "It writes only to its own files, in its own directory in each target, and removes them at the end.",
@@ -85,9 +127,10 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
         Writes::Target { len, signatures } => {
             let len = Say::both(|lang| format::bytes(*len, lang));
             let mut out = String::new();
-            for target in &preview.targets {
+            for (host, target) in all_targets(preview) {
                 let name = target.identity.as_ref().unwrap_or(&target.path);
-                let (path, name, en, ru) = (clean(&target.path), clean(name), &len.en, &len.ru);
+                let path = format!("{host}{}", clean(&target.path));
+                let (name, en, ru) = (clean(name), &len.en, &len.ru);
                 let destroyed = say!(
                     "It destroys the data in the first {en} of {path} ({name}).",
                     "Уничтожит содержимое первых {ru} на {path} ({name})."
@@ -422,7 +465,7 @@ mod tests {
     fn a_preview_reads_the_same_way_as_the_run_goes() {
         let mut text = String::new();
         for (lang, width) in [(Lang::En, 100), (Lang::Ru, 80), (Lang::Ru, 40)] {
-            for preview in [fixture::preview(), fixture::preview_of_a_device()] {
+            for preview in [fixture::preview(), fixture::preview_of_a_device(), fixture::preview_of_two_hosts()] {
                 let shown = preview_text(&preview, lang, width, false);
                 assert!(shown.lines().all(|line| super::width(line) <= width), "{shown}");
                 text += &format!("{shown}---\n");

@@ -4,7 +4,7 @@ use super::{Notice, walk};
 use crate::channel::out_of_order;
 use crate::step::Input;
 use stend_base::{Error, Kind, Result, say};
-use stend_record::{Entry, HostId, HostInfo, TargetFacts};
+use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind};
 use stend_wire::{Facts, Reply};
 
 /// What answers of all hosts to one request mean; they come in the order of the hosts, of which this much is known.
@@ -67,16 +67,57 @@ fn of_facts(
         _ => None,
     });
     let all: Vec<(HostId, Facts)> = all.collect();
-    let Some((_, first)) = all.first() else { return Ok(Vec::new()) };
-    let mut together = first.clone();
-    let mut heard = Vec::new();
+    let Some(together) = together(&all)? else { return Ok(Vec::new()) };
+    let mut heard = vec![walk(Reply::Facts(Box::new(together)))];
     for (host, facts) in all {
-        add(&mut together, &facts).map_err(|error| (host, error))?;
         let info = HostInfo { facts: Some(facts.host), targets: facts.targets, ..known(host) };
         heard.push(Notice::Keep(Entry::Host { host, info: Box::new(info) }));
     }
-    heard.insert(0, walk(Reply::Facts(Box::new(together))));
     Ok(heard)
+}
+
+/// What holds on each host; `None` without any.
+///
+/// Errors: the host whose targets do not go with those of the others, and why.
+pub(crate) fn together(all: &[(HostId, Facts)]) -> std::result::Result<Option<Facts>, (HostId, Box<Error>)> {
+    let Some(((_, first), others)) = all.split_first() else { return Ok(None) };
+    let mut together = first.clone();
+    for ((host, facts), before) in others.iter().zip(1..) {
+        add(&mut together, facts).map_err(|error| (*host, error))?;
+        let seen = all[..before].iter().flat_map(|(_, facts)| &facts.targets);
+        not_shared(seen, &facts.targets).map_err(|error| (*host, error))?;
+    }
+    let hosts = all.len() as u64;
+    together.targets.iter_mut().filter(|_| hosts > 1).for_each(|target| divide_room(target, hosts));
+    Ok(Some(together))
+}
+
+/// A directory without a device below it is one of a network, which hosts may share: then each has its part of the room.
+fn divide_room(target: &mut TargetFacts, hosts: u64) {
+    if target.kind == TargetKind::Directory && target.devices.is_empty() {
+        (target.size.0, target.free.0) = (target.size.0 / hosts, target.free.0 / hosts);
+    }
+}
+
+/// Identities of what is used as a device, and of all below it, that are the same on every host.
+fn identities(target: &TargetFacts) -> impl Iterator<Item = &str> {
+    let used = target.kind == TargetKind::BlockDevice;
+    let devices = target.devices.iter().filter(move |_| used).filter_map(|device| device.identity.as_deref());
+    devices.filter(|identity| identity.starts_with("wwn:") || identity.starts_with("serial:"))
+}
+
+/// Whether none of these devices is among those of other hosts, which would write over one another.
+fn not_shared<'a>(others: impl Iterator<Item = &'a TargetFacts>, own: &[TargetFacts]) -> Result<()> {
+    let known: Vec<&str> = others.flat_map(identities).collect();
+    let Some(shared) = own.iter().flat_map(identities).find(|identity| known.contains(identity)) else { return Ok(()) };
+    let message = say!(
+        "another load host reaches the same device (`{shared}`)",
+        "то же устройство (`{shared}`) доступно и другой нагружающей машине"
+    );
+    Err(Error::new(Kind::Usage, message).hint(say!(
+        "hosts would load the same blocks; give each a device of its own, or a directory on a file system that they share",
+        "машины нагружали бы одни и те же блоки; дайте каждой своё устройство или каталог на общей файловой системе"
+    )))
 }
 
 /// Narrows facts to what also holds on another host.
@@ -103,4 +144,60 @@ fn add(together: &mut Facts, other: &Facts) -> Result<()> {
         together.writes.clone_from(&other.writes);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_base::Bytes;
+    use stend_record::Device;
+
+    /// What a host says of a target with this below it.
+    fn facts(kind: TargetKind, identities: &[&str]) -> Facts {
+        let device = |identity: &&str| Device { identity: Some(identity.to_string()), ..Device::default() };
+        let mut facts = crate::fixture::facts();
+        facts.targets[0] = TargetFacts {
+            kind,
+            size: Bytes(1000),
+            free: Bytes(600),
+            devices: identities.iter().map(device).collect(),
+            ..facts.targets[0].clone()
+        };
+        facts
+    }
+
+    fn of(all: [Facts; 2]) -> std::result::Result<Facts, (HostId, Box<Error>)> {
+        let [one, other] = all;
+        Ok(together(&[(HostId(0), one), (HostId(1), other)])?.expect("two"))
+    }
+
+    #[test]
+    fn a_device_that_two_hosts_reach_is_refused_and_one_that_is_called_alike_is_not() {
+        let device = |identities: &[&str]| facts(TargetKind::BlockDevice, identities);
+        let (host, error) = of([device(&["md:1", "wwn:0x5"]), device(&["wwn:0x5"])]).unwrap_err();
+        assert_eq!((host, error.kind), (HostId(1), Kind::Usage));
+        assert!(error.message.en.contains("same device (`wwn:0x5`)") && error.message.ru.contains("wwn:0x5"));
+        assert!(of([device(&["wwn:0x5"]), device(&["wwn:0x6", "serial:5"])]).is_ok());
+        assert!(of([device(&["loop:8:1:77"]), device(&["loop:8:1:77"])]).is_ok(), "a place on a host");
+        let directory = || facts(TargetKind::Directory, &["wwn:0x5"]);
+        assert!(of([directory(), directory()]).is_ok(), "each has files of its own");
+    }
+
+    #[test]
+    fn hosts_that_may_share_a_file_system_share_its_room() {
+        let room = |facts: &Facts| (facts.targets[0].size.0, facts.targets[0].free.0);
+        let network = || facts(TargetKind::Directory, &[]);
+        assert_eq!(room(&of([network(), network()]).unwrap()), (500, 300));
+        let own = || facts(TargetKind::Directory, &["wwn:0x5"]);
+        assert_eq!(room(&of([own(), own()]).unwrap()), (1000, 600));
+        let alone = together(&[(HostId(0), network())]).unwrap().expect("one");
+        assert_eq!(room(&alone), (1000, 600));
+    }
+
+    #[test]
+    fn targets_of_different_kinds_are_refused() {
+        let (host, error) = of([facts(TargetKind::Directory, &[]), facts(TargetKind::BlockDevice, &[])]).unwrap_err();
+        assert_eq!(host, HostId(1));
+        assert!(error.message.en.contains("kinds"), "{error}");
+    }
 }

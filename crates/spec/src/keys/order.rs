@@ -14,6 +14,8 @@ pub const SEVERAL: Limits<usize> = Limits { least: 0, most: 1000 };
 pub const STANDS: Limits<usize> = Limits { least: 0, most: 100 };
 /// How many hosts are watched beside the one that is measured.
 pub const OBSERVED: Limits<usize> = Limits { least: 0, most: 64 };
+/// How many hosts make the load (by eye).
+pub const LOADS: Limits<usize> = Limits { least: 1, most: 64 };
 /// Time that a run may be given.
 pub const BUDGET: Limits<Nanos> = Limits { least: Nanos::SECOND, most: super::SPAN_MAX };
 
@@ -63,7 +65,7 @@ pub const ORDER: Mapping = Mapping {
             "on",
             "absent",
             Shape::Several(&PATH, SEVERAL),
-            "Targets, by path or identity, in the order in which they form the range. Needed without `stands` and `resume`.",
+            "Targets, by path or identity, in the order in which they form the range. With several hosts: `HOST:PATH`, or a path that is meant on each. Needed without `stands` and `resume`.",
         ),
         optional(
             "against",
@@ -77,7 +79,12 @@ pub const ORDER: Mapping = Mapping {
             PATH,
             "The machine of the lab to measure in: the name of a running one, or a machine file.",
         ),
-        optional("ssh", "absent", PATH, "The host to measure on, as `ssh` knows it; not with `lab`."),
+        optional(
+            "ssh",
+            "absent",
+            Shape::Either(&[PATH, Shape::Several(&PATH, LOADS)]),
+            "The host to measure on, as `ssh` knows it, or several that load together; not with `lab`.",
+        ),
         optional(
             "storage",
             "absent",

@@ -42,7 +42,7 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
     let on = map.optional("on", paths)?.unwrap_or_default();
     let against = map.optional("against", paths)?.unwrap_or_default();
-    let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", path)?);
+    let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", hosts)?.unwrap_or_default());
     let storage = map.optional("storage", path)?;
     let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
     let permission = map.optional("permission", permission)?.unwrap_or_default();
@@ -99,7 +99,7 @@ fn misfit(order: &Order) -> Option<Say> {
     let resumes = matches!(order.work, Work::Resume { .. });
     let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
     Some(match () {
-        () if order.lab.is_some() && order.ssh.is_some() => {
+        () if order.lab.is_some() && !order.ssh.is_empty() => {
             say!("`lab` and `ssh` are two places", "`lab` и `ssh` — два разных места")
         }
         () if !order.stands.is_empty() && (resumes || !order.on.is_empty()) => {
@@ -228,6 +228,14 @@ fn paths(node: &Node, file: &str) -> Result<Vec<String>> {
     several(node, file, known::SEVERAL, path)
 }
 
+/// A host, or a list of them.
+fn hosts(node: &Node, file: &str) -> Result<Vec<String>> {
+    match node.value {
+        Value::List(_) => several(node, file, known::LOADS, path),
+        _ => Ok(vec![path(node, file)?]),
+    }
+}
+
 fn several<T>(
     node: &Node,
     file: &str,
@@ -235,6 +243,10 @@ fn several<T>(
     one: impl Fn(&Node, &str) -> Result<T>,
 ) -> Result<Vec<T>> {
     let items = list(node, file)?;
+    if items.len() < limits.least {
+        let least = limits.least;
+        return Err(node.error(file, say!("fewer than {least} of them", "их меньше {least}")));
+    }
     if !limits.hold(&items.len()) {
         let most = limits.most;
         return Err(node.error(file, say!("more than {most} of them", "их больше {most}")));

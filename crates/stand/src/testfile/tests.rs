@@ -213,3 +213,21 @@ fn many_files_are_made_opened_as_one_and_removed_and_what_a_dead_run_left_of_the
     std::fs::write(foreign.join("data-1"), "precious").unwrap();
     assert!(remove_dead(&roots, &foreign).is_err() && foreign.join("data").exists(), "that name is none of ours");
 }
+
+#[test]
+fn hosts_of_one_run_each_have_their_files_in_a_directory_that_they_share_and_nobody_else_has() {
+    let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
+    let make = |id: &str| TestFiles::make_directory(&roots, &directory_for(parent.path(), id), &owner(id));
+    let (first, second) = (make("R-1").unwrap(), make("R-1-host1").unwrap());
+    assert!(matches!(make("R-2"), Err(error) if error.kind == Kind::Unsafe));
+    assert!(is_of_run(&directory_for(parent.path(), "R-1-host7"), "R-1-host1"));
+    assert!(!is_of_run(&directory_for(parent.path(), "R-11"), "R-1") && !is_of_run(parent.path(), "R-1"));
+    drop((first, second));
+    assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_another_host_removed_meanwhile_needs_no_removing() {
+    let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
+    remove_dead(&roots, &parent.path().join(".stend-gone")).unwrap();
+}

@@ -14,6 +14,7 @@ pub(super) fn run(lang: Lang) -> Command {
                     stend run quick --on /mnt/test --expect 'rand-read p99 < 5ms' --expect 'iops >= 20000' --junit gate.xml\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
                     stend run quick --on /mnt/a --against /mnt/b\n\
+                    stend run quick --ssh db1 --ssh db2 --on db1:/dev/sdb --on db2:/dev/sdc --dry-run\n\
                     stend run quick --stand a.yaml --stand b.yaml\n\
                     stend run quick --stand a.yaml --stand b.yaml --rebuild\n\
                     stend run --resume last\n\
@@ -253,8 +254,8 @@ fn places(lang: Lang) -> Vec<Arg> {
         "наблюдать во время прогона ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми её накопителями или за теми, что под путями (ssh:nas=/srv/a,/srv/b); для нескольких машин повторите"
     );
     let ssh = say!(
-        "run on another host that `ssh` knows (root@db1); PATH is one of its drives or directories; this program is copied there once",
-        "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз"
+        "run on another host that `ssh` knows (root@db1); PATH is one of its drives or directories; this program is copied there once; several hosts load together, each on its own PATH: `--on HOST:PATH`, or one PATH that is meant on each",
+        "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз; несколько машин нагружают одновременно, каждая свой PATH: `--on HOST:PATH` или один PATH, который есть на каждой"
     );
     let lab = say!(
         "machine file, or the name of a built-in one (`stend lab machines`): start this virtual machine and run in it; or the name of a running machine; PATH is one of its drives or directories",
@@ -274,7 +275,7 @@ fn places(lang: Lang) -> Vec<Arg> {
         ]),
         flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume"]),
         option("lab", "FILE|NAME", lab, lang),
-        option("ssh", "HOST", ssh, lang).conflicts_with("lab"),
+        option("ssh", "HOST", ssh, lang).action(ArgAction::Append).conflicts_with("lab"),
         option("storage", "NAME", storage, lang),
         option("observe", "HOST", observe, lang).action(ArgAction::Append),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),

@@ -36,7 +36,7 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         on: super::many(arguments, "on"),
         against: super::many(arguments, "against"),
         lab: given("lab").cloned(),
-        ssh: given("ssh").cloned(),
+        ssh: super::many(arguments, "ssh"),
         storage: given("storage").cloned(),
         observe: super::many(arguments, "observe"),
         permission: Permission {

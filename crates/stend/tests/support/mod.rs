@@ -1,6 +1,7 @@
 //! What the end-to-end tests share: the real binary, scratch directories on a real disk, loop devices
 //! and mounts that go away even when a test fails.
 
+pub mod far;
 pub mod fixed_run;
 pub mod lab;
 pub mod session;

@@ -27,7 +27,7 @@ fn of_suite() -> Order {
         on: vec!["/dev/sdb".into(), "serial:X".into()],
         against: vec!["/dev/sdc".into()],
         lab: None,
-        ssh: Some("root@db1".into()),
+        ssh: vec!["root@db1".into()],
         storage: None,
         observe: Vec::new(),
         permission: Permission {
@@ -79,12 +79,15 @@ fn what_is_serialised_is_what_is_read() {
         against: Vec::new(),
         permission: Permission { commands: true, ..Permission::default() },
         lab: Some("six-nvme".into()),
-        ssh: None,
+        ssh: Vec::new(),
         storage: Some("ssh:array1".into()),
         observe: vec!["ssh:switch1".into(), "ssh:nas=/srv/a,/srv/b".into()],
         ..of_suite()
     };
-    for asked in [of_suite(), resumed, campaign] {
+    let fleet =
+        Order { ssh: vec!["a".into(), "root@b".into()], on: vec!["a:/x".into(), "root@b:/y".into()], ..of_suite() };
+    assert!(text(&of_suite()).contains(r#""ssh": "root@db1""#), "as before there could be several");
+    for asked in [of_suite(), resumed, campaign, fleet] {
         assert_eq!(order(&text(&asked), "o.json").unwrap(), asked);
     }
 }
@@ -161,6 +164,15 @@ fn orders_that_are_truncated_from_the_future_contradictory_or_hostile_are_refuse
             ошибка: o.json:1:1: `lab` и `ssh` — два разных места
             совет: все ключи описаны в docs/formats/order.md; заказ напечатает `stend run НАБОР --on ПУТЬ --print-order`
         "#]],
+    );
+    check(
+        &format!("{{order: 1, {SUITE}, on: [a], ssh: []}}"),
+        expect![[r#"
+        error: o.json:1:76: fewer than 1 of them
+        hint: docs/formats/order.md describes every key; `stend run SUITE --on PATH --print-order` prints an order
+        ошибка: o.json:1:76: их меньше 1
+        совет: все ключи описаны в docs/formats/order.md; заказ напечатает `stend run НАБОР --on ПУТЬ --print-order`
+    "#]],
     );
     check(
         &format!("{{order: 1, {SUITE}, on: [a], stands: [{{file: b, text: c}}]}}"),

@@ -1,0 +1,280 @@
+//! The hosts that make the load of a run: which targets are whose, what several of them cannot do yet, and how they are reached. All of it
+//! is said before anything is built or measured. Must not decide what they do.
+
+use crate::frontend::Frontend;
+use crate::place::Place;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::targets::in_line;
+use stend_run::LoadHost;
+use stend_spec::keys::order::LOADS;
+use stend_spec::order::{Order, Work};
+use stend_spec::suite::{Suite, SuiteCase};
+use stend_wire::{Host, Remote};
+
+/// The hosts of an order with their workers, and the targets of the only one, or all of them as the user named them; `place` is where
+/// the only one is.
+///
+/// Errors: `Usage` where the order does not say which targets are whose or names a machine twice, or what keeps a host from being reached.
+pub(crate) fn reach(order: &Order, place: &Place, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
+    let [_, _, ..] = order.ssh.as_slice() else {
+        let targets = shared_out(&order.ssh, &order.on)?.pop().unwrap_or_else(|| order.on.clone());
+        return Ok((vec![LoadHost::only(place.reach(frontend)?)], targets));
+    };
+    let remotes: Vec<Remote> = order.ssh.iter().map(|host| Remote::new(host)).collect::<Result<_>>()?;
+    let targets = shared_out(&order.ssh, &order.on)?;
+    let mut hosts: Vec<LoadHost> = Vec::new();
+    // One after the other, on this thread: the connections end with the one that began them.
+    for (remote, targets) in remotes.into_iter().zip(targets) {
+        let name = remote.name().to_string();
+        let host = Place::Far(remote).reach(frontend)?;
+        if let Some(other) = hosts.iter().find(|other| is_same_machine(&other.host, &host)) {
+            return Err(named_twice(&other.name, &name));
+        }
+        hosts.push(LoadHost { name, host, targets });
+    }
+    let count = hosts.len();
+    frontend.note(say!(
+        "{count} hosts load together; jobs, queue depths, rates and sizes are those of each host",
+        "нагружающих машин: {count}; задания, глубина очереди, частота и объёмы — на каждую машину"
+    ));
+    Ok((hosts, order.on.clone()))
+}
+
+/// Whether several hosts, if the order has them, can do what it asks for.
+///
+/// Errors: `Usage` with what they cannot do.
+pub(crate) fn may(order: &Order) -> Result<()> {
+    let count = order.ssh.len();
+    if count < 2 {
+        return Ok(());
+    }
+    if !LOADS.hold(&count) {
+        let most = LOADS.most;
+        let message = say!(
+            "`--ssh` names {count} hosts; the limit is {most}",
+            "в `--ssh` указано машин: {count}; предел — {most}"
+        );
+        return Err(Error::new(Kind::Usage, message));
+    }
+    if let Some((_, name)) = order.ssh.iter().enumerate().find(|(at, name)| order.ssh[..*at].contains(name)) {
+        return Err(named_twice(name, name));
+    }
+    let what = match &order.work {
+        Work::Resume { .. } => Some(Say::same("`--resume`")),
+        _ if order.lab.is_some() => Some(Say::same("`--lab`")),
+        _ if !order.stands.is_empty() => Some(Say::same("`--stand`")),
+        _ if order.storage.is_some() => Some(Say::same("`--storage`")),
+        _ if !order.against.is_empty() => Some(Say::same("`--against`")),
+        Work::Suite(_) => None,
+    };
+    what.map_or(Ok(()), |what| Err(not_yet(&what)))
+}
+
+/// Whether several hosts can run this suite.
+///
+/// Errors: `Usage` with what they cannot do.
+pub(crate) fn may_run(order: &Order, suite: &Suite) -> Result<()> {
+    let found = if order.ssh.len() > 1 { beyond_several(suite) } else { None };
+    found.map_or(Ok(()), |what| Err(not_yet(&what)))
+}
+
+/// What of a suite several hosts cannot do.
+fn beyond_several(suite: &Suite) -> Option<Say> {
+    if !suite.arms.is_empty() || !suite.observe.is_empty() {
+        return Some(say!("the arms of the suite (`arms`, `observe`)", "варианты набора (`arms`, `observe`)"));
+    }
+    if suite.needs_fio().is_some() {
+        return Some(say!("the engine fio", "генератор fio"));
+    }
+    let streams = |case: &SuiteCase, has: fn(&stend_spec::suite::StreamSpec) -> bool| case.streams.iter().any(has);
+    suite.cases.iter().find_map(|case| {
+        let key = match () {
+            () if case.app.is_some() => "application",
+            () if !case.faults.is_empty() => "events",
+            () if streams(case, |stream| stream.search.is_some()) => "search",
+            () if streams(case, |stream| stream.trace.is_some()) => "trace",
+            () if streams(case, |stream| stream.verify.is_some_and(|verify| verify.crash)) => "verify: {crash: true}",
+            () => return None,
+        };
+        let name = &case.name;
+        Some(say!("`{key}` of the case `{name}`", "`{key}` случая `{name}`"))
+    })
+}
+
+fn not_yet(Say { en, ru }: &Say) -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!("several load hosts cannot do this yet: {en}", "с несколькими нагружающими машинами пока нельзя: {ru}"),
+    )
+    .hint(say!("name one host with `--ssh`, or leave this out", "укажите в `--ssh` одну машину или уберите это"))
+}
+
+/// Whether two workers run on one machine, whatever it is called.
+fn is_same_machine(one: &Host, other: &Host) -> bool {
+    one.boot_id() == other.boot_id()
+}
+
+fn named_twice(one: &str, other: &str) -> Box<Error> {
+    let message = match one == other {
+        true => say!("`--ssh` names `{one}` twice", "`--ssh` называет `{one}` дважды"),
+        false => say!("`{one}` and `{other}` are the same machine", "`{one}` и `{other}` — одна и та же машина"),
+    };
+    Error::new(Kind::Usage, message).hint(say!(
+        "several targets of one host are named with several `--on`",
+        "несколько объектов одной машины указываются несколькими `--on`"
+    ))
+}
+
+/// The targets of each host: those with its name in front (`HOST:PATH`), and those with none, which are meant on each.
+///
+/// Errors: `Usage` where a host has no target or another number than the first, or where the name is of no host.
+fn shared_out(hosts: &[String], on: &[String]) -> Result<Vec<Vec<String>>> {
+    let own = |host: &str, target: &str| target.strip_prefix(host)?.strip_prefix(':').map(String::from);
+    let mut targets: Vec<Vec<String>> = vec![Vec::new(); hosts.len()];
+    for target in on {
+        let of_one = hosts.iter().enumerate().find_map(|(at, host)| Some((at, own(host, target)?)));
+        match of_one {
+            Some((at, own)) => targets[at].push(own),
+            None if hosts.len() > 1 && is_of_a_host(target) => return Err(of_no_host(target, hosts)),
+            None => targets.iter_mut().for_each(|targets| targets.push(target.clone())),
+        }
+    }
+    let counts: Vec<usize> = targets.iter().map(Vec::len).collect();
+    match counts.iter().position(|count| *count != counts[0] || *count == 0) {
+        Some(odd) if hosts.len() > 1 => Err(unequal((&hosts[0], counts[0]), (&hosts[odd], counts[odd]))),
+        _ => Ok(targets),
+    }
+}
+
+/// Whether a path stands behind the name of a host.
+fn is_of_a_host(target: &str) -> bool {
+    target.split_once(":/").is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
+}
+
+fn of_no_host(target: &str, hosts: &[String]) -> Box<Error> {
+    let hosts = in_line(hosts);
+    Error::new(
+        Kind::Usage,
+        say!(
+            "`--on {target}` names none of the load hosts ({hosts})",
+            "`--on {target}` не относится ни к одной из нагружающих машин ({hosts})"
+        ),
+    )
+    .hint(say!("write the host as in `--ssh`", "пишите машину так же, как в `--ssh`"))
+}
+
+fn unequal((first, count): (&str, usize), (other, odd): (&str, usize)) -> Box<Error> {
+    let message = match odd {
+        0 => say!("the load host `{other}` has no target", "у нагружающей машины `{other}` нет объекта"),
+        _ => say!(
+            "load hosts need the same number of targets: `{first}` has {count}, `{other}` has {odd}",
+            "у нагружающих машин должно быть поровну объектов: у `{first}` их {count}, у `{other}` — {odd}"
+        ),
+    };
+    Error::new(Kind::Usage, message).hint(say!(
+        "`--on HOST:PATH` is a target of one host, `--on PATH` one of each",
+        "`--on МАШИНА:ПУТЬ` — объект одной машины, `--on ПУТЬ` — по объекту на каждой"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_spec::order::{NamedText, SuiteWork, VERSION};
+
+    fn words(all: &[&str]) -> Vec<String> {
+        all.iter().map(|word| word.to_string()).collect()
+    }
+
+    fn order() -> Order {
+        let text = format!("{{order: {VERSION}, resume: last, ssh: [a, b]}}");
+        let mut order = stend_spec::parse::order(&text, "o").unwrap();
+        let suite = NamedText { file: "s.yaml".into(), text: String::new() };
+        order.work = Work::Suite(Box::new(SuiteWork {
+            suite,
+            directory: String::new(),
+            traces: Vec::new(),
+            seed: 1,
+            engine: None,
+            repeats: None,
+            time_budget: None,
+        }));
+        order.on = words(&["/x"]);
+        order
+    }
+
+    /// The text of an error in both languages.
+    fn refused<T>(result: Result<T>) -> [String; 2] {
+        let error = result.err().expect("refused");
+        assert_eq!(error.kind, Kind::Usage);
+        [error.message.en, error.message.ru]
+    }
+
+    #[test]
+    fn a_path_is_of_one_host_or_of_each() {
+        let of = |hosts: &[&str], on: &[&str]| shared_out(&words(hosts), &words(on));
+        let two = of(&["a", "root@b"], &["a:/dev/sdb", "/srv/t", "root@b:wwn:0x5"]).unwrap();
+        assert_eq!(two, [words(&["/dev/sdb", "/srv/t"]), words(&["/srv/t", "wwn:0x5"])]);
+        assert_eq!(of(&["a", "b"], &["serial:X"]).unwrap(), [words(&["serial:X"]), words(&["serial:X"])]);
+        assert_eq!(of(&["a"], &["a:/x", "c:/y"]).unwrap(), [words(&["/x", "c:/y"])], "one host has odd names, too");
+        let [en, ru] = refused(of(&["a", "b"], &["a:/x"]));
+        assert!(en.contains("`b` has no target") && ru.contains("у нагружающей машины `b` нет объекта"));
+        let [en, ru] = refused(of(&["a", "b"], &["a:/x", "/y", "/z", "b:/v", "b:/w"]));
+        assert!(en.contains("`a` has 3, `b` has 4") && ru.contains("у `a` их 3, у `b` — 4"), "{en} {ru}");
+        let [en, ru] = refused(of(&["a", "b"], &["c:/x"]));
+        assert!(en.contains("names none of the load hosts (a, b)") && ru.contains("`--on c:/x`"), "{en}");
+    }
+
+    #[test]
+    fn what_several_hosts_cannot_do_is_refused_by_its_name() {
+        assert!(may(&order()).is_ok());
+        let stand = NamedText { file: "a.yaml".into(), text: "stand: a".into() };
+        for (change, told) in [
+            (
+                Box::new(|o: &mut Order| o.work = Work::Resume { resume: "last".into() }) as Box<dyn Fn(&mut Order)>,
+                "--resume",
+            ),
+            (Box::new(|o: &mut Order| o.lab = Some("six-nvme".into())), "--lab"),
+            (Box::new(move |o: &mut Order| o.stands = vec![stand.clone()]), "--stand"),
+            (Box::new(|o: &mut Order| o.storage = Some("ssh:nas".into())), "--storage"),
+            (Box::new(|o: &mut Order| o.against = words(&["/y"])), "--against"),
+            (Box::new(|o: &mut Order| o.ssh = words(&["a", "b", "a"])), "names `a` twice"),
+            (Box::new(|o: &mut Order| o.ssh = (0..65).map(|n| format!("h{n}")).collect()), "the limit is 64"),
+        ] {
+            let mut order = order();
+            change(&mut order);
+            let [en, ru] = refused(may(&order));
+            assert!(en.contains(told) && en != ru, "{en}");
+            order.ssh.truncate(1);
+            assert!(may(&order).is_ok(), "one host can");
+        }
+    }
+
+    #[test]
+    fn suites_that_several_hosts_cannot_run_are_refused_by_their_key() {
+        let read = "streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 1}]";
+        let durable = "op: write, pattern: random, block_size: 4KiB, sync: fdatasync, verify: {crash: true}";
+        let open = "op: read, pattern: random, block_size: 4KiB";
+        let search = "{search: {from: 50/s, to: 200/s, quantile: 90%, limit: 1ms}}";
+        let app = "{run: sysbench-postgresql, instances: {to: 8}, data: 1MiB, clients: 1, rate: 20/s, slo: {quantile: 99%, limit: 100ms, window: 1s}}";
+        for (before, case, told) in [
+            ("", read.to_string(), None),
+            ("", format!("streams: [{{{open}, rate: 100/s}}]"), None),
+            ("arms: [{name: a}, {name: b}]\n", read.to_string(), Some("`arms`")),
+            ("", format!("engine: fio, {read}"), Some("fio")),
+            ("", format!("trial: 4s, events: [{{at: 1s, for: 1s, do: fill, to: 20%}}], {read}"), Some("`events`")),
+            ("", format!("application: {app}"), Some("`application`")),
+            ("", format!("streams: [{{{open}, rate: {search}}}]"), Some("`search`")),
+            ("", "streams: [{trace: {file: a.iolog}}]".to_string(), Some("`trace`")),
+            ("", format!("streams: [{{{durable}}}]"), Some("verify: {crash: true}")),
+        ] {
+            let text = format!("suite: s\nfill: {{size: 16MiB}}\n{before}cases: [{{name: c, {case}}}]\n");
+            let suite = stend_spec::parse::suite(&text, "s.yaml").unwrap_or_else(|error| panic!("{text}: {error}"));
+            let found = may_run(&order(), &suite);
+            match told {
+                None => assert!(found.is_ok(), "{text}"),
+                Some(told) => assert!(refused(found).iter().all(|found| found.contains(told)), "{text}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Runs of several load hosts from the command line, over servers of SSH.
+
+use crate::support::far::Far;
+use crate::support::*;
+use std::path::Path;
+use std::time::Duration;
+use stend_base::Kind;
+use stend_record::{EventKind, HostId, Role, RunRecord, RunState, TrialStatus, store};
+
+/// Two hosts that are other machines, `a` and `b`.
+fn two(test: &str) -> Option<Far> {
+    let mut far = Far::start(test)?;
+    ["a", "b"].into_iter().for_each(|name| far.add(name));
+    Some(far)
+}
+
+/// Options for both, with a target on each.
+fn on_both(far: &Far) -> Vec<String> {
+    let of =
+        |name: &str| [format!("--ssh={name}"), format!("--on={name}:{}", far.scratch.directory(&format!("t-{name}")))];
+    ["a", "b"].into_iter().flat_map(of).collect()
+}
+
+fn words<'a>(suite: &'a str, options: &'a [String], rest: &[&'a str]) -> Vec<&'a str> {
+    ["run", suite].into_iter().chain(options.iter().map(String::as_str)).chain(rest.iter().copied()).collect()
+}
+
+fn read(file: &Path) -> RunRecord {
+    store::read(file).expect("a run file")
+}
+
+#[test]
+fn two_hosts_run_a_suite_into_one_file_that_knows_what_each_did() {
+    let Some(far) = two("two_hosts_run_a_suite") else { return };
+    let (suite, options) = (far.scratch.file("small.yaml", SMALL), on_both(&far));
+    let file = far.scratch.join("r.stend");
+    let rest = ["--observe", "ssh:far", "--progress", "none", "-o"];
+    let (_, told) = expect_exit(far.stend(&words(&suite, &options, &rest)).arg(&file), 0);
+    assert!(told.contains("2 hosts load together") && told.contains("are those of each host"), "{told}");
+    let record = read(&file);
+    assert_eq!((&record.state, record.trials.len()), (&RunState::Complete, 4));
+    let hosts: Vec<(&str, Role)> = record.hosts().iter().map(|host| (host.name.as_str(), host.role)).collect();
+    assert_eq!(hosts, [("a", Role::Load), ("b", Role::Load), ("far", Role::Observe)]);
+    assert!(record.hosts().iter().all(|host| host.facts.is_some() && !host.samples.is_empty()));
+    assert!(record.loads().all(|(_, host)| host.fill.is_some() && host.clock_uncertainty_ns.is_some()));
+    let clocks = record.events.iter().filter(|event| matches!(event.kind, EventKind::HostClock { .. }));
+    assert_eq!(clocks.map(|event| event.host).collect::<Vec<_>>(), [HostId(0), HostId(1)]);
+    for trial in &record.trials {
+        let parts = trial.by_host();
+        assert_eq!(parts.len(), 2);
+        for (host, slices, outcome) in parts {
+            let outcome = outcome.expect("an outcome");
+            let done: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
+            assert!(done > 0 && !slices.is_empty() && outcome.status == TrialStatus::Complete, "{host:?}");
+        }
+    }
+    for name in ["a", "b"] {
+        assert_eq!(leftovers(&far.scratch.directory(&format!("t-{name}"))), [""; 0]);
+        eventually("its worker has ended", Duration::from_secs(20), || far.workers_of(name).is_empty());
+    }
+    let (_, told) = expect_exit(&mut far.stend(&["run", "--resume", &file.to_string_lossy(), "--ssh", "a"]), 2);
+    assert!(told.contains("several load hosts cannot be resumed"), "{told}");
+}
+
+#[test]
+fn what_several_hosts_would_do_is_shown_and_an_order_carries_it() {
+    let Some(far) = two("what_several_hosts_would_do") else { return };
+    let (suite, options) = (far.scratch.file("small.yaml", SMALL), on_both(&far));
+    let (shown, _) = expect_exit(&mut far.stend(&words(&suite, &options, &["--dry-run", "--lang", "en"])), 0);
+    assert!(shown.contains("Load hosts") && shown.contains("▸ a") && shown.contains("▸ b"), "{shown}");
+    assert!(shown.contains("a: make directory") && shown.contains("b: make directory"), "{shown}");
+    assert!(shown.contains("-host1"), "each has a directory of its own: {shown}");
+    let (order, _) = expect_exit(&mut far.stend(&words(&suite, &options, &["--print-order"])), 0);
+    let order = far.scratch.file("order.json", &order);
+    let (shown, _) = expect_exit(&mut far.stend(&["run", "--order", &order, "--dry-run", "--json"]), 0);
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+    for (at, name) in ["a", "b"].into_iter().enumerate() {
+        assert_eq!(shown["hosts"][at]["host"], name);
+        assert_eq!(shown["hosts"][at]["targets"][0]["path"], far.scratch.directory(&format!("t-{name}")).as_str());
+    }
+}
+
+#[test]
+fn hosts_that_share_a_directory_have_files_of_their_own_in_it() {
+    let Some(far) = two("hosts_that_share_a_directory") else { return };
+    let (suite, shared) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("shared"));
+    let file = far.scratch.join("r.stend");
+    let words = ["run", &suite, "--ssh", "a", "--ssh", "b", "--on", &shared, "--progress", "none", "-o"];
+    expect_exit(far.stend(&words).arg(&file), 0);
+    let record = read(&file);
+    let made = record.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Step { action } if action.starts_with("make directory") => Some((event.host, action.clone())),
+        _ => None,
+    });
+    let made: Vec<(HostId, String)> = made.collect();
+    assert!(made.len() == 2 && made[0].0 != made[1].0 && made[0].1 != made[1].1, "{made:?}");
+    assert_eq!(leftovers(&shared), [""; 0]);
+}
+
+#[test]
+fn a_host_that_is_lost_in_the_middle_ends_the_run_and_what_was_measured_is_kept() {
+    let Some(far) = two("a_host_that_is_lost_in_the_middle") else { return };
+    let long = SMALL.replace("trial: 400ms", "trial: 60s");
+    let (suite, options, file) = (far.scratch.file("long.yaml", &long), on_both(&far), far.scratch.join("r.stend"));
+    let log = far.scratch.join("told");
+    let mut command = far.stend(&words(&suite, &options, &["--progress", "none", "-o"]));
+    command.arg(&file).stderr(std::fs::File::create(&log).expect("a file"));
+    let mut run = Running::new(&mut command);
+    let loads = || {
+        let begun = |record: RunRecord| {
+            record.trials.iter().any(|trial| trial.by_host().iter().all(|(_, slices, _)| slices.len() > 4))
+        };
+        store::read(&file).is_ok_and(begun)
+    };
+    eventually("both load", Duration::from_secs(90), loads);
+    let [worker] = far.workers_of("b")[..] else { panic!("one worker") };
+    tool(&["kill", "-KILL", &worker.to_string()]);
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
+    let told = std::fs::read_to_string(log).expect("a file");
+    assert!(told.contains("`b`: the worker was lost"), "{told}");
+    eventually("no worker loads any more", Duration::from_secs(20), || far.workers_of("a").is_empty());
+    let record = read(&file);
+    assert!(matches!(record.state, RunState::Ended { kind: Kind::HostLost, .. }));
+    let lost = record.events.iter().find(|event| matches!(event.kind, EventKind::HostLost { .. }));
+    assert_eq!(lost.map(|event| event.host), Some(HostId(1)));
+    let [trial] = record.trials.as_slice() else { panic!("one trial began") };
+    let [(_, _, Some(kept)), (_, slices, None)] = trial.by_host()[..] else { panic!("what each did") };
+    assert!(kept.status == TrialStatus::Interrupted && !slices.is_empty());
+    assert_eq!(leftovers(&far.scratch.directory("t-a")), [""; 0]);
+}
+
+#[test]
+fn hosts_that_do_not_go_together_are_refused_before_anything_is_measured() {
+    let Some(far) = two("hosts_that_do_not_go_together") else { return };
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));
+    let file = far.scratch.join("r.stend").to_string_lossy().into_owned();
+    let refused = |hosts: &[&str], on: &str, code: i32| {
+        let hosts: Vec<String> = hosts.iter().map(|host| format!("--ssh={host}")).collect();
+        let rest = ["--on", on, "--progress", "none", "-o", &file];
+        let (_, told) = expect_exit(&mut far.stend(&words(&suite, &hosts, &rest)), code);
+        assert!(!Path::new(&file).exists() && leftovers(&target) == [""; 0]);
+        told
+    };
+    assert!(refused(&["far", "second"], &target, 2).contains("`far` and `second` are the same machine"));
+    assert!(refused(&["a", "a"], &target, 2).contains("names `a` twice"));
+    assert!(refused(&["a", "closed"], &target, 8).contains("cannot reach `closed`"));
+    assert!(refused(&["a", "b"], &format!("a:{target}"), 2).contains("`b` has no target"));
+    let told = refused(&["a", "b"], "/no/such/place", 2);
+    assert!(told.contains("`a`: ") || told.contains("`b`: "), "{told}");
+}
