@@ -20,7 +20,7 @@ struct Document<'a> {
     seed: u64,
     /// The load hosts, if they are several: what is said of jobs, depths, rates, sizes and `targets` holds for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    hosts: Vec<LoadHostOut<'a>>,
+    hosts: Vec<LoadHostAheadOut<'a>>,
     /// In the order in which they form the range; of several hosts what holds for each.
     targets: &'a [TargetFacts],
     writes: WritesOut<'a>,
@@ -65,7 +65,7 @@ struct Document<'a> {
 
 /// One of several load hosts.
 #[derive(Serialize)]
-struct LoadHostOut<'a> {
+struct LoadHostAheadOut<'a> {
     host: &'a str,
     targets: &'a [TargetFacts],
 }
@@ -226,7 +226,7 @@ fn document(preview: &Preview) -> Document<'_> {
         schema_version: SCHEMA_VERSION,
         suite: &preview.suite,
         seed: preview.seed,
-        hosts: ahead.hosts.iter().map(|host| LoadHostOut { host: &host.name, targets: &host.targets }).collect(),
+        hosts: ahead.hosts.iter().map(|host| LoadHostAheadOut { host: &host.name, targets: &host.targets }).collect(),
         targets: &preview.targets,
         writes: match &preview.writes {
             Writes::TestFiles { count, size } => WritesOut::TestFiles { count: *count, size_bytes: size.0 },
