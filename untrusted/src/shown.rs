@@ -35,7 +35,7 @@ pub fn run(run: &RunRecord, which: usize) {
             }
             stend_report::json(&findings);
             stend_report::markdown(&findings, Lang::Ru);
-            stend_report::told_jobs(run);
+            stend_report::fio_jobs(run);
             history(vec![RunPoint::of(&findings); 3]);
         }
         2 => {

@@ -3,7 +3,7 @@
 use crate::shown;
 use std::io::Cursor;
 use stend_base::{Bytes, Lang};
-use stend_interop::jobs::{World, command, files};
+use stend_interop::jobs::{ImportContext, command, files};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_spec::trace::{Arrival, Source, TraceDevice};
 use stend_spec::workload::Op;
@@ -105,7 +105,7 @@ pub fn jobs(bytes: &[u8]) {
     let lenient = bytes.len().is_multiple_of(2);
     let read = |_: &str| Ok(bytes.to_vec());
     let variable = |name: &str| name.len().is_multiple_of(2).then(|| "4k".to_string());
-    let world = World { read: &read, variable: &variable, lenient };
+    let world = ImportContext { read: &read, variable: &variable, lenient };
     if let Ok(imported) = files(&[("fuzzed".to_string(), bytes.to_vec())], &world) {
         imported.text(Lang::Ru);
         walked(&imported.suite, bytes.len());

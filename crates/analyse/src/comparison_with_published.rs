@@ -16,7 +16,7 @@ const TOLD: [&str; 8] =
 
 /// A run and a published table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beside {
+pub struct PublishedComparison {
     /// Id of the run.
     pub run: String,
     /// Name of the table's file.
@@ -26,7 +26,7 @@ pub struct Beside {
     /// On what the published numbers were measured, as their table says it.
     pub theirs: Vec<String>,
     /// Cases of which the table has the same load.
-    pub cases: Vec<BesideCase>,
+    pub cases: Vec<PublishedCase>,
     /// Labels of the other cases, with the reason.
     pub unmatched: Vec<(String, Say)>,
     /// Numbers of the table that belong to no case of the run.
@@ -35,18 +35,18 @@ pub struct Beside {
 
 /// A case with the published numbers of its load.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BesideCase {
+pub struct PublishedCase {
     /// Label.
     pub label: String,
     /// The load in words.
     pub workload: Say,
     /// In the order of the table.
-    pub rows: Vec<BesideRow>,
+    pub rows: Vec<PublishedRow>,
 }
 
 /// A published number with ours.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BesideRow {
+pub struct PublishedRow {
     /// What was measured: a system, a layout, a drive.
     pub layout: String,
     /// Its test as the table calls it.
@@ -80,7 +80,7 @@ pub enum Quantity {
     P99,
 }
 
-impl BesideRow {
+impl PublishedRow {
     /// Ours over theirs; `None` where one of them is not known or zero.
     pub fn ratio(&self) -> Option<f64> {
         let ours = self.ours.as_ref()?.value;
@@ -96,12 +96,12 @@ impl BesideRow {
 
 /// Puts a run beside a table, of which only layouts that contain `layout` count, if one is given; `doubts` says which checks of an audit
 /// doubt a number. Errors: those of [`Plan::new`].
-pub fn beside(
+pub fn compare_with_published(
     (run, findings): (&RunRecord, &Findings),
     table: &Published,
     doubts: &dyn Fn(&Claim) -> Vec<CheckId>,
     layout: Option<&str>,
-) -> Result<Beside> {
+) -> Result<PublishedComparison> {
     let plan = run.plan()?;
     let wanted = |claim: &&Claim| layout.is_none_or(|text| claim.layout.to_lowercase().contains(&text.to_lowercase()));
     let claims: Vec<&Claim> = table.rows.iter().filter(wanted).filter(|claim| quantity(claim).is_some()).collect();
@@ -123,13 +123,13 @@ pub fn beside(
         match rows.is_empty() {
             true => unmatched
                 .push((found.label.clone(), say!("the table has no such load", "такой нагрузки в таблице нет"))),
-            false => cases.push(BesideCase { label: found.label.clone(), workload: found.workload.clone(), rows }),
+            false => cases.push(PublishedCase { label: found.label.clone(), workload: found.workload.clone(), rows }),
         }
     }
     let mut theirs: Vec<String> = claims.iter().map(|claim| claim.stand.clone()).filter(|s| !s.is_empty()).collect();
     theirs.sort();
     theirs.dedup();
-    Ok(Beside {
+    Ok(PublishedComparison {
         run: findings.run.clone(),
         file: table.file.clone(),
         ours: ours(run),
@@ -193,10 +193,10 @@ fn rows(
     (found, asked): (&CaseFinding, &Trial),
     stream: &Stream,
     doubts: &dyn Fn(&Claim) -> Vec<CheckId>,
-) -> Vec<BesideRow> {
+) -> Vec<PublishedRow> {
     let one = |claim: &&Claim| {
         let quantity = quantity(claim)?;
-        Some(BesideRow {
+        Some(PublishedRow {
             layout: claim.layout.clone(),
             test: claim.test.clone(),
             printed: format!("{} {}", claim.printed, claim.unit).trim().to_string(),
@@ -272,7 +272,7 @@ fn differences(claim: &Claim, asked: &Trial, stream: &Stream) -> Vec<Say> {
     found
 }
 
-impl Beside {
+impl PublishedComparison {
     /// What nobody can know of the published numbers, in a sentence or two.
     pub fn label(&self) -> Say {
         say!(

@@ -38,12 +38,12 @@ fn table() -> Published {
     Published { file: "t.csv".into(), rows }
 }
 
-fn found(layout: Option<&str>) -> Beside {
+fn found(layout: Option<&str>) -> PublishedComparison {
     let run = run_of(vec![case("rand-read", 100, 32, Sync::None), open_case("open", 500)]);
     let record = run.six_blocks(&[10_000.0, 500.0]).record();
     let findings = analyse(&record).unwrap();
     let table = table();
-    beside((&record, &findings), &table, &|_| Vec::new(), layout).unwrap()
+    compare_with_published((&record, &findings), &table, &|_| Vec::new(), layout).unwrap()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_number_that_is_nearest_to_two_cases_is_still_one() {
             Claim { pattern: "read".into(), ..claim(3, "md raid0", ("iops", Dimension::Rate), 1.0, Some(1)) },
         ],
     };
-    let found = beside((&record, &analyse(&record).unwrap()), &table, &|_| Vec::new(), None).unwrap();
+    let found = compare_with_published((&record, &analyse(&record).unwrap()), &table, &|_| Vec::new(), None).unwrap();
     assert_eq!((found.cases.len(), found.left), (2, 1));
 }
 
@@ -89,7 +89,8 @@ fn durable_writes_are_told_however_they_are_made_durable() {
             ..claim(2, "md raid0", ("iops", Dimension::Rate), 2_000.0, Some(1))
         }];
         let table = Published { file: "t.csv".into(), rows };
-        let found = beside((&record, &analyse(&record).unwrap()), &table, &|_| Vec::new(), None).unwrap();
+        let found =
+            compare_with_published((&record, &analyse(&record).unwrap()), &table, &|_| Vec::new(), None).unwrap();
         assert_eq!(found.cases[0].rows[0].differences[0].en, "ours are durable, theirs not given", "{sync:?}");
     }
 }

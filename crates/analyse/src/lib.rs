@@ -63,7 +63,7 @@ pub use chart::Chart;
 pub use charts::history::charts as history_charts;
 pub use charts::timeline::{Row, Timeline, timeline};
 pub use compare::{Comparison, compare, compare_arms};
-pub use comparison_with_published::beside;
+pub use comparison_with_published::compare_with_published;
 pub use eta::{Eta, EtaQuality, eta};
 pub use faults::{Recovery, beyond, ended_by_cut, seconds};
 pub use findings::Findings;

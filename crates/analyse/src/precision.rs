@@ -197,7 +197,7 @@ impl PrecisionFinding {
 
     fn sentence(&self, l: Lang) -> String {
         let (half, goal) = (self.half_width.0, self.goal.0);
-        let (half, goal) = (format::beside::plus_minus(half, goal, l), format::plus_minus(goal, l));
+        let (half, goal) = (format::near_limit::plus_minus(half, goal, l), format::plus_minus(goal, l));
         let (n, most, window) = (self.trials, BLOCKS.most, format::duration(self.window, l));
         let now = match l {
             Lang::En => format!("{half} over {n} trials of {window}"),

@@ -4,15 +4,15 @@
 use crate::findings::{OpFinding, Quantile, QuantileValue};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Nanos, Share};
-use stend_record::{RunRecord, ToldOp};
+use stend_record::{RunRecord, ToolOp};
 use stend_spec::workload::Op;
 
 /// What was printed of one kind of I/O in all trials that count.
-fn of<'a>(case: &'a CaseTrials<'_>, key: (u16, Op)) -> impl Iterator<Item = &'a ToldOp> {
+fn of<'a>(case: &'a CaseTrials<'_>, key: (u16, Op)) -> impl Iterator<Item = &'a ToolOp> {
     case.counting.iter().flat_map(move |trial| of_trial(trial, key))
 }
 
-fn of_trial<'a>(trial: &Counting<'a>, (stream, op): (u16, Op)) -> impl Iterator<Item = &'a ToldOp> {
+fn of_trial<'a>(trial: &Counting<'a>, (stream, op): (u16, Op)) -> impl Iterator<Item = &'a ToolOp> {
     let told = trial.outcome.told.iter().flat_map(|told| &told.ops);
     told.filter(move |told| (told.stream, told.op) == (stream, op))
 }

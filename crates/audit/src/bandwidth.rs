@@ -1,7 +1,7 @@
 //! H01: I/Os per second times block size is throughput. Where it is not, which slip of units would explain it.
 
 use super::slip::{self, Product, Slip};
-use super::{Found, Gravity, as_printed, compared, doubt};
+use super::{Found, Severity, as_printed, compared, doubt};
 use stend_analyse::findings::CheckId;
 use stend_base::{Say, say_in};
 use stend_record::published::Claim;
@@ -15,7 +15,7 @@ pub(super) fn bandwidth(rows: &[Claim]) -> Found {
     for product in products.iter().filter(|product| product.off) {
         let expected = as_printed(product.throughput.claim, product.expected).unwrap_or_default();
         let why = why(product.throughput.value / product.expected, product.slip, &expected, &alike(&products, product));
-        let found = doubt(CheckId::H01, Gravity::Wrong, product.throughput.claim, &[product.rate.claim], why);
+        let found = doubt(CheckId::H01, Severity::Wrong, product.throughput.claim, &[product.rate.claim], why);
         // Only where the slip is one of bytes, the IOPS cannot be what is wrong.
         doubts.push(match product.slip.is_some_and(|slip| slip.of_bytes) {
             true => found.right(product.throughput.claim, product.expected),

@@ -4,7 +4,7 @@
 use super::direction::is_one_way;
 use super::link::Link;
 use super::settings::Settings;
-use super::{Cell, Found, Gravity, block_size, cell, compared, doubt};
+use super::{Cell, Found, Severity, block_size, cell, compared, doubt};
 use stend_analyse::findings::CheckId;
 use stend_base::{Say, format, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
@@ -60,7 +60,7 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
                 n = name
             )
         });
-        doubts.push(doubt(CheckId::H85, Gravity::Wrong, claim, &[row], why));
+        doubts.push(doubt(CheckId::H85, Severity::Wrong, claim, &[row], why));
     }
     Found { id: CheckId::H85, places, doubts }
 }
@@ -96,7 +96,7 @@ mod tests {
         let (found, _) = of(&[link(2, "2 x SATA 3G"), claim(3, "seq-read", "throughput", "MB/s", "1500")]);
         let [doubt] = found.doubts.as_slice() else { panic!("{:?}", found.doubts) };
         assert_eq!((doubt.check, doubt.row, doubt.against.as_slice()), (CheckId::H85, 3, &[2][..]));
-        assert_eq!((doubt.gravity, doubt.right.as_deref()), (Gravity::Wrong, None));
+        assert_eq!((doubt.severity, doubt.right.as_deref()), (Severity::Wrong, None));
         let (en, ru) = (&doubt.why.en, &doubt.why.ru);
         assert!(
             en.starts_with("`2 x SATA 3G` (row 2) carries at most 600 MB/s, but this is 2.50 times as much."),

@@ -2,7 +2,7 @@
 //! member; with any load it cannot exceed all members together. Which number is wrong is not known: the data came from a cache,
 //! or there was more in flight than the table says.
 
-use super::{Cell, Found, Gravity, as_printed, block_size, cell, compared, doubt};
+use super::{Cell, Found, Severity, as_printed, block_size, cell, compared, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::ABOVE_CEILING;
 use stend_base::{Say, format, say_in};
@@ -40,7 +40,7 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
             true => vec![fastest.claim],
             false => members.iter().map(|member| member.claim).collect(),
         };
-        doubts.push(doubt(CheckId::H07, Gravity::Wrong, claim, &against, why));
+        doubts.push(doubt(CheckId::H07, Severity::Wrong, claim, &against, why));
     }
     Found { id: CheckId::H07, places, doubts }
 }

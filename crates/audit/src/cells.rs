@@ -1,6 +1,6 @@
 //! H75: one number, printed twice and differently.
 
-use super::{Found, Gravity, doubt};
+use super::{Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_base::{Say, say_in};
 use stend_record::published::Claim;
@@ -25,7 +25,7 @@ pub(super) fn contradictions(rows: &[Claim]) -> Found {
                 s = said.trim()
             )
         });
-        doubts.push(doubt(CheckId::H75, Gravity::Warn, claim, &[first], why));
+        doubts.push(doubt(CheckId::H75, Severity::Warn, claim, &[first], why));
     }
     Found { id: CheckId::H75, places, doubts }
 }

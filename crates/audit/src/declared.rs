@@ -1,7 +1,7 @@
 //! H04 and H73: a table against the suite that it is said to come from. What the table leaves blank the suite tells, what both
 //! tell must agree, and what the suite plans must be in the table.
 
-use super::{Doubt, Found, Gravity, doubt};
+use super::{Doubt, Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_base::{Bytes, Error, Kind, Result, Say, format, say};
 use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
@@ -123,7 +123,7 @@ pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
                 "{en}: the number belongs to another load than the declared one.",
                 "{ru}: число относится не к заявленной нагрузке."
             );
-            doubts.push(doubt(CheckId::H04, Gravity::Wrong, claim, &[], why));
+            doubts.push(doubt(CheckId::H04, Severity::Wrong, claim, &[], why));
         }
     }
     Found { id: CheckId::H04, places, doubts }
@@ -158,7 +158,7 @@ pub(super) fn whole(rows: &[Claim], cells: &[Declared]) -> Found {
             doubts.push(Doubt {
                 what: format!("{layout}, {label}"),
                 printed: "—".into(),
-                ..doubt(CheckId::H73, Gravity::Warn, first, &[], why)
+                ..doubt(CheckId::H73, Severity::Warn, first, &[], why)
             });
         }
     }

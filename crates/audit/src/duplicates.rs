@@ -2,7 +2,7 @@
 //! was copied.
 
 use super::implied::share;
-use super::{Found, Gravity, doubt};
+use super::{Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use stend_base::text::plural_ru;
@@ -41,7 +41,7 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
                 "В строке {row}, то есть в другой ячейке, те же {digits} {noun}; случайно таких пар в таблице было бы {pairs}. Одно из двух чисел может быть копией."
             )
         });
-        doubts.push(doubt(CheckId::H05, Gravity::Warn, claim, &[twin], why));
+        doubts.push(doubt(CheckId::H05, Severity::Warn, claim, &[twin], why));
     }
     Found { id: CheckId::H05, places, doubts }
 }
@@ -75,7 +75,7 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
                 p = printed
             )
         });
-        doubts.push(doubt(CheckId::H88, Gravity::Warn, claim, &[twin], why));
+        doubts.push(doubt(CheckId::H88, Severity::Warn, claim, &[twin], why));
     }
     Found { id: CheckId::H88, places, doubts }
 }

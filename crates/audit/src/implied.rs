@@ -4,7 +4,7 @@
 use super::carried::Links;
 use super::direction::is_one_way;
 use super::settings::{Asked, Settings};
-use super::{Cell, Doubt, Found, Gravity, as_printed, block_size, cell, doubt, groups, same_test, times};
+use super::{Cell, Doubt, Found, Severity, as_printed, block_size, cell, doubt, groups, same_test, times};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
 use stend_base::{Say, format, say_in};
@@ -81,29 +81,29 @@ fn latency_against(cell: Cell<'_>, share: f64, rate: (f64, f64, &Claim), asked: 
     let (rate, half, from) = rate;
     let (mean, rounding) = (asked.depth / rate, half / rate);
     let most = mean / (1.0 - share);
-    let gravity = match share {
-        1.0 if (cell.value + cell.half) < mean * (1.0 - rounding) * IN_FLIGHT_REACHED => Gravity::Warn,
-        _ if share < 1.0 && cell.value - cell.half > most * (1.0 + rounding) * IN_FLIGHT_IMPOSSIBLE => Gravity::Wrong,
+    let severity = match share {
+        1.0 if (cell.value + cell.half) < mean * (1.0 - rounding) * IN_FLIGHT_REACHED => Severity::Warn,
+        _ if share < 1.0 && cell.value - cell.half > most * (1.0 + rounding) * IN_FLIGHT_IMPOSSIBLE => Severity::Wrong,
         _ => return None,
     };
     let printed = |seconds: f64| as_printed(cell.claim, seconds).unwrap_or_default();
     let (mean, most) = (printed(mean), printed(most));
     let why = Say::both(|lang| {
         let (iops, depth) = (format::iops(rate, lang), format::count(asked.depth as u64));
-        match gravity {
-            Gravity::Wrong => say_in!(
+        match severity {
+            Severity::Wrong => say_in!(
                 lang,
                 "At {iops} IOPS with {depth} in flight the mean latency is at most {mean}, so this one is at most {most}.",
                 "При {iops} IOPS, когда в очереди {depth}, средняя задержка не больше {mean}, значит, эта — не больше {most}."
             ),
-            Gravity::Warn => say_in!(
+            Severity::Warn => say_in!(
                 lang,
                 "At {iops} IOPS with {depth} in flight the mean latency is {mean}, and the largest cannot be below the mean. Either the queue was not filled, or this is not the latency of the whole I/O.",
                 "При {iops} IOPS, когда в очереди {depth}, средняя задержка — {mean}, а наибольшая не бывает меньше средней. Либо очередь не была заполнена, либо это задержка не всей операции."
             ),
         }
     });
-    Some(doubt(CheckId::H86, gravity, cell.claim, &against(cell.claim, from, asked), why))
+    Some(doubt(CheckId::H86, severity, cell.claim, &against(cell.claim, from, asked), why))
 }
 
 /// A rate that was always reached, against the largest that latency and depth allow.
@@ -124,7 +124,7 @@ fn rate_against(rate: Cell<'_>, latency: Cell<'_>, asked: &Asked<'_>) -> Option<
             p = printed
         )
     });
-    Some(doubt(CheckId::H86, Gravity::Wrong, rate.claim, &against(rate.claim, latency.claim, asked), why))
+    Some(doubt(CheckId::H86, Severity::Wrong, rate.claim, &against(rate.claim, latency.claim, asked), why))
 }
 
 /// What latency, depth and block size make of the throughput of a full queue, against what the links carry.
@@ -150,7 +150,7 @@ fn links_against(latency: Cell<'_>, block: f64, (link, limit): (&Claim, f64), as
             n = name
         )
     });
-    Some(doubt(CheckId::H86, Gravity::Warn, latency.claim, &against(latency.claim, link, asked), why))
+    Some(doubt(CheckId::H86, Severity::Warn, latency.claim, &against(latency.claim, link, asked), why))
 }
 
 /// What rate and latency keep in flight, against a depth or a number of jobs that the table gives alone.
@@ -169,7 +169,7 @@ fn flight_against(latency: Cell<'_>, (rate, half, from): (f64, f64, &Claim), dep
             d = format::count(u64::from(depth))
         )
     });
-    Some(doubt(CheckId::H86, Gravity::Warn, latency.claim, &[from], why))
+    Some(doubt(CheckId::H86, Severity::Warn, latency.claim, &[from], why))
 }
 
 fn against<'a>(claim: &Claim, other: &'a Claim, asked: &Asked<'a>) -> Vec<&'a Claim> {
@@ -202,7 +202,7 @@ mod tests {
         // 256 × 128 KiB in 0.4 ms are 83.9 GB/s.
         let found = with_links("4 x FC 16G", "0.4");
         let [doubt] = found.doubts.as_slice() else { panic!("{:?}", found.doubts) };
-        assert_eq!((doubt.check, doubt.row, doubt.gravity), (CheckId::H86, 3, Gravity::Warn));
+        assert_eq!((doubt.check, doubt.row, doubt.severity), (CheckId::H86, 3, Severity::Warn));
         let (en, ru) = (&doubt.why.en, &doubt.why.ru);
         assert!(
             en.contains("640\u{a0}000 IOPS or 83\u{a0}886 MB/s, but `4 x FC 16G` (row 2) carries at most 6800"),
@@ -223,7 +223,7 @@ mod tests {
         let with = |metric: &str, printed: &str| {
             let found = of(&[number(2, "iops", "IOPS", "25600"), number(3, metric, "ms", printed)]);
             assert_eq!(found.places, 1, "{metric}");
-            found.doubts.first().map(|doubt| doubt.gravity)
+            found.doubts.first().map(|doubt| doubt.severity)
         };
         for (metric, fits, breaks) in [
             ("latency_min", "9.9", "11.0"),
@@ -233,9 +233,9 @@ mod tests {
             ("latency_p99_9", "9900.0", "11000.0"),
         ] {
             assert_eq!(with(metric, fits), None, "{metric}");
-            assert_eq!(with(metric, breaks), Some(Gravity::Wrong), "{metric}");
+            assert_eq!(with(metric, breaks), Some(Severity::Wrong), "{metric}");
         }
-        assert_eq!((with("latency_max", "9.5"), with("latency_max", "5.0")), (None, Some(Gravity::Warn)));
+        assert_eq!((with("latency_max", "9.5"), with("latency_max", "5.0")), (None, Some(Severity::Warn)));
         let wrong = of(&[number(2, "iops", "IOPS", "25600"), number(3, "latency_p50", "ms", "22.0")]);
         assert_eq!(
             wrong.doubts[0].why.en,

@@ -71,7 +71,7 @@ pub struct Checked {
 
 /// How bad a doubt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gravity {
+pub enum Severity {
     /// Needs an explanation that the table does not give.
     Warn,
     /// Cannot be true as printed.
@@ -84,7 +84,7 @@ pub struct Doubt {
     /// Which check.
     pub check: CheckId,
     /// How bad.
-    pub gravity: Gravity,
+    pub severity: Severity,
     /// Line of the table's file with the number in doubt.
     pub row: u32,
     /// Lines of the numbers that speak against it.
@@ -236,10 +236,10 @@ pub fn printed(claim: &Claim) -> String {
 }
 
 /// A doubt about a claim.
-fn doubt(check: CheckId, gravity: Gravity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
+fn doubt(check: CheckId, severity: Severity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
     Doubt {
         check,
-        gravity,
+        severity,
         row: claim.row,
         against: against.iter().map(|other| other.row).collect(),
         line: claim.line,

@@ -3,7 +3,7 @@
 
 use super::direction::is_mixed;
 use super::settings::Settings;
-use super::{Found, Gravity, as_printed, doubt, groups, times};
+use super::{Found, Severity, as_printed, doubt, groups, times};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
 use stend_base::{Say, format, say_in};
@@ -18,10 +18,10 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
         places += 1;
         let share = rate * latency.value / asked.depth;
         let rounding = half / rate + latency.half / latency.value;
-        let gravity = match share {
-            _ if share * (1.0 - rounding) > IN_FLIGHT_IMPOSSIBLE => Gravity::Wrong,
+        let severity = match share {
+            _ if share * (1.0 - rounding) > IN_FLIGHT_IMPOSSIBLE => Severity::Wrong,
             // Rate and latency of one side of a mixture are not the whole queue.
-            _ if share * (1.0 + rounding) < IN_FLIGHT_REACHED && !is_mixed(latency.claim) => Gravity::Warn,
+            _ if share * (1.0 + rounding) < IN_FLIGHT_REACHED && !is_mixed(latency.claim) => Severity::Warn,
             _ => continue,
         };
         let (flying, depth) = (rate * latency.value, asked.depth);
@@ -39,13 +39,13 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
                 None => "",
             };
             let (flying, depth) = (times(flying, lang), format::count(depth as u64));
-            match gravity {
-                Gravity::Wrong => say_in!(
+            match severity {
+                Severity::Wrong => say_in!(
                     lang,
                     "At this rate and latency {flying} I/Os are in flight on average, but only {depth} were asked for: one of the three numbers is wrong. If rate and depth are right, the latency is at most {most}.{unit}",
                     "При таких IOPS и задержке в очереди в среднем {flying}, а запрошено только {depth}: одно из трёх чисел неверно. Если верны IOPS и глубина очереди, задержка не больше {most}.{unit}"
                 ),
-                Gravity::Warn => say_in!(
+                Severity::Warn => say_in!(
                     lang,
                     "At this rate and latency {flying} I/Os are in flight on average, but {depth} were asked for. Either the queue was not filled, or this is not the latency of the whole I/O.{unit}",
                     "При таких IOPS и задержке в очереди в среднем {flying}, а запрошено {depth}. Либо очередь не была заполнена, либо это задержка не всей операции.{unit}"
@@ -54,7 +54,7 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
         });
         let against: Vec<&Claim> = [from].into_iter().chain(asked.by).filter(|c| c.row != latency.claim.row).collect();
         // Nothing says that the latency is what is wrong, so no right one is given.
-        doubts.push(doubt(CheckId::H02, gravity, latency.claim, &against, why));
+        doubts.push(doubt(CheckId::H02, severity, latency.claim, &against, why));
     }
     Found { id: CheckId::H02, places, doubts }
 }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn more_in_flight_than_asked_for_is_impossible() {
         let (_, doubts) = with(Some((1, 1)), "10000", "5.0", vec![]);
-        assert_eq!((doubts[0].gravity, doubts[0].row, doubts[0].right.as_deref()), (Gravity::Wrong, 3, None));
+        assert_eq!((doubts[0].severity, doubts[0].row, doubts[0].right.as_deref()), (Severity::Wrong, 3, None));
         assert!(doubts[0].why.en.ends_with("the latency is at most 0.1 ms."), "{}", doubts[0].why.en);
         assert!(doubts[0].why.en.contains("50 I/Os are in flight on average, but only 1 were"), "{}", doubts[0].why.en);
     }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn far_fewer_are_a_queue_that_was_not_filled() {
         let (_, doubts) = with(Some((32, 8)), "20000", "0.40", vec![]);
-        assert_eq!((doubts[0].gravity, doubts[0].right.as_deref()), (Gravity::Warn, None));
+        assert_eq!((doubts[0].severity, doubts[0].right.as_deref()), (Severity::Warn, None));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         let (places, doubts) = with(None, "118000", "8", settings("fio_numjobs"));
         assert!(places == 1 && doubts.is_empty(), "{doubts:?}");
         let (_, doubts) = with(None, "118000", "8", settings("config_jobs"));
-        assert_eq!((doubts[0].gravity, doubts[0].against.as_slice()), (Gravity::Wrong, &[2, 4, 5][..]));
+        assert_eq!((doubts[0].severity, doubts[0].against.as_slice()), (Severity::Wrong, &[2, 4, 5][..]));
         assert_eq!(with(None, "118000", "8", vec![]).0, 0, "nobody says how many");
     }
 

@@ -1,7 +1,7 @@
 //! H06: percentages and ratios computed anew from the numbers that they were made of; and, where many miss alike, the
 //! baseline that was really used.
 
-use super::{Doubt, Found, Gravity, doubt};
+use super::{Doubt, Found, Severity, doubt};
 use std::collections::BTreeMap;
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
@@ -13,7 +13,7 @@ const MISSES_MOST: usize = 50;
 const LAYOUTS_MOST: usize = 200;
 
 /// A relative number that could be computed anew.
-struct Anew<'a> {
+struct Recomputation<'a> {
     claim: &'a Claim,
     of: &'a Claim,
     base: &'a Claim,
@@ -23,8 +23,8 @@ struct Anew<'a> {
 }
 
 pub(super) fn percent(rows: &[Claim]) -> Found {
-    let anew: Vec<Anew<'_>> = rows.iter().filter_map(|claim| compute(rows, claim)).collect();
-    let missed: Vec<&Anew<'_>> = anew.iter().filter(|a| !fits(a)).collect();
+    let anew: Vec<Recomputation<'_>> = rows.iter().filter_map(|claim| compute(rows, claim)).collect();
+    let missed: Vec<&Recomputation<'_>> = anew.iter().filter(|a| !fits(a)).collect();
     // Once for each baseline: every layout is tried on every miss.
     let mut used: BTreeMap<&str, Option<String>> = BTreeMap::new();
     for miss in &missed {
@@ -36,7 +36,7 @@ pub(super) fn percent(rows: &[Claim]) -> Found {
 }
 
 /// The value that a relative claim must have, in its own unit.
-fn compute<'a>(rows: &'a [Claim], claim: &'a Claim) -> Option<Anew<'a>> {
+fn compute<'a>(rows: &'a [Claim], claim: &'a Claim) -> Option<Recomputation<'a>> {
     let (layout, baseline) = match claim.metric.as_str() {
         "relative_percent" | "change_percent" => (claim.layout.as_str(), claim.baseline.as_str()),
         "ratio" => claim.layout.split_once('/')?,
@@ -52,7 +52,13 @@ fn compute<'a>(rows: &'a [Claim], claim: &'a Claim) -> Option<Anew<'a>> {
     };
     let unit = if claim.metric == "ratio" { 1.0 } else { 100.0 };
     let half = unit * ratio * (rounding(of) + rounding(base));
-    (right.is_finite() && half.is_finite() && value(base) > 0.0).then_some(Anew { claim, of, base, right, half })
+    (right.is_finite() && half.is_finite() && value(base) > 0.0).then_some(Recomputation {
+        claim,
+        of,
+        base,
+        right,
+        half,
+    })
 }
 
 /// The measured numbers of both layouts, of the same metric.
@@ -79,13 +85,13 @@ fn rounding(claim: &Claim) -> f64 {
     claim.value.map_or(0.0, |number| number.step / 2.0 / number.value)
 }
 
-fn fits(anew: &Anew<'_>) -> bool {
+fn fits(anew: &Recomputation<'_>) -> bool {
     let Some(number) = anew.claim.value else { return true };
     (number.value - anew.right).abs() <= number.step * PERCENT_STEPS / 2.0 + anew.half + 1e-9
 }
 
-fn of(anew: &Anew<'_>, other: Option<String>) -> Doubt {
-    let Anew { claim, of, base, right, half } = *anew;
+fn of(anew: &Recomputation<'_>, other: Option<String>) -> Doubt {
+    let Recomputation { claim, of, base, right, half } = *anew;
     let change = if claim.metric == "change_percent" { 0.0 } else { unity(claim) };
     let sign = (value(claim) - change) * (right - change) < 0.0 && (right - change).abs() > half;
     let miss = match claim.value {
@@ -96,8 +102,8 @@ fn of(anew: &Anew<'_>, other: Option<String>) -> Doubt {
         _ => Miss::Far,
     };
     // The last digit, which may come of numbers that are not printed, is no lie.
-    let gravity = if matches!(miss, Miss::Cut | Miss::Digit) { Gravity::Warn } else { Gravity::Wrong };
-    doubt(CheckId::H06, gravity, claim, &[of, base], why(miss, other)).right(claim, right)
+    let severity = if matches!(miss, Miss::Cut | Miss::Digit) { Severity::Warn } else { Severity::Wrong };
+    doubt(CheckId::H06, severity, claim, &[of, base], why(miss, other)).right(claim, right)
 }
 
 /// How a relative number misses.
@@ -151,7 +157,7 @@ fn why(miss: Miss, other: Option<String>) -> Say {
 }
 
 /// The layout that, as the baseline, makes most of the misses right.
-fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Option<String> {
+fn other_baseline(rows: &[Claim], missed: &[&Recomputation<'_>], baseline: &str) -> Option<String> {
     let misses: Vec<_> =
         missed.iter().filter(|a| !baseline.is_empty() && a.claim.baseline == baseline).take(MISSES_MOST).collect();
     if misses.len() < BASELINE_MISSES {
@@ -163,7 +169,7 @@ fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Optio
     layouts.dedup();
     layouts.truncate(LAYOUTS_MOST);
     let explained = |layout: &str| {
-        let right = |a: &&&&Anew<'_>| {
+        let right = |a: &&&&Recomputation<'_>| {
             let claim = Claim { baseline: layout.to_string(), ..a.claim.clone() };
             compute(rows, &claim).is_some_and(|again| fits(&again))
         };
@@ -207,8 +213,8 @@ mod tests {
     #[test]
     fn a_cut_digit_is_less_than_a_wrong_number_and_an_opposite_sign_is_wrong() {
         let doubts = percent(&table(["110.02", "90.5", "90.0"], "relative_percent")).doubts;
-        let told: Vec<_> = doubts.iter().map(|d| (d.gravity, d.right.as_deref().unwrap())).collect();
-        assert_eq!(told, [(Gravity::Warn, "110.00 %"), (Gravity::Wrong, "90.0 %"), (Gravity::Wrong, "150.0 %")]);
+        let told: Vec<_> = doubts.iter().map(|d| (d.severity, d.right.as_deref().unwrap())).collect();
+        assert_eq!(told, [(Severity::Warn, "110.00 %"), (Severity::Wrong, "90.0 %"), (Severity::Wrong, "150.0 %")]);
         assert!(doubts[2].why.en.contains("the opposite") && doubts[1].why.en.contains("does not follow"));
         let doubts = percent(&table(["-10", "-10", "50"], "change_percent")).doubts;
         assert_eq!((doubts.len(), doubts[0].right.as_deref()), (1, Some("10 %")));

@@ -1,6 +1,6 @@
 //! H84: a count that the text makes of others must be their product: 5 nodes with 7 drives each are no 42.
 
-use super::{Found, Gravity, doubt};
+use super::{Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_base::{Say, format, say, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
@@ -64,7 +64,7 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
             });
             text + &hint.unwrap_or_default()
         });
-        doubts.push(doubt(CheckId::H84, Gravity::Wrong, claim, &factors, why));
+        doubts.push(doubt(CheckId::H84, Severity::Wrong, claim, &factors, why));
     }
     Found { id: CheckId::H84, places, doubts }
 }
@@ -141,7 +141,7 @@ mod tests {
     fn five_nodes_with_seven_drives_are_no_42() {
         let (found, _) = of(("count", "42"), "config_storage_nodes * config_drives");
         let [doubt] = found.doubts.as_slice() else { panic!("{:?}", found.doubts) };
-        assert_eq!((doubt.row, doubt.against.as_slice(), doubt.gravity), (6, &[3, 4][..], Gravity::Wrong));
+        assert_eq!((doubt.row, doubt.against.as_slice(), doubt.severity), (6, &[3, 4][..], Severity::Wrong));
         assert_eq!(
             doubt.why.en,
             "5 × 7 = 35, but the text says 42: one of these numbers is wrong. With `config_nodes` (6) in place of `config_storage_nodes` it fits."

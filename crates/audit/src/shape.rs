@@ -1,7 +1,7 @@
 //! H09: a sweep over block sizes has a shape. Larger blocks move no fewer bytes per second and are no more in number; a step
 //! the other way is a typing error or the edge of a cache.
 
-use super::{Cell, Found, Gravity, cell, doubt};
+use super::{Cell, Found, Severity, cell, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
 use stend_base::{Say, format, say_in};
@@ -20,7 +20,7 @@ pub(super) fn shape(rows: &[Claim]) -> Found {
                 };
                 if step > SWEEP_STEP_BACK {
                     let why = why(step, dimension);
-                    doubts.push(doubt(CheckId::H09, Gravity::Warn, large.claim, &[small.claim], why));
+                    doubts.push(doubt(CheckId::H09, Severity::Warn, large.claim, &[small.claim], why));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Slips of units, and H87: whether one that the numbers of a table prove was carried on to its neighbours, where nothing else stands to
 //! prove it. Who converts a column converts all of it.
 
-use super::{Cell, Doubt, Found, Gravity, as_printed, cell, doubt, groups};
+use super::{Cell, Doubt, Found, Severity, as_printed, cell, doubt, groups};
 use std::collections::{BTreeSet, HashMap};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BANDWIDTH_DEVIATION, COINCIDENCES_EXPECTED, SLIP_NEAR};
@@ -203,7 +203,7 @@ fn carried(cell: Cell<'_>, proof: Cell<'_>, slip: &Slip, right: f64) -> Doubt {
             v = right
         )
     });
-    doubt(CheckId::H87, Gravity::Warn, cell.claim, &[proof.claim], why)
+    doubt(CheckId::H87, Severity::Warn, cell.claim, &[proof.claim], why)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::command::{Command, block_size};
 use super::settings::Settings;
 use super::words::duration;
-use super::{Found, Gravity, doubt};
+use super::{Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_base::{Bytes, Lang, Say, format, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
@@ -71,7 +71,7 @@ pub(super) fn stated(rows: &[Claim], settings: &Settings<'_>, unread: &mut Vec<U
         told.push(key);
         let rows: Vec<&Claim> = against.iter().map(|run| run.claim).collect();
         let rows: Vec<&Claim> = rows.into_iter().filter(|row| row.row != fact.claim.row).collect();
-        doubts.push(doubt(CheckId::H82, Gravity::Wrong, fact.claim, &rows, why(fact, first)));
+        doubts.push(doubt(CheckId::H82, Severity::Wrong, fact.claim, &rows, why(fact, first)));
     }
     Found { id: CheckId::H82, places, doubts }
 }

@@ -1,7 +1,7 @@
 //! H83: ratios that the text names, in words or digits, against the quotient of the numbers that they are of.
 
-use super::words::{Firmness, Times, open, times as in_words};
-use super::{Cell, Doubt, Found, Gravity, cell, doubt, times};
+use super::words::{Certainty, Times, open, times as in_words};
+use super::{Cell, Doubt, Found, Severity, cell, doubt, times};
 use stend_analyse::findings::CheckId;
 use stend_base::text::plural_ru;
 use stend_base::{Lang, Say, say_in};
@@ -47,7 +47,7 @@ fn said(claim: &Claim) -> Option<Times> {
             (number.dimension == Dimension::Plain && number.value > 0.0).then_some(Times {
                 value: number.value,
                 half: open(&digits),
-                firmness: Firmness::Plain,
+                firmness: Certainty::Plain,
                 lower: false,
             })
         }
@@ -87,7 +87,7 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
     let (low, high) =
         ((of.value - of.half) / (base.value + base.half), (of.value + of.half) / (base.value - base.half));
     let (less, more) = ((said.value - high).max(0.0), (low - said.value).max(0.0));
-    let gravity = gravity(said, less, more)?;
+    let severity = severity(said, less, more)?;
     let (quotient, low, high) = [quotient, low, high].map(|value| Say::both(|lang| times(value, lang))).into();
     let why = Say::both(|lang| {
         let (l, h) = (low.get(lang), high.get(lang));
@@ -104,37 +104,37 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
             said = phrase(said, lang),
             quotient = quotient.get(lang)
         );
-        let rounded = match gravity {
-            Gravity::Wrong => "",
-            Gravity::Warn if said.firmness == Firmness::Almost => {
+        let rounded = match severity {
+            Severity::Wrong => "",
+            Severity::Warn if said.firmness == Certainty::Almost => {
                 lang.pick(" \"Almost\" means less, not more.", " «Почти» означает меньше, а не больше.")
             }
-            Gravity::Warn => {
+            Severity::Warn => {
                 lang.pick(" The text rounds the difference up.", " В тексте разница округлена в большую сторону.")
             }
         };
         text + rounded
     });
-    Some(doubt(CheckId::H83, gravity, claim, &[of.claim, base.claim], why))
+    Some(doubt(CheckId::H83, severity, claim, &[of.claim, base.claim], why))
 }
 
 /// What is wrong with a ratio that is so much too large (`less`: the numbers give less) or too small (`more`). `None`: nothing.
 ///
 /// A number leaves half a unit of its last digit open, and whoever rounds "3.77" up to "four" says more than is so: that shows as soon
 /// as one more digit would show it, half a unit of which is a tenth of `half`. Rounded down it is still true, as "twice" is of 2.19.
-fn gravity(said: Times, less: f64, more: f64) -> Option<Gravity> {
+fn severity(said: Times, less: f64, more: f64) -> Option<Severity> {
     let (off, next) = (less.max(more), said.half / 10.0);
     let exaggerated = if said.value < 1.0 { more } else { less };
     let (wrong, warn) = match said.firmness {
-        Firmness::Plain => (off > said.half, exaggerated > next),
-        Firmness::About => (off > said.half, false),
-        Firmness::Almost => (off > said.half, more > next),
-        Firmness::AtLeast => (less > next, false),
-        Firmness::AtMost => (more > next, false),
+        Certainty::Plain => (off > said.half, exaggerated > next),
+        Certainty::About => (off > said.half, false),
+        Certainty::Almost => (off > said.half, more > next),
+        Certainty::AtLeast => (less > next, false),
+        Certainty::AtMost => (more > next, false),
     };
     match (wrong, warn) {
-        (true, _) => Some(Gravity::Wrong),
-        (_, true) => Some(Gravity::Warn),
+        (true, _) => Some(Severity::Wrong),
+        (_, true) => Some(Severity::Warn),
         _ => None,
     }
 }
@@ -142,11 +142,11 @@ fn gravity(said: Times, less: f64, more: f64) -> Option<Gravity> {
 /// The ratio as a text says it: "almost 4 times", «почти в 4 раза».
 fn phrase(said: Times, lang: Lang) -> String {
     let (en, ru) = match said.firmness {
-        Firmness::Plain => ("", ""),
-        Firmness::About => ("about ", "примерно "),
-        Firmness::Almost => ("almost ", "почти "),
-        Firmness::AtLeast => ("more than ", "более чем "),
-        Firmness::AtMost => ("up to ", "не более чем "),
+        Certainty::Plain => ("", ""),
+        Certainty::About => ("about ", "примерно "),
+        Certainty::Almost => ("almost ", "почти "),
+        Certainty::AtLeast => ("more than ", "более чем "),
+        Certainty::AtMost => ("up to ", "не более чем "),
     };
     let value = said.value.to_string();
     match lang {
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn four_times_is_not_3_77_and_even_less_3() {
         let found = of("a+b", "ratio", "скачек в четыре раза");
-        let told: Vec<_> = found.doubts.iter().map(|doubt| (doubt.gravity, doubt.against.as_slice())).collect();
-        assert_eq!((found.places, told), (2, vec![(Gravity::Warn, &[2, 3][..]), (Gravity::Wrong, &[4, 5][..])]));
+        let told: Vec<_> = found.doubts.iter().map(|doubt| (doubt.severity, doubt.against.as_slice())).collect();
+        assert_eq!((found.places, told), (2, vec![(Severity::Warn, &[2, 3][..]), (Severity::Wrong, &[4, 5][..])]));
         assert_eq!(
             found.doubts[0].why.en,
             "The text says 4 times, but the numbers printed for `a` give 3.77. The text rounds the difference up."
@@ -201,7 +201,7 @@ mod tests {
         }
         assert!(of("b", "ratio", "three times").doubts.is_empty(), "3.004 is three");
         assert!(of("b", "iops_ratio", "about three times").doubts.is_empty());
-        assert_eq!(of("b", "iops_ratio", "about four times").doubts[0].gravity, Gravity::Wrong);
+        assert_eq!(of("b", "iops_ratio", "about four times").doubts[0].severity, Severity::Wrong);
         assert_eq!(of("a", "latency_ratio", "four times").places, 0, "no latencies in the table");
     }
 
@@ -217,9 +217,9 @@ mod tests {
             ];
             let found = worded(&rows);
             assert_eq!(found.places, 1, "{printed}");
-            found.doubts.first().map(|doubt| doubt.gravity)
+            found.doubts.first().map(|doubt| doubt.severity)
         };
-        let (warn, wrong) = (Some(Gravity::Warn), Some(Gravity::Wrong));
+        let (warn, wrong) = (Some(Severity::Warn), Some(Severity::Wrong));
         for (top, said, expected) in [
             // Rounded down it is still true.
             ("5.7", "в два раза", None),
@@ -259,7 +259,7 @@ mod tests {
             ]
         };
         assert!(worded(&rows("0.4")).doubts.is_empty());
-        assert_eq!(worded(&rows("0.7")).doubts[0].gravity, Gravity::Wrong);
+        assert_eq!(worded(&rows("0.7")).doubts[0].severity, Severity::Wrong);
         let lower = |rows: [Claim; 3]| {
             let [x, y, text] = rows;
             worded(&[x, y, Claim { layout: "y/x".into(), printed: "four times lower".into(), ..text }]).doubts.len()

@@ -3,7 +3,7 @@
 
 /// How firmly a text says a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Firmness {
+pub(super) enum Certainty {
     /// "four times".
     Plain,
     /// "about four times".
@@ -17,13 +17,13 @@ pub(super) enum Firmness {
 }
 
 /// What stands before a number and says how firmly it is meant; the first that fits counts ("no more than" is no "more than").
-const FIRMNESS: [(Firmness, &[&[&str]]); 4] = [
+const FIRMNESS: [(Certainty, &[&[&str]]); 4] = [
     (
-        Firmness::AtMost,
+        Certainty::AtMost,
         &[&["up", "to"], &["at", "most"], &["no", "more", "than"], &["не", "более"], &["не", "больше"], &["до"]],
     ),
     (
-        Firmness::AtLeast,
+        Certainty::AtLeast,
         &[
             &["more", "than"],
             &["at", "least"],
@@ -37,7 +37,7 @@ const FIRMNESS: [(Firmness, &[&[&str]]); 4] = [
         ],
     ),
     (
-        Firmness::Almost,
+        Certainty::Almost,
         &[
             &["almost"],
             &["nearly"],
@@ -49,7 +49,7 @@ const FIRMNESS: [(Firmness, &[&[&str]]); 4] = [
         ],
     ),
     (
-        Firmness::About,
+        Certainty::About,
         &[
             &["about"],
             &["around"],
@@ -71,7 +71,7 @@ pub(super) struct Times {
     /// What the digits or the word leave open on either side: 0.5 of "four", 5 of "10", 0.05 of "3.8".
     pub half: f64,
     /// How firmly it is said.
-    pub firmness: Firmness,
+    pub firmness: Certainty,
     /// Whether it is said of the smaller one: "four times lower".
     pub lower: bool,
 }
@@ -151,7 +151,7 @@ pub(super) fn times(text: &str) -> Option<Times> {
             // "в два с лишним раза".
             "раз" | "раза" if words[..at].ends_with(&["с", "лишним"]) => {
                 let at = at.checked_sub(3);
-                at.and_then(|at| ratio(&words, at, words[at])).map(|number| (number, Firmness::AtLeast))
+                at.and_then(|at| ratio(&words, at, words[at])).map(|number| (number, Certainty::AtLeast))
             }
             "times" | "fold" | "раз" | "раза" => {
                 let at = at.checked_sub(1);
@@ -177,13 +177,13 @@ fn ratio(words: &[&str], at: usize, word: &str) -> Option<(f64, f64)> {
 }
 
 /// How firmly a number is meant that stands behind these words.
-fn firmness(text: &str, before: &[&str]) -> Firmness {
+fn firmness(text: &str, before: &[&str]) -> Certainty {
     let says = |phrase: &[&str]| before.windows(phrase.len()).any(|words| words == phrase);
     let found = FIRMNESS.iter().find(|(_, phrases)| phrases.iter().any(|phrase| says(phrase)));
     match found {
         Some((firmness, _)) => *firmness,
-        None if text.contains(['~', '≈']) => Firmness::About,
-        None => Firmness::Plain,
+        None if text.contains(['~', '≈']) => Certainty::About,
+        None => Certainty::Plain,
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
             ("×4", 4.0, 0.5),
         ] {
             let times = times(text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!((times.value, times.firmness, times.lower), (value, Firmness::Plain, false), "{text}");
+            assert_eq!((times.value, times.firmness, times.lower), (value, Certainty::Plain, false), "{text}");
             assert!((times.half - half).abs() < 1e-9, "{text}: {}", times.half);
         }
         assert!(times("в три раза ниже").is_some_and(|times| times.lower));
@@ -264,23 +264,23 @@ mod tests {
     fn words_before_a_number_say_how_firmly_it_is_meant() {
         let firm = |text| times(text).map(|times| times.firmness);
         for (text, expected) in [
-            ("почти в четыре раза", Firmness::Almost),
-            ("almost four times", Firmness::Almost),
-            ("без малого вдвое", Firmness::Almost),
-            ("примерно в четыре раза", Firmness::About),
-            ("где-то вчетверо", Firmness::About),
-            ("~4x", Firmness::About),
-            ("more than four times", Firmness::AtLeast),
-            ("более чем в четыре раза", Firmness::AtLeast),
-            ("в два с лишним раза", Firmness::AtLeast),
-            ("не менее чем вдвое", Firmness::AtLeast),
-            ("up to four times", Firmness::AtMost),
-            ("no more than four times", Firmness::AtMost),
-            ("не более чем в 4 раза", Firmness::AtMost),
+            ("почти в четыре раза", Certainty::Almost),
+            ("almost four times", Certainty::Almost),
+            ("без малого вдвое", Certainty::Almost),
+            ("примерно в четыре раза", Certainty::About),
+            ("где-то вчетверо", Certainty::About),
+            ("~4x", Certainty::About),
+            ("more than four times", Certainty::AtLeast),
+            ("более чем в четыре раза", Certainty::AtLeast),
+            ("в два с лишним раза", Certainty::AtLeast),
+            ("не менее чем вдвое", Certainty::AtLeast),
+            ("up to four times", Certainty::AtMost),
+            ("no more than four times", Certainty::AtMost),
+            ("не более чем в 4 раза", Certainty::AtMost),
             // What follows the number compares and does not bound it.
-            ("four times more than the old one", Firmness::Plain),
-            ("в 4 раза больше чем у Intel", Firmness::Plain),
-            ("в три раза выше чем до обновления", Firmness::Plain),
+            ("four times more than the old one", Certainty::Plain),
+            ("в 4 раза больше чем у Intel", Certainty::Plain),
+            ("в три раза выше чем до обновления", Certainty::Plain),
         ] {
             assert_eq!(firm(text), Some(expected), "{text}");
         }

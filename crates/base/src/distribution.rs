@@ -113,17 +113,17 @@ impl SelfSimilar {
 ///
 /// Source: Box and Muller, "A Note on the Generation of Random Normal Deviates" (1958).
 #[derive(Debug, Clone, Copy)]
-pub struct Bell {
+pub struct Normal {
     n: f64,
     deviation: f64,
 }
 
-impl Bell {
+impl Normal {
     /// The distribution over `0..n` with a standard deviation of the share `deviation` of `n`; `n` must be at
     /// least 1, `deviation` above 0 and at most 1 (there 38 % of the draws fall inside).
-    pub fn new(n: u64, deviation: f64) -> Bell {
+    pub fn new(n: u64, deviation: f64) -> Normal {
         assert!(n >= 1 && deviation > 0.0 && deviation <= 1.0, "a bell of {n} elements, deviation {deviation}");
-        Bell { n: n as f64, deviation: deviation * n as f64 }
+        Normal { n: n as f64, deviation: deviation * n as f64 }
     }
 
     /// The position that belongs to `index`.
@@ -202,8 +202,8 @@ mod tests {
         let zipf = Zipf::new(1 << 62, 2.0);
         let first = (0..DRAWS).filter(|&i| zipf.at(3, i) == 0).count() as f64 / DRAWS as f64;
         assert!((first - 6.0 / std::f64::consts::PI.powi(2)).abs() < 0.005, "{first}");
-        let (skewed, bell) = (SelfSimilar::new(1 << 62, 0.2), Bell::new(1 << 62, 1.0));
-        assert!((0..10_000).all(|i| skewed.at(3, i) < 1 << 62 && bell.at(3, i) < 1 << 62 && zipf.at(4, i) < 1 << 62));
+        let (skewed, normal) = (SelfSimilar::new(1 << 62, 0.2), Normal::new(1 << 62, 1.0));
+        assert!((0..10_000).all(|i| skewed.at(3, i) < 1 << 62 && normal.at(3, i) < 1 << 62 && zipf.at(4, i) < 1 << 62));
     }
 
     #[test]
@@ -237,21 +237,21 @@ mod tests {
     #[test]
     fn the_bell_is_a_bell_cut_at_the_edges() {
         for (deviation, within_one) in [(0.05, 0.682_689), (0.1, 0.682_690)] {
-            let bell = Bell::new(100_000, deviation);
-            let near = |i: &u64| (bell.at(9, *i) as f64 - 50_000.0).abs() <= deviation * 1e5;
+            let normal = Normal::new(100_000, deviation);
+            let near = |i: &u64| (normal.at(9, *i) as f64 - 50_000.0).abs() <= deviation * 1e5;
             let share = (0..DRAWS).filter(near).count() as f64 / DRAWS as f64;
             assert!((share - within_one).abs() < 0.005, "{deviation}: {share}");
         }
         // A deviation of all: nearly flat, the middle 1 / (0.3829 sqrt(2 pi)) = 1.042 times the mean.
-        let bell = Bell::new(10, 1.0);
-        let middle = (0..DRAWS).filter(|&i| matches!(bell.at(9, i), 4 | 5)).count() as f64 / DRAWS as f64;
+        let normal = Normal::new(10, 1.0);
+        let middle = (0..DRAWS).filter(|&i| matches!(normal.at(9, i), 4 | 5)).count() as f64 / DRAWS as f64;
         assert!((middle - 0.2 * 1.041).abs() < 0.005, "{middle}");
     }
 
     #[test]
     fn a_draw_depends_on_seed_and_index_alone() {
-        let (zipf, skewed, bell) = (Zipf::new(1000, 1.2), SelfSimilar::new(1000, 0.2), Bell::new(1000, 0.3));
-        let all = |seed, i| [zipf.at(seed, i), skewed.at(seed, i), bell.at(seed, i)];
+        let (zipf, skewed, normal) = (Zipf::new(1000, 1.2), SelfSimilar::new(1000, 0.2), Normal::new(1000, 0.3));
+        let all = |seed, i| [zipf.at(seed, i), skewed.at(seed, i), normal.at(seed, i)];
         assert!((0..1000).rev().all(|i| all(1, i) == all(1, i)));
         assert!((0..1000).any(|i| all(1, i) != all(2, i)));
     }

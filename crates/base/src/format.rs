@@ -2,7 +2,7 @@
 //!
 //! Sizes are IEC (KiB), throughput is decimal (MB/s), three significant digits, decimal comma in Russian.
 
-pub mod beside;
+pub mod near_limit;
 
 use crate::text::Lang;
 use crate::units::{Bytes, MilliIops, Nanos};

@@ -3,7 +3,7 @@
 
 /// Bytes of what is recognised by itself.
 pub const SECTOR: usize = 512;
-/// Bytes that are judged together: a [`Vouches::Block`] speaks for the rest of them.
+/// Bytes that are judged together: a [`StampScope::Block`] speaks for the rest of them.
 pub const BLOCK: usize = 4096;
 /// Bytes of a stamp.
 pub const STAMP: usize = 16;
@@ -18,7 +18,7 @@ const SEAL_BLOCK: u64 = 0x2E86_F11B_97A3_4CD5;
 
 /// What a stamp says is ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Vouches {
+pub enum StampScope {
     /// Its sector.
     Sector,
     /// Its sector and those after it, to the end of the block or to the next stamp.
@@ -40,15 +40,15 @@ pub enum Content {
 ///
 /// Other data have the seal of their own first word by chance once in 2^63.
 #[inline(always)]
-pub fn stamp(word: u64, vouches: Vouches) -> [u8; STAMP] {
-    (u128::from(seal(word, vouches)) << 64 | u128::from(word)).to_le_bytes()
+pub fn stamp(word: u64, scope: StampScope) -> [u8; STAMP] {
+    (u128::from(seal(word, scope)) << 64 | u128::from(word)).to_le_bytes()
 }
 
 #[inline(always)]
-fn seal(word: u64, vouches: Vouches) -> u64 {
-    let key = match vouches {
-        Vouches::Sector => SEAL_SECTOR,
-        Vouches::Block => SEAL_BLOCK,
+fn seal(word: u64, scope: StampScope) -> u64 {
+    let key = match scope {
+        StampScope::Sector => SEAL_SECTOR,
+        StampScope::Block => SEAL_BLOCK,
     };
     (word ^ key).wrapping_mul(MULTIPLIER)
 }
@@ -61,7 +61,7 @@ pub fn content(block: &[u8]) -> Content {
             continue;
         }
         match stamped(sector) {
-            Some(vouches) => vouched = vouches == Vouches::Block,
+            Some(scope) => vouched = scope == StampScope::Block,
             None if vouched => {}
             None => return Content::Other,
         }
@@ -71,14 +71,14 @@ pub fn content(block: &[u8]) -> Content {
 }
 
 /// What a sector that begins with a mark of ours vouches for.
-fn stamped(sector: &[u8]) -> Option<Vouches> {
+fn stamped(sector: &[u8]) -> Option<StampScope> {
     if sector.starts_with(&VERIFIED) {
-        return Some(Vouches::Sector);
+        return Some(StampScope::Sector);
     }
     let stamp: [u8; STAMP] = *sector.first_chunk()?;
     let both = u128::from_le_bytes(stamp);
     let (word, given) = (both as u64, (both >> 64) as u64);
-    [Vouches::Sector, Vouches::Block].into_iter().find(|&vouches| seal(word, vouches) == given)
+    [StampScope::Sector, StampScope::Block].into_iter().find(|&scope| seal(word, scope) == given)
 }
 
 fn is_blank(sector: &[u8]) -> bool {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_block_is_ours_if_every_sector_says_so() {
         let mut ours = block(1);
-        (0..8).for_each(|sector| put(&mut ours, sector, &stamp(sector as u64 * 77, Vouches::Sector)));
+        (0..8).for_each(|sector| put(&mut ours, sector, &stamp(sector as u64 * 77, StampScope::Sector)));
         assert_eq!(content(&ours), Content::Ours);
         for sector in 0..8 {
             let mut torn = ours;
@@ -133,20 +133,20 @@ mod tests {
     #[test]
     fn a_stamp_of_a_block_speaks_for_what_follows_and_for_nothing_before_it() {
         let mut compressible = block(2);
-        put(&mut compressible, 0, &stamp(9, Vouches::Block));
+        put(&mut compressible, 0, &stamp(9, StampScope::Block));
         assert_eq!(content(&compressible), Content::Ours);
         let mut late = block(3);
-        put(&mut late, 1, &stamp(9, Vouches::Block));
+        put(&mut late, 1, &stamp(9, StampScope::Block));
         assert_eq!(content(&late), Content::Other);
-        put(&mut compressible, 3, &stamp(9, Vouches::Sector));
+        put(&mut compressible, 3, &stamp(9, StampScope::Sector));
         assert_eq!(content(&compressible), Content::Other, "after a stamp of a sector each needs its own");
     }
 
     #[test]
     fn the_layout_is_that_of_the_document() {
-        let text = |vouches| stamp(0x0123_4567_89AB_CDEF, vouches).map(|byte| format!("{byte:02x}")).concat();
-        assert_eq!(text(Vouches::Sector), "efcdab8967452301411062d1d8238c87");
-        assert_eq!(text(Vouches::Block), "efcdab8967452301ea4466bff63d6cd2");
+        let text = |scope| stamp(0x0123_4567_89AB_CDEF, scope).map(|byte| format!("{byte:02x}")).concat();
+        assert_eq!(text(StampScope::Sector), "efcdab8967452301411062d1d8238c87");
+        assert_eq!(text(StampScope::Block), "efcdab8967452301ea4466bff63d6cd2");
     }
 
     proptest! {

@@ -9,7 +9,7 @@ const BLANKS: [char; 7] = [' ', '\u{a0}', '\u{2007}', '\u{2009}', '\u{202f}', '\
 
 /// What a comma or a point stands for in a table, as far as its numbers tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Habit {
+pub struct SeparatorUse {
     /// Before the decimals in some number.
     decimal: bool,
     /// Between thousands in some number.
@@ -18,9 +18,9 @@ pub struct Habit {
 
 /// What commas and points stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Habits {
-    comma: Habit,
-    point: Habit,
+pub struct Separators {
+    comma: SeparatorUse,
+    point: SeparatorUse,
 }
 
 /// A number as printed.
@@ -36,7 +36,7 @@ pub struct Printed {
     pub rest: String,
 }
 
-impl Habits {
+impl Separators {
     /// Learns from a cell what can be read in one way only.
     pub fn learn(&mut self, cell: &str) {
         let (body, _) = split(cell);
@@ -59,14 +59,14 @@ impl Habits {
         }
     }
 
-    fn of(&self, mark: char) -> Habit {
+    fn of(&self, mark: char) -> SeparatorUse {
         if mark == ',' { self.comma } else { self.point }
     }
 }
 
 /// Reads a number; `Ok(None)`: there is none. A point before three digits is a decimal point unless the table shows
 /// otherwise; a comma there is an error unless the table shows what it is.
-pub fn parse(cell: &str, habits: &Habits) -> Result<Option<Printed>, Say> {
+pub fn parse(cell: &str, habits: &Separators) -> Result<Option<Printed>, Say> {
     let (body, rest) = split(cell);
     if !body.chars().any(|c| c.is_ascii_digit()) {
         return Ok(None);
@@ -90,7 +90,7 @@ pub fn parse(cell: &str, habits: &Habits) -> Result<Option<Printed>, Say> {
 }
 
 /// The number as Rust writes it.
-fn plain(body: &str, habits: &Habits) -> Result<String, Say> {
+fn plain(body: &str, habits: &Separators) -> Result<String, Say> {
     let cell = body;
     let whole_and_decimals = |mark: char| body.rsplit_once(mark).unwrap_or((body, ""));
     let (commas, points) = (body.matches(',').count(), body.matches('.').count());
@@ -120,7 +120,7 @@ fn plain(body: &str, habits: &Habits) -> Result<String, Say> {
 }
 
 /// Whether a single mark stands before decimals; `None` if it cannot be told.
-fn is_decimal(mark: char, whole: &str, decimals: &str, habits: &Habits) -> Option<bool> {
+fn is_decimal(mark: char, whole: &str, decimals: &str, habits: &Separators) -> Option<bool> {
     let groups = decimals.len() == 3 && (1..=3).contains(&whole.len()) && whole != "0" && !blanks(whole);
     let habit = habits.of(mark);
     match (groups, habit.decimal, habit.thousands) {
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn value(cell: &str, others: &[&str]) -> Option<f64> {
-        let mut habits = Habits::default();
+        let mut habits = Separators::default();
         others.iter().for_each(|cell| habits.learn(cell));
         habits.learn(cell);
         parse(cell, &habits).unwrap_or_else(|e| panic!("{cell}: {}", e.en)).map(|printed| printed.value)
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(value("1,234", &["1,234,567"]), Some(1234.0));
         assert_eq!(value("1.234", &["1.234.567"]), Some(1234.0));
         for others in [&[][..], &["12,5", "1,234,567"]] {
-            let mut habits = Habits::default();
+            let mut habits = Separators::default();
             others.iter().for_each(|cell| habits.learn(cell));
             let refused = parse("1,234", &habits).unwrap_err();
             assert!(refused.en.contains("two ways") && refused.ru.contains("двояко"), "{refused:?}");
@@ -221,22 +221,22 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         for cell in ["1,23,456", "12 34", "1.2.3", "4-5", "1,2.3,4"] {
-            assert!(parse(cell, &Habits::default()).is_err(), "{cell}");
+            assert!(parse(cell, &Separators::default()).is_err(), "{cell}");
         }
     }
 
     #[test]
     fn the_last_digit_and_what_follows_are_kept() {
-        let printed = parse("11.50 GB/s", &Habits::default()).unwrap().unwrap();
+        let printed = parse("11.50 GB/s", &Separators::default()).unwrap().unwrap();
         assert_eq!((printed.step, printed.digits, printed.rest.as_str()), (0.01, 4, "GB/s"));
-        assert_eq!(parse("371k", &Habits::default()).unwrap().unwrap().step, 1000.0);
-        assert_eq!(parse("0.050", &Habits::default()).unwrap().unwrap().digits, 2);
+        assert_eq!(parse("371k", &Separators::default()).unwrap().unwrap().step, 1000.0);
+        assert_eq!(parse("0.050", &Separators::default()).unwrap().unwrap().digits, 2);
     }
 
     proptest! {
         #[test]
         fn nothing_makes_it_panic(cell in "\\PC{0,40}") {
-            let mut habits = Habits::default();
+            let mut habits = Separators::default();
             habits.learn(&cell);
             let _ = parse(&cell, &habits);
         }

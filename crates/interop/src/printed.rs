@@ -6,7 +6,7 @@ use stend_base::buckets::Buckets;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::{EngineFacts, External, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus};
-use stend_record::{Told, ToldNumber, ToldOp};
+use stend_record::{ToolNumber, ToolOp, ToolOutput};
 use stend_spec::workload::{Engine, Mix, OPS, Op, Pages, Region, Stream, Trial};
 
 /// A mean must be known to this share of itself before anything is computed from it: Little's law multiplies it by the rate.
@@ -64,7 +64,7 @@ pub(crate) struct Side {
     /// Latency from before the submission to the end; `None` if no mean of it is told.
     pub latency: Option<Latency>,
     /// Every number of it, as it was printed.
-    pub numbers: Vec<ToldNumber>,
+    pub numbers: Vec<ToolNumber>,
 }
 
 /// Latencies of one kind of I/O.
@@ -83,8 +83,8 @@ pub(crate) struct Latency {
 }
 
 /// A number as it was printed.
-pub(crate) fn number(name: &str, unit: &str, printed: &str) -> ToldNumber {
-    ToldNumber { name: name.to_string(), unit: unit.to_string(), printed: printed.to_string() }
+pub(crate) fn number(name: &str, unit: &str, printed: &str) -> ToolNumber {
+    ToolNumber { name: name.to_string(), unit: unit.to_string(), printed: printed.to_string() }
 }
 
 /// Shares of these counts, in whole percent.
@@ -127,7 +127,7 @@ impl Printed {
             engine: EngineFacts { direct: self.direct, external: Some(external), ..EngineFacts::default() },
             jobs: vec![totals(&self.sides)],
             errors: if self.errors > 0 { vec![errors] } else { Vec::new() },
-            told: Some(Told {
+            told: Some(ToolOutput {
                 file: self.file,
                 line: self.line,
                 paced: self.paced,
@@ -170,11 +170,11 @@ impl Side {
         self.latency.as_ref().map_or(0, |told| (told.mean_ns * self.ios as f64).round() as u128)
     }
 
-    fn told(&self) -> ToldOp {
+    fn told(&self) -> ToolOp {
         let none = Latency::default();
         let latency = self.latency.as_ref().unwrap_or(&none);
         let precise = latency.mean_ns > 0.0 && latency.step_ns <= latency.mean_ns * MEAN_PRECISION;
-        ToldOp {
+        ToolOp {
             stream: 0,
             job: 0,
             op: self.op,

@@ -1,6 +1,6 @@
 //! Tables as CSV: the tidy form with one number a row, and the wide form of spreadsheets with one system a row.
 
-use crate::number::{self, Habits, Printed};
+use crate::number::{self, Printed, Separators};
 use crate::unit;
 use encoding_rs::{UTF_8, WINDOWS_1251};
 use stend_base::{Bytes, Error, Kind, Result, Say, say};
@@ -100,7 +100,7 @@ impl Reader {
         }
         let value = place("value").unwrap_or_default();
         let is_text = |cells: &[String]| place("unit").and_then(|at| cells.get(at)).is_some_and(|unit| unit == "text");
-        let mut habits = Habits::default();
+        let mut habits = Separators::default();
         let numbers = lines.iter().filter(|(_, cells)| !is_text(cells));
         numbers.filter_map(|(_, cells)| cells.get(value)).for_each(|cell| habits.learn(cell));
         for (row, cells) in lines.iter().filter(|line| self.fits(line)).collect::<Vec<_>>() {
@@ -140,7 +140,7 @@ impl Reader {
             );
             return Err(refused(file, &why));
         }
-        let mut habits = Habits::default();
+        let mut habits = Separators::default();
         let cells = lines.iter().flat_map(|(_, cells)| cells.iter().skip(1).zip(&columns));
         cells.filter(|(_, column)| column.is_some()).for_each(|(cell, _)| habits.learn(cell));
         for (row, cells) in lines.iter().filter(|line| self.fits(line)).collect::<Vec<_>>() {
@@ -176,7 +176,7 @@ impl Reader {
         value
     }
 
-    fn number(&mut self, row: u32, column: &str, cell: &str, unit: &str, habits: &Habits) -> Option<Number> {
+    fn number(&mut self, row: u32, column: &str, cell: &str, unit: &str, habits: &Separators) -> Option<Number> {
         match number::parse(cell, habits) {
             Ok(printed) => number_of(&printed?, unit),
             Err(why) => {

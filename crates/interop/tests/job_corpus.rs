@@ -5,7 +5,7 @@
 use expect_test::expect_file;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Lang, Result, say};
-use stend_interop::jobs::{Imported, World, command, files};
+use stend_interop::jobs::{ImportContext, Imported, command, files};
 
 /// Damage at this many places of each file.
 const CUTS: usize = 24;
@@ -35,7 +35,7 @@ fn import(name: &str, bytes: &[u8], lenient: bool) -> Result<Imported> {
         "RW" => Some("rand".to_string()),
         _ => None,
     };
-    let world = World { read: &included, variable: &variable, lenient };
+    let world = ImportContext { read: &included, variable: &variable, lenient };
     match name.ends_with(".cmd") {
         true => command(&[String::from_utf8_lossy(bytes).trim().to_string()], &world),
         false => files(&[(name.to_string(), bytes.to_vec())], &world),

@@ -3,7 +3,7 @@
 
 use crate::backend::Lane;
 use crate::collector::{Collector, JobSum};
-use crate::io_log::{Keeper, Missed};
+use crate::io_log::{LogBudget, Missed};
 use crate::layout::Job;
 use crate::message::Message;
 use crate::offered::{self, Offered};
@@ -72,7 +72,7 @@ pub(crate) fn run_logged(task: &Task, control: &Control, mut sinks: Sinks) -> Re
         times,
         offered: Offered::new(task.jobs, task.trial.ramp.0),
         collector: Collector::new(&task.trial.streams),
-        keeper: task.trial.io_log.map(Keeper::new),
+        budget: task.trial.io_log.map(LogBudget::new),
         sums: task.jobs.iter().map(|job| JobSum::new(job.spec.is_open())).collect(),
         interval: 0,
         kernel_workers: 0,
@@ -91,7 +91,7 @@ struct Watch<'a> {
     times: Times,
     offered: Offered,
     collector: Collector<'a>,
-    keeper: Option<Keeper>,
+    budget: Option<LogBudget>,
     sums: Vec<JobSum>,
     /// The interval whose slices are due next.
     interval: u32,
@@ -156,8 +156,8 @@ impl Watch<'_> {
             }
             Message::Log(thread, chunk) => {
                 let member = &self.crew.members[thread];
-                if let Some(keeper) = &mut self.keeper {
-                    let (kept, full) = keeper.take(&chunk, member.stream, self.task.jobs[member.job].job);
+                if let Some(budget) = &mut self.budget {
+                    let (kept, full) = budget.take(&chunk, member.stream, self.task.jobs[member.job].job);
                     if full {
                         self.crew.shared.fill_log();
                     }
@@ -290,7 +290,7 @@ impl Watch<'_> {
             errors: shared.faults(),
             probes: None,
             verification: None,
-            io_log: self.keeper.as_ref().map(|keeper| keeper.totals(self.missed(), self.failed())),
+            io_log: self.budget.as_ref().map(|budget| budget.totals(self.missed(), self.failed())),
             told: None,
             app: None,
             clocks: [start, clock::stamps()],

@@ -145,7 +145,7 @@ impl Log {
 
 /// The collector's side: what is passed on, as long as there is room for it.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct LogBudget {
     /// Records that still fit.
     room: u64,
     recorded: u64,
@@ -154,10 +154,10 @@ pub(crate) struct Keeper {
     places: Vec<u64>,
 }
 
-impl Keeper {
+impl LogBudget {
     /// A log of so many bytes.
-    pub fn new(size: Bytes) -> Keeper {
-        Keeper { room: size.0 / RECORD_BYTES as u64, recorded: 0, beyond: 0, places: Vec::new() }
+    pub fn new(size: Bytes) -> LogBudget {
+        LogBudget { room: size.0 / RECORD_BYTES as u64, recorded: 0, beyond: 0, places: Vec::new() }
     }
 
     /// What is kept of a chunk, if anything; and whether the log is full now.

@@ -60,12 +60,12 @@ fn what_is_taken_over_late_costs_ios_of_the_log_and_each_is_counted() {
 #[test]
 fn what_comes_when_the_size_is_used_up_is_told_apart_from_what_was_dropped() {
     let (mut log, shared, inbox, _give_back) = log();
-    let mut keeper = Keeper::new(Bytes(16 * 5000));
+    let mut budget = LogBudget::new(Bytes(16 * 5000));
     (0..2 * CHUNK_RECORDS as u64).for_each(|i| log.add(io(i), Nanos(5), false));
     let full: Vec<bool> = chunks(&inbox)
         .iter()
         .map(|chunk| {
-            let (kept, full) = keeper.take(chunk, 1, 2);
+            let (kept, full) = budget.take(chunk, 1, 2);
             assert!(kept.is_some_and(|kept| (kept.stream, kept.job) == (1, 2)));
             full
         })
@@ -77,8 +77,8 @@ fn what_comes_when_the_size_is_used_up_is_told_apart_from_what_was_dropped() {
     (0..7).for_each(|i| log.add(io(9100 + i), Nanos(5), false));
     // A chunk that was begun before comes late, and has no room.
     let late = chunks(&inbox);
-    assert_eq!((late.len(), keeper.take(&late[0], 1, 2)), (1, (None, true)));
-    let totals = keeper.totals([log.finish()].into_iter(), 3);
+    assert_eq!((late.len(), budget.take(&late[0], 1, 2)), (1, (None, true)));
+    let totals = budget.totals([log.finish()].into_iter(), 3);
     assert_eq!(
         totals,
         IoLogTotals { recorded: 5000, dropped: 0, beyond: 3192 + 10 + 7, failed: 3, placed: 5000, places: 1 }
@@ -93,8 +93,8 @@ fn a_record_says_when_where_and_how_large_and_a_chunk_never_reaches_beyond_its_f
     // A thread that hung for hours goes on.
     log.add(io(1000 + END_MAX + 1), Nanos(END_MAX), false);
     log.finish();
-    let mut keeper = Keeper::new(Bytes::mib(1));
-    let chunks: Vec<IoChunk> = chunks(&inbox).iter().filter_map(|chunk| keeper.take(chunk, 0, 0).0).collect();
+    let mut budget = LogBudget::new(Bytes::mib(1));
+    let chunks: Vec<IoChunk> = chunks(&inbox).iter().filter_map(|chunk| budget.take(chunk, 0, 0).0).collect();
     assert_eq!(
         chunks.iter().map(|chunk| (chunk.base.0, chunk.len())).collect::<Vec<_>>(),
         [(1000, 2), (1001 + END_MAX, 1)]

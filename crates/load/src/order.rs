@@ -5,7 +5,7 @@ use crate::layout::{Cursor, Job};
 use crate::places::Places;
 use std::sync::Arc;
 use stend_base::Millionths;
-use stend_base::distribution::{Bell, SelfSimilar, Zipf};
+use stend_base::distribution::{Normal, SelfSimilar, Zipf};
 use stend_base::permutation::{AHEAD, Permutation};
 use stend_base::random::{below, draw, mix};
 use stend_spec::workload::{Pattern, Zone};
@@ -69,7 +69,7 @@ enum Kind {
     Uniform,
     Zipf(Zipf, Permutation),
     Pareto(SelfSimilar, Permutation),
-    Normal(Bell, Permutation),
+    Normal(Normal, Permutation),
     Zones(Arc<[Range]>),
     Strided(u64),
     /// Jumps per million I/Os.
@@ -106,7 +106,7 @@ impl Order {
                 Kind::Zipf(Zipf::new(blocks, f64::from(*theta_thousandths) / 1000.0), scatter())
             }
             (Pattern::Pareto { hot }, _) => Kind::Pareto(SelfSimilar::new(blocks, hot.as_share()), scatter()),
-            (Pattern::Normal { deviation }, _) => Kind::Normal(Bell::new(blocks, deviation.as_share()), scatter()),
+            (Pattern::Normal { deviation }, _) => Kind::Normal(Normal::new(blocks, deviation.as_share()), scatter()),
             (Pattern::Zones(zones), _) => Kind::Zones(ranges(zones, blocks)),
             (Pattern::Strided { stride }, _) => Kind::Strided((stride.0 / Places::pitch(&job.spec)).clamp(1, blocks)),
             (Pattern::Mixed { sequential }, _) => Kind::Mixed(u64::from(sequential.rest().0).max(1)),
@@ -145,8 +145,8 @@ impl Order {
                 scatter.at_each(&mut blocks);
                 return blocks;
             }
-            Kind::Normal(bell, scatter) => {
-                blocks = blocks.map(|index| bell.at(self.seed, index));
+            Kind::Normal(normal, scatter) => {
+                blocks = blocks.map(|index| normal.at(self.seed, index));
                 scatter.at_each(&mut blocks);
                 return blocks;
             }
@@ -174,7 +174,7 @@ impl Order {
             Kind::Uniform => below(draw(seed, index), n),
             Kind::Zipf(zipf, scatter) => scatter.at(zipf.at(seed, index)),
             Kind::Pareto(skewed, scatter) => scatter.at(skewed.at(seed, index)),
-            Kind::Normal(bell, scatter) => scatter.at(bell.at(seed, index)),
+            Kind::Normal(normal, scatter) => scatter.at(normal.at(seed, index)),
             Kind::Zones(ranges) => in_zone(ranges, seed, index),
             Kind::Strided(stride) => strided(wrapped(self.first + self.pass.place(index).0, n), n, *stride),
             Kind::Mixed(jumps) => {

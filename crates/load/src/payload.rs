@@ -9,7 +9,7 @@
 //! repeated contents instead.
 
 use crate::layout::Job;
-use stend_base::own_data::{self, STAMP, Vouches};
+use stend_base::own_data::{self, STAMP, StampScope};
 use stend_base::random::{Random, below, draw};
 
 /// Random data per job. Larger than the windows of the compressors in storage stacks (ZFS records are up
@@ -126,8 +126,8 @@ impl Payload {
         };
         // Sectors of compressible data are alike behind the dense part; in units they differ.
         match self.dense < UNIT {
-            true => stamp_each::<UNIT>(&mut memory[at..at + len], stamp, Vouches::Block),
-            false => stamp_each::<{ own_data::SECTOR }>(&mut memory[at..at + len], stamp, Vouches::Sector),
+            true => stamp_each::<UNIT>(&mut memory[at..at + len], stamp, StampScope::Block),
+            false => stamp_each::<{ own_data::SECTOR }>(&mut memory[at..at + len], stamp, StampScope::Sector),
         }
         at
     }
@@ -145,15 +145,15 @@ impl Payload {
 /// Stamps the first bytes of every `STEP` bytes of the data. As arrays of a known length they need no look at the length of each: 2 of
 /// 13 ns for 4 KiB.
 #[inline(always)]
-fn stamp_each<const STEP: usize>(data: &mut [u8], mut stamp: u64, vouches: Vouches) {
+fn stamp_each<const STEP: usize>(data: &mut [u8], mut stamp: u64, scope: StampScope) {
     let (units, rest) = data.as_chunks_mut::<STEP>();
     for unit in units {
         stamp = stamp.wrapping_add(SPREAD);
-        unit[..STAMP].copy_from_slice(&own_data::stamp(stamp, vouches));
+        unit[..STAMP].copy_from_slice(&own_data::stamp(stamp, scope));
     }
     // A write of a trace may end anywhere.
     let first = rest.len().min(STAMP);
-    rest[..first].copy_from_slice(&own_data::stamp(stamp.wrapping_add(SPREAD), vouches)[..first]);
+    rest[..first].copy_from_slice(&own_data::stamp(stamp.wrapping_add(SPREAD), scope)[..first]);
 }
 
 /// How many contents are repeated, and the share of I/Os that repeat one, so that of `places` written ones

@@ -167,7 +167,7 @@ pub(crate) struct InFlight {
 
 /// One I/O in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Flying {
+pub(crate) struct InFlightIo {
     /// What it is.
     pub op: Op,
     /// When it began, ns.
@@ -241,9 +241,9 @@ impl InFlight {
     }
 
     /// Everything in flight.
-    pub fn list(&self) -> Vec<Flying> {
+    pub fn list(&self) -> Vec<InFlightIo> {
         let cells = self.started.iter().flat_map(|line| &line.0).map(|cell| cell.load(Ordering::Acquire)).enumerate();
-        let flying = |(slot, cell): (usize, u64)| Flying {
+        let flying = |(slot, cell): (usize, u64)| InFlightIo {
             op: Op::ALL[(cell & ((1 << OP_BITS) - 1)) as usize - 1],
             started: cell >> OP_BITS,
             due: Self::cell(&self.due, slot).map_or(cell >> OP_BITS, |due| due.load(Ordering::Relaxed)),
@@ -300,7 +300,7 @@ mod tests {
             let cells = InFlight::new(2, open);
             cells.set_due(1, 7);
             cells.set(1, op, 1 << 60);
-            assert_eq!(cells.list(), [Flying { op, started: 1 << 60, due }]);
+            assert_eq!(cells.list(), [InFlightIo { op, started: 1 << 60, due }]);
             assert_eq!((cells.start(1), cells.due(1)), (1 << 60, due));
             cells.clear(1);
             assert!(cells.list().is_empty());

@@ -8,7 +8,7 @@ use crate::message::{Finished, Message};
 use crate::part::Part;
 use crate::queue_lane::QueueLane;
 use crate::recorder::{MESSAGES_PER_THREAD, Recorder};
-use crate::shared::{Flying, InFlight, Shared, Times};
+use crate::shared::{InFlight, InFlightIo, Shared, Times};
 use crate::sync_lane::SyncLane;
 use crate::task::Task;
 use crate::{Control, placement};
@@ -84,7 +84,7 @@ impl Member {
     }
 
     /// What it has in flight now.
-    pub fn in_flight(&self) -> Vec<Flying> {
+    pub fn in_flight(&self) -> Vec<InFlightIo> {
         self.in_flight.list()
     }
 

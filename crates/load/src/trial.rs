@@ -13,7 +13,7 @@ use crate::target::{Target, own_file};
 use crate::task::{Sinks, Task};
 use crate::threads;
 use crate::verify;
-use crate::verify::ledger::{self, Keeper, LedgerIn};
+use crate::verify::ledger::{self, LedgerIn, LedgerThread};
 use crate::verify::marks::Marks;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
@@ -72,7 +72,7 @@ pub fn run_trial_of(
     let prober = Prober::start(trial, file, &cpus)?;
     let ran = engine::run_logged(&task, control, sinks);
     // A ledger that fails stops the load, so its reason comes first.
-    if let Some(Err(failure)) = keeper.map(Keeper::end) {
+    if let Some(Err(failure)) = keeper.map(LedgerThread::end) {
         return Err(Error::new(Kind::RunFile, failure));
     }
     let mut outcome = ran?;

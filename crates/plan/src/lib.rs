@@ -46,7 +46,7 @@ use stend_spec::trace::TraceFacts;
 
 use budget::stretch;
 use course::Course;
-use probing::{Site, probing};
+use probing::{ProbeContext, probing};
 use range::range;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -349,8 +349,8 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
         probing: Probing::None(NoProber::Off),
         parts: parts.as_ref().map_or(1, |parts| *parts),
     };
-    let site = Site { target, filled: inputs.suite.fill.is_some(), files: pieces.len() };
-    trial.probing = probing(case, &trial, &site);
+    let context = ProbeContext { target, filled: inputs.suite.fill.is_some(), files: pieces.len() };
+    trial.probing = probing(case, &trial, &context);
     external::check(case, &trial)?;
     io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));

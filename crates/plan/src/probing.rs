@@ -21,7 +21,7 @@ const RESERVED_LEAST: Bytes = Bytes::kib(64);
 const RESERVED_PART: u64 = 64;
 
 /// What else decides, beside the trial.
-pub(crate) struct Site<'a> {
+pub(crate) struct ProbeContext<'a> {
     /// The target.
     pub target: &'a PlanTarget,
     /// Whether the range is written once before.
@@ -31,12 +31,12 @@ pub(crate) struct Site<'a> {
 }
 
 /// The prober of a trial of a case.
-pub(crate) fn probing(case: &SuiteCase, trial: &Trial, site: &Site) -> Probing {
-    decide(case, trial, site).map_or_else(Probing::None, Probing::By)
+pub(crate) fn probing(case: &SuiteCase, trial: &Trial, context: &ProbeContext) -> Probing {
+    decide(case, trial, context).map_or_else(Probing::None, Probing::By)
 }
 
-fn decide(case: &SuiteCase, trial: &Trial, site: &Site) -> Result<Prober, NoProber> {
-    let nowhere = trial.backend == Backend::Null || site.target.null.is_some();
+fn decide(case: &SuiteCase, trial: &Trial, context: &ProbeContext) -> Result<Prober, NoProber> {
+    let nowhere = trial.backend == Backend::Null || context.target.null.is_some();
     let (rate, wanted) = match case.prober {
         ProberKey::Off => return Err(NoProber::Off),
         _ if nowhere => return Err(NoProber::Nowhere),
@@ -44,16 +44,16 @@ fn decide(case: &SuiteCase, trial: &Trial, site: &Site) -> Result<Prober, NoProb
         ProberKey::Auto => (share_of_load(case, trial)?, None),
     };
     let rate = rate.min(rate_that_fits(trial));
-    let block = BLOCK.max(site.target.logical_block);
+    let block = BLOCK.max(context.target.logical_block);
     let durable = trial.streams.iter().any(writes_durably);
     if wanted == Some(Op::Write) && !durable {
         return Err(NoProber::NotDurable);
     }
     if durable && wanted != Some(Op::Read) {
-        return reserve(trial, site, block).map(|region| Prober { rate, op: Op::Write, block, region });
+        return reserve(trial, context, block).map(|region| Prober { rate, op: Op::Write, block, region });
     }
-    let reads = trial.streams.iter().any(|stream| stream.mix.reads()) || site.filled;
-    match reads || wanted.is_some() || site.target.room.is_none() {
+    let reads = trial.streams.iter().any(|stream| stream.mix.reads()) || context.filled;
+    match reads || wanted.is_some() || context.target.room.is_none() {
         _ if trial.region.len < block => Err(NoProber::NoRoom),
         true => Ok(Prober { rate, op: Op::Read, block, region: trial.region }),
         false => Err(NoProber::NothingToRead),
@@ -90,9 +90,9 @@ fn rate_that_fits(trial: &Trial) -> MilliIops {
 }
 
 /// The end of the trial's region, if no stream needs it.
-fn reserve(trial: &Trial, site: &Site, block: Bytes) -> Result<Region, NoProber> {
+fn reserve(trial: &Trial, context: &ProbeContext, block: Bytes) -> Result<Region, NoProber> {
     // Cells of several files begin and end with files, which less of the range would shift.
-    if site.files > 1 {
+    if context.files > 1 {
         return Err(NoProber::NoRoom);
     }
     let len = Bytes((trial.region.len.0 / RESERVED_PART).min(RESERVED.0)).align_down(block.max(BLOCK));

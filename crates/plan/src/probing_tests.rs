@@ -95,10 +95,11 @@ fn durable_probes_go_only_where_no_stream_does() {
     assert_eq!(half.prober().map(|prober| prober.op), Some(Op::Write));
     assert_eq!(why_none(&planned(device(), "", &format!("{log} {{start: 50%, size: 50%}}"))), NoProber::NoRoom);
     let case = SuiteCase { prober: ProberKey::At { rate: RATE_LEAST, op: Some(Op::Write) }, ..case("op: read") };
-    let site = Site { target: &device(), filled: true, files: 1 };
+    let context = ProbeContext { target: &device(), filled: true, files: 1 };
     let trial = planned(device(), "", "op: read");
-    assert_eq!(probing(&case, &trial, &site), Probing::None(NoProber::NotDurable), "as `defaults` may ask");
-    let (log, files) = (planned(device(), "", "op: write, sync: dsync, rate: 5000/s"), Site { files: 2, ..site });
+    assert_eq!(probing(&case, &trial, &context), Probing::None(NoProber::NotDurable), "as `defaults` may ask");
+    let (log, files) =
+        (planned(device(), "", "op: write, sync: dsync, rate: 5000/s"), ProbeContext { files: 2, ..context });
     let auto = SuiteCase { prober: ProberKey::Auto, ..case };
     let auto = SuiteCase { streams: stend_spec::parse::suite(LOG, "s.yaml").unwrap().cases.remove(0).streams, ..auto };
     assert_eq!(probing(&auto, &log, &files), Probing::None(NoProber::NoRoom));
@@ -126,7 +127,7 @@ fn nothing_is_read_that_was_never_written_by_anybody() {
         Nanos::secs(3),
         Region { start: Bytes(0), len: Bytes::mib(64) },
     );
-    let found = probing(&case, &trial, &Site { target: &blocks, filled: false, files: 1 });
+    let found = probing(&case, &trial, &ProbeContext { target: &blocks, filled: false, files: 1 });
     assert!(matches!(found, Probing::By(Prober { block: Bytes(16384), .. })), "{found:?}");
     assert!(trial.streams.iter().all(|stream| stream.mix == Mix::of_reads(50)));
 }

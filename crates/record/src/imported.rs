@@ -32,7 +32,7 @@ pub struct SourceFile {
 
 /// What another tool printed of one trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Told {
+pub struct ToolOutput {
     /// Index of the file in [`Imported::files`].
     pub file: u32,
     /// Line of the file at which the document begins, from 1.
@@ -44,12 +44,12 @@ pub struct Told {
     /// Sizes of the I/Os are told, or follow from a default of the tool.
     pub sizes_known: bool,
     /// By job and kind of I/O.
-    pub ops: Vec<ToldOp>,
+    pub ops: Vec<ToolOp>,
 }
 
 /// One kind of I/O of one job, as another tool printed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldOp {
+pub struct ToolOp {
     /// Index of the stream in the trial.
     pub stream: u16,
     /// Index of the job in the stream.
@@ -74,12 +74,12 @@ pub struct ToldOp {
     /// Percentiles as printed: share in millionths, and ns. They cannot be merged or averaged.
     pub percentiles: Vec<(u32, u64)>,
     /// Every number of it, as it was printed.
-    pub numbers: Vec<ToldNumber>,
+    pub numbers: Vec<ToolNumber>,
 }
 
 /// A number as another tool printed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldNumber {
+pub struct ToolNumber {
     /// Its name in the source, levels joined by dots, e.g. `clat_ns.percentile.99.000000`.
     pub name: String,
     /// Unit as the tool defines it; empty for counts and for what is not known.

@@ -23,7 +23,7 @@ pub mod published;
 pub mod redact;
 pub mod run;
 pub mod sample;
-mod stands;
+mod stand_answers;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod targets;
@@ -41,7 +41,7 @@ pub use facts::{
 };
 pub use fault::{Back, FaultMoment};
 pub use hosts::{HostId, HostInfo, HostRecord, Role, are_of_one_run, run_on_host};
-pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
+pub use imported::{Imported, SourceFile, ToolNumber, ToolOp, ToolOutput};
 pub use inventory::{FabricPath, Health, Inventory, InventoryDevice};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
@@ -52,7 +52,7 @@ pub use parts::Parts;
 pub use probes::{Probes, Silence};
 pub use run::{Entry, GateText, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
-pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, Rehearsal, StandPlan, StandStatus};
+pub use stand_answers::{DryRun, LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};
 pub use together::together;
 pub use trial::{TrialPart, TrialRecord};
 pub use verification::{Defect, Verification};

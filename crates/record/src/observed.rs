@@ -2,7 +2,7 @@
 
 use crate::app::AppOutcome;
 pub use crate::engine::{BufferPages, Chosen, EngineFacts, External, JobFacts};
-use crate::imported::Told;
+use crate::imported::ToolOutput;
 use crate::io_log::IoLogTotals;
 pub use crate::phase::Phase;
 use crate::probes::Probes;
@@ -103,7 +103,7 @@ pub struct TrialOutcome {
     /// What became of the I/Os of the window; `None` if the trial kept no log of them.
     pub io_log: Option<IoLogTotals>,
     /// What another tool printed of it, where its results were imported; `None`: it was seen.
-    pub told: Option<Told>,
+    pub told: Option<ToolOutput>,
     /// What instances of an application did, where those were the load; then there are no jobs.
     pub app: Option<AppOutcome>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.

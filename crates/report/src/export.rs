@@ -257,11 +257,11 @@ mod tests {
             text.lines().nth(1).unwrap().split(',').skip(15).collect::<Vec<_>>().join(",")
         };
         let printed = |range: Option<(u64, u64)>| QuantileValue::Printed(range.map(|(a, b)| (Nanos(a), Nanos(b))));
-        let untold = line(&|op| {
+        let no_latency = line(&|op| {
             (op.count, op.latency_mean_ns, op.latency_max, op.censored) = (0, 0.0, Nanos(0), 0);
             op.quantiles.iter_mut().for_each(|quantile| quantile.value = printed(None));
         });
-        assert_eq!(untold, "0,,,,,,0,");
+        assert_eq!(no_latency, "0,,,,,,0,");
         let ranges = line(&|op| {
             (op.latency_max, op.censored) = (Nanos(0), 0);
             for (quantile, range) in op.quantiles.iter_mut().zip([(5, 5), (700, 900), (800, 1000)]) {

@@ -65,7 +65,7 @@ impl LatencyUnit {
     pub fn number_beside(self, value: Nanos, limit: Nanos, lang: Lang) -> String {
         match self {
             LatencyUnit::Nanosecond => format::count(value.0),
-            _ => format::beside::number(value.0 as f64 / self.nanos(), limit.0 as f64 / self.nanos(), lang),
+            _ => format::near_limit::number(value.0 as f64 / self.nanos(), limit.0 as f64 / self.nanos(), lang),
         }
     }
 

@@ -3,12 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod audit;
-mod beside;
 mod comparison;
 mod density;
 mod export;
 mod faults;
 mod figures;
+mod fio_jobs;
 mod fio_json;
 mod history;
 mod hosts;
@@ -22,31 +22,31 @@ mod markup;
 mod numbers;
 mod ours;
 mod preview;
+mod published;
 mod rates;
 mod repeat;
 mod results_csv;
 mod shell;
-mod stands;
+mod stand_answers;
 mod suites;
 mod svg;
 mod text;
-mod told_jobs;
 mod typography;
 mod words;
 mod xlsx;
 
 pub use audit::json::audit_json;
-pub use beside::json::beside_json;
 pub use comparison::gate::junit::junit;
 pub use comparison::json::comparison_json;
 pub use comparison::markdown::comparison_markdown;
 pub use export::{record_json, trials_csv};
+pub use fio_jobs::fio_jobs;
 pub use fio_json::{fio_json, fio_json_place};
 pub use history::{history_json, history_text};
 pub use html::audit::audit_html;
-pub use html::beside::beside_html;
 pub use html::comparison::comparison_html;
 pub use html::history::history_html;
+pub use html::published::published_html;
 pub use html::{gated_html, html};
 pub use io_log::{IoFormat, LoggedTrial, ios, ios_head};
 pub use json::{gated_json, json};
@@ -55,12 +55,12 @@ pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inv
 pub use markdown::{gated_markdown, markdown};
 pub use ours::{MAN_COMMENT, is_ours};
 pub use preview::preview_json;
+pub use published::json::published_json;
 pub use results_csv::{Dialect, ResultsCsv};
-pub use stands::{stand_plan_json, stand_plan_text, stand_status_json, stand_status_text, stand_up_json};
+pub use stand_answers::{stand_plan_json, stand_plan_text, stand_status_json, stand_status_text, stand_up_json};
 pub use suites::{ListedSuite, suites_json, suites_text};
 pub use svg::svg;
 pub use text::audit::audit_text;
-pub use text::beside::beside_text;
 pub use text::brief::brief;
 pub use text::comparison::{arms_text, comparison_text};
 pub use text::comparison_brief::{arms_brief, campaign_text, comparison_brief};
@@ -72,9 +72,9 @@ pub use text::inventory::inventory_text;
 pub use text::list::list_text;
 pub use text::preview::preview_text;
 pub use text::previews::previews_text;
+pub use text::published::published_text;
 pub use text::text;
 pub use text::{clean, for_terminal, json_for_terminal, wrapped};
-pub use told_jobs::told_jobs;
 pub use xlsx::{Book, xlsx};
 
 #[cfg(test)]

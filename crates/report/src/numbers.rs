@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_latency_that_no_tool_told_is_shown_nowhere_whatever_stands_in_its_place() {
         let shown = |rest| {
-            let (run, findings) = fixture::untold(rest);
+            let (run, findings) = fixture::no_latency(rest);
             let runs = vec![(&run, &findings)];
             let book = crate::xlsx(&crate::Book { runs, comparison: None, lang: Lang::En }).unwrap();
             let page = crate::html(&findings, &run, Lang::En);
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn percentiles_that_were_printed_apart_are_told_with_both_ends_everywhere() {
-        let (run, mut findings) = fixture::untold(0);
+        let (run, mut findings) = fixture::no_latency(0);
         let op = &mut findings.cases[0].ops[0];
         (op.count, op.latency_mean_ns) = (10, 750.5);
         op.quantiles[1].value = QuantileValue::Printed(Some((Nanos(700_000), Nanos(900_000))));

@@ -1,6 +1,6 @@
 //! The one queue of a run: the worker, signals and `stend stop` all end up here.
 
-use crate::step::{Input, Wish};
+use crate::step::{Input, UserRequest};
 use std::sync::mpsc::{Receiver, Sender};
 use stend_base::{Error, Kind, say};
 
@@ -26,12 +26,12 @@ impl Stopper {
     /// Ends the run softly: the trial in progress is cut short and kept, what was made is undone.
     pub fn stop(&self, kind: Kind) {
         // A run that is already over needs no stopping.
-        drop(self.sender.send(Input::Wish(Wish::Stop(kind))));
+        drop(self.sender.send(Input::User(UserRequest::Stop(kind))));
     }
 
     /// Ends the run now.
     pub fn abort(&self) {
-        drop(self.sender.send(Input::Wish(Wish::Abort)));
+        drop(self.sender.send(Input::User(UserRequest::Abort)));
     }
 }
 

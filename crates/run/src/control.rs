@@ -122,7 +122,7 @@ fn word(mut stream: UnixStream) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::{Input, Wish};
+    use crate::step::{Input, UserRequest};
 
     #[test]
     fn a_run_that_goes_on_after_a_kill_can_be_seen_and_stopped() {
@@ -135,7 +135,7 @@ mod tests {
         let socket = ControlSocket::open(&run_file, stopper).unwrap();
         assert!(is_going_on(&run_file));
         ask_to_stop(&run_file, false).unwrap();
-        assert!(matches!(receiver.recv(), Ok(Input::Wish(Wish::Stop(Kind::Interrupted)))));
+        assert!(matches!(receiver.recv(), Ok(Input::User(UserRequest::Stop(Kind::Interrupted)))));
         // Neither a run that lives nor what is no socket is replaced.
         assert!(ControlSocket::open(&run_file, crate::channel::channel().1).is_err());
         assert!(is_going_on(&run_file));

@@ -7,7 +7,6 @@ mod ahead;
 mod arms;
 mod channel;
 mod control;
-mod courier;
 mod ending;
 mod execute;
 #[cfg(test)]
@@ -21,8 +20,9 @@ mod resume;
 mod setup;
 #[cfg(test)]
 mod simulation;
-mod stands;
+mod stand_order;
 mod step;
+mod upload;
 mod walk;
 mod watch;
 
@@ -36,6 +36,6 @@ pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};
 pub use setup::{Done, Power, Resume, Setup, may_cut};
-pub use stands::order;
+pub use stand_order::order;
 pub use step::Returned;
 pub use watch::picture;

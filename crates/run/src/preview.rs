@@ -2,11 +2,11 @@
 
 use crate::ahead;
 use crate::channel::{Channel, lost, out_of_order};
-use crate::courier;
 use crate::execute;
 use crate::fleet::{Fleet, together};
 use crate::setup::Setup;
-use crate::step::{Asked, Input, Wish};
+use crate::step::{Asked, Input, UserRequest};
+use crate::upload;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
         seed: asked.seed,
         target: ahead::plan_target(&facts),
         time_budget: asked.time_budget,
-        traces: courier::facts(&asked.traces),
+        traces: upload::facts(&asked.traces),
     };
     let plan = ahead::with_its_ledger(Plan::new(&inputs)?, &facts, asked)?;
     let mut rehearsed = Vec::new();
@@ -98,8 +98,8 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             Ok(Input::From(_, FromHost::Reply(Reply::Event(_)))) => {}
             Ok(Input::From(host, FromHost::Reply(reply))) => drop(found.insert(host, reply)),
             Ok(Input::From(host, FromHost::Lost(detail))) => return Err(fleet.named(host, lost(&detail))),
-            Ok(Input::Wish(Wish::Stop(kind))) => return Err(interrupted(kind)),
-            Ok(Input::Wish(Wish::Abort)) => return Err(interrupted(Kind::Interrupted)),
+            Ok(Input::User(UserRequest::Stop(kind))) => return Err(interrupted(kind)),
+            Ok(Input::User(UserRequest::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // Of a run file there is none, and nobody sends ticks or cuts power.
             Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::Host(_) | Input::TrialDone { .. }) => {}
             Err(_) => return Err(lost("no answer in time")),

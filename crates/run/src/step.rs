@@ -51,7 +51,7 @@ pub struct Returned {
 
 /// Something the user or a signal wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum UserRequest {
     /// End softly: keep what was measured, undo what was made. The kind decides the exit code.
     Stop(Kind),
     /// End now.
@@ -73,7 +73,7 @@ pub enum Input {
         parts: Vec<(HostId, TrialOutcome)>,
     },
     /// From the user.
-    Wish(Wish),
+    User(UserRequest),
     /// The run file cannot be written any more.
     RunFile(Box<Error>),
     /// What became of [`Action::Cut`].

@@ -11,11 +11,11 @@ mod stand;
 use crate::ahead;
 use crate::arms::Arms;
 use crate::channel::out_of_order;
-use crate::courier::{self, Courier};
 use crate::resume;
-use crate::step::{Action, Asked, Input, Step, Wish};
+use crate::step::{Action, Asked, Input, Step, UserRequest};
+use crate::upload::{self, Upload};
 pub(crate) use aftermath::Replay;
-pub(crate) use load::Spared;
+pub(crate) use load::SkippedRounds;
 use stend_analyse::Looks;
 use stend_analyse::findings::Caveat;
 use stend_base::random::draw;
@@ -49,7 +49,7 @@ pub struct Walk {
     /// When the trial or round in progress began.
     begun: Nanos,
     /// Rounds that the plan allows and that were not needed.
-    pub spared: Spared,
+    pub spared: SkippedRounds,
     /// Bytes filled so far.
     pub filled: stend_base::Bytes,
     history: Vec<Outcome>,
@@ -58,7 +58,7 @@ pub struct Walk {
     decisions: u32,
     zeros_sampled: bool,
     arms: Arms,
-    courier: Courier,
+    upload: Upload,
     /// The arm before which a person is waited for.
     suspended: Option<u32>,
     /// The block that this session measures, once it has begun; the others are left to others.
@@ -126,7 +126,7 @@ impl Walk {
             read: None,
             replay: None,
             doubts: Vec::new(),
-            courier: Courier::new(&asked.traces),
+            upload: Upload::new(&asked.traces),
             asked,
             plan: None,
             step,
@@ -134,7 +134,7 @@ impl Walk {
             measured,
             earlier: measured,
             begun: now,
-            spared: Spared::default(),
+            spared: SkippedRounds::default(),
             filled: stend_base::Bytes(0),
             history,
             looks,
@@ -173,8 +173,8 @@ impl Walk {
             // What several hosts say is joined before it comes here.
             Input::From(_, message) => self.apply(Input::Host(message), now),
             Input::TrialDone { ordinal, parts } => self.trial_done(ordinal, parts, now),
-            Input::Wish(Wish::Stop(kind)) => self.stop(kind, now),
-            Input::Wish(Wish::Abort) => self.abort(),
+            Input::User(UserRequest::Stop(kind)) => self.stop(kind, now),
+            Input::User(UserRequest::Abort) => self.abort(),
             Input::RunFile(error) => {
                 self.end_with(error);
                 self.actions.push(Action::Send(Request::Stop));
@@ -241,7 +241,7 @@ impl Walk {
                 seed: self.asked.seed,
                 target: ahead::plan_target(&facts),
                 time_budget: self.asked.time_budget,
-                traces: courier::facts(&self.asked.traces),
+                traces: upload::facts(&self.asked.traces),
             },
         };
         let same = self
@@ -278,14 +278,14 @@ impl Walk {
         }
         let early = std::mem::take(&mut self.early);
         self.actions.extend(early.into_iter().map(Action::Append));
-        self.courier.show(&plan, self.asked.keeps.is_some());
+        self.upload.show(&plan, self.asked.keeps.is_some());
         self.plan = Some(plan);
         self.look_back(now);
     }
 
     /// The target is ready: what the worker must know before the fill is sent, then the plan begins.
     fn prepared(&mut self, now: Nanos) {
-        if let (Some(request), None) = (self.courier.next(), &self.ending) {
+        if let (Some(request), None) = (self.upload.next(), &self.ending) {
             self.actions.push(Action::Send(request));
             self.deadline = now + SILENCE_LIMIT;
             return;

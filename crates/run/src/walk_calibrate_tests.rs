@@ -52,7 +52,7 @@ fn each_reading_is_progress_and_silence_is_not() {
 #[test]
 fn a_stop_while_ceilings_are_measured_undoes_what_was_made() {
     let mut walk = waiting();
-    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(1));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(1));
     assert_eq!(requests(&mut walk), ["stop"]);
     assert_eq!(say_to(&mut walk, Reply::Calibrated), ["release"]);
 }

@@ -124,7 +124,7 @@ fn judging_may_take_long_as_long_as_it_goes_on_and_ends_when_asked() {
     walk.apply(Input::Host(FromHost::Reply(Reply::Judging { done: Bytes(1) })), later);
     walk.apply(Input::Tick, later + later);
     assert_eq!(walk.step, Step::Judging);
-    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), later);
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), later);
     assert_eq!(requests(&mut walk), ["stop"]);
     assert_eq!(kept(&mut walk, Reply::Judged(crash(0))).1, ["verdict"], "nothing is prepared that nobody wants");
     assert_eq!(walk.step, Step::Releasing);
@@ -173,7 +173,7 @@ fn a_state_that_lacks_something_ends_the_run_with_wrong_data() {
         let event = Event::new(Nanos(2), EventKind::Crash(found));
         let (kept, _) = kept(&mut walk, Reply::Event(event));
         assert_eq!(kept.len(), 1);
-        walk.apply(Input::Wish(Wish::Abort), Nanos(3));
+        walk.apply(Input::User(UserRequest::Abort), Nanos(3));
         let ended = walk.ending.as_ref().map(|error| error.kind);
         assert_eq!(ended.filter(|kind| *kind == Kind::Verification), kind);
     }

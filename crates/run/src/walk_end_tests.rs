@@ -11,7 +11,7 @@ fn in_the_undo() -> Walk {
 }
 
 fn stop(walk: &mut Walk) {
-    walk.apply(Input::Wish(Wish::Stop(Kind::Terminated)), Nanos(2));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Terminated)), Nanos(2));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn an_undo_that_fails_after_a_stop_is_told_as_ever() {
 fn an_undo_that_the_user_aborts_does_not_say_that_measuring_was_interrupted() {
     let mut walk = in_the_undo();
     stop(&mut walk);
-    walk.apply(Input::Wish(Wish::Abort), Nanos(2));
+    walk.apply(Input::User(UserRequest::Abort), Nanos(2));
     let ending = walk.ending.expect("an error");
     assert_eq!((walk.step, walk.aborted, ending.kind), (Step::Over, true, Kind::Interrupted));
     assert!(ending.message.en.starts_with("everything was measured"), "{ending}");

@@ -104,7 +104,7 @@ fn power_is_cut_at_its_time_in_the_window_and_the_session_ends_as_it_should() {
 fn a_run_that_was_stopped_keeps_its_host_alive_and_power_that_stays_ends_the_run() {
     let (mut walk, _) = in_trial();
     slices(&mut walk, Nanos::secs(10));
-    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos::secs(11));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos::secs(11));
     walk.take_actions();
     walk.apply(Input::Tick, Nanos::secs(17));
     assert_eq!(told(&mut walk), (Vec::new(), false));

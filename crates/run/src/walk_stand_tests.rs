@@ -49,7 +49,7 @@ fn a_stand_that_cannot_be_put_up_or_is_stopped_is_taken_down() {
     assert_eq!((walk.step, walk.ending.as_ref().unwrap().kind), (Step::Over, Kind::Preflight));
 
     let mut walk = standing();
-    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(1));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(1));
     assert_eq!(requests(&mut walk), ["stop"]);
     // It may have come to its end before the stop reached it.
     assert_eq!(say_to(&mut walk, up()), ["release"]);
@@ -60,7 +60,7 @@ fn a_stand_that_cannot_be_put_up_or_is_stopped_is_taken_down() {
     assert_eq!(say_to(&mut walk, failed()), ["release"]);
     let mut walk = standing();
     say_to(&mut walk, up());
-    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(1));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(1));
     assert_eq!(requests(&mut walk), ["stop", "release"]);
     assert_eq!(say_to(&mut walk, facts()), [""; 0], "what comes late begins nothing");
     assert_eq!(walk.step, Step::Releasing);

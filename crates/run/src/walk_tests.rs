@@ -127,7 +127,7 @@ fn a_trial_that_cannot_be_run_ends_the_run_before_the_fill() {
 #[test]
 fn a_soft_stop_keeps_the_trial_and_undoes_what_was_made() {
     let mut walk = in_first_trial();
-    walk.apply(Input::Wish(Wish::Stop(Kind::Terminated)), Nanos(2));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Terminated)), Nanos(2));
     assert_eq!(requests(&mut walk), ["stop"]);
     assert_eq!(say_to(&mut walk, done(0, TrialStatus::Interrupted)), ["release"]);
     assert_eq!(say_to(&mut walk, Reply::Released), [""; 0]);
@@ -137,8 +137,8 @@ fn a_soft_stop_keeps_the_trial_and_undoes_what_was_made() {
 #[test]
 fn a_second_wish_ends_at_once() {
     let mut walk = in_first_trial();
-    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(2));
-    walk.apply(Input::Wish(Wish::Abort), Nanos(2));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(2));
+    walk.apply(Input::User(UserRequest::Abort), Nanos(2));
     assert_eq!(requests(&mut walk), ["stop"]);
 }
 
@@ -179,7 +179,7 @@ fn wrong_data_end_the_run_with_their_own_exit_code_whatever_else_went_wrong() {
         let found = Verification { memory: Bytes(0), running, after: ReadBack::NotAsked, examples: Vec::new() };
         outcome.verification = Some(found);
         if stopped {
-            walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(2));
+            walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(2));
         }
         say_to(&mut walk, Reply::TrialDone { ordinal, outcome });
         if !stopped {
@@ -216,7 +216,7 @@ fn what_is_left_behind_is_told_whatever_ended_the_run() {
     let left = |what: &str| {
         Error::new(Kind::Preflight, say!("cannot remove {what}", "не удалить {what}")).hint(Say::same("rm"))
     };
-    let interrupt = |walk: &mut Walk| walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(2));
+    let interrupt = |walk: &mut Walk| walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(2));
     for (status, mismatches, kind) in [
         (TrialStatus::Stalled, 0, Kind::TargetIo),
         (TrialStatus::Interrupted, 0, Kind::Interrupted),

@@ -29,7 +29,7 @@ fn a_stop_while_traces_are_carried_begins_nothing() {
     let mut walk = Walk::new(asked_for_a_trace(), Nanos(0));
     requests(&mut walk);
     say_to(&mut walk, facts());
-    walk.apply(Input::Wish(Wish::Stop(Kind::Terminated)), Nanos(2));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Terminated)), Nanos(2));
     requests(&mut walk);
     assert_eq!(say_to(&mut walk, Reply::Prepared), ["release"]);
 }

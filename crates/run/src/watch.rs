@@ -1,7 +1,7 @@
 //! A picture of a run from its file alone: what `stend watch` shows beside a run of another terminal.
 
 use crate::progress::{Update, ahead, eta_of_states, share_of_trials, steps};
-use crate::walk::{Replay, Spared};
+use crate::walk::{Replay, SkippedRounds};
 use stend_base::{Bytes, Nanos};
 use stend_plan::Plan;
 use stend_record::observed::Phase;
@@ -47,8 +47,8 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
 }
 
 /// Rounds that were not needed: those of cases whose trials have begun.
-fn spared(run: &RunRecord, plan: &Plan) -> Spared {
-    let mut spared = Spared::default();
+fn spared(run: &RunRecord, plan: &Plan) -> SkippedRounds {
+    let mut spared = SkippedRounds::default();
     for (case, index) in plan.cases.iter().zip(0u32..) {
         let last = run.rounds.iter().rfind(|round| round.case == index);
         let measured = |after: u32| run.trials.iter().any(|trial| trial.case == index && trial.trial > after);

@@ -4,9 +4,9 @@ use crate::Progress;
 use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::observe;
-use crate::place::{Hosts, Place};
 use crate::setup::resumed;
 use crate::storage_host;
+use crate::worker_host::{Hosts, WorkerHost};
 use std::path::Path;
 use stend_base::{Kind, Result, say};
 use stend_record::targets::in_line;
@@ -20,7 +20,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
     let mut setup = setup;
     let stand = setup.stand.clone();
     let given = Hosts::of(order);
-    let place = Place::measured(&given, stand.as_ref())?;
+    let place = WorkerHost::measured(&given, stand.as_ref())?;
     let owner = setup.run_file.to_string_lossy().into_owned();
     // Before anything is built on a host with the drives of a stand, and before hours are measured for nothing.
     if setup.resume.is_none() {
@@ -83,18 +83,18 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
 }
 
 /// Names the stand that an abort or a lost worker left, and what takes it down.
-fn left_up(stand: &StandText, done: &Done, place: &Place, frontend: &Frontend) {
+fn left_up(stand: &StandText, done: &Done, place: &WorkerHost, frontend: &Frontend) {
     let (name, words) = (&stand.name, place.words());
     let told = match place {
-        Place::Here if !stend_stand::known_stands().contains(name) => return,
-        Place::Here => say!(
+        WorkerHost::Local if !stend_stand::known_stands().contains(name) => return,
+        WorkerHost::Local => say!(
             "the stand `{name}` is still up; `stend stand down {name}` takes it down",
             "стенд `{name}` остался поднятым; убрать его: `stend stand down {name}`"
         ),
         // One of this run alone has ended with it.
-        Place::Lab(_) if place.standing().is_none() => return,
+        WorkerHost::Lab(_) if place.standing().is_none() => return,
         // A host that is gone cannot be asked.
-        Place::Lab(_) | Place::Far(_) => {
+        WorkerHost::Lab(_) | WorkerHost::Ssh(_) => {
             let ended = done.error.as_ref().map(|error| error.kind);
             if !matches!(ended, Some(Kind::HostLost | Kind::Interrupted | Kind::Terminated)) {
                 return;

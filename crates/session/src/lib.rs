@@ -16,13 +16,13 @@ mod look;
 mod machine;
 mod observe;
 pub mod ordered;
-mod place;
 mod preview;
 mod setup;
 mod stand;
 mod storage_host;
 pub mod suites;
 mod traces;
+mod worker_host;
 
 pub use complete::complete;
 pub use control::Control;
@@ -30,9 +30,9 @@ pub use frontend::{Frontend, Progress, Ready};
 pub use inputs::{plan_of, read_run, stand_text, suite, written};
 pub use look::{Looked, clean, look};
 pub use machine::{answers, read_machine, start as start_machine};
-pub use place::Hosts;
 pub use preview::preview;
 pub use stand::{Action, Answer, Request, stand};
+pub use worker_host::Hosts;
 
 use stend_base::Result;
 use stend_record::Checkup;

@@ -2,7 +2,7 @@
 //! is said before anything is built or measured. Must not decide what they do.
 
 use crate::frontend::Frontend;
-use crate::place::Place;
+use crate::worker_host::WorkerHost;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::targets::in_line;
 use stend_run::LoadHost;
@@ -15,7 +15,7 @@ use stend_wire::{Host, Remote};
 /// the only one is.
 ///
 /// Errors: `Usage` where the order does not say which targets are whose or names a machine twice, or what keeps a host from being reached.
-pub(crate) fn reach(order: &Order, place: &Place, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
+pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
     let [_, _, ..] = order.ssh.as_slice() else {
         let targets = shared_out(&order.ssh, &order.on)?.pop().unwrap_or_else(|| order.on.clone());
         return Ok((vec![LoadHost::only(place.reach(frontend)?)], targets));
@@ -26,7 +26,7 @@ pub(crate) fn reach(order: &Order, place: &Place, frontend: &Frontend) -> Result
     // One after the other, on this thread: the connections end with the one that began them.
     for (remote, targets) in remotes.into_iter().zip(targets) {
         let name = remote.name().to_string();
-        let host = Place::Far(remote).reach(frontend)?;
+        let host = WorkerHost::Ssh(remote).reach(frontend)?;
         if let Some(other) = hosts.iter().find(|other| is_same_machine(&other.host, &host)) {
             return Err(named_twice(&other.name, &name));
         }

@@ -2,7 +2,7 @@
 //! measured; one that is lost later does not end the run.
 
 use crate::frontend::Frontend;
-use crate::place::Place;
+use crate::worker_host::WorkerHost;
 use stend_base::{Error, Kind, Result, say};
 use stend_record::{HostId, Role};
 use stend_run::{ObservedHost, Setup};
@@ -11,7 +11,7 @@ use stend_spec::order::Order;
 
 /// One of them.
 struct Asked {
-    place: Place,
+    place: WorkerHost,
     /// What is watched there; `None`: every drive.
     targets: Option<Vec<String>>,
 }
@@ -115,7 +115,7 @@ fn of_text(text: &str) -> Result<Asked> {
             "`ssh:МАШИНА` — все накопители машины, `ssh:МАШИНА=/dev/sdb,/srv/data` — те, что под этими путями; `ИМЯ` — машина лаборатории"
         )));
     }
-    Ok(Asked { place: Place::beside(host)?, targets })
+    Ok(Asked { place: WorkerHost::beside(host)?, targets })
 }
 
 fn not_watched(name: &str, mut error: Box<Error>) -> Box<Error> {
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(nas.targets.as_deref(), Some(&["/srv/a".to_string(), "/dev/sdb".to_string()][..]));
         assert_eq!(
             (nas.place.name().en.as_str(), &lab.place, &lab.targets),
-            ("root@nas", &Place::Lab("six-nvme".into()), &None)
+            ("root@nas", &WorkerHost::Lab("six-nvme".into()), &None)
         );
         for (wrong, told) in [
             (&["ssh:a", "ssh:a=/srv"][..], "names `a` twice"),

@@ -3,8 +3,8 @@
 use crate::frontend::Frontend;
 use crate::inputs::{self, since_1970};
 use crate::load_hosts;
-use crate::place::{Hosts, Place};
 use crate::traces;
+use crate::worker_host::{Hosts, WorkerHost};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::targets::{in_line, names};
@@ -36,7 +36,7 @@ pub(crate) fn setup(
             directory.join(format!("{id}.{}", store::EXTENSION))
         }
     };
-    let place = Place::measured(&Hosts::of(order), stand.as_ref())?;
+    let place = WorkerHost::measured(&Hosts::of(order), stand.as_ref())?;
     let power = place.power();
     stend_run::may_cut(&suite, power.as_ref())?;
     let (hosts, targets) = load_hosts::reach(order, &place, frontend)?;
@@ -84,7 +84,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
     }
     let progressed = stend_run::progressed(&run)?;
     let header = run.header;
-    let place = Place::measured(&Hosts::of(order), header.stand.as_ref())?;
+    let place = WorkerHost::measured(&Hosts::of(order), header.stand.as_ref())?;
     let power = place.power();
     stend_run::may_cut(&header.inputs.suite, power.as_ref())?;
     Ok(Setup {

@@ -3,8 +3,8 @@
 use crate::control::Control;
 use crate::frontend::{Frontend, Progress};
 use crate::machine::{read_machine, start};
-use crate::place::{Hosts, Place, machine_of};
 use crate::storage_host::{self, part};
+use crate::worker_host::{Hosts, WorkerHost, machine_of};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::StandText;
 use stend_spec::stand::Side;
@@ -60,7 +60,7 @@ pub fn stand(
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
     let text = request.text.as_ref();
-    let near = Place::measured(&request.hosts, text)?;
+    let near = WorkerHost::measured(&request.hosts, text)?;
     let far = text.map(|text| storage_host::host_of(text, &request.hosts)).transpose()?.flatten();
     if let Some(far) = far {
         return on_both(request, (&near, &far), (control, frontend), hear);
@@ -84,7 +84,7 @@ pub fn stand(
 /// Carries it out on both hosts of a stand: from the drives up, but down from above.
 fn on_both(
     request: &Request,
-    (near, far): (&Place, &Place),
+    (near, far): (&WorkerHost, &WorkerHost),
     (control, frontend): (&Control, &Frontend),
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
@@ -125,15 +125,15 @@ fn ordered(request: &Request, side: Side) -> Result<StandOrder> {
 }
 
 /// The machine that a stand makes: started if the stand is to be put up, and there for everything but a plan.
-fn machine(place: Place, request: &Request, control: &Control, frontend: &Frontend) -> Result<Place> {
-    let Place::Lab(file) = &place else { return Ok(place) };
+fn machine(place: WorkerHost, request: &Request, control: &Control, frontend: &Frontend) -> Result<WorkerHost> {
+    let WorkerHost::Lab(file) = &place else { return Ok(place) };
     match request.action {
         _ if place.standing().is_some() => Ok(place),
         Action::Up => {
             // Ctrl-C then ends the machine, not this program before it could.
             let (standing, _) = control.hold(|stopped| start(file, false, stopped, frontend.hears))?;
             standing.belongs_to(request.name.as_deref().unwrap_or_default())?;
-            Ok(Place::Lab(standing.name))
+            Ok(WorkerHost::Lab(standing.name))
         }
         Action::Plan => Ok(place),
         Action::Status | Action::Down => {
@@ -151,7 +151,7 @@ fn machine(place: Place, request: &Request, control: &Control, frontend: &Fronte
 }
 
 /// Ends the machine that a stand had made, with the stand.
-fn end_machine(place: &Place, request: &Request, frontend: &Frontend) -> Result<()> {
+fn end_machine(place: &WorkerHost, request: &Request, frontend: &Frontend) -> Result<()> {
     let name = request.name.as_deref().unwrap_or_default();
     if let Some(standing) = place.standing().filter(|standing| standing.is_of(name)) {
         standing.down()?;

@@ -3,7 +3,7 @@
 
 use crate::control::Control;
 use crate::frontend::Frontend;
-use crate::place::{Hosts, Place};
+use crate::worker_host::{Hosts, WorkerHost};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::{EventKind, HostId, Role, StandText};
 use stend_run::{ObservedHost, Setup};
@@ -13,7 +13,7 @@ use stend_wire::{StandAnswer, StandFile, StandOrder};
 /// A stand of two hosts, as the host with the drives knows it.
 pub(crate) struct Storage {
     /// The machine.
-    host: Place,
+    host: WorkerHost,
     /// Name of the stand.
     stand: String,
     /// It was up before: then it stays.
@@ -27,10 +27,10 @@ pub(crate) struct Storage {
 /// Name of the host with the drives; `None`: the stand has one host.
 ///
 /// Errors: `Usage` where the file of the stand and the command line do not agree on how many hosts there are.
-pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<Place>> {
+pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<WorkerHost>> {
     let across = stend_spec::parse::stand(&stand.text, &stand.file)?.across.is_some();
-    let host = Place::storage(given)?;
-    let measured = Place::measured(given, Some(stand))?;
+    let host = WorkerHost::storage(given)?;
+    let measured = WorkerHost::measured(given, Some(stand))?;
     let file = &stand.file;
     match (across, host) {
         (true, None) => Err(Error::new(
@@ -59,7 +59,7 @@ pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<Place>>
                 "измеряемая машина и `--storage` — одна и та же машина"
             ),
         )),
-        (true, Some(Place::Lab(lab))) if !matches!(measured, Place::Lab(_)) => Err(Error::new(
+        (true, Some(WorkerHost::Lab(lab))) if !matches!(measured, WorkerHost::Lab(_)) => Err(Error::new(
             Kind::Usage,
             say!(
                 "only machines of the lab can reach `{lab}`",
@@ -76,7 +76,7 @@ pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<Place>>
 
 /// Has the host with the drives do something about its part of a stand; everything that it does goes to `tell`.
 pub(crate) fn order(
-    host: &Place,
+    host: &WorkerHost,
     what: StandOrder,
     control: &Control,
     frontend: &Frontend,

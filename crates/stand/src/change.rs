@@ -2,20 +2,20 @@
 //! journal has each before it is made.
 
 mod action;
+mod condition;
 mod entry;
 mod host;
 mod journal;
 mod perform;
 mod programs;
-mod sign;
 
 pub(crate) use action::{Action, run};
+pub(crate) use condition::{Condition, LayerDevice, Pool, Volume};
 pub(crate) use entry::{Drive, Entry, StandHead};
 pub(crate) use host::{HostChanges, left_behind};
 pub(crate) use journal::Journal;
 pub(crate) use perform::perform;
 pub(crate) use programs::must_have;
-pub(crate) use sign::{LayerDevice, Pool, Sign, Volume};
 
 use stend_base::Say;
 use stend_record::EventKind;
@@ -28,11 +28,11 @@ pub(crate) struct Change {
     /// Devices whose contents are lost.
     pub erases: Vec<String>,
     /// How the kernel tells that it is done.
-    pub done: Sign,
+    pub done: Condition,
     /// What does it, in order.
     pub apply: Vec<Action>,
-    /// What undoes it: each where its sign is there, in order. What was half done is undone, too.
-    pub undo: Vec<(Sign, Action)>,
+    /// What undoes it: each where its condition holds, in order. What was half done is undone, too.
+    pub undo: Vec<(Condition, Action)>,
     /// What has to come to an end before the next change.
     pub wait: Option<Wait>,
 }
@@ -60,23 +60,23 @@ pub struct Watch<'a> {
 
 impl Change {
     /// A change that does nothing yet.
-    pub(crate) fn new(what: Say, done: Sign) -> Change {
+    pub(crate) fn new(what: Say, done: Condition) -> Change {
         Change { what, erases: Vec::new(), done, apply: Vec::new(), undo: Vec::new(), wait: None }
     }
 
     /// A change of which nothing shows whether it is done: all that undoes it is done.
     pub(crate) fn unseen(what: Say, apply: Vec<Action>, undo: impl IntoIterator<Item = Action>) -> Change {
-        let mut change = Change { apply, ..Change::new(what, Sign::Always) };
+        let mut change = Change { apply, ..Change::new(what, Condition::Always) };
         undo.into_iter().for_each(|action| change.undo_by(action));
         change
     }
 
     /// Has this action undo it, too.
     pub(crate) fn undo_by(&mut self, action: Action) {
-        self.undo.push((Sign::Always, action));
+        self.undo.push((Condition::Always, action));
     }
 
-    /// What undoes it, without the signs.
+    /// What undoes it, without the conditions.
     pub(crate) fn undone_by(&self) -> impl DoubleEndedIterator<Item = &Action> {
         self.undo.iter().map(|(_, action)| action)
     }
@@ -86,7 +86,7 @@ impl Change {
 pub(crate) fn setting(path: &str, value: &str) -> Change {
     let what = stend_base::say!("set {path} to {value}", "записать {value} в {path}");
     let [path, value] = [path, value].map(str::to_string);
-    let done = Sign::Setting { path: path.clone(), value: value.clone() };
-    let undo = vec![(Sign::Noted(path.clone()), Action::PutBack { path: path.clone() })];
+    let done = Condition::Setting { path: path.clone(), value: value.clone() };
+    let undo = vec![(Condition::Noted(path.clone()), Action::PutBack { path: path.clone() })];
     Change { apply: vec![Action::Set { path, value }], undo, ..Change::new(what, done) }
 }

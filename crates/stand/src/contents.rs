@@ -300,7 +300,7 @@ fn read_whole(file: &IoFile, memory: &mut [u8], offset: u64) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::os::unix::fs::FileExt;
-    use stend_base::own_data::{Vouches, stamp};
+    use stend_base::own_data::{StampScope, stamp};
     use stend_base::random::Random;
 
     /// A file in the place of a device.
@@ -348,7 +348,8 @@ mod tests {
     #[test]
     fn what_is_foreign_is_told_from_what_is_ours_or_erased_by_block() {
         let (file, device) = device(64 << 20);
-        let ours: Vec<u8> = (0..256).flat_map(|n| [&stamp(n, Vouches::Sector)[..], &foreign(496)].concat()).collect();
+        let ours: Vec<u8> =
+            (0..256).flat_map(|n| [&stamp(n, StampScope::Sector)[..], &foreign(496)].concat()).collect();
         file.as_file().write_all_at(&ours, 0).unwrap();
         file.as_file().write_all_at(&[0xFF; 8192], 3 << 20).unwrap();
         file.as_file().write_all_at(b"x", (64 << 20) - 1).unwrap();

@@ -24,7 +24,7 @@ pub fn doctor(on: Option<&str>) -> Checkup {
     let places = [Some(PathBuf::from(USUAL_PLACE)), std::env::current_dir().ok()];
     checkup(
         &Roots::host(),
-        &Around {
+        &CheckupContext {
             on,
             places: places.into_iter().flatten().collect(),
             // Tools for drives are in directories that a user's PATH often lacks.
@@ -36,7 +36,7 @@ pub fn doctor(on: Option<&str>) -> Checkup {
 }
 
 /// What a checkup has to know that is not in the trees of the kernel.
-struct Around<'a> {
+struct CheckupContext<'a> {
     /// Target to look at.
     on: Option<&'a str>,
     /// Directories in which dead runs may have left something.
@@ -49,22 +49,22 @@ struct Around<'a> {
     arch: &'a str,
 }
 
-fn checkup(roots: &Roots, around: &Around) -> Checkup {
+fn checkup(roots: &Roots, context: &CheckupContext) -> Checkup {
     let host = host_facts_under(roots);
     let mut items = vec![
         machine::kernel_files(roots),
-        machine::processor(roots, around.arch),
+        machine::processor(roots, context.arch),
         machine::rights(host.root),
-        kernel::ring(&around.ring, host.root),
+        kernel::ring(&context.ring, host.root),
         kernel::locked_memory(roots, host.root),
         kernel::open_files(roots, host.root),
         kernel::aio_requests(roots, host.root),
         kernel::governor(roots, host.root),
         kernel::clock_source(roots, host.root),
     ];
-    items.extend(machine::tools(roots, &around.tools, host.root));
-    let target = around.on.map(|on| (on, inspect_under(roots, on)));
-    let mut places = around.places.clone();
+    items.extend(machine::tools(roots, &context.tools, host.root));
+    let target = context.on.map(|on| (on, inspect_under(roots, on)));
+    let mut places = context.places.clone();
     if let Some((on, target)) = target {
         let (item, directory) = about_target(on, target);
         items.push(item);

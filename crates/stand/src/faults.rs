@@ -7,10 +7,10 @@ mod copy;
 mod corrupt;
 mod fill;
 mod filling;
-mod lack;
 mod links;
+mod lower_devices;
 pub(crate) mod md;
-mod place;
+mod missing_redundancy;
 mod pools;
 pub(crate) mod processes;
 mod replace;
@@ -26,8 +26,8 @@ use crate::devices::Devices;
 use crate::node::Node;
 use crate::owner::Owner;
 use crate::roots::Roots;
-use lack::Lack;
-use place::Place;
+use lower_devices::LowerDevices;
+use missing_redundancy::MissingRedundancy;
 use pools::Kept;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -48,17 +48,17 @@ const HOPELESS: Duration = Duration::from_secs(60);
 ///
 /// Errors: `Unsafe` where something would be changed that the run did not make and nobody confirmed, or without `--allow-commands`;
 /// `Preflight` where there is nothing that an event could be done to, or where it would lose data.
-pub fn foresee_faults(faults: &[Fault], grounds: &Grounds) -> Result<()> {
+pub fn foresee_faults(faults: &[Fault], context: &FaultContext) -> Result<()> {
     let lines: Vec<String> = faults.iter().flat_map(|fault| fault.act.lines()).collect();
-    may_execute(grounds.permission, &lines)?;
+    may_execute(context.permission, &lines)?;
     let roots = Roots::host();
     let devices = Devices::read(&roots);
-    let place = Place::of(&roots, &devices, grounds);
-    faults.iter().try_for_each(|fault| change::change(&place, &fault.act, 0).map(drop))
+    let lower = LowerDevices::of(&roots, &devices, context);
+    faults.iter().try_for_each(|fault| change::change(&lower, &fault.act, 0).map(drop))
 }
 
 /// On what events may be done.
-pub struct Grounds<'a> {
+pub struct FaultContext<'a> {
     /// The targets of the run.
     pub targets: &'a [TargetFacts],
     /// They may be written.
@@ -95,17 +95,17 @@ impl Faults {
     pub fn prepare(
         faults: &[Fault],
         block: u32,
-        grounds: &Grounds,
+        context: &FaultContext,
         owner: &Owner,
         log: &mut dyn FnMut(EventKind),
     ) -> Result<Faults> {
         let roots = Roots::host();
-        let host = HostChanges::begin(&roots, owner, grounds.permission, log)?;
+        let host = HostChanges::begin(&roots, owner, context.permission, log)?;
         let devices = Devices::read(&roots);
-        let place = Place::of(&roots, &devices, grounds);
+        let lower = LowerDevices::of(&roots, &devices, context);
         let changes =
-            faults.iter().map(|fault| change::change(&place, &fault.act, block)).collect::<Result<Vec<_>>>()?;
-        let (arrays, kept) = (place.arrays().cloned().collect(), Kept::of(&place));
+            faults.iter().map(|fault| change::change(&lower, &fault.act, block)).collect::<Result<Vec<_>>>()?;
+        let (arrays, kept) = (lower.arrays().cloned().collect(), Kept::of(&lower));
         Ok(Faults {
             faults: faults.to_vec(),
             came: vec![None; changes.len()],
@@ -155,18 +155,18 @@ impl Faults {
 
     /// Whether every array and pool has all its members, and synchronises nothing.
     pub fn is_whole(&self) -> bool {
-        if self.lack(false).is_some() {
+        if self.missing(false).is_some() {
             return false;
         }
         if self.doubted.get() && !self.hides() && self.asked.get().elapsed() >= ASKS {
             self.asked.set(Instant::now());
-            self.doubted.set(self.lack(true).is_some());
+            self.doubted.set(self.missing(true).is_some());
         }
         !self.doubted.get()
     }
 
     /// What is not as it should be.
-    fn lack(&self, asked: bool) -> Option<Lack> {
+    fn missing(&self, asked: bool) -> Option<MissingRedundancy> {
         let far = |array: &Node| {
             let (text, is_mended) = match syncing(array) {
                 Some((action, _, 0)) => (format!("{action} of {} begins", array.name), true),
@@ -176,15 +176,15 @@ impl Faults {
                 None if degraded(array) > 0 => (format!("{} lacks {} members", array.name, degraded(array)), false),
                 None => return None,
             };
-            Some(Lack { text, is_mended })
+            Some(MissingRedundancy { text, is_mended })
         };
-        self.arrays.iter().find_map(far).or_else(|| self.copied()).or_else(|| self.kept.lack(asked))
+        self.arrays.iter().find_map(far).or_else(|| self.copied()).or_else(|| self.kept.missing(asked))
     }
 
     /// A spare that has not all of what it is to have, and nothing goes on of that.
-    fn copied(&self) -> Option<Lack> {
+    fn copied(&self) -> Option<MissingRedundancy> {
         let mut open = self.open().into_iter().flat_map(|index| self.changes[index].undone_by());
-        open.find_map(|action| if let Action::GiveBack(copy) = action { copy.lack() } else { None })
+        open.find_map(|action| if let Action::GiveBack(copy) = action { copy.missing() } else { None })
     }
 
     /// Whether an event copies a drive to a spare.
@@ -197,7 +197,7 @@ impl Faults {
     /// Errors: `Preflight` where for a minute nothing went on of it.
     pub fn finish(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         match self.open().into_iter().any(|index| self.copies(index)) {
-            true => until_whole(&|| self.lack(true), HOPELESS, stopped, log).map(drop),
+            true => until_whole(&|| self.missing(true), HOPELESS, stopped, log).map(drop),
             false => Ok(()),
         }
     }
@@ -206,7 +206,7 @@ impl Faults {
     ///
     /// Errors: `Preflight` where redundancy is lacking and for a minute nothing was done about it.
     pub fn settle(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        let whole = until_whole(&|| self.lack(true), HOPELESS, stopped, log)?;
+        let whole = until_whole(&|| self.missing(true), HOPELESS, stopped, log)?;
         self.doubted.set(self.doubted.get() && !whole);
         Ok(())
     }
@@ -229,13 +229,13 @@ impl Faults {
 
 /// Waits while something lacks redundancy; `false` if it was stopped.
 fn until_whole(
-    lack: &dyn Fn() -> Option<Lack>,
+    missing: &dyn Fn() -> Option<MissingRedundancy>,
     patience: Duration,
     stopped: &dyn Fn() -> bool,
     log: &mut dyn FnMut(EventKind),
 ) -> Result<bool> {
     let (mut told, mut idle): (Option<Instant>, Option<Instant>) = (None, None);
-    while let Some(Lack { text, is_mended }) = lack() {
+    while let Some(MissingRedundancy { text, is_mended }) = missing() {
         let since = *idle.get_or_insert_with(Instant::now);
         if is_mended {
             idle = None;
@@ -255,13 +255,13 @@ fn until_whole(
 }
 
 /// Redundancy was lost, and nothing restores it.
-fn not_mended(lack: &str, patience: Duration) -> Box<Error> {
+fn not_mended(missing: &str, patience: Duration) -> Box<Error> {
     let seconds = patience.as_secs();
     Error::new(
         Kind::Preflight,
         say!(
-            "after the events of the trial: {lack}, and for {seconds} s nothing repaired it",
-            "после событий испытания: {lack}, и за {seconds} с ничего не исправлено"
+            "after the events of the trial: {missing}, and for {seconds} s nothing repaired it",
+            "после событий испытания: {missing}, и за {seconds} с ничего не исправлено"
         ),
     )
     .hint(say!(
@@ -287,11 +287,11 @@ mod tests {
     /// Waits for what is told one after the other; how often something was logged.
     fn waited(told: &[Option<(&str, bool)>], patience: Duration) -> (Result<bool>, usize) {
         let (next, mut logged) = (Cell::new(0), 0);
-        let lack = || {
+        let missing = || {
             let index = next.replace(next.get() + 1).min(told.len() - 1);
-            told[index].map(|(text, is_mended)| Lack { text: text.to_string(), is_mended })
+            told[index].map(|(text, is_mended)| MissingRedundancy { text: text.to_string(), is_mended })
         };
-        let found = until_whole(&lack, patience, &|| next.get() > 5, &mut |_| logged += 1);
+        let found = until_whole(&missing, patience, &|| next.get() > 5, &mut |_| logged += 1);
         (found, logged)
     }
 

@@ -14,7 +14,7 @@ use crate::testfile::{self, Left, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
-use stend_record::{EventKind, Rehearsal, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{DryRun, EventKind, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::permission::Permission;
 use stend_sys::access::Intent;
 use stend_sys::block;
@@ -114,9 +114,9 @@ enum Held {
 }
 
 /// What [`prepare`] and its undo would change; empty if nothing. Changes nothing.
-pub fn dry_run(facts: &TargetFacts, need: &Need) -> Rehearsal {
+pub fn dry_run(facts: &TargetFacts, need: &Need) -> DryRun {
     let steps = steps(&Roots::host(), facts, need);
-    Rehearsal {
+    DryRun {
         undo: steps.iter().rev().filter_map(Step::describe_undo).collect(),
         steps: steps.iter().map(Step::describe).collect(),
     }

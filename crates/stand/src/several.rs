@@ -7,7 +7,7 @@ use crate::prepare::{Need, Prepared, dry_run, may_begin, prepare};
 use crate::testfile;
 use std::path::PathBuf;
 use stend_base::{Bytes, Code, Error, Kind, Result, Say, say};
-use stend_record::Rehearsal;
+use stend_record::DryRun;
 use stend_record::{EventKind, TargetFacts, WriteAccess};
 use stend_spec::permission::Permission;
 use stend_sys::IoFile;
@@ -96,8 +96,8 @@ fn signatures(target: &TargetFacts) -> &[String] {
 /// What [`prepare_all`] and its undo would change; empty if nothing. Changes nothing.
 ///
 /// Errors: `Preflight` where this user may not do what it takes.
-pub fn dry_run_all(targets: &[TargetFacts], need: &Need) -> Result<Rehearsal> {
-    let mut all = Rehearsal::default();
+pub fn dry_run_all(targets: &[TargetFacts], need: &Need) -> Result<DryRun> {
+    let mut all = DryRun::default();
     for target in targets {
         may_begin(target, need)?;
         all.steps.extend(dry_run(target, need).steps);

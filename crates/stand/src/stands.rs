@@ -4,12 +4,12 @@
 mod down;
 pub(crate) mod drives;
 mod journal;
+pub(crate) mod kernel_state;
 pub(crate) mod layers;
 mod names;
 mod plan;
 mod product;
 mod rewind;
-pub(crate) mod signs;
 mod status;
 mod up;
 mod zram;
@@ -21,64 +21,64 @@ pub use status::{known_stands, stand_status};
 pub use up::put_up;
 pub(crate) use zram::uuid as zram_uuid;
 
-use crate::change::{Action, Journal, Sign};
+use crate::change::{Action, Condition, Journal};
 use crate::devices::Devices;
 use crate::roots::Roots;
-use layers::{Below, Made, Site, Way};
+use kernel_state::KernelState;
+use layers::{LowerDevice, Made, StepContext, Way};
 use names::Names;
-use signs::Sight;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::TargetFacts;
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
 
 /// A stand on this machine: what names in its file mean.
-struct Place<'a> {
+struct LocalStand<'a> {
     stand: &'a Stand,
     nonce: u64,
     /// The paths of every drive, in the order of the file; none of one that is not there.
     drives: Vec<Vec<String>>,
 }
 
-impl Place<'_> {
+impl LocalStand<'_> {
     fn names(&self) -> Names<'_> {
         Names { stand: &self.stand.name, nonce: self.nonce }
     }
 
     /// The steps of a layer as the machine is now.
-    fn make(&self, sight: &Sight, layer: &Layer) -> Made {
-        sight.layer(&layer.name, || self.with_site(sight, layer, layers::make))
+    fn make(&self, kernel: &KernelState, layer: &Layer) -> Made {
+        kernel.layer(&layer.name, || self.with_site(kernel, layer, layers::make))
     }
 
     /// What stops a layer beyond its mounts and mappings.
-    fn halt(&self, sight: &Sight, layer: &Layer) -> Option<(Sign, Action)> {
-        self.with_site(sight, layer, layers::halt)
+    fn halt(&self, kernel: &KernelState, layer: &Layer) -> Option<(Condition, Action)> {
+        self.with_site(kernel, layer, layers::halt)
     }
 
-    fn with_site<T>(&self, sight: &Sight, layer: &Layer, work: impl FnOnce(&Site) -> T) -> T {
-        let below: Vec<Below> = layer.on.iter().flat_map(|of| self.below(sight, of)).collect();
-        let path = |product: &product::Product| sight.find(product).unwrap_or_else(|| product.shown());
-        let lasting = |path: &str| sight.lasting(path).unwrap_or_else(|| path.to_string());
+    fn with_site<T>(&self, kernel: &KernelState, layer: &Layer, work: impl FnOnce(&StepContext) -> T) -> T {
+        let below: Vec<LowerDevice> = layer.on.iter().flat_map(|of| self.below(kernel, of)).collect();
+        let path = |product: &product::Product| kernel.find(product).unwrap_or_else(|| product.shown());
+        let lasting = |path: &str| kernel.lasting(path).unwrap_or_else(|| path.to_string());
         let overwrites = !self.stand.overwrite.is_empty();
-        let size = |product: &product::Product| sight.size(&path(product));
-        work(&Site {
+        let size = |product: &product::Product| kernel.size(&path(product));
+        work(&StepContext {
             names: self.names(),
             layer,
             below: &below,
             path: &path,
             lasting: &lasting,
-            checksummed: &|path| sight.checksummed(path),
+            checksummed: &|path| kernel.checksummed(path),
             overwrites,
             size: &size,
             over_paths: self.stand.is_over_paths(layer),
-            access_state: &|path| sight.access_state(path),
+            access_state: &|path| kernel.access_state(path),
             way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
         })
     }
 
     /// What a reference stands for: paths, real ones of what exists.
-    fn below(&self, sight: &Sight, of: &Ref) -> Vec<Below> {
-        let mut found: Vec<Below> = Vec::new();
+    fn below(&self, kernel: &KernelState, of: &Ref) -> Vec<LowerDevice> {
+        let mut found: Vec<LowerDevice> = Vec::new();
         if let Some(index) = self.stand.drives.iter().position(|drive| drive.name == of.name) {
             let drive = &self.stand.drives[index];
             let ways = self.drives.get(index).map(Vec::as_slice).unwrap_or_default();
@@ -86,12 +86,12 @@ impl Place<'_> {
             let paths = self.stand.paths_to(&drive.name) as usize;
             let lacking = std::iter::repeat_with(|| format!("DRIVE[{}]", drive.id));
             let all = ways.iter().cloned().chain(lacking).take(paths);
-            found.extend(all.map(|path| Below { size: sight.size(&path), path }));
+            found.extend(all.map(|path| LowerDevice { size: kernel.size(&path), path }));
         }
         // Layers lie on earlier ones only, so this comes to its end.
-        for product in self.stand.layer(&of.name).map(|layer| self.make(sight, layer).products).unwrap_or_default() {
-            let path = sight.find(&product).unwrap_or_else(|| product.shown());
-            found.push(Below { size: sight.size(&path), path });
+        for product in self.stand.layer(&of.name).map(|layer| self.make(kernel, layer).products).unwrap_or_default() {
+            let path = kernel.find(&product).unwrap_or_else(|| product.shown());
+            found.push(LowerDevice { size: kernel.size(&path), path });
         }
         match of.part {
             Some(part) => found.into_iter().nth((part as usize).saturating_sub(1)).into_iter().collect(),
@@ -106,15 +106,15 @@ impl Place<'_> {
     }
 
     /// What is known of a device, with the verdict whether it may be written; `None`: it is gone.
-    fn look(&self, roots: &Roots, sight: &Sight, path: &str) -> Option<TargetFacts> {
-        let others = self.ways(path).iter().filter(|way| *way != path).filter_map(|way| sight.at(way));
+    fn look(&self, roots: &Roots, kernel: &KernelState, path: &str) -> Option<TargetFacts> {
+        let others = self.ways(path).iter().filter(|way| *way != path).filter_map(|way| kernel.at(way));
         let others: Vec<&str> = others.map(|node| node.name.as_str()).collect();
-        Some(drives::look(roots, sight.at(path)?, sight.devices(), &others))
+        Some(drives::look(roots, kernel.at(path)?, kernel.devices(), &others))
     }
 
     /// What is measured: paths of what exists, something like it of the rest.
-    fn targets(&self, sight: &Sight) -> Vec<String> {
-        self.stand.targets_here().iter().flat_map(|of| self.below(sight, of)).map(|below| below.path).collect()
+    fn targets(&self, kernel: &KernelState) -> Vec<String> {
+        self.stand.targets_here().iter().flat_map(|of| self.below(kernel, of)).map(|below| below.path).collect()
     }
 }
 
@@ -129,10 +129,10 @@ pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<Strin
     let Ok(Some(journal)) = journal::look(roots, name) else { return Vec::new() };
     let (Ok(stand), Some(head)) = (stand_of(&journal), journal.stand()) else { return Vec::new() };
     let drives = drives::paths(roots, &head.drives).unwrap_or_default();
-    let place = Place { stand: &stand, nonce: head.nonce, drives };
-    let sight = Sight::new(roots, &journal);
-    let products = stand.layers_here().iter().flat_map(|layer| place.make(&sight, layer).products);
-    let paths = products.filter_map(|product| sight.find(&product));
+    let local = LocalStand { stand: &stand, nonce: head.nonce, drives };
+    let kernel = KernelState::new(roots, &journal);
+    let products = stand.layers_here().iter().flat_map(|layer| local.make(&kernel, layer).products);
+    let paths = products.filter_map(|product| kernel.find(&product));
     paths.filter_map(|path| Some(devices.at(&path)?.name.clone())).collect()
 }
 

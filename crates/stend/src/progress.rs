@@ -25,14 +25,14 @@ const END_LIMIT: Duration = Duration::from_secs(2);
 
 /// A display on a thread of its own. A terminal that stands still (Ctrl-S, a connection that hangs) holds up
 /// whoever writes to it; that must never be the run.
-pub struct Aside {
+pub struct DisplayThread {
     updates: SyncSender<Update>,
     ended: Receiver<()>,
 }
 
-impl Aside {
+impl DisplayThread {
     /// Starts it; it says what begins when the target has been looked at: a run that is refused there has not begun.
-    pub fn start(mut display: Display, run: &str, suite: &str, target: &str) -> Result<Aside> {
+    pub fn start(mut display: Display, run: &str, suite: &str, target: &str) -> Result<DisplayThread> {
         let (updates, queue) = sync_channel::<Update>(1);
         let (end, ended) = sync_channel(1);
         let names = [run, suite, target].map(String::from);
@@ -57,7 +57,7 @@ impl Aside {
         std::thread::Builder::new().name("progress".into()).spawn(show).map_err(|e| {
             Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}"))
         })?;
-        Ok(Aside { updates, ended })
+        Ok(DisplayThread { updates, ended })
     }
 
     /// Shows a picture of the run unless the one before is still being drawn; each holds every warning so far.

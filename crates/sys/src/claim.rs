@@ -12,7 +12,7 @@ pub use lease::{Lease, NotLeased, Seen};
 
 use crate::block::{self, DevNo};
 use crate::file::IoFile;
-use crate::grip::Grip;
+use crate::ownership::Ownership;
 use crate::signature::{Found, Image};
 use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags, flock, fstat, openat};
 use std::io;
@@ -68,7 +68,7 @@ pub enum NotClaimed {
 /// dropped, and by the kernel when the process dies.
 #[derive(Debug)]
 pub struct Claim {
-    grip: Arc<Grip>,
+    ownership: Arc<Ownership>,
     expect: Expect,
     opened: AtomicBool,
 }
@@ -107,8 +107,8 @@ impl Claim {
         }
         let signatures = signatures_of(&held, shape.size)?;
         let expect = Expect::Device { device: request.device, size: shape.size, signatures };
-        let grip = Grip { held, _whole_disk: Some(whole_disk), lease: Some(lease) };
-        Ok(Claim { grip: Arc::new(grip), expect, opened: AtomicBool::new(false) })
+        let ownership = Ownership { held, _whole_disk: Some(whole_disk), lease: Some(lease) };
+        Ok(Claim { ownership: Arc::new(ownership), expect, opened: AtomicBool::new(false) })
     }
 
     /// Creates a file of `size` bytes in a directory of ours and reserves its space. Fails if the name exists;
@@ -130,8 +130,8 @@ impl Claim {
                 error,
             ));
         }
-        let grip = Grip { held, _whole_disk: None, lease: None };
-        Ok(Claim { grip: Arc::new(grip), expect: Expect::File { size }, opened: AtomicBool::new(false) })
+        let ownership = Ownership { held, _whole_disk: None, lease: None };
+        Ok(Claim { ownership: Arc::new(ownership), expect: Expect::File { size }, opened: AtomicBool::new(false) })
     }
 
     /// Opens `/dev/null` or `/dev/zero`, which nothing can happen to and everybody may have at the same time.
@@ -139,15 +139,15 @@ impl Claim {
     pub fn null_device(path: &Path) -> std::result::Result<Claim, NotClaimed> {
         let held = open_node(path, OFlags::empty()).map_err(io_error(say!("open the device", "открыть устройство")))?;
         let device = null_number(&held)?;
-        let grip = Grip { held, _whole_disk: None, lease: None };
-        Ok(Claim { grip: Arc::new(grip), expect: Expect::Null(device), opened: AtomicBool::new(false) })
+        let ownership = Ownership { held, _whole_disk: None, lease: None };
+        Ok(Claim { ownership: Arc::new(ownership), expect: Expect::Null(device), opened: AtomicBool::new(false) })
     }
 
     /// Whether the space of the target is certain: always for a device.
     pub fn is_reserved(&self) -> bool {
         match self.expect {
             Expect::Device { .. } | Expect::Null(_) => true,
-            Expect::File { size } => fstat(&self.grip.held).is_ok_and(|s| s.st_blocks as u64 * 512 >= size),
+            Expect::File { size } => fstat(&self.ownership.held).is_ok_and(|s| s.st_blocks as u64 * 512 >= size),
         }
     }
 
@@ -158,7 +158,7 @@ impl Claim {
             self.verify()?;
         }
         // Through the descriptor, not the name: a name can change its meaning.
-        let again = format!("/proc/self/fd/{}", self.grip.held.as_raw_fd());
+        let again = format!("/proc/self/fd/{}", self.ownership.held.as_raw_fd());
         let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, direct);
         let fd = match rustix::fs::open(again, flags, Mode::empty()) {
@@ -166,28 +166,28 @@ impl Claim {
             other => other.map_err(io_error(say!("open for writing", "открыть на запись")))?,
         };
         self.opened.store(true, Ordering::Release);
-        Ok(IoFile::writable(fd, direct, Arc::clone(&self.grip)))
+        Ok(IoFile::writable(fd, direct, Arc::clone(&self.ownership)))
     }
 
     /// Lets go of a device, so that whoever builds on it can take it, and keeps the lease, by which everyone who asks is still told
     /// that it is taken. `None` where there is none, or while a file that this claim gave is open.
     pub fn hand_over(self) -> Option<Lease> {
-        Arc::into_inner(self.grip)?.lease
+        Arc::into_inner(self.ownership)?.lease
     }
 
     fn verify(&self) -> std::result::Result<(), NotClaimed> {
-        let shape = block::geometry(&self.grip.held)
+        let shape = block::geometry(&self.ownership.held)
             .map_err(|e| NotClaimed::Io(say!("ask the target for its size", "узнать размер цели"), e))?;
         match &self.expect {
             Expect::File { size } if shape.size != *size => Err(NotClaimed::Changed(say!("size", "размер"))),
-            Expect::File { .. } => match fstat(&self.grip.held)
+            Expect::File { .. } => match fstat(&self.ownership.held)
                 .map_err(io_error(say!("look at the test file", "проверить тестовый файл")))?
                 .st_nlink
             {
                 1 => Ok(()),
                 _ => Err(NotClaimed::Changed(say!("number of names", "число имён"))),
             },
-            Expect::Null(device) if null_number(&self.grip.held)? == *device => Ok(()),
+            Expect::Null(device) if null_number(&self.ownership.held)? == *device => Ok(()),
             Expect::Null(_) => {
                 Err(NotClaimed::Changed(say!("the device behind its name", "устройство за этим именем")))
             }
@@ -198,7 +198,7 @@ impl Claim {
                 if shape.size != *size {
                     return Err(NotClaimed::Changed(say!("size", "размер")));
                 }
-                match signatures_of(&self.grip.held, *size)? == *signatures {
+                match signatures_of(&self.ownership.held, *size)? == *signatures {
                     true => Ok(()),
                     false => Err(NotClaimed::Changed(say!("signatures", "метки"))),
                 }

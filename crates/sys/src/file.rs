@@ -1,7 +1,7 @@
 //! An open target: one device or file, or several files that form one space. Reading needs nothing; a writable one can only
 //! come from a [`crate::Claim`].
 
-use crate::grip::Grip;
+use crate::ownership::Ownership;
 use rustix::fs::{FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::ReadWriteFlags;
 use std::io::{self, IoSlice};
@@ -26,7 +26,7 @@ pub struct IoFile {
     /// A file without a name that was made for one user, who may empty it.
     own: bool,
     /// While it can be written through, the target stays ours.
-    grips: Arc<[Arc<Grip>]>,
+    grips: Arc<[Arc<Ownership>]>,
 }
 
 impl IoFile {
@@ -76,7 +76,7 @@ impl IoFile {
         Ok(IoFile { fds, ends, direct, writable, device, own: false, grips })
     }
 
-    fn of_one(fd: OwnedFd, direct: bool, writable: bool, grip: Option<Arc<Grip>>) -> IoFile {
+    fn of_one(fd: OwnedFd, direct: bool, writable: bool, ownership: Option<Arc<Ownership>>) -> IoFile {
         let device = is_block_device(&fd);
         IoFile {
             fds: Box::new([fd]),
@@ -85,7 +85,7 @@ impl IoFile {
             writable,
             device,
             own: false,
-            grips: grip.into_iter().collect(),
+            grips: ownership.into_iter().collect(),
         }
     }
 
@@ -97,8 +97,8 @@ impl IoFile {
     }
 
     /// Wraps a descriptor that a claim opened for writing; it keeps what the claim holds.
-    pub(crate) fn writable(fd: OwnedFd, direct: bool, grip: Arc<Grip>) -> IoFile {
-        IoFile::of_one(fd, direct, true, Some(grip))
+    pub(crate) fn writable(fd: OwnedFd, direct: bool, ownership: Arc<Ownership>) -> IoFile {
+        IoFile::of_one(fd, direct, true, Some(ownership))
     }
 
     /// Descriptors, in the order of the space that they form.

@@ -10,9 +10,9 @@ mod remote;
 pub use link::{Clock, FromHost, Host, SILENCE};
 pub use look::{Look, Seen};
 pub use protocol::{
-    Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, Watch,
+    Facts, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, UpcomingTrial, Watch,
 };
 pub use remote::Remote;
-pub use stend_record::Rehearsal;
+pub use stend_record::DryRun;
 pub use stend_spec::permission::Permission;
 pub use stend_sys::clock::{now, stamps};

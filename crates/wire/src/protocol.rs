@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{
-    Aftermath, ArmFacts, Event, HostFacts, IoChunk, Raised, Rehearsal, Sample, Slice, StandPlan, StandStatus,
-    TargetFacts, TrialOutcome, ZeroSample,
+    Aftermath, ArmFacts, DryRun, Event, HostFacts, IoChunk, Raised, Sample, Slice, StandPlan, StandStatus, TargetFacts,
+    TrialOutcome, ZeroSample,
 };
 use stend_spec::app::Program;
 use stend_spec::arm::{Observation, Switch};
@@ -74,7 +74,7 @@ pub enum Request {
     },
     /// Say whether trials could be run, each named by the label of its case; no load is made. What is known of recorded
     /// I/Os must have come before.
-    Foresee(Vec<Foreseen>),
+    Foresee(Vec<UpcomingTrial>),
     /// Run one trial.
     Trial {
         /// Its ordinal, repeated in every answer.
@@ -106,7 +106,7 @@ pub enum Request {
 
 /// A trial to come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Foreseen {
+pub struct UpcomingTrial {
     /// Label of its case, for errors.
     pub label: String,
     /// What would be done.
@@ -237,7 +237,7 @@ pub enum Reply {
     /// Answer to `Inspect`.
     Facts(Box<Facts>),
     /// Answer to `Rehearse`.
-    Rehearsed(Rehearsal),
+    Rehearsed(DryRun),
     /// Answer to `Stand`.
     Stand(Box<StandAnswer>),
     /// Answer to `Look`.

@@ -53,14 +53,14 @@ fn schedule(faults: &[Fault]) -> Vec<Due> {
 }
 
 /// Tells what happens in one trial.
-struct Teller<'a> {
+struct FaultReporter<'a> {
     outbox: &'a Outbox,
     trial: u32,
     /// An array was not whole since arrays were last told to be.
     broken: AtomicBool,
 }
 
-impl Teller<'_> {
+impl FaultReporter<'_> {
     fn tell(&self, fault: usize, moment: FaultMoment, what: Say) {
         self.outbox.event(EventKind::Fault { trial: self.trial, fault: fault as u32, moment, what });
     }
@@ -109,9 +109,9 @@ pub(crate) fn beside<T: Send>(
     load: impl FnOnce(&Begin) -> Result<T>,
 ) -> Result<T> {
     let (begin, over) = (Begin::default(), AtomicBool::new(false));
-    let teller = Teller { outbox, trial, broken: AtomicBool::new(false) };
+    let reporter = FaultReporter { outbox, trial, broken: AtomicBool::new(false) };
     let happened = std::thread::scope(|scope| {
-        let work = || happen(&mut faults, &schedule(events), ramp, &teller, (&begin, &over, control));
+        let work = || happen(&mut faults, &schedule(events), ramp, &reporter, (&begin, &over, control));
         let thread = std::thread::Builder::new().name("events".into()).spawn_scoped(scope, work);
         let result = thread.is_ok().then(|| load(&begin));
         over.store(true, Ordering::Release);
@@ -119,16 +119,16 @@ pub(crate) fn beside<T: Send>(
         (result, happened)
     });
     let mut failed = None;
-    teller.tell_whole(&faults);
+    reporter.tell_whole(&faults);
     let finished = faults.finish(&|| control.stopped(), &mut |kind| outbox.event(kind));
     failed = failed.or(finished.err());
-    teller.tell_whole(&faults);
+    reporter.tell_whole(&faults);
     for index in faults.open() {
-        failed = failed.or(teller.end(&mut faults, index).err());
+        failed = failed.or(reporter.end(&mut faults, index).err());
     }
     let settled = faults.settle(&|| control.stopped(), &mut |kind| outbox.event(kind));
     failed = failed.or(settled.err());
-    teller.tell_whole(&faults);
+    reporter.tell_whole(&faults);
     match happened {
         (Some(result), Ok(Ok(Ok(())))) if failed.is_none() => result,
         (_, Ok(Ok(Err(error)))) => Err(error),
@@ -146,7 +146,7 @@ fn happen(
     faults: &mut Faults,
     schedule: &[Due],
     ramp: Nanos,
-    teller: &Teller,
+    reporter: &FaultReporter,
     (begin, over, control): (&Begin, &AtomicBool, &Control),
 ) -> Result<()> {
     let ended = || over.load(Ordering::Acquire) || control.stopped();
@@ -161,7 +161,7 @@ fn happen(
             }
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
-                teller.tell_whole(faults);
+                reporter.tell_whole(faults);
             }
             std::thread::sleep(TICK);
         }
@@ -171,8 +171,8 @@ fn happen(
             return Ok(());
         }
         match due.ends {
-            true => teller.end(faults, due.fault)?,
-            false => match teller.begin(faults, due.fault, &ended) {
+            true => reporter.end(faults, due.fault)?,
+            false => match reporter.begin(faults, due.fault, &ended) {
                 // The run was stopped: nothing has to come of it any more.
                 Err(_) if control.stopped() => return Ok(()),
                 done => done?,

@@ -8,7 +8,7 @@ use stend_record::observed::TrialStatus;
 use stend_record::{Aftermath, TargetFacts, TrialOutcome};
 use stend_spec::workload::Trial;
 use stend_stand::Left;
-use stend_wire::Rehearsal;
+use stend_wire::DryRun;
 use stend_wire::protocol::{Judge, Prepare, Reply};
 
 /// Progress is told this often.
@@ -63,7 +63,7 @@ pub(crate) fn is_kept(trial: &Trial) -> bool {
 }
 
 /// The steps of a dry run with that of the ledger.
-pub(crate) fn rehearsed(mut rehearsal: Rehearsal, ledger: Option<&str>) -> Rehearsal {
+pub(crate) fn rehearsed(mut rehearsal: DryRun, ledger: Option<&str>) -> DryRun {
     if let Some(path) = ledger {
         rehearsal.steps.push(format!("keep the ledger {path} while a trial goes on whose crash is to be judged"));
         rehearsal.undo.insert(0, format!("remove {path}"));

@@ -24,11 +24,11 @@ use stend_spec::fault::Fault;
 use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
-use stend_stand::{Entered, Faults, Grounds, Owner};
+use stend_stand::{Entered, FaultContext, Faults, Owner};
 use stend_sys::IoFile;
 use stend_wire::Permission;
 use stend_wire::protocol::{
-    Facts, Foreseen, Inspect, Reply, Request, SwitchTo, Watch, read_frame, read_hello, write_hello,
+    Facts, Inspect, Reply, Request, SwitchTo, UpcomingTrial, Watch, read_frame, read_hello, write_hello,
 };
 
 /// How long the last messages may take to leave when the worker ends.
@@ -260,7 +260,7 @@ impl Session {
     }
 
     /// Whether trials of our own engine could be run; the error names the case.
-    fn foresee(&mut self, trials: &[Foreseen], seen: Option<&Seen>) -> Result<()> {
+    fn foresee(&mut self, trials: &[UpcomingTrial], seen: Option<&Seen>) -> Result<()> {
         self.foresee_events(trials, seen)?;
         let replay = self.ready.as_ref().and_then(|ready| ready.replay.as_ref());
         if let (Some(replay), Some(one)) = (replay, trials.iter().find(|one| ledgers::is_kept(&one.trial))) {
@@ -272,7 +272,7 @@ impl Session {
             stend_load::foresee_app(app).map_err(|error| of_case(label, error))?;
         }
         let ours = trials.iter().filter(|one| one.trial.app.is_none() && one.trial.engine == Engine::Native);
-        for Foreseen { label, trial, .. } in ours {
+        for UpcomingTrial { label, trial, .. } in ours {
             let way = (trial.writes(), trial.direct);
             let known = open.iter().position(|(other, _)| *other == way);
             let index = known.unwrap_or(open.len());
@@ -285,10 +285,10 @@ impl Session {
     }
 
     /// Whether what happens beside trials can be done, and may be; the error names the case.
-    fn foresee_events(&self, trials: &[Foreseen], seen: Option<&Seen>) -> Result<()> {
+    fn foresee_events(&self, trials: &[UpcomingTrial], seen: Option<&Seen>) -> Result<()> {
         for one in trials.iter().filter(|one| !one.faults.is_empty()) {
-            let grounds = self.grounds(seen)?;
-            stend_stand::foresee_faults(&one.faults, &grounds).map_err(|error| of_case(&one.label, error))?;
+            let context = self.context(seen)?;
+            stend_stand::foresee_faults(&one.faults, &context).map_err(|error| of_case(&one.label, error))?;
         }
         Ok(())
     }
@@ -348,17 +348,17 @@ impl Session {
         let ready = self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))?;
         let (control, outbox) = (self.control.clone(), self.outbox.clone());
         let mut log = |kind| outbox.event(kind);
-        let faults = Faults::prepare(events, block, &self.grounds(seen)?, &ready.owner, &mut log)?;
+        let faults = Faults::prepare(events, block, &self.context(seen)?, &ready.owner, &mut log)?;
         let load = |begin: &Begin| self.trial(ordinal, trial, Some(begin));
         faults::beside(faults, (events, trial.ramp, ordinal), (&control, &outbox), load)
     }
 
     /// On what events may be done.
-    fn grounds<'a>(&'a self, seen: Option<&'a Seen>) -> Result<Grounds<'a>> {
+    fn context<'a>(&'a self, seen: Option<&'a Seen>) -> Result<FaultContext<'a>> {
         let (targets, permission) = seen.ok_or_else(|| out_of_order("events"))?;
         let writable = stend_stand::may_write_all(targets, permission)?.is_ok();
         let run_id = self.ready.as_ref().map_or("", |ready| &ready.owner.run_id);
-        Ok(Grounds { targets, writable, stand: self.stands.name(), run_id, permission })
+        Ok(FaultContext { targets, writable, stand: self.stands.name(), run_id, permission })
     }
 
     fn open(&mut self, writable: bool, direct: bool) -> Result<IoFile> {

@@ -14,7 +14,7 @@ const DOCUMENTS: [(&str, &str, &str, &str); 18] = [
     ("comparison", "`stend compare --json`", "crates/report/src/comparison/json.rs", "Document"),
     ("history", "`stend compare --history --json`", "crates/report/src/history.rs", "Document"),
     ("audit", "`stend audit --json`", "crates/report/src/audit/json.rs", "Document"),
-    ("beside", "`stend compare RUN --published TABLE --json`", "crates/report/src/beside/json.rs", "Document"),
+    ("beside", "`stend compare RUN --published TABLE --json`", "crates/report/src/published/json.rs", "Document"),
     ("stand-plan", "`stend stand plan --json`", "crates/report/src/stands.rs", "Planned"),
     ("stand-status", "`stend stand status --json`", "crates/report/src/stands.rs", "Statuses"),
     ("stand-up", "`stend stand up --json`", "crates/report/src/stands.rs", "Up"),

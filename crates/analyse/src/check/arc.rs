@@ -48,7 +48,7 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let most = ends.iter().map(|(_, last)| last.size_max_bytes).max().unwrap_or(0);
     let measured = both(|l| {
         pick(l, "{s} of the reads from the ARC ({a} of at most {m})", "{s} чтений из ARC ({a} из не более {m})")
-            .replace("{s}", &format::beside::percent(share, ARC_HITS, l))
+            .replace("{s}", &format::near_limit::percent(share, ARC_HITS, l))
             .replace("{a}", &format::bytes(Bytes(size), l))
             .replace("{m}", &format::bytes(Bytes(most), l))
     });

@@ -24,7 +24,7 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
     let measured = both(|l| {
-        let shown = format::beside::percent(deviation, BANDWIDTH_DEVIATION, l);
+        let shown = format::near_limit::percent(deviation, BANDWIDTH_DEVIATION, l);
         pick(l, "differ by ", "расходятся на ").to_string() + &shown
     });
     if deviation <= BANDWIDTH_DEVIATION {
@@ -146,7 +146,7 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
     let measured = both(|l| {
         let text =
             pick(l, "sums differ by {s}; window {is} of {planned}", "суммы расходятся на {s}; окно {is} из {planned}");
-        text.replace("{s}", &format::beside::percent(sums_off, sum, l))
+        text.replace("{s}", &format::near_limit::percent(sums_off, sum, l))
             .replace("{is}", &seconds(is, l))
             .replace("{planned}", &seconds(planned, l))
     });

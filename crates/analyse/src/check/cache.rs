@@ -104,7 +104,7 @@ impl Paged {
     fn said(&self, l: Lang) -> String {
         let decides = self.ratio < BYTES_PAGED && self.ratio + self.edges >= BYTES_PAGED;
         let edges = if decides { format!(" ± {}", format::percent(self.edges, l)) } else { String::new() };
-        format!("{} {}{edges}", op_name(self.op).get(l), format::beside::percent(self.ratio, BYTES_PAGED, l))
+        format!("{} {}{edges}", op_name(self.op).get(l), format::near_limit::percent(self.ratio, BYTES_PAGED, l))
     }
 }
 
@@ -141,7 +141,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         let parts = paged.iter().map(|paged| paged.said(l)).collect::<Vec<_>>().join(", ");
         let grew = growth.map(|share| {
             pick(l, ", the cache grew {g}", ", кэш вырос на {g}")
-                .replace("{g}", &format::beside::percent(share, CACHE_GROWTH, l))
+                .replace("{g}", &format::near_limit::percent(share, CACHE_GROWTH, l))
         });
         parts + &grew.unwrap_or_default()
     });

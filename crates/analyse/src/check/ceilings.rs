@@ -83,7 +83,7 @@ fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
         Reading::Sequential => format::throughput(rate, l),
     };
     let text = pick(l, "{part} of the ceiling ({rate} of {ceiling})", "{part} потолка ({rate} от {ceiling})");
-    text.replace("{part}", &format::beside::percent(rate / ceiling, ABOVE_CEILING, l))
+    text.replace("{part}", &format::near_limit::percent(rate / ceiling, ABOVE_CEILING, l))
         .replace("{rate}", &value(rate))
         .replace("{ceiling}", &value(ceiling))
 }
@@ -122,7 +122,7 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let times = ceiling / rate;
     let measured = both(|l| {
-        let shown = format::beside::fixed(times, ENGINE_HEADROOM, 1, l);
+        let shown = format::near_limit::fixed(times, ENGINE_HEADROOM, 1, l);
         pick(l, "{n} times", "в {n} раза больше").replace("{n}", &shown)
     });
     if times >= ENGINE_HEADROOM {

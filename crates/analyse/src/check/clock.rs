@@ -41,16 +41,16 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         let mut text = source.to_string();
         if let Some(cost) = cost {
             text += &pick(l, ", {c} of latency", ", {c} задержки")
-                .replace("{c}", &format::beside::percent(cost, CLOCK_COST, l));
+                .replace("{c}", &format::near_limit::percent(cost, CLOCK_COST, l));
         }
         if let Some(shared) = shared {
             text += &pick(l, ", shared over {c} of latency", ", одна отметка на {c} задержки")
-                .replace("{c}", &format::beside::percent(shared, BATCH_SPAN, l));
+                .replace("{c}", &format::near_limit::percent(shared, BATCH_SPAN, l));
         }
         if let Some(step) = step {
             let size = Nanos(u64::try_from(step.unsigned_abs()).unwrap_or(u64::MAX));
             text += &pick(l, ", a step of {s}", ", скачок на {s}")
-                .replace("{s}", &format::beside::latency(size, CLOCK_STEP, l));
+                .replace("{s}", &format::near_limit::latency(size, CLOCK_STEP, l));
         }
         text
     });

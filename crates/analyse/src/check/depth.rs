@@ -66,7 +66,7 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             }
             _ => "{m}".to_string(),
         }
-        .replace("{m}", &format::beside::number(mean, DEPTH_REACHED * rest, l));
+        .replace("{m}", &format::near_limit::number(mean, DEPTH_REACHED * rest, l));
         measured((&mean, asked), &devices.join(", "), shown, held, l)
     });
     if lost.is_none() && interval.map_or(mean, |(_, high)| high).max(mean) >= DEPTH_REACHED * rest {

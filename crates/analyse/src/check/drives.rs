@@ -113,7 +113,7 @@ pub(super) fn too_much_in_flight() -> Say {
 
 /// A ratio in words, with what the edges may hide where that decides.
 fn said(found: &Bytes, lang: Lang) -> String {
-    let ratio = format::beside::fixed(found.ratio(), BYTES_AT_DRIVES, 3, lang);
+    let ratio = format::near_limit::fixed(found.ratio(), BYTES_AT_DRIVES, 3, lang);
     match found.ratio() < BYTES_AT_DRIVES && found.ratio() + found.excuse() >= BYTES_AT_DRIVES {
         true => format!("{ratio} ± {}", format::fixed(found.excuse(), 3, lang)),
         false => ratio,

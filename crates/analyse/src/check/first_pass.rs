@@ -55,7 +55,7 @@ impl Begin {
         };
         both(|l| {
             pick(l, en, ru)
-                .replace("{x}", &format::beside::fixed(self.ratio(), self.limit(), 2, l))
+                .replace("{x}", &format::near_limit::fixed(self.ratio(), self.limit(), 2, l))
                 .replace("{s}", &format::duration(CACHE_FILLING, l))
         })
     }

@@ -94,7 +94,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some((bytes, ios)) = shares(on_zfs) else { return check.not_measurable(too_few_samples()) };
     let name = devices.join(", ");
     let measured = both(|l| {
-        let percent = |share: f64| format::beside::percent(share, FOREIGN_SHARE, l);
+        let percent = |share: f64| format::near_limit::percent(share, FOREIGN_SHARE, l);
         let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &percent(bytes));
         let ios = ios.map(|share| pick(l, ", {o} of the I/Os", ", {o} операций").replace("{o}", &percent(share)));
         format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))

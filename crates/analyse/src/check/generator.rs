@@ -89,7 +89,7 @@ impl Kept {
             .replace("{w}", &self.waited.said(RUN_DELAY_VISIBLE, l));
         if let Some(busy) = self.busy {
             let text = pick(l, ", busiest used {b}", ", самый занятый работал {b}");
-            said += &text.replace("{b}", &format::beside::percent(busy, THREAD_BUSY, l));
+            said += &text.replace("{b}", &format::near_limit::percent(busy, THREAD_BUSY, l));
         }
         if let Some(late) = self.late.as_ref().filter(|late| late.most() >= LATE_TOLD) {
             let text = pick(
@@ -157,7 +157,7 @@ impl Shares {
     /// What [`surely_above`](Self::surely_above) looks at: the mean, with its interval where that reaches across the limit, else with the largest
     /// where it is another number.
     fn said(&self, limit: f64, lang: Lang) -> String {
-        let percent = |share: f64| format::beside::percent(share, limit, lang);
+        let percent = |share: f64| format::near_limit::percent(share, limit, lang);
         let most = percent(self.most());
         let Some(mean) = stend_stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) else { return most };
         let text = match t_interval::interval(&self.0) {

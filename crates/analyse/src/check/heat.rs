@@ -37,7 +37,8 @@ pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let measured = both(|l| {
         let varies = |v: f64| {
-            pick(l, "varies by {v}", "разброс {v}").replace("{v}", &format::beside::percent(v, FREQUENCY_VARIATION, l))
+            pick(l, "varies by {v}", "разброс {v}")
+                .replace("{v}", &format::near_limit::percent(v, FREQUENCY_VARIATION, l))
         };
         let told = governor.map(String::from).into_iter().chain(variation.map(varies));
         told.collect::<Vec<_>>().join(", ")

@@ -34,7 +34,7 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "до него этот прогон объект не нагружал, или переключался вариант"
         ));
     };
-    let measured = both(|l| format::beside::duration(longest, IDLE, l));
+    let measured = both(|l| format::near_limit::duration(longest, IDLE, l));
     if longest <= IDLE {
         return check.pass(measured);
     }

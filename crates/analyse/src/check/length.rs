@@ -48,7 +48,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
         );
     }
     let longest = found.iter().map(|(_, length)| *length).max().unwrap_or_default();
-    let measured = both(|l| format::beside::duration(longest, case.asked.ramp, l));
+    let measured = both(|l| format::near_limit::duration(longest, case.asked.ramp, l));
     if longest <= case.asked.ramp {
         return check.pass(measured);
     }
@@ -104,7 +104,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     let fewest = case.counting.iter().map(batches).min().unwrap_or(0);
     let measured = both(|l| {
         pick(l, "{w}, {n} independent batches", "{w}, независимых отрезков: {n}")
-            .replace("{w}", &format::beside::duration(shortest, window, l))
+            .replace("{w}", &format::near_limit::duration(shortest, window, l))
             .replace("{n}", &fewest.to_string())
     });
     if shortest >= window && fewest >= need {

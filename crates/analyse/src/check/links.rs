@@ -13,7 +13,7 @@ use stend_record::{Parts, RunRecord};
 
 /// A link over the trials of a case.
 #[derive(Debug, Clone, PartialEq)]
-struct Told {
+struct ReportedLink {
     device: String,
     /// The slowest that it was while the load ran.
     now: Link,
@@ -81,8 +81,8 @@ fn errors() -> Say {
     )
 }
 
-fn told<'a>(under_load: impl Iterator<Item = &'a Parts>, around: &[Vec<&Parts>]) -> Vec<Told> {
-    let mut found: Vec<(String, Told)> = Vec::new();
+fn told<'a>(under_load: impl Iterator<Item = &'a Parts>, around: &[Vec<&Parts>]) -> Vec<ReportedLink> {
+    let mut found: Vec<(String, ReportedLink)> = Vec::new();
     for link in under_load.flat_map(|parts| &parts.links) {
         match found.iter_mut().find(|(address, _)| *address == link.address) {
             Some((_, known)) => {
@@ -91,7 +91,7 @@ fn told<'a>(under_load: impl Iterator<Item = &'a Parts>, around: &[Vec<&Parts>])
             }
             None => {
                 let corrected = corrected(around, &link.address);
-                let told = Told { device: link.device.clone(), now: link.now, best: link.best, corrected };
+                let told = ReportedLink { device: link.device.clone(), now: link.now, best: link.best, corrected };
                 found.push((link.address.clone(), told));
             }
         }
@@ -110,11 +110,11 @@ fn corrected(trials: &[Vec<&Parts>], address: &str) -> Option<u64> {
     Some(counts.into_iter().fold(0, u64::saturating_add))
 }
 
-fn is_slower(link: &Told) -> bool {
+fn is_slower(link: &ReportedLink) -> bool {
     link.now.speed_mt_per_s < link.best.speed_mt_per_s || link.now.width < link.best.width
 }
 
-fn in_words(link: &Told, lang: Lang) -> String {
+fn in_words(link: &ReportedLink, lang: Lang) -> String {
     let of = |link: Link| {
         let speed = format::fixed(f64::from(link.speed_mt_per_s) / 1000.0, 1, lang);
         format!("{speed} GT/s ×{}", link.width)

@@ -67,7 +67,8 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
                 () => String::new(),
             };
             let reached = if mean < asked { IN_FLIGHT_REACHED } else { IN_FLIGHT_IMPOSSIBLE };
-            let (mean, asked) = (format::beside::number(mean, reached * asked, l) + &edge, format::number(asked, l));
+            let (mean, asked) =
+                (format::near_limit::number(mean, reached * asked, l) + &edge, format::number(asked, l));
             let told =
                 pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked);
             told + &submitted::beside(t.held, l)

@@ -40,8 +40,8 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let worst = stretches.iter().flat_map(seconds).fold(mean, f64::max);
     let measured = both(|l| {
         pick(l, "mean {m}, worst second {w}", "в среднем {m}, худшая секунда {w}")
-            .replace("{m}", &format::beside::percent(mean, STEAL_MEAN, l))
-            .replace("{w}", &format::beside::percent(worst, STEAL_SECOND, l))
+            .replace("{m}", &format::near_limit::percent(mean, STEAL_MEAN, l))
+            .replace("{w}", &format::near_limit::percent(worst, STEAL_SECOND, l))
     });
     if mean <= STEAL_MEAN && worst <= STEAL_SECOND {
         return check.pass(measured);
@@ -119,7 +119,7 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         let swapped = found
             .swapped
             .map(|bytes| pick(l, "{b} swapped", "подкачка {b}").replace("{b}", &format::bytes(Bytes(bytes), l)));
-        let percent = |share: f64| format::beside::percent(share, MEMORY_WAIT, l);
+        let percent = |share: f64| format::near_limit::percent(share, MEMORY_WAIT, l);
         let waited = found.waited.map(|share| pick(l, "waiting {w}", "ожидание {w}").replace("{w}", &percent(share)));
         let killed = found
             .killed

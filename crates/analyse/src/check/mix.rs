@@ -107,7 +107,7 @@ fn allowed(asked: f64, ios: u64) -> f64 {
 fn words(found: &Executed) -> Say {
     let percent = |is: f64, l| {
         let allowed = if is < found.asked { -MIX_DEVIATION } else { MIX_DEVIATION };
-        format::beside::percent(is, found.asked + allowed, l)
+        format::near_limit::percent(is, found.asked + allowed, l)
     };
     both(|l| {
         pick(l, "{o}: {i} of the I/Os, {b} of the bytes, asked {a}", "{o}: {i} операций, {b} байт, заявлено {a}")

@@ -138,12 +138,12 @@ fn in_words(found: &Traffic, lang: Lang) -> String {
     let fullest = found.fullest.as_ref().map(|(name, share)| {
         pick(lang, "{n} at {s} of its line rate", "{n}: {s} скорости канала")
             .replace("{n}", name)
-            .replace("{s}", &format::beside::percent(*share, LINE_RATE_REACHED, lang))
+            .replace("{s}", &format::near_limit::percent(*share, LINE_RATE_REACHED, lang))
     });
     let drops = pick(lang, "{d} packets dropped", "отброшено пакетов: {d}").replace("{d}", &format::count(found.drops));
     let again = found.again.map(|share| {
         pick(lang, "{a} of TCP segments sent again", "повторено {a} сегментов TCP")
-            .replace("{a}", &format::beside::percent(share, SENT_AGAIN, lang))
+            .replace("{a}", &format::near_limit::percent(share, SENT_AGAIN, lang))
     });
     fullest.into_iter().chain([drops]).chain(again).collect::<Vec<_>>().join(", ")
 }

@@ -20,7 +20,7 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
             ),
         );
     };
-    let measured = both(|l| format!("± {}", format::beside::percent(precision.half_width.0, goal, l)));
+    let measured = both(|l| format!("± {}", format::near_limit::percent(precision.half_width.0, goal, l)));
     match precision.is_reached() {
         true => check.pass(measured),
         false => check.result(

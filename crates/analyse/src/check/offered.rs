@@ -64,7 +64,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
             both(|l| {
                 pick(l, "own delay {t}, {s} of the latency", "своё опоздание {t}, {s} задержки")
                     .replace("{t}", &format::latency(late.1, l))
-                    .replace("{s}", &format::beside::percent(late.0, OWN_LATENESS, l))
+                    .replace("{s}", &format::near_limit::percent(late.0, OWN_LATENESS, l))
             }),
             say!(
                 "I/Os began later than they were due although there was a place for them: part of the latency is that of this machine waking up. Use fewer programs, more CPUs, or a higher rate.",
@@ -96,7 +96,7 @@ impl Offer {
         both(|l| {
             let rate = |n: f64| format::iops(n / self.seconds, l);
             let allowed = if self.done < self.due { -self.allowed() } else { self.allowed() };
-            let done = format::beside::number(self.done / self.seconds, (self.due + allowed) / self.seconds, l);
+            let done = format::near_limit::number(self.done / self.seconds, (self.due + allowed) / self.seconds, l);
             let template = match self.by_other {
                 true => pick(
                     l,

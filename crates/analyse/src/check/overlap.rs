@@ -26,7 +26,7 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     let share = shares.into_iter().fold(1.0, f64::min);
     let measured = both(|l| {
         pick(l, "{s} of the bytes are of one job", "{s} байт принадлежат одному заданию")
-            .replace("{s}", &format::beside::percent(share, AREAS_UNIQUE, l))
+            .replace("{s}", &format::near_limit::percent(share, AREAS_UNIQUE, l))
     });
     if share >= AREAS_UNIQUE {
         return check.pass(measured);

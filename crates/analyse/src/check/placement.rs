@@ -109,10 +109,10 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let measured = both(|l| {
         let busy = pick(l, "CPU {c} busy with interrupts {b}", "процессор {c} занят прерываниями {b}")
             .replace("{c}", &cpu.to_string())
-            .replace("{b}", &format::beside::percent(busy, INTERRUPT_CPU_BUSY, l));
+            .replace("{b}", &format::near_limit::percent(busy, INTERRUPT_CPU_BUSY, l));
         match largest {
             Some((cpu, share)) => {
-                let share = format::beside::percent(share, (INTERRUPT_SHARE * fair).min(1.0), l);
+                let share = format::near_limit::percent(share, (INTERRUPT_SHARE * fair).min(1.0), l);
                 busy + &pick(
                     l,
                     "; CPU {c} took {s} of the drives'",

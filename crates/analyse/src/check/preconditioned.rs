@@ -32,7 +32,7 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let times = written as f64 / range as f64;
     let measured = both(|l| {
-        let shown = format::beside::fixed(times, PRECONDITIONED, 1, l);
+        let shown = format::near_limit::fixed(times, PRECONDITIONED, 1, l);
         pick(l, "{n} × the range", "{n} × область").replace("{n}", &shown)
     });
     if times >= PRECONDITIONED {

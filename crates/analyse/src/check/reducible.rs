@@ -42,8 +42,8 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let share = f64::from(repeated) / f64::from(sampled.max(1));
     let measured = both(|l| {
         pick(l, "zstd {c} : 1, repeated {r}", "zstd {c} : 1, повторов {r}")
-            .replace("{c}", &format::beside::fixed(ratio, COMPRESSIBLE, 2, l))
-            .replace("{r}", &format::beside::percent(share, REPEATED, l))
+            .replace("{c}", &format::near_limit::fixed(ratio, COMPRESSIBLE, 2, l))
+            .replace("{r}", &format::near_limit::percent(share, REPEATED, l))
     });
     match ratio <= COMPRESSIBLE && share <= REPEATED {
         true => check.pass(measured),

@@ -90,8 +90,8 @@ fn parts(case: &CaseTrials<'_>) -> Option<Vec<f64>> {
 fn measured(window: &Window) -> Say {
     both(|l| {
         pick(l, "range {r}, slope {s}", "размах {r}, наклон {s}")
-            .replace("{r}", &format::beside::percent(window.range, STEADY_RANGE, l))
-            .replace("{s}", &format::beside::percent(window.excursion(), STEADY_SLOPE, l))
+            .replace("{r}", &format::near_limit::percent(window.range, STEADY_RANGE, l))
+            .replace("{s}", &format::near_limit::percent(window.excursion(), STEADY_SLOPE, l))
     })
 }
 

@@ -29,7 +29,7 @@ pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(too_few_samples());
     }
     let share = cost::of_readings(&stretches) as f64 / length as f64;
-    let measured = both(|l| format!("{} %", format::beside::fixed(share * 100.0, TELEMETRY_CPU * 100.0, 2, l)));
+    let measured = both(|l| format!("{} %", format::near_limit::fixed(share * 100.0, TELEMETRY_CPU * 100.0, 2, l)));
     if share <= TELEMETRY_CPU {
         return check.pass(measured);
     }

@@ -6,7 +6,7 @@ use crate::date;
 use crate::printed::{Latency, Printed, Side, mix_of, number};
 use crate::xml::Element;
 use stend_base::{Nanos, Say, say};
-use stend_record::ToldNumber;
+use stend_record::ToolNumber;
 use stend_spec::workload::Op;
 
 /// Numbers of a trial that are kept: those of a thousand threads are more than anybody looks at.
@@ -178,7 +178,7 @@ fn of_kind(latency: &Element<'_>, kind: &str) -> Result<Option<Latency>, Bad> {
 }
 
 /// Numbers below a time span whose name is wanted, levels joined by dots: of all together first, then of threads and targets.
-fn numbers(span: &Element<'_>, wanted: impl Fn(&str) -> bool) -> Vec<ToldNumber> {
+fn numbers(span: &Element<'_>, wanted: impl Fn(&str) -> bool) -> Vec<ToolNumber> {
     let mut found = Vec::new();
     let mut open: Vec<(String, &Element<'_>)> =
         span.children.iter().rev().map(|child| (child.name.to_string(), child)).collect();

@@ -6,7 +6,7 @@ use crate::json::{self, Value};
 use crate::printed::{Latency, Side, number};
 use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, say};
-use stend_record::ToldNumber;
+use stend_record::ToolNumber;
 use stend_spec::workload::Op;
 
 /// Documents of a file.
@@ -188,7 +188,7 @@ fn whole(value: &Value<'_>, name: &str) -> Result<Option<u64>, (u32, Say)> {
 }
 
 /// Every number below a value but the buckets, names of levels joined by dots.
-fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToldNumber>) {
+fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToolNumber>) {
     for (key, inner) in value.pairs().iter().filter(|(key, _)| !["latency", "histogram", READS].contains(&key.as_ref()))
     {
         let name = format!("{name}.{key}");

@@ -5,7 +5,7 @@ use super::phase::{self, Phase};
 use crate::printed::{Latency, Side, number};
 use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, say};
-use stend_record::ToldNumber;
+use stend_record::ToolNumber;
 use stend_spec::workload::Op;
 
 /// Columns that say what was asked for.
@@ -142,7 +142,7 @@ impl Row<'_> {
     fn side(&self, prefix: &str, op: Op, (block, ms): (u64, f64)) -> Result<Option<(Side, bool)>, (u32, Say)> {
         let named = |name: &str| self.number(&format!("{prefix}{name}"));
         let Some(iops) = named("IOPS [last]")? else { return Ok(None) };
-        let told = Told { iops, ms, mib: named("MiB [last]")?.unwrap_or(0.0), mib_per_s: named("MiB/s [last]")? };
+        let told = Reported { iops, ms, mib: named("MiB [last]")?.unwrap_or(0.0), mib_per_s: named("MiB/s [last]")? };
         let by_bytes = told.ios_of(block);
         let ios = by_bytes.unwrap_or((iops * ms / 1000.0).round() as u64);
         let bytes = told.bytes(ios, block);
@@ -164,7 +164,7 @@ impl Row<'_> {
     }
 
     /// Every number of one kind of I/O, and with the main one those of the phase.
-    fn numbers(&self, prefix: &str) -> Vec<ToldNumber> {
+    fn numbers(&self, prefix: &str) -> Vec<ToolNumber> {
         let of_kind = |name: &str| match prefix {
             "" => !name.starts_with("rwmix read "),
             prefix => name.starts_with(prefix),
@@ -177,14 +177,14 @@ impl Row<'_> {
 }
 
 /// What is told of how much was done. All digits behind the point are cut.
-struct Told {
+struct Reported {
     iops: f64,
     ms: f64,
     mib: f64,
     mib_per_s: Option<f64>,
 }
 
-impl Told {
+impl Reported {
     /// Bytes: the whole MiB if these are many. Of few of them, down to 0, I/Os of one size tell better what was done if whatever else
     /// is told agrees with them; else the rate does where it has more digits than the sum.
     fn bytes(&self, ios: u64, block: u64) -> u64 {

@@ -4,7 +4,7 @@ use super::{read_json, read_tables};
 use crate::build::{File, ImportedRun};
 use stend_base::{Bytes, Lang, Nanos, Result};
 use stend_record::observed::TrialOutcome;
-use stend_record::{Entry, ToldOp};
+use stend_record::{Entry, ToolOp};
 use stend_spec::workload::{Op, Trial};
 
 const TABLE: &str = include_str!("../../tests/corpus/elbencho/3.1-10.csv");
@@ -34,7 +34,7 @@ fn labels(run: &ImportedRun) -> Vec<String> {
     run.inputs.suite.told.iter().map(|case| case.label()).collect()
 }
 
-fn op(outcome: &TrialOutcome, op: Op) -> &ToldOp {
+fn op(outcome: &TrialOutcome, op: Op) -> &ToolOp {
     outcome.told.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
 }
 

@@ -7,7 +7,7 @@ use super::options::Options;
 use super::unit;
 use crate::json::{Kind, Value};
 use stend_base::{Nanos, Say, say};
-use stend_record::ToldNumber;
+use stend_record::ToolNumber;
 use stend_record::fio_bins::{Bins, bin};
 use stend_spec::workload::Op;
 
@@ -59,7 +59,7 @@ pub struct Job {
     /// Time on a CPU, ns; `None` if that is not told.
     pub cpu_ns: Option<u64>,
     /// Numbers of the job that belong to no kind of I/O.
-    pub numbers: Vec<ToldNumber>,
+    pub numbers: Vec<ToolNumber>,
 }
 
 /// One kind of I/O of a job.
@@ -78,7 +78,7 @@ pub struct Side {
     /// Sum of the times from before the submission to the end, ns.
     pub occupied_ns: Option<u128>,
     /// Every number of it.
-    pub numbers: Vec<ToldNumber>,
+    pub numbers: Vec<ToolNumber>,
 }
 
 /// One kind of latency.
@@ -361,10 +361,10 @@ pub(super) fn impossible(count: u64) -> Say {
 }
 
 /// All numbers below a value, names of levels joined by dots; buckets left out, which are kept as a histogram.
-fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToldNumber>) {
+fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToolNumber>) {
     if let Kind::Number(printed) = value.kind {
         if into.len() < NUMBERS_MAX {
-            into.push(ToldNumber {
+            into.push(ToolNumber {
                 name: name.to_string(),
                 unit: unit::of(name).to_string(),
                 printed: printed.to_string(),

@@ -5,7 +5,7 @@ use crate::build::{File, ImportedRun, RESULTS_MAX};
 use proptest::prelude::*;
 use stend_base::{Bytes, Histogram, Lang, Nanos, Share};
 use stend_record::observed::{TrialOutcome, TrialStatus};
-use stend_record::{Entry, ToldOp};
+use stend_record::{Entry, ToolOp};
 use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Op, Sync, Trial};
 
@@ -47,11 +47,11 @@ fn labels(run: &ImportedRun) -> Vec<String> {
     run.inputs.suite.told.iter().map(|case| case.label()).collect()
 }
 
-fn op(outcome: &TrialOutcome, op: Op) -> &ToldOp {
+fn op(outcome: &TrialOutcome, op: Op) -> &ToolOp {
     outcome.told.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
 }
 
-fn printed<'a>(told: &'a ToldOp, name: &str) -> &'a str {
+fn printed<'a>(told: &'a ToolOp, name: &str) -> &'a str {
     &told.numbers.iter().find(|number| number.name == name).unwrap().printed
 }
 

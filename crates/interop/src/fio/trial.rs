@@ -9,7 +9,7 @@ use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos};
 use stend_record::fio_bins::{self as bins, Exact};
 use stend_record::observed::{EngineFacts, External, IoErrors, JobTotals, TrialOutcome, TrialStatus};
-use stend_record::{Told, ToldOp};
+use stend_record::{ToolOp, ToolOutput};
 use stend_spec::pattern::Pattern;
 use stend_spec::workload::{BlockShare, Engine, Mix, OPS, Op, Region, Stream, Trial};
 
@@ -211,7 +211,7 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
         engine: engine(group, place, asked.direct),
         jobs,
         errors,
-        told: Some(Told {
+        told: Some(ToolOutput {
             file: place.file,
             line: place.line,
             paced: group.sections.iter().any(|section| section.options.paced()),
@@ -279,14 +279,14 @@ fn stored(side: &Side) -> Sparse {
     }
 }
 
-fn told(job: &Job, op: Op, side: &Side, (stream, index): (u16, u32)) -> ToldOp {
+fn told(job: &Job, op: Op, side: &Side, (stream, index): (u16, u32)) -> ToolOp {
     let latency = &side.latency;
     let mut numbers = side.numbers.clone();
     // Those of the job stand with its first kind of I/O.
     if job.sides.first().is_some_and(|(first, _)| *first == op) {
         numbers.extend(job.numbers.iter().cloned());
     }
-    ToldOp {
+    ToolOp {
         stream,
         job: index,
         op,

@@ -1,6 +1,6 @@
 //! How files of jobs import, for a table over many of them. Pure.
 
-use super::{Imported, World, files};
+use super::{ImportContext, Imported, files};
 use crate::jobs::Weight;
 use stend_base::{Error, Result, Say};
 
@@ -30,9 +30,10 @@ impl Outcome {
 }
 
 /// Imports a file strictly, and with `lenient` where that fails.
-pub fn assess(name: &str, bytes: &[u8], world: &World) -> Outcome {
-    let import =
-        |lenient| -> Result<Imported> { files(&[(name.to_string(), bytes.to_vec())], &World { lenient, ..*world }) };
+pub fn assess(name: &str, bytes: &[u8], context: &ImportContext) -> Outcome {
+    let import = |lenient| -> Result<Imported> {
+        files(&[(name.to_string(), bytes.to_vec())], &ImportContext { lenient, ..*context })
+    };
     let error = match import(false) {
         Ok(_) => return Outcome::Whole,
         Err(error) => error,
@@ -51,15 +52,15 @@ pub fn assess(name: &str, bytes: &[u8], world: &World) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::world;
+    use super::super::tests::context;
     use super::*;
 
     #[test]
     fn a_file_is_whole_or_has_losses_or_is_refused_with_its_place() {
-        let of = |text: &str| assess("x.fio", text.as_bytes(), &world(false));
+        let of = |text: &str| assess("x.fio", text.as_bytes(), &context(false));
         assert!(matches!(of("[a]\nfilename=/dev/x\nrw=randread\n"), Outcome::Whole));
-        let Outcome::Losses(told) = of("[a]\nfilename=/dev/x\nrw=randread\nnice=5\n") else { panic!("losses") };
-        assert!(told.len() == 1 && told[0].en.starts_with("x.fio:4: `nice`") && told[0].ru.starts_with("x.fio:4: "));
+        let Outcome::Losses(notes) = of("[a]\nfilename=/dev/x\nrw=randread\nnice=5\n") else { panic!("losses") };
+        assert!(notes.len() == 1 && notes[0].en.starts_with("x.fio:4: `nice`") && notes[0].ru.starts_with("x.fio:4: "));
         let Outcome::Refused(error) = of("[a]\nrw=randread\n") else { panic!("refused") };
         assert!(error.message.en.starts_with("x.fio:1: no `size`"), "{error}");
     }
@@ -77,7 +78,7 @@ mod tests {
         ] {
             let text =
                 format!("[a]\nfilename=/dev/x\nrw=randread\n[b]\nstonewall\nfilename=/dev/x\nrw=randread\n{option}\n");
-            let Outcome::Refused(error) = assess("x.fio", text.as_bytes(), &world(false)) else { panic!("{option}") };
+            let Outcome::Refused(error) = assess("x.fio", text.as_bytes(), &context(false)) else { panic!("{option}") };
             assert!(error.message.en.replace('\u{a0}', " ").starts_with(why), "{error}");
         }
     }

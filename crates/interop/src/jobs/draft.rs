@@ -1,7 +1,7 @@
 //! Jobs of any tool on their way to a suite: what each asks for, and the suite that they make together. Must not know whose
 //! jobs they were.
 
-use super::told::Told;
+use super::notes::Notes;
 use super::{Imported, JobPlace, not_ours};
 use stend_base::{Bytes, Error, Kind, Lang, Nanos, Place, Result, say};
 use stend_spec::files::Files;
@@ -45,7 +45,7 @@ pub(super) struct DraftCase {
 
 impl Draft {
     /// The suite, read back by the parser that reads those of users.
-    pub fn imported(self, told: Told) -> Result<Imported> {
+    pub fn imported(self, notes: Notes) -> Result<Imported> {
         let mut cases: Vec<SuiteCase> = Vec::new();
         let mut places = Vec::new();
         for case in self.cases {
@@ -82,7 +82,7 @@ impl Draft {
             blocks: 6,
             ..Suite::default()
         };
-        let imported = Imported { suite, targets: self.targets, notes: told.done(), from: self.from };
+        let imported = Imported { suite, targets: self.targets, notes: notes.done(), from: self.from };
         let text = imported.text(Lang::En);
         let read = stend_spec::parse::suite(&text, "suite.yaml").map_err(|error| beyond(&imported, &places, &error))?;
         if read != imported.suite {
@@ -135,6 +135,6 @@ pub(super) fn directory_of(path: &str) -> String {
 
 /// A name as ours may be: one line, not empty, not too long; room is left for a number.
 fn named(text: &str) -> String {
-    let kept = super::told::in_one_line(text).chars().take(NAME_MAX - 10).collect::<String>();
+    let kept = super::notes::in_one_line(text).chars().take(NAME_MAX - 10).collect::<String>();
     if kept.trim().is_empty() { "jobs".to_string() } else { kept.trim().to_string() }
 }

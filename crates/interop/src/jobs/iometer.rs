@@ -2,8 +2,8 @@
 //! 1.1. Must not open what it names.
 
 use super::draft::{Draft, DraftCase};
-use super::told::{Told, shown};
-use super::{Imported, JobPlace, World, decoded};
+use super::notes::{Notes, shown};
+use super::{ImportContext, Imported, JobPlace, decoded};
 use stend_base::{Bytes, Error, Millionths, Nanos, Result, say};
 use stend_spec::pattern::Pattern;
 use stend_spec::suite::{JobsOf, StreamSpec};
@@ -45,8 +45,8 @@ struct Worker {
 }
 
 /// The suite of configuration files.
-pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
-    let mut told = Told::new(world.lenient);
+pub(super) fn files(sources: &[(String, Vec<u8>)], context: &ImportContext) -> Result<Imported> {
+    let mut notes = Notes::new(context.lenient);
     let mut draft = Draft {
         from: sources.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
         ..Draft::default()
@@ -55,9 +55,9 @@ pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Impo
         let stem = name.rsplit('/').next().unwrap_or(name);
         draft.name = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_string();
         let text = decoded(bytes, name)?;
-        one(&mut draft, name, text, &mut told)?;
+        one(&mut draft, name, text, &mut notes)?;
     }
-    draft.imported(told)
+    draft.imported(notes)
 }
 
 /// Lines that begin with `'` name what the line behind them holds.
@@ -84,7 +84,7 @@ fn is(entry: &Entry, key: &str) -> bool {
     entry.key.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key))
 }
 
-fn one(draft: &mut Draft, file: &str, text: &str, told: &mut Told) -> Result<()> {
+fn one(draft: &mut Draft, file: &str, text: &str, notes: &mut Notes) -> Result<()> {
     let entries = entries(file, text);
     let (mut window, mut ramp) = (Nanos(0), Nanos(0));
     let (mut accesses, mut workers): (Vec<Access>, Vec<Worker>) = (Vec::new(), Vec::new());
@@ -102,7 +102,7 @@ fn one(draft: &mut Draft, file: &str, text: &str, told: &mut Told) -> Result<()>
                     "the test type `{value}` changes workers or depth as it goes",
                     "вид испытания `{value}` по ходу меняет число рабочих или глубину"
                 );
-                told.changed(
+                notes.changed(
                     &entry.place,
                     text,
                     say!("write axes: `queue_depth: [1, 8, 32]`", "впишите оси: `queue_depth: [1, 8, 32]`"),
@@ -115,11 +115,11 @@ fn one(draft: &mut Draft, file: &str, text: &str, told: &mut Told) -> Result<()>
             let Some(access) = accesses.last_mut().filter(|access| access.rows.len() < ROWS_MAX) else {
                 return Err(wrong(entry, "at most 100 rows below a name", "не больше 100 строк под именем"));
             };
-            access.rows.push(row(entry, told)?);
+            access.rows.push(row(entry, notes)?);
         } else if is(entry, "Worker type") {
             workers.push(Worker { depth: 1, ..Worker::default() });
             if !entry.values.eq_ignore_ascii_case("DISK") {
-                told.changed(
+                notes.changed(
                     &entry.place,
                     say!("workers of a network are not there", "сетевых рабочих нет"),
                     say!("leave them out", "уберите их"),
@@ -127,7 +127,7 @@ fn one(draft: &mut Draft, file: &str, text: &str, told: &mut Told) -> Result<()>
                 workers.pop();
             }
         } else if let Some(worker) = workers.last_mut() {
-            of_worker(entry, worker, told)?;
+            of_worker(entry, worker, notes)?;
         }
     }
     if accesses.is_empty() {
@@ -140,15 +140,15 @@ fn one(draft: &mut Draft, file: &str, text: &str, told: &mut Told) -> Result<()>
     }
     if window == Nanos(0) {
         window = super::draft::WINDOW;
-        told.decided(
+        notes.decided(
             &JobPlace::new(file, 1),
             say!("no run time: a trial lasts 30 s", "нет времени испытания: оно длится 30 с"),
         );
     }
-    cases(draft, &accesses, &workers, (window, ramp), told)
+    cases(draft, &accesses, &workers, (window, ramp), notes)
 }
 
-fn of_worker(entry: &Entry, worker: &mut Worker, told: &mut Told) -> Result<()> {
+fn of_worker(entry: &Entry, worker: &mut Worker, notes: &mut Notes) -> Result<()> {
     if is(entry, "Number of outstanding IOs") {
         let first = entry.values.split(',').next().unwrap_or_default().trim();
         worker.depth = first
@@ -158,7 +158,7 @@ fn of_worker(entry: &Entry, worker: &mut Worker, told: &mut Told) -> Result<()> 
             .ok_or_else(|| wrong(entry, "1 to 4096 I/Os in flight", "от 1 до 4096 операций"))?;
         if entry.values.to_ascii_uppercase().contains("ENABLED") {
             let text = say!("connections are not opened and closed", "соединения не открываются и не закрываются");
-            told.changed(
+            notes.changed(
                 &entry.place,
                 text,
                 say!("disable the test connection rate", "отключите test connection rate"),
@@ -168,7 +168,7 @@ fn of_worker(entry: &Entry, worker: &mut Worker, told: &mut Told) -> Result<()> 
         let all = entry.values.split(',').take(2).all(|value| value.trim() == "0");
         if !all {
             let text = say!("a part of the disk in sectors", "часть диска в секторах");
-            told.changed(&entry.place, text, say!("write `region` into the streams", "впишите `region` в потоки"))?;
+            notes.changed(&entry.place, text, say!("write `region` into the streams", "впишите `region` в потоки"))?;
         }
     } else if is(entry, "Assigned access specs") {
         worker.accesses.push(entry.values.to_string());
@@ -184,7 +184,7 @@ fn cases(
     accesses: &[Access],
     workers: &[Worker],
     (window, ramp): (Nanos, Nanos),
-    told: &mut Told,
+    notes: &mut Notes,
 ) -> Result<()> {
     for target in workers.iter().flat_map(|worker| &worker.targets) {
         if !draft.targets.contains(target) {
@@ -210,14 +210,14 @@ fn cases(
                 "workers run different specifications at a time; here all run the same, one after the other",
                 "рабочие одновременно выполняют разные описания; здесь все выполняют одно и то же, по очереди"
             );
-            told.changed(
+            notes.changed(
                 &access.place,
                 text,
                 say!("assign the same to all workers", "назначьте всем рабочим одинаковые"),
             )?;
         }
         if jobs_of == JobsOf::Range && targets > 1 {
-            told.decided(
+            notes.decided(
                 &access.place,
                 say!(
                     "workers have targets of their own: here {jobs} jobs share the range of all {targets}",
@@ -230,9 +230,9 @@ fn cases(
                 "workers have other depths; all have {depth} here",
                 "у рабочих разная глубина; здесь у всех {depth}"
             );
-            told.changed(&access.place, text, say!("give all the same", "задайте всем одинаковую"))?;
+            notes.changed(&access.place, text, say!("give all the same", "задайте всем одинаковую"))?;
         }
-        let mut spec = stream(access, told)?;
+        let mut spec = stream(access, notes)?;
         (spec.queue_depth, spec.jobs, spec.jobs_of) = (vec![depth], vec![jobs], jobs_of);
         draft.cases.push(DraftCase {
             place: access.place.clone(),
@@ -249,7 +249,7 @@ fn cases(
 }
 
 /// One stream for all rows: they may differ in size, or in reads, but not in both at once.
-fn stream(access: &Access, told: &mut Told) -> Result<StreamSpec> {
+fn stream(access: &Access, notes: &mut Notes) -> Result<StreamSpec> {
     let rows: Vec<&Row> = access.rows.iter().filter(|row| row.share > 0).collect();
     let sum: u32 = rows.iter().map(|row| row.share).sum();
     let (Some(first), 100) = (rows.first(), sum) else {
@@ -263,7 +263,7 @@ fn stream(access: &Access, told: &mut Told) -> Result<StreamSpec> {
     };
     if rows.iter().any(|row| row.random != first.random || (row.size != first.size && row.reads != first.reads)) {
         let text = say!("rows that differ in more than one thing", "строки различаются не одним лишь свойством");
-        told.changed(
+        notes.changed(
             &access.place,
             text,
             say!("write a stream for each row, with rates", "напишите поток на каждую строку, с частотами"),
@@ -299,7 +299,7 @@ fn stream(access: &Access, told: &mut Told) -> Result<StreamSpec> {
 }
 
 /// `size,% of size,% reads,% random,delay,burst,align,reply`.
-fn row(entry: &Entry, told: &mut Told) -> Result<Row> {
+fn row(entry: &Entry, notes: &mut Notes) -> Result<Row> {
     let [size, share, reads, random, delay, burst, align, reply] = numbers::<8>(entry)?;
     let fits = (512..=64 << 20).contains(&size) && size.is_multiple_of(512);
     if !fits || share > 100 || reads > 100 || random > 100 {
@@ -314,14 +314,14 @@ fn row(entry: &Entry, told: &mut Told) -> Result<Row> {
             "bursts of a worker; here each I/O in flight would rest",
             "всплески рабочего; здесь отдыхала бы каждая операция"
         );
-        told.changed(
+        notes.changed(
             &entry.place,
             text,
             say!("write `think` or a `schedule` with `burst`", "напишите `think` или `schedule` с `burst`"),
         )?;
     }
     if align == 0 && random > 0 && size > SECTOR {
-        told.decided(
+        notes.decided(
             &entry.place,
             say!(
                 "Iometer begins random I/Os at any sector (alignment 0); here they are at multiples of their size",
@@ -330,14 +330,14 @@ fn row(entry: &Entry, told: &mut Told) -> Result<Row> {
         );
     }
     if align > 0 && align != size {
-        told.changed(
+        notes.changed(
             &entry.place,
             say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру"),
             say!("align I/Os on their request size", "задайте выравнивание по размеру операции"),
         )?;
     }
     if reply > 0 {
-        told.changed(
+        notes.changed(
             &entry.place,
             say!("there are no replies to I/Os of a disk", "ответов на операции с диском нет"),
             say!("set it to 0", "задайте 0"),

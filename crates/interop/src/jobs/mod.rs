@@ -7,18 +7,18 @@ mod draft;
 pub mod export;
 mod fio;
 mod iometer;
-mod told;
+mod notes;
 mod tool;
 mod vdbench;
 mod words;
 mod write;
 
 pub use assess::{Outcome, assess};
-pub use told::{JobPlace, Note, Weight};
+pub use notes::{JobPlace, Note, Weight};
 
+use notes::Notes;
 use stend_base::{Error, Kind, Lang, Result, say};
 use stend_spec::suite::Suite;
-use told::Told;
 use tool::Tool;
 
 /// Largest file of jobs, in bytes; one of a person has a few thousand.
@@ -27,7 +27,7 @@ pub const SIZE_MAX: usize = 1 << 20;
 const LINE_MAX: usize = 16_384;
 
 /// What an import may ask for of the machine that it happens on.
-pub struct World<'a> {
+pub struct ImportContext<'a> {
     /// The bytes of a file that another includes, by the path that leads there from the current directory.
     pub read: &'a dyn Fn(&str) -> Result<Vec<u8>>,
     /// A variable of the environment, if it is set.
@@ -85,7 +85,7 @@ fn decoded<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str> {
 
 /// The suite of files of jobs, whatever tool they are for. Names with their bytes; all files are of one tool. Errors have kind `Spec`
 /// and begin with the place.
-pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
+pub fn files(sources: &[(String, Vec<u8>)], context: &ImportContext) -> Result<Imported> {
     let tool = |(name, bytes): &(String, Vec<u8>)| decoded(bytes, name).map(Tool::of_text);
     let tools: Vec<Option<Tool>> = sources.iter().map(tool).collect::<Result<_>>()?;
     if let Some(other) = tools.iter().position(|tool| *tool != tools[0]) {
@@ -98,23 +98,23 @@ pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
             .hint(say!("import the files of each tool on their own", "импортируйте файлы каждой программы отдельно")));
     }
     match tools.first().copied().flatten() {
-        Some(Tool::Vdbench) => vdbench::files(sources, world),
-        Some(Tool::Iometer) => iometer::files(sources, world),
-        Some(Tool::Diskspd) => diskspd::files(sources, world),
-        Some(Tool::Fio) | None => fio::files(sources, world),
+        Some(Tool::Vdbench) => vdbench::files(sources, context),
+        Some(Tool::Iometer) => iometer::files(sources, context),
+        Some(Tool::Diskspd) => diskspd::files(sources, context),
+        Some(Tool::Fio) | None => fio::files(sources, context),
     }
 }
 
 /// The suite of a command line of fio or diskspd, as its words or as one quoted text. The place of a word is its number, from 1
 /// for the program itself.
-pub fn command(words: &[String], world: &World) -> Result<Imported> {
+pub fn command(words: &[String], context: &ImportContext) -> Result<Imported> {
     let words = words::split(words)?;
-    let mut told = Told::new(world.lenient);
-    let commands = words::commands(&words, &mut told);
+    let mut notes = Notes::new(context.lenient);
+    let commands = words::commands(&words, &mut notes);
     let mut tools = commands.iter().map(|(first, words)| {
         let (skipped, name) = words::program(words);
         Tool::of_program(name).ok_or_else(|| {
-            let name = told::shown(name);
+            let name = notes::shown(name);
             words::place(first + skipped)
                 .error(say!("`{name}` is not a tool whose commands are read", "команды `{name}` не читаются"))
                 .hint(say!("a command begins with `fio` or `diskspd`", "команда начинается с `fio` или `diskspd`"))
@@ -128,8 +128,8 @@ pub fn command(words: &[String], world: &World) -> Result<Imported> {
         }
     }
     match first {
-        Some(Tool::Diskspd) => diskspd::commands(&commands, told),
-        _ => fio::commands(&commands, world, told),
+        Some(Tool::Diskspd) => diskspd::commands(&commands, notes),
+        _ => fio::commands(&commands, context, notes),
     }
 }
 

@@ -4,17 +4,17 @@ use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-pub(super) fn world(lenient: bool) -> World<'static> {
+pub(super) fn context(lenient: bool) -> ImportContext<'static> {
     let none = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
-    World { read: Box::leak(Box::new(none)), variable: &|_| None, lenient }
+    ImportContext { read: Box::leak(Box::new(none)), variable: &|_| None, lenient }
 }
 
 pub(super) fn of_command(text: &str, lenient: bool) -> Result<Imported> {
-    command(&[text.to_string()], &world(lenient))
+    command(&[text.to_string()], &context(lenient))
 }
 
 pub(super) fn of_file(text: &str, lenient: bool) -> Result<Imported> {
-    files(&[("x".into(), text.as_bytes().to_vec())], &world(lenient))
+    files(&[("x".into(), text.as_bytes().to_vec())], &context(lenient))
 }
 
 pub(super) fn check(imported: Result<Imported>, expected: Expect) {
@@ -301,7 +301,7 @@ fn a_page_with_jobs_in_it_is_no_file_of_jobs() {
 #[test]
 fn files_of_two_tools_are_not_one_suite() {
     let two = [("a".into(), VDBENCH.as_bytes().to_vec()), ("b".into(), b"[a]\nrw=read\n".to_vec())];
-    assert!(files(&two, &world(true)).unwrap_err().to_string().contains("b:1: it is for another tool"));
+    assert!(files(&two, &context(true)).unwrap_err().to_string().contains("b:1: it is for another tool"));
     let words = |text: &str| is_command(&text.split(' ').map(String::from).collect::<Vec<_>>());
     assert!(
         words("sudo /usr/bin/fio --name=x")
@@ -324,7 +324,7 @@ proptest! {
     ) {
         let begin = [VDBENCH, ICF, "[a]\nfilename=/dev/x\nrw=randread\n"][which].as_bytes();
         let text: Vec<u8> = begin.iter().take(cut.max(20)).copied().chain(bytes).collect();
-        if let Err(e) = files(&[("x".into(), text)], &world(lenient)) {
+        if let Err(e) = files(&[("x".into(), text)], &context(lenient)) {
             prop_assert!(e.kind == Kind::Spec && (e.message.en.starts_with("x:") || e.message.en.starts_with("what these jobs")), "{}", e);
         }
     }
@@ -344,7 +344,7 @@ proptest! {
     #[test]
     fn any_switches_of_diskspd_are_read_or_refused(words in proptest::collection::vec("[-/]?[a-zA-Z]{0,3}[0-9]{0,10}[KMGTb:/,i]{0,2}", 0..8)) {
         let words: Vec<String> = std::iter::once("diskspd".to_string()).chain(words).collect();
-        if let Err(e) = command(&words, &world(true)) {
+        if let Err(e) = command(&words, &context(true)) {
             prop_assert_eq!(e.kind, Kind::Spec, "{}", e);
         }
     }

@@ -1,7 +1,7 @@
 //! Command lines of other tools: one quoted text as words, and words as commands that follow one another. Must not know whose.
 
 use super::JobPlace;
-use super::told::{Told, shown};
+use super::notes::{Notes, shown};
 use super::tool::Tool;
 use stend_base::{Result, say};
 
@@ -61,7 +61,7 @@ pub(super) fn split(words: &[String]) -> Result<Vec<String>> {
 }
 
 /// Commands that follow one another, each with the number of its first word; pauses between them are told.
-pub(super) fn commands<'a>(words: &'a [String], told: &mut Told) -> Vec<(usize, &'a [String])> {
+pub(super) fn commands<'a>(words: &'a [String], notes: &mut Notes) -> Vec<(usize, &'a [String])> {
     let ends = |word: &String| matches!(word.as_str(), "&&" | ";" | "||");
     let mut at = 0;
     let mut found = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn commands<'a>(words: &'a [String], told: &mut Told) -> Vec<(usize, 
         match part.first() {
             Some(first) if first == "sleep" => {
                 let first = shown(first);
-                told.decided(
+                notes.decided(
                     &place(at),
                     say!("`{first}` between commands is left out", "`{first}` между командами опущена"),
                 );

@@ -2,7 +2,7 @@
 //! no arms, traces or searches. What is written is read back by whoever made it (`draft`).
 
 use super::Imported;
-use super::told::{Note, Weight, in_one_line};
+use super::notes::{Note, Weight, in_one_line};
 use std::fmt::Write;
 use stend_base::{Bytes, Lang, MilliIops, Millionths, Nanos, Say, say};
 use stend_spec::pattern::Pattern;

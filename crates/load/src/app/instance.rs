@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::EventKind;
-use stend_record::app::{AppWindow, Instance as Told};
+use stend_record::app::{AppWindow, Instance as ToolOutput};
 use stend_spec::app::{App, Program};
 use stend_sys::tree;
 
@@ -255,9 +255,9 @@ pub(super) fn recorded(
     failed: String,
     group: Option<&Group>,
     before: super::group::Used,
-) -> Told {
+) -> ToolOutput {
     let after = group.map(Group::used).unwrap_or_default();
-    Told {
+    ToolOutput {
         windows,
         failed: failed.chars().take(400).collect(),
         throttled_periods: since(before.throttled_periods, after.throttled_periods),

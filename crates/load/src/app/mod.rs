@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
 use stend_record::EventKind;
-use stend_record::app::{AppOutcome, Instance as Told};
+use stend_record::app::{AppOutcome, Instance as ToolOutput};
 use stend_record::observed::{EngineFacts, TrialOutcome, TrialStatus};
 use stend_spec::app::{App, Program};
 use stend_spec::workload::Trial;
@@ -310,7 +310,7 @@ fn conclude(
     clients: Vec<Client>,
     before: &[Used],
     with: &mut With<'_>,
-) -> Vec<Told> {
+) -> Vec<ToolOutput> {
     let windows = trial.window.0 / app.slo.window.0.max(1);
     let mut all = Vec::with_capacity(instances.len());
     let servers = std::mem::take(serving);
@@ -370,7 +370,7 @@ fn said_nothing(why: &str) -> Box<Error> {
 
 /// The outcome of a trial whose instances could not all be made or started: none of them served, for the reason that one gave.
 fn never_served(found: AppOutcome, app: &App, error: &Error, clocks: (u64, u64, u64)) -> TrialOutcome {
-    let failed = Told { failed: error.message.en.chars().take(400).collect(), ..Told::default() };
+    let failed = ToolOutput { failed: error.message.en.chars().take(400).collect(), ..ToolOutput::default() };
     let now = clock::now();
     TrialOutcome {
         load_start: now,

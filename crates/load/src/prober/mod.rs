@@ -15,7 +15,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use stend_base::own_data::{self, Vouches};
+use stend_base::own_data::{self, StampScope};
 use stend_base::random::{Random, below, draw};
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_record::observed::TrialOutcome;
@@ -208,7 +208,7 @@ impl Shared {
         if op == Op::Write {
             Random::new(draw(self.seed, number)).fill(memory);
             for (sector, word) in memory.chunks_mut(own_data::SECTOR).zip(number << 16..) {
-                let stamp = own_data::stamp(draw(self.seed, word), Vouches::Sector);
+                let stamp = own_data::stamp(draw(self.seed, word), StampScope::Sector);
                 sector.first_chunk_mut().into_iter().for_each(|first| *first = stamp);
             }
         }

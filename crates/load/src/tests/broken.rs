@@ -76,10 +76,10 @@ fn a_full_file_system_fails_writes_with_its_class() {
     // Holes: what is written has to find space.
     let file = IoFile::create_scratch(mount.at.path(), LEN.0, true).unwrap();
     let block = vec![7; 1 << 20];
-    let mut ballast = tempfile::tempfile_in(mount.at.path()).unwrap();
-    while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
-    while std::io::Write::write_all(&mut ballast, &block[..4096]).is_ok() {}
-    ballast.sync_all().unwrap();
+    let mut filler = tempfile::tempfile_in(mount.at.path()).unwrap();
+    while std::io::Write::write_all(&mut filler, &block).is_ok() {}
+    while std::io::Write::write_all(&mut filler, &block[..4096]).is_ok() {}
+    filler.sync_all().unwrap();
     for backend in LANES {
         let long = Trial { backend, window: Nanos::secs(600), ..trial(LEN, vec![stream(0)]) };
         let (outcome, _) = run(&long, &file).unwrap();

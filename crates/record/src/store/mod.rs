@@ -3,7 +3,6 @@
 //! Holds what was observed and decided, never a statistic of ours. This module and its children are
 //! the only code that opens a run file for writing; they must not know how a run is made or judged.
 
-mod ballast;
 mod copy;
 mod crc;
 mod directory;
@@ -21,6 +20,7 @@ mod reader;
 mod reading;
 mod recorder;
 mod removal;
+mod reserve;
 mod runs;
 mod schema;
 mod spool;

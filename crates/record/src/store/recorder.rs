@@ -9,11 +9,11 @@
 mod resume;
 mod whole;
 
-use super::ballast::Ballast;
 use super::failure;
 use super::lock::{self, NotHeld};
 use super::owner::Owner;
 use super::queue::entry_weight;
+use super::reserve::Reserve;
 use super::schema::{self, key};
 use super::spool::{self, Spool};
 use crate::event::{Event, EventKind};
@@ -72,7 +72,7 @@ pub struct Recorder {
     spool: Option<Spool>,
     /// Why there is none although there should be.
     without_spool: Option<String>,
-    ballast: Option<Ballast>,
+    reserve: Option<Reserve>,
     in_window: bool,
     /// The last commit failed; the next edge tries again.
     stuck: bool,
@@ -129,7 +129,7 @@ impl Recorder {
             recorder.open_spool(memory, &header.id, owner).map_err(failed)?;
         }
         recorder.checkpoint().map_err(failed)?;
-        recorder.ballast = reserve(path, options.reserve)?;
+        recorder.reserve = reserve(path, options.reserve)?;
         recorder.sync().map_err(lost)?;
         Ok(recorder)
     }
@@ -147,7 +147,7 @@ impl Recorder {
             at_edges: options.spool,
             spool: None,
             without_spool: None,
-            ballast: None,
+            reserve: None,
             in_window: false,
             stuck: false,
             lost: 0,
@@ -230,7 +230,7 @@ impl Recorder {
     /// Takes a step that may find the disk full: then releases the reserved space and tries once more.
     fn insist(&mut self, step: fn(&mut Recorder) -> rusqlite::Result<()>) -> bool {
         let Err(first) = step(self) else { return true };
-        let had_reserve = self.ballast.take().is_some();
+        let had_reserve = self.reserve.take().is_some();
         self.fail(&first);
         had_reserve && step(self).is_ok()
     }
@@ -278,8 +278,8 @@ impl Recorder {
         self.commit();
         self.insist(Recorder::checkpoint);
         let used = used(&self.path);
-        if let Some(ballast) = &mut self.ballast {
-            ballast.shrink_by(used);
+        if let Some(reserve) = &mut self.reserve {
+            reserve.shrink_by(used);
         }
     }
 
@@ -308,7 +308,7 @@ impl Recorder {
     }
 
     fn end(mut self, state: Option<RunState>) -> Result<PathBuf> {
-        self.ballast = None;
+        self.reserve = None;
         if self.lost > 0 {
             let lost = self.lost;
             self.note(format!("{lost} entries were lost because the run file could not be written"));
@@ -366,12 +366,12 @@ fn open_file(path: &Path, new: bool) -> io::Result<File> {
 }
 
 /// Space for what the run file will still grow by, if its expected size is known.
-fn reserve(path: &Path, expected: Bytes) -> Result<Option<Ballast>> {
+fn reserve(path: &Path, expected: Bytes) -> Result<Option<Reserve>> {
     if expected == Bytes(0) {
         return Ok(None);
     }
-    let ballast = Ballast::new(path, expected, used(path));
-    ballast.map(Some).map_err(|error| failure::no_room(path, expected, &error))
+    let reserve = Reserve::new(path, expected, used(path));
+    reserve.map(Some).map_err(|error| failure::no_room(path, expected, &error))
 }
 
 /// Opens the database; `prepare` comes before the log exists.

@@ -5,7 +5,7 @@ use crate::calibration::{Calibration, Subject};
 use crate::event::{Event, EventKind};
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use crate::hosts::{HostId, HostInfo, Role};
-use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
+use crate::imported::{Imported, SourceFile, ToolNumber, ToolOp, ToolOutput};
 use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
     Contents, EngineFacts, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, Submissions, TrialOutcome,
@@ -158,9 +158,9 @@ fn imported() -> Imported {
     }
 }
 
-fn told() -> Told {
-    let number = ToldNumber { name: "iops".to_string(), unit: "1/s".to_string(), printed: "9.500000".to_string() };
-    let op = ToldOp {
+fn told() -> ToolOutput {
+    let number = ToolNumber { name: "iops".to_string(), unit: "1/s".to_string(), printed: "9.500000".to_string() };
+    let op = ToolOp {
         stream: 0,
         job: 0,
         op: Op::Read,
@@ -174,7 +174,7 @@ fn told() -> Told {
         percentiles: vec![(990_000, 7)],
         numbers: vec![number],
     };
-    Told { file: 0, line: 1, paced: false, depth_known: true, sizes_known: true, ops: vec![op] }
+    ToolOutput { file: 0, line: 1, paced: false, depth_known: true, sizes_known: true, ops: vec![op] }
 }
 
 pub fn outcome() -> TrialOutcome {

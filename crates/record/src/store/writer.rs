@@ -208,9 +208,9 @@ impl Shared {
 }
 
 /// Tells waiters that the thread is gone, also after a panic.
-struct Goodbye<'a>(&'a Queue);
+struct NotifyOnDrop<'a>(&'a Queue);
 
-impl Drop for Goodbye<'_> {
+impl Drop for NotifyOnDrop<'_> {
     fn drop(&mut self) {
         self.0.finish();
     }
@@ -218,7 +218,7 @@ impl Drop for Goodbye<'_> {
 
 /// The writer thread: the only place that waits, for a message or for the next commit.
 fn serve(mut recorder: Recorder, shared: &Shared) {
-    let _goodbye = Goodbye(&shared.queue);
+    let _goodbye = NotifyOnDrop(&shared.queue);
     loop {
         let message = shared.queue.pop(recorder.deadline());
         let popped = message.is_some();

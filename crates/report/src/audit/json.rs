@@ -1,7 +1,7 @@
 //! An audit for machines.
 
 use serde::Serialize;
-use stend_audit::{Audit, Gravity};
+use stend_audit::{Audit, Severity};
 use stend_base::Say;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -61,9 +61,9 @@ pub fn audit_json(audit: &Audit) -> String {
         audit.checks.iter().map(|c| CheckOut { check: c.id.code(), name: &c.name, places: c.places, doubts: c.doubts });
     let findings = audit.doubts.iter().map(|d| FindingOut {
         check: d.check.code(),
-        gravity: match d.gravity {
-            Gravity::Wrong => "wrong",
-            Gravity::Warn => "warn",
+        gravity: match d.severity {
+            Severity::Wrong => "wrong",
+            Severity::Warn => "warn",
         },
         row: d.row,
         line: d.line,

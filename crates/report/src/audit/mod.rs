@@ -2,14 +2,14 @@
 
 pub mod json;
 
-use stend_audit::{Audit, Checked, Doubt, Gravity};
+use stend_audit::{Audit, Checked, Doubt, Severity};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Say, say};
 
 /// What was found, in a sentence.
 pub fn summary(audit: &Audit) -> Say {
-    let of = |gravity| audit.doubts.iter().filter(|doubt| doubt.gravity == gravity).count() as u64;
-    let (wrong, doubtful, numbers) = (of(Gravity::Wrong), of(Gravity::Warn), audit.numbers as u64);
+    let of = |severity| audit.doubts.iter().filter(|doubt| doubt.severity == severity).count() as u64;
+    let (wrong, doubtful, numbers) = (of(Severity::Wrong), of(Severity::Warn), audit.numbers as u64);
     let (en, ru) = (plural_en(numbers, "number", "numbers"), plural_ru(numbers, "число", "числа", "чисел"));
     let found = wrong + doubtful;
     let (finding, remark) =

@@ -45,7 +45,7 @@ pub struct Line {
     /// Colour of the verdict, if it may have one.
     pub tint: Option<verdict::Tint>,
     /// How sure it is; `None` without an interval.
-    pub sure: Option<verdict::Sure>,
+    pub sure: Option<verdict::Significance>,
     /// Blocks or trials that it has and that a verdict takes, where these are too few.
     pub lacking: Option<(u32, u32)>,
     /// Which cell it is, as run, metric and stream; `None` for what is no cell.
@@ -284,7 +284,7 @@ fn digits(ratio: f64, limits: &[f64]) -> usize {
         _ => 2,
     };
     let limits: Vec<f64> = limits.iter().map(|limit| limit * 100.0).collect();
-    format::beside::among(percent, &limits, least)
+    format::near_limit::among(percent, &limits, least)
 }
 
 /// What the numbers are, and why some are not there: only what occurs.

@@ -22,7 +22,7 @@ pub enum Tint {
 
 /// How sure a ratio is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sure {
+pub struct Significance {
     /// Two-sided p of the ratio alone.
     pub p: Say,
     /// The same after Holm's correction.
@@ -69,10 +69,10 @@ fn doubt(doubt: Option<&Doubt>, basis: RatioBasis) -> Say {
 }
 
 /// p, its correction and the robust estimate; `None` without an interval.
-pub fn sure(ratio: &Ratio) -> Option<Sure> {
+pub fn sure(ratio: &Ratio) -> Option<Significance> {
     let P { p, .. } = ratio.p?;
     let part = |value: Option<Say>| value.unwrap_or_else(super::missing);
-    Some(Sure {
+    Some(Significance {
         p: probability(p),
         adjusted: part(ratio.judged.p_adjusted.map(probability)),
         robust: part(ratio.robust.map(|r| Say::both(|lang| format!("{} %", super::percent(r.value, lang))))),

@@ -4,7 +4,7 @@ use super::{bar, document, section, table};
 use crate::audit::{looked, place, summary};
 use crate::figures::NONE;
 use crate::markup::Markup;
-use stend_audit::{Audit, Checked, Doubt, Gravity, printed};
+use stend_audit::{Audit, Checked, Doubt, Severity, printed};
 use stend_base::{Lang, Say, say};
 use stend_record::published::{Claim, Published};
 
@@ -83,9 +83,9 @@ fn doubts(m: &mut Markup, audit: &Audit) {
 
 /// The name of the check, never by colour alone.
 fn mark(m: &mut Markup, doubt: &Doubt) {
-    let (class, glyph) = match doubt.gravity {
-        Gravity::Wrong => ("mark fail", "✖ "),
-        Gravity::Warn => ("mark warn", "! "),
+    let (class, glyph) = match doubt.severity {
+        Severity::Wrong => ("mark fail", "✖ "),
+        Severity::Warn => ("mark warn", "! "),
     };
     m.el("span", class, |m| {
         m.raw(glyph);

@@ -3,7 +3,7 @@
 use super::{Page, facts, table};
 use crate::markup::Markup;
 use stend_base::{Say, format, say};
-use stend_record::{Imported, ToldNumber, ToldOp, TrialRecord};
+use stend_record::{Imported, ToolNumber, ToolOp, TrialRecord};
 
 /// Rows of the table: the run file has them all.
 const ROWS_MAX: usize = 200;
@@ -70,11 +70,11 @@ fn of_fio() -> Vec<Say> {
     places().into_iter().chain(own).collect()
 }
 
-fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = &ToldOp> {
+fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = &ToolOp> {
     trial.outcome.iter().filter_map(|outcome| outcome.told.as_ref()).flat_map(|told| &told.ops)
 }
 
-fn row(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) {
+fn row(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToolOp) {
     let named = |names: &[&str]| {
         let of = |name: &&str| told.numbers.iter().find(|number| number.name == **name);
         names.iter().find_map(of).map_or(String::new(), printed)
@@ -100,7 +100,7 @@ fn row(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) {
     });
 }
 
-fn first_cells(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) {
+fn first_cells(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToolOp) {
     let label = page.findings.cases.iter().find(|case| case.case == trial.case).map_or("", |case| &case.label);
     m.with("th", &[("scope", "row")], |m| m.text(label));
     m.el("td", "", |m| m.text(&(trial.block + 1).to_string()));
@@ -108,7 +108,7 @@ fn first_cells(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) 
     m.line("td", "", &crate::words::op(told.op));
 }
 
-fn printed(number: &ToldNumber) -> String {
+fn printed(number: &ToolNumber) -> String {
     format!("{} {}", number.printed, number.unit).trim_end().to_string()
 }
 
@@ -116,13 +116,13 @@ fn printed(number: &ToldNumber) -> String {
 mod tests {
     use crate::fixture;
     use stend_base::Lang;
-    use stend_record::{Imported, SourceFile, Told, ToldNumber, ToldOp};
+    use stend_record::{Imported, SourceFile, ToolNumber, ToolOp, ToolOutput};
     use stend_spec::workload::Op;
 
     #[test]
     fn an_imported_run_shows_the_numbers_as_printed_and_claims_no_order_of_its_own() {
         let (mut run, findings) = (fixture::run(), fixture::findings());
-        let number = |name: &str, unit: &str, printed: &str| ToldNumber {
+        let number = |name: &str, unit: &str, printed: &str| ToolNumber {
             name: name.into(),
             unit: unit.into(),
             printed: printed.into(),
@@ -132,7 +132,7 @@ mod tests {
             number("clat_ns.mean", "ns", "96295.301314"),
             number("clat_ns.percentile.99.000000", "ns", "152576"),
         ];
-        let told = ToldOp {
+        let told = ToolOp {
             stream: 0,
             job: 1,
             op: Op::Read,
@@ -149,7 +149,7 @@ mod tests {
         let own = crate::html(&findings, &run, Lang::En);
         let file = SourceFile { name: "a<b>.json".into(), version: "fio-3.33".into(), ..SourceFile::default() };
         run.header.imported = Some(Imported { tool: "fio".into(), files: vec![file], ..Imported::default() });
-        run.trials[0].outcome.as_mut().unwrap().told = Some(Told { ops: vec![told], ..Told::default() });
+        run.trials[0].outcome.as_mut().unwrap().told = Some(ToolOutput { ops: vec![told], ..ToolOutput::default() });
         let page = crate::html(&findings, &run, Lang::En);
         for shown in
             ["10108.891109 1/s", "clat 96295.301314 ns", "clat 152576 ns", "a&lt;b&gt;.json", "As fio printed it"]

@@ -3,7 +3,6 @@
 
 pub mod audit;
 mod bars;
-pub mod beside;
 mod cases;
 pub mod comparison;
 mod density;
@@ -19,6 +18,7 @@ mod limits;
 mod matrix;
 mod method;
 mod numa;
+pub mod published;
 mod ratios;
 mod results;
 mod summary;

@@ -3,7 +3,7 @@
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::audit::{looked, place, summary, values};
-use stend_audit::{Audit, Gravity};
+use stend_audit::{Audit, Severity};
 use stend_base::{Lang, say};
 
 /// An audit for a person, at most `width` columns wide (40 at least).
@@ -14,7 +14,7 @@ pub fn audit_text(audit: &Audit, lang: Lang, width: usize, colour: bool) -> Stri
     out.push('\n');
     out.push_str(&checks(audit, &screen));
     for doubt in &audit.doubts {
-        let glyph = if doubt.gravity == Gravity::Wrong { "✖" } else { "!" };
+        let glyph = if doubt.severity == Severity::Wrong { "✖" } else { "!" };
         let head = format!("{} {}, {}", doubt.check, place(doubt).get(lang), clean(&doubt.what));
         out.push('\n');
         out.push_str(&screen.bold(&paragraph(&format!("{glyph} "), &head, screen.width)));

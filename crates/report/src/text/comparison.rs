@@ -3,7 +3,7 @@
 use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
-use crate::comparison::verdict::{self, Sure, Tint};
+use crate::comparison::verdict::{self, Significance, Tint};
 use crate::comparison::{self, Line, gate, layers, matrix};
 use stend_analyse::Comparison;
 use stend_base::{Lang, Say, say};
@@ -174,7 +174,7 @@ pub(super) fn code(tint: Tint) -> &'static str {
 fn how_sure(lines: &[Line], several: bool, screen: &Screen) -> String {
     // A label stands in the first line of its runs only.
     let mut label = (String::new(), true);
-    let mut sure: Vec<(String, bool, &Line, &Sure)> = Vec::new();
+    let mut sure: Vec<(String, bool, &Line, &Significance)> = Vec::new();
     for line in lines {
         if !line.label.en.is_empty() {
             label = (clean(line.label.get(screen.lang)), line.first);
@@ -199,13 +199,13 @@ fn how_sure(lines: &[Line], several: bool, screen: &Screen) -> String {
     if several {
         columns.insert(1, Column { head: say!("run", "прогон").get(screen.lang).to_string(), right: false });
     }
-    let cells = |line: &Line, sure: &Sure| {
+    let cells = |line: &Line, sure: &Significance| {
         let texts = [&sure.p, &sure.adjusted, &sure.robust, &sure.robust_interval];
         let run = several.then(|| line.run.clone());
         let texts = texts.into_iter().take(if robust { 4 } else { 2 }).map(|say| say.get(screen.lang).to_string());
         run.into_iter().chain(texts).collect::<Vec<String>>()
     };
-    let row = |(name, first, line, sure): &(String, bool, &Line, &Sure)| Row {
+    let row = |(name, first, line, sure): &(String, bool, &Line, &Significance)| Row {
         name: name.clone(),
         indent: if *first { 0 } else { 2 },
         cells: cells(line, sure),

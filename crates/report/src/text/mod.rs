@@ -1,7 +1,6 @@
 //! A run on a terminal, with everything that is said of it; the table comes last.
 
 pub mod audit;
-pub mod beside;
 pub mod brief;
 pub mod comparison;
 pub mod comparison_brief;
@@ -20,6 +19,7 @@ mod numa;
 pub mod picture;
 pub mod preview;
 pub mod previews;
+pub mod published;
 mod table;
 
 use crate::figures::{self, on, utc};

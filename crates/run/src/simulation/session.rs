@@ -10,7 +10,7 @@ use super::worker::{Worker, name};
 use crate::LoadHost;
 use crate::execute::{Loop, TICK};
 use crate::setup::{Done, Power, Resume, Setup};
-use crate::step::{Input, Returned, Step, Wish};
+use crate::step::{Input, Returned, Step, UserRequest};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -226,7 +226,7 @@ impl<'a> Driver<'a> {
             self.seen.taken.push(reply.clone());
             self.seen.released |= *reply == Reply::Released && run.walk.step == Step::Releasing;
         }
-        self.wished |= matches!(input, Input::Wish(_));
+        self.wished |= matches!(input, Input::User(_));
         self.seen.heard = if matches!(input, Input::Tick) { self.seen.heard } else { self.now() };
         run.take(input, &mut |update| assert!((0.0..=1.0).contains(&update.done), "{update:?}"));
     }
@@ -343,11 +343,11 @@ impl<'a> Driver<'a> {
                 write_frame(&mut frame, &unasked(seed)).expect("a frame");
                 self.cable.say(&frame);
             }
-            Trouble::Stop(_) => self.give(run, Input::Wish(Wish::Stop(Kind::Interrupted))),
-            Trouble::Abort(..) if self.wished => self.give(run, Input::Wish(Wish::Abort)),
+            Trouble::Stop(_) => self.give(run, Input::User(UserRequest::Stop(Kind::Interrupted))),
+            Trouble::Abort(..) if self.wished => self.give(run, Input::User(UserRequest::Abort)),
             Trouble::Abort(_, later) => {
                 self.due = Some(self.now() + later);
-                self.give(run, Input::Wish(Wish::Stop(Kind::Terminated)));
+                self.give(run, Input::User(UserRequest::Stop(Kind::Terminated)));
             }
             Trouble::DiskFull(_, pages) => self.place.fill(pages),
             Trouble::Reset(_) => {

@@ -15,14 +15,14 @@ const TRIAL_GRACE: Nanos = Nanos::secs(15);
 
 /// Rounds that were not needed, because a case was steady before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spared {
+pub struct SkippedRounds {
     /// How many.
     pub rounds: u32,
     /// Their planned time.
     pub time: Nanos,
 }
 
-impl Spared {
+impl SkippedRounds {
     /// Adds those that would have come after a round.
     pub fn add(&mut self, plan: &Plan, case: u32, round: u32) {
         let Some(steady) = plan.cases[case as usize].steady else { return };

@@ -1,6 +1,6 @@
 //! What changes of the machine consist of: single actions, and how a person would type each. Pure.
 
-use super::sign::LayerDevice;
+use super::condition::LayerDevice;
 use crate::command::words;
 use crate::faults::{Copy, Filling, md};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! The lines of a journal.
 
 use super::action::Action;
-use super::sign::Sign;
+use super::condition::Condition;
 use crate::owner::Note;
 use serde::{Deserialize, Serialize};
 use stend_spec::stand::Side;
@@ -18,7 +18,7 @@ pub(crate) enum Entry {
     /// The first line of that of a run.
     Run(RunHead),
     /// A run is about to make a change, its `number`th, which this undoes.
-    Change { number: u32, undo: Vec<(Sign, Action)> },
+    Change { number: u32, undo: Vec<(Condition, Action)> },
     /// It is undone, or whoever runs Stend was told how to.
     Undone { number: u32 },
     /// A change of a layer of a stand is about to be made: what it does, in English.

@@ -2,14 +2,14 @@
 //! ends, when its worker is thrown away, and when the next run finds settings and commands that a killed one left.
 
 use super::action::{Action, echo};
+use super::condition::Condition;
 use super::entry::{Entry, RunHead};
 use super::journal::{self, Journal};
 use super::perform::perform;
-use super::sign::Sign;
 use super::{Change, Watch};
 use crate::owner::{Note, Owner, boot_id};
 use crate::roots::Roots;
-use crate::stands::signs::Sight;
+use crate::stands::kernel_state::KernelState;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
@@ -113,8 +113,8 @@ fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(E
     let open = journal.open_changes().into_iter().find(|(other, _)| *other == number);
     let actions = open.map(|(_, undo)| undo.to_vec()).unwrap_or_default();
     let mut result = Ok(());
-    for (sign, action) in actions {
-        let Some(shell) = shell(journal, &action).filter(|_| shows(roots, journal, &sign)) else { continue };
+    for (condition, action) in actions {
+        let Some(shell) = shell(journal, &action).filter(|_| shows(roots, journal, &condition)) else { continue };
         if let Err(error) = perform(roots, &action, journal, &mut Watch { stopped: &|| false, log }) {
             result = Err(error.hint(say!(
                 "the host is still changed; to undo it: `{shell}`",
@@ -125,11 +125,11 @@ fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(E
     result
 }
 
-fn shows(roots: &Roots, journal: &Journal, sign: &Sign) -> bool {
-    match sign {
-        Sign::Always => true,
-        Sign::Noted(path) => journal.before(path).is_some(),
-        sign => Sight::new(roots, journal).shows(sign),
+fn shows(roots: &Roots, journal: &Journal, condition: &Condition) -> bool {
+    match condition {
+        Condition::Always => true,
+        Condition::Noted(path) => journal.before(path).is_some(),
+        condition => KernelState::new(roots, journal).shows(condition),
     }
 }
 

@@ -3,8 +3,8 @@
 //! or a reboot it is known what to ask for and to undo.
 
 use super::action::Action;
+use super::condition::Condition;
 use super::entry::{Entry, RunHead, StandHead, VERSION};
-use super::sign::Sign;
 use crate::owner::Note;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -104,8 +104,8 @@ impl Journal {
     }
 
     /// Changes of a run that are not undone, the last first, each with what undoes it.
-    pub(crate) fn open_changes(&self) -> Vec<(u32, &[(Sign, Action)])> {
-        let mut open: Vec<(u32, &[(Sign, Action)])> = Vec::new();
+    pub(crate) fn open_changes(&self) -> Vec<(u32, &[(Condition, Action)])> {
+        let mut open: Vec<(u32, &[(Condition, Action)])> = Vec::new();
         for entry in &self.entries {
             match entry {
                 Entry::Change { number, undo } => open.insert(0, (*number, undo)),
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn what_is_open_is_what_was_begun_and_not_undone_the_last_first() {
         let (_keep, path, mut journal) = created();
-        let undo = |line: &str| vec![(Sign::Always, Action::User(vec![line.to_string()]))];
+        let undo = |line: &str| vec![(Condition::Always, Action::User(vec![line.to_string()]))];
         for number in 0..3 {
             journal.append(Entry::Change { number, undo: undo(&format!("undo-{number}")) }).unwrap();
         }

@@ -2,15 +2,15 @@
 
 use super::Watch;
 use super::action::{Action, format_blocks};
+use super::condition::LayerDevice;
 use super::entry::Entry;
 use super::journal::Journal;
-use super::sign::LayerDevice;
 use crate::command::{self, words};
 use crate::faults::{ended, md, processes};
 use crate::roots::{Roots, number, text};
 use crate::stands::drives;
+use crate::stands::kernel_state::{KernelState, has_module};
 use crate::stands::layers::sectors;
-use crate::stands::signs::{Sight, has_module};
 use crate::{exports, settings};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, say};
@@ -92,7 +92,7 @@ fn format(roots: &Roots, of: &LayerDevice, words: &[String], journal: &mut Journ
     let noted = |mark| Entry::Formatted { layer: layer.clone(), index: *index, mark };
     journal.append(noted(None))?;
     execute(words, watch)?;
-    let mark = Sight::new(roots, journal).superblock(device);
+    let mark = KernelState::new(roots, journal).superblock(device);
     journal.append(noted(mark))
 }
 
@@ -106,7 +106,7 @@ fn wipe(roots: &Roots, device: &str, uuid: &str, journal: &Journal, watch: &mut 
     let words = ["wipefs", "--all", "--quiet", device].map(String::from);
     execute(&words, watch)?;
     for _ in 0..COPIES_MAX {
-        let left = Sight::new(roots, journal).marks(device, uuid);
+        let left = KernelState::new(roots, journal).marks(device, uuid);
         let Some(offset) = left.first() else { return Ok(()) };
         let (offset, len) = (offset - offset % LEN, LEN);
         let mut words = ["blkdiscard", "--force", "--zeroout"].map(String::from).to_vec();
@@ -126,7 +126,7 @@ fn wipe(roots: &Roots, device: &str, uuid: &str, journal: &Journal, watch: &mut 
 fn to_blocks(roots: &Roots, of: &LayerDevice, bytes: u32, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let name = sectors::noted(of);
     if journal.before(&name).is_none() {
-        let value = Sight::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
+        let value = KernelState::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
         journal.append(Entry::Before { path: name, value: value.to_string() })?;
     }
     blocks(&of.device, &bytes.to_string(), watch)
@@ -135,7 +135,7 @@ fn to_blocks(roots: &Roots, of: &LayerDevice, bytes: u32, journal: &mut Journal,
 fn blocks_back(roots: &Roots, of: &LayerDevice, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let name = sectors::noted(of);
     let before = journal.before(&name).map(str::to_string);
-    let now = Sight::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
+    let now = KernelState::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
     // Where it did not come to be formatted, it is not formatted now.
     if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
         must_be_empty(roots, &of.device, journal)?;
@@ -146,9 +146,9 @@ fn blocks_back(roots: &Roots, of: &LayerDevice, journal: &mut Journal, watch: &m
 
 /// All that the stand put on a drive is off it again when the drive is formatted back: what is there now is somebody else's.
 fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
-    let sight = Sight::new(roots, journal);
-    let Some(node) = sight.at(device) else { return Ok(()) };
-    drives::must_be_free(&drives::look(roots, node, sight.devices(), &[]), &[]).map_err(|error| {
+    let kernel = KernelState::new(roots, journal);
+    let Some(node) = kernel.at(device) else { return Ok(()) };
+    drives::must_be_free(&drives::look(roots, node, kernel.devices(), &[]), &[]).map_err(|error| {
         let stend_base::Say { en, ru } = &error.message;
         Error::new(
             error.kind,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
-use stend_base::own_data::{BLOCK, STAMP, Vouches, stamp};
+use stend_base::own_data::{BLOCK, STAMP, StampScope, stamp};
 use stend_base::random::draw;
 use stend_sys::{Claim, IoFile};
 
@@ -117,7 +117,7 @@ impl Mark {
         bytes.extend(sum);
         let mut blocks = Vec::new();
         for (part, index) in bytes.chunks(ROOM).zip(0..) {
-            blocks.extend(stamp(draw(self.seed, index), Vouches::Block));
+            blocks.extend(stamp(draw(self.seed, index), StampScope::Block));
             blocks.extend(part);
             blocks.resize(blocks.len().next_multiple_of(BLOCK), 0);
         }

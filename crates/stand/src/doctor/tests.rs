@@ -54,14 +54,14 @@ impl Machine {
     }
 
     fn look(&self, on: Option<&str>) -> Checkup {
-        let around = Around {
+        let context = CheckupContext {
             on,
             places: vec![self.place().into(), self.dir.path().join("absent")],
             tools: vec![self.dir.path().join("bin")],
             ring: self.ring.clone(),
             arch: self.arch,
         };
-        checkup(&Roots::under(self.dir.path()), &around)
+        checkup(&Roots::under(self.dir.path()), &context)
     }
 
     /// What is not fine: name, level, what was found, command.
@@ -158,8 +158,8 @@ fn a_machine_that_shows_nothing_is_a_must_and_no_panic() {
     let machine = Machine::new();
     machine.remove("proc/self/stat");
     check(&machine.wrong()[0], "kernel_files", Level::Must, "/proc", "mount -t proc");
-    let around = Around { on: None, places: Vec::new(), tools: Vec::new(), ring: Ok(()), arch: "x86_64" };
-    assert_eq!(checkup(&Roots::under(Path::new("/nonexistent")), &around).musts(), 1);
+    let context = CheckupContext { on: None, places: Vec::new(), tools: Vec::new(), ring: Ok(()), arch: "x86_64" };
+    assert_eq!(checkup(&Roots::under(Path::new("/nonexistent")), &context).musts(), 1);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::copies::{path_down, snapshot};
 use super::corrupt::Region;
+use super::lower_devices::{LowerDevices, mapping_name, too_few};
 use super::md::{add, erase, give_up, must_stand_a_loss, remove};
-use super::place::{Place, mapping_name, too_few};
 use super::{corrupt, fill, links, pools, processes, refused, replace};
 use crate::change::{Action, Change, run};
 use crate::command::{told, words};
@@ -12,24 +12,24 @@ use stend_base::{Nanos, Result, Say, say};
 use stend_spec::fault::{Act, Which, cpu_switch, delayed, lossy};
 
 /// The change that an event is here, in the trial of a block. What makes it names only what it is done to; what is done is added here.
-pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
+pub(super) fn change(lower: &LowerDevices, act: &Act, block: u32) -> Result<Change> {
     let made = match act {
-        Act::DriveFail(which) => fail(place, *which, block),
-        Act::DriveReplace(which) => replace::replace(place, *which, block),
-        Act::DriveSlow(which, by) => remap(place, which.index(block, place.count()), |table| slow(table, *by)),
-        Act::DriveError(which) => error(place, which.index(block, place.count())),
+        Act::DriveFail(which) => fail(lower, *which, block),
+        Act::DriveReplace(which) => replace::replace(lower, *which, block),
+        Act::DriveSlow(which, by) => remap(lower, which.index(block, lower.count()), |table| slow(table, *by)),
+        Act::DriveError(which) => error(lower, which.index(block, lower.count())),
         Act::DriveCorrupt { drive, from, length } => {
-            corrupt::corrupt(place, *drive, Region { from: *from, length: *length }, block)
+            corrupt::corrupt(lower, *drive, Region { from: *from, length: *length }, block)
         }
-        Act::Scrub => scrub(place),
-        Act::Snapshot => snapshot(place),
-        Act::PathDown(number) => path_down(place, *number),
+        Act::Scrub => scrub(lower),
+        Act::Snapshot => snapshot(lower),
+        Act::PathDown(number) => path_down(lower, *number),
         Act::CpuOffline(cpu) => offline(*cpu),
-        Act::Fill(to) => fill::fill(place, *to),
-        Act::LinkDown(link) => links::down(place, link),
-        Act::LinkDelay(link, by) => links::shape(place, link, &delayed(*by)),
-        Act::LinkLoss(link, part) => links::shape(place, link, &lossy(*part)),
-        Act::ProcessKill { process, undo } => killed(place, process, undo),
+        Act::Fill(to) => fill::fill(lower, *to),
+        Act::LinkDown(link) => links::down(lower, link),
+        Act::LinkDelay(link, by) => links::shape(lower, link, &delayed(*by)),
+        Act::LinkLoss(link, part) => links::shape(lower, link, &lossy(*part)),
+        Act::ProcessKill { process, undo } => killed(lower, process, undo),
         Act::Command { command, undo } => {
             Ok(Change::unseen(nothing(), vec![Action::User(command.clone())], [Action::User(undo.clone())]))
         }
@@ -57,46 +57,46 @@ fn nothing() -> Say {
 }
 
 /// A member that fails comes back as a new drive: without its superblock, which also keeps udev from adding it again at once.
-fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, Say> {
-    if place.arrays().next().is_none() {
-        return pools::fail(place, which, block);
+fn fail(lower: &LowerDevices, which: Which, block: u32) -> std::result::Result<Change, Say> {
+    if lower.arrays().next().is_none() {
+        return pools::fail(lower, which, block);
     }
-    let array = place.array()?;
+    let array = lower.array()?;
     must_stand_a_loss(array)?;
-    let members = place.members(array);
+    let members = lower.members(array);
     let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
-    let (array, path) = (place.path(array), place.path(member));
+    let (array, path) = (lower.path(array), lower.path(member));
     let apply =
         vec![Action::Run(give_up(&array, &path)), Action::LetGo(remove(&array, &path)), Action::Run(erase(&path))];
     Ok(Change::unseen(Say::same(&member.name), apply, [Action::Run(add(&array, &path))]))
 }
 
 /// A drive whose I/Os all fail. Whoever has copies gives it up, and takes it back only when told to.
-fn error(place: &Place, index: usize) -> std::result::Result<Change, Say> {
-    let mut change = remap(place, index, |table| format!("0 {} error", table.sectors))?;
-    if let (Some(array), Some(member)) = (place.arrays().next(), place.member(index)) {
-        place.array()?;
+fn error(lower: &LowerDevices, index: usize) -> std::result::Result<Change, Say> {
+    let mut change = remap(lower, index, |table| format!("0 {} error", table.sectors))?;
+    if let (Some(array), Some(member)) = (lower.arrays().next(), lower.member(index)) {
+        lower.array()?;
         let state = array.sysfs.join("md").join(format!("dev-{}", member.name.replace('/', "!"))).join("state");
         change.undo_by(Action::Readd {
-            array: place.path(array),
-            member: place.path(member),
+            array: lower.path(array),
+            member: lower.path(member),
             state: state.display().to_string(),
         });
     }
-    pools::mend(place).into_iter().for_each(|action| change.undo_by(action));
+    pools::mend(lower).into_iter().for_each(|action| change.undo_by(action));
     Ok(change)
 }
 
-fn scrub(place: &Place) -> std::result::Result<Change, Say> {
-    if place.arrays().next().is_none() {
-        return pools::scrub(place).ok_or_else(|| {
+fn scrub(lower: &LowerDevices) -> std::result::Result<Change, Say> {
+    if lower.arrays().next().is_none() {
+        return pools::scrub(lower).ok_or_else(|| {
             say!(
                 "there is no array of md below the target, and no pool of ZFS or btrfs that the stand of this run made",
                 "под объектом нет ни массива md, ни пула ZFS или btrfs, созданных стендом этого прогона"
             )
         });
     }
-    let array = place.array()?;
+    let array = lower.array()?;
     let path = array.sysfs.join("md/sync_action");
     if !path.exists() {
         let name = &array.name;
@@ -119,8 +119,8 @@ fn offline(cpu: u32) -> std::result::Result<Change, Say> {
     Ok(Change::unseen(nothing(), vec![write("0")], [write("1")]))
 }
 
-fn killed(place: &Place, name: &str, undo: &[String]) -> std::result::Result<Change, Say> {
-    processes::victims(place.roots(), name)?;
+fn killed(lower: &LowerDevices, name: &str, undo: &[String]) -> std::result::Result<Change, Say> {
+    processes::victims(lower.roots(), name)?;
     Ok(Change::unseen(nothing(), vec![Action::Kill(name.to_string())], [Action::User(undo.to_vec())]))
 }
 
@@ -133,8 +133,8 @@ struct Table {
 }
 
 /// A mapping with another table, and with its own again.
-fn remap(place: &Place, index: usize, other: impl Fn(&Table) -> String) -> std::result::Result<Change, Say> {
-    let node = place.mapping(index)?;
+fn remap(lower: &LowerDevices, index: usize, other: impl Fn(&Table) -> String) -> std::result::Result<Change, Say> {
+    let node = lower.mapping(index)?;
     let name = mapping_name(node)?;
     let table = table_of(&name)?;
     let load = |table: &str| {

@@ -1,7 +1,7 @@
 //! Snapshots of what a stand made, and ways to a disk that go: the commands, and what undoes them. Reads the machine; must not
 //! change it.
 
-use super::place::{Place, mapping_name};
+use super::lower_devices::{LowerDevices, mapping_name};
 use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::exports;
@@ -15,29 +15,29 @@ const SNAPSHOT: &str = "stend-event";
 type Found<T> = std::result::Result<T, Say>;
 
 /// A snapshot of each target.
-pub(super) fn snapshot(place: &Place) -> Found<Change> {
+pub(super) fn snapshot(lower: &LowerDevices) -> Found<Change> {
     let mut change = Change::unseen(Say::same(""), Vec::new(), []);
-    for dataset in place.datasets() {
+    for dataset in lower.datasets() {
         let name = format!("{dataset}@{SNAPSHOT}");
         change.apply.push(run("zfs snapshot", &[&name]));
         change.undo_by(Action::LetGo(words("zfs destroy", &[&name])));
     }
-    for at in place.btrfs() {
+    for at in lower.btrfs() {
         let copy = format!("{at}/.{SNAPSHOT}");
         change.apply.push(run("btrfs --quiet subvolume snapshot -r", &[&at, &copy]));
         change.undo_by(run("btrfs --quiet subvolume delete", &[&copy]));
     }
-    for node in place.volumes() {
+    for node in lower.volumes() {
         let (group, volume) = of_lvm(&mapping_name(node)?);
-        let mut create = lvm::words(&["lvcreate", "--yes", "--quiet", "--snapshot", "--name", SNAPSHOT], place.lvm());
+        let mut create = lvm::words(&["lvcreate", "--yes", "--quiet", "--snapshot", "--name", SNAPSHOT], lower.lvm());
         if !is_thin(node)? {
-            must_have_room(place, &group)?;
+            must_have_room(lower, &group)?;
             create.push("--extents=100%FREE".into());
         }
         create.push(format!("{group}/{volume}"));
         change.apply.push(Action::Run(create));
         let name = format!("{group}/{SNAPSHOT}");
-        change.undo_by(Action::LetGo(lvm::words(&["lvremove", "--yes", "--quiet", &name], place.lvm())));
+        change.undo_by(Action::LetGo(lvm::words(&["lvremove", "--yes", "--quiet", &name], lower.lvm())));
     }
     match change.apply.is_empty() {
         false => Ok(change),
@@ -60,8 +60,8 @@ fn is_thin(node: &Node) -> Found<bool> {
     Ok(table.split_whitespace().nth(2) == Some("thin"))
 }
 
-fn must_have_room(place: &Place, group: &str) -> Found<()> {
-    let free = told(&lvm::words(&["vgs", "--noheadings", "--options", "vg_free_count", group], place.lvm()))?;
+fn must_have_room(lower: &LowerDevices, group: &str) -> Found<()> {
+    let free = told(&lvm::words(&["vgs", "--noheadings", "--options", "vg_free_count", group], lower.lvm()))?;
     if free.lines().any(|line| line.trim().parse::<u64>().is_ok_and(|extents| extents > 0)) {
         return Ok(());
     }
@@ -72,9 +72,9 @@ fn must_have_room(place: &Place, group: &str) -> Found<()> {
 }
 
 /// One way to each disk that is reached over several.
-pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
+pub(super) fn path_down(lower: &LowerDevices, number: u32) -> Found<Change> {
     let mut change = Change::unseen(Say::same(""), Vec::new(), []);
-    for node in place.mappings() {
+    for node in lower.mappings() {
         let name = mapping_name(node)?;
         let table = told(&words("dmsetup table", &[&name]))?;
         let ways = ways(&table);
@@ -93,8 +93,8 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
             change.undo_by(run("dmsetup message", &[&name, "0", "switch_group", "1"]));
         }
     }
-    for subsystem in place.subsystems() {
-        let ways = exports::controllers(place.roots(), &subsystem);
+    for subsystem in lower.subsystems() {
+        let ways = exports::controllers(lower.roots(), &subsystem);
         let (count, way) = (ways.len(), ways.into_iter().nth(number as usize - 1));
         if count < 2 {
             continue;

@@ -1,7 +1,7 @@
 //! The copy of a member of an array of md on its spare.
 
-use super::lack::Lack;
 use super::md;
+use super::missing_redundancy::MissingRedundancy;
 use crate::roots::text;
 use serde::{Deserialize, Serialize};
 use stend_spec::arm::line;
@@ -26,9 +26,9 @@ impl Copy {
     }
 
     /// What is not copied yet, where the array does not tell that it is at it.
-    pub(super) fn lack(&self) -> Option<Lack> {
+    pub(super) fn missing(&self) -> Option<MissingRedundancy> {
         let text = format!("the copy of {} is not complete", self.name);
-        (!self.is_complete()).then_some(Lack { text, is_mended: false })
+        (!self.is_complete()).then_some(MissingRedundancy { text, is_mended: false })
     }
 
     /// As a person would type it when the copy is complete.

@@ -1,8 +1,8 @@
 //! Bytes of one drive that change behind the back of what has copies of them, and how the right ones are put back. Only drives that are
 //! members of what the stand of the run made. Reads the machine; must not change it.
 
+use super::lower_devices::{LowerDevices, too_few};
 use super::md::must_stand_a_loss;
-use super::place::{Place, too_few};
 use super::pools;
 use crate::arrays::syncing;
 use crate::change::{Action, Change};
@@ -44,13 +44,13 @@ struct Area {
 }
 
 /// Some bytes of a member are overwritten.
-pub(super) fn corrupt(place: &Place, which: Which, region: Region, block: u32) -> Found<Change> {
-    if place.arrays().next().is_some() {
-        return of_array(place, which, region, block);
+pub(super) fn corrupt(lower: &LowerDevices, which: Which, region: Region, block: u32) -> Found<Change> {
+    if lower.arrays().next().is_some() {
+        return of_array(lower, which, region, block);
     }
-    match (place.pools().first(), place.btrfs_members().into_iter().next()) {
-        (Some(pool), _) => of_pool(place, pool, which, region, block),
-        (None, Some((at, members))) => of_btrfs(place, &at, &members, which, region, block),
+    match (lower.pools().first(), lower.btrfs_members().into_iter().next()) {
+        (Some(pool), _) => of_pool(lower, pool, which, region, block),
+        (None, Some((at, members))) => of_btrfs(lower, &at, &members, which, region, block),
         (None, None) => Err(say!(
             "the stand of this run made no array of md, no pool of ZFS and no btrfs below the target",
             "стенд этого прогона не создал под объектом ни массива md, ни пула ZFS, ни btrfs"
@@ -59,17 +59,17 @@ pub(super) fn corrupt(place: &Place, which: Which, region: Region, block: u32) -
 }
 
 /// No layer of md knows which copy is right, so that the member is written anew from the others, as a new one would be.
-fn of_array(place: &Place, which: Which, region: Region, block: u32) -> Found<Change> {
-    let array = place.array()?;
+fn of_array(lower: &LowerDevices, which: Which, region: Region, block: u32) -> Found<Change> {
+    let array = lower.array()?;
     let name = &array.name;
-    if !place.is_made(array) {
+    if !lower.is_made(array) {
         return Err(say!("{name} was not made by the stand of this run", "{name} создан не стендом этого прогона"));
     }
     must_stand_a_loss(array)?;
     if syncing(array).is_some() {
         return Err(say!("{name} is synchronising", "{name} синхронизируется"));
     }
-    let members = place.members(array);
+    let members = lower.members(array);
     let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     let md = array.sysfs.join("md");
     let own = md.join(format!("dev-{}", member.name.replace('/', "!")));
@@ -78,17 +78,17 @@ fn of_array(place: &Place, which: Which, region: Region, block: u32) -> Found<Ch
     let area = told.map(|(offset, size)| Area { start: offset * 512, length: size * 1024, spared: Vec::new() });
     let area = area.ok_or_else(|| unknown(member))?;
     let rebuild = Action::Rebuild {
-        array: place.path(array),
-        member: place.path(member),
+        array: lower.path(array),
+        member: lower.path(member),
         degraded: md.join("degraded").display().to_string(),
     };
-    Ok(Change::unseen(Say::same(&member.name), vec![overwrite(place, member, area.find(region)?)], [rebuild]))
+    Ok(Change::unseen(Say::same(&member.name), vec![overwrite(lower, member, area.find(region)?)], [rebuild]))
 }
 
 /// Sums tell which copy is right: all of it is read, and what is wrong is written anew.
-fn of_pool(place: &Place, pool: &str, which: Which, region: Region, block: u32) -> Found<Change> {
-    pools::must_be_whole(place, pool)?;
-    let members = place.pool_members(pool);
+fn of_pool(lower: &LowerDevices, pool: &str, which: Which, region: Region, block: u32) -> Found<Change> {
+    pools::must_be_whole(lower, pool)?;
+    let members = lower.pool_members(pool);
     let (member, device) = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     if !device.is_redundant() {
         return Err(say!(
@@ -99,12 +99,19 @@ fn of_pool(place: &Place, pool: &str, which: Which, region: Region, block: u32) 
     let length = size(member)?.saturating_sub(ZFS_HEAD + ZFS_TAIL);
     let area = Area { start: ZFS_HEAD, length, spared: Vec::new() };
     let undo = pools::heal(pool);
-    Ok(Change::unseen(Say::same(&member.name), vec![overwrite(place, member, area.find(region)?)], undo))
+    Ok(Change::unseen(Say::same(&member.name), vec![overwrite(lower, member, area.find(region)?)], undo))
 }
 
-fn of_btrfs(place: &Place, at: &str, members: &[&Node], which: Which, region: Region, block: u32) -> Found<Change> {
+fn of_btrfs(
+    lower: &LowerDevices,
+    at: &str,
+    members: &[&Node],
+    which: Which,
+    region: Region,
+    block: u32,
+) -> Found<Change> {
     let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
-    if let Some(profile) = poor_profile(place, member) {
+    if let Some(profile) = poor_profile(lower, member) {
         return Err(say!(
             "{at} keeps some of its data as `{profile}`: overwritten data would be lost",
             "{at} хранит часть данных как `{profile}`: затёртое было бы потеряно"
@@ -112,14 +119,14 @@ fn of_btrfs(place: &Place, at: &str, members: &[&Node], which: Which, region: Re
     }
     let spared = BTRFS_COPIES.map(|at| (at, BTRFS_COPY)).to_vec();
     let area = Area { start: BTRFS_HEAD, length: size(member)?.saturating_sub(BTRFS_HEAD), spared };
-    let apply = vec![overwrite(place, member, area.find(region)?)];
+    let apply = vec![overwrite(lower, member, area.find(region)?)];
     Ok(Change::unseen(Say::same(&member.name), apply, pools::heal_btrfs(at)))
 }
 
 /// How a btrfs keeps something of which no other drive has a copy.
 //= linux, Documentation/ABI/testing and fs/btrfs/sysfs.c: allocation/{data,metadata,system}/PROFILE
-fn poor_profile(place: &Place, member: &Node) -> Option<String> {
-    let all = place.roots().sys.join("fs/btrfs");
+fn poor_profile(lower: &LowerDevices, member: &Node) -> Option<String> {
+    let all = lower.roots().sys.join("fs/btrfs");
     let has_it = |id: &String| names(all.join(id).join("devices")).contains(&member.name);
     let Some(id) = names(&all).into_iter().find(has_it) else { return Some("?".to_string()) };
     let kinds = ["data", "metadata", "system"].map(|kind| all.join(&id).join("allocation").join(kind));
@@ -127,12 +134,12 @@ fn poor_profile(place: &Place, member: &Node) -> Option<String> {
     profiles.find(|profile| !profile.starts_with("raid1") && !["raid5", "raid6"].contains(&profile.as_str()))
 }
 
-fn overwrite(place: &Place, member: &Node, (start, length): (u64, u64)) -> Action {
+fn overwrite(lower: &LowerDevices, member: &Node, (start, length): (u64, u64)) -> Action {
     let mut dd = words(
         "dd if=/dev/urandom bs=1M iflag=fullblock,count_bytes oflag=direct,seek_bytes conv=notrunc,fsync status=none",
         &[],
     );
-    dd.extend([format!("of={}", place.path(member)), format!("seek={start}"), format!("count={length}")]);
+    dd.extend([format!("of={}", lower.path(member)), format!("seek={start}"), format!("count={length}")]);
     Action::Run(dd)
 }
 

@@ -2,7 +2,7 @@
 //! asked for.
 
 use super::filling::{Filling, Room, full, unseen};
-use super::place::Place;
+use super::lower_devices::LowerDevices;
 use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::mounts::{self, Mount};
@@ -20,11 +20,11 @@ const RESERVE: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "f2fs"];
 const THIN: [&str; 2] = ["thin", "vdo"];
 
 /// Fills the file system of every target that is a directory, each once.
-pub(super) fn fill(place: &Place, to: Millionths) -> Found<Change> {
-    let mounted = mounts::own(place.roots());
+pub(super) fn fill(lower: &LowerDevices, to: Millionths) -> Found<Change> {
+    let mounted = mounts::own(lower.roots());
     let mut change = Change::unseen(Say::same(""), Vec::new(), []);
     let mut filled: Vec<&Mount> = Vec::new();
-    for (path, below) in place.places() {
+    for (path, below) in lower.places() {
         let Some(mount) = mounts::of_path(&mounted, path) else { continue };
         if filled.contains(&mount) {
             continue;
@@ -35,7 +35,7 @@ pub(super) fn fill(place: &Place, to: Millionths) -> Found<Change> {
         Room::of(path).map_err(|error| unseen(path, &error))?.until(to).ok_or_else(|| full(path, to))?;
         let is_thin = is_thin(&below)?;
         let is_written = is_thin || !RESERVE.contains(&mount.kind.as_str());
-        let file = crate::testfile::fill_in(path, place.run_id());
+        let file = crate::testfile::fill_in(path, lower.run_id());
         change.undo_by(run("rm --force --", &[&file.display().to_string()]));
         if is_written {
             // Such file systems count what is written, or removed, when it is on the drives.

@@ -1,7 +1,7 @@
 //! Links of the network that go down, delay or lose what they send, and what must not lose its way by that. Reads the machine; must not
 //! change it.
 
-use super::place::Place;
+use super::lower_devices::LowerDevices;
 use crate::change::{Change, run};
 use crate::roots::{Roots, names, number, text};
 use crate::users::ancestors;
@@ -20,15 +20,15 @@ const LOOPBACK: u64 = 772;
 const UP: u64 = 1;
 
 /// A link that is down.
-pub(super) fn down(place: &Place, link: &str) -> Found<Change> {
-    must_be_up(place.roots(), link)?;
-    if is_loopback(place.roots(), link) {
+pub(super) fn down(lower: &LowerDevices, link: &str) -> Found<Change> {
+    must_be_up(lower.roots(), link)?;
+    if is_loopback(lower.roots(), link) {
         return Err(say!(
             "{link} leads back to this host, which needs it: take `link.delay` or `link.loss`",
             "{link} ведёт обратно к этой машине и нужен ей: возьмите `link.delay` или `link.loss`"
         ));
     }
-    must_be_spare(place.roots(), link)?;
+    must_be_spare(lower.roots(), link)?;
     forgets_nothing(link, &told(&["ip", "-o", "-4", "route", "show", "dev", link])?)?;
     forgets_nothing(link, &told(&["ip", "-o", "-6", "addr", "show", "dev", link, "scope", "global", "permanent"])?)?;
     let set = |word: &str| run("ip link set dev", &[link, word]);
@@ -36,17 +36,17 @@ pub(super) fn down(place: &Place, link: &str) -> Found<Change> {
 }
 
 /// A link that delays, or loses: by these words for netem.
-pub(super) fn shape(place: &Place, link: &str, netem: &str) -> Found<Change> {
-    must_be_up(place.roots(), link)?;
-    match is_loopback(place.roots(), link) {
-        true if !place.uses_loopback() => {
+pub(super) fn shape(lower: &LowerDevices, link: &str, netem: &str) -> Found<Change> {
+    must_be_up(lower.roots(), link)?;
+    match is_loopback(lower.roots(), link) {
+        true if !lower.uses_loopback() => {
             return Err(say!(
                 "the stand of this run exports nothing over {link}: it needs `nvme_of: {{transport: tcp}}`, `iscsi` or `nfs`",
                 "стенд этого прогона ничего не экспортирует через {link}: нужен слой `nvme_of: {{transport: tcp}}`, `iscsi` или `nfs`"
             ));
         }
         true => {}
-        false => must_be_spare(place.roots(), link)?,
+        false => must_be_spare(lower.roots(), link)?,
     }
     if let Some(owner) = somebodys(&told(&["tc", "qdisc", "show", "dev", link])?) {
         return Err(say!(
@@ -54,7 +54,7 @@ pub(super) fn shape(place: &Place, link: &str, netem: &str) -> Found<Change> {
             "у {link} есть дисциплина очереди, которую Stend не сможет восстановить: `{owner}`"
         ));
     }
-    can_shape(place.roots())?;
+    can_shape(lower.roots())?;
     let mut apply = vec!["root", "handle", HANDLE, "netem", "limit", WAITING];
     apply.extend(netem.split(' '));
     let qdisc = |word: &str, more: &[&str]| run(&format!("tc qdisc {word} dev {link}"), more);

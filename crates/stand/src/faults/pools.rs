@@ -1,8 +1,8 @@
 //! Pools of ZFS and btrfs: members that go and come as new ones, scrubs, and what mends copies that were left behind. Reads the machine;
 //! must not change it.
 
-use super::lack::Lack;
-use super::place::{Place, too_few};
+use super::lower_devices::{LowerDevices, too_few};
+use super::missing_redundancy::MissingRedundancy;
 use crate::change::{Action, Change, run};
 use crate::command::words;
 use crate::devices::Device;
@@ -15,10 +15,10 @@ use stend_spec::fault::Which;
 type Found<T> = std::result::Result<T, Say>;
 
 /// A member of a pool goes, and comes back as a new drive: without labels and table, so that all of it is written again.
-pub(super) fn fail(place: &Place, which: Which, block: u32) -> Found<Change> {
-    let Some(pool) = place.pools().into_iter().next() else { return Err(no_pool(place)) };
-    must_be_whole(place, &pool)?;
-    let members = place.pool_members(&pool);
+pub(super) fn fail(lower: &LowerDevices, which: Which, block: u32) -> Found<Change> {
+    let Some(pool) = lower.pools().into_iter().next() else { return Err(no_pool(lower)) };
+    must_be_whole(lower, &pool)?;
+    let members = lower.pool_members(&pool);
     let (node, device) = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     if !device.is_redundant() {
         return Err(say!(
@@ -32,7 +32,7 @@ pub(super) fn fail(place: &Place, which: Which, block: u32) -> Found<Change> {
         // Its last I/O is let through first.
         Action::LetGo(words("zpool labelclear -f", &[path])),
     ];
-    let whole = disk(place, node, device);
+    let whole = disk(lower, node, device);
     if let Some(disk) = &whole {
         apply.push(Action::LetGo(words("wipefs --all --quiet", &[disk])));
     }
@@ -44,10 +44,10 @@ pub(super) fn fail(place: &Place, which: Which, block: u32) -> Found<Change> {
 /// A spare of a pool gets a copy of a member. It is let go afterwards, and the member, which kept its place beside it, has that alone
 /// again: the pool is what it was, without a second copy.
 //= OpenZFS, zpoolconcepts(7), "Hot Spares": "an in-progress spare replacement can be cancelled by detaching the hot spare"
-pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> {
-    let Some(pool) = place.pools().into_iter().next() else { return Err(no_pool(place)) };
-    must_be_whole(place, &pool)?;
-    let members = place.pool_members(&pool);
+pub(super) fn replace(lower: &LowerDevices, which: Which, block: u32) -> Found<Change> {
+    let Some(pool) = lower.pools().into_iter().next() else { return Err(no_pool(lower)) };
+    must_be_whole(lower, &pool)?;
+    let members = lower.pool_members(&pool);
     let (node, device) = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
     if !device.is_redundant() {
         return Err(say!(
@@ -55,7 +55,7 @@ pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> 
             "{pool} — полоса без избыточности, запасных накопителей у неё не бывает"
         ));
     }
-    let spare = place.pool_spare(&pool).ok_or_else(|| {
+    let spare = lower.pool_spare(&pool).ok_or_else(|| {
         say!(
             "{pool} has no spare: give the layer `zfs: {{spares: 1}}` and one drive more",
             "в {pool} нет запасного накопителя: добавьте слою `zfs: {{spares: 1}}` и ещё один накопитель"
@@ -66,16 +66,16 @@ pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> 
 }
 
 /// The drive whose first partition ZFS has made for itself; `None` where it was given a partition, or uses all of the device.
-fn disk(place: &Place, node: &Node, device: &Device) -> Option<String> {
-    let slot = node.partition.as_ref().filter(|_| !place.is_made(node))?;
+fn disk(lower: &LowerDevices, node: &Node, device: &Device) -> Option<String> {
+    let slot = node.partition.as_ref().filter(|_| !lower.is_made(node))?;
     match device.path.strip_prefix("/dev/disk/").and_then(|_| device.path.strip_suffix("-part1")) {
         Some(path) => Some(path.to_string()),
         None => Some(format!("/dev/{}", slot.disk)),
     }
 }
 
-pub(super) fn must_be_whole(place: &Place, pool: &str) -> Found<()> {
-    let health = pools::health(place.roots(), pool).unwrap_or_default();
+pub(super) fn must_be_whole(lower: &LowerDevices, pool: &str) -> Found<()> {
+    let health = pools::health(lower.roots(), pool).unwrap_or_default();
     match (health.missing, health.resilver) {
         (0, None) => Ok(()),
         (0, Some(_)) => Err(say!("{pool} is resilvering", "{pool} восстанавливается")),
@@ -85,8 +85,8 @@ pub(super) fn must_be_whole(place: &Place, pool: &str) -> Found<()> {
     }
 }
 
-fn no_pool(place: &Place) -> Say {
-    match place.btrfs().is_empty() {
+fn no_pool(lower: &LowerDevices) -> Say {
+    match lower.btrfs().is_empty() {
         true => say!(
             "there is no array of md below the target, and no pool of ZFS that the stand of this run made",
             "под объектом нет ни массива md, ни пула ZFS, созданного стендом этого прогона"
@@ -99,13 +99,13 @@ fn no_pool(place: &Place) -> Say {
 }
 
 /// All that a pool or a btrfs keeps is compared with its checksums. `None` where there is neither.
-pub(super) fn scrub(place: &Place) -> Option<Change> {
+pub(super) fn scrub(lower: &LowerDevices) -> Option<Change> {
     let mut change = Change::unseen(Say::same(""), Vec::new(), []);
-    for pool in place.pools() {
+    for pool in lower.pools() {
         change.apply.push(run("zpool scrub", &[&pool]));
         change.undo_by(cancel_pool_scrub(&pool));
     }
-    for at in place.btrfs() {
+    for at in lower.btrfs() {
         change.apply.push(start_scrub(&at));
         change.undo_by(cancel_scrub(&at));
     }
@@ -125,11 +125,11 @@ fn cancel_scrub(at: &str) -> Action {
 }
 
 /// What brings a drive that failed its I/Os for a while up to date again.
-pub(super) fn mend(place: &Place) -> Vec<Action> {
-    let pools = place.pools().into_iter().map(|pool| run("zpool clear", &[&pool]));
+pub(super) fn mend(lower: &LowerDevices) -> Vec<Action> {
+    let pools = lower.pools().into_iter().map(|pool| run("zpool clear", &[&pool]));
     // Reads correct what they come upon; a scrub comes upon all that is part of the last commit, so that one is made first. A scrub
     // that goes on has passed blocks by.
-    let btrfs = place
+    let btrfs = lower
         .btrfs()
         .into_iter()
         .flat_map(|at| [run("btrfs --quiet filesystem sync", &[&at]), cancel_scrub(&at), start_scrub(&at)]);
@@ -168,8 +168,8 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn of(place: &Place) -> Kept {
-        Kept { pools: place.pools(), btrfs: place.btrfs() }
+    pub(super) fn of(lower: &LowerDevices) -> Kept {
+        Kept { pools: lower.pools(), btrfs: lower.btrfs() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -178,15 +178,15 @@ impl Kept {
 
     /// The first that lacks redundancy. The kernel says so of a pool; `asked` asks tools, too, which knows of copies that are being
     /// brought up to date, and costs a process.
-    pub(super) fn lack(&self, asked: bool) -> Option<Lack> {
+    pub(super) fn missing(&self, asked: bool) -> Option<MissingRedundancy> {
         let roots = Roots::host();
         let of_pool = |pool: &String| {
             let state = pools::state(&roots, pool).unwrap_or_default();
             if asked && let Some(done) = pools::health(&roots, pool).unwrap_or_default().resilver {
-                return Some(Lack { text: format!("resilver of {pool}: {done} %"), is_mended: true });
+                return Some(MissingRedundancy { text: format!("resilver of {pool}: {done} %"), is_mended: true });
             }
             // Unless a tool was asked nobody knows that nothing is done about it.
-            (state != "ONLINE").then(|| Lack { text: format!("{pool} is {state}"), is_mended: !asked })
+            (state != "ONLINE").then(|| MissingRedundancy { text: format!("{pool} is {state}"), is_mended: !asked })
         };
         let of_btrfs = |at: &String| scrubbed(at, &pools::ask(&["btrfs", "scrub", "status", at]));
         let btrfs = || self.btrfs.iter().filter(|_| asked).find_map(of_btrfs);
@@ -195,12 +195,13 @@ impl Kept {
 }
 
 /// What a btrfs lacks, by what `btrfs scrub status` prints of it: a scrub goes on, or left blocks of which no copy was right.
-fn scrubbed(at: &str, status: &str) -> Option<Lack> {
+fn scrubbed(at: &str, status: &str) -> Option<MissingRedundancy> {
     if status.lines().any(|line| line.starts_with("Status:") && line.contains("running")) {
-        return Some(Lack { text: format!("scrub of {at}"), is_mended: true });
+        return Some(MissingRedundancy { text: format!("scrub of {at}"), is_mended: true });
     }
     let left = status.lines().find_map(|line| line.trim().strip_prefix("Uncorrectable:"))?.trim();
-    (left != "0").then(|| Lack { text: format!("{at}: {left} errors that no copy mends"), is_mended: false })
+    (left != "0")
+        .then(|| MissingRedundancy { text: format!("{at}: {left} errors that no copy mends"), is_mended: false })
 }
 
 #[cfg(test)]

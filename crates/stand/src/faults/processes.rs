@@ -24,14 +24,14 @@ pub(super) fn victims(roots: &Roots, name: &str) -> Found<Vec<u32>> {
     }
     let own = own(roots);
     for pid in &found {
-        let place = roots.proc.join(pid.to_string());
+        let lower = roots.proc.join(pid.to_string());
         if own.contains(&u64::from(*pid)) {
             return Err(say!(
                 "process {pid} (`{name}`) is this run itself, or its parent",
                 "процесс {pid} (`{name}`) — сам этот прогон или его родительский процесс"
             ));
         }
-        if u64::from(*pid) == KTHREADD || stat_field(&place, 4) == Some(KTHREADD) {
+        if u64::from(*pid) == KTHREADD || stat_field(&lower, 4) == Some(KTHREADD) {
             return Err(say!(
                 "`{name}` ({pid}) is a kernel thread, which cannot be killed",
                 "`{name}` ({pid}) — поток ядра, его нельзя завершить"

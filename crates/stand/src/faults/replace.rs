@@ -1,8 +1,8 @@
 //! A member of an array of md that a spare takes the place of, while it still works. Reads the machine; must not change it.
 
 use super::copy::Copy;
+use super::lower_devices::{LowerDevices, too_few};
 use super::md::{give_up, is_redundant};
-use super::place::{Place, too_few};
 use super::pools;
 use crate::arrays::{degraded, syncing};
 use crate::change::{Action, Change, run};
@@ -13,17 +13,17 @@ use stend_spec::fault::Which;
 
 type Found<T> = std::result::Result<T, Say>;
 
-pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> {
-    if place.arrays().next().is_none() {
-        return pools::replace(place, which, block);
+pub(super) fn replace(lower: &LowerDevices, which: Which, block: u32) -> Found<Change> {
+    if lower.arrays().next().is_none() {
+        return pools::replace(lower, which, block);
     }
-    let array = place.array()?;
+    let array = lower.array()?;
     let name = &array.name;
-    if !place.is_made(array) {
+    if !lower.is_made(array) {
         return Err(say!("{name} was not made by the stand of this run", "{name} создан не стендом этого прогона"));
     }
     must_have_copies(array)?;
-    let (members, spares) = (place.members(array), place.spares(array));
+    let (members, spares) = (lower.members(array), lower.spares(array));
     let Some(spare) = spares.first() else {
         return Err(say!(
             "{name} has no spare: give the layer `md: {{spares: 1}}` and one drive more",
@@ -41,7 +41,7 @@ pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> 
         }
         false => too_few(members.len()),
     })?;
-    let (array_path, path, spare) = (place.path(array), place.path(member), place.path(spare));
+    let (array_path, path, spare) = (lower.path(array), lower.path(member), lower.path(spare));
     let state = array.sysfs.join("md").join(format!("dev-{}", member.name.replace('/', "!"))).join("state");
     let apply = vec![run("mdadm --quiet", &[&array_path, "--replace", &path, "--with", &spare])];
     let (name, state) = (member.name.clone(), state.display().to_string());

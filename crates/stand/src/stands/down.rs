@@ -2,9 +2,9 @@
 //! not touch, and contents of drives it does not bring back.
 
 use super::journal;
-use super::signs::Sight;
-use super::{Place, drives, here, stand_of};
-use crate::change::{Action, Drive, Entry, Journal, Sign, Watch, perform};
+use super::kernel_state::KernelState;
+use super::{LocalStand, drives, here, stand_of};
+use crate::change::{Action, Condition, Drive, Entry, Journal, Watch, perform};
 use crate::devices::Devices;
 use crate::owner::{self, Owner};
 use crate::roots::Roots;
@@ -32,31 +32,31 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     let mut journal = journal::open(&roots, name)?.ok_or_else(|| super::status::not_up(&roots, name))?;
     let stand = stand_of(&journal)?;
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
-    let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
-    must_be_idle(&roots, &place, &journal)?;
+    let local = LocalStand { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
+    must_be_idle(&roots, &local, &journal)?;
     for layer in stand.layers_here().iter().rev() {
-        let count = place.make(&Sight::new(&roots, &journal), layer).steps.len();
+        let count = local.make(&KernelState::new(&roots, &journal), layer).steps.len();
         for index in (0..count).rev() {
             // Anew each time: paths are those of what is still there.
-            let steps = place.make(&Sight::new(&roots, &journal), layer).steps;
-            for (sign, action) in steps.into_iter().nth(index).map(|step| step.undo).unwrap_or_default() {
+            let steps = local.make(&KernelState::new(&roots, &journal), layer).steps;
+            for (condition, action) in steps.into_iter().nth(index).map(|step| step.undo).unwrap_or_default() {
                 // What lies below must not be taken away under it.
-                undo(&roots, &sign, &action, &mut journal, watch)?;
+                undo(&roots, &condition, &action, &mut journal, watch)?;
             }
         }
     }
     // The marks on a drive that is not here are still on it.
-    drives::must_all_be_here(&head.drives, &place.drives)?;
-    leave_marks(&roots, &place, &head.drives, &journal, watch);
+    drives::must_all_be_here(&head.drives, &local.drives)?;
+    leave_marks(&roots, &local, &head.drives, &journal, watch);
     journal::remove(&roots, name, &journal)
 }
 
 /// What layers wrote to drives does not say whose it is: a mark on each drive tells the next stand or run. Where it cannot be left that
 /// is said, and they ask.
-fn leave_marks(roots: &Roots, place: &Place, drives: &[Drive], journal: &Journal, watch: &mut Watch) {
+fn leave_marks(roots: &Roots, local: &LocalStand, drives: &[Drive], journal: &Journal, watch: &mut Watch) {
     let boot = owner::boot_id(roots);
-    let taken = drives.iter().zip(&place.drives).filter(|(drive, _)| journal.was_ours(&drive.identity, &boot));
-    let by = format!("stand {}", place.stand.name);
+    let taken = drives.iter().zip(&local.drives).filter(|(drive, _)| journal.was_ours(&drive.identity, &boot));
+    let by = format!("stand {}", local.stand.name);
     let told: Vec<String> = std::thread::scope(|scope| {
         let leave = |(_, ways): (&Drive, &Vec<String>)| {
             let (path, by) = (ways.first()?.clone(), by.clone());
@@ -106,18 +106,18 @@ fn unreadable(path: &str, error: &std::io::Error) -> Box<Error> {
 
 pub(super) fn undo(
     roots: &Roots,
-    sign: &Sign,
+    condition: &Condition,
     action: &Action,
     journal: &mut Journal,
     watch: &mut Watch,
 ) -> Result<()> {
-    if !Sight::new(roots, journal).shows(sign) {
+    if !KernelState::new(roots, journal).shows(condition) {
         return Ok(());
     }
     journal.append(Entry::Undo { command: action.shell() })?;
     let deadline = Instant::now() + LETS_GO;
     while let Err(error) = perform(roots, action, journal, watch) {
-        let gone = !Sight::new(roots, journal).shows(sign);
+        let gone = !KernelState::new(roots, journal).shows(condition);
         if error.kind == Kind::Interrupted || Instant::now() > deadline {
             let seconds = LETS_GO.as_secs();
             return Err(error.hint(say!(
@@ -131,7 +131,7 @@ pub(super) fn undo(
         std::thread::sleep(AGAIN);
     }
     let deadline = Instant::now() + VANISHES;
-    while Sight::new(roots, journal).shows(sign) {
+    while KernelState::new(roots, journal).shows(condition) {
         if Instant::now() > deadline {
             let shell = action.shell();
             return Err(Error::new(
@@ -148,10 +148,10 @@ pub(super) fn undo(
 }
 
 /// Refuses while a run has a target of the stand: taking it away would be taken for a fault of the storage.
-fn must_be_idle(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
-    let sight = Sight::new(roots, journal);
-    for path in place.targets(&sight) {
-        let lease = sight.at(&path).and_then(|node| claims::lease_name(roots, sight.devices(), node));
+fn must_be_idle(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
+    let kernel = KernelState::new(roots, journal);
+    for path in local.targets(&kernel) {
+        let lease = kernel.at(&path).and_then(|node| claims::lease_name(roots, kernel.devices(), node));
         // In a directory a run has a directory of its own.
         let inside = crate::testfile::live(roots, std::path::Path::new(&path));
         if let Some(run) = lease.and_then(|lease| claims::live(roots, &lease)).or(inside) {

@@ -9,25 +9,25 @@ use stend_base::{Code, Error, Result, say};
 /// Name of the file in the directory of a stand.
 const FILE: &str = "journal";
 
-fn place(roots: &Roots) -> PathBuf {
+fn local(roots: &Roots) -> PathBuf {
     roots.state.join("stands")
 }
 
 /// That of a stand; `None` for what is no name of one and would lead elsewhere.
 fn path_of(roots: &Roots, name: &str) -> Option<PathBuf> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (!name.is_empty() && name.bytes().all(plain)).then(|| place(roots).join(name).join(FILE))
+    (!name.is_empty() && name.bytes().all(plain)).then(|| local(roots).join(name).join(FILE))
 }
 
 /// Names of the stands that have a journal, sorted.
 pub(crate) fn known(roots: &Roots) -> Vec<String> {
-    let names = crate::roots::names(place(roots));
-    names.into_iter().filter(|name| place(roots).join(name).join(FILE).is_file()).collect()
+    let names = crate::roots::names(local(roots));
+    names.into_iter().filter(|name| local(roots).join(name).join(FILE).is_file()).collect()
 }
 
 /// Begins one. Fails if there is one of this name.
 pub(crate) fn create(roots: &Roots, name: &str, head: StandHead) -> Result<Journal> {
-    Journal::create(&place(roots).join(name).join(FILE), Entry::Stand(head))
+    Journal::create(&local(roots).join(name).join(FILE), Entry::Stand(head))
 }
 
 /// Opens that of a stand which is up, or half up, for going on with it; `None` if there is none.
@@ -45,7 +45,7 @@ pub(crate) fn look(roots: &Roots, name: &str) -> Result<Option<Journal>> {
 /// Ends it: nothing of the stand is left.
 pub(crate) fn remove(roots: &Roots, name: &str, journal: &Journal) -> Result<()> {
     journal.remove()?;
-    let directory = place(roots).join(name);
+    let directory = local(roots).join(name);
     let what = say!("remove the directory of the stand", "удалить каталог стенда");
     std::fs::remove_dir(&directory)
         .map_err(|e| crate::io_errors::preflight(&directory.display().to_string(), &what, &e))

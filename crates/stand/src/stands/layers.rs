@@ -20,13 +20,13 @@ pub(crate) use room::too_small;
 
 use super::names::Names;
 use super::product::Product;
-use crate::change::{Action, Change, Sign, run, setting};
+use crate::change::{Action, Change, Condition, run, setting};
 use stend_base::{Say, say};
 use stend_spec::stand::{Across, Dm, Kind, Layer, Side};
 
 /// What a layer lies on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Below {
+pub(crate) struct LowerDevice {
     /// Path of the device; something like it while it does not exist.
     pub path: String,
     /// Bytes; `None` while it does not exist.
@@ -34,13 +34,13 @@ pub(crate) struct Below {
 }
 
 /// What there is to know for the steps of a layer.
-pub(crate) struct Site<'a> {
+pub(crate) struct StepContext<'a> {
     /// Names of the stand.
     pub names: Names<'a>,
     /// The layer.
     pub layer: &'a Layer,
     /// What it lies on.
-    pub below: &'a [Below],
+    pub below: &'a [LowerDevice],
     /// Path of something that a layer makes: the real one once it exists.
     pub path: &'a dyn Fn(&Product) -> String,
     /// Path of a device that stays when its kernel name does not, where it has one; else the path itself.
@@ -81,7 +81,7 @@ impl Way<'_> {
     }
 }
 
-impl Site<'_> {
+impl StepContext<'_> {
     fn name(&self) -> String {
         self.names.of(&self.layer.name)
     }
@@ -132,29 +132,29 @@ pub(crate) struct Made {
 }
 
 /// What makes a layer.
-pub(crate) fn make(site: &Site) -> Made {
-    match &site.layer.kind {
-        Kind::Loop(files) => memory::loops(site, files),
-        Kind::Zram(zram) => memory::zrams(site, zram),
-        Kind::Partition { count } => mappings::partitions(site, *count),
-        Kind::Md(md) => arrays::array(site, md),
-        Kind::Lvm(lvm) => volumes::volume(site, lvm),
-        Kind::Dm(Dm::Integrity(mode)) => superblocks::integrity(site, *mode),
-        Kind::Dm(Dm::WriteCache { block_size }) => superblocks::write_cache(site, *block_size),
-        Kind::Dm(dm) => mappings::mappings(site, *dm),
-        Kind::Luns { count } => mappings::luns(site, *count),
-        Kind::NvmeOf(settings) => exports::nvme_of(site, settings),
-        Kind::Iscsi(settings) => iscsi::iscsi(site, settings),
-        Kind::Nbd => nbd::nbd(site),
-        Kind::Nfs(settings) => nfs::nfs(site, settings),
+pub(crate) fn make(context: &StepContext) -> Made {
+    match &context.layer.kind {
+        Kind::Loop(files) => memory::loops(context, files),
+        Kind::Zram(zram) => memory::zrams(context, zram),
+        Kind::Partition { count } => mappings::partitions(context, *count),
+        Kind::Md(md) => arrays::array(context, md),
+        Kind::Lvm(lvm) => volumes::volume(context, lvm),
+        Kind::Dm(Dm::Integrity(mode)) => superblocks::integrity(context, *mode),
+        Kind::Dm(Dm::WriteCache { block_size }) => superblocks::write_cache(context, *block_size),
+        Kind::Dm(dm) => mappings::mappings(context, *dm),
+        Kind::Luns { count } => mappings::luns(context, *count),
+        Kind::NvmeOf(settings) => exports::nvme_of(context, settings),
+        Kind::Iscsi(settings) => iscsi::iscsi(context, settings),
+        Kind::Nbd => nbd::nbd(context),
+        Kind::Nfs(settings) => nfs::nfs(context, settings),
         Kind::Existing { directory } => {
             Made { steps: Vec::new(), products: vec![Product::Existing(directory.clone())] }
         }
-        Kind::Btrfs(btrfs) => file_systems::btrfs(site, btrfs),
-        Kind::Zfs(zfs) => pools::pool(site, zfs),
-        Kind::Fs(fs) => file_systems::plain(site, fs),
-        Kind::Sectors { bytes } => sectors::formatted(site, *bytes),
-        Kind::Multipath(settings) => multipath::drives(site, *settings),
+        Kind::Btrfs(btrfs) => file_systems::btrfs(context, btrfs),
+        Kind::Zfs(zfs) => pools::pool(context, zfs),
+        Kind::Fs(fs) => file_systems::plain(context, fs),
+        Kind::Sectors { bytes } => sectors::formatted(context, *bytes),
+        Kind::Multipath(settings) => multipath::drives(context, *settings),
         Kind::Settings(tunables) => {
             Made { steps: tunables.iter().map(|of| setting(&of.path, &of.value)).collect(), products: Vec::new() }
         }
@@ -162,12 +162,12 @@ pub(crate) fn make(site: &Site) -> Made {
 }
 
 /// What stops a layer beyond its mounts and mappings, so that what is below it can be changed and it be started again; nothing of it is
-/// lost by that. Where its sign is there.
-pub(crate) fn halt(site: &Site) -> Option<(Sign, Action)> {
-    match &site.layer.kind {
-        Kind::Md(_) => Some(arrays::stop(site)),
-        Kind::Lvm(_) => Some(volumes::deactivate(site)),
-        Kind::Zfs(_) => Some(pools::export(site)),
+/// lost by that. Where its condition holds.
+pub(crate) fn halt(context: &StepContext) -> Option<(Condition, Action)> {
+    match &context.layer.kind {
+        Kind::Md(_) => Some(arrays::stop(context)),
+        Kind::Lvm(_) => Some(volumes::deactivate(context)),
+        Kind::Zfs(_) => Some(pools::export(context)),
         _ => None,
     }
 }
@@ -177,9 +177,9 @@ fn directory(path: &str) -> Change {
     Change {
         what: say!("make the directory {path}", "создать каталог {path}"),
         erases: Vec::new(),
-        done: Sign::Path(path.to_string()),
+        done: Condition::Path(path.to_string()),
         apply: vec![run("mkdir --parents --", &[path])],
-        undo: vec![(Sign::Path(path.to_string()), run("rmdir --", &[path]))],
+        undo: vec![(Condition::Path(path.to_string()), run("rmdir --", &[path]))],
         wait: None,
     }
 }

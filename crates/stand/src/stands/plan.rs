@@ -1,8 +1,8 @@
 //! What putting up a stand would do, without doing any of it.
 
 use super::journal;
-use super::signs::Sight;
-use super::{Place, drives, here};
+use super::kernel_state::KernelState;
+use super::{LocalStand, drives, here};
 use crate::change::{Action, Journal, StandHead};
 use crate::devices::Devices;
 use crate::node::Node;
@@ -28,22 +28,22 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
         drives::must_have_room(stand, &sizes, file)?;
     }
     let paths = planned.iter().map(|drive| drive.paths.clone()).collect();
-    let place = Place { stand, nonce: head.nonce, drives: paths };
-    let sight = Sight::new(&roots, &journal);
+    let local = LocalStand { stand, nonce: head.nonce, drives: paths };
+    let kernel = KernelState::new(&roots, &journal);
     let (mut steps, mut undo) = (Vec::new(), Vec::new());
     for layer in stand.layers_here() {
-        for step in place.make(&sight, layer).steps {
+        for step in local.make(&kernel, layer).steps {
             undo.extend(step.undone_by().rev().map(Action::shell));
             // What is only done after a restart of the machine is no part of a first time.
             if !is_up && step.done.is_of_a_restart() {
                 continue;
             }
-            let mine = |path: &&String| place.drives.iter().flatten().any(|drive| drive == *path);
+            let mine = |path: &&String| local.drives.iter().flatten().any(|drive| drive == *path);
             steps.push(PlannedStep {
                 layer: layer.name.clone(),
                 destroys: step.erases.iter().filter(mine).cloned().collect(),
                 commands: step.apply.iter().map(Action::shell).collect(),
-                done: sight.shows(&step.done),
+                done: kernel.shows(&step.done),
                 what: step.what,
             });
         }
@@ -52,7 +52,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     // Steps of a layer that undo the same do so once.
     let mut listed = std::collections::BTreeSet::new();
     undo.retain(|shell: &String| listed.insert(shell.clone()));
-    Ok(StandPlan { name: stand.name.clone(), is_up, drives: planned, steps, undo, targets: place.targets(&sight) })
+    Ok(StandPlan { name: stand.name.clone(), is_up, drives: planned, steps, undo, targets: local.targets(&kernel) })
 }
 
 /// The drives of a stand, with what would be lost on each and why it would be refused, unless the stand is up.

@@ -3,11 +3,11 @@
 
 use super::down::undo;
 use super::journal;
+use super::kernel_state::KernelState;
 use super::product::Product;
-use super::signs::Sight;
 use super::up::until;
-use super::{Place, drives, stand_of};
-use crate::change::{Change, Journal, Sign, Watch, perform};
+use super::{LocalStand, drives, stand_of};
+use crate::change::{Change, Condition, Journal, Watch, perform};
 use crate::claims;
 use crate::owner::Owner;
 use crate::roots::Roots;
@@ -38,13 +38,13 @@ impl Rewind {
         let (stand, head) = (stand_of(&journal)?, journal.stand().cloned().ok_or_else(super::no_head)?);
         let Some((layer, points)) = stand.log_writes() else { return Ok(None) };
         let drives = drives::paths(&roots, &head.drives)?;
-        let place = Place { stand: &stand, nonce: head.nonce, drives: drives.clone() };
-        let sight = Sight::new(&roots, &journal);
+        let local = LocalStand { stand: &stand, nonce: head.nonce, drives: drives.clone() };
+        let kernel = KernelState::new(&roots, &journal);
         let below: Vec<String> =
-            layer.on.iter().flat_map(|of| place.below(&sight, of)).map(|below| below.path).collect();
+            layer.on.iter().flat_map(|of| local.below(&kernel, of)).map(|below| below.path).collect();
         let [data, log] = &below[..] else { return Ok(None) };
-        let (mapping, data, log) = (place.names().of(&layer.name), data.clone(), log.clone());
-        drop(sight);
+        let (mapping, data, log) = (local.names().of(&layer.name), data.clone(), log.clone());
+        drop(kernel);
         Ok(Some(Rewind { nonce: head.nonce, drives, mapping, data, log, points, stand }))
     }
 
@@ -71,7 +71,7 @@ impl Rewind {
         self.stop(watch)?;
         let roots = super::here();
         let journal = self.journal(&roots)?;
-        let size = Sight::new(&roots, &journal).size(&self.data).ok_or_else(|| self.gone())?;
+        let size = KernelState::new(&roots, &journal).size(&self.data).ok_or_else(|| self.gone())?;
         let table = format!("0 {} linear {} 0", size / 512, self.data);
         self.dmsetup(&["suspend", &self.mapping], watch.log)?;
         let loaded = self.dmsetup(&["load", "--table", &table, &self.mapping], watch.log);
@@ -83,7 +83,7 @@ impl Rewind {
     /// The log, for reading past the page cache, and its size.
     pub fn open_log(&self) -> Result<(IoFile, u64)> {
         let roots = super::here();
-        let size = Sight::new(&roots, &self.journal(&roots)?).size(&self.log).ok_or_else(|| self.gone())?;
+        let size = KernelState::new(&roots, &self.journal(&roots)?).size(&self.log).ok_or_else(|| self.gone())?;
         let file = IoFile::open_read(Path::new(&self.log), true);
         Ok((file.map_err(|error| claims::cannot_read(&self.log, true, &error))?, size))
     }
@@ -92,10 +92,10 @@ impl Rewind {
     pub fn open_device(&self, owner: &Owner) -> Result<(IoFile, u64)> {
         let roots = super::here();
         let journal = self.journal(&roots)?;
-        let sight = Sight::new(&roots, &journal);
-        let path = sight.find(&Product::Mapping(self.mapping.clone())).ok_or_else(|| self.gone())?;
-        let node = sight.at(&path).ok_or_else(|| self.gone())?;
-        let claim = claims::claim(&roots, sight.devices(), node, owner)?;
+        let kernel = KernelState::new(&roots, &journal);
+        let path = kernel.find(&Product::Mapping(self.mapping.clone())).ok_or_else(|| self.gone())?;
+        let node = kernel.at(&path).ok_or_else(|| self.gone())?;
+        let claim = claims::claim(&roots, kernel.devices(), node, owner)?;
         let file = claim.open_write(true).map_err(|error| claims::explain(&path, error))?;
         Ok((file, node.size))
     }
@@ -106,13 +106,13 @@ impl Rewind {
         let mut journal = self.journal(&roots)?;
         for layer in self.above().into_iter().rev() {
             for step in self.steps(&roots, &journal, layer).into_iter().rev() {
-                for (sign, action) in step.undo.iter().filter(|(sign, _)| starts(sign)) {
-                    undo(&roots, sign, action, &mut journal, watch)?;
+                for (condition, action) in step.undo.iter().filter(|(condition, _)| starts(condition)) {
+                    undo(&roots, condition, action, &mut journal, watch)?;
                 }
             }
-            let halt = self.place().halt(&Sight::new(&roots, &journal), layer);
-            if let Some((sign, action)) = halt {
-                undo(&roots, &sign, &action, &mut journal, watch)?;
+            let halt = self.local().halt(&KernelState::new(&roots, &journal), layer);
+            if let Some((condition, action)) = halt {
+                undo(&roots, &condition, &action, &mut journal, watch)?;
             }
         }
         Ok(())
@@ -126,7 +126,7 @@ impl Rewind {
             for index in 0..self.steps(&roots, &journal, layer).len() {
                 // Anew each time: paths are those of what is there.
                 let Some(step) = self.steps(&roots, &journal, layer).into_iter().nth(index) else { break };
-                if Sight::new(&roots, &journal).shows(&step.done) {
+                if KernelState::new(&roots, &journal).shows(&step.done) {
                     continue;
                 }
                 if let Err(why) = start(&roots, &step, &mut journal, watch) {
@@ -145,11 +145,11 @@ impl Rewind {
     }
 
     fn steps(&self, roots: &Roots, journal: &Journal, layer: &Layer) -> Vec<Change> {
-        self.place().make(&Sight::new(roots, journal), layer).steps
+        self.local().make(&KernelState::new(roots, journal), layer).steps
     }
 
-    fn place(&self) -> Place<'_> {
-        Place { stand: &self.stand, nonce: self.nonce, drives: self.drives.clone() }
+    fn local(&self) -> LocalStand<'_> {
+        LocalStand { stand: &self.stand, nonce: self.nonce, drives: self.drives.clone() }
     }
 
     fn journal(&self, roots: &Roots) -> Result<Journal> {
@@ -174,14 +174,14 @@ impl Rewind {
 }
 
 /// Something that is there while a layer runs, and not what it consists of.
-fn starts(sign: &Sign) -> bool {
-    matches!(sign, Sign::Mounted(_) | Sign::Mapping { .. })
+fn starts(condition: &Condition) -> bool {
+    matches!(condition, Condition::Mounted(_) | Condition::Mapping { .. })
 }
 
 /// Does a step that starts a layer. What would have to be made anew was lost.
 fn start(roots: &Roots, step: &Change, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let again = step.done.is_of_a_restart();
-    if !again && !starts(&step.done) && !matches!(step.done, Sign::Path(_)) {
+    if !again && !starts(&step.done) && !matches!(step.done, Condition::Path(_)) {
         let Say { en, ru } = &step.what;
         return Err(Error::new(
             Kind::Preflight,
@@ -189,13 +189,13 @@ fn start(roots: &Roots, step: &Change, journal: &mut Journal, watch: &mut Watch)
         ));
     }
     // udev may have put a part of it together already, as its members appeared.
-    for (sign, action) in step.undo.iter().filter(|_| again) {
-        if Sight::new(roots, journal).shows(sign) {
+    for (condition, action) in step.undo.iter().filter(|_| again) {
+        if KernelState::new(roots, journal).shows(condition) {
             perform(roots, action, journal, watch)?;
         }
     }
     step.apply.iter().try_for_each(|action| perform(roots, action, journal, watch))?;
-    until(&step.what, &mut || Sight::new(roots, journal).shows(&step.done))
+    until(&step.what, &mut || KernelState::new(roots, journal).shows(&step.done))
 }
 
 //= linux, drivers/md/dm-log-writes.c, log_writes_status: "%llu %llu", then " logging_disabled"
@@ -239,17 +239,17 @@ mod tests {
     fn a_step_that_would_make_what_was_lost_is_not_done() {
         let tree = tempfile::tempdir().unwrap();
         let (roots, made) = (Roots::under(tree.path()), tree.path().join("made"));
-        let step = |done: Sign| Change {
+        let step = |done: Condition| Change {
             apply: vec![run("touch", &[made.to_string_lossy().as_ref()])],
             ..Change::new(say!("make ext4 on /dev/x", "создать ext4 на /dev/x"), done)
         };
         let mut journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
         let mut watch = Watch { stopped: &|| false, log: &mut |_| {} };
-        let mark = Sign::Mark { device: "/dev/x".into(), uuid: "u".into() };
+        let mark = Condition::Mark { device: "/dev/x".into(), uuid: "u".into() };
         let error = start(&roots, &step(mark), &mut journal, &mut watch).unwrap_err();
         assert_eq!(error.message.en, "the device lacks the data to make ext4 on /dev/x");
         assert!(!made.exists());
-        start(&roots, &step(Sign::Path(made.to_string_lossy().into_owned())), &mut journal, &mut watch).unwrap();
+        start(&roots, &step(Condition::Path(made.to_string_lossy().into_owned())), &mut journal, &mut watch).unwrap();
         assert!(made.exists());
     }
 }

@@ -1,11 +1,11 @@
 //! How a stand is: which of its layers are there, and what they say of themselves. Reads only.
 
 use super::journal;
+use super::kernel_state::KernelState;
 use super::product::Product;
-use super::signs::Sight;
-use super::{Place, drives, here, stand_of};
+use super::{LocalStand, drives, here, stand_of};
 use crate::arrays::{degraded, syncing};
-use crate::change::Sign;
+use crate::change::Condition;
 use crate::roots::Roots;
 use stend_base::{Error, Kind, Result, say};
 use stend_record::{LayerStatus, StandStatus};
@@ -23,28 +23,28 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
     let journal = journal::look(&roots, name)?.ok_or_else(|| not_up(&roots, name))?;
     let stand = stand_of(&journal)?;
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
-    let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
-    let sight = Sight::new(&roots, &journal);
+    let local = LocalStand { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
+    let kernel = KernelState::new(&roots, &journal);
     let layers = stand.layers_here().iter().map(|layer| {
-        let made = place.make(&sight, layer);
+        let made = local.make(&kernel, layer);
         let array = made.products.iter().find_map(|product| match product {
-            Product::Array { uuid, .. } => sight.array(uuid),
+            Product::Array { uuid, .. } => kernel.array(uuid),
             _ => None,
         });
         let far = |(action, done, all): (String, u64, u64)| {
             (action, (done.saturating_mul(100)).checked_div(all).unwrap_or(0))
         };
         let pool = made.steps.iter().find_map(|step| match &step.done {
-            Sign::Pool(pool) if sight.shows(&step.done) => sight.health(&pool.name),
+            Condition::Pool(pool) if kernel.shows(&step.done) => kernel.health(&pool.name),
             _ => None,
         });
         let resilver = pool.as_ref().and_then(|pool| Some(("resilver".to_string(), pool.resilver?)));
         LayerStatus {
             name: layer.name.clone(),
             kind: layer.kind.key().to_string(),
-            done: made.steps.iter().filter(|step| sight.shows(&step.done)).count() as u32,
+            done: made.steps.iter().filter(|step| kernel.shows(&step.done)).count() as u32,
             steps: made.steps.len() as u32,
-            products: made.products.iter().filter_map(|product| sight.find(product)).collect(),
+            products: made.products.iter().filter_map(|product| kernel.find(product)).collect(),
             degraded: array.map(degraded).or(pool.as_ref().map(|pool| pool.missing)).unwrap_or(0),
             syncing: array.and_then(syncing).map(far).or(resilver),
             health: pool.map(|pool| pool.state),
@@ -54,7 +54,7 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
         name: stand.name.clone(),
         file: head.file,
         layers: layers.collect(),
-        targets: place.targets(&sight),
+        targets: local.targets(&kernel),
     })
 }
 

@@ -1,12 +1,12 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
 use super::journal;
+use super::kernel_state::{KernelState, same, status};
 use super::layers::{Made, sectors, superblocks};
 use super::product::Product;
-use super::signs::{Sight, same, status};
-use super::{Place, drives, here, of_layer, stand_of};
+use super::{LocalStand, drives, here, of_layer, stand_of};
 use crate::arrays::{degraded, syncing};
-use crate::change::{Change, Entry, Journal, Sign, StandHead, Wait, Watch, must_have, perform};
+use crate::change::{Change, Condition, Entry, Journal, StandHead, Wait, Watch, must_have, perform};
 use crate::claims;
 use crate::contents;
 use crate::node::Node;
@@ -48,12 +48,12 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
             let found = if stand.has_drives() { drives::identify(&roots, stand)? } else { Vec::new() };
             // Everything that can be refused is refused before there is anything to take down.
             let imagined = Journal::imagined(StandHead::new(file, text, nonce, found.clone(), "").of(stand.side));
-            let place = Place { stand, nonce, drives: drives::paths(&roots, &found)? };
+            let local = LocalStand { stand, nonce, drives: drives::paths(&roots, &found)? };
             if stand.has_drives() {
                 let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
                 drives::must_have_room(stand, &sizes, file)?;
             }
-            sampled = foresee(&roots, &place, &imagined, watch)?;
+            sampled = foresee(&roots, &local, &imagined, watch)?;
             journal::create(
                 &roots,
                 &stand.name,
@@ -62,42 +62,42 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
         }
     };
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
-    let place = Place { stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
-    drives::must_have_all_paths(&head.drives, &place.drives)?;
-    bare_targets_must_be_free(&roots, &place, &journal)?;
+    let local = LocalStand { stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
+    drives::must_have_all_paths(&head.drives, &local.drives)?;
+    bare_targets_must_be_free(&roots, &local, &journal)?;
     let mut leases = Vec::new();
     for layer in stand.layers_here() {
-        raise(&roots, &place, layer, &mut journal, owner, (&mut leases, &sampled), watch)
+        raise(&roots, &local, layer, &mut journal, owner, (&mut leases, &sampled), watch)
             .map_err(|e| of_layer(layer, &head.file, e))?;
     }
-    let sight = Sight::new(&roots, &journal);
-    let targets = place.targets(&sight);
-    let nodes = targets.iter().filter_map(|path| sight.at(path));
+    let kernel = KernelState::new(&roots, &journal);
+    let targets = local.targets(&kernel);
+    let nodes = targets.iter().filter_map(|path| kernel.at(path));
     // On what the stand made nothing is anybody's; on a drive that is measured as it is, what the file names.
-    let made = targets.iter().filter(|path| !place.drives.iter().flatten().any(|drive| drive == *path));
+    let made = targets.iter().filter(|path| !local.drives.iter().flatten().any(|drive| drive == *path));
     let made: Vec<&String> = made.collect();
-    let mut signatures = self::signatures(&roots, &place, &sight, made.iter().copied());
+    let mut signatures = self::signatures(&roots, &local, &kernel, made.iter().copied());
     // Encrypted or checksummed, even an erased drive reads as something.
-    signatures.extend(made.iter().any(|path| sight.at(path).is_some()).then(|| UNKNOWN_DATA.to_string()));
+    signatures.extend(made.iter().any(|path| kernel.at(path).is_some()).then(|| UNKNOWN_DATA.to_string()));
     signatures.extend(stand.overwrite.iter().cloned());
-    let there = self::signatures(&roots, &place, &sight, &targets);
+    let there = self::signatures(&roots, &local, &kernel, &targets);
     signatures.retain(|name| may_be_named(name, &there));
     signatures.sort();
     signatures.dedup();
-    let identities = nodes.filter_map(|node| crate::identity::of(&roots, sight.devices(), node)).collect();
+    let identities = nodes.filter_map(|node| crate::identity::of(&roots, kernel.devices(), node)).collect();
     Ok(Raised { identities, signatures, targets })
 }
 
 /// A drive that is a target itself is looked at each time: no layer does that for it.
-fn bare_targets_must_be_free(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
-    if !place.stand.takes_in() {
+fn bare_targets_must_be_free(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
+    if !local.stand.takes_in() {
         // What is handed out is no target here, and its layer looks at it.
         return Ok(());
     }
-    let sight = Sight::new(roots, journal);
-    for path in place.targets(&sight).iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
-        if let Some(facts) = place.look(roots, &sight, path) {
-            drives::must_be_free(&facts, &place.stand.overwrite)?;
+    let kernel = KernelState::new(roots, journal);
+    for path in local.targets(&kernel).iter().filter(|path| local.drives.iter().flatten().any(|drive| drive == *path)) {
+        if let Some(facts) = local.look(roots, &kernel, path) {
+            drives::must_be_free(&facts, &local.stand.overwrite)?;
         }
     }
     Ok(())
@@ -106,11 +106,11 @@ fn bare_targets_must_be_free(roots: &Roots, place: &Place, journal: &Journal) ->
 /// Signatures on devices that could be written, each once, sorted.
 fn signatures<'a>(
     roots: &Roots,
-    place: &Place,
-    sight: &Sight,
+    local: &LocalStand,
+    kernel: &KernelState,
     paths: impl IntoIterator<Item = &'a String>,
 ) -> Vec<String> {
-    let on = |path: &String| match place.look(roots, sight, path)?.access {
+    let on = |path: &String| match local.look(roots, kernel, path)?.access {
         WriteAccess::Confirm { signatures, .. } => Some(signatures),
         _ => None,
     };
@@ -123,44 +123,49 @@ fn signatures<'a>(
 /// What would be refused on the way, refused now: programs, drives, names that are taken.
 ///
 /// Returns what samples of the drives found, by their paths.
-fn foresee(roots: &Roots, place: &Place, journal: &Journal, watch: &mut Watch) -> Result<BTreeMap<String, Sampled>> {
-    let sight = Sight::new(roots, journal);
-    let made: Vec<Made> = place.stand.layers_here().iter().map(|layer| place.make(&sight, layer)).collect();
+fn foresee(
+    roots: &Roots,
+    local: &LocalStand,
+    journal: &Journal,
+    watch: &mut Watch,
+) -> Result<BTreeMap<String, Sampled>> {
+    let kernel = KernelState::new(roots, journal);
+    let made: Vec<Made> = local.stand.layers_here().iter().map(|layer| local.make(&kernel, layer)).collect();
     let steps = || made.iter().flat_map(|made| &made.steps);
     must_have(steps().flat_map(|step| step.apply.iter().chain(step.undone_by())))?;
-    let facts = place.drives.iter().flatten().filter_map(|path| place.look(roots, &sight, path));
+    let facts = local.drives.iter().flatten().filter_map(|path| local.look(roots, &kernel, path));
     let facts = drives::sampled(facts.collect(), &mut |action| (watch.log)(EventKind::Step { action }));
-    facts.iter().try_for_each(|facts| drives::must_be_free(facts, &place.stand.overwrite))?;
-    if place.stand.has_drives() {
-        must_know_signatures(roots, place, &sight)?;
+    facts.iter().try_for_each(|facts| drives::must_be_free(facts, &local.stand.overwrite))?;
+    if local.stand.has_drives() {
+        must_know_signatures(roots, local, &kernel)?;
     }
-    must_exist(&sight, &made)?;
-    must_have_cards(place, &sight)?;
-    must_take_blocks(place, &sight, &made)?;
+    must_exist(&kernel, &made)?;
+    must_have_cards(local, &kernel)?;
+    must_take_blocks(local, &kernel, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's.
     // A directory where something was mounted before is nobody's.
-    let names = |sign: &Sign| match sign {
-        Sign::Path(path) => !path.starts_with(super::names::MOUNTS) && !path.starts_with(CONFIGURED),
+    let names = |condition: &Condition| match condition {
+        Condition::Path(path) => !path.starts_with(super::names::MOUNTS) && !path.starts_with(CONFIGURED),
         // What the kernel is configured by is everybody's.
-        Sign::Mounted(at) => at.starts_with(super::names::MOUNTS),
-        sign => {
+        Condition::Mounted(at) => at.starts_with(super::names::MOUNTS),
+        condition => {
             matches!(
-                sign,
-                Sign::File { .. }
-                    | Sign::Mapping { .. }
-                    | Sign::Volume(_)
-                    | Sign::VolumeOn { .. }
-                    | Sign::Loop(_)
-                    | Sign::Pool(_)
+                condition,
+                Condition::File { .. }
+                    | Condition::Mapping { .. }
+                    | Condition::Volume(_)
+                    | Condition::VolumeOn { .. }
+                    | Condition::Loop(_)
+                    | Condition::Pool(_)
             )
         }
     };
     // Of what the kernel is configured by, that which the stand takes away again: of a port there is only its number.
-    let configured = |sign: &Sign| matches!(sign, Sign::Path(path) if path.starts_with(CONFIGURED));
+    let configured = |condition: &Condition| matches!(condition, Condition::Path(path) if path.starts_with(CONFIGURED));
     let taken = steps().find(|step| {
-        let signs = step.undo.iter().map(|(sign, _)| sign);
-        let own = || signs.filter(|sign| configured(sign)).any(|sign| sight.shows(sign));
-        (names(&step.done) && sight.is_taken(&step.done)) || own()
+        let conditions = step.undo.iter().map(|(condition, _)| condition);
+        let own = || conditions.filter(|condition| configured(condition)).any(|condition| kernel.shows(condition));
+        (names(&step.done) && kernel.is_taken(&step.done)) || own()
     });
     let Some(Change { what: Say { en, ru }, .. }) = taken else {
         return Ok(facts.into_iter().filter_map(|facts| Some((facts.path, facts.contents?))).collect());
@@ -176,11 +181,11 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal, watch: &mut Watch) -
 }
 
 /// A namespace that is formatted must be one, and have such blocks.
-fn must_take_blocks(place: &Place, sight: &Sight, made: &[Made]) -> Result<()> {
-    for (layer, made) in place.stand.layers_here().iter().zip(made) {
+fn must_take_blocks(local: &LocalStand, kernel: &KernelState, made: &[Made]) -> Result<()> {
+    for (layer, made) in local.stand.layers_here().iter().zip(made) {
         let stend_spec::stand::Kind::Sectors { bytes } = layer.kind else { continue };
         for device in made.products.iter().map(Product::shown) {
-            let Some(node) = sight.at(&device) else { continue };
+            let Some(node) = kernel.at(&device) else { continue };
             let words = ["nvme", "id-ns", &device, "--output-format=json"].map(String::from);
             let identify = || crate::command::execute_plainly(&words, &|| false, &mut |_| {});
             sectors::must_take(&node.sysfs, &device, bytes, identify)?;
@@ -190,10 +195,10 @@ fn must_take_blocks(place: &Place, sight: &Sight, made: &[Made]) -> Result<()> {
 }
 
 /// Between two hosts RDMA goes over what the interface of each has.
-fn must_have_cards(place: &Place, sight: &Sight) -> Result<()> {
-    let Some(address) = place.stand.address_here() else { return Ok(()) };
+fn must_have_cards(local: &LocalStand, kernel: &KernelState) -> Result<()> {
+    let Some(address) = local.stand.address_here() else { return Ok(()) };
     let needs = |layer: &Layer| layer.kind.needs_card();
-    if !place.stand.layers_here().iter().any(needs) || sight.shows(&Sign::Card(address.to_string())) {
+    if !local.stand.layers_here().iter().any(needs) || kernel.shows(&Condition::Card(address.to_string())) {
         return Ok(());
     }
     Err(Error::new(
@@ -210,10 +215,10 @@ fn must_have_cards(place: &Place, sight: &Sight) -> Result<()> {
 }
 
 /// A directory that is measured as it is.
-fn must_exist(sight: &Sight, made: &[Made]) -> Result<()> {
+fn must_exist(kernel: &KernelState, made: &[Made]) -> Result<()> {
     let products = made.iter().flat_map(|made| &made.products);
     let lacking = products.filter_map(|product| match product {
-        Product::Existing(path) if sight.find(product).is_none() => Some(path),
+        Product::Existing(path) if kernel.find(product).is_none() => Some(path),
         _ => None,
     });
     match lacking.into_iter().next() {
@@ -227,9 +232,9 @@ fn must_exist(sight: &Sight, made: &[Made]) -> Result<()> {
 }
 
 /// `overwrite` names only what is there: a mistyped drive would show itself so.
-fn must_know_signatures(roots: &Roots, place: &Place, sight: &Sight) -> Result<()> {
-    let there = signatures(roots, place, sight, place.drives.iter().flatten());
-    match place.stand.overwrite.iter().find(|name| !may_be_named(name, &there)) {
+fn must_know_signatures(roots: &Roots, local: &LocalStand, kernel: &KernelState) -> Result<()> {
+    let there = signatures(roots, local, kernel, local.drives.iter().flatten());
+    match local.stand.overwrite.iter().find(|name| !may_be_named(name, &there)) {
         None => Ok(()),
         Some(name) => Err(Error::new(
             Kind::Unsafe,
@@ -259,39 +264,39 @@ fn must_be_same(journal: &Journal, stand: &Stand) -> Result<()> {
 
 fn raise(
     roots: &Roots,
-    place: &Place,
+    local: &LocalStand,
     layer: &Layer,
     journal: &mut Journal,
     owner: &Owner,
     (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
     watch: &mut Watch,
 ) -> Result<()> {
-    let count = place.make(&Sight::new(roots, journal), layer).steps.len();
+    let count = local.make(&KernelState::new(roots, journal), layer).steps.len();
     for index in 0..count {
         // Anew each time: what a step made has its path only afterwards.
-        let sight = Sight::new(roots, journal);
-        let Some(step) = place.make(&sight, layer).steps.into_iter().nth(index) else { break };
-        let done = sight.shows(&step.done);
-        drop(sight);
+        let kernel = KernelState::new(roots, journal);
+        let Some(step) = local.make(&kernel, layer).steps.into_iter().nth(index) else { break };
+        let done = kernel.shows(&step.done);
+        drop(kernel);
         if !done {
             if (watch.stopped)() {
                 return Err(Error::new(Kind::Interrupted, say!("it was stopped", "работа остановлена")));
             }
-            do_step(roots, place, layer, &step, journal, owner, (leases, sampled), watch)?;
+            do_step(roots, local, layer, &step, journal, owner, (leases, sampled), watch)?;
         }
         if let Some(wait) = &step.wait {
             wait_for(roots, journal, wait, watch)?;
         }
     }
-    if layer.kind.is_export() && !place.stand.takes_in() {
+    if layer.kind.is_export() && !local.stand.takes_in() {
         // They appear on the other host.
         return Ok(());
     }
-    let products = place.make(&Sight::new(roots, journal), layer).products;
+    let products = local.make(&KernelState::new(roots, journal), layer).products;
     products.iter().try_for_each(|product| {
         let shown = product.shown();
         until(&say!("make {shown}", "создать {shown}"), &mut || {
-            Sight::new(roots, journal).find(product).is_some()
+            KernelState::new(roots, journal).find(product).is_some()
         })
     })
 }
@@ -299,7 +304,7 @@ fn raise(
 #[expect(clippy::too_many_arguments, reason = "the state of putting a stand up, which nothing else has")]
 fn do_step(
     roots: &Roots,
-    place: &Place,
+    local: &LocalStand,
     layer: &Layer,
     step: &Change,
     journal: &mut Journal,
@@ -307,11 +312,11 @@ fn do_step(
     (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
     watch: &mut Watch,
 ) -> Result<()> {
-    let steps = place.make(&Sight::new(roots, journal), layer).steps;
-    claim_drives(roots, place, step, &steps, journal, owner, (leases, sampled))?;
+    let steps = local.make(&KernelState::new(roots, journal), layer).steps;
+    claim_drives(roots, local, step, &steps, journal, owner, (leases, sampled))?;
     // What an earlier attempt left half done is in the way of the whole.
-    for (sign, action) in &step.undo {
-        if Sight::new(roots, journal).shows(sign) {
+    for (condition, action) in &step.undo {
+        if KernelState::new(roots, journal).shows(condition) {
             perform(roots, action, journal, watch)?;
         }
     }
@@ -320,35 +325,35 @@ fn do_step(
     for action in &step.apply {
         perform(roots, action, journal, watch)?;
     }
-    until(&step.what, &mut || Sight::new(roots, journal).shows(&step.done))?;
+    until(&step.what, &mut || KernelState::new(roots, journal).shows(&step.done))?;
     journal.append(Entry::End { layer: layer.name.clone(), what })
 }
 
 /// Looks at the drives that a step is the first to write to once more, with the right to them in hand.
 fn claim_drives(
     roots: &Roots,
-    place: &Place,
+    local: &LocalStand,
     step: &Change,
     of_layer: &[Change],
     journal: &mut Journal,
     owner: &Owner,
     (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
 ) -> Result<()> {
-    for path in step.erases.iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
-        let sight = Sight::new(roots, journal);
+    for path in step.erases.iter().filter(|path| local.drives.iter().flatten().any(|drive| drive == *path)) {
+        let kernel = KernelState::new(roots, journal);
         // One of this layer's own things lies on it already: then it was looked at before that was made.
         let ours = of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
-            let on_it = |sign: &Sign| match sign {
+            let on_it = |condition: &Condition| match condition {
                 // A bare table of ZFS does not say whose it was: only `down` takes it away unasked.
-                Sign::Mark { device, .. } | Sign::PoolLabel { device, pool: Some(_), .. } => device == path,
-                Sign::Mapping { .. } => step.erases.len() == 1,
+                Condition::Mark { device, .. } | Condition::PoolLabel { device, pool: Some(_), .. } => device == path,
+                Condition::Mapping { .. } => step.erases.len() == 1,
                 // All that the step names goes with it: what is kept back of one is on another.
-                Sign::SuperblockBegun(_) => true,
+                Condition::SuperblockBegun(_) => true,
                 _ => false,
             };
-            step.undo.iter().any(|(sign, _)| on_it(sign) && sight.shows(sign))
+            step.undo.iter().any(|(condition, _)| on_it(condition) && kernel.shows(condition))
         });
-        let ways = place.ways(path);
+        let ways = local.ways(path);
         if ours || leases.iter().any(|(leased, _)| ways.contains(leased)) {
             continue;
         }
@@ -356,9 +361,9 @@ fn claim_drives(
         // All paths to a drive are free before any is taken.
         let mut ours = true;
         for way in ways {
-            let node = sight.at(way).ok_or_else(|| gone(way))?;
-            let mut facts = place.look(roots, &sight, way).ok_or_else(|| gone(way))?;
-            if carries_its_own(place, &sight, node, &facts.access) {
+            let node = kernel.at(way).ok_or_else(|| gone(way))?;
+            let mut facts = local.look(roots, &kernel, way).ok_or_else(|| gone(way))?;
+            if carries_its_own(local, &kernel, node, &facts.access) {
                 ours = false;
                 continue;
             }
@@ -366,16 +371,16 @@ fn claim_drives(
                 Some(sampled) => contents::add_sampled(&mut facts, sampled.clone()),
                 None => contents::sample_contents(std::slice::from_mut(&mut facts), &mut |_| {}),
             }
-            drives::must_be_free(&facts, &place.stand.overwrite)?;
+            drives::must_be_free(&facts, &local.stand.overwrite)?;
             ours &= facts.contents.is_some_and(|contents| !contents.is_unknown());
         }
-        let node = sight.at(path).ok_or_else(|| gone(path))?;
+        let node = kernel.at(path).ok_or_else(|| gone(path))?;
         // One lease is for all paths: they have one identity.
-        let claim = claims::claim(roots, sight.devices(), node, owner)?;
+        let claim = claims::claim(roots, kernel.devices(), node, owner)?;
         // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
         let lease = claim.hand_over();
-        drop(sight);
-        let drive = place.drives.iter().position(|ways| ways.contains(path));
+        drop(kernel);
+        let drive = local.drives.iter().position(|ways| ways.contains(path));
         let drives = journal.stand().map(|head| head.drives.clone()).unwrap_or_default();
         if let Some(drive) = drive.and_then(|drive| drives.get(drive)) {
             let (identity, boot_id) = (drive.identity.clone(), owner::boot_id(roots));
@@ -388,19 +393,19 @@ fn claim_drives(
 
 /// Whether nothing speaks against a drive but marks that layers of this stand put on it through one that a restart of the machine took
 /// away, such as a mapping or an export.
-fn carries_its_own(place: &Place, sight: &Sight, node: &Node, access: &WriteAccess) -> bool {
+fn carries_its_own(local: &LocalStand, kernel: &KernelState, node: &Node, access: &WriteAccess) -> bool {
     let of_the_drive = |reason: &Refusal| matches!(reason, Refusal::Member { device, .. } if *device == node.name);
     let by_marks_alone = match access {
         WriteAccess::Refused(reasons) => reasons.iter().all(of_the_drive),
         WriteAccess::Confirm { .. } => true,
         WriteAccess::OwnDirectory | WriteAccess::Nowhere => false,
     };
-    let steps = place.stand.layers.iter().flat_map(|layer| place.make(sight, layer).steps);
+    let steps = local.stand.layers.iter().flat_map(|layer| local.make(kernel, layer).steps);
     let own: Vec<String> = steps
         .flat_map(|step| step.undo)
-        .filter_map(|(sign, _)| if let Sign::Mark { uuid, .. } = sign { Some(uuid) } else { None })
+        .filter_map(|(condition, _)| if let Condition::Mark { uuid, .. } = condition { Some(uuid) } else { None })
         .collect();
-    let found = crate::marks::on(sight.devices(), node).unwrap_or_default();
+    let found = crate::marks::on(kernel.devices(), node).unwrap_or_default();
     let is_own = |mark: &Found| mark.uuid.as_deref().is_some_and(|uuid| own.iter().any(|known| same(known, uuid)));
     by_marks_alone && !found.is_empty() && found.iter().all(is_own)
 }
@@ -456,8 +461,8 @@ fn broken(why: Say) -> Box<Error> {
 fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>> {
     match wait {
         Wait::Array(uuid) => {
-            let sight = Sight::new(roots, journal);
-            let array = sight.array(uuid).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+            let kernel = KernelState::new(roots, journal);
+            let array = kernel.array(uuid).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
             if syncing(array).is_none() && degraded(array) > 0 {
                 return Err(broken(say!("members are missing", "не хватает накопителей")));
             }
@@ -469,7 +474,8 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
         }
         Wait::Volume(group) => {
             // Checksums are computed for each part of the volume, besides.
-            let percent = Sight::new(roots, journal).synchronised(group).map_err(|told| broken(Say::same(told)))?;
+            let percent =
+                KernelState::new(roots, journal).synchronised(group).map_err(|told| broken(Say::same(told)))?;
             Ok((percent < 100.0).then(|| format!("synchronisation of {group}: {percent} %")))
         }
         Wait::Checksums(name) => {
@@ -477,8 +483,8 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             Ok(superblocks::computed(&words).map(|percent| format!("checksums of {name}: {percent} %")))
         }
         Wait::Pool(name) => {
-            let sight = Sight::new(roots, journal);
-            let health = sight.health(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+            let kernel = KernelState::new(roots, journal);
+            let health = kernel.health(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
             Ok(health.resilver.map(|percent| format!("resilver of {name}: {percent} %")))
         }
     }

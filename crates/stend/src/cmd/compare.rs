@@ -15,7 +15,7 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return super::history::history(arguments, out);
     }
     if let Some(table) = arguments.get_one::<String>("published") {
-        return super::beside::beside(arguments, table, out);
+        return super::published::compare(arguments, table, out);
     }
     if arguments.get_flag("sample-gate") {
         return out.result(super::gate::SAMPLE);

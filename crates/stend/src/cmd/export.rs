@@ -106,7 +106,7 @@ fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()>
         false => {
             let run = super::read_run(arguments, out)?;
             if let Some(imported) = &run.header.imported {
-                let text = stend_report::told_jobs(&run).ok_or_else(|| no_jobs(name, &imported.tool))?;
+                let text = stend_report::fio_jobs(&run).ok_or_else(|| no_jobs(name, &imported.tool))?;
                 return one_file(output, out, |to| to.write_all(text.get(out.lang).as_bytes()));
             }
             run.header.inputs.suite

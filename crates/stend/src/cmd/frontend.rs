@@ -4,7 +4,7 @@ use super::gate::Junit;
 use super::signals::watch_signals;
 use super::task::Task;
 use crate::out::Out;
-use crate::progress::{Aside, Display};
+use crate::progress::{Display, DisplayThread};
 use crate::save::Output;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct Terminal<'a> {
     junit: Option<Junit>,
     /// What a server hears of it.
     task: Option<&'a Task>,
-    display: RefCell<Option<Aside>>,
+    display: RefCell<Option<DisplayThread>>,
     /// The first result that could not be shown or written.
     failed: RefCell<Option<Box<Error>>>,
 }
@@ -94,14 +94,14 @@ impl<'a> Terminal<'a> {
             }
             Progress::Began { run, suite, on } => {
                 self.task.iter().for_each(|task| task.began(run));
-                let started = Aside::start(Display::new(&self.progress, out), run, suite, on);
+                let started = DisplayThread::start(Display::new(&self.progress, out), run, suite, on);
                 started.map(|aside| drop(self.display.replace(Some(aside))))
             }
             Progress::Update(update) => {
                 return self.display.borrow().iter().for_each(|aside| aside.show(update));
             }
             Progress::Paused => {
-                return self.display.take().into_iter().for_each(Aside::end);
+                return self.display.take().into_iter().for_each(DisplayThread::end);
             }
             Progress::Ended { run_file } => self.conclude(run_file),
             Progress::Campaign { run_files } => table(run_files, self.force, out),

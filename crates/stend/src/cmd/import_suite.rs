@@ -5,7 +5,7 @@ mod table;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Result, say};
-use stend_interop::jobs::{self, Imported, SIZE_MAX, Weight, World};
+use stend_interop::jobs::{self, ImportContext, Imported, SIZE_MAX, Weight};
 
 /// Prints or writes the suite that the jobs become.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -13,7 +13,7 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let output = super::output(arguments, "output", say!("the suite", "набор"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let variable = |name: &str| std::env::var(name).ok();
-    let world = World { read: &read, variable: &variable, lenient: arguments.get_flag("lenient") };
+    let world = ImportContext { read: &read, variable: &variable, lenient: arguments.get_flag("lenient") };
     if let [folder] = words.as_slice()
         && std::path::Path::new(folder).is_dir()
     {

@@ -1,7 +1,6 @@
 //! One file per verb.
 
 pub mod audit;
-mod beside;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -21,6 +20,7 @@ pub mod list;
 pub mod man;
 mod open;
 mod order;
+mod published;
 mod redact;
 pub mod report;
 pub mod rm;

@@ -9,7 +9,7 @@ use stend_base::{Code, Error, Kind, Result, say};
 use stend_record::store::{self, Found};
 
 /// A run that is to be removed.
-struct Doomed {
+struct RunToRemove {
     /// The file, or the link to one that is gone.
     path: PathBuf,
     /// There is a file.
@@ -20,7 +20,7 @@ struct Doomed {
 
 /// Removes the runs, after a question on the terminal.
 pub fn rm(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let mut doomed: Vec<Doomed> = Vec::new();
+    let mut doomed: Vec<RunToRemove> = Vec::new();
     for name in super::many(arguments, "RUN") {
         let one = doom(&name, out)?;
         if doomed.iter().all(|known| known.path != one.path) {
@@ -32,7 +32,7 @@ pub fn rm(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return Ok(());
     }
     let mut gone = Vec::new();
-    for Doomed { path, is_there, report } in doomed {
+    for RunToRemove { path, is_there, report } in doomed {
         match is_there {
             true => gone.extend(store::remove(&path)?),
             false => gone.extend(store::forget(&path).map(|()| path)),
@@ -54,14 +54,14 @@ pub fn rm(arguments: &ArgMatches, out: &Out) -> Result<()> {
 /// What is removed for an argument.
 ///
 /// Errors: those of finding it; `Preflight` if it is going on, `RunFile` if it is no run file.
-fn doom(name: &str, out: &Out) -> Result<Doomed> {
+fn doom(name: &str, out: &Out) -> Result<RunToRemove> {
     let path = match store::find(name, &store::directory()?)? {
         Found::File(found) => {
             found.note().iter().for_each(|note| out.note(note.get(out.lang)));
             found.path
         }
         Found::Gone(run) => {
-            return Ok(Doomed { path: run.link.unwrap_or(run.path), is_there: false, report: None });
+            return Ok(RunToRemove { path: run.link.unwrap_or(run.path), is_there: false, report: None });
         }
     };
     store::may_remove(&path)?;
@@ -75,11 +75,11 @@ fn doom(name: &str, out: &Out) -> Result<Doomed> {
     }
     let report = path.with_extension("html");
     let report = if save::is_ours(&report) { Some(report) } else { None };
-    Ok(Doomed { path, is_there: true, report })
+    Ok(RunToRemove { path, is_there: true, report })
 }
 
 /// Asks at a terminal; without one `--yes` must have said it.
-fn is_agreed(doomed: &[Doomed], out: &Out) -> Result<bool> {
+fn is_agreed(doomed: &[RunToRemove], out: &Out) -> Result<bool> {
     if out.json || !out.has_person() {
         return Err(Error::new(
             Kind::Usage,

@@ -6,7 +6,7 @@ use super::totals::{self, DATES_FROM, Latencies, SumOf, Sums};
 use std::collections::BTreeMap;
 use std::io::Read;
 use stend_base::{Say, say};
-use stend_record::{Slice, ToldNumber};
+use stend_record::{Slice, ToolNumber};
 use stend_spec::workload::Op;
 
 /// Lines of a log: eleven days of seconds.
@@ -193,10 +193,10 @@ impl Logs {
     }
 
     /// Means of a kind, as printed.
-    pub fn means(&self, op: Op, name: &str) -> Vec<ToldNumber> {
+    pub fn means(&self, op: Op, name: &str) -> Vec<ToolNumber> {
         let kind = KINDS.iter().position(|own| *own == op).unwrap_or_default();
         let windows = self.latency.iter().flat_map(|latency| &latency.kinds[kind]).take(MEANS_MAX);
-        let number = |window: &Window| ToldNumber {
+        let number = |window: &Window| ToolNumber {
             name: format!("{name}.{}ms", window.to),
             unit: "ns".to_string(),
             printed: window.value.to_string(),

@@ -52,7 +52,7 @@ fn summary() -> Vec<(Op, u64, u64, u64)> {
     let run = crate::fio::read(&[crate::fio::File { name: "x", bytes: PLUS }]).unwrap();
     let Entry::TrialEnd { outcome, .. } = &run.entries[1] else { panic!("a trial") };
     let ops = &outcome.told.as_ref().unwrap().ops;
-    let of = |told: &stend_record::ToldOp| {
+    let of = |told: &stend_record::ToolOp| {
         let (ios, bytes) = outcome.jobs[0].done[told.op.index()];
         let p99 = told.percentiles.iter().find(|(share, _)| *share == 990_000).map_or(0, |(_, at)| *at);
         (told.op, ios, bytes, p99)

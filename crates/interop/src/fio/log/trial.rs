@@ -8,7 +8,7 @@ use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say};
 use stend_plan::Case;
 use stend_record::observed::{EngineFacts, External, JobTotals, TrialOutcome};
-use stend_record::{Entry, SourceFile, Told, ToldNumber, ToldOp};
+use stend_record::{Entry, SourceFile, ToolNumber, ToolOp, ToolOutput};
 use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Engine, Mix, OPS, Op, Region, Stream, Trial};
 
@@ -21,7 +21,7 @@ pub(super) struct JobLog {
     /// Of averages, which tell no sizes.
     pub(super) averaged: bool,
     /// Mean latencies as printed, by kind of I/O.
-    pub(super) means: BTreeMap<usize, Vec<ToldNumber>>,
+    pub(super) means: BTreeMap<usize, Vec<ToolNumber>>,
 }
 
 /// Trials so far.
@@ -126,7 +126,7 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
             ..EngineFacts::default()
         },
         jobs: indexed().map(totals).collect(),
-        told: Some(Told {
+        told: Some(ToolOutput {
             file: jobs.first().map_or(0, |job| job.file),
             line: 1,
             paced: false,
@@ -146,11 +146,11 @@ fn one_size(sums: &Sums, asked: &Trial) -> bool {
     sums.kinds.iter().all(|kind| kind.ops.checked_mul(size) == Some(kind.bytes))
 }
 
-fn told(job: u32, log: &JobLog, kind: &SumOf) -> ToldOp {
+fn told(job: u32, log: &JobLog, kind: &SumOf) -> ToolOp {
     let stored = kind.latency.stored();
     let each = matches!(kind.latency, Latencies::Each(_));
     let known = !matches!(kind.latency, Latencies::Mean(None));
-    let number = |name: &str, unit: &str, value: u64| ToldNumber {
+    let number = |name: &str, unit: &str, value: u64| ToolNumber {
         name: name.to_string(),
         unit: unit.to_string(),
         printed: value.to_string(),
@@ -162,7 +162,7 @@ fn told(job: u32, log: &JobLog, kind: &SumOf) -> ToldOp {
         Of::Lat => "lat",
         _ => "clat",
     };
-    ToldOp {
+    ToolOp {
         stream: 0,
         job,
         op: kind.op,

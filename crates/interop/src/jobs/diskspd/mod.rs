@@ -6,8 +6,8 @@ mod profile;
 mod word;
 
 use super::draft::{Draft, DraftCase, directory_of};
-use super::told::Told;
-use super::{Imported, JobPlace, World, words};
+use super::notes::Notes;
+use super::{ImportContext, Imported, JobPlace, words};
 use options::{Limit, Options};
 use order::Order;
 use stend_base::{Bytes, MilliIops, Millionths, Result, say};
@@ -20,31 +20,31 @@ use stend_spec::workload::{Backend, Mix, Sync, Think};
 use word::Given;
 
 /// The suite of commands of diskspd; each with the number of its first word.
-pub(super) fn commands(parts: &[(usize, &[String])], mut told: Told) -> Result<Imported> {
+pub(super) fn commands(parts: &[(usize, &[String])], mut notes: Notes) -> Result<Imported> {
     let mut draft = Draft { name: "diskspd".into(), from: "diskspd command line".into(), ..Draft::default() };
     for (first, words) in parts {
         let (skipped, _) = words::program(words);
-        let options = options::read(first + skipped, &words[skipped..], &mut told)?;
+        let options = options::read(first + skipped, &words[skipped..], &mut notes)?;
         let place = options.place.clone();
-        add(&mut draft, &options, &place, &mut told)?;
+        add(&mut draft, &options, &place, &mut notes)?;
     }
     in_directories(&mut draft);
-    draft.imported(told)
+    draft.imported(notes)
 }
 
 /// The suite of profiles: a case for each time span.
-pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
-    let mut told = Told::new(world.lenient);
+pub(super) fn files(sources: &[(String, Vec<u8>)], context: &ImportContext) -> Result<Imported> {
+    let mut notes = Notes::new(context.lenient);
     let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
     let mut draft = Draft { name: "diskspd".into(), from: names.join(", "), ..Draft::default() };
     for (name, bytes) in sources {
-        for options in profile::read(name, bytes, &mut told)? {
+        for options in profile::read(name, bytes, &mut notes)? {
             let place = options.place.clone();
-            add(&mut draft, &options, &place, &mut told)?;
+            add(&mut draft, &options, &place, &mut notes)?;
         }
     }
     in_directories(&mut draft);
-    draft.imported(told)
+    draft.imported(notes)
 }
 
 /// Files are named by the directories that they are made in.
@@ -59,7 +59,7 @@ fn in_directories(draft: &mut Draft) {
     draft.targets = found;
 }
 
-fn add(draft: &mut Draft, options: &Options, place: &JobPlace, told: &mut Told) -> Result<()> {
+fn add(draft: &mut Draft, options: &Options, place: &JobPlace, notes: &mut Notes) -> Result<()> {
     let targets: Vec<String> = options.targets.iter().map(|(path, _)| path.clone()).collect();
     let files = options.create.as_ref().map(|size| (targets.len(), size.value));
     let known = draft.files.map(|(_, size)| size).or(match draft.fill {
@@ -87,20 +87,20 @@ fn add(draft: &mut Draft, options: &Options, place: &JobPlace, told: &mut Told) 
         };
     }
     draft.targets = targets;
-    let case = case(options, place, told)?;
+    let case = case(options, place, notes)?;
     draft.cases.push(case);
     Ok(())
 }
 
-fn case(options: &Options, place: &JobPlace, told: &mut Told) -> Result<DraftCase> {
+fn case(options: &Options, place: &JobPlace, notes: &mut Notes) -> Result<DraftCase> {
     let count = options.targets.len() as u32;
     let block = options.block.value;
     let mix = Mix::of_reads(100 - options.writes);
-    let pattern = pattern(options, told)?;
+    let pattern = pattern(options, notes)?;
     let mut spec = StreamSpec::new(mix, pattern, block);
-    threads(&mut spec, options, count, place, told)?;
+    threads(&mut spec, options, count, place, notes)?;
     if options.in_one_directory() && spec.pattern == Pattern::SharedSequential {
-        told.changed(
+        notes.changed(
             &options.order.place,
             say!(
                 "one sequence would go over all files; in diskspd each file has one",
@@ -110,11 +110,11 @@ fn case(options: &Options, place: &JobPlace, told: &mut Told) -> Result<DraftCas
         )?;
     }
     if options.through && mix.write > 0 {
-        told.decided(place, say!("write-through is `o_dsync`", "сквозная запись — это `o_dsync`"));
+        notes.decided(place, say!("write-through is `o_dsync`", "сквозная запись — это `o_dsync`"));
         spec.sync = Sync::ODsync;
     }
-    contents(options, place, told);
-    pace(&mut spec, options, count, told)?;
+    contents(options, place, notes);
+    pace(&mut spec, options, count, notes)?;
     spec.region = region(options, count)?;
     let backend = Backend::Auto;
     let name = format!(
@@ -141,9 +141,9 @@ fn case(options: &Options, place: &JobPlace, told: &mut Told) -> Result<DraftCas
 }
 
 /// What is told of the data: where files come from, and what is written.
-fn contents(options: &Options, place: &JobPlace, told: &mut Told) {
+fn contents(options: &Options, place: &JobPlace, notes: &mut Notes) {
     if options.create.is_some() {
-        told.decided(
+        notes.decided(
             place,
             say!(
                 "test files are made by Stend in the directories that `--on` names, and written once before measuring",
@@ -152,7 +152,7 @@ fn contents(options: &Options, place: &JobPlace, told: &mut Told) {
         );
     }
     if options.writes > 0 && !options.random_data {
-        told.decided(
+        notes.decided(
             place,
             say!(
                 "diskspd writes the bytes 0 to 255 over and over, which storage compresses; here data are incompressible",
@@ -163,7 +163,7 @@ fn contents(options: &Options, place: &JobPlace, told: &mut Told) {
 }
 
 /// Limits and bursts.
-fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -> Result<()> {
+fn pace(spec: &mut StreamSpec, options: &Options, count: u32, notes: &mut Notes) -> Result<()> {
     let block = options.block.value;
     // Each thread of `-F` works on all targets, and the limit is one of each target of each thread.
     let threads = options.total.unwrap_or(options.threads).saturating_mul(count);
@@ -172,7 +172,7 @@ fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -
             Limit::Iops(n) => n.saturating_mul(1000),
             Limit::BytesPerMs(n) => (u128::from(*n) * 1_000_000 / u128::from(block.0)) as u64,
         };
-        told.decided(
+        notes.decided(
             place,
             say!(
                 "a limit of each thread on each target is a rate of all: latency counts from when an I/O was due",
@@ -187,7 +187,7 @@ fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -
                 "a thread rests as a whole in diskspd; here each I/O in flight would",
                 "в diskspd отдыхает весь поток; здесь отдыхала бы каждая операция"
             );
-            told.changed(
+            notes.changed(
                 place,
                 text,
                 say!("take `-o1`, or leave `-i` and `-j` out", "возьмите `-o1` или уберите `-i` и `-j`"),
@@ -199,7 +199,7 @@ fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -
     Ok(())
 }
 
-fn pattern(options: &Options, told: &mut Told) -> Result<Pattern> {
+fn pattern(options: &Options, notes: &mut Notes) -> Result<Pattern> {
     let block = options.block.value;
     Ok(match &options.order.value {
         Order::Sequential(stride) if *stride == block => Pattern::Sequential,
@@ -208,7 +208,7 @@ fn pattern(options: &Options, told: &mut Told) -> Result<Pattern> {
         }
         Order::Sequential(_) => {
             let text = say!("steps that are no multiple of the block", "шаг не кратен блоку");
-            told.changed(&options.order.place, text, say!("leave the step out", "уберите шаг"))?;
+            notes.changed(&options.order.place, text, say!("leave the step out", "уберите шаг"))?;
             Pattern::Sequential
         }
         Order::Interlocked(step) => {
@@ -217,20 +217,20 @@ fn pattern(options: &Options, told: &mut Told) -> Result<Pattern> {
                     "threads that share a sequence go on by a block here, not by a step of their own",
                     "потоки с общей последовательностью идут здесь блок за блоком, без своего шага"
                 );
-                told.changed(&options.order.place, text, say!("write `-si` alone", "напишите просто `-si`"))?;
+                notes.changed(&options.order.place, text, say!("write `-si` alone", "напишите просто `-si`"))?;
             }
             Pattern::SharedSequential
         }
         Order::Random(align) => {
-            aligned(options, *align, told)?;
+            aligned(options, *align, notes)?;
             Pattern::Uniform
         }
         Order::Share(percent, align) => {
-            aligned(options, *align, told)?;
+            aligned(options, *align, notes)?;
             Pattern::Mixed { sequential: Millionths::percent(100 - percent) }
         }
         Order::Zones(zones, align) => {
-            aligned(options, *align, told)?;
+            aligned(options, *align, notes)?;
             let zone = |(accesses, space): &(u32, u32)| Zone {
                 space: Millionths::percent(*space),
                 accesses: Millionths::percent(*accesses),
@@ -241,19 +241,19 @@ fn pattern(options: &Options, told: &mut Told) -> Result<Pattern> {
 }
 
 /// Offsets are multiples of the block here.
-fn aligned(options: &Options, align: Option<Bytes>, told: &mut Told) -> Result<()> {
+fn aligned(options: &Options, align: Option<Bytes>, notes: &mut Notes) -> Result<()> {
     if align.is_none_or(|align| align == options.block.value) {
         return Ok(());
     }
     let text = say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру");
-    told.changed(&options.order.place, text, say!("write `-r` alone", "напишите просто `-r`"))
+    notes.changed(&options.order.place, text, say!("write `-r` alone", "напишите просто `-r`"))
 }
 
-fn threads(spec: &mut StreamSpec, options: &Options, count: u32, place: &JobPlace, told: &mut Told) -> Result<()> {
+fn threads(spec: &mut StreamSpec, options: &Options, count: u32, place: &JobPlace, notes: &mut Notes) -> Result<()> {
     spec.queue_depth = vec![options.depth];
     if let Some(total) = options.total {
         if count > 1 {
-            told.decided(
+            notes.decided(
                 place,
                 say!(
                     "each thread of `-F` works on all {count} targets: they are one range",
@@ -274,7 +274,7 @@ fn threads(spec: &mut StreamSpec, options: &Options, count: u32, place: &JobPlac
         }
     }
     if options.threads.max(options.total.unwrap_or(1)) > 1 && spec.pattern == Pattern::Sequential {
-        told.decided(
+        notes.decided(
             place,
             say!(
                 "in diskspd all threads of a target begin at the same place and read the same; here each has a part of its own (`-si` shares one sequence)",

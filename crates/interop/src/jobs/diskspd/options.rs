@@ -1,7 +1,7 @@
 //! Switches of diskspd: each with its value behind the letter, without a blank. Must not know what a suite is.
 
 use super::super::JobPlace;
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::order::{Order, Part, Seen};
 use super::word::{Given, Word};
 use stend_base::{Bytes, Nanos, Result, say};
@@ -72,8 +72,8 @@ impl Options {
 
 impl Options {
     /// Takes what was seen of those that mean something together.
-    pub fn take(&mut self, seen: &Seen, told: &mut Told) -> Result<()> {
-        if let Some(order) = seen.order(self.block.value, told)? {
+    pub fn take(&mut self, seen: &Seen, notes: &mut Notes) -> Result<()> {
+        if let Some(order) = seen.order(self.block.value, notes)? {
             self.order = order;
         }
         self.burst = seen.burst();
@@ -97,7 +97,7 @@ const HARMLESS: [&str; 13] = ["L", "D", "R", "v", "z", "n", "a", "P", "e", "x", 
 const REFUSED: [&str; 6] = ["X", "I", "y", "p", "T", "O"];
 
 /// The options of the words, of which the first is the program.
-pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Options> {
+pub(super) fn read(first: usize, words: &[String], notes: &mut Notes) -> Result<Options> {
     let place = |index: usize| JobPlace::new("command", (first + index) as u32 + 1);
     let mut options = Options::new(place(0));
     // What a size in blocks, and a step, count in, wherever it stands.
@@ -132,14 +132,14 @@ pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Op
         }
         let word = Word { letter, value: letters.as_str(), place: place(index) };
         match letter {
-            'i' | 'j' | 'r' | 's' | 'B' => seen.one(&word, options.block.value, told)?,
+            'i' | 'j' | 'r' | 's' | 'B' => seen.one(&word, options.block.value, notes)?,
             'f' if word.value.starts_with(|c: char| c.is_ascii_digit()) => {
-                seen.one(&word, options.block.value, told)?
+                seen.one(&word, options.block.value, notes)?
             }
-            _ => one(&mut options, &word, told)?,
+            _ => one(&mut options, &word, notes)?,
         }
     }
-    options.take(&seen, told)?;
+    options.take(&seen, notes)?;
     if options.targets.is_empty() {
         return Err(options
             .place
@@ -156,7 +156,7 @@ fn is_block(word: &str) -> bool {
     })
 }
 
-fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
+fn one(options: &mut Options, word: &Word, notes: &mut Notes) -> Result<()> {
     let (block, value) = (options.block.value, word.value);
     match word.letter {
         'b' => {}
@@ -170,9 +170,9 @@ fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
         'c' => options.create = Some(Given { value: word.size(value, block)?, place: word.place.clone() }),
         'h' => (options.direct, options.through) = (true, true),
         'l' => options.pages = Pages::Huge,
-        'S' => cache(options, word, told)?,
-        'Z' => data(options, word, told)?,
-        'f' => told.harmless(&word.place, "-f"),
+        'S' => cache(options, word, notes)?,
+        'Z' => data(options, word, notes)?,
+        'f' => notes.harmless(&word.place, "-f"),
         'g' => {
             let number = |text: &str| {
                 text.parse::<u64>()
@@ -186,38 +186,38 @@ fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
             };
             options.limit = Some(Given { value, place: word.place.clone() });
         }
-        letter => other(letter, word, told)?,
+        letter => other(letter, word, notes)?,
     }
     Ok(())
 }
 
-fn other(letter: char, word: &Word, told: &mut Told) -> Result<()> {
+fn other(letter: char, word: &Word, notes: &mut Notes) -> Result<()> {
     let name = letter.to_string();
     if HARMLESS.contains(&name.as_str()) {
-        told.harmless(&word.place, &format!("-{letter}"));
+        notes.harmless(&word.place, &format!("-{letter}"));
         return Ok(());
     }
     let hint = say!("leave it out, or write the suite by hand", "уберите его или напишите набор сами");
     if REFUSED.contains(&name.as_str()) {
-        return told.changed(
+        return notes.changed(
             &word.place,
             say!("`-{letter}` has nothing that means the same", "для `-{letter}` нет ничего с тем же смыслом"),
             hint,
         );
     }
-    told.changed(&word.place, say!("unknown switch `-{letter}`", "неизвестный ключ `-{letter}`"), hint)
+    notes.changed(&word.place, say!("unknown switch `-{letter}`", "неизвестный ключ `-{letter}`"), hint)
 }
 
 /// `-S` and its letters.
-fn cache(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
+fn cache(options: &mut Options, word: &Word, notes: &mut Notes) -> Result<()> {
     for letter in word.value.chars() {
         match letter {
             'u' => options.direct = true,
             'w' => options.through = true,
             'h' => (options.direct, options.through) = (true, true),
             'b' => options.direct = false,
-            'r' => told.harmless(&word.place, "-Sr"),
-            'm' => told.changed(
+            'r' => notes.harmless(&word.place, "-Sr"),
+            'm' => notes.changed(
                 &word.place,
                 say!("files are not mapped into memory here", "файлы здесь не отображаются в память"),
                 say!("leave `m` out", "уберите `m`"),
@@ -231,14 +231,14 @@ fn cache(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
 }
 
 /// `-Z`, `-Zr`, `-Z1M`, `-Z1M,file`.
-fn data(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
+fn data(options: &mut Options, word: &Word, notes: &mut Notes) -> Result<()> {
     let name = word.value;
     if name == "r" {
         options.random_data = true;
         return Ok(());
     }
     if name.is_empty() || name.contains(',') {
-        return told.changed(
+        return notes.changed(
             &word.place,
             say!(
                 "zeroes, or bytes of a file, would be written; here data are incompressible",

@@ -1,6 +1,6 @@
 //! Switches of diskspd that mean something together: order of offsets, part of a target, bursts. Must not know what a suite is.
 
-use super::super::told::Told;
+use super::super::notes::Notes;
 use super::word::{Given, Word};
 use stend_base::{Bytes, Nanos, Result, say};
 
@@ -46,12 +46,12 @@ pub(super) struct Seen {
 
 impl Seen {
     /// A switch, in a command with blocks of this size.
-    pub fn one(&mut self, word: &Word, block: Bytes, told: &mut Told) -> Result<()> {
+    pub fn one(&mut self, word: &Word, block: Bytes, notes: &mut Notes) -> Result<()> {
         let value = word.value;
         match word.letter {
             'i' => self.burst = Some(word.given(word.at_least_one()?)),
             'j' => self.pause = Some(Nanos::millis(u64::from(word.at_least_one()?))),
-            'r' => self.random(word, block, told)?,
+            'r' => self.random(word, block, notes)?,
             's' => {
                 let step = value.strip_prefix('i').unwrap_or(value);
                 self.sequence = Some(word.given(value.starts_with('i')));
@@ -86,12 +86,12 @@ impl Seen {
     }
 
     /// `-r`, `-r64K`, `-rs30`, `-rdpct90/10`: they add up.
-    fn random(&mut self, word: &Word, block: Bytes, told: &mut Told) -> Result<()> {
+    fn random(&mut self, word: &Word, block: Bytes, notes: &mut Notes) -> Result<()> {
         let value = word.value;
         if let Some(pairs) = value.strip_prefix("dpct") {
             self.zones = Some(word.given(zones(word, pairs)?));
         } else if value.starts_with('d') {
-            told.changed(
+            notes.changed(
                 &word.place,
                 say!(
                     "parts of a target in bytes; here they are shares of it",
@@ -136,7 +136,7 @@ impl Seen {
     }
 
     /// The order of offsets, if a switch says it.
-    pub fn order(&self, block: Bytes, told: &mut Told) -> Result<Option<Given<Order>>> {
+    pub fn order(&self, block: Bytes, notes: &mut Notes) -> Result<Option<Given<Order>>> {
         let align = self.align.as_ref().map(|align| align.value);
         let random = self.random.as_ref().map(|random| (random.value, &random.place));
         if let (Some((_, place)), Some(_)) = (random, &self.sequence) {
@@ -147,7 +147,7 @@ impl Seen {
         }
         if let Some(zones) = &self.zones {
             if let Some((1..=99, place)) = random {
-                told.changed(
+                notes.changed(
                     place,
                     say!(
                         "a part of the I/Os would be in order; here all are spread by `-rdpct`",

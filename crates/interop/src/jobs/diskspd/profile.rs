@@ -1,7 +1,7 @@
 //! XML profiles of diskspd (`-X`) as its options, one set for each time span. Facts: `diskspd.xsd` and `XmlProfileParser.cpp` of diskspd 2.2.
 //! Must not know what a suite is.
 
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::super::{JobPlace, decoded};
 use super::options::{Limit, Options};
 use super::order::{Order, Seen, whole};
@@ -124,7 +124,7 @@ impl At<'_> {
 }
 
 /// The options of each time span of a file, which is a profile or results that repeat one.
-pub(super) fn read(file: &str, bytes: &[u8], told: &mut Told) -> Result<Vec<Options>> {
+pub(super) fn read(file: &str, bytes: &[u8], notes: &mut Notes) -> Result<Vec<Options>> {
     let text = decoded(bytes, file)?;
     let (roots, broken) = xml::documents(text);
     if let Some(broken) = broken {
@@ -152,16 +152,16 @@ pub(super) fn read(file: &str, bytes: &[u8], told: &mut Told) -> Result<Vec<Opti
                             .error(say!("more than {SPANS_MAX} time spans", "больше {SPANS_MAX} интервалов"))
                             .hint(say!("import a profile of fewer", "импортируйте профиль, где их меньше")));
                     }
-                    found.push(of_span(&At { file, element: span }, told)?);
+                    found.push(of_span(&At { file, element: span }, notes)?);
                 }
             }
-            _ => other(&At { file, element }, told)?,
+            _ => other(&At { file, element }, notes)?,
         }
     }
     if found.is_empty() { Err(none(profile.line)) } else { Ok(found) }
 }
 
-fn of_span(span: &At, told: &mut Told) -> Result<Options> {
+fn of_span(span: &At, notes: &mut Notes) -> Result<Options> {
     let mut options = Options::new(span.place());
     let mut targets: Vec<&Element> = Vec::new();
     for element in &span.element.children {
@@ -176,7 +176,7 @@ fn of_span(span: &At, told: &mut Told) -> Result<Options> {
             },
             "RandomWriteData" => options.random_data |= at.yes()?,
             "Targets" => targets.extend(element.all("Target")),
-            _ => other(&at, told)?,
+            _ => other(&at, notes)?,
         }
     }
     let Some(first) = targets.first() else {
@@ -197,7 +197,7 @@ fn of_span(span: &At, told: &mut Told) -> Result<Options> {
                 .hint(say!("write a profile for each", "напишите по профилю на каждый")));
         }
     }
-    of_target(&mut options, &At { file: span.file, element: first }, told)?;
+    of_target(&mut options, &At { file: span.file, element: first }, notes)?;
     Ok(options)
 }
 
@@ -214,7 +214,7 @@ fn settings(target: &Element) -> Vec<(String, String)> {
     found
 }
 
-fn of_target(options: &mut Options, target: &At, told: &mut Told) -> Result<()> {
+fn of_target(options: &mut Options, target: &At, notes: &mut Notes) -> Result<()> {
     let mut seen = Seen::default();
     let size = target.element.child("BlockSize");
     if let Some(at) = size.map(|element| At { file: target.file, element }) {
@@ -244,16 +244,16 @@ fn of_target(options: &mut Options, target: &At, told: &mut Told) -> Result<()> 
             "Throughput" => limit(options, &at)?,
             "BurstSize" => seen.burst = Some(at.given(at.small()?)).filter(|burst| burst.value > 0),
             "ThinkTime" => seen.pause = Some(Nanos::millis(u64::from(at.small()?))).filter(|time| time.0 > 0),
-            "WriteBufferContent" => content(options, &at, told)?,
-            "MemoryMappedIo" | "ParallelAsyncIO" | "ThreadStride" | "ThreadTargets" => refused(&at, told)?,
-            _ => placed(&mut seen, &at, told)?,
+            "WriteBufferContent" => content(options, &at, notes)?,
+            "MemoryMappedIo" | "ParallelAsyncIO" | "ThreadStride" | "ThreadTargets" => refused(&at, notes)?,
+            _ => placed(&mut seen, &at, notes)?,
         }
     }
-    options.take(&seen, told)
+    options.take(&seen, notes)
 }
 
 /// Where the I/Os go.
-fn placed(seen: &mut Seen, at: &At, told: &mut Told) -> Result<()> {
+fn placed(seen: &mut Seen, at: &At, notes: &mut Notes) -> Result<()> {
     match at.element.name {
         "Random" => {
             seen.random.get_or_insert(at.given(100));
@@ -271,7 +271,7 @@ fn placed(seen: &mut Seen, at: &At, told: &mut Told) -> Result<()> {
         }
         "Distribution" => match at.element.child("Percent") {
             Some(percent) => seen.zones = Some(at.given(zones(at, percent)?)),
-            None => told.changed(
+            None => notes.changed(
                 &at.place(),
                 say!(
                     "parts of a target in bytes; here they are shares of it",
@@ -282,7 +282,7 @@ fn placed(seen: &mut Seen, at: &At, told: &mut Told) -> Result<()> {
         },
         "BaseFileOffset" => seen.base = Some(at.given(Bytes(at.number()?))).filter(|base| base.value.0 > 0),
         "MaxFileSize" => seen.end = Some(at.given(Bytes(at.number()?))).filter(|end| end.value.0 > 0),
-        _ => other(at, told)?,
+        _ => other(at, notes)?,
     }
     Ok(())
 }
@@ -310,12 +310,12 @@ fn limit(options: &mut Options, at: &At) -> Result<()> {
 }
 
 /// What is written.
-fn content(options: &mut Options, at: &At, told: &mut Told) -> Result<()> {
+fn content(options: &mut Options, at: &At, notes: &mut Notes) -> Result<()> {
     let of_file = at.element.child("RandomDataSource").is_some_and(|source| source.child("FilePath").is_some());
     match at.element.child("Pattern").map(Element::text) {
         Some("random") if !of_file => options.random_data = true,
         Some("sequential") | None => {}
-        _ => told.changed(
+        _ => notes.changed(
             &at.place(),
             say!(
                 "zeroes, or bytes of a file, would be written; here data are incompressible",
@@ -328,22 +328,22 @@ fn content(options: &mut Options, at: &At, told: &mut Told) -> Result<()> {
 }
 
 /// What has no equal here, unless it is off.
-fn refused(at: &At, told: &mut Told) -> Result<()> {
+fn refused(at: &At, notes: &mut Notes) -> Result<()> {
     if ["false", "0"].contains(&at.element.text()) {
         return Ok(());
     }
     let name = shown(at.element.name);
-    told.changed(
+    notes.changed(
         &at.place(),
         say!("`{name}` has nothing that means the same", "для `{name}` нет ничего с тем же смыслом"),
         say!("leave it out, or write the suite by hand", "уберите его или напишите набор сами"),
     )
 }
 
-fn other(at: &At, told: &mut Told) -> Result<()> {
+fn other(at: &At, notes: &mut Notes) -> Result<()> {
     match HARMLESS.contains(&at.element.name) {
-        true => told.harmless(&at.place(), at.element.name),
-        false => told.unknown(&at.place(), at.element.name, KNOWN.iter().chain(&HARMLESS).copied())?,
+        true => notes.harmless(&at.place(), at.element.name),
+        false => notes.unknown(&at.place(), at.element.name, KNOWN.iter().chain(&HARMLESS).copied())?,
     }
     Ok(())
 }

@@ -152,8 +152,8 @@ fn switches_of_diskspd_are_taken_over_or_refused_with_their_word() {
     ] {
         let error = of_command(&format!("diskspd {text}"), false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("command:"), "{error}");
-        let told = of_command(&format!("diskspd {text}"), true).unwrap().text(Lang::En);
-        assert!(told.contains("Means something else now"), "{told}");
+        let notes = of_command(&format!("diskspd {text}"), true).unwrap().text(Lang::En);
+        assert!(notes.contains("Means something else now"), "{notes}");
     }
     for (text, why) in [
         ("-b4K", "names no target"),

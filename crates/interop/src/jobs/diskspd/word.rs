@@ -1,7 +1,7 @@
 //! A switch of diskspd while it is read, and the value that it gave.
 
 use super::super::JobPlace;
-use super::super::told::shown;
+use super::super::notes::shown;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 
 /// A value and the word that said it.

@@ -1,6 +1,6 @@
 //! The cells of a case: every combination of the values of its axes. Must not know what becomes of them.
 
-use super::super::told::in_one_line;
+use super::super::notes::in_one_line;
 use stend_spec::suite::{StreamSpec, SuiteCase};
 
 /// Every combination of the values of the axes, with its label; at most so many and one more.

@@ -2,7 +2,7 @@
 
 pub(super) mod cells;
 
-use super::told::in_one_line;
+use super::notes::in_one_line;
 use stend_base::{Lang, Say, say};
 use stend_spec::as_fio::{self, percent};
 use stend_spec::calibration::Calibrate;

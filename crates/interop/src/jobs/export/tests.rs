@@ -1,6 +1,6 @@
 //! Suites and the jobs that they become, and back again; must not read files.
 
-use super::super::{Imported, World, export, files};
+use super::super::{ImportContext, Imported, export, files};
 use expect_test::expect;
 use stend_base::{Error, Kind, Lang, say};
 use stend_spec::workload::Pages;
@@ -9,8 +9,8 @@ use stend_spec::workload::Pages;
 fn read_back(jobs: &str) -> Imported {
     let read = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
     let variable = |name: &str| (name == "TARGET").then(|| "/dev/sdb".to_string());
-    let world = World { read: &read, variable: &variable, lenient: false };
-    files(&[("x".into(), jobs.as_bytes().to_vec())], &world).unwrap_or_else(|e| panic!("{e}\n{jobs}"))
+    let context = ImportContext { read: &read, variable: &variable, lenient: false };
+    files(&[("x".into(), jobs.as_bytes().to_vec())], &context).unwrap_or_else(|e| panic!("{e}\n{jobs}"))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What I/Os of a job of fio do, in which order and how large: `rw`, mixes, block sizes, distributions. Must not know where
 //! they go to.
 
-use super::super::told::Told;
+use super::super::notes::Notes;
 use super::job::Job;
 use super::lines::Opt;
 use stend_base::{Bytes, Millionths, Result, Say, say};
@@ -23,9 +23,9 @@ impl Kinds {
     }
 }
 
-pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
+pub(super) fn kinds(job: &Job, notes: &mut Notes) -> Result<Kinds> {
     let Some(rw) = job.get("rw") else {
-        told.decided(&job.place, say!("without `rw` fio reads sequentially", "без `rw` fio читает последовательно"));
+        notes.decided(&job.place, say!("without `rw` fio reads sequentially", "без `rw` fio читает последовательно"));
         return Ok(Kinds { mix: Mix::of_reads(100), random: false });
     };
     let (word, modifier) = match rw.text()?.split_once(':') {
@@ -47,7 +47,7 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
                 "`{word}` discards each block right before it is written, which a mix does not",
                 "`{word}` освобождает каждый блок прямо перед записью, смесь так не делает"
             );
-            told.changed(
+            notes.changed(
                 &rw.place,
                 text,
                 say!("write `op: {{write: 50, discard: 50}}`", "напишите `op: {{write: 50, discard: 50}}`"),
@@ -57,10 +57,10 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
         _ => return Err(rw.wrong(word, "a kind of I/O such as `randread`", "вид операций, например `randread`")),
     };
     if let Some(modifier) = modifier.filter(|modifier| !matches!(modifier.trim(), "0" | "1") || !random) {
-        modified(rw, modifier, random, told)?;
+        modified(rw, modifier, random, notes)?;
     }
     if !random && mix.shares().count() > 1 && mix.discard == 0 {
-        told.changed(
+        notes.changed(
             &rw.place,
             say!(
                 "fio keeps a position for reads and one for writes; here a mix goes through one sequence",
@@ -76,8 +76,8 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
 }
 
 /// What stands behind the colon of `rw`.
-fn modified(rw: &Opt, modifier: &str, random: bool, told: &mut Told) -> Result<()> {
-    let modifier = super::super::told::shown(modifier);
+fn modified(rw: &Opt, modifier: &str, random: bool, notes: &mut Notes) -> Result<()> {
+    let modifier = super::super::notes::shown(modifier);
     let text = match random {
         true => say!(
             "with `:{modifier}` fio goes on in order for so many I/Os and then jumps",
@@ -98,7 +98,7 @@ fn modified(rw: &Opt, modifier: &str, random: bool, told: &mut Told) -> Result<(
             "напишите `pattern: {{strided: …}}` или `pattern: reverse`"
         ),
     };
-    told.changed(&rw.place, text, hint)
+    notes.changed(&rw.place, text, hint)
 }
 
 /// Percent of reads in a mix; of `rwmixread` and `rwmixwrite` the last one counts.
@@ -112,24 +112,24 @@ fn reads(job: &Job) -> Result<u8> {
 }
 
 /// Sizes of the I/Os: one, or a mixture.
-pub(super) fn sizes(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(Bytes, Vec<BlockShare>)> {
+pub(super) fn sizes(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<(Bytes, Vec<BlockShare>)> {
     let base = job.kb_base()?;
     if let Some(option) = job.get("bs_unaligned")
         && option.flag()?
     {
-        told.changed(
+        notes.changed(
             &option.place,
             say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру"),
             say!("leave it out", "уберите её"),
         )?;
     }
     let found = if let Some(split) = job.get("bssplit") {
-        mixture(split, split_by_kind(split, kinds, told)?, base)?
+        mixture(split, split_by_kind(split, kinds, notes)?, base)?
     } else if let Some(range) = job.get("bsrange") {
-        ranged(range, base, kinds, told)?
+        ranged(range, base, kinds, notes)?
     } else {
         let size = match job.get("bs") {
-            Some(option) => one(option, kinds, base, told)?,
+            Some(option) => one(option, kinds, base, notes)?,
             None => Bytes::kib(4),
         };
         vec![BlockShare { size, percent: 100 }]
@@ -138,7 +138,7 @@ pub(super) fn sizes(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(Bytes, 
     if let Some(option) = job.get("ba")
         && !matches!(option.bytes(option.text()?, base)?, aligned if aligned == smallest || aligned.0 == 0)
     {
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "I/Os are at multiples of their smallest size here",
@@ -154,12 +154,12 @@ pub(super) fn sizes(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(Bytes, 
 }
 
 /// The value of the only kind there is, or the one that all have.
-fn same<'a>(option: &Opt, values: [Option<&'a str>; 3], kinds: Kinds, told: &mut Told) -> Result<Option<&'a str>> {
+fn same<'a>(option: &Opt, values: [Option<&'a str>; 3], kinds: Kinds, notes: &mut Notes) -> Result<Option<&'a str>> {
     let mut active = kinds.active().into_iter().zip(values).filter(|(is, _)| *is).map(|(_, value)| value);
     let first = active.next().flatten();
     if active.any(|other| other != first) {
         let name = &option.name;
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "`{name}` differs between kinds of I/O, and a stream has one for all",
@@ -171,9 +171,9 @@ fn same<'a>(option: &Opt, values: [Option<&'a str>; 3], kinds: Kinds, told: &mut
     Ok(first)
 }
 
-fn one(option: &Opt, kinds: Kinds, base: u64, told: &mut Told) -> Result<Bytes> {
+fn one(option: &Opt, kinds: Kinds, base: u64, notes: &mut Notes) -> Result<Bytes> {
     let values = option.triple(option.text()?)?;
-    match same(option, values, kinds, told)? {
+    match same(option, values, kinds, notes)? {
         Some(text) => block(option, text, base),
         None => Ok(Bytes::kib(4)),
     }
@@ -188,9 +188,9 @@ fn block(option: &Opt, text: &str, base: u64) -> Result<Bytes> {
 }
 
 /// The part of `bssplit` for the kinds that there are.
-fn split_by_kind<'a>(option: &'a Opt, kinds: Kinds, told: &mut Told) -> Result<&'a str> {
+fn split_by_kind<'a>(option: &'a Opt, kinds: Kinds, notes: &mut Notes) -> Result<&'a str> {
     let values = option.triple(option.text()?)?;
-    Ok(same(option, values, kinds, told)?.unwrap_or_default())
+    Ok(same(option, values, kinds, notes)?.unwrap_or_default())
 }
 
 /// `4k/60:64k/40`; sizes without a share get equal parts of what is left.
@@ -210,9 +210,9 @@ fn mixture(option: &Opt, text: &str, base: u64) -> Result<Vec<BlockShare>> {
         };
         found.push((block(option, size.trim(), base)?, share));
     }
-    let told: u32 = found.iter().filter_map(|(_, share)| *share).sum();
+    let notes: u32 = found.iter().filter_map(|(_, share)| *share).sum();
     let open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
-    if told > 100 || (open == 0 && told != 100) {
+    if notes > 100 || (open == 0 && notes != 100) {
         return Err(option.wrong(text, "shares of 100 percent together", "доли, дающие вместе 100 процентов"));
     }
     let mut mix: Vec<BlockShare> = Vec::new();
@@ -220,7 +220,7 @@ fn mixture(option: &Opt, text: &str, base: u64) -> Result<Vec<BlockShare>> {
     for (size, share) in found {
         let percent = share.unwrap_or_else(|| {
             given += 1;
-            (100 - told) * given / open - (100 - told) * (given - 1) / open
+            (100 - notes) * given / open - (100 - notes) * (given - 1) / open
         });
         match mix.iter_mut().find(|known| known.size == size) {
             Some(known) => known.percent += percent as u8,
@@ -244,9 +244,9 @@ fn multiples(option: &Opt, mix: &[BlockShare]) -> Result<()> {
 }
 
 /// `4k-64k`: every multiple of the first up to the second, equally often.
-fn ranged(option: &Opt, base: u64, kinds: Kinds, told: &mut Told) -> Result<Vec<BlockShare>> {
+fn ranged(option: &Opt, base: u64, kinds: Kinds, notes: &mut Notes) -> Result<Vec<BlockShare>> {
     let values = option.triple(option.text()?)?;
-    let text = same(option, values, kinds, told)?.unwrap_or_default();
+    let text = same(option, values, kinds, notes)?.unwrap_or_default();
     let Some((least, most)) = text.split_once('-').or_else(|| text.split_once(':')) else {
         return Err(option.wrong(text, "a range such as `4k-64k`", "диапазон, например `4k-64k`"));
     };
@@ -257,7 +257,7 @@ fn ranged(option: &Opt, base: u64, kinds: Kinds, told: &mut Told) -> Result<Vec<
     }
     let percent = |index: u64| (100 * index / count - 100 * (index - 1) / count) as u8;
     if 100 % count != 0 {
-        told.decided(
+        notes.decided(
             &option.place,
             say!(
                 "{count} sizes are equally often to within one percent",
@@ -269,12 +269,12 @@ fn ranged(option: &Opt, base: u64, kinds: Kinds, told: &mut Told) -> Result<Vec<
 }
 
 /// The order of offsets.
-pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, told: &mut Told) -> Result<Pattern> {
+pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, notes: &mut Notes) -> Result<Pattern> {
     if !kinds.random {
         return Ok(Pattern::Sequential);
     }
     if let Some(option) = job.get("percentage_random") {
-        let text = same(option, option.triple(option.text()?)?, kinds, told)?.unwrap_or("100");
+        let text = same(option, option.triple(option.text()?)?, kinds, notes)?.unwrap_or("100");
         let percent = text.parse::<u32>().ok().filter(|n| *n <= 100);
         let random = percent.ok_or_else(|| option.wrong(text, "0 to 100 percent", "от 0 до 100 процентов"))?;
         match random {
@@ -283,7 +283,7 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, told: &mut Tol
             _ => {
                 let distribution = job.get("random_distribution").filter(|other| other.text().ok() != Some("random"));
                 if let Some(other) = distribution {
-                    told.changed(
+                    notes.changed(
                         &other.place,
                         say!(
                             "the random part of a mixture is spread evenly here, whatever its distribution",
@@ -298,7 +298,7 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, told: &mut Tol
     }
     let distribution = job.get("random_distribution");
     if let Some(option) = distribution
-        && let Some(pattern) = distributed(option, kinds, told)?
+        && let Some(pattern) = distributed(option, kinds, notes)?
     {
         return Ok(pattern);
     }
@@ -306,7 +306,7 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, told: &mut Tol
         return Ok(Pattern::Uniform);
     }
     if mixed_sizes {
-        told.decided(
+        notes.decided(
             &job.place,
             say!(
                 "fio cuts I/Os short where its random map was already, so that other sizes come out; here shares are exact",
@@ -317,17 +317,20 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, told: &mut Tol
     Ok(Pattern::Random)
 }
 
-fn distributed(option: &Opt, kinds: Kinds, told: &mut Told) -> Result<Option<Pattern>> {
+fn distributed(option: &Opt, kinds: Kinds, notes: &mut Notes) -> Result<Option<Pattern>> {
     let text = option.text()?;
-    let value =
-        if text.starts_with("zoned") { same(option, option.triple(text)?, kinds, told)?.unwrap_or(text) } else { text };
+    let value = if text.starts_with("zoned") {
+        same(option, option.triple(text)?, kinds, notes)?.unwrap_or(text)
+    } else {
+        text
+    };
     let (name, rest) = value.split_once(':').unwrap_or((value, ""));
     let first = rest.split([':', ',']).next().unwrap_or_default();
     let number = |default: f64| if first.is_empty() { Some(default) } else { first.parse::<f64>().ok() };
     let within = |value: Option<f64>, most: f64| value.filter(|v| *v > 0.0 && *v <= most);
     let bad = || option.wrong(value, "a distribution such as `zipf:1.2`", "распределение, например `zipf:1.2`");
     if rest.contains(':') && name != "zoned" {
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "hot blocks lie scattered here, and have no centre",
@@ -336,28 +339,32 @@ fn distributed(option: &Opt, kinds: Kinds, told: &mut Told) -> Result<Option<Pat
             say!("leave the centre out", "уберите центр"),
         )?;
     }
-    let scattered = |told: &mut Told| told.decided(&option.place, hot_elsewhere());
+    let scattered = |notes: &mut Notes| notes.decided(&option.place, hot_elsewhere());
     Ok(Some(match name {
         "random" => return Ok(None),
         "zipf" => {
-            scattered(told);
+            scattered(notes);
             let theta = within(number(1.1), 10.0).ok_or_else(bad)?;
             Pattern::Zipf { theta_thousandths: ((theta * 1000.0).round() as u32).max(1) }
         }
         "pareto" => {
-            scattered(told);
+            scattered(notes);
             let hot = within(number(0.2), 0.5).ok_or_else(bad)?;
             Pattern::Pareto { hot: Millionths(((hot * 1e6).round() as u32).max(1)) }
         }
         "normal" => {
-            scattered(told);
+            scattered(notes);
             let deviation = within(number(0.0), 100.0).ok_or_else(bad)?;
             Pattern::Normal { deviation: Millionths(((deviation * 1e4).round() as u32).max(1)) }
         }
         "zoned" => Pattern::Zones(zones(option, rest)?),
         "zoned_abs" => {
             let text = say!("zones in bytes are shares here", "зоны в байтах здесь задаются долями");
-            told.changed(&option.place, text, say!("write `zoned:` with percent", "напишите `zoned:` с процентами"))?;
+            notes.changed(
+                &option.place,
+                text,
+                say!("write `zoned:` with percent", "напишите `zoned:` с процентами"),
+            )?;
             return Ok(None);
         }
         _ => return Err(bad()),

@@ -93,7 +93,7 @@ impl Area {
         if let Some(size) = self.filesize {
             return Some(whole_blocks(size));
         }
-        let told = match self.size {
+        let notes = match self.size {
             Some(Amount::Bytes(size)) => Some(Bytes(size.0 / count.max(1))),
             _ => None,
         }?;
@@ -101,7 +101,7 @@ impl Area {
         // What is before the offset has to be there, too, and before that of the last clone.
         let step = if let Amount::Bytes(step) = self.step { step.0 } else { 0 };
         let steps = step.saturating_mul(u64::from(self.clones) - 1);
-        Some(whole_blocks(Bytes((told + offset).0.saturating_add(steps))))
+        Some(whole_blocks(Bytes((notes + offset).0.saturating_add(steps))))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Command lines of fio: words to sections, also several commands one after the other (`fio … && sleep 10 && fio …`). Must not
 //! execute anything.
 
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::super::words::{place, program};
-use super::super::{Imported, World};
+use super::super::{ImportContext, Imported};
 use super::job::Job;
 use super::lines::{self, Section};
 use super::{job, names, suite};
@@ -32,11 +32,15 @@ const PROGRAM: &[(&str, bool)] = &[
 ];
 
 /// The suite of commands of fio, each with the number of its first word.
-pub(in super::super) fn commands(parts: &[(usize, &[String])], world: &World, mut told: Told) -> Result<Imported> {
+pub(in super::super) fn commands(
+    parts: &[(usize, &[String])],
+    context: &ImportContext,
+    mut notes: Notes,
+) -> Result<Imported> {
     let mut jobs: Vec<Job> = Vec::new();
     for (first, part) in parts {
         let case = jobs.last().map_or(0, |job| job.case + 1);
-        jobs.extend(job::jobs(&of_fio(*first, part, world, &mut told)?, case, &mut told)?);
+        jobs.extend(job::jobs(&of_fio(*first, part, context, &mut notes)?, case, &mut notes)?);
     }
     if jobs.is_empty() {
         return Err(place(0).error(say!("the command has no job", "в команде нет ни одного задания")).hint(say!(
@@ -44,10 +48,10 @@ pub(in super::super) fn commands(parts: &[(usize, &[String])], world: &World, mu
             "задание начинается с `--name=…`; файлы заданий указывают без `fio`"
         )));
     }
-    suite(jobs, "fio command line", told)
+    suite(jobs, "fio command line", notes)
 }
 
-fn of_fio(first: usize, words: &[String], world: &World, told: &mut Told) -> Result<Vec<Section>> {
+fn of_fio(first: usize, words: &[String], context: &ImportContext, notes: &mut Notes) -> Result<Vec<Section>> {
     let (skipped, _) = program(words);
     let global = |index| Section { name: "global".into(), place: place(index), options: Vec::new() };
     let mut sections = vec![global(first)];
@@ -75,10 +79,10 @@ fn of_fio(first: usize, words: &[String], world: &World, told: &mut Told) -> Res
             index += 1;
         }
         if let Some((name, _)) = PROGRAM.iter().find(|(name, _)| text.split('=').next() == Some(name)) {
-            told.harmless(&place(at), name);
+            notes.harmless(&place(at), name);
             continue;
         }
-        let option = lines::option(&text, &place(at), world, told)?;
+        let option = lines::option(&text, &place(at), context, notes)?;
         if option.name == "name" {
             let name = option.text()?.to_string();
             sections.push(Section { name, place: place(at), options: Vec::new() });

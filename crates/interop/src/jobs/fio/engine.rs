@@ -2,14 +2,14 @@
 //! I/Os are, beyond whether they erase.
 
 use super::super::JobPlace;
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::access::Kinds;
 use super::job::Job;
 use stend_base::{Bytes, Result, say};
 use stend_spec::workload::{Backend, Pages};
 
 /// Whether the page cache is bypassed, the way of submitting, and the depth.
-pub(super) fn way(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(bool, Backend, u32)> {
+pub(super) fn way(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<(bool, Backend, u32)> {
     let direct = match job.last(["direct", "buffered"]) {
         Some(option) => option.flag()? == (option.name == "direct"),
         None => false,
@@ -25,28 +25,28 @@ pub(super) fn way(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(bool, Bac
         "libaio" if !direct => Backend::Psync,
         "libaio" => Backend::Libaio,
         "io_uring" if kinds.mix.erases() => Backend::Auto,
-        "io_uring" => polled(job, told)?,
-        "io_uring_cmd" => commands(job, kinds, told)?,
+        "io_uring" => polled(job, notes)?,
+        "io_uring_cmd" => commands(job, kinds, notes)?,
         "null" | "cpp_null" => Backend::Null,
-        other => alike(job, other, place, told)?,
+        other => alike(job, other, place, notes)?,
     };
     if name != "io_uring" {
-        not_polled(job, told)?;
+        not_polled(job, notes)?;
     }
     let always = matches!(backend, Backend::Null | Backend::NvmePassthrough) || name == "sg";
-    cached(job, kinds, direct || always, told)?;
-    let depth = if backend == Backend::Psync && name != "posixaio" { alone(job, asked, told) } else { asked };
+    cached(job, kinds, direct || always, notes)?;
+    let depth = if backend == Backend::Psync && name != "posixaio" { alone(job, asked, notes) } else { asked };
     Ok((direct || always, backend, depth))
 }
 
 /// What buffers lie in. Where fio has ordinary memory, the kernel may join its pages; ours it does not.
-pub(super) fn pages(job: &Job, told: &mut Told) -> Result<Pages> {
+pub(super) fn pages(job: &Job, notes: &mut Notes) -> Result<Pages> {
     let (size, memory) = (job.get("hugepage-size"), job.get("mem"));
     let kind = memory.map_or(Ok("malloc"), |option| option.text())?;
     // A file of huge pages may be named behind a colon.
     let kind = kind.split(':').next().unwrap_or(kind);
     if let (Some(option), "shmhuge" | "mmaphuge") = (memory, kind) {
-        told.decided(
+        notes.decided(
             &option.place,
             say!(
                 "huge pages that are reserved in fio are transparent ones of 2 MiB here: `pages: huge`",
@@ -57,17 +57,17 @@ pub(super) fn pages(job: &Job, told: &mut Told) -> Result<Pages> {
             && size.bytes(size.text()?, job.kb_base()?)? != Bytes::mib(2)
         {
             let text = say!("huge pages have 2 MiB here", "большие страницы здесь по 2 МиБ");
-            told.decided(&size.place, text);
+            notes.decided(&size.place, text);
         }
         return Ok(Pages::Huge);
     }
-    size.iter().for_each(|option| told.harmless(&option.place, "hugepage-size"));
+    size.iter().for_each(|option| notes.harmless(&option.place, "hugepage-size"));
     let Some(option) = memory else { return Ok(Pages::Ordinary) };
     match kind {
-        "malloc" | "shm" | "mmap" | "mmapshared" => told.harmless(&option.place, "mem"),
+        "malloc" | "shm" | "mmap" | "mmapshared" => notes.harmless(&option.place, "mem"),
         other => {
             let other = shown(other);
-            told.changed(
+            notes.changed(
                 &option.place,
                 say!("`mem={other}` is no memory that Stend has", "памяти `mem={other}` в Stend нет"),
                 say!("leave it out: `pages: ordinary`", "уберите её: `pages: ordinary`"),
@@ -78,7 +78,7 @@ pub(super) fn pages(job: &Job, told: &mut Told) -> Result<Pages> {
 }
 
 /// Engines whose I/O means that of a way of ours, and all others.
-fn alike(job: &Job, name: &str, place: &JobPlace, told: &mut Told) -> Result<Backend> {
+fn alike(job: &Job, name: &str, place: &JobPlace, notes: &mut Notes) -> Result<Backend> {
     let (backend, text) = match name {
         "posixaio" => (
             Backend::Psync,
@@ -112,16 +112,16 @@ fn alike(job: &Job, name: &str, place: &JobPlace, told: &mut Told) -> Result<Bac
                 "take `io_uring`, `libaio`, `psync` or `posixaio`; a storage that is reached over a network can be mounted or attached first",
                 "возьмите `io_uring`, `libaio`, `psync` или `posixaio`; хранилище по сети можно сначала подключить"
             );
-            told.changed(place, text, hint)?;
+            notes.changed(place, text, hint)?;
             return Ok(Backend::Auto);
         }
     };
-    told.decided(place, text);
+    notes.decided(place, text);
     Ok(backend)
 }
 
 /// NVMe commands; ours are reads and writes without syncs.
-fn commands(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Backend> {
+fn commands(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Backend> {
     let synced = ["fsync", "fdatasync"].iter().find_map(|name| job.get(name));
     let synced = match synced {
         Some(option) if kinds.mix.write > 0 && option.small()? > 0 => Some(option),
@@ -129,7 +129,7 @@ fn commands(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Backend> {
     };
     let option = synced.or(job.get("rw").filter(|_| kinds.mix.erases()));
     let Some(option) = option else { return Ok(Backend::NvmePassthrough) };
-    told.changed(
+    notes.changed(
         &option.place,
         say!(
             "NVMe commands past the block layer are reads and writes here, and nothing else",
@@ -141,15 +141,15 @@ fn commands(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Backend> {
 }
 
 /// What the page cache answers: fio drops the file from it before it begins, and here a fill or earlier trials have left it there.
-fn cached(job: &Job, kinds: Kinds, direct: bool, told: &mut Told) -> Result<()> {
+fn cached(job: &Job, kinds: Kinds, direct: bool, notes: &mut Notes) -> Result<()> {
     let option = job.get("invalidate");
     let place = option.map_or(&job.place, |option| &option.place);
     if direct || kinds.mix.read == 0 {
-        option.iter().for_each(|option| told.harmless(&option.place, "invalidate"));
+        option.iter().for_each(|option| notes.harmless(&option.place, "invalidate"));
         return Ok(());
     }
     let dropped = option.map_or(Ok(true), |option| option.flag())?;
-    told.decided(
+    notes.decided(
         place,
         match dropped {
             true => say!(
@@ -166,9 +166,9 @@ fn cached(job: &Job, kinds: Kinds, direct: bool, told: &mut Told) -> Result<()> 
 }
 
 /// The depth where I/Os are made one after the other.
-fn alone(job: &Job, asked: u32, told: &mut Told) -> u32 {
+fn alone(job: &Job, asked: u32, notes: &mut Notes) -> u32 {
     if let Some(option) = job.get("iodepth").filter(|_| asked > 1) {
-        told.decided(
+        notes.decided(
             &option.place,
             say!(
                 "`iodepth={asked}` has no effect there: fio makes these I/Os one after the other",
@@ -179,7 +179,7 @@ fn alone(job: &Job, asked: u32, told: &mut Told) -> u32 {
     1
 }
 
-fn polled(job: &Job, told: &mut Told) -> Result<Backend> {
+fn polled(job: &Job, notes: &mut Notes) -> Result<Backend> {
     match (job.flag("hipri")?, job.flag("sqthread_poll")?) {
         (false, false) => Ok(Backend::IoUring),
         (true, false) => Ok(Backend::IoUringIopoll),
@@ -190,19 +190,19 @@ fn polled(job: &Job, told: &mut Told) -> Result<Backend> {
                 "`hipri` and `sqthread_poll` do not go together here",
                 "`hipri` и `sqthread_poll` здесь вместе не сочетаются"
             );
-            told.changed(place, text, say!("leave one out", "уберите одно из двух"))?;
+            notes.changed(place, text, say!("leave one out", "уберите одно из двух"))?;
             Ok(Backend::IoUringIopoll)
         }
     }
 }
 
 /// Polling by engines that we do not let poll.
-fn not_polled(job: &Job, told: &mut Told) -> Result<()> {
+fn not_polled(job: &Job, notes: &mut Notes) -> Result<()> {
     for option in ["hipri", "sqthread_poll"].iter().filter_map(|name| job.get(name)) {
         if option.flag()? {
             let text = say!("polling is for `ioengine=io_uring`", "опрос — для `ioengine=io_uring`");
             let hint = say!("leave it out, or take `io_uring`", "уберите его или возьмите `io_uring`");
-            told.changed(&option.place, text, hint)?;
+            notes.changed(&option.place, text, hint)?;
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Jobs of fio: sections with what they inherit, each option by its class. Must not know what a value means.
 
 use super::super::JobPlace;
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::lines::{Opt, Section};
 use super::names::{self, Class};
 use stend_base::{Result, Say, say};
@@ -46,7 +46,7 @@ impl Job {
 }
 
 /// The jobs of the sections of one file. Sections named `global` count for the jobs below them.
-pub(super) fn jobs(sections: &[Section], first_case: usize, told: &mut Told) -> Result<Vec<Job>> {
+pub(super) fn jobs(sections: &[Section], first_case: usize, notes: &mut Notes) -> Result<Vec<Job>> {
     let (mut globals, mut jobs): (Vec<Opt>, Vec<Job>) = (Vec::new(), Vec::new());
     let mut case = first_case;
     for section in sections {
@@ -59,16 +59,16 @@ pub(super) fn jobs(sections: &[Section], first_case: usize, told: &mut Told) -> 
             continue;
         }
         let options = last_of_each(globals.iter().cloned().chain(own));
-        if no_storage(section, &options, told)? {
+        if no_storage(section, &options, notes)? {
             continue;
         }
-        let options = sorted(options, told)?;
+        let options = sorted(options, notes)?;
         let mut job = Job { name: section.name.clone(), place: section.place.clone(), case, options };
         if let Some(name) = job.get("name") {
             job.name = name.text()?.to_string();
         }
         let before = jobs.iter().filter(|before: &&Job| before.case == case).count();
-        if before > 0 && (job.flag("stonewall")? || waits(&job, &jobs, case, told)?) {
+        if before > 0 && (job.flag("stonewall")? || waits(&job, &jobs, case, notes)?) {
             case += 1;
         }
         job.case = case;
@@ -78,7 +78,7 @@ pub(super) fn jobs(sections: &[Section], first_case: usize, told: &mut Told) -> 
 }
 
 /// Whether the job does no I/O that a suite could: then it is left out where that is allowed.
-fn no_storage(section: &Section, options: &[Opt], told: &mut Told) -> Result<bool> {
+fn no_storage(section: &Section, options: &[Opt], notes: &mut Notes) -> Result<bool> {
     let engine = options.iter().find(|option| option.name == "ioengine");
     let Some((option, engine)) = engine.and_then(|option| Some((option, option.value.as_deref()?))) else {
         return Ok(false);
@@ -87,7 +87,7 @@ fn no_storage(section: &Section, options: &[Opt], told: &mut Told) -> Result<boo
         return Ok(false);
     }
     let (job, engine) = (shown(&section.name), shown(engine));
-    told.changed(
+    notes.changed(
         &option.place,
         say!(
             "the job `{job}` is left out: `ioengine={engine}` neither reads nor writes storage",
@@ -99,7 +99,7 @@ fn no_storage(section: &Section, options: &[Opt], told: &mut Told) -> Result<boo
 }
 
 /// Whether `wait_for` has the job begin when all of its case have ended, as `stonewall` does.
-fn waits(job: &Job, jobs: &[Job], case: usize, told: &mut Told) -> Result<bool> {
+fn waits(job: &Job, jobs: &[Job], case: usize, notes: &mut Notes) -> Result<bool> {
     let Some(option) = job.get("wait_for") else { return Ok(false) };
     let name = option.text()?;
     let mut running = jobs.iter().filter(|before| before.case == case);
@@ -107,7 +107,7 @@ fn waits(job: &Job, jobs: &[Job], case: usize, told: &mut Told) -> Result<bool> 
         return Ok(true);
     }
     let shown = shown(name);
-    told.changed(
+    notes.changed(
         &option.place,
         say!(
             "it begins when `{shown}` has ended, while others run on; the streams of a case begin together",
@@ -130,7 +130,7 @@ fn last_of_each(options: impl Iterator<Item = Opt>) -> Vec<Opt> {
 }
 
 /// The options that are to be read; others are told, or refused. Those that ask for nothing change nothing.
-fn sorted(options: Vec<Opt>, told: &mut Told) -> Result<Vec<Opt>> {
+fn sorted(options: Vec<Opt>, notes: &mut Notes) -> Result<Vec<Opt>> {
     let asks = |name: &str| {
         options.iter().any(|option| option.name == name && !names::is_neutral(name, option.value.as_deref()))
     };
@@ -142,21 +142,21 @@ fn sorted(options: Vec<Opt>, told: &mut Told) -> Result<Vec<Opt>> {
                 set(option)?;
                 found.push(option.clone());
             }
-            Some(Class::Harmless) => told.harmless(&option.place, name),
+            Some(Class::Harmless) => notes.harmless(&option.place, name),
             Some(Class::Unsupported(why)) => {
                 let idle = names::needs(name).is_some_and(|mut needed| !needed.any(asks));
                 if idle || names::is_neutral(name, option.value.as_deref()) {
-                    told.harmless(&option.place, name);
+                    notes.harmless(&option.place, name);
                     continue;
                 }
                 let Say { en, ru } = why.say();
-                told.changed(
+                notes.changed(
                     &option.place,
                     say!("`{name}` is not taken over: {en}", "`{name}` не переносится: {ru}"),
                     why.instead(),
                 )?;
             }
-            None => told.unknown(&option.place, name, names::all())?,
+            None => notes.unknown(&option.place, name, names::all())?,
         }
     }
     Ok(found)

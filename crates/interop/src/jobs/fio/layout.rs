@@ -2,7 +2,7 @@
 //! jobs do there, except whether it is in order.
 
 use super::super::draft::directory_of;
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::area::{Area, device};
 use super::job::Job;
 use super::value::Amount;
@@ -28,10 +28,10 @@ pub(super) struct Range {
 }
 const WHOLE: u64 = Millionths::ALL.0 as u64;
 /// The range of all jobs together.
-pub(super) fn range(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
+pub(super) fn range(jobs: &[(Job, Area)], notes: &mut Notes) -> Result<Range> {
     let null = |job: &Job| matches!(job.get("ioengine").and_then(|o| o.value.as_deref()), Some("null" | "cpp_null"));
     if jobs.iter().all(|(job, _)| null(job)) {
-        told.decided(
+        notes.decided(
             &jobs[0].0.place,
             say!(
                 "`ioengine=null` makes no I/O: nothing is filled, and where it would go does not matter",
@@ -50,7 +50,7 @@ pub(super) fn range(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
     }
     let named = |area: &Area| !area.paths.is_empty();
     if !jobs.iter().any(|(_, area)| named(area)) {
-        return own_files(jobs, told);
+        return own_files(jobs, notes);
     }
     if let Some((job, _)) = jobs.iter().find(|(_, area)| !named(area)) {
         let name = shown(&job.name);
@@ -82,19 +82,19 @@ pub(super) fn range(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
             .error(say!("some jobs name devices and others files", "одни задания называют устройства, другие файлы"))
             .hint(say!("import them apart", "импортируйте их отдельно")));
     }
-    files(jobs, slots, targets, told)
+    files(jobs, slots, targets, notes)
 }
 
-fn own_files(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
+fn own_files(jobs: &[(Job, Area)], notes: &mut Notes) -> Result<Range> {
     let of_case = |case| -> u64 {
         let areas = jobs.iter().filter(|(job, _)| job.case == case).map(|(_, area)| area);
         areas.map(Area::own_files).sum()
     };
     let slots = jobs.iter().map(|(job, _)| of_case(job.case)).max().unwrap_or(1);
-    files(jobs, slots, Vec::new(), told)
+    files(jobs, slots, Vec::new(), notes)
 }
 
-fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, told: &mut Told) -> Result<Range> {
+fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, notes: &mut Notes) -> Result<Range> {
     let mut slot = Bytes(0);
     for (job, area) in jobs {
         let Some(size) = area.file() else {
@@ -123,7 +123,7 @@ fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, told: &mut Told
         slot = slot.max(FILL_SIZE.least);
     }
     let (job, _) = &jobs[0];
-    told.decided(
+    notes.decided(
         &job.place,
         say!(
             "test files are made in the directory that `--on` names and written once before measuring; fio writes a file beforehand only if it is read",
@@ -135,12 +135,12 @@ fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, told: &mut Told
         _ => (Some(Fill::Auto), Some((slots as u32, slot))),
     };
     let names = targets;
-    let targets = directories(jobs, &names, told)?;
+    let targets = directories(jobs, &names, notes)?;
     Ok(Range { targets, fill, files, slot: Some(slot), slots, names, nowhere: false })
 }
 
 /// Directories of the files: what `--on` names, since files of a suite have no names.
-fn directories(jobs: &[(Job, Area)], names: &[String], told: &mut Told) -> Result<Vec<String>> {
+fn directories(jobs: &[(Job, Area)], names: &[String], notes: &mut Notes) -> Result<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
     let unnamed = jobs.iter().filter(|_| names.is_empty()).filter_map(|(_, area)| area.directory.clone());
     for directory in names.iter().map(|name| directory_of(name)).chain(unnamed) {
@@ -149,7 +149,7 @@ fn directories(jobs: &[(Job, Area)], names: &[String], told: &mut Told) -> Resul
         }
     }
     if found.len() > 1 {
-        told.changed(
+        notes.changed(
             &jobs[0].0.place,
             say!(
                 "files of several directories, which may be on several file systems, would lie in one here",
@@ -177,14 +177,14 @@ impl Range {
         own: u64,
         pattern: &Pattern,
         room: usize,
-        told: &mut Told,
+        notes: &mut Notes,
     ) -> Result<Vec<(Option<Part>, u32)>> {
         if self.nowhere {
             return Ok(vec![(None, area.clones)]);
         }
-        self.percent_of_files(job, area, told)?;
+        self.percent_of_files(job, area, notes)?;
         if area.paths.is_empty() {
-            return Ok(vec![(self.of_own_files(job, area, own, pattern, told)?, area.clones)]);
+            return Ok(vec![(self.of_own_files(job, area, own, pattern, notes)?, area.clones)]);
         }
         let part = |clone: u64| self.of_paths(job, area, clone, pattern);
         let clones = u64::from(area.clones);
@@ -196,7 +196,7 @@ impl Range {
         }
         let place = job.get("numjobs").map_or(&job.place, |option| &option.place);
         if *pattern == Pattern::Sequential && area.clones as usize <= room {
-            told.decided(
+            notes.decided(
                 place,
                 say!(
                     "all {clones} jobs read the same blocks in order. In fio they start together, so a cache may answer all but one. Here each starts at an offset of its own. To give each job its own range, use `offset_increment`",
@@ -206,7 +206,7 @@ impl Range {
             let all = part(0)?.unwrap_or(Part { start: Extent::Share(Millionths(0)), size: None });
             return Ok(vec![(Some(all), 1); area.clones as usize]);
         }
-        told.decided(
+        notes.decided(
             place,
             say!(
                 "each of {clones} jobs has a part of its own; in fio all go over all of it, so that a cache may answer what another job has read",
@@ -218,12 +218,12 @@ impl Range {
 
     /// What fio takes the percent of is a file as it finds it, which earlier jobs of the same run may just have made longer: three clones
     /// at 25 % of a file of 64 MiB made it 85.5 MiB long (fio 3.33).
-    fn percent_of_files(&self, job: &Job, area: &Area, told: &mut Told) -> Result<()> {
+    fn percent_of_files(&self, job: &Job, area: &Area, notes: &mut Notes) -> Result<()> {
         let inexact = |amount: Amount| matches!(amount, Amount::Percent(_)) && amount != Amount::NONE;
         let named = [("offset", area.offset), ("offset_increment", area.step)]
             .map(|(name, amount)| job.get(name).filter(|_| self.slot.is_some() && inexact(amount)));
         let Some(option) = named.into_iter().flatten().next() else { return Ok(()) };
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "percent of a file: fio takes the file as it finds it; here it is the file that is made, and I/O ends where that ends",
@@ -241,7 +241,7 @@ impl Range {
         area: &Area,
         own: u64,
         pattern: &Pattern,
-        told: &mut Told,
+        notes: &mut Notes,
     ) -> Result<Option<Part>> {
         let whole = self.slots_from(job, own, area.own_files())?;
         let Some(slot) = self.slot else { return Ok(whole) };
@@ -250,7 +250,7 @@ impl Range {
         }
         let shorter = area.file().is_some_and(|file| file < slot) || area.offset != Amount::NONE;
         if let Some(option) = ["size", "offset"].iter().find_map(|name| job.get(name)).filter(|_| shorter) {
-            told.changed(
+            notes.changed(
                 &option.place,
                 say!(
                     "a part of each of several files; here all of them would be used",

@@ -1,8 +1,8 @@
 //! The grammar of fio's job files: lines to sections with options, each with its place. Must not know what an option means.
 //! Facts: fio's HOWTO, "Job file format", and `__parse_jobs_ini` of its `init.c`.
 
-use super::super::told::{Told, shown};
-use super::super::{JobPlace, World, decoded};
+use super::super::notes::{Notes, shown};
+use super::super::{ImportContext, JobPlace, decoded};
 use stend_base::{Result, Say, say};
 
 /// Sections of all files together; a job each, and a suite has at most 64 streams per case.
@@ -40,15 +40,15 @@ impl Section {
 }
 
 /// The sections of one file and of those that it includes.
-pub(super) fn sections(file: &str, bytes: &[u8], world: &World, told: &mut Told) -> Result<Vec<Section>> {
-    let mut reader = Reader { world, told, found: Vec::new(), open: Vec::new(), included: 0 };
+pub(super) fn sections(file: &str, bytes: &[u8], context: &ImportContext, notes: &mut Notes) -> Result<Vec<Section>> {
+    let mut reader = Reader { context, notes, found: Vec::new(), open: Vec::new(), included: 0 };
     reader.read(file, bytes)?;
     Ok(reader.found)
 }
 
 struct Reader<'a, 'w> {
-    world: &'a World<'w>,
-    told: &'a mut Told,
+    context: &'a ImportContext<'w>,
+    notes: &'a mut Notes,
     found: Vec<Section>,
     /// Files that are being read, the outermost first.
     open: Vec<String>,
@@ -115,7 +115,7 @@ impl Reader<'_, '_> {
         if let Some(path) = included {
             return self.include(path.trim(), place);
         }
-        let option = option(line, &place, self.world, self.told)?;
+        let option = option(line, &place, self.context, self.notes)?;
         let Some(section) = self.found.last_mut() else {
             let name = shown(&option.name);
             let message = say!(
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
             );
             return Err(place.error(message).hint(say!("write its lines here", "впишите его строки сюда")));
         }
-        let bytes = (self.world.read)(&full).map_err(|e| {
+        let bytes = (self.context.read)(&full).map_err(|e| {
             let (en, ru) = (&e.message.en, &e.message.ru);
             place.error(say!("`include` fails: {en}", "`include` не удался: {ru}")).hint(say!(
                 "paths count from the directory of the file that includes",
@@ -170,8 +170,8 @@ impl Reader<'_, '_> {
 
 /// One `name=value`, or a bare name; variables of the environment are put in, and what is behind `;` or `#` is a comment, as fio has it.
 //= fio, parse.c: strip_blank_end()
-pub(super) fn option(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> Result<Opt> {
-    let (line, unset) = substituted(line, place, world, told);
+pub(super) fn option(line: &str, place: &JobPlace, context: &ImportContext, notes: &mut Notes) -> Result<Opt> {
+    let (line, unset) = substituted(line, place, context, notes);
     let line = line.split([';', '#']).next().unwrap_or_default().trim();
     let line = keywords(line.to_string(), place)?;
     let (name, value) = match line.split_once('=') {
@@ -189,14 +189,14 @@ pub(super) fn option(line: &str, place: &JobPlace, world: &World, told: &mut Tol
 }
 
 /// The line with the values of its variables, and the name of one that is not set: that stays as it is.
-fn substituted(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> (String, Option<String>) {
+fn substituted(line: &str, place: &JobPlace, context: &ImportContext, notes: &mut Notes) -> (String, Option<String>) {
     let (mut out, mut rest, mut unset) = (String::new(), line, None);
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
         out.push_str(before);
-        match (world.variable)(name) {
+        match (context.variable)(name) {
             Some(value) => {
-                told.decided(place, replaced(name, &value));
+                notes.decided(place, replaced(name, &value));
                 out.push_str(&value);
             }
             None => {

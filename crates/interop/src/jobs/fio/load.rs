@@ -1,7 +1,7 @@
 //! The load of one job of fio: everything about it but where it goes to. Must not know other jobs.
 
 use super::super::draft::WINDOW;
-use super::super::told::Told;
+use super::super::notes::Notes;
 use super::access::{self, Kinds};
 use super::engine;
 use super::job::Job;
@@ -24,32 +24,32 @@ pub(super) struct Load {
     pub backend: Backend,
 }
 
-pub(super) fn load(job: &Job, told: &mut Told) -> Result<Load> {
-    let kinds = access::kinds(job, told)?;
-    let (size, mixture) = access::sizes(job, kinds, told)?;
-    let pattern = access::pattern(job, kinds, !mixture.is_empty(), told)?;
-    let (window, ramp) = times(job, told)?;
-    let (direct, backend, depth) = engine::way(job, kinds, told)?;
+pub(super) fn load(job: &Job, notes: &mut Notes) -> Result<Load> {
+    let kinds = access::kinds(job, notes)?;
+    let (size, mixture) = access::sizes(job, kinds, notes)?;
+    let pattern = access::pattern(job, kinds, !mixture.is_empty(), notes)?;
+    let (window, ramp) = times(job, notes)?;
+    let (direct, backend, depth) = engine::way(job, kinds, notes)?;
     let mut spec =
         StreamSpec { block_mix: mixture, queue_depth: vec![depth], ..StreamSpec::new(kinds.mix, pattern, size) };
-    spec.sync = writes::sync(job, kinds, told)?;
-    spec.data = writes::data(job, kinds, told)?;
-    spec.rate = rate(job, kinds, size, !spec.block_mix.is_empty(), told)?.into_iter().collect();
-    spec.think = think(job, depth, !spec.rate.is_empty(), told)?;
-    spec.batch = batch(job, depth, backend, told)?;
-    spec.placement.cpus = cpus(job, told)?;
-    spec.verify = writes::verify(job, &spec, backend, told)?;
-    let pages = engine::pages(job, told)?;
+    spec.sync = writes::sync(job, kinds, notes)?;
+    spec.data = writes::data(job, kinds, notes)?;
+    spec.rate = rate(job, kinds, size, !spec.block_mix.is_empty(), notes)?.into_iter().collect();
+    spec.think = think(job, depth, !spec.rate.is_empty(), notes)?;
+    spec.batch = batch(job, depth, backend, notes)?;
+    spec.placement.cpus = cpus(job, notes)?;
+    spec.verify = writes::verify(job, &spec, backend, notes)?;
+    let pages = engine::pages(job, notes)?;
     Ok(Load { spec, ramp, window, direct, pages, backend })
 }
 
-fn times(job: &Job, told: &mut Told) -> Result<(Nanos, Nanos)> {
+fn times(job: &Job, notes: &mut Notes) -> Result<(Nanos, Nanos)> {
     let ramp = job.get("ramp_time").map_or(Ok(Nanos(0)), |option| option.nanos(Nanos::SECOND))?;
     if let Some(option) = job.get("startdelay")
         && option.nanos(Nanos::SECOND)? > Nanos(0)
     {
         let text = say!("all streams of a case begin together", "все потоки случая начинают вместе");
-        told.changed(
+        notes.changed(
             &option.place,
             text,
             say!(
@@ -64,7 +64,7 @@ fn times(job: &Job, told: &mut Told) -> Result<(Nanos, Nanos)> {
     };
     let Some((option, runtime)) = runtime else {
         let seconds = WINDOW.0 / Nanos::SECOND.0;
-        told.decided(
+        notes.decided(
             &job.place,
             say!(
                 "fio ends when `size` was done; a trial ends by the clock, after {seconds} s",
@@ -80,7 +80,7 @@ fn times(job: &Job, told: &mut Told) -> Result<(Nanos, Nanos)> {
     let ending = ["number_ios", "io_size", "loops"].iter().find_map(|name| job.get(name)).filter(asks);
     if !job.flag("time_based")? || ending.is_some() {
         let place = ending.map_or(&option.place, |option| &option.place);
-        told.decided(
+        notes.decided(
             place,
             say!(
                 "fio would end earlier if it were done with its volume; a trial goes on until its time is over",
@@ -91,18 +91,19 @@ fn times(job: &Job, told: &mut Told) -> Result<(Nanos, Nanos)> {
     Ok((runtime, ramp))
 }
 
-fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, told: &mut Told) -> Result<Option<Rate>> {
+fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, notes: &mut Notes) -> Result<Option<Rate>> {
     let Some(option) = job.last(["rate", "rate_iops"]) else { return Ok(None) };
-    let left_out = |told: &mut Told, en: &str, ru: &str| {
-        told.changed(
-            &option.place,
-            say!("{en}", "{ru}"),
-            say!("write `rate` into the stream", "впишите `rate` в поток"),
-        )
-        .map(|()| None)
+    let left_out = |notes: &mut Notes, en: &str, ru: &str| {
+        notes
+            .changed(
+                &option.place,
+                say!("{en}", "{ru}"),
+                say!("write `rate` into the stream", "впишите `rate` в поток"),
+            )
+            .map(|()| None)
     };
     if job.get("rate").is_some() && job.get("rate_iops").is_some() {
-        return left_out(told, "two rates at once", "две частоты сразу");
+        return left_out(notes, "two rates at once", "две частоты сразу");
     }
     let base = job.kb_base()?;
     let mut sum = 0u64;
@@ -113,7 +114,7 @@ fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, told: &mut Told
         }
         let Some(text) = text else {
             return left_out(
-                told,
+                notes,
                 "one kind of I/O has a rate and another none",
                 "у одного вида операций частота есть, у другого нет",
             );
@@ -122,7 +123,7 @@ fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, told: &mut Told
         let thousandths = match option.name.as_str() {
             "rate" if mixed_sizes => {
                 return left_out(
-                    told,
+                    notes,
                     "bytes per second of several block sizes are no rate of I/Os",
                     "байты в секунду при разных размерах блоков не дают частоты операций",
                 );
@@ -137,7 +138,7 @@ fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, told: &mut Told
     let fits = |thousandths: u64, share: u8| u128::from(thousandths) * 100 == u128::from(sum) * u128::from(share);
     if !(fits(each[0], kinds.mix.read) && fits(each[1], kinds.mix.write) && fits(each[2], kinds.mix.discard)) {
         return left_out(
-            told,
+            notes,
             "the rates of reads and writes are not in the ratio of the mix",
             "частоты чтений и записей не в пропорции смеси",
         );
@@ -150,7 +151,7 @@ fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, told: &mut Told
         Some("poisson") => Gaps::Poisson,
         Some(other) => return Err(option.wrong(other, "`linear` or `poisson`", "`linear` или `poisson`")),
     };
-    told.decided(
+    notes.decided(
         &option.place,
         say!(
             "latency counts from when an I/O was due; fio's begins when it submits, so that waiting behind a stall is left out there",
@@ -160,7 +161,7 @@ fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, told: &mut Told
     Ok(Some(Rate::constant(MilliIops(sum), gaps)))
 }
 
-fn think(job: &Job, depth: u32, open: bool, told: &mut Told) -> Result<Option<Think>> {
+fn think(job: &Job, depth: u32, open: bool, notes: &mut Notes) -> Result<Option<Think>> {
     let Some(option) = job.get("thinktime") else { return Ok(None) };
     let time = option.nanos(Nanos(1000))?;
     if time == Nanos(0) {
@@ -170,10 +171,10 @@ fn think(job: &Job, depth: u32, open: bool, told: &mut Told) -> Result<Option<Th
         && spin.nanos(Nanos(1000))? > Nanos(0)
     {
         let text = say!("a job rests without keeping its CPU busy", "задание отдыхает, не занимая процессор");
-        told.changed(&spin.place, text, say!("leave it out", "уберите её"))?;
+        notes.changed(&spin.place, text, say!("leave it out", "уберите её"))?;
     }
     if depth > 1 || open {
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "in fio the whole job rests; here each of the {depth} I/Os in flight would, and none beside a rate",
@@ -190,14 +191,14 @@ fn think(job: &Job, depth: u32, open: bool, told: &mut Told) -> Result<Option<Th
     Ok(Some(Think { time, every }))
 }
 
-fn batch(job: &Job, depth: u32, backend: Backend, told: &mut Told) -> Result<Batch> {
+fn batch(job: &Job, depth: u32, backend: Backend, notes: &mut Notes) -> Result<Batch> {
     let (submit, complete) = (job.get("iodepth_batch"), job.get("iodepth_batch_complete_min"));
     let waited = complete.map_or(Ok(1), Opt::small)?;
     let Some(option) = complete.filter(|_| waited > 1 && backend != Backend::Psync) else {
         if let Some(option) = submit.filter(|_| backend != Backend::Psync && depth > 1)
             && option.small()? > 1
         {
-            told.changed(
+            notes.changed(
                 &option.place,
                 say!(
                     "here an I/O is submitted as soon as a place is free, not several at once",
@@ -213,7 +214,7 @@ fn batch(job: &Job, depth: u32, backend: Backend, told: &mut Told) -> Result<Bat
     };
     let submitted = submit.map_or(Ok(1), Opt::small)?;
     if submitted != waited || waited > depth || job.get("rate").or(job.get("rate_iops")).is_some() {
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "a batch is waited for and submitted with the same number, at most the depth, and not beside a rate",
@@ -227,7 +228,7 @@ fn batch(job: &Job, depth: u32, backend: Backend, told: &mut Told) -> Result<Bat
 }
 
 /// `0-3,8`.
-fn cpus(job: &Job, told: &mut Told) -> Result<Vec<u32>> {
+fn cpus(job: &Job, notes: &mut Notes) -> Result<Vec<u32>> {
     let Some(option) = job.get("cpus_allowed") else { return Ok(Vec::new()) };
     let bad = || {
         option.wrong(
@@ -252,7 +253,7 @@ fn cpus(job: &Job, told: &mut Told) -> Result<Vec<u32>> {
     }
     let split = job.get("cpus_allowed_policy").and_then(|option| option.value.as_deref()) == Some("split");
     if cpus.len() > 1 && !split {
-        told.decided(
+        notes.decided(
             &option.place,
             say!(
                 "each thread stays on one of these CPUs; in fio all may use all",

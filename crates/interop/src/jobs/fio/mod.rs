@@ -14,8 +14,8 @@ mod value;
 mod writes;
 
 use super::draft::{Draft, DraftCase};
-use super::told::Told;
-use super::{Imported, World};
+use super::notes::Notes;
+use super::{ImportContext, Imported};
 use area::Area;
 use job::Job;
 use layout::Range;
@@ -45,20 +45,20 @@ pub(super) fn is_job_file(text: &str) -> bool {
 
 /// The suite of the jobs of these files, of which each begins a case of its own. Names of files with their bytes; errors have
 /// kind `Spec` and begin with file and line.
-pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
-    let mut told = Told::new(world.lenient);
+pub(super) fn files(sources: &[(String, Vec<u8>)], context: &ImportContext) -> Result<Imported> {
+    let mut notes = Notes::new(context.lenient);
     let mut jobs: Vec<Job> = Vec::new();
     for (name, bytes) in sources {
-        let sections = lines::sections(name, bytes, world, &mut told)?;
+        let sections = lines::sections(name, bytes, context, &mut notes)?;
         let first = jobs.last().map_or(0, |job| job.case + 1);
-        jobs.extend(of_file(name, &sections, first, &mut told)?);
+        jobs.extend(of_file(name, &sections, first, &mut notes)?);
     }
     let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
-    suite(jobs, &names.join(", "), told)
+    suite(jobs, &names.join(", "), notes)
 }
 
-fn of_file(file: &str, sections: &[Section], first: usize, told: &mut Told) -> Result<Vec<Job>> {
-    let jobs = job::jobs(sections, first, told)?;
+fn of_file(file: &str, sections: &[Section], first: usize, notes: &mut Notes) -> Result<Vec<Job>> {
+    let jobs = job::jobs(sections, first, notes)?;
     if let Some(first) = sections.iter().find(|section| jobs.is_empty() && !section.is_global()) {
         let message =
             say!("none of its jobs reads or writes storage", "ни одно из его заданий не читает и не пишет хранилище");
@@ -78,7 +78,7 @@ fn of_file(file: &str, sections: &[Section], first: usize, told: &mut Told) -> R
 }
 
 /// All jobs as one suite.
-fn suite(jobs: Vec<Job>, from: &str, mut told: Told) -> Result<Imported> {
+fn suite(jobs: Vec<Job>, from: &str, mut notes: Notes) -> Result<Imported> {
     let placed: Vec<(Job, Area)> = jobs
         .into_iter()
         .map(|job| {
@@ -89,37 +89,37 @@ fn suite(jobs: Vec<Job>, from: &str, mut told: Told) -> Result<Imported> {
     if placed.is_empty() {
         return Err(Error::new(Kind::Spec, say!("{from}: there is no job", "{from}: нет ни одного задания")));
     }
-    let range = layout::range(&placed, &mut told)?;
+    let range = layout::range(&placed, &mut notes)?;
     let mut cases: Vec<DraftCase> = Vec::new();
     for of_case in placed.chunk_by(|(a, _), (b, _)| a.case == b.case) {
-        cases.push(case(of_case, &range, &mut told)?);
+        cases.push(case(of_case, &range, &mut notes)?);
     }
-    filled_first(&placed, &cases, &range, &mut told);
+    filled_first(&placed, &cases, &range, &mut notes);
     let file = from.split(", ").next().unwrap_or(from);
     let stem = file.rsplit('/').next().unwrap_or(file);
     let name = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_string();
     let Range { targets, fill, files, .. } = range;
-    Draft { name, from: from.to_string(), fill, files, cases, targets }.imported(told)
+    Draft { name, from: from.to_string(), fill, files, cases, targets }.imported(notes)
 }
 
 /// Jobs that run at the same time.
-fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCase> {
+fn case(jobs: &[(Job, Area)], range: &Range, notes: &mut Notes) -> Result<DraftCase> {
     let mut streams = Vec::new();
     let mut common: Option<Load> = None;
     let mut own = 0;
     let clones: usize = jobs.iter().map(|(_, area)| area.clones as usize).sum();
     for (job, area) in jobs {
-        let mut load = load::load(job, told)?;
+        let mut load = load::load(job, notes)?;
         if let Some(first) = &mut common {
-            one_backend(job, first, &mut load, told);
-            alike(job, first, &load, told)?;
+            one_backend(job, first, &mut load, notes);
+            alike(job, first, &load, notes)?;
         }
         // All clones of the case can be streams of their own, or none.
         let room = if clones <= STREAMS.most { STREAMS.most } else { 0 };
         // Clones with steps between them are streams in any case: too many are refused before they are made.
         let more = if area.steps() { area.clones as usize } else { 1 };
         fits(streams.len() + more, jobs)?;
-        for (region, jobs) in range.parts(job, area, own, &load.spec.pattern, room, told)? {
+        for (region, jobs) in range.parts(job, area, own, &load.spec.pattern, room, notes)? {
             let mut spec = load.spec.clone();
             spec.region = region;
             spec.jobs = vec![jobs];
@@ -134,8 +134,8 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         own += area.own_files();
         common = common.or(Some(load));
     }
-    side_by_side(jobs, &streams, told);
-    verified_alone(jobs, &mut streams, told)?;
+    side_by_side(jobs, &streams, notes);
+    verified_alone(jobs, &mut streams, notes)?;
     if streams.len() > 1 {
         let all = Part { start: Extent::Share(Millionths(0)), size: None };
         streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(all)));
@@ -154,11 +154,11 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
 }
 
 /// fio makes discards by plain calls beside any engine; here a case has one way for all, and the best there is makes both.
-fn one_backend(job: &Job, first: &mut Load, load: &mut Load, told: &mut Told) {
+fn one_backend(job: &Job, first: &mut Load, load: &mut Load, notes: &mut Notes) {
     let discards = |load: &Load| load.spec.mix.erases() && load.backend != Backend::Null;
     if first.backend != load.backend && (discards(first) || discards(load)) {
         (first.backend, load.backend) = (Backend::Auto, Backend::Auto);
-        told.decided(
+        notes.decided(
             &job.place,
             say!(
                 "discards and other I/O of a case are submitted in one way: the best that the host has",
@@ -169,13 +169,13 @@ fn one_backend(job: &Job, first: &mut Load, load: &mut Load, told: &mut Told) {
 }
 
 /// Sections that go in order over the same place begin together in fio, and at places of their own here. Of clones that is told with them.
-fn side_by_side(jobs: &[(Job, Area)], streams: &[StreamSpec], told: &mut Told) {
+fn side_by_side(jobs: &[(Job, Area)], streams: &[StreamSpec], notes: &mut Notes) {
     let [_, (second, area), ..] = jobs else { return };
     let ordered: Vec<_> = streams.iter().filter(|stream| stream.pattern == Pattern::Sequential).collect();
     let together =
         ordered.iter().enumerate().any(|(n, one)| ordered[..n].iter().any(|other| other.region == one.region));
     if together && area.clones == 1 && !area.has_own_files() {
-        told.decided(
+        notes.decided(
             &second.place,
             say!(
                 "jobs that go over the same blocks in order begin at one place in fio, so that a cache may answer all but one; here each begins at a place of its own",
@@ -186,7 +186,7 @@ fn side_by_side(jobs: &[(Job, Area)], streams: &[StreamSpec], told: &mut Told) {
 }
 
 /// What others of the case write over cannot be compared: marks are of one stream.
-fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], told: &mut Told) -> Result<()> {
+fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], notes: &mut Notes) -> Result<()> {
     let begin_end = |stream: &StreamSpec| match stream.region {
         Some(Part { start: Extent::Size(start), size: Some(Extent::Size(size)) }) => {
             Some((start.0, start.0.saturating_add(size.0), true))
@@ -206,7 +206,7 @@ fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], told: &mut T
         one.verify.is_some() && others.into_iter().any(|(_, other)| !apart(one, other))
     });
     let Some(option) = jobs.iter().find_map(|(job, _)| job.get("verify")).filter(|_| shared) else { return Ok(()) };
-    told.changed(
+    notes.changed(
         &option.place,
         say!(
             "other jobs beside it write over the same blocks, so that nothing could be compared",
@@ -219,7 +219,7 @@ fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], told: &mut T
 }
 
 /// What was to be written before the rest is measured: a device is not filled unless the suite says so, and cases have no order.
-fn filled_first(placed: &[(Job, Area)], cases: &[DraftCase], range: &Range, told: &mut Told) {
+fn filled_first(placed: &[(Job, Area)], cases: &[DraftCase], range: &Range, notes: &mut Notes) {
     let last = placed.last().map_or(0, |(job, _)| job.case);
     let fills = |job: &Job, case: &DraftCase| {
         let by_volume = job.get("runtime").is_none() && job.case < last;
@@ -228,8 +228,8 @@ fn filled_first(placed: &[(Job, Area)], cases: &[DraftCase], range: &Range, told
     let of_case = placed.chunk_by(|(a, _), (b, _)| a.case == b.case);
     let Some((jobs, _)) = of_case.zip(cases).find(|(jobs, case)| fills(&jobs[0].0, case)) else { return };
     if range.is_of_devices() {
-        let name = super::told::shown(&jobs[0].0.name);
-        told.decided(
+        let name = super::notes::shown(&jobs[0].0.name);
+        notes.decided(
             &jobs[0].0.place,
             say!(
                 "cases are measured in a mixed order, again and again, so that others may come before `{name}` and onto a device that it has not filled; to have it filled first write `fill: {{size: …}}` with the size of the device",
@@ -259,7 +259,7 @@ fn fits(count: usize, jobs: &[(Job, Area)]) -> Result<()> {
 }
 
 /// What all streams of a case have in common.
-fn alike(job: &Job, first: &Load, load: &Load, told: &mut Told) -> Result<()> {
+fn alike(job: &Job, first: &Load, load: &Load, notes: &mut Notes) -> Result<()> {
     let differing = [
         ("direct", first.direct != load.direct),
         ("mem", first.pages != load.pages),
@@ -269,7 +269,7 @@ fn alike(job: &Job, first: &Load, load: &Load, told: &mut Told) -> Result<()> {
     ];
     for (name, _) in differing.iter().filter(|(_, differs)| *differs) {
         let place = job.get(name).map_or(&job.place, |option| &option.place);
-        told.changed(
+        notes.changed(
             place,
             say!(
                 "`{name}` differs from the jobs beside it, and streams of a case have one",

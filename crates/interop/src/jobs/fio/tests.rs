@@ -3,7 +3,7 @@
 mod meaning;
 
 use super::*;
-use crate::jobs::told::Weight;
+use crate::jobs::notes::Weight;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use stend_base::Lang;
@@ -13,12 +13,12 @@ fn none(path: &str) -> Result<Vec<u8>> {
     Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")))
 }
 
-fn world(lenient: bool) -> World<'static> {
-    World { read: &none, variable: &|name| (name == "SIZE").then(|| "64m".to_string()), lenient }
+fn context(lenient: bool) -> ImportContext<'static> {
+    ImportContext { read: &none, variable: &|name| (name == "SIZE").then(|| "64m".to_string()), lenient }
 }
 
 pub(super) fn import(text: &str, lenient: bool) -> Result<Imported> {
-    files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &world(lenient))
+    files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &context(lenient))
 }
 
 fn check(text: &str, expected: Expect) {
@@ -95,7 +95,7 @@ fn the_chain_of_the_article_becomes_a_case_per_command() {
         -invalidate=1 -bs=4k -iodepth=128 -numjobs=4 -group_reporting -rw=randread -runtime=60 -randrepeat=0 \
         -filename=/dev/nvme1n1 && sleep 10 && fio -name=rand_iops_write_T1Q1N1 -randrepeat=0 -ioengine=libaio -direct=1 \
         -invalidate=1 -bs=4k -iodepth=1 -fsync=1 -rw=randwrite -runtime=60 -filename=/dev/nvme1n1";
-    let imported = crate::jobs::command(&[command.to_string()], &world(false)).unwrap();
+    let imported = crate::jobs::command(&[command.to_string()], &context(false)).unwrap();
     expect![[r##"
         # Made by `stend import --suite` of fio command line
         # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/nvme1n1
@@ -143,7 +143,7 @@ fn files_that_fio_would_name_after_its_jobs_are_files_of_a_directory() {
         step("-bs=4M -iodepth=32 -rw=write"),
         step("-bs=4k -iodepth=128 -numjobs=16 -rw=randwrite")
     );
-    let imported = crate::jobs::command(&[words], &world(false)).unwrap();
+    let imported = crate::jobs::command(&[words], &context(false)).unwrap();
     let text = imported.text(Lang::En);
     assert!(text.contains("fill: {size: auto}\nfiles: {count: 16, size: 20GiB}"), "{text}");
     assert!(
@@ -153,12 +153,12 @@ fn files_that_fio_would_name_after_its_jobs_are_files_of_a_directory() {
     assert!(text.contains("queue_depth: 128, jobs: 16}"), "{text}");
     // As printed: a name that fio does not have, and a sync of reads.
     let typo =
-        crate::jobs::command(&[step("-invaqdlidate=1 -bs=4k -rw=randread -fsync=1")], &world(false)).unwrap_err();
+        crate::jobs::command(&[step("-invaqdlidate=1 -bs=4k -rw=randread -fsync=1")], &context(false)).unwrap_err();
     assert!(
         typo.to_string().contains("command:5: unknown option `invaqdlidate`\nhint: did you mean `invalidate`?"),
         "{typo}"
     );
-    let reads = crate::jobs::command(&[step("-bs=4k -rw=randread -fsync=1")], &world(false)).unwrap().text(Lang::En);
+    let reads = crate::jobs::command(&[step("-bs=4k -rw=randread -fsync=1")], &context(false)).unwrap().text(Lang::En);
     assert!(reads.contains("`fsync` has no effect: nothing is written") && !reads.contains("sync:"), "{reads}");
 }
 
@@ -271,7 +271,7 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         "iodepth_batch_complete_min=4\niodepth=8\nioengine=libaio\ndirect=1",
         "random_distribution=zoned_abs:1/1g",
     ];
-    let told: Vec<String> =
+    let notes: Vec<String> =
         all.iter().map(|text| refused(text).lines().next().unwrap_or_default().to_string()).collect();
     expect![[r#"
         error: jobs.fio:5: fio keeps a position for reads and one for writes; here a mix goes through one sequence
@@ -297,13 +297,13 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         error: jobs.fio:6: I/Os are at multiples of their smallest size here
         error: jobs.fio:5: all streams of a case begin together
         error: jobs.fio:5: a batch is waited for and submitted with the same number, at most the depth, and not beside a rate
-        error: jobs.fio:5: zones in bytes are shares here"#]].assert_eq(&told.join("\n"));
+        error: jobs.fio:5: zones in bytes are shares here"#]].assert_eq(&notes.join("\n"));
     for text in all {
         let text = format!("[a]\nfilename=/dev/x\nrw=randread\nruntime=1\n{text}");
         let imported = import(&text, true).unwrap_or_else(|e| panic!("{text}: {e}"));
         assert!(imported.notes.iter().any(|note| note.weight == Weight::Changed), "{text}");
-        let told = imported.text(Lang::Ru);
-        assert!(told.contains("# Теперь значит другое или не значит ничего (--lenient):\n#   jobs.fio:"), "{told}");
+        let notes = imported.text(Lang::Ru);
+        assert!(notes.contains("# Теперь значит другое или не значит ничего (--lenient):\n#   jobs.fio:"), "{notes}");
     }
 }
 
@@ -350,8 +350,8 @@ fn files_include_others_beside_them_but_not_themselves() {
         "dir/section.inc" => Ok(b"[x]\n".to_vec()),
         other => none(other),
     };
-    let world = World { read: &read, ..world(false) };
-    let of = |text: &str| files(&[("dir/jobs.fio".into(), text.as_bytes().to_vec())], &world);
+    let context = ImportContext { read: &read, ..context(false) };
+    let of = |text: &str| files(&[("dir/jobs.fio".into(), text.as_bytes().to_vec())], &context);
     let good = of("[a]\nfilename=/dev/x\nioengine=io_uring\ndirect=1\ninclude a.inc\n").unwrap().text(Lang::En);
     assert!(good.contains("block_size: 8KiB, queue_depth: 4"), "{good}");
     let error = |name: &str| of(&format!("[a]\ninclude {name}\n")).unwrap_err().to_string();
@@ -362,7 +362,7 @@ fn files_include_others_beside_them_but_not_themselves() {
 #[test]
 fn bytes_that_are_no_text_have_a_place() {
     let of = |bytes: &[u8]| {
-        files(&[("x".into(), bytes.to_vec())], &world(true)).map(|i| i.text(Lang::En)).unwrap_err().to_string()
+        files(&[("x".into(), bytes.to_vec())], &context(true)).map(|i| i.text(Lang::En)).unwrap_err().to_string()
     };
     assert!(of(b"[a]\n\xff\xfe").contains("x:2: the line is not UTF-8"));
     assert!(of(b"[a]\n\n\0bs=4k").contains("x:3: the line has control characters"));
@@ -382,7 +382,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_suite_or_an_error_with_a_place(bytes in proptest::collection::vec(any::<u8>(), 0..300), lenient: bool) {
-        if let Err(e) = files(&[("x".into(), bytes)], &world(lenient)) {
+        if let Err(e) = files(&[("x".into(), bytes)], &context(lenient)) {
             prop_assert!(e.kind == Kind::Spec && e.message.en.starts_with("x:"), "{}", e);
         }
     }
@@ -405,7 +405,7 @@ proptest! {
     #[test]
     fn any_words_are_a_suite_or_an_error(words in proptest::collection::vec("[-a-z0-9=&;'\" \\\\]{0,10}", 0..8)) {
         let words: Vec<String> = std::iter::once("fio".to_string()).chain(words).collect();
-        if let Err(e) = crate::jobs::command(&words, &world(true)) {
+        if let Err(e) = crate::jobs::command(&words, &context(true)) {
             prop_assert_eq!(e.kind, Kind::Spec, "{}", e);
         }
     }
@@ -424,16 +424,16 @@ fn a_directory_is_part_of_the_path_and_files_that_are_included_are_counted() {
     assert_eq!(import("[a]\nfilename=t\nrw=read\nsize=1g\n", false).unwrap().targets, ["."]);
     let many: String = (0..200).map(|_| "include x\n".to_string()).collect();
     let empty = |_: &str| Ok(b"rw=read\n".to_vec());
-    let world = World { read: &empty, variable: &|_| None, lenient: false };
-    let error = files(&[("jobs.fio".into(), format!("[global]\n{many}").into_bytes())], &world).unwrap_err();
+    let context = ImportContext { read: &empty, variable: &|_| None, lenient: false };
+    let error = files(&[("jobs.fio".into(), format!("[global]\n{many}").into_bytes())], &context).unwrap_err();
     assert!(error.to_string().contains("jobs.fio:102: more than 100 files"), "{error}");
     assert!(refused("create_only=1").contains("create_only"));
 }
 
 #[test]
 fn the_value_of_a_variable_is_not_published() {
-    let world = World { read: &none, variable: &|_| Some("secret".into()), lenient: false };
+    let context = ImportContext { read: &none, variable: &|_| Some("secret".into()), lenient: false };
     let text = "[a]\ndescription=${TOKEN}\nfilename=/dev/x\nrw=read\nruntime=1\ntime_based\n";
-    let text = files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &world).unwrap().text(Lang::En);
+    let text = files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &context).unwrap().text(Lang::En);
     assert!(text.contains("the value of `${TOKEN}` was put in") && !text.contains("secret"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! Values of fio's options: numbers with their units, expressions, triples by direction. Must not know which option it reads.
 //! Facts: `str_to_decimal` and `__get_mult_bytes` of fio's `parse.c`, tried with fio 3.33.
 
-use super::super::told::shown;
+use super::super::notes::shown;
 use super::lines::Opt;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 

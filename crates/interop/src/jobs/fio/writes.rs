@@ -1,6 +1,6 @@
 //! What a job of fio writes, and when that must be durable. Must not know how I/Os are submitted.
 
-use super::super::told::Told;
+use super::super::notes::Notes;
 use super::access::Kinds;
 use super::job::Job;
 use super::lines::Opt;
@@ -9,7 +9,7 @@ use stend_base::{Result, say};
 use stend_spec::suite::StreamSpec;
 use stend_spec::workload::{Backend, Data, Sync, Verify};
 
-pub(super) fn sync(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Sync> {
+pub(super) fn sync(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Sync> {
     let calls: Vec<(&Opt, u32)> = ["fdatasync", "fsync"]
         .iter()
         .filter_map(|name| job.get(name))
@@ -21,7 +21,7 @@ pub(super) fn sync(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Sync> {
     let option = first.map(|(option, _)| option).or(second);
     if let (0, Some(option)) = (kinds.mix.write, option) {
         let name = &option.name;
-        told.decided(
+        notes.decided(
             &option.place,
             say!("`{name}` has no effect: nothing is written", "`{name}` не действует: ничего не пишется"),
         );
@@ -29,12 +29,12 @@ pub(super) fn sync(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Sync> {
     }
     if let (Some(_), Some(second)) = (first, second) {
         let text = say!("two kinds of durability at once", "два вида надёжности сразу");
-        told.changed(&second.place, text, say!("leave one out", "уберите один из них"))?;
+        notes.changed(&second.place, text, say!("leave one out", "уберите один из них"))?;
     }
     match (first, opened) {
         (Some((option, n)), _) => {
             if kinds.mix.read > 0 || job.get("iodepth").map_or(Ok(1), Opt::small)? > 1 {
-                told.decided(
+                notes.decided(
                     &option.place,
                     say!(
                         "among reads, or with several I/Os in flight, fio syncs more often than it says; here after each {n} writes of a job",
@@ -46,7 +46,7 @@ pub(super) fn sync(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Sync> {
         }
         (None, Some((option, whole))) => {
             if whole {
-                told.decided(
+                notes.decided(
                     &option.place,
                     say!(
                         "`O_SYNC` becomes `o_dsync`: the same for a device; of a file, its times are not made durable with each write",
@@ -71,32 +71,32 @@ fn opened(job: &Job) -> Result<Option<(&Opt, bool)>> {
     }
 }
 
-pub(super) fn data(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Data> {
+pub(super) fn data(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Data> {
     let plain = Data::default();
     if kinds.mix.write == 0 {
         return Ok(plain);
     }
-    let contents = |told: &mut Told, option: &Opt| {
+    let contents = |notes: &mut Notes, option: &Opt| {
         let (name, why) = (&option.name, Why::Contents.say());
         let (en, ru) = (why.en, why.ru);
-        told.changed(&option.place, say!("`{name}`: {en}", "`{name}`: {ru}"), Why::Contents.instead())
+        notes.changed(&option.place, say!("`{name}`: {en}", "`{name}`: {ru}"), Why::Contents.instead())
     };
     if let Some(option) = job.get("zero_buffers")
         && option.flag()?
     {
-        contents(told, option)?;
+        contents(notes, option)?;
     }
     if let Some(option) = job.get("dedupe_percentage")
         && option.whole()? > 0
     {
-        contents(told, option)?;
+        contents(notes, option)?;
     }
     let Some(option) = job.get("buffer_compress_percentage") else { return Ok(plain) };
     match option.small()? {
         0 => Ok(plain),
         percent @ 1..=99 => {
             let compress_thousandths = (100_000 / (100 - percent)).min(100_000);
-            told.decided(
+            notes.decided(
                 &option.place,
                 say!(
                     "{percent} % less is a ratio of 100 / (100 - {percent})",
@@ -106,14 +106,14 @@ pub(super) fn data(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Data> {
             Ok(Data { compress_thousandths, ..plain })
         }
         _ => {
-            contents(told, option)?;
+            contents(notes, option)?;
             Ok(plain)
         }
     }
 }
 
 /// `verify=…`: what is written is read again and compared. Marks are ours, whatever kind fio has.
-pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut Told) -> Result<Option<Verify>> {
+pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, notes: &mut Notes) -> Result<Option<Verify>> {
     let Some(option) = job.get("verify").filter(|option| option.value.as_deref() != Some("0")) else { return Ok(None) };
     let by_hand = || {
         say!(
@@ -129,12 +129,12 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
             "what an earlier run of fio wrote is not known here",
             "что записал прошлый запуск fio, здесь не известно"
         );
-        told.changed(&only.place, text, by_hand())?;
+        notes.changed(&only.place, text, by_hand())?;
         return Ok(None);
     }
     if spec.mix.write == 0 {
         if after && spec.mix.read > 0 {
-            told.changed(
+            notes.changed(
                 &option.place,
                 say!(
                     "fio compares what an earlier job wrote; here these reads are not compared",
@@ -146,7 +146,7 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
         return Ok(None);
     }
     if !after && spec.mix.read == 0 {
-        told.decided(
+        notes.decided(
             &option.place,
             say!(
                 "`do_verify=0`: what is written is not read again, so it has no marks here",
@@ -155,9 +155,9 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
         );
         return Ok(None);
     }
-    backlog(job, told)?;
+    backlog(job, notes)?;
     if spec.mix.erases() || !spec.block_mix.is_empty() || spec.data != Data::default() || backend == Backend::Null {
-        told.changed(
+        notes.changed(
             &option.place,
             say!(
                 "only writes of one block size and of data of Stend's own are compared, and none beside discards or without I/O",
@@ -167,7 +167,7 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
         )?;
         return Ok(None);
     }
-    told.decided(
+    notes.decided(
         &option.place,
         say!(
             "marks are Stend's own and in every sector; what a trial wrote is read back and compared after its window",
@@ -178,12 +178,12 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
 }
 
 /// `verify_backlog=…`: reading back between the writes.
-fn backlog(job: &Job, told: &mut Told) -> Result<()> {
+fn backlog(job: &Job, notes: &mut Notes) -> Result<()> {
     let Some(option) = job.get("verify_backlog") else { return Ok(()) };
     if option.whole()? == 0 {
         return Ok(());
     }
-    told.changed(
+    notes.changed(
         &option.place,
         say!(
             "fio reads back amid its writes, which slows them down; here that is after the window",

@@ -1,8 +1,8 @@
 //! The grammar of vdbench's parameter files: lines to definitions with keys by prefix, each with its place. Must not know what a
 //! key means. Facts: `Vdb_scan.java` of vdbench 5.04.
 
-use super::super::told::{Told, shown};
-use super::super::{JobPlace, World, decoded};
+use super::super::notes::{Notes, shown};
+use super::super::{ImportContext, JobPlace, decoded};
 use super::ranges;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 
@@ -181,17 +181,22 @@ impl Pair {
 }
 
 /// The definitions of one file.
-pub(super) fn definitions(file: &str, bytes: &[u8], world: &World, told: &mut Told) -> Result<Vec<Definition>> {
+pub(super) fn definitions(
+    file: &str,
+    bytes: &[u8],
+    context: &ImportContext,
+    notes: &mut Notes,
+) -> Result<Vec<Definition>> {
     let mut found = Vec::new();
-    read(file, bytes, world, told, true, &mut found)?;
+    read(file, bytes, context, notes, true, &mut found)?;
     Ok(found)
 }
 
 fn read(
     file: &str,
     bytes: &[u8],
-    world: &World,
-    told: &mut Told,
+    context: &ImportContext,
+    notes: &mut Notes,
     outer: bool,
     found: &mut Vec<Definition>,
 ) -> Result<()> {
@@ -229,11 +234,11 @@ fn read(
                 Some((directory, _)) if !path.starts_with('/') => format!("{directory}/{path}"),
                 _ => path.to_string(),
             };
-            let bytes = (world.read)(&full).map_err(|e| {
+            let bytes = (context.read)(&full).map_err(|e| {
                 let (en, ru) = (&e.message.en, &e.message.ru);
                 place.error(say!("`include` fails: {en}", "`include` не удался: {ru}"))
             })?;
-            read(&full, &bytes, world, told, false, found)?;
+            read(&full, &bytes, context, notes, false, found)?;
             continue;
         }
         if found.len() == DEFINITIONS_MAX {
@@ -241,7 +246,7 @@ fn read(
                 say!("there are more than {DEFINITIONS_MAX} definitions", "определений больше {DEFINITIONS_MAX}");
             return Err(place.error(message).hint(say!("import the file in parts", "импортируйте файл по частям")));
         }
-        found.push(definition(&text, &place, told)?);
+        found.push(definition(&text, &place, notes)?);
     }
     match open {
         Some((_, place)) => Err(place
@@ -264,7 +269,7 @@ fn first_word(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-fn definition(text: &str, place: &JobPlace, told: &mut Told) -> Result<Definition> {
+fn definition(text: &str, place: &JobPlace, notes: &mut Notes) -> Result<Definition> {
     let pairs = pairs(text, place)?;
     let Some(first) = pairs.first() else {
         let text = shown(text);
@@ -292,7 +297,7 @@ fn definition(text: &str, place: &JobPlace, told: &mut Told) -> Result<Definitio
         match fits.as_slice() {
             _ if known.contains(&key.as_str()) => found.push(Pair { key, ..pair }),
             [one] => found.push(Pair { key: one.to_string(), ..pair }),
-            [] => told.unknown(&pair.place, &pair.key, known.iter().copied())?,
+            [] => notes.unknown(&pair.place, &pair.key, known.iter().copied())?,
             several => {
                 let list = several.iter().map(|name| **name).collect::<Vec<_>>().join("`, `");
                 return Err(pair

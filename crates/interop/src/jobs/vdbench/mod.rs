@@ -5,8 +5,8 @@ mod ranges;
 mod run;
 
 use super::draft::{Draft, directory_of};
-use super::told::Told;
-use super::{Imported, World};
+use super::notes::Notes;
+use super::{ImportContext, Imported};
 use lines::Definition;
 use stend_base::{Result, say};
 use stend_spec::workload::Data;
@@ -45,13 +45,13 @@ struct File {
 }
 
 /// The suite of parameter files.
-pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
-    let mut told = Told::new(world.lenient);
+pub(super) fn files(sources: &[(String, Vec<u8>)], context: &ImportContext) -> Result<Imported> {
+    let mut notes = Notes::new(context.lenient);
     let mut definitions = Vec::new();
     for (name, bytes) in sources {
-        definitions.extend(lines::definitions(name, bytes, world, &mut told)?);
+        definitions.extend(lines::definitions(name, bytes, context, &mut notes)?);
     }
-    let file = sorted(definitions, &mut told)?;
+    let file = sorted(definitions, &mut notes)?;
     let first = sources.first().map_or("vdbench", |(name, _)| name.as_str());
     let stem = first.rsplit('/').next().unwrap_or(first);
     let mut draft = Draft {
@@ -68,24 +68,24 @@ pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Impo
             )));
     }
     draft.targets = run::targets(&file)?;
-    draft.fill = run::size(&file, &mut told)?.map(stend_spec::suite::Fill::Size);
+    draft.fill = run::size(&file, &mut notes)?.map(stend_spec::suite::Fill::Size);
     if draft.fill.is_some() {
         draft.targets.iter_mut().filter(|path| !path.starts_with("/dev/")).for_each(|path| *path = directory_of(path));
     }
     for rd in &file.rds {
-        draft.cases.extend(run::cases(&file, rd, draft.targets.len() as u32, &mut told)?);
+        draft.cases.extend(run::cases(&file, rd, draft.targets.len() as u32, &mut notes)?);
         run::at_most(draft.cases.len(), rd)?;
     }
-    draft.imported(told)
+    draft.imported(notes)
 }
 
 /// Definitions by kind, with `default` put into those behind it.
-fn sorted(definitions: Vec<Definition>, told: &mut Told) -> Result<File> {
+fn sorted(definitions: Vec<Definition>, notes: &mut Notes) -> Result<File> {
     let mut file = File { sds: Vec::new(), wds: Vec::new(), rds: Vec::new(), data: Data::default() };
     let mut defaults: Vec<Definition> = Vec::new();
     for mut definition in definitions {
         if definition.kind.is_empty() {
-            general(&definition, &mut file.data, told)?;
+            general(&definition, &mut file.data, notes)?;
             continue;
         }
         if definition.name == "default" {
@@ -116,7 +116,7 @@ fn sorted(definitions: Vec<Definition>, told: &mut Told) -> Result<File> {
     Ok(file)
 }
 
-fn general(definition: &Definition, data: &mut Data, told: &mut Told) -> Result<()> {
+fn general(definition: &Definition, data: &mut Data, notes: &mut Notes) -> Result<()> {
     for pair in &definition.pairs {
         let thousandths = |text: &str| {
             let value = text.trim_end_matches(":1").parse::<f64>().ok().filter(|v| (1.0..=100.0).contains(v));
@@ -129,15 +129,17 @@ fn general(definition: &Definition, data: &mut Data, told: &mut Told) -> Result<
                 data.compress_thousandths = thousandths(pair.one()?)?
             }
             key if "dedupratio".starts_with(key) && key.len() > 5 => data.dedup_thousandths = thousandths(pair.one()?)?,
-            key if HARMLESS.contains(&key) => told.harmless(&pair.place, key),
-            key if REFUSED.contains(&key) && pair.is_neutral() => told.harmless(&pair.place, key),
+            key if HARMLESS.contains(&key) => notes.harmless(&pair.place, key),
+            key if REFUSED.contains(&key) && pair.is_neutral() => notes.harmless(&pair.place, key),
             key if REFUSED.contains(&key) => {
                 let text = say!("`{key}` has nothing that means the same", "для `{key}` нет ничего с тем же смыслом");
-                told.changed(&pair.place, text, say!("leave it out", "уберите его"))?;
+                notes.changed(&pair.place, text, say!("leave it out", "уберите его"))?;
             }
-            key => {
-                told.unknown(&pair.place, key, HARMLESS.into_iter().chain(REFUSED).chain(["compratio", "dedupratio"]))?
-            }
+            key => notes.unknown(
+                &pair.place,
+                key,
+                HARMLESS.into_iter().chain(REFUSED).chain(["compratio", "dedupratio"]),
+            )?,
         }
     }
     Ok(())

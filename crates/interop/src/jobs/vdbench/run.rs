@@ -2,7 +2,7 @@
 //! lines.
 
 use super::super::draft::DraftCase;
-use super::super::told::{Told, shown};
+use super::super::notes::{Notes, shown};
 use super::File;
 use super::lines::{Definition, Pair};
 use stend_base::{Bytes, Error, MilliIops, Millionths, Nanos, Result, say};
@@ -45,7 +45,7 @@ pub(super) fn targets(file: &File) -> Result<Vec<String>> {
 }
 
 /// How long the files are, if the storage is files.
-pub(super) fn size(file: &File, told: &mut Told) -> Result<Option<Bytes>> {
+pub(super) fn size(file: &File, notes: &mut Notes) -> Result<Option<Bytes>> {
     let is_file =
         |sd: &&Definition| sd.get("lun").is_some_and(|lun| lun.values.iter().any(|path| !path.starts_with("/dev/")));
     let mut found: Option<Bytes> = None;
@@ -53,9 +53,9 @@ pub(super) fn size(file: &File, told: &mut Told) -> Result<Option<Bytes>> {
         let size = pair.bytes(pair.one()?)?;
         if found.is_some_and(|found| found != size) {
             let text = say!("files of other sizes", "файлы разных размеров");
-            told.changed(&pair.place, text, say!("give all the same", "задайте всем одинаковый"))?;
+            notes.changed(&pair.place, text, say!("give all the same", "задайте всем одинаковый"))?;
         }
-        told.decided(
+        notes.decided(
             &pair.place,
             say!(
                 "a test file of this size is made in each directory that `--on` names",
@@ -68,8 +68,8 @@ pub(super) fn size(file: &File, told: &mut Told) -> Result<Option<Bytes>> {
 }
 
 /// The cases of a run definition.
-pub(super) fn cases(file: &File, rd: &Definition, targets: u32, told: &mut Told) -> Result<Vec<DraftCase>> {
-    let wds = workloads(file, rd, told)?;
+pub(super) fn cases(file: &File, rd: &Definition, targets: u32, notes: &mut Notes) -> Result<Vec<DraftCase>> {
+    let wds = workloads(file, rd, notes)?;
     let reads = list(rd, "forrdpct", |pair, text| pair.percent(text))?;
     let seeks = list(rd, "forseekpct", seek)?;
     at_most(reads.len() * seeks.len(), rd)?;
@@ -77,21 +77,21 @@ pub(super) fn cases(file: &File, rd: &Definition, targets: u32, told: &mut Told)
     match rd.get("elapsed") {
         Some(pair) => window = pair.time()?,
         None => {
-            told.decided(&rd.place, say!("no `elapsed`: a trial lasts 30 s", "нет `elapsed`: испытание длится 30 с"))
+            notes.decided(&rd.place, say!("no `elapsed`: a trial lasts 30 s", "нет `elapsed`: испытание длится 30 с"))
         }
     }
     if let Some(pair) = rd.get("warmup") {
         ramp = pair.time()?;
     }
-    let (direct, sync) = flags(file, &wds, rd, told)?;
+    let (direct, sync) = flags(file, &wds, rd, notes)?;
     let mut cases = Vec::new();
     for read in &reads {
         for seek in &seeks {
             let mut streams = Vec::new();
             for wd in &wds {
-                let mut stream = stream(file, rd, wd, (read.as_ref().copied(), seek.clone()), told)?;
-                rates(&mut stream, rd, wd, wds.len() as u64, told)?;
-                threads(&mut stream, file, rd, wd, (wds.len() as u32, targets), told)?;
+                let mut stream = stream(file, rd, wd, (read.as_ref().copied(), seek.clone()), notes)?;
+                rates(&mut stream, rd, wd, wds.len() as u64, notes)?;
+                threads(&mut stream, file, rd, wd, (wds.len() as u32, targets), notes)?;
                 stream.sync = if stream.mix.write > 0 { sync } else { Sync::None };
                 stream.data = if stream.mix.write > 0 { file.data } else { Data::default() };
                 streams.push(stream);
@@ -155,7 +155,7 @@ fn named<'a>(known: &'a [Definition], pair: Option<&Pair>, by: &Definition) -> R
 }
 
 /// The workloads of a run definition, after everything in it that a suite cannot mean.
-fn workloads<'f>(file: &'f File, rd: &Definition, told: &mut Told) -> Result<Vec<&'f Definition>> {
+fn workloads<'f>(file: &'f File, rd: &Definition, notes: &mut Notes) -> Result<Vec<&'f Definition>> {
     let wds = named(&file.wds, rd.get("wd"), rd)?;
     for wd in &wds {
         let sds = named(&file.sds, wd.get("sd"), wd)?;
@@ -164,10 +164,10 @@ fn workloads<'f>(file: &'f File, rd: &Definition, told: &mut Told) -> Result<Vec
         }
     }
     for sd in &file.sds {
-        storage(sd, told)?;
+        storage(sd, notes)?;
     }
     if let [_, _, ..] = wds.as_slice() {
-        together(rd, &wds, told)?;
+        together(rd, &wds, notes)?;
     }
     if named(&file.sds, rd.get("sd"), rd)?.len() != file.sds.len() {
         return Err(on_some(rd));
@@ -175,10 +175,10 @@ fn workloads<'f>(file: &'f File, rd: &Definition, told: &mut Told) -> Result<Vec
     refuse(
         rd,
         &["curve", "stopcurve", "start_cmd", "end_cmd", "forhitarea", "forrhpct", "forwhpct", "maxdata", "format"],
-        told,
+        notes,
     )?;
     for ignored in ["interval", "pause"].iter().filter_map(|key| rd.get(key)) {
-        told.harmless(&ignored.place, &ignored.key);
+        notes.harmless(&ignored.place, &ignored.key);
     }
     Ok(wds)
 }
@@ -190,11 +190,11 @@ fn on_some(by: &Definition) -> Box<Error> {
 }
 
 /// What a storage definition asks for that a target of ours is not.
-fn storage(sd: &Definition, told: &mut Told) -> Result<()> {
-    refuse(sd, &["hitarea", "align", "offset", "replay", "journal", "host", "count", "instance"], told)?;
+fn storage(sd: &Definition, notes: &mut Notes) -> Result<()> {
+    refuse(sd, &["hitarea", "align", "offset", "replay", "journal", "host", "count", "instance"], notes)?;
     let device = sd.get("lun").is_some_and(|lun| lun.values.iter().any(|path| path.starts_with("/dev/")));
     match sd.get("size").filter(|_| device) {
-        Some(pair) => told.changed(
+        Some(pair) => notes.changed(
             &pair.place,
             say!(
                 "the suite would use all of the device, not `size` of it",
@@ -210,11 +210,11 @@ fn storage(sd: &Definition, told: &mut Told) -> Result<()> {
 }
 
 /// Several workloads at the same time: what vdbench shares among them or varies for all together.
-fn together(rd: &Definition, wds: &[&Definition], told: &mut Told) -> Result<()> {
+fn together(rd: &Definition, wds: &[&Definition], notes: &mut Notes) -> Result<()> {
     for pair in ["iorate", "forthreads", "threads", "forxfersize"].iter().filter_map(|key| rd.get(key)) {
         if pair.values.len() > 1 {
             let key = &pair.key;
-            told.changed(
+            notes.changed(
                 &pair.place,
                 say!(
                     "vdbench takes one value of `{key}` for all workloads at a time; in a suite each varies for itself",
@@ -225,7 +225,7 @@ fn together(rd: &Definition, wds: &[&Definition], told: &mut Told) -> Result<()>
         }
     }
     for wd in wds {
-        refuse(wd, &["iorate"], told)?;
+        refuse(wd, &["iorate"], notes)?;
     }
     let skews: Vec<&Pair> = wds.iter().filter_map(|wd| wd.get("skew")).collect();
     let mut sum = 0;
@@ -233,7 +233,7 @@ fn together(rd: &Definition, wds: &[&Definition], told: &mut Told) -> Result<()>
         sum += pair.percent(pair.one()?)?;
     }
     match skews.first() {
-        Some(pair) if skews.len() < wds.len() || sum != 100 => told.changed(
+        Some(pair) if skews.len() < wds.len() || sum != 100 => notes.changed(
             &pair.place,
             say!(
                 "the parts of `skew` are not those of all workloads, or do not add up to 100",
@@ -245,15 +245,15 @@ fn together(rd: &Definition, wds: &[&Definition], told: &mut Told) -> Result<()>
     }
 }
 
-fn refuse(definition: &Definition, keys: &[&str], told: &mut Told) -> Result<()> {
+fn refuse(definition: &Definition, keys: &[&str], notes: &mut Notes) -> Result<()> {
     for pair in keys.iter().filter_map(|key| definition.get(key)) {
         if pair.is_neutral() {
-            told.harmless(&pair.place, &pair.key);
+            notes.harmless(&pair.place, &pair.key);
             continue;
         }
         let key = &pair.key;
         let text = say!("`{key}` has nothing that means the same", "для `{key}` нет ничего с тем же смыслом");
-        told.changed(
+        notes.changed(
             &pair.place,
             text,
             say!("leave it out, or write the suite by hand", "уберите его или напишите набор сами"),
@@ -287,12 +287,12 @@ fn stream(
     rd: &Definition,
     wd: &Definition,
     varied: (Option<u32>, Option<Pattern>),
-    told: &mut Told,
+    notes: &mut Notes,
 ) -> Result<StreamSpec> {
-    refuse(wd, &["hotband", "priority", "stride", "streams", "host"], told)?;
+    refuse(wd, &["hotband", "priority", "stride", "streams", "host"], notes)?;
     for pair in ["rhpct", "whpct"].iter().filter_map(|key| wd.get(key)) {
         if pair.percent(pair.one()?)? > 0 {
-            refuse(wd, &[pair.key.as_str()], told)?;
+            refuse(wd, &[pair.key.as_str()], notes)?;
         }
     }
     let either = |key: &str| rd.get(key).or_else(|| wd.get(key));
@@ -309,7 +309,7 @@ fn stream(
     let mut spec = StreamSpec::new(Mix::of_reads(read as u8), pattern, Bytes::kib(4));
     match rd.get("forxfersize").or_else(|| either("xfersize")) {
         Some(pair) => sizes(&mut spec, pair)?,
-        None => told.decided(&wd.place, say!("no `xfersize`: 4 KiB", "нет `xfersize`: 4 КиБ")),
+        None => notes.decided(&wd.place, say!("no `xfersize`: 4 KiB", "нет `xfersize`: 4 КиБ")),
     }
     let range = wd.get("range").or_else(|| file.sds.iter().find_map(|sd| sd.get("range")));
     if let Some(pair) = range.filter(|pair| !pair.is_neutral()) {
@@ -323,7 +323,7 @@ fn stream(
         let share = |percent| Extent::Share(Millionths::percent(percent));
         if file.sds.len() > 1 {
             let text = say!("a part of each of several targets", "часть каждого из нескольких объектов");
-            told.changed(
+            notes.changed(
                 &pair.place,
                 text,
                 say!("import a file for each `sd=`", "импортируйте по файлу на каждый `sd=`"),
@@ -370,14 +370,14 @@ fn sizes(spec: &mut StreamSpec, pair: &Pair) -> Result<()> {
     Ok(())
 }
 
-fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, told: &mut Told) -> Result<()> {
+fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, notes: &mut Notes) -> Result<()> {
     let Some(pair) = wd.get("iorate").or_else(|| rd.get("iorate")) else { return Ok(()) };
     if pair.values.iter().any(|text| text.eq_ignore_ascii_case("curve")) {
         let text = say!(
             "a curve begins with a search for the highest rate, which is a key of its own here",
             "кривая начинается с поиска наибольшей частоты; здесь это отдельный ключ"
         );
-        return told.changed(
+        return notes.changed(
             &pair.place,
             text,
             say!(
@@ -394,7 +394,7 @@ fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, told
                 "at `max` workloads keep to their skew among one another; here each goes as fast as it can",
                 "при `max` нагрузки держат доли между собой; здесь каждая идёт в полную силу"
             );
-            told.changed(&pair.place, text, say!("name a rate", "задайте частоту"))?;
+            notes.changed(&pair.place, text, say!("name a rate", "задайте частоту"))?;
         }
         return Ok(());
     }
@@ -408,7 +408,7 @@ fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, told
         Some((_, text)) if "deterministic".starts_with(text) => Gaps::Even,
         Some((pair, text)) => {
             let text = shown(text);
-            told.changed(
+            notes.changed(
                 &pair.place,
                 say!("gaps of `{text}` are not there", "промежутков вида `{text}` нет"),
                 say!("take `deterministic` or `exponential`", "возьмите `deterministic` или `exponential`"),
@@ -430,7 +430,7 @@ fn threads(
     rd: &Definition,
     wd: &Definition,
     (wds, targets): (u32, u32),
-    told: &mut Told,
+    notes: &mut Notes,
 ) -> Result<()> {
     let own = file.sds.first().and_then(|sd| sd.get("threads"));
     let pair = rd.get("forthreads").or_else(|| rd.get("threads")).or_else(|| wd.get("threads")).or(own);
@@ -445,10 +445,10 @@ fn threads(
         .find(|other| own.is_none_or(|own| own.values != other.values))
     {
         let text = say!("`threads` differs between storage definitions", "`threads` у хранилищ разное");
-        told.changed(&other.place, text, say!("give all the same", "задайте всем одинаковое"))?;
+        notes.changed(&other.place, text, say!("give all the same", "задайте всем одинаковое"))?;
     }
     if wds > 1 {
-        told.decided(
+        notes.decided(
             &wd.place,
             say!(
                 "the threads of a target are shared by its {wds} workloads",
@@ -465,7 +465,7 @@ fn threads(
 }
 
 /// Whether the page cache is bypassed, and when writes are durable.
-fn flags(file: &File, wds: &[&Definition], rd: &Definition, told: &mut Told) -> Result<(bool, Sync)> {
+fn flags(file: &File, wds: &[&Definition], rd: &Definition, notes: &mut Notes) -> Result<(bool, Sync)> {
     let (mut direct, mut sync) = (false, Sync::None);
     let given = file.sds.iter().chain(wds.iter().copied()).chain([rd]).filter_map(|d| d.get("openflags"));
     for pair in given {
@@ -479,7 +479,7 @@ fn flags(file: &File, wds: &[&Definition], rd: &Definition, told: &mut Told) -> 
                         "`openflags={flag}` has nothing that means the same",
                         "для `openflags={flag}` нет ничего с тем же смыслом"
                     );
-                    told.changed(&pair.place, text, say!("leave it out", "уберите его"))?;
+                    notes.changed(&pair.place, text, say!("leave it out", "уберите его"))?;
                 }
             }
         }

@@ -48,7 +48,7 @@ pub enum LedgerIn<'a> {
 }
 
 /// The ledger of a trial with the thread that keeps it durable.
-pub(crate) struct Keeper {
+pub(crate) struct LedgerThread {
     ledger: Arc<Ledger>,
     thread: Option<JoinHandle<()>>,
 }
@@ -74,7 +74,7 @@ pub(crate) fn open(
     place: Option<LedgerIn>,
     direct: bool,
     control: &Control,
-) -> Result<Option<Keeper>> {
+) -> Result<Option<LedgerThread>> {
     if !jobs.iter().any(is_kept) {
         return Ok(None);
     }
@@ -129,7 +129,7 @@ pub(crate) fn open(
             check.account = Some(account);
         }
     }
-    Keeper::start(ledger, &books, head).map(Some)
+    LedgerThread::start(ledger, &books, head).map(Some)
 }
 
 impl LedgerIn<'_> {
@@ -175,8 +175,8 @@ fn cannot_keep(path: &Path, error: &io::Error) -> Box<Error> {
     )
 }
 
-impl Keeper {
-    fn start(ledger: Arc<Ledger>, books: &LedgerIn, head: Head) -> Result<Keeper> {
+impl LedgerThread {
+    fn start(ledger: Arc<Ledger>, books: &LedgerIn, head: Head) -> Result<LedgerThread> {
         let kept = ledger.clone();
         let recorder = match books {
             LedgerIn::File(_) => None,
@@ -193,7 +193,7 @@ impl Keeper {
         };
         let thread = std::thread::Builder::new().name("ledger".into()).spawn(keep);
         let thread = thread.map_err(|e| cannot_keep(books.path(), &e))?;
-        Ok(Keeper { ledger, thread: Some(thread) })
+        Ok(LedgerThread { ledger, thread: Some(thread) })
     }
 
     /// Nothing is written any more; whether everything that was acknowledged is in the ledger.
@@ -213,7 +213,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for LedgerThread {
     fn drop(&mut self) {
         self.halt();
     }

@@ -57,15 +57,15 @@ impl Recorder {
 
     /// Notes and marks until the load is over, and once more after that.
     pub(super) fn record(&self, head: Head, ledger: &Ledger) {
-        let mut pen = Pen::new(self, head, ledger);
+        let mut writer = LedgerWriter::new(self, head, ledger);
         loop {
             // Asked first: what is acknowledged before the end is in the last note.
             let over = ledger.over.load(Ordering::Acquire);
-            if let Err(error) = pen.note(over) {
+            if let Err(error) = writer.note(over) {
                 return ledger.failed(error.message);
             }
             if over {
-                return pen.finish();
+                return writer.finish();
             }
             std::thread::park_timeout(KEEP_EVERY);
         }
@@ -73,7 +73,7 @@ impl Recorder {
 }
 
 /// Writes down what had been acknowledged in one trial.
-pub(super) struct Pen<'a> {
+pub(super) struct LedgerWriter<'a> {
     recorder: &'a Recorder,
     head: Head,
     ledger: &'a Ledger,
@@ -82,10 +82,10 @@ pub(super) struct Pen<'a> {
     notes: Vec<Note>,
 }
 
-impl<'a> Pen<'a> {
-    pub(super) fn new(recorder: &'a Recorder, head: Head, ledger: &'a Ledger) -> Pen<'a> {
+impl<'a> LedgerWriter<'a> {
+    pub(super) fn new(recorder: &'a Recorder, head: Head, ledger: &'a Ledger) -> LedgerWriter<'a> {
         let cells = (ledger.map.words().len() - head.cells_at() / 8) / CELL_WORDS;
-        Pen { recorder, head, ledger, known: vec![0; cells], notes: Vec::new() }
+        LedgerWriter { recorder, head, ledger, known: vec![0; cells], notes: Vec::new() }
     }
 
     /// Notes what is acknowledged now, and only then has a mark put: whatever is noted is in the log before it. Nothing new takes no
@@ -175,7 +175,7 @@ impl Recorded {
 mod tests {
     use super::*;
     use crate::Control;
-    use crate::verify::ledger::{Account, Keeper, LedgerIn, open};
+    use crate::verify::ledger::{Account, LedgerIn, LedgerThread, open};
     use crate::verify::sector::stamp;
     use crate::verify::{Marks, attach};
     use std::sync::Arc;
@@ -192,7 +192,7 @@ mod tests {
     struct Bench {
         disk: Vec<u8>,
         account: Account,
-        keeper: Option<Keeper>,
+        keeper: Option<LedgerThread>,
     }
 
     fn bench(recorder: &Arc<Recorder>) -> Bench {
@@ -249,18 +249,18 @@ mod tests {
         let ledger = bench.account.ledger.clone();
         // One of our own, whose notes come when we say so.
         let own = Recorder::new(|_| Ok(()));
-        let mut pen = Pen::new(&own, bench.head(), &ledger);
+        let mut writer = LedgerWriter::new(&own, bench.head(), &ledger);
         let blank = bench.disk.clone();
-        pen.note(false).unwrap();
-        pen.note(false).unwrap();
+        writer.note(false).unwrap();
+        writer.note(false).unwrap();
         bench.write(0, 1, true);
         let once = bench.disk.clone();
-        pen.note(false).unwrap();
+        writer.note(false).unwrap();
         bench.write(0, 2, true);
         bench.write(1, 1, true);
         bench.write(2, 1, false);
-        pen.note(true).unwrap();
-        pen.finish();
+        writer.note(true).unwrap();
+        writer.finish();
         let recorded = own.take().remove(0);
         assert_eq!(recorded.marks().collect::<Vec<_>>(), [0, 1, 2], "nothing new takes no mark");
         let wrong = |mark, disk: &[u8]| judged(&recorded, mark, disk).wrong();

@@ -34,7 +34,7 @@ struct Bench {
     scratch: tempfile::TempDir,
     disk: Vec<u8>,
     account: Account,
-    keeper: Option<Keeper>,
+    keeper: Option<LedgerThread>,
     sent: Vec<u64>,
 }
 

@@ -33,7 +33,7 @@ impl Recorder {
         let (spool, left) = left.map_or((None, Vec::new()), |left| (Some(left.spool), left.entries));
         let next = left.last().map_or(standing.written, |(ordinal, _)| *ordinal) + 1;
         // Before anything is changed: a run that has no room is as it was.
-        let ballast = reserve(path, options.reserve)?;
+        let reserve = reserve(path, options.reserve)?;
         spool::remove_dead(memory, owner);
         let db = open(path, |_| Ok(())).map_err(|error| failure::cannot_go_on(path, &error))?;
         // As the last writer was when it died.
@@ -42,13 +42,13 @@ impl Recorder {
             syncs: standing.syncs,
             backlog: left.into_iter().map(|(_, entry)| entry).collect(),
             spool,
-            ballast,
+            reserve,
             ..Recorder::over(db, file, path, options)
         };
         match recorder.go_on(options, memory, &standing.record.header.id, owner) {
             Ok(()) => Ok(recorder),
             Err(error) => {
-                recorder.ballast = None;
+                recorder.reserve = None;
                 // One file again, if there is room for that.
                 drop(set_journal_mode(&recorder.db, "DELETE"));
                 Err(error)

@@ -65,7 +65,7 @@ fn estimate(rate: &Estimate, headline: Headline, limit: f64) -> (Say, Option<Say
         return (unknown, None);
     }
     let limit = rates::in_unit(limit, headline);
-    let number = |value: f64, lang| format::beside::number(rates::in_unit(value, headline), limit, lang);
+    let number = |value: f64, lang| format::near_limit::number(rates::in_unit(value, headline), limit, lang);
     let at = rates::with_unit(&Say::both(|lang| number(rate.value, lang)), headline);
     let known = rate.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let ends = known.map(|(low, high)| Say::both(|lang| format!("{} … {}", number(low, lang), number(high, lang))));

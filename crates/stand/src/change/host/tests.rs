@@ -160,7 +160,7 @@ fn what_was_done_to_a_device_is_told_and_left_to_a_person() {
     host.killed();
     let file = path(&host.roots);
     let mut journal = Journal::open(&file, busy).unwrap().unwrap();
-    let undo = vec![(Sign::Always, run("touch", &[&host.at("touched")]))];
+    let undo = vec![(Condition::Always, run("touch", &[&host.at("touched")]))];
     journal.append(Entry::Change { number: 2, undo }).unwrap();
     drop(journal);
     let refused = host.begin(true).unwrap_err();

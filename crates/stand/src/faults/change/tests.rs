@@ -3,7 +3,7 @@
 use super::*;
 use crate::access::Viewer;
 use crate::devices::Devices;
-use crate::faults::Grounds;
+use crate::faults::FaultContext;
 use crate::recorded::Tree;
 use stend_spec::permission::Permission;
 
@@ -28,12 +28,12 @@ fn told(tree: &Tree, target: &str, act: &Act, writable: bool) -> String {
     let node = devices.by_name(target).unwrap();
     let targets = [crate::inspect::device_facts(&tree.roots, &devices, node, target, Viewer::Stranger)];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable, stand: None, run_id: "", permission: &permission };
-    let place = Place::of(&tree.roots, &devices, &grounds);
+    let context = FaultContext { targets: &targets, writable, stand: None, run_id: "", permission: &permission };
+    let lower = LowerDevices::of(&tree.roots, &devices, &context);
     let root = tree.roots.dev.parent().unwrap().display().to_string();
     let lines =
         |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ").replace(&root, "");
-    match change(&place, act, 1) {
+    match change(&lower, act, 1) {
         Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
         Err(error) => error.message.en,
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::access::Viewer;
 use crate::devices::Devices;
-use crate::faults::Grounds;
+use crate::faults::FaultContext;
 use crate::pools::{Device, Pool};
 use crate::recorded::Tree;
 use stend_spec::permission::Permission;
@@ -60,13 +60,13 @@ fn told(tree: &Tree, devices: &Devices, target: &str, made: bool, (which, from):
     let node = devices.by_name(target).unwrap();
     let targets = [crate::inspect::device_facts(&tree.roots, devices, node, target, Viewer::Stranger)];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
-    let place = Place::of(&tree.roots, devices, &grounds).with_made(made.then_some(target));
+    let context = FaultContext { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
+    let lower = LowerDevices::of(&tree.roots, devices, &context).with_made(made.then_some(target));
     let root = tree.roots.dev.parent().unwrap().display().to_string();
     let lines =
         |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ").replace(&root, "");
     let region = Region { from: from.map(Bytes), length: Bytes(MIB) };
-    match corrupt(&place, Which::Number(which), region, 0) {
+    match corrupt(&lower, Which::Number(which), region, 0) {
         Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
         Err(why) => why.en,
     }
@@ -131,17 +131,17 @@ fn a_btrfs_that_keeps_anything_once_is_not_touched() {
     let devices = Devices::read(&tree.roots);
     let targets: [stend_record::TargetFacts; 0] = [];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
-    let place = Place::of(&tree.roots, &devices, &grounds);
+    let context = FaultContext { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
+    let lower = LowerDevices::of(&tree.roots, &devices, &context);
     let member = devices.by_name("sda").unwrap();
-    assert_eq!(poor_profile(&place, member), Some("?".to_string()), "of no btrfs that is known");
+    assert_eq!(poor_profile(&lower, member), Some("?".to_string()), "of no btrfs that is known");
     let own = "sys/fs/btrfs/7d1c3a52-6f0e-4a87-b1c9-0f6f0f3f9c11";
     tree.put(&format!("{own}/devices/sda"), "");
     for (kind, profile) in [("data", "raid1"), ("metadata", "raid1c3"), ("system", "raid1")] {
         tree.put(&format!("{own}/allocation/{kind}/bytes_used"), "1");
         tree.put(&format!("{own}/allocation/{kind}/{profile}/total_bytes"), "1");
     }
-    assert_eq!(poor_profile(&place, member), None);
+    assert_eq!(poor_profile(&lower, member), None);
     tree.put(&format!("{own}/allocation/metadata/dup/total_bytes"), "1");
-    assert_eq!(poor_profile(&place, member), Some("dup".to_string()));
+    assert_eq!(poor_profile(&lower, member), Some("dup".to_string()));
 }

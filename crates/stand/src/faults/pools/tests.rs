@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::devices::Devices;
-use crate::faults::Grounds;
+use crate::faults::FaultContext;
 use crate::pools::Pool;
 use crate::recorded::Tree;
 use stend_spec::permission::Permission;
@@ -26,17 +26,17 @@ fn machine(tree: &Tree, groups: [&str; 3]) -> Devices {
 }
 
 /// The commands of an event, with those that undo it, where the stand of the run made the volume, or did not.
-fn told(groups: [&str; 3], made: bool, act: impl Fn(&Place) -> Found<Change>) -> String {
+fn told(groups: [&str; 3], made: bool, act: impl Fn(&LowerDevices) -> Found<Change>) -> String {
     let tree = Tree::new();
     let devices = machine(&tree, groups);
     let node = devices.by_name("zd0").unwrap();
     let viewer = crate::access::Viewer::Stranger;
     let targets = [crate::inspect::device_facts(&tree.roots, &devices, node, "zd0", viewer)];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
-    let place = Place::of(&tree.roots, &devices, &grounds).with_made(made.then_some("zd0"));
+    let context = FaultContext { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
+    let lower = LowerDevices::of(&tree.roots, &devices, &context).with_made(made.then_some("zd0"));
     let lines = |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ");
-    match act(&place) {
+    match act(&lower) {
         Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
         Err(why) => why.en,
     }
@@ -46,19 +46,19 @@ const MIRROR: [&str; 3] = ["mirror-0", "mirror-0", "logs"];
 
 #[test]
 fn a_member_goes_with_its_table_and_comes_back_as_a_new_drive() {
-    let of = |number| told(MIRROR, true, |place| fail(place, Which::Number(number), 0));
+    let of = |number| told(MIRROR, true, |lower| fail(lower, Which::Number(number), 0));
     assert_eq!(
         of(2),
         "zpool offline tank /dev/sdb1; zpool labelclear -f /dev/sdb1; wipefs --all --quiet /dev/sdb | zpool replace -f tank /dev/sdb1 /dev/sdb"
     );
     assert_eq!(of(3), "there are only 2 drives", "a log is no member");
-    let each = told(MIRROR, true, |place| fail(place, Which::Each, 2));
+    let each = told(MIRROR, true, |lower| fail(lower, Which::Each, 2));
     assert!(each.starts_with("zpool offline tank /dev/sda1;"), "{each}");
 }
 
 #[test]
 fn a_spare_of_a_pool_gets_a_copy_and_is_let_go_again() {
-    let of = |groups, made| told(groups, made, |place| replace(place, Which::Number(2), 0));
+    let of = |groups, made| told(groups, made, |lower| replace(lower, Which::Number(2), 0));
     let spared = of(["mirror-0", "mirror-0", "spare"], true);
     assert_eq!(spared, "zpool replace tank /dev/sdb1 /dev/sdc1 | zpool detach tank /dev/sdc1");
     assert_eq!(of(MIRROR, true), "tank has no spare: give the layer `zfs: {spares: 1}` and one drive more");
@@ -68,19 +68,19 @@ fn a_spare_of_a_pool_gets_a_copy_and_is_let_go_again() {
 
 #[test]
 fn a_stripe_and_a_pool_that_the_stand_did_not_make_are_not_touched() {
-    let act = |place: &Place| fail(place, Which::Number(1), 0);
+    let act = |lower: &LowerDevices| fail(lower, Which::Number(1), 0);
     let stripe = told(["", "", "logs"], true, act);
     assert!(stripe.starts_with("tank is a stripe: without a member"), "{stripe}");
     let foreign = told(MIRROR, false, act);
     assert!(foreign.ends_with("no pool of ZFS that the stand of this run made"), "{foreign}");
-    assert!(told(MIRROR, false, |place| scrub(place).ok_or(say!("none", "нет"))) == "none");
+    assert!(told(MIRROR, false, |lower| scrub(lower).ok_or(say!("none", "нет"))) == "none");
 }
 
 #[test]
 fn a_scrub_is_ended_where_it_goes_on_and_errors_are_mended_afterwards() {
-    let of = |made| told(MIRROR, made, |place| scrub(place).ok_or(say!("none", "нет")));
+    let of = |made| told(MIRROR, made, |lower| scrub(lower).ok_or(say!("none", "нет")));
     assert_eq!(of(true), "zpool scrub tank | zpool scrub -s tank");
-    let mends = |place: &Place| Ok(Change::unseen(Say::same(""), mend(place), []));
+    let mends = |lower: &LowerDevices| Ok(Change::unseen(Say::same(""), mend(lower), []));
     assert_eq!(told(MIRROR, true, mends), "zpool clear tank | ");
 }
 
@@ -99,11 +99,11 @@ Error summary:    csum=412
 
 #[test]
 fn a_btrfs_is_whole_when_its_scrub_has_ended_and_left_nothing() {
-    let lack = |status: &str| scrubbed("/mnt/x", status).map(|lack| (lack.text, lack.is_mended));
-    assert_eq!(lack(SCRUBBED), None);
-    assert_eq!(lack("Error summary:    no errors found\n"), None);
+    let missing = |status: &str| scrubbed("/mnt/x", status).map(|missing| (missing.text, missing.is_mended));
+    assert_eq!(missing(SCRUBBED), None);
+    assert_eq!(missing("Error summary:    no errors found\n"), None);
     let running = SCRUBBED.replace("finished", "running");
-    assert_eq!(lack(&running), Some(("scrub of /mnt/x".to_string(), true)));
+    assert_eq!(missing(&running), Some(("scrub of /mnt/x".to_string(), true)));
     let left = SCRUBBED.replace("Uncorrectable:  0", "Uncorrectable:  7");
-    assert_eq!(lack(&left), Some(("/mnt/x: 7 errors that no copy mends".to_string(), false)));
+    assert_eq!(missing(&left), Some(("/mnt/x: 7 errors that no copy mends".to_string(), false)));
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::access::Viewer;
 use crate::devices::Devices;
-use crate::faults::Grounds;
+use crate::faults::FaultContext;
 use crate::recorded::Tree;
 use stend_spec::permission::Permission;
 
@@ -35,9 +35,9 @@ fn told(tree: &Tree, which: Which, made: bool) -> Found<Change> {
     let node = devices.by_name("md0").unwrap();
     let targets = [crate::inspect::device_facts(&tree.roots, &devices, node, "md0", Viewer::Stranger)];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
-    let place = Place::of(&tree.roots, &devices, &grounds).with_made(made.then_some("md0"));
-    replace(&place, which, 1)
+    let context = FaultContext { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
+    let lower = LowerDevices::of(&tree.roots, &devices, &context).with_made(made.then_some("md0"));
+    replace(&lower, which, 1)
 }
 
 fn lines(tree: &Tree, actions: &[Action]) -> String {
@@ -63,7 +63,7 @@ fn the_spare_gets_what_a_member_has_and_the_member_becomes_the_spare() {
     for complete in ["faulty", "faulty,want_replacement"] {
         tree.put(&format!("{MD}/dev-sdb/state"), complete);
         assert_eq!(lines(&tree, &ended(copy)), back);
-        assert!(copy.lack().is_none(), "{complete}");
+        assert!(copy.missing().is_none(), "{complete}");
     }
 }
 
@@ -73,7 +73,7 @@ fn a_copy_that_is_not_complete_is_called_off_before_there_is_a_spare_to_copy_to(
     let change = told(&tree, Which::Number(1), true).unwrap();
     let [(_, Action::GiveBack(copy))] = &change.undo[..] else { panic!("{change:?}") };
     tree.put(&format!("{MD}/dev-sda/state"), "in_sync,want_replacement");
-    assert_eq!(copy.lack().map(|lack| lack.text).as_deref(), Some("the copy of sda is not complete"));
+    assert_eq!(copy.missing().map(|missing| missing.text).as_deref(), Some("the copy of sda is not complete"));
     assert_eq!(
         lines(&tree, &ended(copy)),
         format!(

@@ -6,16 +6,16 @@ use crate::recorded::Tree;
 const WWN: (&str, &str) = ("device/wwid", "naa.5000c500a1b2c3d4");
 const ID: &str = "wwn:0x5000c500a1b2c3d4";
 
-fn place(host: u32) -> String {
+fn local(host: u32) -> String {
     format!("pci0000:00/0000:00:0{host}.0/host{host}/target{host}:0:0/{host}:0:0:0")
 }
 
 /// Two paths to one drive, and another drive.
 fn machine() -> Tree {
     let tree = Tree::new();
-    tree.disk("sda", "8:0", &place(1), &[WWN]);
-    tree.disk("sdb", "8:16", &place(2), &[WWN]);
-    tree.disk("sdc", "8:32", &place(3), &[("device/wwid", "naa.5000c500a1b2c3d5")]);
+    tree.disk("sda", "8:0", &local(1), &[WWN]);
+    tree.disk("sdb", "8:16", &local(2), &[WWN]);
+    tree.disk("sdc", "8:32", &local(3), &[("device/wwid", "naa.5000c500a1b2c3d5")]);
     tree
 }
 
@@ -46,12 +46,12 @@ fn of_several_devices_with_one_identity_none_is_taken_unless_they_are_said_to_be
 fn drives_that_share_a_serial_number_are_no_paths_to_one() {
     let tree = Tree::new();
     let serial = ("device/serial", "0123456789");
-    tree.disk("sda", "8:0", &place(1), &[serial]);
-    tree.disk("sdb", "8:16", &place(2), &[serial]);
+    tree.disk("sda", "8:0", &local(1), &[serial]);
+    tree.disk("sdb", "8:16", &local(2), &[serial]);
     assert!(found(&tree, "0123456789", 2).unwrap_err().contains("`sda` has no world-wide name"));
     let tree = Tree::new();
-    tree.disk("sda", "8:0", &place(1), &[serial, WWN]);
-    tree.disk("sdb", "8:16", &place(2), &[serial, ("device/wwid", "naa.5000c500a1b2c3d5")]);
+    tree.disk("sda", "8:0", &local(1), &[serial, WWN]);
+    tree.disk("sdb", "8:16", &local(2), &[serial, ("device/wwid", "naa.5000c500a1b2c3d5")]);
     assert!(found(&tree, "0123456789", 2).unwrap_err().contains("differ in their world-wide name or size"));
 }
 
@@ -69,7 +69,7 @@ fn a_stand_takes_a_drive_with_as_many_paths_as_its_file_says_and_no_other() {
         assert!(error.message.en.contains(&format!("here: {count}, but the layer")), "{error}");
     }
     // One that comes up afterwards stops what would be built, and not what is taken down.
-    tree.disk("sdd", "8:48", &place(4), &[WWN]);
+    tree.disk("sdd", "8:48", &local(4), &[WWN]);
     let ways = paths(&tree.roots, &drives).unwrap();
     assert!(must_have_all_paths(&drives, &ways).unwrap_err().message.en.contains("here: 3, but the layer"));
     must_all_be_here(&drives, &ways).unwrap();

@@ -3,13 +3,13 @@
 //! Source: mdadm(8) of mdadm 4.2 and 4.4.
 
 use super::super::product::Product;
-use super::{Made, Site};
-use crate::change::{Action, Change, Sign, Wait, run};
+use super::{Made, StepContext};
+use crate::change::{Action, Change, Condition, Wait, run};
 use stend_base::say;
 use stend_spec::stand::{Consistency, InitialSync, Md, MdLevel};
 
-pub(super) fn array(site: &Site, md: &Md) -> Made {
-    let (name, uuid) = (site.name(), site.uuid(0));
+pub(super) fn array(context: &StepContext, md: &Md) -> Made {
+    let (name, uuid) = (context.name(), context.uuid(0));
     let product = Product::Array { uuid: uuid.clone(), name: name.clone() };
     let level = match md.level {
         MdLevel::Raid0 => 0,
@@ -19,17 +19,20 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
         MdLevel::Raid6 => 6,
     };
     let undo_of = |device: &str| {
-        let mark = Sign::Mark { device: device.to_string(), uuid: uuid.clone() };
+        let mark = Condition::Mark { device: device.to_string(), uuid: uuid.clone() };
         (mark, run("mdadm --zero-superblock", &[device]))
     };
-    let (path, stop) = ((site.path)(&product), stop(site));
-    let count = site.count();
-    let given = format!("--uuid={}", site.names.md_uuid(&site.layer.name));
-    let members: Vec<&str> = [path.as_str(), &given].into_iter().chain(site.paths()).collect();
+    let (path, stop) = ((context.path)(&product), stop(context));
+    let count = context.count();
+    let given = format!("--uuid={}", context.names.md_uuid(&context.layer.name));
+    let members: Vec<&str> = [path.as_str(), &given].into_iter().chain(context.paths()).collect();
     let assemble = Change {
         what: say!("assemble the array {name} again", "снова собрать массив {name} из его накопителей"),
         erases: Vec::new(),
-        done: Sign::NothingToAssemble { uuid: uuid.clone(), members: site.paths().map(str::to_string).collect() },
+        done: Condition::NothingToAssemble {
+            uuid: uuid.clone(),
+            members: context.paths().map(str::to_string).collect(),
+        },
         // `--run`: an array that lost a member holds its data all the same; made anew it would not.
         apply: vec![run("mdadm --assemble --run", &members)],
         undo: vec![stop.clone()],
@@ -40,25 +43,25 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
             "make the array {name}, RAID {level} of {count} devices",
             "собрать массив {name}: RAID {level}, устройств: {count}"
         ),
-        erases: site.erases(),
-        done: Sign::Running(uuid.clone()),
-        apply: vec![Action::Run(create(site, md, level))],
-        undo: std::iter::once(stop).chain(site.paths().map(undo_of)).collect(),
+        erases: context.erases(),
+        done: Condition::Running(uuid.clone()),
+        apply: vec![Action::Run(create(context, md, level))],
+        undo: std::iter::once(stop).chain(context.paths().map(undo_of)).collect(),
         wait: (md.initial_sync == InitialSync::Wait && md.level != MdLevel::Raid0).then(|| Wait::Array(uuid.clone())),
     };
     Made { steps: vec![assemble, make], products: vec![product] }
 }
 
 /// What lets an array go without anything of it being lost.
-pub(super) fn stop(site: &Site) -> (Sign, Action) {
-    let (name, uuid) = (site.name(), site.uuid(0));
-    let path = (site.path)(&Product::Array { uuid: uuid.clone(), name });
-    (Sign::Array(uuid), run("mdadm --stop", &[path.as_str()]))
+pub(super) fn stop(context: &StepContext) -> (Condition, Action) {
+    let (name, uuid) = (context.name(), context.uuid(0));
+    let path = (context.path)(&Product::Array { uuid: uuid.clone(), name });
+    (Condition::Array(uuid), run("mdadm --stop", &[path.as_str()]))
 }
 
-fn create(site: &Site, md: &Md, level: u32) -> Vec<String> {
-    let name = site.name();
-    let devices: Vec<&str> = site.paths().collect();
+fn create(context: &StepContext, md: &Md, level: u32) -> Vec<String> {
+    let name = context.name();
+    let devices: Vec<&str> = context.paths().collect();
     let (devices, journal) = devices.split_at(devices.len() - usize::from(md.journal).min(devices.len()));
     let members = devices.len().saturating_sub(md.spares as usize);
     // `--run`: no questions, because what would be asked about was looked at before.
@@ -67,7 +70,7 @@ fn create(site: &Site, md: &Md, level: u32) -> Vec<String> {
     // The name belongs to no host: or another one would not take the array as its own.
     words.push("--homehost=any".into());
     words.push("--metadata=1.2".into());
-    words.push(format!("--uuid={}", site.names.md_uuid(&site.layer.name)));
+    words.push(format!("--uuid={}", context.names.md_uuid(&context.layer.name)));
     words.push(format!("--level={level}"));
     words.push(format!("--raid-devices={members}"));
     words.extend((md.spares > 0).then(|| format!("--spare-devices={}", md.spares)));

@@ -1,8 +1,8 @@
 //! Layers that hand devices out over a network protocol and take them in again, on the same host or on another one.
 
 use super::super::product::Product;
-use super::{Made, Site, rdma};
-use crate::change::{Action, Change, Sign, run};
+use super::{Made, StepContext, rdma};
+use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 use stend_spec::stand::{NvmeOf, NvmePolicy, Transport};
 
@@ -13,36 +13,36 @@ pub(super) const CONFIG: &str = "/sys/kernel/config";
 /// the other host of the stand reaches this one. That host tells who it is by a name of the stand, and no other one is let in.
 ///
 /// Source: the tree of Linux 6.12, drivers/nvme/target/configfs.c, drivers/nvme/host/multipath.c.
-pub(super) fn nvme_of(site: &Site, settings: &NvmeOf) -> Made {
-    let nqn = format!("nqn.2014-08.org.nvmexpress:uuid:{}", site.uuid(0));
+pub(super) fn nvme_of(context: &StepContext, settings: &NvmeOf) -> Made {
+    let nqn = format!("nqn.2014-08.org.nvmexpress:uuid:{}", context.uuid(0));
     let subsystem = format!("{CONFIG}/nvmet/subsystems/{nqn}");
-    let ports = Port::all(site, settings);
-    let guest = Guest::of(site);
+    let ports = Port::all(context, settings);
+    let guest = Guest::of(context);
     let mut made = Made::default();
-    made.steps.extend((settings.paths > 1 && site.takes_in()).then(natively));
+    made.steps.extend((settings.paths > 1 && context.takes_in()).then(natively));
     if settings.transport == Transport::Rdma {
-        made.steps.extend(rdma::card(site, settings.soft_roce));
+        made.steps.extend(rdma::card(context, settings.soft_roce));
     }
-    if site.hands_out() {
+    if context.hands_out() {
         made.steps.extend([configuration(), offer(&nqn, &subsystem, settings.transport, guest.is_none())]);
         made.steps.extend(guest.iter().flat_map(|guest| guest.admit(&subsystem)));
     }
-    for (index, device) in site.paths().enumerate() {
-        let uuid = site.uuid(index + 1);
-        if site.hands_out() {
+    for (index, device) in context.paths().enumerate() {
+        let uuid = context.uuid(index + 1);
+        if context.hands_out() {
             made.steps.push(namespace(device, &format!("{subsystem}/namespaces/{}", index + 1), &uuid));
         }
         made.products.push(Product::Namespace { uuid });
     }
-    if site.hands_out() {
+    if context.hands_out() {
         made.steps.extend(ports.iter().flat_map(|port| [port.open(), port.link(&nqn, &subsystem)]));
     }
     match &ports[..] {
-        _ if !site.takes_in() => {}
+        _ if !context.takes_in() => {}
         [port] => made.steps.push(connect(&nqn, port, guest.as_ref())),
         [..] => {
-            made.steps.extend(ports.iter().map(|port| one_path(site, &nqn, port, guest.as_ref())));
-            made.steps.push(choice(site, &nqn, settings.policy));
+            made.steps.extend(ports.iter().map(|port| one_path(context, &nqn, port, guest.as_ref())));
+            made.steps.push(choice(context, &nqn, settings.policy));
         }
     }
     made
@@ -56,9 +56,9 @@ struct Guest {
 
 impl Guest {
     /// `None`: the stand has one host.
-    fn of(site: &Site) -> Option<Guest> {
-        site.way?;
-        let id = site.uuid(site.count() + 1);
+    fn of(context: &StepContext) -> Option<Guest> {
+        context.way?;
+        let id = context.uuid(context.count() + 1);
         Some(Guest { name: format!("nqn.2014-08.org.nvmexpress:uuid:{id}"), id })
     }
 
@@ -66,7 +66,7 @@ impl Guest {
     fn admit(&self, subsystem: &str) -> [Change; 2] {
         let name = &self.name;
         let (host, link) = (format!("{CONFIG}/nvmet/hosts/{name}"), format!("{subsystem}/allowed_hosts/{name}"));
-        let there = Sign::Path(link.clone());
+        let there = Condition::Path(link.clone());
         let admitted = Change {
             apply: vec![run("ln --symbolic --", &[host.as_str(), link.as_str()])],
             undo: vec![(there.clone(), run("rm --", &[link.as_str()]))],
@@ -89,12 +89,12 @@ struct Port {
 }
 
 impl Port {
-    fn all(site: &Site, settings: &NvmeOf) -> Vec<Port> {
+    fn all(context: &StepContext, settings: &NvmeOf) -> Vec<Port> {
         let host = match settings.transport {
-            Transport::Rdma => rdma::address(site),
-            Transport::Tcp | Transport::Loop => site.address().to_string(),
+            Transport::Rdma => rdma::address(context),
+            Transport::Tcp | Transport::Loop => context.address().to_string(),
         };
-        let first = u32::from(site.names.number(&site.layer.name));
+        let first = u32::from(context.names.number(&context.layer.name));
         let one = |path: u32| {
             Port {
                 // Numbers follow each other, and none is 0.
@@ -127,7 +127,7 @@ impl Port {
         apply.push(tell(done.clone(), self.transport.word()));
         Change {
             apply,
-            undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
+            undo: vec![(Condition::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
             ..Change::new(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
         }
     }
@@ -136,10 +136,10 @@ impl Port {
         let (link, number) = (format!("{}/subsystems/{nqn}", self.at()), self.number);
         Change {
             apply: vec![run("ln --symbolic --", &[subsystem, link.as_str()])],
-            undo: vec![(Sign::Path(link.clone()), run("rm --", &[link.as_str()]))],
+            undo: vec![(Condition::Path(link.clone()), run("rm --", &[link.as_str()]))],
             ..Change::new(
                 say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"),
-                Sign::Path(link.clone()),
+                Condition::Path(link.clone()),
             )
         }
     }
@@ -177,12 +177,12 @@ pub(super) fn tell(path: String, value: &str) -> Action {
     Action::Tell { path, value: value.to_string() }
 }
 
-pub(super) fn is(path: String, value: &str) -> Sign {
-    Sign::Setting { path, value: value.to_string() }
+pub(super) fn is(path: String, value: &str) -> Condition {
+    Condition::Setting { path, value: value.to_string() }
 }
 
 pub(super) fn configuration() -> Change {
-    let mounted = Sign::Mounted(CONFIG.to_string());
+    let mounted = Condition::Mounted(CONFIG.to_string());
     Change {
         // It stays: others use it as well.
         apply: vec![Action::Module("configfs".into()), run("mount -t configfs configfs", &[CONFIG])],
@@ -192,7 +192,7 @@ pub(super) fn configuration() -> Change {
 
 /// A directory by which the kernel is configured.
 pub(super) fn made_directory(path: &str) -> Change {
-    let there = Sign::Path(path.to_string());
+    let there = Condition::Path(path.to_string());
     Change {
         apply: vec![run("mkdir --", &[path])],
         undo: vec![(there.clone(), run("rmdir --", &[path]))],
@@ -215,7 +215,7 @@ fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> 
             run("mkdir --", &[subsystem]),
             tell(anybody.clone(), to_anybody),
         ],
-        undo: vec![(Sign::Path(subsystem.to_string()), run("rmdir --", &[subsystem]))],
+        undo: vec![(Condition::Path(subsystem.to_string()), run("rmdir --", &[subsystem]))],
         ..Change::new(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, to_anybody))
     }
 }
@@ -232,14 +232,14 @@ fn namespace(device: &str, at: &str, uuid: &str) -> Change {
         ],
         undo: vec![
             (is(enable.clone(), "1"), tell(enable.clone(), "0")),
-            (Sign::Path(at.to_string()), run("rmdir --", &[at])),
+            (Condition::Path(at.to_string()), run("rmdir --", &[at])),
         ],
         ..Change::new(say!("export {device} over NVMe-oF", "экспортировать {device} по NVMe-oF"), is(enable, "1"))
     }
 }
 
 fn connect(nqn: &str, port: &Port, guest: Option<&Guest>) -> Change {
-    let (there, name) = (Sign::Connected(nqn.to_string()), format!("--nqn={nqn}"));
+    let (there, name) = (Condition::Connected(nqn.to_string()), format!("--nqn={nqn}"));
     Change {
         apply: port.connect(nqn, guest),
         undo: vec![(there.clone(), run("nvme disconnect", &[name.as_str()]))],
@@ -248,10 +248,10 @@ fn connect(nqn: &str, port: &Port, guest: Option<&Guest>) -> Change {
 }
 
 /// One of several: it goes alone.
-fn one_path(site: &Site, nqn: &str, port: &Port, guest: Option<&Guest>) -> Change {
+fn one_path(context: &StepContext, nqn: &str, port: &Port, guest: Option<&Guest>) -> Change {
     let (nqn, service) = (nqn.to_string(), port.service.clone());
-    let device = (site.path)(&Product::Controller { nqn: nqn.clone(), service: service.clone() });
-    let there = Sign::Controller { nqn: nqn.clone(), service: service.clone() };
+    let device = (context.path)(&Product::Controller { nqn: nqn.clone(), service: service.clone() });
+    let there = Condition::Controller { nqn: nqn.clone(), service: service.clone() };
     let device = format!("--device={}", device.trim_start_matches("/dev/"));
     Change {
         apply: port.connect(&nqn, guest),
@@ -261,8 +261,8 @@ fn one_path(site: &Site, nqn: &str, port: &Port, guest: Option<&Guest>) -> Chang
 }
 
 /// It goes with the connections.
-fn choice(site: &Site, nqn: &str, policy: NvmePolicy) -> Change {
-    let at = format!("{}/iopolicy", (site.path)(&Product::Subsystem { nqn: nqn.to_string() }));
+fn choice(context: &StepContext, nqn: &str, policy: NvmePolicy) -> Change {
+    let at = format!("{}/iopolicy", (context.path)(&Product::Subsystem { nqn: nqn.to_string() }));
     let word = policy.word();
     Change {
         apply: vec![tell(at.clone(), word)],

@@ -7,8 +7,8 @@
 use super::super::product::Product;
 use super::exports::{CONFIG, configuration, is, made_directory, tell};
 use super::multipath::{self, Paths};
-use super::{Made, Site, rdma};
-use crate::change::{Action, Change, Sign, run};
+use super::{Made, StepContext, rdma};
+use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 use stend_spec::stand::{Iscsi, IscsiTransport};
 
@@ -47,9 +47,9 @@ struct Group {
     ports: Vec<u16>,
 }
 
-pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
-    let number = site.names.number(&site.layer.name);
-    let iqn = format!("iqn.2003-01.org.linux-iscsi:{}", site.uuid(0));
+pub(super) fn iscsi(context: &StepContext, iscsi: &Iscsi) -> Made {
+    let number = context.names.number(&context.layer.name);
+    let iqn = format!("iqn.2003-01.org.linux-iscsi:{}", context.uuid(0));
     let first = PORTS + number % 20_000;
     let iser = iscsi.transport == IscsiTransport::Iser;
     let ports: Vec<u16> = (0..iscsi.paths as u16).map(|path| first + path).collect();
@@ -63,40 +63,40 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
     let target = Target {
         store: format!("{CONFIG}/target/core/iblock_{number}"),
         groups: (1..).zip(ports.chunks(alike)).map(group).collect(),
-        host: if iser { rdma::address(site) } else { site.address().to_string() },
+        host: if iser { rdma::address(context) } else { context.address().to_string() },
         iser,
         ports,
         active: iscsi.active as usize,
         iqn,
-        secret: site.secret(),
+        secret: context.secret(),
     };
-    let mut steps = if iser { rdma::card(site, iscsi.soft_roce) } else { Vec::new() };
-    if site.hands_out() {
-        steps.extend(target.handed_out(site));
+    let mut steps = if iser { rdma::card(context, iscsi.soft_roce) } else { Vec::new() };
+    if context.hands_out() {
+        steps.extend(target.handed_out(context));
     }
-    if site.takes_in() {
+    if context.takes_in() {
         steps.push(initiator());
         steps.extend(target.ports.iter().map(|port| target.log_in(*port)));
     }
-    let disk = |index: usize, port: u16| Product::ScsiDisk { serial: site.uuid(index + 1), port };
+    let disk = |index: usize, port: u16| Product::ScsiDisk { serial: context.uuid(index + 1), port };
     if let [port] = target.ports[..] {
-        return Made { steps, products: (0..site.count()).map(|index| disk(index, port)).collect() };
+        return Made { steps, products: (0..context.count()).map(|index| disk(index, port)).collect() };
     }
     let mut products = Vec::new();
-    if site.takes_in() {
-        steps.extend(target.ports.iter().map(|port| appear(site, &target.host, *port)));
+    if context.takes_in() {
+        steps.extend(target.ports.iter().map(|port| appear(context, &target.host, *port)));
     }
-    for index in 0..site.count() {
-        let disks: Vec<String> = target.ports.iter().map(|port| (site.path)(&disk(index, *port))).collect();
-        let name = format!("{}-{}", site.name(), index + 1);
-        if site.takes_in() {
+    for index in 0..context.count() {
+        let disks: Vec<String> = target.ports.iter().map(|port| (context.path)(&disk(index, *port))).collect();
+        let name = format!("{}-{}", context.name(), index + 1);
+        if context.takes_in() {
             // Of what is on another host only the disk tells its size.
-            let size = site.below[index].size.or_else(|| (site.size)(&disk(index, target.ports[0])));
+            let size = context.below[index].size.or_else(|| (context.size)(&disk(index, target.ports[0])));
             let (near, far) = disks.split_at((iscsi.active as usize).min(disks.len()));
             let groups = [near, far].into_iter().filter(|paths| !paths.is_empty()).map(<[String]>::to_vec).collect();
             let handler = (!far.is_empty()).then(|| "alua".to_string());
             let paths = Paths { groups, handler, policy: iscsi.policy };
-            steps.push(multipath::joined(&name, &site.uuid(site.count() + 1 + index), &paths, size));
+            steps.push(multipath::joined(&name, &context.uuid(context.count() + 1 + index), &paths, size));
         }
         products.push(Product::Mapping(name));
     }
@@ -105,19 +105,21 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
 
 impl Target {
     /// The side of the host with the devices.
-    fn handed_out(&self, site: &Site) -> Vec<Change> {
+    fn handed_out(&self, context: &StepContext) -> Vec<Change> {
         let mut steps = vec![configuration(), modules()];
         steps.push(made_directory(&self.store));
-        steps.extend(site.paths().enumerate().map(|(index, device)| self.device(index, device, &site.uuid(index + 1))));
+        steps.extend(
+            context.paths().enumerate().map(|(index, device)| self.device(index, device, &context.uuid(index + 1))),
+        );
         let far = || self.groups.iter().skip(self.active);
-        steps.extend((0..site.count()).flat_map(|index| far().map(move |group| self.distance(index, group))));
+        steps.extend((0..context.count()).flat_map(|index| far().map(move |group| self.distance(index, group))));
         steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", self.iqn)));
         for group in &self.groups {
             steps.push(self.offer(group));
-            steps.extend((0..site.count()).map(|index| self.unit(group, index)));
+            steps.extend((0..context.count()).map(|index| self.unit(group, index)));
             steps.extend(group.ports.iter().map(|port| self.portal(group, *port)));
         }
-        steps.extend((0..site.count()).flat_map(|index| far().map(move |group| self.set_apart(index, group))));
+        steps.extend((0..context.count()).flat_map(|index| far().map(move |group| self.set_apart(index, group))));
         steps.extend(self.groups.iter().map(|group| self.open(group)));
         steps
     }
@@ -145,7 +147,7 @@ impl Target {
                 tell(format!("{at}/alua_access_type"), "1"),
                 tell(state.clone(), "1"),
             ],
-            undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
+            undo: vec![(Condition::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
             ..Change::new(
                 say!(
                     "have disk{disk} not optimised over path {number}",
@@ -160,7 +162,7 @@ impl Target {
         let (name, number) = (format!("path{}", group.number), group.number);
         let unit = format!("lun/lun_{index}");
         let line = format!("iSCSI/{}/tpgt_{number}/lun_{index}", self.iqn);
-        let there = Sign::Says { path: format!("{}/members", self.ports_of(index, group)), line };
+        let there = Condition::Says { path: format!("{}/members", self.ports_of(index, group)), line };
         Change {
             // It goes with the unit.
             apply: vec![tell(format!("{}/{unit}/alua_tg_pt_gp", group.at), &name)],
@@ -185,7 +187,7 @@ impl Target {
                 tell(format!("{at}/wwn/vpd_unit_serial"), serial),
                 tell(enable.clone(), "1"),
             ],
-            undo: vec![(Sign::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
+            undo: vec![(Condition::Path(at.clone()), run("rmdir --", &[at.as_str()]))],
             ..Change::new(say!("export {device} over iSCSI", "экспортировать {device} по iSCSI"), is(enable, "1"))
         }
     }
@@ -210,7 +212,7 @@ impl Target {
         ]);
         Change {
             apply,
-            undo: vec![(Sign::Path(group.clone()), run("rmdir --", &[group.as_str()]))],
+            undo: vec![(Condition::Path(group.clone()), run("rmdir --", &[group.as_str()]))],
             ..Change::new(say!("make the target {iqn}", "создать цель {iqn}"), whole)
         }
     }
@@ -219,12 +221,12 @@ impl Target {
         let unit = format!("{}/lun/lun_{index}", group.at);
         let name = format!("disk{}", index + 1);
         let (link, disk) = (format!("{unit}/{name}"), self.disk(index));
-        let there = Sign::Path(link.clone());
+        let there = Condition::Path(link.clone());
         Change {
             apply: vec![run("mkdir --", &[unit.as_str()]), run("ln --symbolic --", &[disk.as_str(), link.as_str()])],
             undo: vec![
                 (there.clone(), run("rm --", &[link.as_str()])),
-                (Sign::Path(unit.clone()), run("rmdir --", &[unit.as_str()])),
+                (Condition::Path(unit.clone()), run("rmdir --", &[unit.as_str()])),
             ],
             ..Change::new(say!("make {name} unit {index}", "сделать {name} устройством {index}"), there)
         }
@@ -260,7 +262,7 @@ impl Target {
             let words = [&["--targetname", iqn, "--portal", &portal], more].concat();
             run("iscsiadm --mode node", &words)
         };
-        let there = Sign::Session { target: iqn.clone(), port };
+        let there = Condition::Session { target: iqn.clone(), port };
         // That of TCP is loaded with the initiator.
         let module = self.iser.then_some(Action::Module("ib_iser".into()));
         let update = |name: &str, value: &str| node(&["--op", "update", "--name", name, "--value", value]);
@@ -275,7 +277,7 @@ impl Target {
             apply,
             undo: vec![
                 (there.clone(), node(&["--logout"])),
-                (Sign::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
+                (Condition::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
             ],
             ..Change::new(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
         }
@@ -288,7 +290,7 @@ fn modules() -> Change {
     Change {
         // It stays: others use it as well.
         apply: modules.into_iter().chain([run("mkdir --", &[fabric.as_str()])]).collect(),
-        ..Change::new(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
+        ..Change::new(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Condition::Path(fabric))
     }
 }
 
@@ -296,12 +298,13 @@ fn modules() -> Change {
 fn initiator() -> Change {
     Change {
         apply: vec![Action::Module("iscsi_tcp".into()), run("iscsid", &[])],
-        ..Change::new(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Sign::Initiator)
+        ..Change::new(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Condition::Initiator)
     }
 }
 
 /// Sessions are open before the kernel has looked for disks in them.
-fn appear(site: &Site, host: &str, port: u16) -> Change {
-    let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
+fn appear(context: &StepContext, host: &str, port: u16) -> Change {
+    let disks =
+        Condition::ScsiDisks { serials: (0..context.count()).map(|index| context.uuid(index + 1)).collect(), port };
     Change::new(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
 }

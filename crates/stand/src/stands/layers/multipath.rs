@@ -4,8 +4,8 @@
 //! Documentation/admin-guide/device-mapper/dm-queue-length.rst.
 
 use super::super::product::Product;
-use super::{Below, Made, Site, sectors};
-use crate::change::{Action, Change, Sign, run};
+use super::{LowerDevice, Made, StepContext, sectors};
+use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 use stend_record::STAND_PATHS;
 use stend_spec::stand::{Multipath, PathPolicy};
@@ -25,12 +25,12 @@ pub(super) struct Paths {
 }
 
 /// Each drive with all its paths, which follow each other in what the layer lies on.
-pub(super) fn drives(site: &Site, Multipath { paths, policy }: Multipath) -> Made {
+pub(super) fn drives(context: &StepContext, Multipath { paths, policy }: Multipath) -> Made {
     let mut made = Made::default();
-    for (index, ways) in site.below.chunks(paths.max(1) as usize).enumerate() {
-        let name = format!("{}-{}", site.name(), index + 1);
-        let (handler, groups) = by_nearness(site, ways);
-        let joined = joined(&name, &site.uuid(index), &Paths { groups, handler, policy }, ways[0].size);
+    for (index, ways) in context.below.chunks(paths.max(1) as usize).enumerate() {
+        let name = format!("{}-{}", context.name(), index + 1);
+        let (handler, groups) = by_nearness(context, ways);
+        let joined = joined(&name, &context.uuid(index), &Paths { groups, handler, policy }, ways[0].size);
         made.steps.push(Change { erases: ways.iter().map(|way| way.path.clone()).collect(), ..joined });
         made.products.push(Product::Mapping(name));
     }
@@ -38,12 +38,12 @@ pub(super) fn drives(site: &Site, Multipath { paths, policy }: Multipath) -> Mad
 }
 
 /// The handler of a drive, and its paths by how near it says to be over them.
-fn by_nearness(site: &Site, ways: &[Below]) -> (Option<String>, Vec<Vec<String>>) {
+fn by_nearness(context: &StepContext, ways: &[LowerDevice]) -> (Option<String>, Vec<Vec<String>>) {
     let mut handler = None;
     let mut groups: Vec<(usize, Vec<String>)> = Vec::new();
     for way in ways {
         // A path that tells nothing is as good as any.
-        let (asked, state) = (site.access_state)(&way.path).unzip();
+        let (asked, state) = (context.access_state)(&way.path).unzip();
         let rank = state.map_or(0, |state| STATES.iter().position(|known| *known == state).unwrap_or(STATES.len()));
         handler = handler.or(asked);
         match groups.iter_mut().find(|(known, _)| *known == rank) {
@@ -66,7 +66,7 @@ pub(super) fn joined(name: &str, uuid: &str, paths: &Paths, size: Option<u64>) -
     let groups: Vec<String> = paths.groups.iter().map(group).collect();
     let handler = paths.handler.as_ref().map_or("0".to_string(), |handler| format!("1 {handler}"));
     let table = format!("0 {} multipath 0 {handler} {} 1 {}", sectors(size), groups.len(), groups.join(" "));
-    let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
+    let there = Condition::Mapping { name: name.to_string(), uuid: uuid.clone() };
     let create = run("dmsetup create", &[name, "--uuid", uuid.as_str(), "--table", table.as_str()]);
     // It stays, as modules do. Others come with the drive that has them.
     let module = (paths.handler.as_deref() == Some("alua")).then_some(Action::Module("scsi_dh_alua".into()));

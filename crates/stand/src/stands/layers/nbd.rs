@@ -5,8 +5,8 @@
 
 use super::super::product::Product;
 use super::exports::tell;
-use super::{Made, Site};
-use crate::change::{Action, Change, Sign, run};
+use super::{Made, StepContext};
+use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 
 /// Numbers of ports of stands begin here.
@@ -14,23 +14,23 @@ const PORTS: u16 = 50_000;
 /// Files of servers, and notes of what is taken in; gone when the machine is started anew, as these are.
 const PLACE: &str = "/run/stend/nbd";
 
-pub(super) fn nbd(site: &Site) -> Made {
-    let port = PORTS + site.names.number(&site.layer.name) % 10_000;
+pub(super) fn nbd(context: &StepContext) -> Made {
+    let port = PORTS + context.names.number(&context.layer.name) % 10_000;
     let mut made = Made::default();
-    made.steps.extend(site.hands_out().then(|| server(site, port)));
-    for (index, device) in site.paths().enumerate() {
-        let export = site.uuid(index);
-        if site.takes_in() {
-            made.steps.push(taken_in(site, &export, port, device));
+    made.steps.extend(context.hands_out().then(|| server(context, port)));
+    for (index, device) in context.paths().enumerate() {
+        let export = context.uuid(index);
+        if context.takes_in() {
+            made.steps.push(taken_in(context, &export, port, device));
         }
         made.products.push(Product::Attached { export });
     }
     made
 }
 
-fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Change {
-    let (there, export) = (Sign::Attached(export.to_string()), export.to_string());
-    let of = site.hands_out().then(|| device.to_string());
+fn taken_in(context: &StepContext, export: &str, port: u16, device: &str) -> Change {
+    let (there, export) = (Condition::Attached(export.to_string()), export.to_string());
+    let of = context.hands_out().then(|| device.to_string());
     let what = match &of {
         Some(device) => say!("import {device} over NBD", "импортировать {device} по NBD"),
         None => say!("import {export} over NBD", "импортировать {export} по NBD"),
@@ -40,32 +40,32 @@ fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Change {
             Action::Module("nbd".into()),
             // Where notes of it are kept.
             run("mkdir --parents --", &[PLACE]),
-            Action::Attach { export: export.clone(), host: site.address().to_string(), port, of },
+            Action::Attach { export: export.clone(), host: context.address().to_string(), port, of },
         ],
         undo: vec![(there.clone(), Action::Detach { export })],
         ..Change::new(what, there)
     }
 }
 
-fn server(site: &Site, port: u16) -> Change {
-    let file = |end: &str| format!("{PLACE}/{}.{end}", site.name());
+fn server(context: &StepContext, port: u16) -> Change {
+    let file = |end: &str| format!("{PLACE}/{}.{end}", context.name());
     let (settings, pid, guests) = (file("conf"), file("pid"), file("allow"));
-    let runs = Sign::Serves(settings.clone());
-    let guest = site.way.map(|way| tell(guests.clone(), &way.hosts.client));
+    let runs = Condition::Serves(settings.clone());
+    let guest = context.way.map(|way| tell(guests.clone(), &way.hosts.client));
     let mut apply = vec![run("mkdir --parents --", &[PLACE])];
     apply.extend(guest);
     apply.extend([
-        tell(settings.clone(), &configuration(site, port, &guests)),
+        tell(settings.clone(), &configuration(context, port, &guests)),
         // It closes every number that a file of its own could have, one after the other: with a million of them for seconds.
         run("prlimit --nofile=1024:1024 nbd-server -C", &[settings.as_str(), "-p", pid.as_str()]),
     ]);
     let mut undo = vec![
         (runs.clone(), run("pkill --exact nbd-server --pidfile", &[pid.as_str()])),
-        (Sign::Path(settings.clone()), run("rm --", &[settings.as_str()])),
+        (Condition::Path(settings.clone()), run("rm --", &[settings.as_str()])),
     ];
-    undo.extend(site.way.map(|_| (Sign::Path(guests.clone()), run("rm --", &[guests.as_str()]))));
+    undo.extend(context.way.map(|_| (Condition::Path(guests.clone()), run("rm --", &[guests.as_str()]))));
     Change {
-        erases: site.erases(),
+        erases: context.erases(),
         apply,
         undo,
         ..Change::new(say!("start nbd-server on port {port}", "запустить nbd-server на порту {port}"), runs)
@@ -74,12 +74,12 @@ fn server(site: &Site, port: u16) -> Change {
 
 /// Syncs and durable writes are passed on, as to a device that is here. Of two hosts the other one is let in, by its address; names of
 /// exports are drawn for the stand, and are listed to nobody.
-fn configuration(site: &Site, port: u16, guests: &str) -> String {
-    let mut text = format!("[generic]\nlistenaddr = {}\nport = {port}", site.address());
-    for (index, device) in site.paths().enumerate() {
-        let export = site.uuid(index);
+fn configuration(context: &StepContext, port: u16, guests: &str) -> String {
+    let mut text = format!("[generic]\nlistenaddr = {}\nport = {port}", context.address());
+    for (index, device) in context.paths().enumerate() {
+        let export = context.uuid(index);
         text.push_str(&format!("\n[{export}]\nexportname = {device}\nflush = true\nfua = true\ntrim = true"));
-        if site.way.is_some() {
+        if context.way.is_some() {
             text.push_str(&format!("\nauthfile = {guests}"));
         }
     }

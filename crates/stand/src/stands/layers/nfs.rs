@@ -4,8 +4,8 @@
 
 use super::super::product::Product;
 use super::exports::tell;
-use super::{Made, Site, directory};
-use crate::change::{Action, Change, Sign, run};
+use super::{Made, StepContext, directory};
+use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 use stend_spec::stand::Nfs;
 
@@ -14,23 +14,23 @@ const CONTROL: &str = "/proc/fs/nfsd";
 /// What `nfs-server.service` of Debian takes.
 const THREADS: &str = "8";
 
-pub(super) fn nfs(site: &Site, nfs: &Nfs) -> Made {
-    let Some(of) = site.paths().next() else { return Made::default() };
-    let at = site.names.mount(&site.layer.name);
+pub(super) fn nfs(context: &StepContext, nfs: &Nfs) -> Made {
+    let Some(of) = context.paths().next() else { return Made::default() };
+    let at = context.names.mount(&context.layer.name);
     let options = ["vers=4.2".to_string()].into_iter().chain(nfs.options.iter().cloned()).collect::<Vec<_>>().join(",");
-    let source = format!("{}:{of}", site.address());
+    let source = format!("{}:{of}", context.address());
     let mount = run("mount -t nfs4 -o", &[options.as_str(), source.as_str(), at.as_str()]);
-    let there = Sign::Mounted(at.clone());
+    let there = Condition::Mounted(at.clone());
     let mount = Change {
         apply: vec![mount],
         undo: vec![(there.clone(), run("umount --", &[at.as_str()]))],
         ..Change::new(say!("mount {source} at {at}", "смонтировать {source} в {at}"), there)
     };
     let mut steps = Vec::new();
-    if site.hands_out() {
-        steps.extend([control(), listener(), server(), export(site, of)]);
+    if context.hands_out() {
+        steps.extend([control(), listener(), server(), export(context, of)]);
     }
-    if site.takes_in() {
+    if context.takes_in() {
         steps.extend([directory(&at), mount]);
     }
     Made { steps, products: vec![Product::Directory(at)] }
@@ -42,7 +42,7 @@ fn control() -> Change {
         apply: vec![Action::Module("nfsd".into()), run("mount -t nfsd nfsd", &[CONTROL])],
         ..Change::new(
             say!("mount the control of the NFS server", "смонтировать управление сервером NFS"),
-            Sign::Mounted(CONTROL.to_string()),
+            Condition::Mounted(CONTROL.to_string()),
         )
     }
 }
@@ -52,7 +52,7 @@ fn listener() -> Change {
     let apply = vec![run("rpc.mountd --no-nfs-version 2 --no-nfs-version 3", &[])];
     Change {
         apply,
-        ..Change::new(say!("start rpc.mountd", "запустить rpc.mountd"), Sign::Process("rpc.mountd".into()))
+        ..Change::new(say!("start rpc.mountd", "запустить rpc.mountd"), Condition::Process("rpc.mountd".into()))
     }
 }
 
@@ -67,16 +67,16 @@ fn server() -> Change {
             // There are no clients of before for which the first one would wait 90 seconds.
             tell(format!("{CONTROL}/v4_end_grace"), "Y"),
         ],
-        undo: vec![(Sign::Noted(threads.clone()), Action::PutBack { path: threads.clone() })],
-        ..Change::new(say!("start the NFS server", "запустить сервер NFS"), Sign::Positive(threads))
+        undo: vec![(Condition::Noted(threads.clone()), Action::PutBack { path: threads.clone() })],
+        ..Change::new(say!("start the NFS server", "запустить сервер NFS"), Condition::Positive(threads))
     }
 }
 
-fn export(site: &Site, of: &str) -> Change {
+fn export(context: &StepContext, of: &str) -> Change {
     // Nobody else can mount it.
-    let client = site.way.map_or("127.0.0.1", |way| &way.hosts.client);
-    let (there, client) = (Sign::NfsExport(of.to_string()), format!("{client}:{of}"));
-    let options = format!("rw,sync,no_root_squash,insecure,no_subtree_check,fsid={}", site.uuid(0));
+    let client = context.way.map_or("127.0.0.1", |way| &way.hosts.client);
+    let (there, client) = (Condition::NfsExport(of.to_string()), format!("{client}:{of}"));
+    let options = format!("rw,sync,no_root_squash,insecure,no_subtree_check,fsid={}", context.uuid(0));
     Change {
         apply: vec![run("exportfs -o", &[options.as_str(), client.as_str()])],
         undo: vec![(there.clone(), run("exportfs -u", &[client.as_str()]))],

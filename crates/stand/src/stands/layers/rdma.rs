@@ -4,62 +4,62 @@
 //! Source: rdma-link(8), ip-link(8) of iproute2 6.15; drivers/infiniband/sw/rxe of Linux 6.12.
 
 use super::super::product::Product;
-use super::Site;
-use crate::change::{Action, Change, Sign, run};
+use super::StepContext;
+use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 
 /// The address at which something is handed out over RDMA.
-pub(super) fn address(site: &Site) -> String {
-    match site.way {
-        Some(_) => site.address().to_string(),
-        None => own_address(site),
+pub(super) fn address(context: &StepContext) -> String {
+    match context.way {
+        Some(_) => context.address().to_string(),
+        None => own_address(context),
     }
 }
 
 /// What there is to do for a card, before anything goes over it.
-pub(super) fn card(site: &Site, soft: bool) -> Vec<Change> {
-    match &site.way {
-        None => vec![own_card(site)],
-        Some(way) if soft => way.addresses().into_iter().map(|address| imitated(site, address)).collect(),
+pub(super) fn card(context: &StepContext, soft: bool) -> Vec<Change> {
+    match &context.way {
+        None => vec![own_card(context)],
+        Some(way) if soft => way.addresses().into_iter().map(|address| imitated(context, address)).collect(),
         Some(_) => Vec::new(),
     }
 }
 
 /// Over the interface with an address, which stays as it is; one that has a card keeps it.
-fn imitated(site: &Site, address: &str) -> Change {
-    let name = name(site);
-    let interface = (site.path)(&Product::Interface(address.to_string()));
+fn imitated(context: &StepContext, address: &str) -> Change {
+    let name = name(context);
+    let interface = (context.path)(&Product::Interface(address.to_string()));
     let link = run("rdma link add", &[name.as_str(), "type", "rxe", "netdev", interface.as_str()]);
-    let card = Sign::Path(format!("/sys/class/infiniband/{name}"));
+    let card = Condition::Path(format!("/sys/class/infiniband/{name}"));
     Change {
         apply: vec![Action::Module("rdma_rxe".into()), link],
         undo: vec![(card, run("rdma link delete", &[name.as_str()]))],
         ..Change::new(
             say!("have a card for RDMA imitated at {address}", "имитировать адаптер RDMA на {address}"),
-            Sign::Card(address.to_string()),
+            Condition::Card(address.to_string()),
         )
     }
 }
 
 /// Names of interfaces have at most 15 letters.
-fn name(site: &Site) -> String {
-    format!("stend{}", site.names.number(&site.layer.name))
+fn name(context: &StepContext) -> String {
+    format!("stend{}", context.names.number(&context.layer.name))
 }
 
 /// The address of the interface: of the network for benchmarks, which no machine on the Internet has.
 //= RFC 2544, appendix C.2.2; RFC 6890: 198.18.0.0/15
-fn own_address(site: &Site) -> String {
-    let [high, low] = site.names.number(&site.layer.name).to_be_bytes();
+fn own_address(context: &StepContext) -> String {
+    let [high, low] = context.names.number(&context.layer.name).to_be_bytes();
     format!("198.18.{high}.{low}")
 }
 
 /// An interface with nothing behind it, and the card over it. What is sent to its own address stays in this host.
-fn own_card(site: &Site) -> Change {
-    let name = name(site);
-    let at = format!("{}/32", own_address(site));
+fn own_card(context: &StepContext) -> Change {
+    let name = name(context);
+    let at = format!("{}/32", own_address(context));
     let (interface, card) = (format!("/sys/class/net/{name}"), format!("/sys/class/infiniband/{name}"));
     let name = name.as_str();
-    let card = Sign::Path(card);
+    let card = Condition::Path(card);
     Change {
         apply: vec![
             Action::Module("rdma_rxe".into()),
@@ -71,7 +71,7 @@ fn own_card(site: &Site) -> Change {
         ],
         undo: vec![
             (card.clone(), run("rdma link delete", &[name])),
-            (Sign::Path(interface), run("ip link delete", &[name])),
+            (Condition::Path(interface), run("ip link delete", &[name])),
         ],
         ..Change::new(
             say!("make the interface {name} with a card for RDMA", "создать интерфейс {name} с адаптером RDMA"),

@@ -4,25 +4,25 @@
 //! Source: NVM Express, command Format NVM; nvme-format(1) of nvme-cli 2.13.
 
 use super::super::product::Product;
-use super::{Made, Site};
-use crate::change::{Action, Change, LayerDevice, Sign};
+use super::{Made, StepContext};
+use crate::change::{Action, Change, Condition, LayerDevice};
 use serde_json::Value;
 use std::path::Path;
 use stend_base::{Error, Kind, Result, say};
 
 /// Each device with logical blocks of so many bytes.
-pub(super) fn formatted(site: &Site, bytes: u32) -> Made {
+pub(super) fn formatted(context: &StepContext, bytes: u32) -> Made {
     let mut made = Made::default();
-    for (index, device) in site.paths().enumerate() {
-        let of = LayerDevice { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() };
+    for (index, device) in context.paths().enumerate() {
+        let of = LayerDevice { layer: context.layer.name.clone(), index: index as u32, device: device.to_string() };
         made.steps.push(Change {
             what: say!(
                 "format {device} to logical blocks of {bytes} bytes",
                 "отформатировать {device} под логические блоки по {bytes} байт"
             ),
             erases: vec![device.to_string()],
-            done: Sign::Blocks { device: device.to_string(), bytes },
-            undo: vec![(Sign::Noted(noted(&of)), Action::BlocksBack { of: of.clone() })],
+            done: Condition::Blocks { device: device.to_string(), bytes },
+            undo: vec![(Condition::Noted(noted(&of)), Action::BlocksBack { of: of.clone() })],
             apply: vec![Action::Blocks { of, bytes }],
             wait: None,
         });

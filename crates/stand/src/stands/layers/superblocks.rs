@@ -6,8 +6,8 @@
 
 use super::super::product::Product;
 use super::mappings::{mapping, numbered};
-use super::{Made, Site, sectors};
-use crate::change::{Action, Change, LayerDevice, Sign, Wait, run};
+use super::{Made, StepContext, sectors};
+use crate::change::{Action, Change, Condition, LayerDevice, Wait, run};
 use stend_base::{Bytes, say};
 use stend_spec::stand::Checksums;
 
@@ -18,17 +18,17 @@ const SUPERBLOCK: &str = "4096";
 
 /// Checksums of all that is on each device. They are computed of what is there already, and that is waited for: before, it is not known
 /// what is wrong.
-pub(super) fn integrity(site: &Site, mode: Checksums) -> Made {
+pub(super) fn integrity(context: &StepContext, mode: Checksums) -> Made {
     let mut made = Made::default();
-    for (index, device) in site.paths().enumerate() {
-        let place = place(site, index, device);
-        let begun = Sign::SuperblockBegun(place.clone());
+    for (index, device) in context.paths().enumerate() {
+        let local = local(context, index, device);
+        let begun = Condition::SuperblockBegun(local.clone());
         made.steps.push(Change {
             what: say!("set up checksums on {device}", "разметить {device} под контрольные суммы"),
             erases: vec![device.to_string()],
-            done: Sign::Superblock(place.clone()),
+            done: Condition::Superblock(local.clone()),
             apply: vec![Action::Format {
-                of: place.clone(),
+                of: local.clone(),
                 words: words(
                     "integritysetup format --batch-mode --no-wipe --integrity=crc32c --tag-size",
                     &[CHECKSUM, device],
@@ -36,48 +36,49 @@ pub(super) fn integrity(site: &Site, mode: Checksums) -> Made {
             }],
             undo: vec![(
                 begun,
-                Action::Erase { of: place, words: words("wipefs --all --types=DM_integrity", &[device]) },
+                Action::Erase { of: local, words: words("wipefs --all --types=DM_integrity", &[device]) },
             )],
             wait: None,
         });
-        let name = numbered(site, index);
-        let sectors = (site.checksummed)(device).map_or_else(|| "SECTORS".to_string(), |sectors| sectors.to_string());
+        let name = numbered(context, index);
+        let sectors =
+            (context.checksummed)(device).map_or_else(|| "SECTORS".to_string(), |sectors| sectors.to_string());
         let letter = mode.letter();
         let table = format!("0 {sectors} integrity {device} 0 {CHECKSUM} {letter} 2 internal_hash:crc32c recalculate");
         let wait = Some(Wait::Checksums(name.clone()));
-        made.steps.push(Change { wait, ..mapping(&site.uuid(index), &name, &[table], device) });
+        made.steps.push(Change { wait, ..mapping(&context.uuid(index), &name, &[table], device) });
         made.products.push(Product::Mapping(name));
     }
     made
 }
 
 /// The second device takes the writes of the first. What is on it alone is written back before it is taken away.
-pub(super) fn write_cache(site: &Site, block_size: Bytes) -> Made {
-    let [slow, fast] = site.below else { return Made::default() };
-    let (name, size, block) = (site.name(), sectors(slow.size), block_size.0);
+pub(super) fn write_cache(context: &StepContext, block_size: Bytes) -> Made {
+    let [slow, fast] = context.below else { return Made::default() };
+    let (name, size, block) = (context.name(), sectors(slow.size), block_size.0);
     let (slow, fast) = (slow.path.as_str(), fast.path.as_str());
-    let place = place(site, 1, fast);
+    let local = local(context, 1, fast);
     let clear = || words("blkdiscard --force --zeroout --offset=0 --length", &[SUPERBLOCK, fast]);
     let clean = Change {
         what: say!("clear the start of {fast} for a cache", "очистить начало {fast} под кэш"),
-        erases: site.erases(),
-        done: Sign::Superblock(place.clone()),
-        apply: vec![Action::Format { of: place.clone(), words: clear() }],
-        undo: vec![(Sign::SuperblockBegun(place.clone()), Action::Erase { of: place, words: clear() })],
+        erases: context.erases(),
+        done: Condition::Superblock(local.clone()),
+        apply: vec![Action::Format { of: local.clone(), words: clear() }],
+        undo: vec![(Condition::SuperblockBegun(local.clone()), Action::Erase { of: local, words: clear() })],
         wait: None,
     };
     let table = format!("0 {size} writecache s {slow} {fast} {block} 0");
     // By its identity others can tell that it is a cache.
-    let mut join = mapping(&format!("CACHE-{}", site.uuid(0)), &name, &[table], slow);
+    let mut join = mapping(&format!("CACHE-{}", context.uuid(0)), &name, &[table], slow);
     join.what = say!("put {fast} before {slow} as {name}", "поставить {fast} перед {slow} как {name}");
-    join.erases = site.erases();
+    join.erases = context.erases();
     let flush = run("dmsetup message", &[name.as_str(), "0", "flush"]);
-    join.undo.insert(0, (Sign::Unwritten(name.clone()), flush));
+    join.undo.insert(0, (Condition::Unwritten(name.clone()), flush));
     Made { steps: vec![clean, join], products: vec![Product::Mapping(name)] }
 }
 
-fn place(site: &Site, index: usize, device: &str) -> LayerDevice {
-    LayerDevice { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() }
+fn local(context: &StepContext, index: usize, device: &str) -> LayerDevice {
+    LayerDevice { layer: context.layer.name.clone(), index: index as u32, device: device.to_string() }
 }
 
 fn words(line: &str, more: &[&str]) -> Vec<String> {

@@ -25,9 +25,9 @@ fn access_state(path: &str) -> Option<(String, String)> {
 }
 
 /// What makes a layer on devices of which nothing exists yet.
-fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Made {
+fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[LowerDevice]) -> Made {
     let way = stand.across.as_ref().map(|hosts| Way { hosts, side: stand.side });
-    make(&Site {
+    make(&StepContext {
         names: Names { stand: &stand.name, nonce: 1 },
         layer,
         below,
@@ -51,8 +51,8 @@ fn check(layers: &str, expected: Expect) {
     };
     let stand = stend_spec::parse::stand(&format!("stand: x\n{with}layers:\n{layers}\n"), "s.yaml").unwrap();
     let layer = stand.layers.last().unwrap();
-    let below: Vec<Below> =
-        layer.on.iter().map(|of| Below { path: format!("/dev/{}", of.name), size: Some(100 << 20) }).collect();
+    let below: Vec<LowerDevice> =
+        layer.on.iter().map(|of| LowerDevice { path: format!("/dev/{}", of.name), size: Some(100 << 20) }).collect();
     let made = made(&stand, layer, &below);
     let mut text = String::new();
     for step in &made.steps {
@@ -187,7 +187,7 @@ fn what_can_be_started_again_is_stopped_without_loss() {
     let stopped = |kind: &str| {
         let text = format!("stand: x\ndrives: [{SIX}]\nlayers:\n- {kind}\n");
         let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
-        let site = Site {
+        let context = StepContext {
             names: Names { stand: &stand.name, nonce: 1 },
             layer: &stand.layers[0],
             below: &[],
@@ -200,7 +200,7 @@ fn what_can_be_started_again_is_stopped_without_loss() {
             access_state: &|_| None,
             way: None,
         };
-        halt(&site).map(|(_, action)| action.shell())
+        halt(&context).map(|(_, action)| action.shell())
     };
     let told = |kind| stopped(kind).unwrap_or_default();
     assert_eq!(told("md: {level: 5}"), "mdadm --stop /dev/md/stend-x-md");

@@ -3,8 +3,8 @@
 //! Source: lvcreate(8), lvmraid(7), lvmthin(7), lvmvdo(7), lvmcache(7) of LVM 2.03.
 
 use super::super::product::Product;
-use super::{Made, Site, over};
-use crate::change::{Action, Change, Sign, Volume, Wait, run};
+use super::{Made, StepContext, over};
+use crate::change::{Action, Change, Condition, Volume, Wait, run};
 use stend_base::{Bytes, say};
 use stend_spec::stand::{Allocation, InitialSync, Lvm, LvmType};
 
@@ -15,60 +15,60 @@ const POOL: &str = "pool";
 /// Name of what is on the fast device, before it becomes a part of the volume.
 const FAST: &str = "fast";
 
-pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
-    let group = site.name();
+pub(super) fn volume(context: &StepContext, lvm: &Lvm) -> Made {
+    let group = context.name();
     let mut steps: Vec<Change> =
-        site.paths().enumerate().map(|(index, device)| physical(site, index, device)).collect();
-    let there = Sign::Group { name: group.clone(), tag: site.names.tag() };
-    let create = ["vgcreate", "--yes", "--addtag", &site.names.tag(), &group].map(String::from);
+        context.paths().enumerate().map(|(index, device)| physical(context, index, device)).collect();
+    let there = Condition::Group { name: group.clone(), tag: context.names.tag() };
+    let create = ["vgcreate", "--yes", "--addtag", &context.names.tag(), &group].map(String::from);
     steps.push(Change {
         what: say!("make the volume group {group}", "создать группу томов {group}"),
         erases: Vec::new(),
         done: there.clone(),
-        apply: vec![Action::Run(create.into_iter().chain(site.erases()).collect())],
+        apply: vec![Action::Run(create.into_iter().chain(context.erases()).collect())],
         undo: vec![(there, run("vgremove --yes", &[group.as_str()]))],
         wait: None,
     });
-    let named = |name: &str| Volume { group: group.clone(), tag: site.names.tag(), mapping: mapping(&group, name) };
+    let named = |name: &str| Volume { group: group.clone(), tag: context.names.tag(), mapping: mapping(&group, name) };
     let volume = named(VOLUME);
     steps.push(Change {
         // After a restart of the machine nobody may have done that.
         what: say!("activate what is in {group}", "активировать то, что есть в {group}"),
         erases: Vec::new(),
-        done: Sign::NothingInactive(volume),
+        done: Condition::NothingInactive(volume),
         apply: vec![run("vgchange --yes --activate y", &[group.as_str()])],
         undo: Vec::new(),
         wait: None,
     });
     match lvm.kind {
-        LvmType::Vdo => steps.extend(compressed(site, lvm, named(VOLUME))),
-        _ => steps.push(main(site, lvm, named(VOLUME))),
+        LvmType::Vdo => steps.extend(compressed(context, lvm, named(VOLUME))),
+        _ => steps.push(main(context, lvm, named(VOLUME))),
     }
-    steps.extend(lvm.kind.is_cached().then(|| cache(site, lvm, named(VOLUME))));
+    steps.extend(lvm.kind.is_cached().then(|| cache(context, lvm, named(VOLUME))));
     steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snap{number}")), number)));
     for action in
         steps.iter_mut().flat_map(|step| step.apply.iter_mut().chain(step.undo.iter_mut().map(|(_, action)| action)))
     {
-        tell_what_to_see(site, action);
+        tell_what_to_see(context, action);
     }
     Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
 }
 
 /// LVM is to take no path to a drive for a copy of it.
-fn tell_what_to_see(site: &Site, action: &mut Action) {
+fn tell_what_to_see(context: &StepContext, action: &mut Action) {
     if let Action::Run(words) = action
-        && site.over_paths
+        && context.over_paths
     {
-        words.insert(1, crate::lvm::only(site.paths().map(String::from)));
+        words.insert(1, crate::lvm::only(context.paths().map(String::from)));
     }
 }
 
 /// What lets a group go without anything in it being lost; also one of which only a part could be activated.
-pub(super) fn deactivate(site: &Site) -> (Sign, Action) {
-    let group = site.name();
+pub(super) fn deactivate(context: &StepContext) -> (Condition, Action) {
+    let group = context.name();
     let mut action = run("vgchange --yes --activate n", &[group.as_str()]);
-    tell_what_to_see(site, &mut action);
-    (Sign::GroupActive(group), action)
+    tell_what_to_see(context, &mut action);
+    (Condition::GroupActive(group), action)
 }
 
 /// The device mapper doubles the `-` of a name that it takes apart at a `-`.
@@ -76,20 +76,20 @@ fn mapping(group: &str, name: &str) -> String {
     format!("{}-{name}", group.replace('-', "--"))
 }
 
-fn main(site: &Site, lvm: &Lvm, volume: Volume) -> Change {
+fn main(context: &StepContext, lvm: &Lvm, volume: Volume) -> Change {
     let group = volume.group.clone();
-    let mapped = Sign::Volume(volume.clone());
+    let mapped = Condition::Volume(volume.clone());
     // The pool, the cache and the snapshots go with the volume: they are all that is in the group.
     let remove = run("lvremove --yes", &[group.as_str()]);
     Change {
         what: over(
-            site.count(),
+            context.count(),
             &format!("make the volume {group}/{VOLUME}"),
             &format!("создать том {group}/{VOLUME}"),
         ),
         erases: Vec::new(),
         done: mapped.clone(),
-        apply: vec![Action::Run(create_volume(site, lvm, &group))],
+        apply: vec![Action::Run(create_volume(context, lvm, &group))],
         undo: vec![(mapped, remove)],
         wait: first_sync(lvm, &group),
     }
@@ -101,9 +101,9 @@ fn first_sync(lvm: &Lvm, group: &str) -> Option<Wait> {
 }
 
 /// A volume that becomes the pool of another one, which compresses.
-fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Change; 2] {
+fn compressed(context: &StepContext, lvm: &Lvm, volume: Volume) -> [Change; 2] {
     let group = volume.group.clone();
-    let pool = Sign::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: POOL.into() };
+    let pool = Condition::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: POOL.into() };
     let remove = run("lvremove --yes", &[group.as_str()]);
     let yes = |on: bool| if on { "y" } else { "n" };
     let mut convert: Vec<String> = ["lvconvert", "--yes", "--type=vdo-pool"].map(String::from).to_vec();
@@ -114,10 +114,10 @@ fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Change; 2] {
     // Slabs of 128 MiB: the default of 2 GiB would take small drives whole.
     convert.extend(["--config=allocation/vdo_slab_size_mb=128".into(), format!("{group}/{POOL}")]);
     let below = Change {
-        what: over(site.count(), &format!("make {group}/{POOL}"), &format!("создать {group}/{POOL}")),
+        what: over(context.count(), &format!("make {group}/{POOL}"), &format!("создать {group}/{POOL}")),
         erases: Vec::new(),
         done: pool.clone(),
-        apply: vec![Action::Run(create_volume(site, lvm, &group))],
+        apply: vec![Action::Run(create_volume(context, lvm, &group))],
         undo: vec![(pool, remove)],
         wait: first_sync(lvm, &group),
     };
@@ -127,7 +127,7 @@ fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Change; 2] {
             "сделать {group}/{POOL} пулом тома {group}/{VOLUME}"
         ),
         erases: Vec::new(),
-        done: Sign::Volume(volume),
+        done: Condition::Volume(volume),
         apply: vec![Action::Run(convert)],
         // What is below takes it away, too.
         undo: Vec::new(),
@@ -137,14 +137,14 @@ fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Change; 2] {
 }
 
 /// A volume on the last device alone becomes the cache of the one that is there. It goes with that.
-fn cache(site: &Site, lvm: &Lvm, volume: Volume) -> Change {
+fn cache(context: &StepContext, lvm: &Lvm, volume: Volume) -> Change {
     let group = volume.group.clone();
     let fast = format!("{group}/{FAST}");
     // LVM attaches only what is not active.
     let mut create: Vec<String> =
         ["lvcreate", "--yes", "--activate=n", "--zero=n", "--wipesignatures=n"].map(String::from).to_vec();
     create.extend([format!("--name={FAST}"), "--type=linear".into(), room(lvm.cache_size), group.clone()]);
-    create.extend(site.paths().last().map(String::from));
+    create.extend(context.paths().last().map(String::from));
     let mut convert: Vec<String> = ["lvconvert", "--yes"].map(String::from).to_vec();
     convert.extend([format!("--type={}", lvm.kind.word()), format!("--cachevol={FAST}")]);
     if lvm.kind == LvmType::Cache {
@@ -152,11 +152,11 @@ fn cache(site: &Site, lvm: &Lvm, volume: Volume) -> Change {
         convert.extend(lvm.chunk.map(|chunk| format!("--chunksize={}k", chunk.0 / 1024)));
     }
     convert.push(format!("{group}/{VOLUME}"));
-    let half = Sign::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: FAST.into() };
+    let half = Condition::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: FAST.into() };
     Change {
         what: say!("make {fast} the cache of {VOLUME}", "сделать {fast} кэшем тома {VOLUME}"),
         erases: Vec::new(),
-        done: Sign::VolumeOn { below: mapping(&group, &format!("{FAST}_cvol")), volume },
+        done: Condition::VolumeOn { below: mapping(&group, &format!("{FAST}_cvol")), volume },
         apply: vec![Action::Run(create), Action::Run(convert)],
         undo: vec![(half, run("lvremove --yes", &[fast.as_str()]))],
         wait: None,
@@ -181,23 +181,23 @@ fn snapshot(lvm: &Lvm, volume: Volume, number: u32) -> Change {
     words.extend(lvm.chunk.map(|chunk| format!("--chunksize={}k", chunk.0 / 1024)));
     words.push(format!("{group}/{VOLUME}"));
     let done = match lvm.kind {
-        LvmType::Thin => Sign::Volume(volume.clone()),
+        LvmType::Thin => Condition::Volume(volume.clone()),
         // LVM makes a volume first and a snapshot of it afterwards.
-        _ => Sign::VolumeOn { volume: volume.clone(), below: mapping(&group, &format!("{VOLUME}-real")) },
+        _ => Condition::VolumeOn { volume: volume.clone(), below: mapping(&group, &format!("{VOLUME}-real")) },
     };
     Change {
         what: say!("make the snapshot {group}/{name}", "создать снимок {group}/{name}"),
         erases: Vec::new(),
         done,
         apply: vec![Action::Run(words)],
-        undo: vec![(Sign::Volume(volume), run("lvremove --yes", &[format!("{group}/{name}").as_str()]))],
+        undo: vec![(Condition::Volume(volume), run("lvremove --yes", &[format!("{group}/{name}").as_str()]))],
         wait: None,
     }
 }
 
-fn physical(site: &Site, index: usize, device: &str) -> Change {
-    let uuid = site.names.lvm_uuid(&site.layer.name, index as u32);
-    let mark = Sign::Mark { device: device.to_string(), uuid: uuid.clone() };
+fn physical(context: &StepContext, index: usize, device: &str) -> Change {
+    let uuid = context.names.lvm_uuid(&context.layer.name, index as u32);
+    let mark = Condition::Mark { device: device.to_string(), uuid: uuid.clone() };
     Change {
         what: say!("make {device} a physical volume", "сделать {device} физическим томом"),
         erases: vec![device.to_string()],
@@ -208,8 +208,8 @@ fn physical(site: &Site, index: usize, device: &str) -> Change {
     }
 }
 
-fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
-    let devices = site.count() as u32;
+fn create_volume(context: &StepContext, lvm: &Lvm, group: &str) -> Vec<String> {
+    let devices = context.count() as u32;
     let mut words: Vec<String> = ["lvcreate", "--yes", "--wipesignatures=y"].map(String::from).to_vec();
     let mut put = |key: &str, value: String| words.push(format!("--{key}={value}"));
     let layout = lvm.layout();
@@ -266,8 +266,8 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
         _ => words.push(group.to_string()),
     }
     if lvm.kind.is_cached() {
-        let slow = site.count().saturating_sub(1);
-        words.extend(site.paths().take(slow).map(String::from));
+        let slow = context.count().saturating_sub(1);
+        words.extend(context.paths().take(slow).map(String::from));
     }
     words
 }

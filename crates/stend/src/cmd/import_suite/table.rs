@@ -6,10 +6,10 @@ use crate::out::Out;
 use std::collections::BTreeMap;
 use std::path::Path;
 use stend_base::{Error, Kind, Lang, Result, Say, say};
-use stend_interop::jobs::{self, Outcome, World};
+use stend_interop::jobs::{self, ImportContext, Outcome};
 
 /// Prints a line for each file that holds jobs, and the sums.
-pub(super) fn of_folder(folder: &str, output: bool, world: &World, out: &Out) -> Result<()> {
+pub(super) fn of_folder(folder: &str, output: bool, world: &ImportContext, out: &Out) -> Result<()> {
     if output {
         let message = say!(
             "a folder gives a table, not a suite, so `-o` has nothing to write",
@@ -39,7 +39,7 @@ pub(super) fn of_folder(folder: &str, output: bool, world: &World, out: &Out) ->
 }
 
 /// What becomes of a file; `None`: it holds no jobs.
-fn of_file(path: &Path, world: &World) -> Option<Outcome> {
+fn of_file(path: &Path, world: &ImportContext) -> Option<Outcome> {
     let name = path.display().to_string();
     let bytes = read(&name).ok()?;
     std::str::from_utf8(&bytes).ok().filter(|text| jobs::is_job_file(text))?;

@@ -6,8 +6,8 @@ use super::*;
 fn on(layers: &str, devices: &[&str]) -> String {
     let text = format!("stand: x\ndrives: [{SIX}]\nlayers:\n{layers}\n");
     let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
-    let below: Vec<Below> =
-        devices.iter().map(|path| Below { path: path.to_string(), size: Some(100 << 20) }).collect();
+    let below: Vec<LowerDevice> =
+        devices.iter().map(|path| LowerDevice { path: path.to_string(), size: Some(100 << 20) }).collect();
     let made = made(&stand, stand.layers.last().unwrap(), &below);
     let mut text = String::new();
     for step in &made.steps {

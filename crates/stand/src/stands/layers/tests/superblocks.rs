@@ -48,8 +48,8 @@ fn a_cache_of_writes_is_written_back_before_it_is_taken_away() {
 fn the_table_has_the_room_that_the_superblock_leaves() {
     let text = "stand: x\ndrives: [{id: D1}]\nlayers: [{dm: {integrity: journal}}]\n";
     let stand = stend_spec::parse::stand(text, "s.yaml").unwrap();
-    let below = [Below { path: "/dev/d1".into(), size: Some(100 << 20) }];
-    let made = make(&Site {
+    let below = [LowerDevice { path: "/dev/d1".into(), size: Some(100 << 20) }];
+    let made = make(&StepContext {
         names: Names { stand: "x", nonce: 1 },
         layer: &stand.layers[0],
         below: &below,

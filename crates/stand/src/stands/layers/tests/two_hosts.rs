@@ -12,7 +12,7 @@ fn on_two(layer: &str) -> [String; 2] {
     [Side::Storage, Side::Client].map(|side| {
         let stand = whole.clone().on(Some(side));
         let layer = stand.layers_here().last().unwrap();
-        let below = [Below { path: "/dev/d1".into(), size: None }];
+        let below = [LowerDevice { path: "/dev/d1".into(), size: None }];
         let steps = made(&stand, layer, &below).steps;
         let shells: Vec<String> = steps.iter().flat_map(|step| &step.apply).map(Action::shell).collect();
         shells.join("\n")

@@ -1,7 +1,7 @@
 //! Commands of logical volumes.
 
-use super::{Below, SIX, check, made};
-use crate::change::Sign;
+use super::{LowerDevice, SIX, check, made};
+use crate::change::Condition;
 use expect_test::expect;
 
 #[test]
@@ -91,7 +91,7 @@ fn volumes_of_every_type() {
     ] {
         let text = format!("stand: x\ndrives: [{SIX}]\nlayers: [lvm: {{{kind}}}]");
         let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
-        let below = vec![Below { path: "/dev/d".into(), size: None }; 6];
+        let below = vec![LowerDevice { path: "/dev/d".into(), size: None }; 6];
         let made = made(&stand, &stand.layers[0], &below);
         expected.assert_eq(&made.steps.last().unwrap().apply[0].shell());
     }
@@ -177,9 +177,11 @@ fn a_volume_with_a_cache_is_done_when_the_cache_is_before_it() {
     );
     let text = format!("stand: x\ndrives: [{SIX}]\nlayers: [lvm: {{type: cache}}]");
     let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
-    let below = vec![Below { path: "/dev/d".into(), size: None }; 6];
+    let below = vec![LowerDevice { path: "/dev/d".into(), size: None }; 6];
     let made = made(&stand, &stand.layers[0], &below);
-    let Sign::VolumeOn { volume, below } = &made.steps.last().unwrap().done else { panic!("{:?}", made.steps.last()) };
+    let Condition::VolumeOn { volume, below } = &made.steps.last().unwrap().done else {
+        panic!("{:?}", made.steps.last())
+    };
     assert_eq!((volume.mapping.as_str(), below.as_str()), ("stend--x--lvm-main", "stend--x--lvm-fast_cvol"));
 }
 

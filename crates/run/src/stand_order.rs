@@ -2,7 +2,7 @@
 
 use crate::channel::Channel;
 use crate::channel::{lost, out_of_order};
-use crate::step::{Input, Wish};
+use crate::step::{Input, UserRequest};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
@@ -29,11 +29,11 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
             Ok(Input::Host(FromHost::Reply(Reply::Failed(error)))) => break Err(error),
             Ok(Input::Host(FromHost::Reply(_))) => break Err(out_of_order()),
             Ok(Input::Host(FromHost::Lost(detail))) => break Err(lost(&detail)),
-            Ok(Input::Wish(Wish::Stop(kind))) => {
+            Ok(Input::User(UserRequest::Stop(kind))) => {
                 stopped = Some(kind);
                 host.send(&Request::Stop);
             }
-            Ok(Input::Wish(Wish::Abort)) => break Err(broken_off()),
+            Ok(Input::User(UserRequest::Abort)) => break Err(broken_off()),
             Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::From(..) | Input::TrialDone { .. }) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Err(lost("no answer in time")),
         }

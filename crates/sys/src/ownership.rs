@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 /// What makes a target ours.
 #[derive(Debug)]
-pub(crate) struct Grip {
+pub(crate) struct Ownership {
     /// Keeps the device exclusive, or is the created file.
     pub(crate) held: OwnedFd,
     /// Keeps the disk locked on which the device is. Dropped with the rest, never read.

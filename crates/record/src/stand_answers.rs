@@ -99,7 +99,7 @@ pub struct Raised {
 
 /// Changes of a machine in words, in order, in English.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Rehearsal {
+pub struct DryRun {
     /// What making a target ready would do.
     pub steps: Vec<String>,
     /// What its undo would do.

@@ -19,7 +19,7 @@ const HELLO_LIMIT: Duration = Duration::from_secs(60);
 /// The same of a machine that is up, whose last worker may still be undoing what it made.
 const STANDING_LIMIT: Duration = Duration::from_secs(90);
 /// Before a host that is no machine of the lab, where both can be named.
-const FAR: &str = "ssh:";
+const SSH: &str = "ssh:";
 
 /// Hosts as the user names them.
 #[derive(Debug, Clone, Default)]
@@ -41,24 +41,24 @@ impl Hosts {
 
 /// Where a worker runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    Here,
+pub(crate) enum WorkerHost {
+    Local,
     /// A machine of the lab: one that is up, or a file.
     Lab(String),
-    Far(Remote),
+    Ssh(Remote),
 }
 
-impl Place {
+impl WorkerHost {
     /// What is measured, by `--lab` and `--ssh`, or what the stand makes: then the machine of that name that is up, else its file.
-    pub(crate) fn measured(given: &Hosts, stand: Option<&StandText>) -> Result<Place> {
+    pub(crate) fn measured(given: &Hosts, stand: Option<&StandText>) -> Result<WorkerHost> {
         let place = match (&given.lab, &given.ssh) {
-            (Some(lab), _) => Place::Lab(lab.clone()),
-            (None, Some(host)) => Place::Far(Remote::new(host)?),
-            (None, None) => Place::Here,
+            (Some(lab), _) => WorkerHost::Lab(lab.clone()),
+            (None, Some(host)) => WorkerHost::Ssh(Remote::new(host)?),
+            (None, None) => WorkerHost::Local,
         };
         let file = stand.map(machine_of).transpose()?.flatten();
         let Some((file, stand)) = file.zip(stand) else { return Ok(place) };
-        if place != Place::Here {
+        if place != WorkerHost::Local {
             let name = &stand.file;
             return Err(Error::new(
                 Kind::Usage,
@@ -74,48 +74,48 @@ impl Place {
         }
         let (machine, _) = read_machine(&file)?;
         match stend_lab::find(&machine.name, &stend_lab::runtime_directory()?) {
-            Ok(standing) => Ok(Place::Lab(standing.name)),
-            Err(_) => Ok(Place::Lab(file)),
+            Ok(standing) => Ok(WorkerHost::Lab(standing.name)),
+            Err(_) => Ok(WorkerHost::Lab(file)),
         }
     }
 
     /// The host with the drives, by `--storage`; `None`: there is no other.
-    pub(crate) fn storage(given: &Hosts) -> Result<Option<Place>> {
-        given.storage.as_deref().map(Place::beside).transpose()
+    pub(crate) fn storage(given: &Hosts) -> Result<Option<WorkerHost>> {
+        given.storage.as_deref().map(WorkerHost::beside).transpose()
     }
 
     /// A host beside the one that is measured: `ssh:HOST`, or a machine of the lab by its name.
-    pub(crate) fn beside(name: &str) -> Result<Place> {
-        match name.strip_prefix(FAR) {
-            Some(host) => Remote::new(host).map(Place::Far),
-            None => Ok(Place::Lab(name.to_string())),
+    pub(crate) fn beside(name: &str) -> Result<WorkerHost> {
+        match name.strip_prefix(SSH) {
+            Some(host) => Remote::new(host).map(WorkerHost::Ssh),
+            None => Ok(WorkerHost::Lab(name.to_string())),
         }
     }
 
     /// What people call it.
     pub(crate) fn name(&self) -> Say {
         match self {
-            Place::Here => say!("this machine", "эта машина"),
-            Place::Lab(name) => Say::same(name),
-            Place::Far(remote) => Say::same(remote.name()),
+            WorkerHost::Local => say!("this machine", "эта машина"),
+            WorkerHost::Lab(name) => Say::same(name),
+            WorkerHost::Ssh(remote) => Say::same(remote.name()),
         }
     }
 
     /// The words of a command that is to be carried out there, with a space before them.
     pub(crate) fn words(&self) -> String {
         match self {
-            Place::Here => String::new(),
-            Place::Lab(name) => format!(" --lab {name}"),
-            Place::Far(remote) => format!(" --ssh {}", remote.name()),
+            WorkerHost::Local => String::new(),
+            WorkerHost::Lab(name) => format!(" --lab {name}"),
+            WorkerHost::Ssh(remote) => format!(" --ssh {}", remote.name()),
         }
     }
 
     /// The same where it is the host with the drives.
     pub(crate) fn words_of_storage(&self) -> String {
         match self {
-            Place::Here => String::new(),
-            Place::Lab(name) => format!(" --storage {name}"),
-            Place::Far(remote) => format!(" --storage {FAR}{}", remote.name()),
+            WorkerHost::Local => String::new(),
+            WorkerHost::Lab(name) => format!(" --storage {name}"),
+            WorkerHost::Ssh(remote) => format!(" --storage {SSH}{}", remote.name()),
         }
     }
 
@@ -124,15 +124,15 @@ impl Place {
     /// A machine that is started for it ends with the calling thread, so that must be the one that lives as long as the process.
     pub(crate) fn reach(&self, frontend: &Frontend) -> Result<Host> {
         match self {
-            Place::Here => Host::reach(own("worker", None), HELLO_LIMIT),
-            Place::Far(remote) => remote.reach(&mut |told| frontend.note(told)),
-            Place::Lab(wanted) => in_lab(wanted, frontend),
+            WorkerHost::Local => Host::reach(own("worker", None), HELLO_LIMIT),
+            WorkerHost::Ssh(remote) => remote.reach(&mut |told| frontend.note(told)),
+            WorkerHost::Lab(wanted) => in_lab(wanted, frontend),
         }
     }
 
     /// The machine of the lab that stays up, if it is one.
     pub(crate) fn standing(&self) -> Option<Standing> {
-        let Place::Lab(wanted) = self else { return None };
+        let WorkerHost::Lab(wanted) = self else { return None };
         stend_lab::runtime_directory().and_then(|runtime| stend_lab::find(wanted, &runtime)).ok()
     }
 

@@ -16,16 +16,16 @@ const CHUNK: usize = 1 << 20;
 
 /// Allocated space without a name: it disappears with the process, however that ends.
 #[derive(Debug)]
-pub struct Ballast {
+pub struct Reserve {
     file: File,
     reserved: Bytes,
     held: Bytes,
 }
 
-impl Ballast {
+impl Reserve {
     /// Allocates what is left of `reserve` bytes, of which the run file has `used` some, in the directory
     /// of `path`, under a name that exists only for a moment.
-    pub fn new(path: &Path, reserve: Bytes, used: Bytes) -> io::Result<Ballast> {
+    pub fn new(path: &Path, reserve: Bytes, used: Bytes) -> io::Result<Reserve> {
         let held = still_needed(reserve, used);
         let mut name = path.as_os_str().to_owned();
         name.push("-reserve");
@@ -36,7 +36,7 @@ impl Ballast {
             Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => write_zeros(&file, held)?,
             Err(error) => return Err(error.into()),
         }
-        Ok(Ballast { file, reserved: reserve, held })
+        Ok(Reserve { file, reserved: reserve, held })
     }
 
     /// Gives back what the run file has grown into, so that both together stay at the reserve.
@@ -72,19 +72,19 @@ mod tests {
     #[test]
     fn a_reserve_is_really_allocated_and_leaves_no_name() {
         let dir = tempfile::tempdir().unwrap();
-        let mut ballast = Ballast::new(&dir.path().join("x"), Bytes::mib(8), Bytes(0)).unwrap();
-        assert!(ballast.file.metadata().unwrap().blocks() * 512 >= 8 << 20);
+        let mut reserve = Reserve::new(&dir.path().join("x"), Bytes::mib(8), Bytes(0)).unwrap();
+        assert!(reserve.file.metadata().unwrap().blocks() * 512 >= 8 << 20);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        ballast.shrink_by(Bytes::mib(1));
-        assert_eq!(ballast.file.metadata().unwrap().len(), 7 << 20);
-        ballast.shrink_by(Bytes::mib(100));
-        assert_eq!(ballast.file.metadata().unwrap().len(), FLOOR.0);
+        reserve.shrink_by(Bytes::mib(1));
+        assert_eq!(reserve.file.metadata().unwrap().len(), 7 << 20);
+        reserve.shrink_by(Bytes::mib(100));
+        assert_eq!(reserve.file.metadata().unwrap().len(), FLOOR.0);
     }
 
     #[test]
     fn what_the_run_file_already_takes_is_not_reserved_again() {
         let dir = tempfile::tempdir().unwrap();
-        let held = |used| Ballast::new(&dir.path().join("x"), Bytes::mib(8), used).unwrap().held;
+        let held = |used| Reserve::new(&dir.path().join("x"), Bytes::mib(8), used).unwrap().held;
         assert_eq!(held(Bytes::mib(3)), Bytes::mib(5));
         assert_eq!(held(Bytes::mib(100)), FLOOR);
     }
@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn a_reserve_larger_than_the_disk_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Ballast::new(&dir.path().join("x"), Bytes(1 << 55), Bytes(0)).is_err());
+        assert!(Reserve::new(&dir.path().join("x"), Bytes(1 << 55), Bytes(0)).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{interval, word};
 use serde::Serialize;
-use stend_analyse::comparison_with_published::{Beside, BesideRow};
+use stend_analyse::comparison_with_published::{PublishedComparison, PublishedRow};
 use stend_analyse::findings::CheckId;
 use stend_base::Say;
 
@@ -60,8 +60,8 @@ struct Unmatched<'a> {
 }
 
 /// A run beside a published table as JSON, indented, with a line feed at the end.
-pub fn beside_json(beside: &Beside) -> String {
-    let cases = beside.cases.iter().map(|found| CaseOut {
+pub fn published_json(comparison: &PublishedComparison) -> String {
+    let cases = comparison.cases.iter().map(|found| CaseOut {
         label: &found.label,
         workload: &found.workload,
         numbers: found.rows.iter().map(number).collect(),
@@ -69,18 +69,18 @@ pub fn beside_json(beside: &Beside) -> String {
     crate::json::pretty(&Document {
         schema: "stend-beside",
         schema_version: SCHEMA_VERSION,
-        run: &beside.run,
-        file: &beside.file,
-        ours: beside.ours.iter().map(|condition| (condition.key.as_str(), &condition.value)).collect(),
-        theirs: &beside.theirs,
+        run: &comparison.run,
+        file: &comparison.file,
+        ours: comparison.ours.iter().map(|condition| (condition.key.as_str(), &condition.value)).collect(),
+        theirs: &comparison.theirs,
         cases: cases.collect(),
-        unmatched: beside.unmatched.iter().map(|(label, why)| Unmatched { label, why }).collect(),
-        left: beside.left,
-        label: beside.label(),
+        unmatched: comparison.unmatched.iter().map(|(label, why)| Unmatched { label, why }).collect(),
+        left: comparison.left,
+        label: comparison.label(),
     })
 }
 
-fn number(row: &BesideRow) -> NumberOut<'_> {
+fn number(row: &PublishedRow) -> NumberOut<'_> {
     let (quantity, unit) = word(row.quantity);
     NumberOut {
         row: row.row,
@@ -105,6 +105,7 @@ mod tests {
 
     #[test]
     fn the_document_is_stable() {
-        expect_file!["../../tests/golden/beside.json"].assert_eq(&beside_json(&crate::fixture::beside::beside()));
+        expect_file!["../../tests/golden/published.json"]
+            .assert_eq(&published_json(&crate::fixture::published::published()));
     }
 }

@@ -1,9 +1,9 @@
-//! What the kernel shows of a stand: signs and products, asked anew each time. Reads only; the journal is not believed where
+//! What the kernel shows of a stand: conditions and products, asked anew each time. Reads only; the journal is not believed where
 //! the kernel can be asked.
 
 use super::layers::{Made, superblocks};
 use super::product::Product;
-use crate::change::{Journal, LayerDevice, Pool, Sign};
+use crate::change::{Condition, Journal, LayerDevice, Pool};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
@@ -14,7 +14,7 @@ use std::path::Path;
 use stend_sys::signature::{Pool as Label, Superblock};
 
 /// The machine at one moment.
-pub(crate) struct Sight<'a> {
+pub(crate) struct KernelState<'a> {
     roots: &'a Roots,
     devices: Devices,
     journal: &'a Journal,
@@ -23,78 +23,84 @@ pub(crate) struct Sight<'a> {
     made: RefCell<BTreeMap<String, Made>>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> KernelState<'a> {
     /// Looks.
-    pub(crate) fn new(roots: &'a Roots, journal: &'a Journal) -> Sight<'a> {
-        Sight { roots, devices: Devices::read(roots), journal, made: RefCell::default() }
+    pub(crate) fn new(roots: &'a Roots, journal: &'a Journal) -> KernelState<'a> {
+        KernelState { roots, devices: Devices::read(roots), journal, made: RefCell::default() }
     }
 
-    /// Whether a sign is there.
-    pub(crate) fn shows(&self, sign: &Sign) -> bool {
-        match sign {
-            Sign::Always => true,
-            Sign::Blocks { device, bytes } => self.blocks(device) == Some(u64::from(*bytes)),
-            Sign::Path(path) => Path::new(path).symlink_metadata().is_ok(),
-            Sign::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
-            Sign::Mark { device, uuid } => self.carries(device, uuid),
-            Sign::Parts { device, uuid, least } => {
+    /// Whether a condition holds.
+    pub(crate) fn shows(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Always => true,
+            Condition::Blocks { device, bytes } => self.blocks(device) == Some(u64::from(*bytes)),
+            Condition::Path(path) => Path::new(path).symlink_metadata().is_ok(),
+            Condition::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
+            Condition::Mark { device, uuid } => self.carries(device, uuid),
+            Condition::Parts { device, uuid, least } => {
                 let known = |node: &Node| self.devices.partitions(node).count() >= *least as usize;
                 self.carries(device, uuid) && self.at(device).is_some_and(known)
             }
-            Sign::Running(uuid) => self.runs(uuid),
-            Sign::NothingToAssemble { uuid, members } => {
+            Condition::Running(uuid) => self.runs(uuid),
+            Condition::NothingToAssemble { uuid, members } => {
                 self.runs(uuid) || !members.iter().any(|device| self.carries(device, uuid))
             }
-            Sign::Array(uuid) => self.array(uuid).is_some(),
-            Sign::Mapping { name, uuid } => self.maps(name, uuid),
-            Sign::Superblock(of) => self.is_formatted(of) == Some(true),
-            Sign::SuperblockBegun(of) => self.is_formatted(of).is_some(),
-            Sign::Unwritten(name) => self.is_unwritten(name),
-            Sign::Volume(volume) => {
+            Condition::Array(uuid) => self.array(uuid).is_some(),
+            Condition::Mapping { name, uuid } => self.maps(name, uuid),
+            Condition::Superblock(of) => self.is_formatted(of) == Some(true),
+            Condition::SuperblockBegun(of) => self.is_formatted(of).is_some(),
+            Condition::Unwritten(name) => self.is_unwritten(name),
+            Condition::Volume(volume) => {
                 self.mapping(&volume.mapping).is_some() && self.group_has(&volume.group, &volume.tag)
             }
-            Sign::VolumeOn { volume, below } => {
+            Condition::VolumeOn { volume, below } => {
                 let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
                 let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
                 self.mapping(&volume.mapping).is_some_and(on) && self.group_has(&volume.group, &volume.tag)
             }
-            Sign::LogicalVolume { group, tag, name } => self.group_has(group, tag) && self.has_volume(group, name),
-            Sign::NothingInactive(volume) => {
+            Condition::LogicalVolume { group, tag, name } => self.group_has(group, tag) && self.has_volume(group, name),
+            Condition::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
                     || !self.group_has(&volume.group, &volume.tag)
                     || self.all_active(&volume.group)
             }
-            Sign::GroupActive(group) => self.has_active(group),
-            Sign::Loop(file) => self.loop_over(file).is_some(),
-            Sign::Connected(name) => exports::is_connected(self.roots, name),
-            Sign::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
-            Sign::Card(address) => exports::interface(address).is_some_and(|at| exports::has_card(self.roots, &at)),
-            Sign::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
-            Sign::Serves(settings) => exports::serves(self.roots, settings),
-            Sign::Session { target, port } => exports::sessions(self.roots, target).iter().any(|(_, own)| own == port),
-            Sign::NodeRecord { target, portal } => exports::has_record(target, portal),
-            Sign::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
-            Sign::Initiator => exports::initiator_listens(self.roots),
-            Sign::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
-            Sign::Group { name, tag } => self.group_has(name, tag),
-            Sign::Pool(pool) => self.is_imported(pool),
-            Sign::NothingToImport { pool, members } => {
+            Condition::GroupActive(group) => self.has_active(group),
+            Condition::Loop(file) => self.loop_over(file).is_some(),
+            Condition::Connected(name) => exports::is_connected(self.roots, name),
+            Condition::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
+            Condition::Card(address) => {
+                exports::interface(address).is_some_and(|at| exports::has_card(self.roots, &at))
+            }
+            Condition::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
+            Condition::Serves(settings) => exports::serves(self.roots, settings),
+            Condition::Session { target, port } => {
+                exports::sessions(self.roots, target).iter().any(|(_, own)| own == port)
+            }
+            Condition::NodeRecord { target, portal } => exports::has_record(target, portal),
+            Condition::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
+            Condition::Initiator => exports::initiator_listens(self.roots),
+            Condition::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
+            Condition::Group { name, tag } => self.group_has(name, tag),
+            Condition::Pool(pool) => self.is_imported(pool),
+            Condition::NothingToImport { pool, members } => {
                 let holds = |device: &String| {
                     let labels = [false, true].map(|inside| self.label(device, inside, Some(pool)));
                     labels.into_iter().flatten().any(|state| state != Label::DESTROYED)
                 };
                 self.is_imported(pool) || !members.iter().any(holds)
             }
-            Sign::Dataset { pool, name } => self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name),
-            Sign::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
-            Sign::PoolTable(device) => self.has_bare_pool_table(device),
-            Sign::Setting { path, value } => crate::settings::current(path).is_ok_and(|now| now == *value),
-            Sign::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
-            Sign::Positive(path) => number(path).is_some_and(|number| number > 0),
-            Sign::Process(name) => exports::runs(self.roots, name),
-            Sign::NfsExport(path) => exports::is_shared(self.roots, path),
-            Sign::Noted(path) => self.journal.before(path).is_some(),
-            Sign::Zram { layer, index, size } => {
+            Condition::Dataset { pool, name } => {
+                self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name)
+            }
+            Condition::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
+            Condition::PoolTable(device) => self.has_bare_pool_table(device),
+            Condition::Setting { path, value } => crate::settings::current(path).is_ok_and(|now| now == *value),
+            Condition::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
+            Condition::Positive(path) => number(path).is_some_and(|number| number > 0),
+            Condition::Process(name) => exports::runs(self.roots, name),
+            Condition::NfsExport(path) => exports::is_shared(self.roots, path),
+            Condition::Noted(path) => self.journal.before(path).is_some(),
+            Condition::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
         }
@@ -104,21 +110,21 @@ impl<'a> Sight<'a> {
         self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
     }
 
-    /// Whether something has the name of what a sign stands for, be it somebody else's.
-    pub(crate) fn is_taken(&self, sign: &Sign) -> bool {
-        match sign {
-            Sign::File { path, .. } => self.shows(&Sign::Path(path.clone())),
-            Sign::Mapping { name, .. } => self.mapping(name).is_some(),
-            Sign::Volume(volume) | Sign::VolumeOn { volume, .. } => self.mapping(&volume.mapping).is_some(),
-            Sign::Pool(pool) => pools::is_imported(self.roots, &pool.name),
-            sign => self.shows(sign),
+    /// Whether something has the name of what a condition is about, be it somebody else's.
+    pub(crate) fn is_taken(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::File { path, .. } => self.shows(&Condition::Path(path.clone())),
+            Condition::Mapping { name, .. } => self.mapping(name).is_some(),
+            Condition::Volume(volume) | Condition::VolumeOn { volume, .. } => self.mapping(&volume.mapping).is_some(),
+            Condition::Pool(pool) => pools::is_imported(self.roots, &pool.name),
+            condition => self.shows(condition),
         }
     }
 
     /// Path of a product that exists.
     pub(crate) fn find(&self, product: &Product) -> Option<String> {
         let node = match product {
-            Product::Directory(path) => return self.shows(&Sign::Mounted(path.clone())).then(|| path.clone()),
+            Product::Directory(path) => return self.shows(&Condition::Mounted(path.clone())).then(|| path.clone()),
             Product::Existing(path) => return Path::new(path).is_dir().then(|| path.clone()),
             Product::Attached { export } => {
                 let end = exports::attached(self.roots).into_iter().find(|end| end.export == *export)?;
@@ -397,15 +403,16 @@ mod tests {
         let mut journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
         let of = LayerDevice { layer: "dm".into(), index: 0, device: "/dev/sda".into() };
         let shown = |journal: &Journal| {
-            let sight = Sight::new(&tree.roots, journal);
-            [Sign::Superblock(of.clone()), Sign::SuperblockBegun(of.clone())].map(|sign| sight.shows(&sign))
+            let kernel = KernelState::new(&tree.roots, journal);
+            [Condition::Superblock(of.clone()), Condition::SuperblockBegun(of.clone())]
+                .map(|condition| kernel.shows(&condition))
         };
         let noted = |mark| Entry::Formatted { layer: "dm".into(), index: 0, mark };
         checksums(7);
         assert_eq!(shown(&journal), [false, false], "somebody else's");
         journal.append(noted(None)).unwrap();
         assert_eq!(shown(&journal), [false, true], "half made");
-        let mark = Sight::new(&tree.roots, &journal).superblock("/dev/sda");
+        let mark = KernelState::new(&tree.roots, &journal).superblock("/dev/sda");
         assert_eq!(mark.as_deref(), Some("integrity 07070707070707070707070707070707"));
         journal.append(noted(mark)).unwrap();
         assert_eq!(shown(&journal), [true, true]);

@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use stend_base::{Error, Kind, Result, say};
 
 /// Prints a run beside a table, or writes it as HTML.
-pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
+pub fn compare(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
     let names = super::many(arguments, "RUN");
     let [name] = names.as_slice() else {
         let given = names.len();
@@ -24,8 +24,9 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
     let run = super::read(name, out)?;
     let findings = stend_analyse::judge(&run)?;
     let layout = arguments.get_one::<String>("layout").map(String::as_str);
-    let beside = stend_analyse::beside((&run, &findings), &published, &|claim| audit.doubting(claim), layout)?;
-    let html = || stend_report::beside_html(&beside, out.lang);
+    let comparison =
+        stend_analyse::compare_with_published((&run, &findings), &published, &|claim| audit.doubting(claim), layout)?;
+    let html = || stend_report::published_html(&comparison, out.lang);
     if super::to_standard_output(arguments, "output") {
         return out.result(&html());
     }
@@ -34,7 +35,7 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
         out.note(&output.path().display().to_string());
     }
     out.result(&match out.json {
-        true => stend_report::beside_json(&beside),
-        false => stend_report::beside_text(&beside, out.lang, out.width(), out.colour()),
+        true => stend_report::published_json(&comparison),
+        false => stend_report::published_text(&comparison, out.lang, out.width(), out.colour()),
     })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stend_plan::Case;
 use stend_plan::Plan;
 use stend_spec::trace::{Trace, TraceFacts};
-use stend_wire::{Foreseen, Request};
+use stend_wire::{Request, UpcomingTrial};
 
 /// I/Os of one message: at most 7 MiB, far below the limit of a frame.
 const PIECE: usize = 1 << 18;
@@ -16,18 +16,18 @@ const TRIALS: usize = 8;
 
 /// How far the traces have been carried.
 #[derive(Debug)]
-pub(crate) struct Courier {
+pub(crate) struct Upload {
     traces: Vec<Arc<Trace>>,
     number: usize,
     sent: usize,
     /// Trials that nobody has looked at yet, with their labels.
-    unseen: Vec<Foreseen>,
+    unseen: Vec<UpcomingTrial>,
 }
 
-impl Courier {
+impl Upload {
     /// With nothing carried yet.
-    pub fn new(traces: &[Arc<Trace>]) -> Courier {
-        Courier { traces: traces.to_vec(), number: 0, sent: 0, unseen: Vec::new() }
+    pub fn new(traces: &[Arc<Trace>]) -> Upload {
+        Upload { traces: traces.to_vec(), number: 0, sent: 0, unseen: Vec::new() }
     }
 
     /// Has the worker look at the trials of a plan, too. What arms change may decide whether one can be run, so with
@@ -56,9 +56,9 @@ impl Courier {
     }
 }
 
-fn foreseen(case: &Case, power: bool) -> Foreseen {
+fn foreseen(case: &Case, power: bool) -> UpcomingTrial {
     let faults = case.faults.iter().filter(|fault| !fault.is_cut() || !power);
-    Foreseen { label: case.label(), trial: case.trial.clone(), faults: faults.cloned().collect() }
+    UpcomingTrial { label: case.label(), trial: case.trial.clone(), faults: faults.cloned().collect() }
 }
 
 /// What a plan must know of traces.
@@ -81,16 +81,16 @@ mod tests {
             Arc::new(trace::read(format!("fio version 3 iolog\n{lines}").as_bytes(), "t", &source).unwrap())
         };
         let traces = [of(3), of(PIECE as u64 + 5)];
-        let mut courier = Courier::new(&traces);
+        let mut upload = Upload::new(&traces);
         let mut carried = vec![Vec::new(); 2];
         let mut pieces = Vec::new();
-        while let Some(Request::Trace { number, ios }) = courier.next() {
+        while let Some(Request::Trace { number, ios }) = upload.next() {
             pieces.push((number, ios.len()));
             carried[number as usize].extend(ios);
         }
         assert_eq!(pieces, [(0, 3), (1, PIECE), (1, 5)]);
         assert!(carried[0] == traces[0].ios && carried[1] == traces[1].ios);
-        assert_eq!((courier.next(), Courier::new(&[]).next()), (None, None));
+        assert_eq!((upload.next(), Upload::new(&[]).next()), (None, None));
         assert_eq!(facts(&traces)[1].count(), PIECE as u64 + 5);
     }
 
@@ -103,16 +103,16 @@ mod tests {
             let suite = stend_spec::parse::suite(&text, "s.yaml").unwrap();
             Plan::new(&PlanInputs { suite, seed: 1, target: target(), time_budget: None, traces: Vec::new() }).unwrap()
         };
-        let mut courier = Courier::new(&[]);
-        courier.show(&plan(""), false);
+        let mut upload = Upload::new(&[]);
+        upload.show(&plan(""), false);
         let mut shown = Vec::new();
-        while let Some(Request::Foresee(trials)) = courier.next() {
+        while let Some(Request::Foresee(trials)) = upload.next() {
             assert!(trials.len() <= TRIALS);
             shown.extend(trials.into_iter().map(|one| one.trial.streams[0].queue_depth));
         }
         assert_eq!(shown, (1..=40).collect::<Vec<_>>());
-        courier.show(&plan("arms: [{name: a}, {name: b}]\n"), false);
-        assert_eq!(courier.next(), None);
+        upload.show(&plan("arms: [{name: a}, {name: b}]\n"), false);
+        assert_eq!(upload.next(), None);
     }
 
     fn target() -> PlanTarget {

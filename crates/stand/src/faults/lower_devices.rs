@@ -1,7 +1,7 @@
 //! What events are done to: the array below the targets, its members in the order of their slots, and the mappings that a table can
 //! be changed of. Says what of it the run may touch.
 
-use super::Grounds;
+use super::FaultContext;
 use crate::devices::{Device, Devices};
 use crate::mounts::{self, Mount};
 use crate::node::Node;
@@ -12,7 +12,7 @@ use stend_base::{Say, say};
 use stend_record::{TargetFacts, TargetKind, targets};
 
 /// The storage below the targets.
-pub(super) struct Place<'a> {
+pub(super) struct LowerDevices<'a> {
     roots: &'a Roots,
     devices: &'a Devices,
     targets: &'a [TargetFacts],
@@ -31,24 +31,24 @@ pub(super) struct Place<'a> {
     loops_back: bool,
 }
 
-impl<'a> Place<'a> {
-    pub(super) fn of(roots: &'a Roots, devices: &'a Devices, grounds: &Grounds<'a>) -> Place<'a> {
+impl<'a> LowerDevices<'a> {
+    pub(super) fn of(roots: &'a Roots, devices: &'a Devices, context: &FaultContext<'a>) -> LowerDevices<'a> {
         let node = |name: &str| devices.by_name(name);
-        let tops: Vec<&Node> = grounds
+        let tops: Vec<&Node> = context
             .targets
             .iter()
             .flat_map(|target| target.devices.iter().filter(|device| device.depth == 0))
             .filter_map(|device| node(&device.name))
             .collect();
         let confirmed =
-            grounds.targets.iter().filter(|target| grounds.writable && target.kind == TargetKind::BlockDevice);
+            context.targets.iter().filter(|target| context.writable && target.kind == TargetKind::BlockDevice);
         let confirmed = confirmed.flat_map(|target| target.devices.iter().filter(|device| device.depth == 0));
         let mut own: Vec<String> = confirmed.map(|device| device.name.clone()).collect();
-        let made = grounds.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default();
+        let made = context.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default();
         own.extend(made.iter().cloned());
-        let directories = grounds.stand.map(|name| directories(roots, grounds, name)).unwrap_or_default();
-        let loops_back = grounds.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
-        let mut members = targets::members(grounds.targets);
+        let directories = context.stand.map(|name| directories(roots, context, name)).unwrap_or_default();
+        let loops_back = context.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
+        let mut members = targets::members(context.targets);
         // Paths to a drive are one drive, by its world-wide name; members of a btrfs may share a weaker identity.
         let mut seen: Vec<&str> = Vec::new();
         members.retain(|device| {
@@ -58,8 +58,8 @@ impl<'a> Place<'a> {
             is_new
         });
         let drives = members.iter().filter_map(|device| node(&device.name)).collect();
-        let Grounds { targets, run_id, .. } = *grounds;
-        Place { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back }
+        let FaultContext { targets, run_id, .. } = *context;
+        LowerDevices { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back }
     }
 
     /// Arrays of md at work below the targets.
@@ -239,7 +239,7 @@ impl<'a> Place<'a> {
 
     /// As if the stand of the run had made this.
     #[cfg(test)]
-    pub(super) fn with_made(mut self, name: Option<&str>) -> Place<'a> {
+    pub(super) fn with_made(mut self, name: Option<&str>) -> LowerDevices<'a> {
         self.made.extend(name.map(String::from));
         self
     }
@@ -266,12 +266,12 @@ impl<'a> Place<'a> {
 }
 
 /// What the stand mounted and the run has a file in.
-fn directories(roots: &Roots, grounds: &Grounds, stand: &str) -> Vec<Mount> {
+fn directories(roots: &Roots, context: &FaultContext, stand: &str) -> Vec<Mount> {
     let mounted = mounts::own(roots);
     let of = |path: &str| mounts::of_path(&mounted, Path::new(path)).cloned();
     let own = crate::stands::mounted_by(roots, stand);
     let own = |mount: &Mount| own.contains(&mount.at);
-    let mut found: Vec<Mount> = grounds.targets.iter().filter_map(|target| of(&target.path)).filter(own).collect();
+    let mut found: Vec<Mount> = context.targets.iter().filter_map(|target| of(&target.path)).filter(own).collect();
     found.dedup();
     found
 }

@@ -3,22 +3,22 @@
 pub mod json;
 
 use crate::figures::NONE;
-use stend_analyse::comparison_with_published::{BesideRow, Quantity};
+use stend_analyse::comparison_with_published::{PublishedRow, Quantity};
 use stend_analyse::findings::{CheckId, Estimate};
 use stend_base::{Lang, Say, format, say};
 
 /// Ours with its interval: `12 345 (12 000 to 12 700) IOPS`.
-pub fn ours(row: &BesideRow) -> Say {
+pub fn ours(row: &PublishedRow) -> Say {
     row.ours.as_ref().map_or_else(|| Say::same(NONE), |estimate| row.quantity.show(estimate.value))
 }
 
 /// Theirs as we read it, so that both stand in one unit.
-pub fn theirs(row: &BesideRow) -> Say {
+pub fn theirs(row: &PublishedRow) -> Say {
     row.quantity.show(row.theirs)
 }
 
 /// Ours in percent of theirs, with the interval of ours.
-pub fn ratio(row: &BesideRow) -> Say {
+pub fn ratio(row: &PublishedRow) -> Say {
     let Some(ratio) = row.ratio() else { return Say::same(NONE) };
     let percent = |value: f64, lang| format::number(value * 100.0, lang);
     let text = |lang: Lang| match row.interval() {
@@ -31,7 +31,7 @@ pub fn ratio(row: &BesideRow) -> Say {
 }
 
 /// What speaks against holding the two against each other.
-pub fn notes(row: &BesideRow) -> Say {
+pub fn notes(row: &PublishedRow) -> Say {
     let doubts = (!row.doubts.is_empty()).then(|| {
         let list = CheckId::codes(&row.doubts).join(", ");
         say!("doubtful: {list}", "сомнительно: {list}")
@@ -42,7 +42,7 @@ pub fn notes(row: &BesideRow) -> Say {
 }
 
 /// `md raid0, throughput (row 12)`.
-pub fn name(row: &BesideRow) -> Say {
+pub fn name(row: &PublishedRow) -> Say {
     let (layout, line, quantity) = (&row.layout, row.row, row.quantity.name());
     let (en, ru) = (&quantity.en, &quantity.ru);
     say!("{layout}, {en} (row {line})", "{layout}, {ru} (строка {line})")

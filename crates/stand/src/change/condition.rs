@@ -15,7 +15,7 @@ pub(crate) struct LayerDevice {
 
 /// Something that the kernel shows, or does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Sign {
+pub(crate) enum Condition {
     /// Nothing shows it: it is taken to be there.
     Always,
     /// A file or directory is there.
@@ -103,10 +103,13 @@ pub(crate) enum Sign {
     Zram { layer: String, index: u32, size: Option<u64> },
 }
 
-impl Sign {
+impl Condition {
     /// It is shown where there is nothing yet, too: its step is for what is there and stopped when the machine was started anew.
     pub(crate) fn is_of_a_restart(&self) -> bool {
-        matches!(self, Sign::NothingToAssemble { .. } | Sign::NothingInactive(_) | Sign::NothingToImport { .. })
+        matches!(
+            self,
+            Condition::NothingToAssemble { .. } | Condition::NothingInactive(_) | Condition::NothingToImport { .. }
+        )
     }
 }
 

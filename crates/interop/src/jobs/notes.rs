@@ -70,16 +70,16 @@ impl Note {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Notes {
     lenient: bool,
     notes: Vec<Note>,
     /// What is in the notes: a file of a mebibyte may have a hundred thousand of them.
     seen: HashSet<(JobPlace, Weight, String)>,
 }
 
-impl Told {
-    pub fn new(lenient: bool) -> Told {
-        Told { lenient, notes: Vec::new(), seen: HashSet::new() }
+impl Notes {
+    pub fn new(lenient: bool) -> Notes {
+        Notes { lenient, notes: Vec::new(), seen: HashSet::new() }
     }
 
     pub fn harmless(&mut self, place: &JobPlace, name: &str) {

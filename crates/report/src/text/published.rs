@@ -3,29 +3,31 @@
 use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
-use crate::beside::{name, notes, ours, ratio, theirs};
-use stend_analyse::comparison_with_published::{Beside, BesideCase};
+use crate::published::{name, notes, ours, ratio, theirs};
+use stend_analyse::comparison_with_published::{PublishedCase, PublishedComparison};
 use stend_base::{Lang, Say, say};
 
 /// A run beside a published table for a person, at most `width` columns wide (40 at least).
-pub fn beside_text(beside: &Beside, lang: Lang, width: usize, colour: bool) -> String {
+pub fn published_text(comparison: &PublishedComparison, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
-    let (run, file) = (&beside.run, clean(&beside.file));
+    let (run, file) = (&comparison.run, clean(&comparison.file));
     let head = say!("{run} beside {file}", "{run} рядом с {file}");
     let mut out = screen.bold(&paragraph("", head.get(lang), screen.width));
-    out.push_str(&paragraph("", beside.summary().get(lang), screen.width));
-    out.push_str(&paragraph("", beside.label().get(lang), screen.width));
-    for case in &beside.cases {
+    out.push_str(&paragraph("", comparison.summary().get(lang), screen.width));
+    out.push_str(&paragraph("", comparison.label().get(lang), screen.width));
+    for case in &comparison.cases {
         out.push_str(&one(case, &screen));
     }
-    out.push_str(&conditions(beside, &screen));
-    let unmatched =
-        beside.unmatched.iter().map(|(label, why)| ("–".to_string(), format!("{}: {}", clean(label), why.get(lang))));
+    out.push_str(&conditions(comparison, &screen));
+    let unmatched = comparison
+        .unmatched
+        .iter()
+        .map(|(label, why)| ("–".to_string(), format!("{}: {}", clean(label), why.get(lang))));
     out.push_str(&super::list(&say!("Not in the table", "Нет в таблице"), &screen, unmatched));
     out
 }
 
-fn one(case: &BesideCase, screen: &Screen) -> String {
+fn one(case: &PublishedCase, screen: &Screen) -> String {
     let lang = screen.lang;
     let head = format!("{}: {}", clean(&case.label), case.workload.get(lang));
     let mut out = format!("\n{}", screen.bold(&paragraph("", &head, screen.width)));
@@ -58,20 +60,20 @@ fn one(case: &BesideCase, screen: &Screen) -> String {
 }
 
 /// What is known of ours, and what the table says of theirs.
-fn conditions(beside: &Beside, screen: &Screen) -> String {
+fn conditions(comparison: &PublishedComparison, screen: &Screen) -> String {
     let lang = screen.lang;
     let heading = say!("Conditions", "Условия");
     let mut out = format!("\n{}", screen.bold(&paragraph("", heading.get(lang), screen.width)));
-    let names = beside.ours.iter().map(|condition| width(condition.name.get(lang))).max().unwrap_or(0);
-    for condition in &beside.ours {
+    let names = comparison.ours.iter().map(|condition| width(condition.name.get(lang))).max().unwrap_or(0);
+    for condition in &comparison.ours {
         let start = format!("  {}  ", left(condition.name.get(lang), names));
         out.push_str(&paragraph(&start, &clean(condition.value.get(lang)), screen.width));
     }
     let told = say!("theirs: ", "у них: ");
-    for stand in &beside.theirs {
+    for stand in &comparison.theirs {
         out.push_str(&paragraph(&format!("  {}", told.get(lang)), &clean(stand), screen.width));
     }
-    if beside.theirs.is_empty() {
+    if comparison.theirs.is_empty() {
         let nothing = say!("theirs: the table tells nothing", "у них: в таблице ничего не сказано");
         out.push_str(&paragraph("  ", nothing.get(lang), screen.width));
     }
@@ -85,10 +87,10 @@ mod tests {
 
     #[test]
     fn a_screen_of_it_in_both_languages() {
-        let beside = crate::fixture::beside::beside();
+        let comparison = crate::fixture::published::published();
         let screens = [(Lang::En, 110), (Lang::Ru, 110), (Lang::Ru, 40)];
-        let all = screens.map(|(lang, width)| beside_text(&beside, lang, width, false)).join("\n====\n");
+        let all = screens.map(|(lang, width)| published_text(&comparison, lang, width, false)).join("\n====\n");
         assert!(all.lines().all(|line| width(line) <= 110));
-        expect_file!["../../tests/golden/beside.txt"].assert_eq(&all);
+        expect_file!["../../tests/golden/published.txt"].assert_eq(&all);
     }
 }

@@ -1,7 +1,7 @@
 //! What lacks redundancy.
 
 /// What lacks redundancy: in English, for people who wait, and whether something is being done about it.
-pub(super) struct Lack {
+pub(super) struct MissingRedundancy {
     pub text: String,
     pub is_mended: bool,
 }

@@ -8,7 +8,7 @@ use stend_record::RunRecord;
 const LEFT_OUT: [&str; 3] = ["exec_prerun", "exec_postrun", "hostname"];
 
 /// A section for each job, with `stonewall` between cases; `None`: the run holds no jobs of fio, as those of other tools and of logs.
-pub fn told_jobs(run: &RunRecord) -> Option<Say> {
+pub fn fio_jobs(run: &RunRecord) -> Option<Say> {
     let (mut cases, mut sections) = (BTreeSet::new(), String::new());
     for trial in &run.trials {
         let external = trial.outcome.as_ref().and_then(|outcome| outcome.engine.external.as_ref());
