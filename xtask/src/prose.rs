@@ -1,4 +1,4 @@
-//! Sentences of documents and of what the program prints: how long they are, and turns that nobody says aloud. Knows Markdown and
+//! Sentences of documents, comments and of what the program prints: how long they are, and turns that nobody says aloud. Knows Markdown and
 //! Rust's strings as far as that needs; must not judge what a sentence means. Generated tables and fenced blocks are left out.
 
 use crate::document::{self, Row};
@@ -32,6 +32,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
         let passages = if is_document(&source.path) { passages(&source.text) } else { texts(source) };
         sentences(source, &passages, &mut findings);
         turns(source, &passages, &rows, &mut findings);
+        turns(source, &comments(source), &rows, &mut findings);
     }
     findings.extend(translations(sources));
     findings
@@ -176,6 +177,24 @@ fn texts(source: &Source) -> Vec<Passage> {
         let joined = source.text[open..close].split("\\\n").map(str::trim_start).collect::<String>();
         found.extend(joined.split("\\n").map(|text| Passage { line, is_cell: true, text: plain(text) }));
     }
+    found
+}
+
+/// Comments of code and tests: lines that follow one another are one passage. They may be longer than texts that users read.
+fn comments(source: &Source) -> Vec<Passage> {
+    let mut found: Vec<Passage> = Vec::new();
+    let mut open = false;
+    for (i, line) in source.parts.comments.lines().enumerate() {
+        let line = line.trim_start();
+        let text = line.trim_start_matches('/').trim_start_matches(['!', '=']).trim();
+        match found.last_mut() {
+            Some(last) if open && item(text).is_none() => last.text += &format!(" {text}"),
+            _ if !text.is_empty() => found.push(Passage { line: i + 1, is_cell: true, text: text.to_string() }),
+            _ => {}
+        }
+        open = !text.is_empty();
+    }
+    found.iter_mut().for_each(|passage| passage.text = plain(item(&passage.text).unwrap_or(&passage.text)));
     found
 }
 

@@ -52,6 +52,19 @@ fn texts_of_the_program_are_held_to_the_same_and_those_of_tests_are_not() {
 }
 
 #[test]
+fn comments_of_code_and_tests_have_none_of_the_turns_and_may_be_long() {
+    let turn = "//! A drive\n//! is told.\n\nfn f() {\n    g(); // Of a cable no end knows\n}\n";
+    for path in ["crates/a/src/b.rs", "crates/a/tests/b.rs", "bench/src/a.rs"] {
+        assert_eq!(broken(path, turn), ["turn:1", "turn:5"], "{path}");
+    }
+    assert_eq!(broken("crates/a/src/b.rs", "/// Items:\n/// * Of a cable no end knows\nfn f() {}\n"), ["turn:2"]);
+    for fine in ["/// A drive is\n\n/// told.\n", "/// The word `is told`.\n", "/// Parts. A list of\n/// Of.\n"] {
+        assert_eq!(broken("crates/a/src/b.rs", fine), [""; 0], "{fine}");
+    }
+    assert_eq!(broken("crates/a/src/b.rs", &format!("/// {}\n", of_words(41))), [""; 0]);
+}
+
+#[test]
 fn a_page_of_long_sentences_is_found() {
     let page = |words: usize| format!("{} ", of_words(words)).repeat(10);
     assert_eq!(broken("docs/a.md", &page(18)), [""; 0]);
