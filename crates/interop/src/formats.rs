@@ -86,11 +86,11 @@ fn unknown(file: &File<'_>, text: &str) -> Box<Error> {
     let known = known.join(", ");
     Error::new(
         Kind::Spec,
-        say!("`{name}` holds no results that are known: it is {en}", "в `{name}` нет знакомых результатов: это {ru}"),
+        say!("`{name}` holds no known results: it is {en}", "в `{name}` нет знакомых результатов: это {ru}"),
     )
     .hint(say!(
-        "known are {known} and logs of fio; see docs/formats/import.md",
-        "знакомы {known} и журналы fio; см. docs/formats/import.md"
+        "Stend reads {known} and fio logs; see docs/formats/import.md",
+        "Stend читает {known} и журналы fio; см. docs/formats/import.md"
     ))
 }
 
@@ -100,7 +100,7 @@ fn for_people(text: &str) -> Option<(Say, Say)> {
     let first = lines.clone().next().unwrap_or_default();
     let any = |all: &[&str]| lines.clone().any(|line| all.iter().all(|part| line.contains(part)));
     let rounded = |tool: &str| {
-        say!("what {tool} prints for people, with rounded numbers", "вывод {tool} для людей, с округлёнными числами")
+        say!("what {tool} prints for people, in rounded numbers", "вывод {tool} для людей, с округлёнными числами")
     };
     let fio = say!(
         "run fio again with `--output-format=json+ --output=FILE`, and import that file",
@@ -139,7 +139,7 @@ fn for_people(text: &str) -> Option<(Say, Say)> {
             ),
         ),
         () if crate::jobs::is_jobs(text) && lines.next().is_some() => (
-            say!("jobs, which say what to measure, and no results", "задания, то есть что измерять, а не результаты"),
+            say!("jobs: what to measure, not results", "задания, то есть что измерять, а не результаты"),
             say!("`stend import --suite` makes a suite of them", "набор из них делает `stend import --suite`"),
         ),
         () => return None,
@@ -162,7 +162,7 @@ fn described(bytes: &[u8], text: &str) -> Say {
         () if text.contains('\0') => say!("binary", "двоичный файл"),
         () if first.starts_with(['{', '[']) => say!("JSON of something else", "JSON, но чего-то другого"),
         () if diskspd::is_profile(text) => say!(
-            "a profile of diskspd, what it is asked for; `stend import --suite` makes a suite of it",
+            "a diskspd profile, a request and not a result; `stend import --suite` makes a suite of it",
             "профиль diskspd, то есть задание; набор из него делает `stend import --suite`"
         ),
         () if first.starts_with("<?xml") => say!("XML of something else", "XML, но чего-то другого"),

@@ -180,10 +180,9 @@ impl<'a> Reader<'a> {
         self.blanks();
         let line = self.line;
         if depth > DEPTH_MAX {
-            return Err(self.broken(say!(
-                "more than {DEPTH_MAX} levels inside each other",
-                "более {DEPTH_MAX} уровней вложенности"
-            )));
+            return Err(
+                self.broken(say!("nested more than {DEPTH_MAX} levels deep", "более {DEPTH_MAX} уровней вложенности"))
+            );
         }
         let kind = match self.peek().ok_or_else(|| self.end())? {
             b'{' => Kind::Map(self.map(depth, names)?),
@@ -202,17 +201,15 @@ impl<'a> Reader<'a> {
                 return Ok(pairs);
             }
             if self.peek().ok_or_else(|| self.end())? != b'"' {
-                return Err(
-                    self.broken(say!("a name in quotes should stand here", "здесь должно стоять имя в кавычках"))
-                );
+                return Err(self.broken(say!("expected a name in quotes", "ожидалось имя в кавычках")));
             }
             let name = self.string()?;
             if !allowed.repeat(&name) && !names.insert(name.clone()) {
-                return Err(self.broken(say!("`{name}` is there twice", "`{name}` встречается дважды")));
+                return Err(self.broken(say!("`{name}` appears twice", "`{name}` встречается дважды")));
             }
             self.blanks();
             if self.peek().ok_or_else(|| self.end())? != b':' {
-                return Err(self.broken(say!("a colon should follow `{name}`", "после `{name}` должно быть двоеточие")));
+                return Err(self.broken(say!("expected a colon after `{name}`", "после `{name}` ожидалось двоеточие")));
             }
             self.at += 1;
             let value = self.value(depth + 1, Names::below(&name))?;
@@ -241,7 +238,7 @@ impl<'a> Reader<'a> {
             return Ok(false);
         }
         if next != b',' {
-            return Err(self.broken(say!("a comma should stand here", "здесь должна стоять запятая")));
+            return Err(self.broken(say!("expected a comma", "ожидалась запятая")));
         }
         self.at += 1;
         self.blanks();
@@ -255,7 +252,9 @@ impl<'a> Reader<'a> {
             match self.peek().ok_or_else(|| self.end())? {
                 b'"' => break,
                 // A text over several lines is one whose quote is missing.
-                b'\n' => return Err(self.broken(say!("a text without its end", "текст без закрывающей кавычки"))),
+                b'\n' => {
+                    return Err(self.broken(say!("a string without a closing quote", "строка без закрывающей кавычки")));
+                }
                 b'\\' => {
                     escaped = true;
                     self.at += 1;
@@ -284,7 +283,7 @@ impl<'a> Reader<'a> {
             _ if self.at == self.text.len() => Err(self.end()),
             _ => {
                 let shown: String = self.text[from..].chars().take_while(|c| !c.is_whitespace()).take(20).collect();
-                Err(self.broken(say!("`{shown}` is no value", "`{shown}` — не значение")))
+                Err(self.broken(say!("`{shown}` is not a value", "`{shown}` — не значение")))
             }
         }
     }

@@ -31,14 +31,14 @@ fn text_around_documents_is_left_out_and_there_may_be_several() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_line_and_what_came_before_is_kept() {
-    assert_eq!(why("{\n\"a\": 1\n\"b\": 2}"), "3: a comma should stand here");
-    assert_eq!(why("{\"a\" 1}"), "1: a colon should follow `a`");
-    assert_eq!(why("{\"a\": 1,\n \"a\": 2}"), "2: `a` is there twice");
-    assert_eq!(why("{\"a\": fio: error}"), "1: `fio:` is no value");
-    assert_eq!(why("{a: 1}"), "1: a name in quotes should stand here");
-    assert_eq!(why("{\"a\": \"x\ny\"}"), "1: a text without its end");
+    assert_eq!(why("{\n\"a\": 1\n\"b\": 2}"), "3: expected a comma");
+    assert_eq!(why("{\"a\" 1}"), "1: expected a colon after `a`");
+    assert_eq!(why("{\"a\": 1,\n \"a\": 2}"), "2: `a` appears twice");
+    assert_eq!(why("{\"a\": fio: error}"), "1: `fio:` is not a value");
+    assert_eq!(why("{a: 1}"), "1: expected a name in quotes");
+    assert_eq!(why("{\"a\": \"x\ny\"}"), "1: a string without a closing quote");
     assert_eq!(why("{\"a\": [1, 2"), "1: the file ends in the middle of it (cut)");
-    assert_eq!(why(&"{\"a\":".repeat(40)), "1: more than 16 levels inside each other");
+    assert_eq!(why(&"{\"a\":".repeat(40)), "1: nested more than 16 levels deep");
     assert_eq!(documents("{\"a\": 1}\n{\"a\":").0.len(), 1);
 }
 

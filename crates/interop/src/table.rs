@@ -160,7 +160,7 @@ impl Reader {
         let (is, width) = (cells.len(), self.width);
         if is > width {
             let why = say!(
-                "the line has {is} cells and the head {width}: is a comma inside a number not quoted?",
+                "the line has {is} cells, the header {width}: is a comma inside a number not quoted?",
                 "в строке {is} ячеек, а в заголовке {width}: запятая внутри числа не взята в кавычки?"
             );
             self.tell(*row, "", why);

@@ -128,8 +128,8 @@ impl<'a> Tree<'a> {
                 Event::GeneralRef(reference) => self.add_owned(&referred(&reference)),
                 Event::DocType(_) => {
                     return Err(self.broken(say!(
-                        "a definition of a document type is not read",
-                        "определение типа документа не читается"
+                        "document type definitions are not supported",
+                        "определения типа документа не поддерживаются"
                     )));
                 }
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
@@ -145,7 +145,7 @@ impl<'a> Tree<'a> {
             return Err(self.broken(say!("more than {ELEMENTS_MAX} elements", "больше {ELEMENTS_MAX} элементов")));
         }
         if self.open.len() >= DEPTH_MAX {
-            let why = say!("more than {DEPTH_MAX} levels inside each other", "более {DEPTH_MAX} уровней вложенности");
+            let why = say!("nested more than {DEPTH_MAX} levels deep", "более {DEPTH_MAX} уровней вложенности");
             return Err(self.broken(why));
         }
         let (name, attributes) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));
@@ -271,7 +271,7 @@ mod tests {
         let root = one("<a>x&amp;y &#x41;&lt;&other; R&D <![CDATA[<z>]]></a>");
         assert_eq!(root.text(), "x&y A<&other; R&D <z>");
         let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbb\">]>\n<a>&b;</a>";
-        assert_eq!(broken(bomb), (1, "a definition of a document type is not read".into(), false));
+        assert_eq!(broken(bomb), (1, "document type definitions are not supported".into(), false));
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
         assert!(!why.truncated);
         assert!(broken(&format!("<a></{}>", "n".repeat(1 << 20))).1.len() < 400);
         let deep = "<a>\n".repeat(DEPTH_MAX + 1);
-        assert_eq!(broken(&deep), (33, "more than 32 levels inside each other".into(), false));
+        assert_eq!(broken(&deep), (33, "nested more than 32 levels deep".into(), false));
         let many = format!("<a>{}</a>", "<b/>".repeat(ELEMENTS_MAX));
         assert_eq!(broken(&many).1, "more than 1000000 elements");
     }

@@ -75,7 +75,7 @@ fn logs_of_fio_become_a_run_with_intervals() {
     let logs = ["fio-3.33-logged_lat.1.log", "fio-3.33-logged_clat_hist.1.log"];
     let (run, shown) = imported(&scratch, &logs, "logs.stend");
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("fio-3.33-logged") && words.contains("another log of the job says more"), "{shown}");
+    assert!(words.contains("fio-3.33-logged") && words.contains("another log of the job has more detail"), "{shown}");
     assert!(words.contains("? in flight") && !words.contains("Sequential"), "what is not known is not told: {shown}");
     let page = scratch.join("report.html");
     expect_exit(&mut stend(&scratch, &["report", &run, "-o", page.to_str().unwrap()]), 0);

@@ -183,7 +183,7 @@ fn jobs_are_printed_written_or_refused_in_the_users_language() {
     let scratch = Scratch::new();
     let jobs = scratch.file("a.fio", "[a]\nfilename=/dev/sdb\nrw=randread\ndirect=1\nruntime=5\nnice=5\n");
     let (_, error) = expect_exit(&mut stend(&scratch, &["import", "--suite", &jobs, "--lang", "ru"]), 3);
-    assert!(error.contains("a.fio:6: `nice` не переносится"), "{error}");
+    assert!(error.contains("a.fio:6: `nice` не импортируется"), "{error}");
     let to = scratch.join("s.yaml").to_string_lossy().into_owned();
     let (said, note) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "-o", &to]), 0);
     assert!(said.contains("s.yaml") && note.contains("different meaning: 1"), "{said}{note}");
@@ -211,7 +211,7 @@ fn a_suite_that_is_exported_runs_in_fio_and_every_tool_is_known_by_its_files() {
     let (said, note) = expect_exit(&mut stend(&scratch, &["export", &suite, "--format", "fio-job", "-o", &jobs]), 0);
     assert!(said.contains("x.fio") && note.contains("2 settings are missing or differ"), "{said}{note}");
     let text = std::fs::read_to_string(&jobs).expect("jobs");
-    assert!(text.contains(";   `b` is left out: fio has nothing that means `reverse`"), "{text}");
+    assert!(text.contains(";   `b` is left out: fio has no equivalent of `reverse`"), "{text}");
     if Command::new("fio").arg("--version").output().is_ok() {
         let file = scratch.file("data", &"x".repeat(1 << 20));
         let out = output(Command::new("fio").env("TARGET", file).arg(&jobs));

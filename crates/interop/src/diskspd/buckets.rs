@@ -58,5 +58,5 @@ fn attribute(bucket: &Element<'_>, name: &str) -> Result<Option<f64>, Bad> {
     let number = text.trim().parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
     number
         .map(Some)
-        .ok_or_else(|| (bucket.line, say!("`{text}` of `{name}` is no number", "`{text}` в `{name}` — не число")))
+        .ok_or_else(|| (bucket.line, say!("`{text}` of `{name}` is not a number", "`{text}` в `{name}` — не число")))
 }

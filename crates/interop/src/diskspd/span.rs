@@ -75,7 +75,7 @@ impl<'e> Document<'e> {
         let window = decimal(span, "TestTimeSeconds")?.unwrap_or(0.0);
         let counts = Counts::of(span)?;
         if window <= 0.0 || counts.read.0 + counts.write.0 == 0 {
-            return Ok(Err(say!("a time span in which nothing was done", "интервал, в котором ничего не сделано")));
+            return Ok(Err(say!("a time span without I/O", "интервал без операций")));
         }
         let profile = Profile::of(self.profiles.get(number).copied());
         let options = match profile.options() {
@@ -235,7 +235,7 @@ fn decimal(element: &Element<'_>, name: &str) -> Result<Option<f64>, Bad> {
 
 fn wrong(element: &Element<'_>) -> Bad {
     let (text, name) = (shown(element.text()), element.name);
-    (element.line, say!("`{text}` of `{name}` is no number", "`{text}` в `{name}` — не число"))
+    (element.line, say!("`{text}` of `{name}` is not a number", "`{text}` в `{name}` — не число"))
 }
 
 /// Text of the file as it may stand in a message.

@@ -148,7 +148,7 @@ fn latencies(told: &Value<'_>, histogram: Option<&Value<'_>>) -> Result<Latency,
         let upper =
             range.strip_suffix("us").and_then(|range| range.split_once('-')).and_then(|(_, to)| to.parse().ok());
         let upper: f64 = upper.filter(|upper: &f64| upper.is_finite() && *upper >= 0.0).ok_or_else(|| {
-            (bucket.line, say!("`{range}` is no range of latencies", "`{range}` — не диапазон задержек"))
+            (bucket.line, say!("`{range}` is not a range of latencies", "`{range}` — не диапазон задержек"))
         })?;
         counts.push(((upper * 1000.0).round() as u64, whole(bucket, "count")?.unwrap_or(0)));
     }
@@ -183,7 +183,7 @@ fn whole(value: &Value<'_>, name: &str) -> Result<Option<u64>, (u32, Say)> {
     let Some(told) = value.get(name) else { return Ok(None) };
     let text = told.text().unwrap_or_default();
     text.parse().map(Some).map_err(|_| {
-        (told.line, say!("`{text}` of `{name}` is no whole number", "`{text}` в `{name}` — не целое число"))
+        (told.line, say!("`{text}` of `{name}` is not a whole number", "`{text}` в `{name}` — не целое число"))
     })
 }
 

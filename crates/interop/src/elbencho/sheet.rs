@@ -72,7 +72,7 @@ fn broken(error: csv::Error) -> (u32, Say) {
 }
 
 fn uneven(columns: usize, expected: usize) -> Say {
-    say!("{columns} columns, where the head has {expected}", "столбцов {columns}, а в заголовке {expected}")
+    say!("{columns} columns, but the header has {expected}", "столбцов {columns}, а в заголовке {expected}")
 }
 
 /// One row with its head.
@@ -97,7 +97,7 @@ impl Row<'_> {
         }
         let parsed = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         parsed.map(Some).ok_or_else(|| {
-            let why = say!("`{text}` in column `{name}` is no number", "`{text}` в столбце `{name}` — не число");
+            let why = say!("`{text}` in column `{name}` is not a number", "`{text}` в столбце `{name}` — не число");
             (self.line, why)
         })
     }

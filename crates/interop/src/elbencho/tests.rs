@@ -246,17 +246,17 @@ fn what_lacks_its_end_is_told_and_the_rest_is_kept() {
 #[test]
 fn what_is_wrong_is_refused_with_its_place() {
     let broken = why(table(&TABLE.replace("36235,32589", "36235,many")));
-    assert!(broken.contains("e.csv:3: `many` in column `IOPS [last]` is no number"), "{broken}");
+    assert!(broken.contains("e.csv:3: `many` in column `IOPS [last]` is not a number"), "{broken}");
     let short = why(table(&TABLE.replacen(",502,", ",", 1)));
-    assert!(short.contains("e.csv:3: 54 columns, where the head has 55"), "{short}");
+    assert!(short.contains("e.csv:3: 54 columns, but the header has 55"), "{short}");
     let twice = why(table(&format!("{TABLE}{}", TABLE.lines().nth(2).unwrap())));
     assert!(twice.contains("e.csv:12 holds the same results as e.csv:3"), "{twice}");
     let none: String = TABLE.lines().take(1).map(|line| format!("{line}\n")).collect();
     assert!(why(table(&none)).contains("holds no phase that reads or writes data"));
     let word = why(json(&JSON.replacen("\"67108864\",\"cpu%\"", "\"much\",\"cpu%\"", 1)));
-    assert!(word.contains("e.json:1: `much` of `bytes` is no whole number"), "{word}");
+    assert!(word.contains("e.json:1: `much` of `bytes` is not a whole number"), "{word}");
     let range = why(json(&JSON.replacen("32-38us", "32us", 1)));
-    assert!(range.contains("e.json:2: `32us` is no range of latencies"), "{range}");
+    assert!(range.contains("e.json:2: `32us` is not a range of latencies"), "{range}");
 }
 
 #[test]

@@ -232,8 +232,8 @@ fn without_verification(
     let line = job.get("read").map_or(job.line, |read| read.line);
     if mix.read > 0 {
         let why = say!(
-            "its reads and those of its verification (`verify`, `do_verify`) are one number, which cannot be told apart",
-            "его чтения и чтения проверки (`verify`, `do_verify`) сложены в одно число, различить их нельзя"
+            "its reads and those of its verification (`verify`, `do_verify`) are one number and cannot be separated",
+            "его чтения и чтения проверки (`verify`, `do_verify`) сложены в одно число, разделить их нельзя"
         );
         return Err((line, why));
     }
@@ -264,8 +264,8 @@ fn sides(job: &Value<'_>, options: &Options) -> Result<Vec<(Op, Side)>, Dropped>
         return Err((
             mixed.line,
             say!(
-                "reads and writes are reported as one (unified_rw_reporting), and cannot be told apart",
-                "чтения и записи отчитаны вместе (unified_rw_reporting), и различить их нельзя"
+                "reads and writes are one number (unified_rw_reporting) and cannot be separated",
+                "чтения и записи сложены в одно число (unified_rw_reporting), разделить их нельзя"
             ),
         ));
     };
@@ -328,7 +328,7 @@ impl Latency {
         let mut bins = Bins::new();
         for (middle, n) in value.get("bins").map(Value::pairs).unwrap_or_default() {
             let (Ok(at), Some(n)) = (middle.parse::<u64>(), n.whole()) else {
-                return Err((n.line, say!("`{middle}` is no bucket of latency", "`{middle}` — не корзина задержек")));
+                return Err((n.line, say!("`{middle}` is not a latency bucket", "`{middle}` — не корзина задержек")));
             };
             let sum = bins.entry(bin(at)).or_default();
             *sum = u64::saturating_add(*sum, n);
@@ -355,7 +355,7 @@ impl Latency {
 /// Why a count is none.
 pub(super) fn impossible(count: u64) -> Say {
     say!(
-        "{count} is no number of I/Os or bytes: fio counted a difference that was negative",
+        "{count} is not a number of I/Os or bytes: fio counted a difference that was negative",
         "{count} — не число операций или байт: fio посчитал отрицательную разность"
     )
 }

@@ -25,7 +25,7 @@ fn what_is_unknown_is_described_and_the_refusal_names_what_is_known() {
         (b"\x1f\x8b\x08", "compressed"),
         (b"abc\0def", "binary"),
         (b"{\"a\": 1}", "JSON of something else"),
-        (b"<Profile><TimeSpans><TimeSpan/></TimeSpans></Profile>", "a profile of diskspd"),
+        (b"<Profile><TimeSpans><TimeSpan/></TimeSpans></Profile>", "a diskspd profile"),
         (b"<?xml version=\"1.0\"?><a/>", "XML of something else"),
         (
             include_bytes!("../../tests/corpus/vdbench/5.04.06-summary.html"),

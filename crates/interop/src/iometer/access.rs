@@ -37,8 +37,8 @@ impl Access {
         let numbers: Vec<u64> = cells.iter().map_while(|cell| cell.trim().parse().ok()).collect();
         let [size, share, reads, random, delay, ..] = numbers[..] else {
             let why = say!(
-                "a row of an access specification in whole numbers should stand here",
-                "здесь должна стоять строка описания доступа в целых числах"
+                "expected a row of an access specification in whole numbers",
+                "здесь ожидалась строка описания доступа в целых числах"
             );
             return Err((line, why));
         };

@@ -18,7 +18,7 @@ pub fn trial(test: &Test, file: u32) -> Result<Result<Printed, Say>, Bad> {
     let (read, write) = (count("Read I/Os")?, count("Write I/Os")?);
     let rate = row.number("IOps")?.map_or(0.0, |(value, _)| value);
     if rate <= 0.0 || read.saturating_add(write) == 0 {
-        return Ok(Err(say!("a test in which nothing was done", "испытание, в котором ничего не сделано")));
+        return Ok(Err(say!("a test without I/O", "испытание без операций")));
     }
     // The time is that of rates and counts; the row of all managers has none of its own.
     let seconds = read.saturating_add(write) as f64 / rate;

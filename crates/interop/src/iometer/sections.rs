@@ -155,7 +155,7 @@ impl Reader {
             found.splice(name..=name + more, [whole]);
         }
         if found.len() < expected {
-            let why = say!("{own} columns, where the head has {expected}", "столбцов {own}, а в заголовке {expected}");
+            let why = say!("{own} columns, but the header has {expected}", "столбцов {own}, а в заголовке {expected}");
             if cut && !self.tests.is_empty() {
                 self.dropped.push((line, why));
                 return Ok(());
@@ -231,7 +231,7 @@ impl Row {
             Some(value) => Ok(Some((value, 10f64.powi(-(decimals.min(300) as i32))))),
             None => {
                 let why: Say =
-                    say!("`{text}` in column `{name}` is no number", "`{text}` в столбце `{name}` — не число");
+                    say!("`{text}` in column `{name}` is not a number", "`{text}` в столбце `{name}` — не число");
                 Err((self.line, why))
             }
         }

@@ -136,7 +136,7 @@ fn a_test_without_results_and_a_row_that_was_cut_are_left_out_and_told() {
     assert!(run.imported.dropped[0].en.ends_with("a test without results: it did not end"));
     let cut = RESULTS.rfind("ALL,").unwrap();
     let run = results(&RESULTS[..cut + 90]).unwrap();
-    assert!(run.imported.dropped[0].en.contains("columns, where the head has 80"), "{:?}", run.imported.dropped);
+    assert!(run.imported.dropped[0].en.contains("columns, but the header has 80"), "{:?}", run.imported.dropped);
     assert_eq!(run.imported.dropped.len(), 2);
 }
 
@@ -144,10 +144,10 @@ fn a_test_without_results_and_a_row_that_was_cut_are_left_out_and_told() {
 fn what_is_wrong_is_refused_with_its_line() {
     let row = line(RESULTS, FIRST);
     let short = why(&RESULTS.replacen(FIRST, "ALL,All\r\nALL,All,x,1,2,2,", 1));
-    assert!(short.contains(&format!("results.csv:{row}: 2 columns, where the head has 80")), "{short}");
+    assert!(short.contains(&format!("results.csv:{row}: 2 columns, but the header has 80")), "{short}");
     let word = why(&RESULTS.replacen(FIRST, "ALL,All,8 KiB; 67% Read; 100% random,1,2,2,fast", 1));
     assert!(
-        word.contains(&format!("results.csv:{row}: `fast")) && word.contains("in column `IOps` is no number"),
+        word.contains(&format!("results.csv:{row}: `fast")) && word.contains("in column `IOps` is not a number"),
         "{word}"
     );
     let missing = why(&RESULTS.replacen("Bytes Read,", "Bytes,", 1));
@@ -155,7 +155,7 @@ fn what_is_wrong_is_refused_with_its_line() {
     let share = why(&RESULTS.replacen("8192,100,67,100", "8192,100,67,101", 1));
     assert!(share.contains(":11: shares above 100 %") && share.contains("hint: import `results.csv`"), "{share}");
     let words = why(&RESULTS.replacen("8192,100,67,100", "all,100,67,100", 1));
-    assert!(words.contains(":11: a row of an access specification"), "{words}");
+    assert!(words.contains(":11: expected a row of an access specification"), "{words}");
     let idle = RESULTS.lines().take(14).map(|line| format!("{line}\n")).collect::<String>();
     assert!(why(&idle).contains("holds no results of a test"), "{}", why(&idle));
 }

@@ -88,7 +88,7 @@ impl Draft {
         if read != imported.suite {
             return Err(Error::new(
                 Kind::Bug,
-                say!("the suite reads otherwise than it was written", "набор читается не так, как был записан"),
+                say!("the suite is not read as it was written", "набор читается не так, как был записан"),
             ));
         }
         Ok(imported)

@@ -99,7 +99,7 @@ fn one(draft: &mut Draft, file: &str, text: &str, notes: &mut Notes) -> Result<(
             if !entry.values.eq_ignore_ascii_case("NORMAL") {
                 let value = shown(entry.values);
                 let text = say!(
-                    "the test type `{value}` changes workers or depth as it goes",
+                    "the test type `{value}` changes workers or depth as it runs",
                     "вид испытания `{value}` по ходу меняет число рабочих или глубину"
                 );
                 notes.changed(
@@ -121,7 +121,7 @@ fn one(draft: &mut Draft, file: &str, text: &str, notes: &mut Notes) -> Result<(
             if !entry.values.eq_ignore_ascii_case("DISK") {
                 notes.changed(
                     &entry.place,
-                    say!("workers of a network are not there", "сетевых рабочих нет"),
+                    say!("Stend has no network workers", "сетевых рабочих в Stend нет"),
                     say!("leave them out", "уберите их"),
                 )?;
                 workers.pop();
@@ -227,7 +227,7 @@ fn cases(
         }
         if busy.iter().any(|worker| worker.depth != depth) {
             let text = say!(
-                "workers have other depths; all have {depth} here",
+                "workers have different depths; here all have {depth}",
                 "у рабочих разная глубина; здесь у всех {depth}"
             );
             notes.changed(&access.place, text, say!("give all the same", "задайте всем одинаковую"))?;
@@ -262,7 +262,7 @@ fn stream(access: &Access, notes: &mut Notes) -> Result<StreamSpec> {
             .hint(say!("each row has its share of the I/Os", "у каждой строки своя доля операций")));
     };
     if rows.iter().any(|row| row.random != first.random || (row.size != first.size && row.reads != first.reads)) {
-        let text = say!("rows that differ in more than one thing", "строки различаются не одним лишь свойством");
+        let text = say!("rows differ in more than one property", "строки отличаются больше чем одним свойством");
         notes.changed(
             &access.place,
             text,
@@ -288,7 +288,7 @@ fn stream(access: &Access, notes: &mut Notes) -> Result<StreamSpec> {
         let size = odd.size.0;
         return Err(access
             .place
-            .error(say!("{size} B is no multiple of the smallest size", "{size} Б не кратно наименьшему размеру"))
+            .error(say!("{size} B is not a multiple of the smallest size", "{size} Б не кратно наименьшему размеру"))
             .hint(say!("take a specification for each size", "возьмите по описанию на каждый размер")));
     }
     if mix.len() > 1 {
@@ -324,7 +324,7 @@ fn row(entry: &Entry, notes: &mut Notes) -> Result<Row> {
         notes.decided(
             &entry.place,
             say!(
-                "Iometer begins random I/Os at any sector (alignment 0); here they are at multiples of their size",
+                "Iometer begins random I/Os at any sector (alignment 0); here they are aligned to their size",
                 "Iometer начинает случайные операции с любого сектора (выравнивание 0); здесь смещения кратны размеру"
             ),
         );
@@ -332,7 +332,7 @@ fn row(entry: &Entry, notes: &mut Notes) -> Result<Row> {
     if align > 0 && align != size {
         notes.changed(
             &entry.place,
-            say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру"),
+            say!("here I/Os are aligned to their size", "здесь операции выровнены по своему размеру"),
             say!("align I/Os on their request size", "задайте выравнивание по размеру операции"),
         )?;
     }

@@ -92,7 +92,7 @@ pub fn files(sources: &[(String, Vec<u8>)], context: &ImportContext) -> Result<I
         let place = JobPlace::new(&sources[other].0, 1);
         return Err(place
             .error(say!(
-                "it is for another tool than the files before it",
+                "it is for a different tool than the files before it",
                 "он для другой программы, чем файлы до него"
             ))
             .hint(say!("import the files of each tool on their own", "импортируйте файлы каждой программы отдельно")));
@@ -116,7 +116,10 @@ pub fn command(words: &[String], context: &ImportContext) -> Result<Imported> {
         Tool::of_program(name).ok_or_else(|| {
             let name = notes::shown(name);
             words::place(first + skipped)
-                .error(say!("`{name}` is not a tool whose commands are read", "команды `{name}` не читаются"))
+                .error(say!(
+                    "`{name}` is not supported: Stend does not read its commands",
+                    "`{name}` не поддерживается: её команды Stend не читает"
+                ))
                 .hint(say!("a command begins with `fio` or `diskspd`", "команда начинается с `fio` или `diskspd`"))
         })
     });
@@ -158,7 +161,7 @@ fn not_ours(why: &Error) -> Box<Error> {
     let (en, ru) = (&why.message.en, &why.message.ru);
     Error::new(
         Kind::Spec,
-        say!("what these jobs ask for together is no suite: {en}", "вместе эти задания набором не становятся: {ru}"),
+        say!("these jobs do not make a suite together: {en}", "вместе эти задания набором не становятся: {ru}"),
     )
     .hint(say!(
         "import the jobs one by one, or write the suite by hand (docs/formats/suite.md)",

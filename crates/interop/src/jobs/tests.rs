@@ -144,25 +144,25 @@ rd=run1,sd=(sd1-sd2),iorate=MAX,forxfersize=(4k-16k,d),forthreads=(2-6,2),seekpc
     "##]],
     );
     let wrong = |from: &str, to: &str| of_file(&text.replace(from, to), false).unwrap_err().to_string();
-    assert!(wrong("(sd1-sd2)", "sd1").contains("x:3: a workload on some of the storage"));
-    assert!(wrong("(4k-16k,d)", "(4k-16k)").contains("x:3: `forxfersize=(4k-16k)` is no range"));
+    assert!(wrong("(sd1-sd2)", "sd1").contains("x:3: a workload on a part of the storage"));
+    assert!(wrong("(4k-16k,d)", "(4k-16k)").contains("x:3: `forxfersize=(4k-16k)` is not a range"));
 }
 
 #[test]
 fn what_vdbench_means_otherwise_is_an_error_with_its_line() {
     for (from, to, why) in [
         ("iorate=max", "iorate=curve", "x:9: a curve begins with a search"),
-        ("compratio=2", "validate=yes", "x:2: `validate` has nothing"),
+        ("compratio=2", "validate=yes", "x:2: `validate` has no equivalent"),
         ("compratio=2", "comprratio=2", "x:2: unknown option `comprratio`"),
-        ("seekpct=random", "rhpct=50", "x:6: `rhpct` has nothing"),
+        ("seekpct=random", "rhpct=50", "x:6: `rhpct` has no equivalent"),
         ("openflags=o_direct", "openflags=fsync", "x:3: `openflags=fsync`"),
-        ("deterministic", "uniform", "x:7: gaps of `uniform`"),
-        ("interval=1", "start_cmd=reboot", "x:7: `start_cmd` has nothing"),
+        ("deterministic", "uniform", "x:7: Stend has no gaps of `uniform`"),
+        ("interval=1", "start_cmd=reboot", "x:7: `start_cmd` has no equivalent"),
     ] {
         let text = VDBENCH.replace(from, to);
         let error = of_file(&text, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
-        assert!(of_file(&text, true).unwrap().text(Lang::Ru).contains("Теперь значит другое"), "{text}");
+        assert!(of_file(&text, true).unwrap().text(Lang::Ru).contains("Здесь значит другое"), "{text}");
     }
     for (from, to, why) in [
         ("lun=/dev/sdb", "size=1g", "x:4: `sd=sd1` has no `lun`"),
@@ -171,7 +171,7 @@ fn what_vdbench_means_otherwise_is_an_error_with_its_line() {
         ("th=16", "s=16", "x:3: `s` may be"),
         ("elapsed=60", "elapsed=soon", "x:9: `elapsed` needs seconds"),
         ("eof\nnonsense behind the end\n", "rd=run3,\n", "the file behind it"),
-        ("sd=sd2", "fsd=fsd1,anchor=/x", "workloads of a file system"),
+        ("sd=sd2", "fsd=fsd1,anchor=/x", "no file system workloads"),
         ("rdpct=70", "rdpct=(70", "`)` is missing"),
     ] {
         let error = of_file(&VDBENCH.replace(from, to), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
@@ -186,8 +186,8 @@ fn a_configuration_of_iometer_becomes_a_case_for_each_specification_that_is_used
         expect![[r##"
             # Made by `stend import --suite` of x
             # The jobs name these targets; a suite names none, so give them, in this order: --on 0: "ATA disk"
-            # Decided:
-            #   x:17: Iometer begins random I/Os at any sector (alignment 0); here they are at multiples of their size
+            # Decisions:
+            #   x:17: Iometer begins random I/Os at any sector (alignment 0); here they are aligned to their size
             suite: "x"
             defaults: {prober: off}
             cases:
@@ -301,7 +301,7 @@ fn a_page_with_jobs_in_it_is_no_file_of_jobs() {
 #[test]
 fn files_of_two_tools_are_not_one_suite() {
     let two = [("a".into(), VDBENCH.as_bytes().to_vec()), ("b".into(), b"[a]\nrw=read\n".to_vec())];
-    assert!(files(&two, &context(true)).unwrap_err().to_string().contains("b:1: it is for another tool"));
+    assert!(files(&two, &context(true)).unwrap_err().to_string().contains("b:1: it is for a different tool"));
     let words = |text: &str| is_command(&text.split(' ').map(String::from).collect::<Vec<_>>());
     assert!(
         words("sudo /usr/bin/fio --name=x")
@@ -310,7 +310,10 @@ fn files_of_two_tools_are_not_one_suite() {
             && !words("a.fio b.fio")
     );
     assert!(
-        of_command("fio --name=a --size=1g && rm -rf /", true).unwrap_err().to_string().contains("`rm` is not a tool")
+        of_command("fio --name=a --size=1g && rm -rf /", true)
+            .unwrap_err()
+            .to_string()
+            .contains("`rm` is not supported")
     );
     assert!(of_command("fio --name=a --size=1g && diskspd x", true).unwrap_err().to_string().contains("two tools"));
 }
@@ -356,12 +359,12 @@ fn what_vdbench_shares_or_leaves_out_is_refused_with_its_line() {
     let with =
         |sd: &str, wd: &str, rd: &str| why(&format!("sd=sd1,lun=/dev/sdb{sd}\n{wd}\nrd=r,wd=wd*,elapsed=5{rd}\n"));
     let one = "wd=wd1,sd=sd1,xfersize=4k,rdpct=0";
-    assert!(with(",size=10g", one, ",iorate=max").contains("x:1: the suite would use all of the device"));
-    assert!(with(",hitarea=1m", one, ",iorate=max").contains("x:1: `hitarea` has nothing"));
+    assert!(with(",size=10g", one, ",iorate=max").contains("x:1: the suite would use the whole device"));
+    assert!(with(",hitarea=1m", one, ",iorate=max").contains("x:1: `hitarea` has no equivalent"));
     let two = |skew: &str, own: &str| format!("wd=wd1,sd=sd1,xfersize=4k{skew}\nwd=wd2,sd=sd1,xfersize=8k{own}");
     assert!(with("", &two(",skew=80", ""), ",iorate=1000").contains("x:2: the parts of `skew`"));
-    assert!(with("", &two("", ",iorate=100"), ",iorate=1000").contains("x:3: `iorate` has nothing"));
-    assert!(with("", &two("", ""), ",iorate=(1000,2000)").contains("x:4: vdbench takes one value of `iorate`"));
+    assert!(with("", &two("", ",iorate=100"), ",iorate=1000").contains("x:3: `iorate` has no equivalent"));
+    assert!(with("", &two("", ""), ",iorate=(1000,2000)").contains("x:4: vdbench uses one value of `iorate`"));
     let shared = format!("sd=sd1,lun=/dev/sdb\n{}\nrd=r,wd=wd*,elapsed=5,iorate=1000\n", two(",skew=80", ",skew=20"));
     let text = of_file(&shared, false).unwrap().text(Lang::En);
     assert!(text.contains("800/s") && text.contains("200/s"), "{text}");

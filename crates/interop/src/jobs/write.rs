@@ -72,13 +72,10 @@ fn head(imported: &Imported, lang: Lang) -> String {
         }
     };
     section(
-        say!(
-            "Means something else now, or nothing (--lenient):",
-            "Теперь значит другое или не значит ничего (--lenient):"
-        ),
+        say!("Different here, or without effect (--lenient):", "Здесь значит другое или не действует (--lenient):"),
         of(Weight::Changed).collect(),
     );
-    section(say!("Decided:", "Решено:"), of(Weight::Decided).collect());
+    section(say!("Decisions:", "Решения:"), of(Weight::Decided).collect());
     let mut names: Vec<&str> = of(Weight::Harmless).map(|note| note.text.en.as_str()).collect();
     names.sort_unstable();
     names.dedup();

@@ -63,7 +63,7 @@ pub fn runs(text: &str) -> Result<(Vec<Run<'_>>, Vec<Bad>), Bad> {
         let words: Vec<&str> = content.split_whitespace().take(expected + 1).collect();
         if words.len() != expected {
             let own = content.split_whitespace().count();
-            let why = say!("{own} columns, where the head has {expected}", "столбцов {own}, а в заголовке {expected}");
+            let why = say!("{own} columns, but the header has {expected}", "столбцов {own}, а в заголовке {expected}");
             // What wrote the last line was cut off.
             if own < expected && !text.ends_with('\n') && line as usize == text.lines().count() {
                 dropped.push((line, why));
@@ -128,7 +128,7 @@ impl<'t> Row<'t> {
     pub fn needed(&self, name: &str) -> Result<f64, Bad> {
         let text = self.text(name);
         self.number(name).ok_or_else(|| {
-            (self.line, say!("`{text}` in column `{name}` is no number", "`{text}` в столбце `{name}` — не число"))
+            (self.line, say!("`{text}` in column `{name}` is not a number", "`{text}` в столбце `{name}` — не число"))
         })
     }
 }

@@ -41,12 +41,12 @@ impl<'t> Load<'t> {
         let range = label.strip_prefix("avg_").and_then(|range| range.split_once('-'));
         let bounds = range.and_then(|(from, to)| Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?)));
         let Some((first, last)) = bounds.filter(|(first, last)| (1..=*last).contains(first)) else {
-            let why = say!("`{label}` does not say which intervals", "из `{label}` не понять, какие это интервалы");
+            let why = say!("`{label}` does not show which intervals", "из `{label}` не понять, какие это интервалы");
             return Err((run.mean.line, why));
         };
         let Some(interval_s) = interval(&run.intervals) else {
             return Ok(Err(say!(
-                "from less than two intervals their length does not follow",
+                "fewer than two intervals: their length is unknown",
                 "меньше двух интервалов: их длина неизвестна"
             )));
         };

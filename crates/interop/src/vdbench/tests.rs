@@ -109,7 +109,7 @@ fn a_load_without_means_is_left_out_and_told() {
     assert_eq!(trials(&run).len(), 3);
     assert!(run.imported.dropped[0].en.contains("`run2` has no row of means"), "{:?}", run.imported.dropped);
     let cut = flatfile(&FLATFILE[..at + 40]).unwrap();
-    assert!(cut.imported.dropped[0].en.contains("columns, where the head has"), "{:?}", cut.imported.dropped);
+    assert!(cut.imported.dropped[0].en.contains("columns, but the header has"), "{:?}", cut.imported.dropped);
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn what_is_wrong_is_refused_with_its_place() {
     assert!(missing.contains(&format!("flatfile.html:{head}: there is no column `bytes/io`")), "{missing}");
     let first = FLATFILE.lines().find(|line| line.starts_with("00:5")).unwrap();
     let word = why(&FLATFILE.replacen(first, &first.replace("4748.0000", "n/a"), 1));
-    assert!(word.contains(&format!("flatfile.html:{}: `n/a` in column `rate` is no number", head + 1)), "{word}");
+    assert!(word.contains(&format!("flatfile.html:{}: `n/a` in column `rate` is not a number", head + 1)), "{word}");
     let short = why(&FLATFILE.replacen(first, "00:51:56.808 x run1 1", 1));
-    assert!(short.contains("4 columns, where the head has"), "{short}");
+    assert!(short.contains("4 columns, but the header has"), "{short}");
     let other = flatfile(&FLATFILE.replacen("14796.0000", "24796.0000", 1)).unwrap();
     assert!(other.imported.dropped[0].en.ends_with("its row of means is not the mean of its intervals"));
     let none: String = FLATFILE.lines().take(head).map(|line| format!("{line}\n")).collect();
@@ -137,7 +137,7 @@ fn words_of_a_long_line_are_not_all_kept() {
     let row = FLATFILE.lines().nth(head + 1).unwrap();
     let columns = row.split_whitespace().count() + 5000;
     let long = why(&FLATFILE.replacen(row, &format!("{row}{}", " a".repeat(5000)), 1));
-    assert!(long.contains(&format!("{columns} columns, where the head has {}", columns - 5000)), "{long}");
+    assert!(long.contains(&format!("{columns} columns, but the header has {}", columns - 5000)), "{long}");
     for (line, expected) in [("tod Run Interval rate resp", true), ("a tod Run Interval rate resp", false), ("", false)]
     {
         assert_eq!(super::flatfile::is_head(line), expected, "{line:?}");

@@ -121,8 +121,8 @@ pub fn of_job<'n>(
 
 fn not_read(name: &str) -> Say {
     say!(
-        "{name}: another log of the job says more, so this one was not read",
-        "{name}: другой журнал этого задания говорит больше, этот не читался"
+        "{name}: another log of the job has more detail, so this one was not read",
+        "{name}: другой журнал этого задания подробнее, этот не читался"
     )
 }
 
@@ -132,13 +132,13 @@ fn alone(found: &[(Of, &str, Begins)]) -> Box<Error> {
     Error::new(
         Kind::Spec,
         say!(
-            "`{name}` and what was named with it do not tell how many I/Os and bytes there were",
-            "`{name}` и указанное с ним не говорят, сколько было операций и байт"
+            "`{name}` and the files named with it do not give the numbers of I/Os and bytes",
+            "из `{name}` и указанных с ним файлов не узнать число операций и байт"
         ),
     )
     .hint(say!(
-        "averages (log_avg_msec) need both the `_iops` and the `_bw` log of the job; without log_avg_msec the `_lat` log says everything",
-        "к средним (log_avg_msec) нужны журналы задания `_iops` и `_bw`, оба; без log_avg_msec всё скажет журнал `_lat`"
+        "averages (log_avg_msec) need both the `_iops` and the `_bw` log of the job; without log_avg_msec the `_lat` log is enough",
+        "к средним (log_avg_msec) нужны журналы задания `_iops` и `_bw`, оба; без log_avg_msec достаточно журнала `_lat`"
     ))
 }
 
@@ -191,7 +191,7 @@ pub fn named(name: &str) -> Result<Named> {
     of().ok_or_else(|| {
         Error::new(
             Kind::Usage,
-            say!("the name `{name}` does not say what the log is of", "по имени `{name}` не понять, о чём этот журнал"),
+            say!("the name `{name}` does not show what the log contains", "по имени `{name}` не понять, о чём этот журнал"),
         )
         .hint(say!(
             "fio calls its logs `PREFIX_lat.N.log`, `PREFIX_clat.N.log`, `PREFIX_clat_hist.N.log`, `PREFIX_iops.N.log`, `PREFIX_bw.N.log`",

@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_count_that_was_negative_is_refused() {
         let error = read(line(BINS, &[(700, 3), (701, u64::MAX - 2)])).unwrap_err().en;
-        assert!(error.starts_with("18446744073709551613 is no number of I/Os"), "{error}");
+        assert!(error.starts_with("18446744073709551613 is not a number of I/Os"), "{error}");
     }
 
     #[test]

@@ -244,7 +244,7 @@ fn doubts(name: &str, scanned: &Scanned, sums: &Sums) -> Vec<Say> {
     let backwards = sums.backwards;
     let jumps = (backwards > 0).then(|| {
         say!(
-            "{name}: {backwards} lines whose time is before that of an earlier line; their I/Os count where their time says",
+            "{name}: {backwards} lines are out of order in time; their I/Os count at their own times",
             "{name}: строк со временем раньше предыдущего: {backwards}; их операции учтены по их времени"
         )
     });
@@ -257,7 +257,7 @@ fn odd(name: &str, jobs: &[Averages]) -> Vec<Say> {
     let (left_out, gaps) = (sum(|log| log.left_out), sum(|log| log.gaps));
     let backwards = (left_out > 0).then(|| {
         say!(
-            "{name}: {left_out} averages whose time is not behind that of the one before were left out",
+            "{name}: {left_out} averages are not later than the one before and were left out",
             "{name}: пропущены средние, время которых не позже предыдущего: {left_out}"
         )
     });

@@ -65,11 +65,11 @@ fn what_does_not_tell_how_much_was_done_is_refused() {
     for files in [&[("a_lat.1.log", LAT)][..], &[("a_iops.1.log", IOPS), ("a_lat.1.log", LAT)], &[("a_bw.1.log", BW)]] {
         let error = import(files).unwrap_err().render(stend_base::Lang::En);
         assert!(
-            error.contains("do not tell how many I/Os") && error.contains("need both the `_iops` and the `_bw`"),
+            error.contains("do not give the numbers of I/Os") && error.contains("need both the `_iops` and the `_bw`"),
             "{error}"
         );
     }
-    assert!(refused("a_slat.1.log", "1, 5, 0, 4096\n").contains("do not tell how many I/Os"));
+    assert!(refused("a_slat.1.log", "1, 5, 0, 4096\n").contains("do not give the numbers of I/Os"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn averages_have_their_windows_from_the_line_before_of_their_kind() {
     );
     // 150 I/Os in the first second, 100 in the half behind it.
     assert_eq!(outcome.told.as_ref().unwrap().ops[0].sum_ns, 150 * 2000 + 100 * 4000);
-    assert!(dropped(&run)[0].starts_with("a_iops.1.log: 2 averages whose time is not behind"));
+    assert!(dropped(&run)[0].starts_with("a_iops.1.log: 2 averages are not later"));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_is_wrong_in_averages_is_refused_with_its_line() {
     let good = "1, 5, 0, 0\n";
     for (iops, bw, expected) in [
         ("1, 5, 0, 0\n2, 5, 0, 4096\n", good, "a_iops.1.log:2: a single I/O among averages"),
-        (good, "1, 5, 0, 0\n2, 5, 8, 0\n", "a_bw.1.log:2: 8 is no kind of I/O"),
+        (good, "1, 5, 0, 0\n2, 5, 8, 0\n", "a_bw.1.log:2: 8 is not a kind of I/O"),
         (good, "1, 5, 0, 0\n2, 5\n", "a_bw.1.log:2: not `time, value, kind, size`"),
         ("1, 5, 0, 0\n999999999, 5, 0, 0\n", good, "a_iops.1.log:2: a time more than 58 hours"),
     ] {
@@ -180,7 +180,7 @@ fn averages_of_all_jobs_in_one_file_are_those_of_each() {
 fn values_that_were_negative_are_refused_with_their_line() {
     let wrapped = b"1000, 400, 0, 0\n2000, 18446744073709551615, 0, 0\n";
     let error = refused_all(&[("b_iops.1.log", wrapped), ("b_bw.1.log", b"1000, 1600, 0, 0\n2000, 1600, 0, 0\n")]);
-    assert!(error.contains("b_iops.1.log:2: 18446744073709551615 is no latency"), "{error}");
+    assert!(error.contains("b_iops.1.log:2: 18446744073709551615 is neither a latency"), "{error}");
     let error = refused("b_lat.1.log", "1, 400, 0, 4096\n2, 9223372036854775808, 0, 4096\n");
-    assert!(error.contains("b_lat.1.log:2: 9223372036854775808 is no latency"), "{error}");
+    assert!(error.contains("b_lat.1.log:2: 9223372036854775808 is neither a latency"), "{error}");
 }

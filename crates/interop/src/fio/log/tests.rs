@@ -102,7 +102,7 @@ fn the_log_that_says_most_is_read_and_the_others_are_told() {
     let (run, _) = good(&files);
     assert_eq!(run.imported.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a/r_lat.1.log"]);
     let said = dropped(&run);
-    assert!(said.len() == 3 && said.iter().all(|say| say.contains("says more")), "{said:?}");
+    assert!(said.len() == 3 && said.iter().all(|say| say.contains("has more detail")), "{said:?}");
 }
 
 #[test]
@@ -139,10 +139,7 @@ fn intervals_are_where_their_times_say_and_histograms_come_at_the_end_of_a_secon
 fn times_that_go_back_count_where_they_say_and_are_told() {
     let text = "1500, 1, 0, 4096\n300, 2, 0, 4096\n1600, 3, 0, 4096\n1600, 4, 0, 4096\n";
     let (run, slices) = good(&[("r_lat.1.log", text.as_bytes())]);
-    assert_eq!(
-        dropped(&run),
-        ["r_lat.1.log: 1 lines whose time is before that of an earlier line; their I/Os count where their time says"]
-    );
+    assert_eq!(dropped(&run), ["r_lat.1.log: 1 lines are out of order in time; their I/Os count at their own times"]);
     let latencies: u64 = slices.iter().filter_map(|(_, slice)| slice.latency.as_ref()).map(|l| l.count()).sum();
     assert_eq!((slices.iter().map(|(_, slice)| slice.ops).sum::<u64>(), latencies), (4, 4));
     assert!(slices.iter().any(|(_, slice)| slice.interval == 3 && slice.ops == 1));
@@ -170,13 +167,13 @@ fn what_cannot_be_imported_is_refused_with_its_line() {
     for (text, why) in [
         ("5, 100, 0, 4096\n5, x, 0, 4096\n", "error: r_lat.1.log:2: not `time, value, kind, size`"),
         ("5, 100, 0, 4096\n5, 100, 0, 0\n", "error: r_lat.1.log:2: a size of 0: an average among single I/Os"),
-        ("5, 100, 7, 4096\n", "error: r_lat.1.log:1: 7 is no kind of I/O"),
+        ("5, 100, 7, 4096\n", "error: r_lat.1.log:1: 7 is not a kind of I/O"),
         ("5, 100, 0, 4096\n999999999999, 1, 0, 4096\n", "error: r_lat.1.log:2: a time more than 58 hours"),
     ] {
         let error = refused(name, text);
         assert!(error.starts_with(why) && error.contains("hint: "), "{text}: {error}");
     }
-    assert!(refused("results.log", "").contains("does not say what the log is of"));
+    assert!(refused("results.log", "").contains("does not show what the log contains"));
     assert!(refused("r_clat_hist.1.log", "5, 0, 4096, 1, 2\n").starts_with("error: r_clat_hist.1.log:1: 2 counts"));
 }
 

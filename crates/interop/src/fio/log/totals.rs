@@ -162,7 +162,7 @@ pub fn possible(value: u64) -> Result<(), Say> {
 #[cold]
 fn no_value(value: u64) -> Say {
     say!(
-        "{value} is no latency and no rate: fio wrote a difference that was negative",
+        "{value} is neither a latency nor a rate: fio wrote a difference that was negative",
         "{value} — не задержка и не частота: fio записал отрицательную разность"
     )
 }
@@ -235,7 +235,7 @@ impl Sums {
 /// What is wrong with a number of a kind of I/O.
 #[cold]
 pub fn no_kind(kind: u64) -> Say {
-    say!("{kind} is no kind of I/O: 0 read, 1 write, 2 trim", "{kind} — не вид операции: 0 чтение, 1 запись, 2 trim")
+    say!("{kind} is not a kind of I/O: 0 read, 1 write, 2 trim", "{kind} — не вид операции: 0 чтение, 1 запись, 2 trim")
 }
 
 fn averaged() -> Say {

@@ -75,8 +75,8 @@ fn add(draft: &mut Draft, options: &Options, place: &JobPlace, notes: &mut Notes
         if !size.0.is_multiple_of(SIZE_UNIT) || size.0 < SIZE_UNIT || count > 64 || size.0 > u64::MAX / 64 {
             return Err(place
                 .error(say!(
-                    "files of that size, or so many, are not made",
-                    "файлы такого размера или столько файлов не создаются"
+                    "Stend makes no files of that size, or so many",
+                    "Stend не создаёт файлы такого размера или столько файлов"
                 ))
                 .hint(say!("take a multiple of 4 KiB", "возьмите кратное 4 КиБ")));
         }
@@ -175,8 +175,8 @@ fn pace(spec: &mut StreamSpec, options: &Options, count: u32, notes: &mut Notes)
         notes.decided(
             place,
             say!(
-                "a limit of each thread on each target is a rate of all: latency counts from when an I/O was due",
-                "предел каждого потока на каждом объекте — это общая частота; задержка считается от срока операции"
+                "the limits of all threads and targets become one rate: latency counts from when an I/O was due",
+                "пределы всех потоков и объектов становятся одной частотой; задержка считается от срока операции"
             ),
         );
         spec.rate = vec![Rate::constant(MilliIops(per.saturating_mul(u64::from(threads))), Gaps::Even)];
@@ -184,7 +184,7 @@ fn pace(spec: &mut StreamSpec, options: &Options, count: u32, notes: &mut Notes)
     if let Some(Given { value: (every, time), place }) = &options.burst {
         if spec.queue_depth != [1] || !spec.rate.is_empty() {
             let text = say!(
-                "a thread rests as a whole in diskspd; here each I/O in flight would",
+                "in diskspd the whole thread rests; here each I/O in flight would",
                 "в diskspd отдыхает весь поток; здесь отдыхала бы каждая операция"
             );
             notes.changed(
@@ -207,7 +207,7 @@ fn pattern(options: &Options, notes: &mut Notes) -> Result<Pattern> {
             Pattern::Strided { stride: *stride }
         }
         Order::Sequential(_) => {
-            let text = say!("steps that are no multiple of the block", "шаг не кратен блоку");
+            let text = say!("steps that are not a multiple of the block", "шаг не кратен блоку");
             notes.changed(&options.order.place, text, say!("leave the step out", "уберите шаг"))?;
             Pattern::Sequential
         }
@@ -245,7 +245,7 @@ fn aligned(options: &Options, align: Option<Bytes>, notes: &mut Notes) -> Result
     if align.is_none_or(|align| align == options.block.value) {
         return Ok(());
     }
-    let text = say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру");
+    let text = say!("here I/Os are aligned to their size", "здесь операции выровнены по своему размеру");
     notes.changed(&options.order.place, text, say!("write `-r` alone", "напишите просто `-r`"))
 }
 
@@ -277,7 +277,7 @@ fn threads(spec: &mut StreamSpec, options: &Options, count: u32, place: &JobPlac
         notes.decided(
             place,
             say!(
-                "in diskspd all threads of a target begin at the same place and read the same; here each has a part of its own (`-si` shares one sequence)",
+                "in diskspd all threads of a target begin at the same offset and read the same blocks; here each has its own part (`-si` shares one sequence)",
                 "в diskspd все потоки объекта начинают с одного места и читают одно и то же; здесь у каждого своя часть (`-si` делит одну последовательность)"
             ),
         );

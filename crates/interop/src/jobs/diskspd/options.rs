@@ -119,7 +119,7 @@ pub(super) fn read(first: usize, words: &[String], notes: &mut Notes) -> Result<
                     "`{found}` is for the shell, not for diskspd",
                     "`{found}` — для оболочки, а не для diskspd"
                 ))
-                .hint(say!("leave out where the output goes", "уберите перенаправление вывода")));
+                .hint(say!("leave the redirection out", "уберите перенаправление вывода")));
         }
         let mut letters = text.chars();
         let (Some('-' | '/'), Some(letter)) = (letters.next(), letters.next()) else {
@@ -201,7 +201,7 @@ fn other(letter: char, word: &Word, notes: &mut Notes) -> Result<()> {
     if REFUSED.contains(&name.as_str()) {
         return notes.changed(
             &word.place,
-            say!("`-{letter}` has nothing that means the same", "для `-{letter}` нет ничего с тем же смыслом"),
+            say!("`-{letter}` has no equivalent", "у `-{letter}` нет соответствия"),
             hint,
         );
     }

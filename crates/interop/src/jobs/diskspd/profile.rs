@@ -150,7 +150,7 @@ pub(super) fn read(file: &str, bytes: &[u8], notes: &mut Notes) -> Result<Vec<Op
                     if found.len() == SPANS_MAX {
                         return Err(JobPlace::new(file, span.line)
                             .error(say!("more than {SPANS_MAX} time spans", "больше {SPANS_MAX} интервалов"))
-                            .hint(say!("import a profile of fewer", "импортируйте профиль, где их меньше")));
+                            .hint(say!("import a profile with fewer", "импортируйте профиль, где их меньше")));
                     }
                     found.push(of_span(&At { file, element: span }, notes)?);
                 }
@@ -193,7 +193,10 @@ fn of_span(span: &At, notes: &mut Notes) -> Result<Options> {
         if settings(target) != settings_of_first {
             return Err(at
                 .place()
-                .error(say!("the target is loaded otherwise than the first", "нагрузка на объект не та, что на первый"))
+                .error(say!(
+                    "the load of the target differs from that of the first",
+                    "нагрузка на объект отличается от нагрузки на первый"
+                ))
                 .hint(say!("write a profile for each", "напишите по профилю на каждый")));
         }
     }
@@ -335,7 +338,7 @@ fn refused(at: &At, notes: &mut Notes) -> Result<()> {
     let name = shown(at.element.name);
     notes.changed(
         &at.place(),
-        say!("`{name}` has nothing that means the same", "для `{name}` нет ничего с тем же смыслом"),
+        say!("`{name}` has no equivalent", "у `{name}` нет соответствия"),
         say!("leave it out, or write the suite by hand", "уберите его или напишите набор сами"),
     )
 }

@@ -61,7 +61,7 @@ fn the_commands_of_the_article_become_cases_with_the_cold_truth() {
         expect![[r##"
             # Made by `stend import --suite` of diskspd command line
             # The jobs name these targets; a suite names none, so give them, in this order: --on F:/ --on G:/
-            # Decided:
+            # Decisions:
             #   command:13: `sleep` between commands is left out
             #   command:1: test files are made by Stend in the directories that `--on` names, and written once before measuring
             #   command:16: test files are made by Stend in the directories that `--on` names, and written once before measuring
@@ -139,11 +139,11 @@ fn switches_of_diskspd_are_taken_over_or_refused_with_their_word() {
         {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 2, region: {start: 1GiB, size: 2GiB}}
         {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 2, region: {start: 0B, size: 1GiB}}"#]].assert_eq(&all.map(streams).join("\n"));
     for (text, why) in [
-        ("-b4K -y /dev/x", "command:3: `-y` has nothing"),
+        ("-b4K -y /dev/x", "command:3: `-y` has no equivalent"),
         ("-Z /dev/x", "zeroes, or bytes of a file"),
         ("-Q1 /dev/x", "unknown switch `-Q`"),
-        ("-r4K /dev/x", "multiples of their size"),
-        ("-i8 -j100 /dev/x", "a thread rests as a whole"),
+        ("-r4K /dev/x", "aligned to their size"),
+        ("-i8 -j100 /dev/x", "the whole thread rests"),
         ("-Sm /dev/x", "mapped into memory"),
         ("-si128K -b64K /dev/x", "go on by a block"),
         ("-rdabs90/10G /dev/x", "parts of a target in bytes"),
@@ -153,7 +153,7 @@ fn switches_of_diskspd_are_taken_over_or_refused_with_their_word() {
         let error = of_command(&format!("diskspd {text}"), false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("command:"), "{error}");
         let notes = of_command(&format!("diskspd {text}"), true).unwrap().text(Lang::En);
-        assert!(notes.contains("Means something else now"), "{notes}");
+        assert!(notes.contains("Different here"), "{notes}");
     }
     for (text, why) in [
         ("-b4K", "names no target"),
@@ -182,7 +182,7 @@ fn a_command_of_diskspd_is_read_as_its_own_shell_reads_it() {
     assert_eq!(targets("diskspd -b4K ^\n  #1"), ["#1"]);
     assert_eq!(targets("sudo diskspd -b4K /dev/sdb"), ["/dev/sdb"]);
     assert_eq!(of("fio --name=\"a \\\"b\\\" \\c\" --filename=/dev/sdb --rw=read").suite.cases[0].name, "a \"b\" \\c");
-    // Two targets, and a limit of each thread on each of them.
+    // Two targets, and the limits of all threads on each of them.
     let text = of("diskspd -F4 -g100i -b4K /dev/sdb /dev/sdc").text(Lang::En);
     assert!(text.contains("rate: 800/s") && text.contains("jobs: 4"), "{text}");
 }
@@ -194,10 +194,10 @@ fn a_profile_of_diskspd_is_a_case_for_each_time_span() {
         expect![[r##"
             # Made by `stend import --suite` of x
             # The jobs name these targets; a suite names none, so give them, in this order: --on E:\R&D
-            # Decided:
+            # Decisions:
             #   x:4: write-through is `o_dsync`
             #   x:4: test files are made by Stend in the directories that `--on` names, and written once before measuring
-            #   x:26: a limit of each thread on each target is a rate of all: latency counts from when an I/O was due
+            #   x:26: the limits of all threads and targets become one rate: latency counts from when an I/O was due
             #   x:32: test files are made by Stend in the directories that `--on` names, and written once before measuring
             # Left out, because it changes no I/O: Cooldown, IOPriority, Progress
             suite: "diskspd"
@@ -225,9 +225,9 @@ fn a_profile_of_diskspd_is_a_case_for_each_time_span() {
 #[test]
 fn what_a_profile_of_diskspd_means_otherwise_is_an_error_with_its_line() {
     for (from, to, why) in [
-        ("<ParallelAsyncIO>false<", "<ParallelAsyncIO>true<", "x:17: `ParallelAsyncIO` has nothing"),
+        ("<ParallelAsyncIO>false<", "<ParallelAsyncIO>true<", "x:17: `ParallelAsyncIO` has no equivalent"),
         ("<Pattern>random<", "<Pattern>zero<", "x:16: zeroes, or bytes of a file"),
-        ("<Random>8192<", "<Random>4096<", "x:21: I/Os are at multiples"),
+        ("<Random>8192<", "<Random>4096<", "x:21: here I/Os are aligned"),
         ("<Percent>", "<Absolute>", "x:21: parts of a target in bytes"),
         ("<Duration>", "<Durations>", "x:5: unknown option `Durations`"),
     ] {
@@ -235,7 +235,7 @@ fn what_a_profile_of_diskspd_means_otherwise_is_an_error_with_its_line() {
         let text = PROFILE.replacen(from, to, 1).replacen(&from.replace('<', "</"), &other, 1);
         let error = of_file(&text, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
-        assert!(of_file(&text, true).unwrap().text(Lang::Ru).contains("Теперь значит другое"), "{text}");
+        assert!(of_file(&text, true).unwrap().text(Lang::Ru).contains("Здесь значит другое"), "{text}");
     }
     for (from, to, why) in [
         ("<BlockSize>8192<", "<BlockSize>1000<", "x:13: `BlockSize` needs a multiple of 512 B"),
@@ -247,9 +247,9 @@ fn what_a_profile_of_diskspd_means_otherwise_is_an_error_with_its_line() {
         (
             "<!-- <Target>",
             "<Target><WriteRatio>1</WriteRatio></Target> <!-- <Target>",
-            "x:40: the target is loaded otherwise",
+            "x:40: the load of the target differs",
         ),
-        ("<TimeSpans>", "<!DOCTYPE a []><TimeSpans>", "a definition of a document type"),
+        ("<TimeSpans>", "<!DOCTYPE a []><TimeSpans>", "document type definitions"),
     ] {
         let error = of_file(&PROFILE.replacen(from, to, 1), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
         assert!(error.contains(why), "{from}: {error}");

@@ -34,7 +34,7 @@ impl Exported {
         );
         let mut out = format!("; {}\n", head.get(lang));
         if !self.lacks.is_empty() {
-            let title = say!("What is not in it, or is otherwise:", "Чего в нём нет или что иначе:");
+            let title = say!("What is missing or different:", "Чего в нём нет или что отличается:");
             out.push_str(&format!("; {}\n", title.get(lang)));
             self.lacks.iter().for_each(|lack| out.push_str(&format!(";   {}\n", in_one_line(lack.get(lang)))));
         }
@@ -123,7 +123,7 @@ fn of_suite(suite: &Suite) -> Vec<Say> {
     );
     lack(
         any(|case| case.steady.is_some()),
-        say!("`steady`: jobs do not wait until they are steady", "`steady`: задания не ждут устойчивости"),
+        say!("`steady`: jobs do not wait for a steady state", "`steady`: задания не ждут установившегося режима"),
     );
     lack(
         any(|case| case.streams.iter().any(|stream| stream.rate.iter().any(|rate| rate.level().is_some()))),
@@ -181,7 +181,7 @@ fn engine(backend: Backend) -> Result<&'static str, Say> {
 
 /// `rw`, sizes and the order of offsets.
 fn kinds(stream: &StreamSpec) -> Result<Vec<String>, Say> {
-    let unknown = |key: &str| Err(say!("fio has nothing that means `{key}`", "в fio нет ничего со смыслом `{key}`"));
+    let unknown = |key: &str| Err(say!("fio has no equivalent of `{key}`", "в fio нет соответствия для `{key}`"));
     if stream.trace.is_some() {
         return unknown("trace");
     }
@@ -223,10 +223,10 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
     let least = stream.block_mix.iter().map(|share| share.size).min().unwrap_or(stream.block_size[0]);
     lines.extend(as_fio::lines(as_fio::contents(stream.data, least)));
     if stream.verify.is_some() {
-        return Err(say!("marks of fio tell less than `verify`", "метки fio говорят меньше, чем `verify`"));
+        return Err(say!("marks of fio detect less than `verify`", "метки fio выявляют меньше, чем `verify`"));
     }
     if stream.search.is_some() {
-        return Err(say!("fio does not search a rate so", "fio так частоту не ищет"));
+        return Err(say!("fio has no such search for a rate", "в fio нет такого поиска частоты"));
     }
     if let Some(rate) = stream.rate.first() {
         let plain = Stream {
@@ -236,7 +236,7 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
         };
         let Some(rate) = as_fio::rate(&plain) else {
             return Err(say!(
-                "the rate is no whole number for each job and kind",
+                "the rate is not a whole number for each job and kind",
                 "частота не делится на целые по заданиям и видам"
             ));
         };
@@ -291,7 +291,7 @@ fn place(
             "`{label}`: задания на каждый объект; объект один"
         ));
     }
-    let rounded = || say!("parts of the target that are no whole percent", "части объекта не в целых процентах");
+    let rounded = || say!("parts of the target that are not whole percents", "части объекта не в целых процентах");
     let (start, size) = match stream.region {
         None => {
             // Whole percent are all that fio takes; what they leave out lies at the end.

@@ -53,7 +53,7 @@ fn what_fio_can_say_is_exported_and_the_rest_is_listed() {
     .unwrap();
     expect![[r#"
         ; The suite `x` as jobs of fio. Name the target: TARGET=/dev/sdb fio FILE
-        ; What is not in it, or is otherwise:
+        ; What is missing or different:
         ;   repeats: each job runs once, not 6 times in mixed order
         ;   `fill` and `precondition`: nothing is written beforehand
         ;   `rate`: fio's latency begins when it submits, not when an I/O was due

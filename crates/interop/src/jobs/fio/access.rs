@@ -119,7 +119,7 @@ pub(super) fn sizes(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<(Bytes
     {
         notes.changed(
             &option.place,
-            say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру"),
+            say!("here I/Os are aligned to their size", "здесь операции выровнены по своему размеру"),
             say!("leave it out", "уберите её"),
         )?;
     }
@@ -140,10 +140,7 @@ pub(super) fn sizes(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<(Bytes
     {
         notes.changed(
             &option.place,
-            say!(
-                "I/Os are at multiples of their smallest size here",
-                "операции здесь идут по смещениям, кратным наименьшему размеру"
-            ),
+            say!("here I/Os are aligned to their smallest size", "здесь операции выровнены по наименьшему размеру"),
             say!("leave it out", "уберите её"),
         )?;
     }

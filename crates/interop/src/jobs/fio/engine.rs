@@ -69,7 +69,7 @@ pub(super) fn pages(job: &Job, notes: &mut Notes) -> Result<Pages> {
             let other = shown(other);
             notes.changed(
                 &option.place,
-                say!("`mem={other}` is no memory that Stend has", "памяти `mem={other}` в Stend нет"),
+                say!("Stend has no memory `mem={other}`", "памяти `mem={other}` в Stend нет"),
                 say!("leave it out: `pages: ordinary`", "уберите её: `pages: ordinary`"),
             )?;
         }
@@ -107,7 +107,7 @@ fn alike(job: &Job, name: &str, place: &JobPlace, notes: &mut Notes) -> Result<B
         ),
         other => {
             let other = shown(other);
-            let text = say!("`ioengine={other}` is not there in Stend", "`ioengine={other}` в Stend нет");
+            let text = say!("Stend has no `ioengine={other}`", "`ioengine={other}` в Stend нет");
             let hint = say!(
                 "take `io_uring`, `libaio`, `psync` or `posixaio`; a storage that is reached over a network can be mounted or attached first",
                 "возьмите `io_uring`, `libaio`, `psync` или `posixaio`; хранилище по сети можно сначала подключить"

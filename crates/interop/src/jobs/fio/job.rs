@@ -152,7 +152,7 @@ fn sorted(options: Vec<Opt>, notes: &mut Notes) -> Result<Vec<Opt>> {
                 let Say { en, ru } = why.say();
                 notes.changed(
                     &option.place,
-                    say!("`{name}` is not taken over: {en}", "`{name}` не переносится: {ru}"),
+                    say!("`{name}` is not imported: {en}", "`{name}` не импортируется: {ru}"),
                     why.instead(),
                 )?;
             }

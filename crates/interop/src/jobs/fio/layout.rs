@@ -34,7 +34,7 @@ pub(super) fn range(jobs: &[(Job, Area)], notes: &mut Notes) -> Result<Range> {
         notes.decided(
             &jobs[0].0.place,
             say!(
-                "`ioengine=null` makes no I/O: nothing is filled, and where it would go does not matter",
+                "`ioengine=null` makes no I/O: nothing is filled, and offsets do not matter",
                 "`ioengine=null` не выполняет ввод-вывод: ничего не заполняется, и места не важны"
             ),
         );
@@ -105,7 +105,7 @@ fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, notes: &mut Not
                     "`size` is a share of a file that is not known here",
                     "`size` — доля файла, который здесь неизвестен"
                 ),
-                None => say!("no `size`: how long the file is cannot be known", "нет `size`: длина файла неизвестна"),
+                None => say!("no `size`: the length of the file is unknown", "нет `size`: длина файла неизвестна"),
             };
             return Err(place.error(message).hint(say!("write `size=1g`", "напишите `size=1g`")));
         };
@@ -115,7 +115,7 @@ fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, notes: &mut Not
         let (job, _) = &jobs[0];
         return Err(job
             .place
-            .error(say!("{slots} files are too many or too large", "{slots} файлов — слишком много или слишком велики"))
+            .error(say!("{slots} files: too many or too large", "{slots} файлов — слишком много или слишком велики"))
             .hint(say!("import the jobs in parts", "импортируйте задания по частям")));
     }
     if slots == 1 {
@@ -313,8 +313,8 @@ impl Range {
                 || (self.slot.is_none() && area.size.is_some());
             if !in_row || part || *pattern == Pattern::Sequential {
                 return Err(self.apart(job, say!(
-                    "fio goes round its files; a stream goes over them as one range, which is the same only at random and over all of each",
-                    "fio обходит свои файлы по кругу; поток идёт по ним как по одной области — это одно и то же лишь при случайном порядке и целиком"
+                    "fio takes its files in turn; a stream treats them as one range, which is the same only in random order and over whole files",
+                    "fio берёт файлы по очереди; для потока они одна область — это одно и то же лишь при случайном порядке и для целых файлов"
                 )));
             }
             return Ok(whole);
@@ -350,7 +350,7 @@ impl Range {
                 let of = |amount| if let Amount::Percent(n) = amount { n } else { 0 };
                 let before = of(offset).saturating_add(of(step).saturating_mul(steps));
                 if before >= 100 {
-                    let text = say!("the offset is behind the end", "смещение за концом");
+                    let text = say!("the offset is beyond the end", "смещение за концом");
                     return Err(job.place.error(text).hint(say!("take a smaller one", "возьмите меньшее")));
                 }
                 (Extent::Share(Millionths(base.0 + percent(before).0)), before)
@@ -371,7 +371,10 @@ impl Range {
             None => {
                 return Err(self.apart(
                     job,
-                    say!("a rest of a device after so many bytes", "остаток устройства после стольких байт"),
+                    say!(
+                        "the rest of a device after a number of bytes",
+                        "остаток устройства после заданного числа байт"
+                    ),
                 ));
             }
         };

@@ -84,7 +84,7 @@ impl Reader<'_, '_> {
         };
         if self.open.len() > 1 {
             return refuse(
-                say!("a file that is included has no sections", "во включаемом файле не бывает разделов"),
+                say!("an included file has no sections", "во включаемом файле не бывает разделов"),
                 say!("name both files on the command line instead", "укажите вместо этого оба файла в команде"),
             );
         }
@@ -92,13 +92,13 @@ impl Reader<'_, '_> {
         if !behind.is_empty() && !behind.starts_with([';', '#']) {
             let behind = shown(behind);
             return refuse(
-                say!("`{behind}` stands behind the name of the section", "за именем раздела стоит `{behind}`"),
+                say!("`{behind}` follows the name of the section", "после имени раздела стоит `{behind}`"),
                 say!("options have lines of their own", "каждая опция стоит на своей строке"),
             );
         }
         if name.trim().is_empty() || name.len() > 255 {
             return refuse(
-                say!("a name of a section has 1 to 255 bytes", "имя раздела занимает от 1 до 255 байт"),
+                say!("a section name has 1 to 255 bytes", "длина имени раздела — от 1 до 255 байт"),
                 say!("name the job", "назовите задание"),
             );
         }
@@ -119,7 +119,7 @@ impl Reader<'_, '_> {
         let Some(section) = self.found.last_mut() else {
             let name = shown(&option.name);
             let message = say!(
-                "`{name}` stands before the first section; fio refuses that",
+                "`{name}` comes before the first section; fio rejects that",
                 "`{name}` стоит до первого раздела; fio такое отвергает"
             );
             return Err(place.error(message).hint(say!(
@@ -182,7 +182,7 @@ pub(super) fn option(line: &str, place: &JobPlace, context: &ImportContext, note
     if name.is_empty() || !name.chars().all(plain) {
         let found = shown(&line);
         return Err(place
-            .error(say!("`{found}` is no option", "`{found}` — не опция"))
+            .error(say!("`{found}` is not an option", "`{found}` — не опция"))
             .hint(say!("an option is `name=value`", "опция — это `имя=значение`")));
     }
     Ok(Opt { name: name.to_string(), value, place: place.clone(), unset })
@@ -214,7 +214,7 @@ fn substituted(line: &str, place: &JobPlace, context: &ImportContext, notes: &mu
 fn keywords(line: String, place: &JobPlace) -> Result<String> {
     if let Some(word) = ["$ncpus", "$mb_memory"].iter().find(|word| line.contains(**word)) {
         let message = say!("`{word}` differs from machine to machine", "`{word}` на каждой машине своё");
-        return Err(place.error(message).hint(say!("write the number that is meant", "впишите нужное число")));
+        return Err(place.error(message).hint(say!("write the number", "впишите нужное число")));
     }
     if !line.contains("$pagesize") {
         return Ok(line);
@@ -228,7 +228,7 @@ fn replaced(name: &str, value: &str) -> Say {
     // Not the value: a suite is published, and a foreign file may name any variable.
     let (name, length) = (shown(name), value.len());
     say!(
-        "the value of `${{{name}}}` was put in ({length} bytes)",
+        "the value of `${{{name}}}` was inserted ({length} bytes)",
         "подставлено значение `${{{name}}}` (байт: {length})"
     )
 }

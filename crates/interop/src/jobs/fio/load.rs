@@ -67,7 +67,7 @@ fn times(job: &Job, notes: &mut Notes) -> Result<(Nanos, Nanos)> {
         notes.decided(
             &job.place,
             say!(
-                "fio ends when `size` was done; a trial ends by the clock, after {seconds} s",
+                "fio ends after `size`; a trial ends by the clock, after {seconds} s",
                 "fio заканчивает, пройдя `size`; испытание заканчивается по часам, через {seconds} с"
             ),
         );
@@ -83,7 +83,7 @@ fn times(job: &Job, notes: &mut Notes) -> Result<(Nanos, Nanos)> {
         notes.decided(
             place,
             say!(
-                "fio would end earlier if it were done with its volume; a trial goes on until its time is over",
+                "fio would end earlier, after its volume; a trial goes on until its time is over",
                 "fio закончил бы раньше, пройдя свой объём; испытание идёт, пока не выйдет время"
             ),
         );
@@ -154,8 +154,8 @@ fn rate(job: &Job, kinds: Kinds, size: Bytes, mixed_sizes: bool, notes: &mut Not
     notes.decided(
         &option.place,
         say!(
-            "latency counts from when an I/O was due; fio's begins when it submits, so that waiting behind a stall is left out there",
-            "задержка считается от срока операции; у fio она начинается с подачи, и ожидание за остановкой туда не входит"
+            "latency counts from when an I/O was due; fio counts from the submission and leaves out the wait behind a stall",
+            "задержка считается от срока операции; fio считает её с подачи, и ожидание за остановкой не входит"
         ),
     );
     Ok(Some(Rate::constant(MilliIops(sum), gaps)))
@@ -217,8 +217,8 @@ fn batch(job: &Job, depth: u32, backend: Backend, notes: &mut Notes) -> Result<B
         notes.changed(
             &option.place,
             say!(
-                "a batch is waited for and submitted with the same number, at most the depth, and not beside a rate",
-                "пачка ожидается и подаётся одним числом, не больше глубины, и не рядом с частотой"
+                "a batch has one number for waiting and submitting, at most the depth, and no rate",
+                "у пачки одно число для ожидания и подачи, не больше глубины, и без частоты"
             ),
             say!("set `iodepth_batch_submit` to the same number", "задайте `iodepth_batch_submit` тем же числом"),
         )?;

@@ -178,7 +178,7 @@ fn side_by_side(jobs: &[(Job, Area)], streams: &[StreamSpec], notes: &mut Notes)
         notes.decided(
             &second.place,
             say!(
-                "jobs that go over the same blocks in order begin at one place in fio, so that a cache may answer all but one; here each begins at a place of its own",
+                "in fio jobs over the same blocks begin at one offset, so a cache may answer all but one; here each begins at its own",
                 "задания, идущие по одним и тем же блокам, в fio начинают с одного места, и кэш может ответить всем, кроме одного; здесь каждое начинает со своего"
             ),
         );
@@ -209,8 +209,8 @@ fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], notes: &mut 
     notes.changed(
         &option.place,
         say!(
-            "other jobs beside it write over the same blocks, so that nothing could be compared",
-            "другие задания рядом пишут в те же блоки, сверять было бы нечего"
+            "other jobs write to the same blocks at the same time, so nothing could be compared",
+            "другие задания в это время пишут в те же блоки, сверять было бы нечего"
         ),
         say!("give each job a place of its own", "дайте каждому заданию своё место"),
     )?;
@@ -232,7 +232,7 @@ fn filled_first(placed: &[(Job, Area)], cases: &[DraftCase], range: &Range, note
         notes.decided(
             &jobs[0].0.place,
             say!(
-                "cases are measured in a mixed order, again and again, so that others may come before `{name}` and onto a device that it has not filled; to have it filled first write `fill: {{size: …}}` with the size of the device",
+                "cases run in mixed order and repeat, so others may run before `{name}` and on a device that it has not filled; to fill it first, write `fill: {{size: …}}` with the size of the device",
                 "случаи измеряются вперемешку и по нескольку раз: другие могут пойти раньше `{name}` и по незаполненному устройству; чтобы оно было заполнено, впишите `fill: {{size: …}}` с размером устройства"
             ),
         );
@@ -249,8 +249,8 @@ fn fits(count: usize, jobs: &[(Job, Area)]) -> Result<()> {
         .0
         .place
         .error(say!(
-            "{count} streams or more run at once, and {most} is the most",
-            "потоков одновременно {count} или больше, а предел — {most}"
+            "{count} streams or more run at once, the limit is {most}",
+            "одновременно {count} или больше потоков, предел — {most}"
         ))
         .hint(say!(
             "put `stonewall` between jobs, or import them in parts",
@@ -272,8 +272,8 @@ fn alike(job: &Job, first: &Load, load: &Load, notes: &mut Notes) -> Result<()> 
         notes.changed(
             place,
             say!(
-                "`{name}` differs from the jobs beside it, and streams of a case have one",
-                "`{name}` не такая, как у заданий рядом, а у потоков случая она общая"
+                "`{name}` differs between jobs that run at once, and streams of a case share it",
+                "`{name}` у одновременных заданий разная, а у потоков случая она общая"
             ),
             say!(
                 "put `stonewall` between them, or give them the same",

@@ -38,24 +38,23 @@ impl Why {
     /// Why it is not.
     pub fn say(self) -> Say {
         match self {
-            Why::Verify => say!("marks of fio are not made here", "метки fio здесь не делаются"),
+            Why::Verify => say!("Stend does not write marks of fio", "меток fio Stend не пишет"),
             Why::Trace => say!("a replay has a key of its own", "у повтора записи есть свой ключ"),
             Why::Steady => {
-                say!("the rule for a steady state is another here", "правило устойчивого состояния здесь другое")
+                say!("Stend has a different rule for the steady state", "правило установившегося режима здесь другое")
             }
-            Why::Search => say!("a limit of latency is not searched so here", "предел задержки здесь ищется иначе"),
+            Why::Search => {
+                say!("Stend searches for a latency limit in a different way", "предел задержки здесь ищется иначе")
+            }
             Why::Commands => {
                 say!("commands of a job file are never executed", "команды из файла заданий не выполняются")
             }
-            Why::Numa => say!("nodes are placed by a key of their own", "узлы задаются отдельным ключом"),
-            Why::Contents => say!(
-                "data would be written that the suite cannot ask for",
-                "записывались бы данные, каких набор не задаёт"
-            ),
+            Why::Numa => say!("NUMA nodes have a key of their own", "узлы задаются отдельным ключом"),
+            Why::Contents => say!("a suite cannot ask for such data", "такие данные в наборе не задать"),
             Why::Zoned => {
-                say!("zones of a zoned device are not known here", "зоны зонных устройств здесь не известны")
+                say!("Stend does not know zones of zoned devices", "зон зонных устройств Stend не знает")
             }
-            Why::Sharing => say!("jobs do not hold each other back here", "задания здесь друг друга не сдерживают"),
+            Why::Sharing => say!("jobs do not throttle each other here", "задания здесь друг друга не сдерживают"),
             Why::Priority => {
                 say!("I/Os and threads have no priorities here", "приоритетов у операций и потоков здесь нет")
             }
@@ -63,13 +62,10 @@ impl Why {
             Why::Ending => {
                 say!("a trial ends by the clock, and by errors", "испытание кончается по часам и по ошибкам")
             }
-            Why::Submission => say!("I/Os are not submitted so here", "операции здесь так не подаются"),
-            Why::Order => say!(
-                "offsets would come in an order that the suite does not have",
-                "смещения шли бы в порядке, которого в наборе нет"
-            ),
+            Why::Submission => say!("Stend does not submit I/Os in this way", "операции здесь так не подаются"),
+            Why::Order => say!("a suite has no such order of offsets", "такого порядка смещений в наборе нет"),
             Why::Engine => say!(
-                "it belongs to a way of doing I/O that Stend does not have",
+                "it belongs to an I/O engine that Stend does not have",
                 "она относится к способу ввода-вывода, которого у Stend нет"
             ),
         }
@@ -79,8 +75,8 @@ impl Why {
     pub fn instead(self) -> Say {
         match self {
             Why::Verify => say!(
-                "write `verify: {{after: true}}` into the suite, which tells more",
-                "впишите в набор `verify: {{after: true}}` — она сообщает больше"
+                "write `verify: {{after: true}}` into the suite, which finds more",
+                "впишите в набор `verify: {{after: true}}` — она выявляет больше"
             ),
             Why::Trace => say!("write `trace: {{file: …}}` into the suite", "впишите в набор `trace: {{file: …}}`"),
             Why::Steady => {

@@ -55,7 +55,7 @@ fn more_streams_than_a_case_has_are_refused_whichever_way_they_come() {
         import(&text, true).map(|imported| imported.suite.cases[0].streams.len())
     };
     assert_eq!(steps(64).unwrap(), 64);
-    assert!(steps(1024).unwrap_err().to_string().contains("1024 streams or more run at once, and 64 is the most"));
+    assert!(steps(1024).unwrap_err().to_string().contains("1024 streams or more run at once, the limit is 64"));
     let jobs: String = (0..65).map(|n| format!("[j{n}]\nfilename=/dev/x\nrw=randread\nruntime=1\n")).collect();
     assert!(import(&jobs, true).unwrap_err().to_string().contains("65 streams or more"));
 }

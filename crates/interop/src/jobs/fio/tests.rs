@@ -81,10 +81,10 @@ fn memory_of_huge_pages_is_taken_over_and_other_memory_changes_no_io() {
         let (pages, text) = of(kind);
         assert!(pages == Pages::Ordinary && !text.contains("pages:"), "{text}");
     }
-    assert!(refused("mem=cudamalloc").contains("jobs.fio:5: `mem=cudamalloc` is no memory that Stend has"));
+    assert!(refused("mem=cudamalloc").contains("jobs.fio:5: Stend has no memory `mem=cudamalloc`"));
     assert!(
         refused("[b]\nfilename=/dev/x\nrw=randread\nruntime=1\nmem=shmhuge")
-            .contains("`mem` differs from the jobs beside it")
+            .contains("`mem` differs between jobs that run at once")
     );
 }
 
@@ -99,13 +99,13 @@ fn the_chain_of_the_article_becomes_a_case_per_command() {
     expect![[r##"
         # Made by `stend import --suite` of fio command line
         # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/nvme1n1
-        # Decided:
+        # Decisions:
         #   command:12: `sleep` between commands is left out
         #   command:29: `sleep` between commands is left out
-        #   command:9: fio would end earlier if it were done with its volume; a trial goes on until its time is over
-        #   command:25: fio would end earlier if it were done with its volume; a trial goes on until its time is over
+        #   command:9: fio would end earlier, after its volume; a trial goes on until its time is over
+        #   command:25: fio would end earlier, after its volume; a trial goes on until its time is over
         #   command:22: each of 4 jobs has a part of its own; in fio all go over all of it, so that a cache may answer what another job has read
-        #   command:42: fio would end earlier if it were done with its volume; a trial goes on until its time is over
+        #   command:42: fio would end earlier, after its volume; a trial goes on until its time is over
         # Left out, because it changes no I/O: group_reporting, invalidate, randrepeat
         suite: "fio command line"
         defaults: {prober: off}
@@ -169,7 +169,7 @@ fn globals_count_below_them_and_stonewall_begins_a_case() {
         expect![[r##"
             # Made by `stend import --suite` of jobs.fio
             # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/x
-            # Decided:
+            # Decisions:
             #   jobs.fio:6: without `direct=1` fio drops the file from the page cache and then reads; here reads may be answered from memory by what the fill or an earlier trial left there: `direct: true` reads the storage
             #   jobs.fio:12: without `direct=1` fio drops the file from the page cache and then reads; here reads may be answered from memory by what the fill or an earlier trial left there: `direct: true` reads the storage
             suite: "jobs"
@@ -284,26 +284,26 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         error: jobs.fio:7: fio reads back amid its writes, which slows them down; here that is after the window
         error: jobs.fio:5: only writes of one block size and of data of Stend's own are compared, and none beside discards or without I/O
         error: jobs.fio:6: NVMe commands past the block layer are reads and writes here, and nothing else
-        error: jobs.fio:5: `ioengine=rbd` is not there in Stend
+        error: jobs.fio:5: Stend has no `ioengine=rbd`
         error: jobs.fio:5: in fio the whole job rests; here each of the 4 I/Os in flight would, and none beside a rate
         error: jobs.fio:7: the rates of reads and writes are not in the ratio of the mix
-        error: jobs.fio:5: `zero_buffers`: data would be written that the suite cannot ask for
-        error: jobs.fio:5: `exec_prerun` is not taken over: commands of a job file are never executed
-        error: jobs.fio:5: `zonemode` is not taken over: zones of a zoned device are not known here
+        error: jobs.fio:5: `zero_buffers`: a suite cannot ask for such data
+        error: jobs.fio:5: `exec_prerun` is not imported: commands of a job file are never executed
+        error: jobs.fio:5: `zonemode` is not imported: Stend does not know zones of zoned devices
         error: jobs.fio:5: unknown option `blocksiz`
         error: jobs.fio:5: unknown option `frobnicate`
         error: jobs.fio:5: polling is for `ioengine=io_uring`
-        error: jobs.fio:7: two kinds of durability at once
-        error: jobs.fio:6: I/Os are at multiples of their smallest size here
+        error: jobs.fio:7: two kinds of durable writes at once
+        error: jobs.fio:6: here I/Os are aligned to their smallest size
         error: jobs.fio:5: all streams of a case begin together
-        error: jobs.fio:5: a batch is waited for and submitted with the same number, at most the depth, and not beside a rate
+        error: jobs.fio:5: a batch has one number for waiting and submitting, at most the depth, and no rate
         error: jobs.fio:5: zones in bytes are shares here"#]].assert_eq(&notes.join("\n"));
     for text in all {
         let text = format!("[a]\nfilename=/dev/x\nrw=randread\nruntime=1\n{text}");
         let imported = import(&text, true).unwrap_or_else(|e| panic!("{text}: {e}"));
         assert!(imported.notes.iter().any(|note| note.weight == Weight::Changed), "{text}");
         let notes = imported.text(Lang::Ru);
-        assert!(notes.contains("# Теперь значит другое или не значит ничего (--lenient):\n#   jobs.fio:"), "{notes}");
+        assert!(notes.contains("# Здесь значит другое или не действует (--lenient):\n#   jobs.fio:"), "{notes}");
     }
 }
 
@@ -326,11 +326,11 @@ fn what_is_wrong_is_an_error_even_if_much_is_allowed() {
         ("cpus_allowed=9-3", "CPUs such as"),
         ("direct=maybe", "0 or 1"),
         ("bs=4k,4k,4k,4k", "at most three"),
-        ("=4k", "is no option"),
+        ("=4k", "is not an option"),
         ("size=${UNSET", "a size such as"),
         ("[b", "has no end"),
         ("[]", "1 to 255 bytes"),
-        ("[b] bs=4k", "stands behind the name"),
+        ("[b] bs=4k", "follows the name"),
         ("random_distribution=zoned:60/10:40/80", "zones such as"),
         ("bs=$ncpus", "differs from machine to machine"),
         ("include x.inc", "no `x.inc`"),
@@ -356,7 +356,7 @@ fn files_include_others_beside_them_but_not_themselves() {
     assert!(good.contains("block_size: 8KiB, queue_depth: 4"), "{good}");
     let error = |name: &str| of(&format!("[a]\ninclude {name}\n")).unwrap_err().to_string();
     assert!(error("loop.inc").contains("dir/loop.inc:1: `loop.inc` includes itself"), "{}", error("loop.inc"));
-    assert!(error("section.inc").contains("dir/section.inc:1: a file that is included has no sections"));
+    assert!(error("section.inc").contains("dir/section.inc:1: an included file has no sections"));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn bytes_that_are_no_text_have_a_place() {
     assert!(of(b"[a]\n\xff\xfe").contains("x:2: the line is not UTF-8"));
     assert!(of(b"[a]\n\n\0bs=4k").contains("x:3: the line has control characters"));
     assert!(of(b"").contains("x:1: there is no job in it"));
-    assert!(of(b"bs=4k").contains("x:1: `bs` stands before the first section"));
+    assert!(of(b"bs=4k").contains("x:1: `bs` comes before the first section"));
     assert!(of(&vec![b'a'; 2 << 20]).contains("x:1: the file is larger than 1 MiB"));
     assert!(of(format!("[a]\n{}", "b".repeat(20_000)).as_bytes()).contains("x:2: the line is longer than"));
     assert!(of("[a]\n".repeat(2000).as_bytes()).contains("x:1001: there are more than 1000 sections"));
@@ -435,5 +435,5 @@ fn the_value_of_a_variable_is_not_published() {
     let context = ImportContext { read: &none, variable: &|_| Some("secret".into()), lenient: false };
     let text = "[a]\ndescription=${TOKEN}\nfilename=/dev/x\nrw=read\nruntime=1\ntime_based\n";
     let text = files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &context).unwrap().text(Lang::En);
-    assert!(text.contains("the value of `${TOKEN}` was put in") && !text.contains("secret"), "{text}");
+    assert!(text.contains("the value of `${TOKEN}` was inserted") && !text.contains("secret"), "{text}");
 }

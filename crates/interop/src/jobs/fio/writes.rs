@@ -28,7 +28,7 @@ pub(super) fn sync(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Sync> {
         return Ok(Sync::None);
     }
     if let (Some(_), Some(second)) = (first, second) {
-        let text = say!("two kinds of durability at once", "два вида надёжности сразу");
+        let text = say!("two kinds of durable writes at once", "два вида подтверждения записи сразу");
         notes.changed(&second.place, text, say!("leave one out", "уберите один из них"))?;
     }
     match (first, opened) {
@@ -37,8 +37,8 @@ pub(super) fn sync(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Sync> {
                 notes.decided(
                     &option.place,
                     say!(
-                        "among reads, or with several I/Os in flight, fio syncs more often than it says; here after each {n} writes of a job",
-                        "среди чтений или при нескольких операциях сразу fio синхронизирует чаще заявленного; здесь — после каждых {n} записей задания"
+                        "with reads, or several I/Os in flight, fio syncs more often than it says; here after each {n} writes of a job",
+                        "при чтениях или нескольких операциях сразу fio синхронизирует чаще заявленного; здесь — после каждых {n} записей задания"
                     ),
                 );
             }
@@ -49,7 +49,7 @@ pub(super) fn sync(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Sync> {
                 notes.decided(
                     &option.place,
                     say!(
-                        "`O_SYNC` becomes `o_dsync`: the same for a device; of a file, its times are not made durable with each write",
+                        "`O_SYNC` becomes `o_dsync`: the same for a device; in a file, times are not durable with each write",
                         "`O_SYNC` становится `o_dsync`: для устройства то же самое; у файла времена не сохраняются с каждой записью"
                     ),
                 );

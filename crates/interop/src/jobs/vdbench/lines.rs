@@ -221,7 +221,8 @@ fn read(
         }
         if let Some(path) = text.strip_prefix("include=") {
             if !outer {
-                let message = say!("files that are included include no others", "включаемые файлы других не включают");
+                let message =
+                    say!("an included file cannot include others", "включаемый файл не может включать другие");
                 return Err(place.error(message).hint(say!("write its lines here", "впишите его строки сюда")));
             }
             included += 1;
@@ -274,14 +275,14 @@ fn definition(text: &str, place: &JobPlace, notes: &mut Notes) -> Result<Definit
     let Some(first) = pairs.first() else {
         let text = shown(text);
         return Err(place
-            .error(say!("`{text}` is no `key=value`", "`{text}` — не `ключ=значение`"))
+            .error(say!("`{text}` is not `key=value`", "`{text}` — не `ключ=значение`"))
             .hint(say!("comments begin with `*`", "комментарии начинаются с `*`")));
     };
     let key = first.key.to_ascii_lowercase();
     if matches!(key.as_str(), "fsd" | "fwd") {
         return Err(place
             .error(say!(
-                "`{key}`: workloads of a file system (directories, names) are not there in Stend",
+                "`{key}`: Stend has no file system workloads (directories, names)",
                 "`{key}`: нагрузок на файловую систему (каталоги, имена) в Stend нет"
             ))
             .hint(say!("take `sd=` with files", "возьмите `sd=` с файлами")));
@@ -341,7 +342,7 @@ fn pairs(text: &str, place: &JobPlace) -> Result<Vec<Pair>> {
         false => {
             let rest = shown(rest);
             Err(place
-                .error(say!("`{rest}` is no `key=value`", "`{rest}` — не `ключ=значение`"))
+                .error(say!("`{rest}` is not `key=value`", "`{rest}` — не `ключ=значение`"))
                 .hint(say!("several values stand in parentheses", "несколько значений стоят в скобках")))
         }
     }
@@ -356,7 +357,7 @@ fn listed(key: &str, text: &str, place: &JobPlace) -> Result<Vec<String>> {
     }
     ranges::expanded(&values).ok_or_else(|| {
         let (key, text) = (shown(key), shown(text));
-        place.error(say!("`{key}=({text})` is no range", "`{key}=({text})` — не диапазон")).hint(say!(
+        place.error(say!("`{key}=({text})` is not a range", "`{key}=({text})` — не диапазон")).hint(say!(
             "a range is `(4k-64k,d)`, which doubles, `(10-50,10)` or `(sd1-sd8)`, with at most 1000 values",
             "диапазон — это `(4k-64k,d)`, с удвоением, `(10-50,10)` или `(sd1-sd8)`, не больше 1000 значений"
         ))

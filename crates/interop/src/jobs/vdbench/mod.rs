@@ -132,7 +132,7 @@ fn general(definition: &Definition, data: &mut Data, notes: &mut Notes) -> Resul
             key if HARMLESS.contains(&key) => notes.harmless(&pair.place, key),
             key if REFUSED.contains(&key) && pair.is_neutral() => notes.harmless(&pair.place, key),
             key if REFUSED.contains(&key) => {
-                let text = say!("`{key}` has nothing that means the same", "для `{key}` нет ничего с тем же смыслом");
+                let text = say!("`{key}` has no equivalent", "у `{key}` нет соответствия");
                 notes.changed(&pair.place, text, say!("leave it out", "уберите его"))?;
             }
             key => notes.unknown(

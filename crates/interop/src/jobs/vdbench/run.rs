@@ -52,7 +52,7 @@ pub(super) fn size(file: &File, notes: &mut Notes) -> Result<Option<Bytes>> {
     for pair in file.sds.iter().filter(is_file).filter_map(|sd| sd.get("size")) {
         let size = pair.bytes(pair.one()?)?;
         if found.is_some_and(|found| found != size) {
-            let text = say!("files of other sizes", "файлы разных размеров");
+            let text = say!("files of different sizes", "файлы разных размеров");
             notes.changed(&pair.place, text, say!("give all the same", "задайте всем одинаковый"))?;
         }
         notes.decided(
@@ -148,7 +148,7 @@ fn named<'a>(known: &'a [Definition], pair: Option<&Pair>, by: &Definition) -> R
     if found.is_empty() {
         return Err(by
             .place
-            .error(say!("it refers to nothing that is defined", "она ссылается на неопределённое"))
+            .error(say!("it refers to something that is not defined", "она ссылается на то, что не определено"))
             .hint(say!("`sd=` and `wd=` stand above `rd=`", "`sd=` и `wd=` стоят выше `rd=`")));
     }
     Ok(found)
@@ -185,7 +185,7 @@ fn workloads<'f>(file: &'f File, rd: &Definition, notes: &mut Notes) -> Result<V
 
 fn on_some(by: &Definition) -> Box<Error> {
     by.place
-        .error(say!("a workload on some of the storage", "нагрузка на части хранилищ"))
+        .error(say!("a workload on a part of the storage", "нагрузка на части хранилищ"))
         .hint(say!("import a file for each set of `sd=`", "импортируйте по файлу на каждый набор `sd=`"))
 }
 
@@ -196,10 +196,7 @@ fn storage(sd: &Definition, notes: &mut Notes) -> Result<()> {
     match sd.get("size").filter(|_| device) {
         Some(pair) => notes.changed(
             &pair.place,
-            say!(
-                "the suite would use all of the device, not `size` of it",
-                "набор занял бы всё устройство, а не `size`"
-            ),
+            say!("the suite would use the whole device, not just `size`", "набор занял бы всё устройство, а не `size`"),
             say!(
                 "write `range=(0,N)` in per cent, or `region` into the streams of the suite",
                 "задайте `range=(0,N)` в процентах или `region` в потоках набора"
@@ -217,7 +214,7 @@ fn together(rd: &Definition, wds: &[&Definition], notes: &mut Notes) -> Result<(
             notes.changed(
                 &pair.place,
                 say!(
-                    "vdbench takes one value of `{key}` for all workloads at a time; in a suite each varies for itself",
+                    "vdbench uses one value of `{key}` for all workloads at a time; in a suite each varies separately",
                     "vdbench берёт одно значение `{key}` сразу для всех нагрузок; в наборе каждая меняется сама"
                 ),
                 say!("write an `rd` for each value", "напишите по `rd` на каждое значение"),
@@ -252,7 +249,7 @@ fn refuse(definition: &Definition, keys: &[&str], notes: &mut Notes) -> Result<(
             continue;
         }
         let key = &pair.key;
-        let text = say!("`{key}` has nothing that means the same", "для `{key}` нет ничего с тем же смыслом");
+        let text = say!("`{key}` has no equivalent", "у `{key}` нет соответствия");
         notes.changed(
             &pair.place,
             text,
@@ -391,8 +388,8 @@ fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, note
     {
         if wds > 1 {
             let text = say!(
-                "at `max` workloads keep to their skew among one another; here each goes as fast as it can",
-                "при `max` нагрузки держат доли между собой; здесь каждая идёт в полную силу"
+                "at `max` vdbench keeps the skew between workloads; here each runs as fast as it can",
+                "при `max` vdbench держит доли нагрузок; здесь каждая идёт в полную силу"
             );
             notes.changed(&pair.place, text, say!("name a rate", "задайте частоту"))?;
         }
@@ -410,7 +407,7 @@ fn rates(spec: &mut StreamSpec, rd: &Definition, wd: &Definition, wds: u64, note
             let text = shown(text);
             notes.changed(
                 &pair.place,
-                say!("gaps of `{text}` are not there", "промежутков вида `{text}` нет"),
+                say!("Stend has no gaps of `{text}`", "промежутков вида `{text}` в Stend нет"),
                 say!("take `deterministic` or `exponential`", "возьмите `deterministic` или `exponential`"),
             )?;
             Gaps::Even
@@ -475,10 +472,7 @@ fn flags(file: &File, wds: &[&Definition], rd: &Definition, notes: &mut Notes) -
                 "o_dsync" | "o_sync" => sync = Sync::ODsync,
                 flag => {
                     let flag = shown(flag);
-                    let text = say!(
-                        "`openflags={flag}` has nothing that means the same",
-                        "для `openflags={flag}` нет ничего с тем же смыслом"
-                    );
+                    let text = say!("`openflags={flag}` has no equivalent", "у `openflags={flag}` нет соответствия");
                     notes.changed(&pair.place, text, say!("leave it out", "уберите его"))?;
                 }
             }

@@ -76,7 +76,7 @@ fn what_is_verified_is_verified_by_marks_of_our_own() {
     let two = "[global]\nfilename=/dev/x\nrw=randwrite\nverify=md5\ndirect=1\n[a]\nsize=1g\n[b]\noffset=1g\nsize=1g\n";
     assert!(import(two, false).unwrap().suite.cases[0].streams.iter().all(|stream| stream.verify.is_some()));
     let over = import(&two.replace("offset=1g", "offset=512m"), false).unwrap_err().to_string();
-    assert!(over.contains("jobs.fio:4: other jobs beside it write over the same blocks"), "{over}");
+    assert!(over.contains("jobs.fio:4: other jobs write to the same blocks at the same time"), "{over}");
     assert!(refused("verify=md5").contains("fio compares what an earlier job wrote"));
 }
 
@@ -139,17 +139,14 @@ fn jobs_that_go_side_by_side_over_a_device_are_said_to_begin_elsewhere() {
         "{clones}"
     );
     let sections = "[global]\nfilename=/dev/x\nrw=read\ndirect=1\nruntime=1\ntime_based\n[a]\n[b]\n";
-    assert!(notes(sections).contains("jobs.fio:8: jobs that go over the same blocks in order"), "{}", notes(sections));
+    assert!(notes(sections).contains("jobs.fio:8: in fio jobs over the same blocks begin"), "{}", notes(sections));
     assert!(!notes(&sections.replace("rw=read", "rw=randread")).contains("same blocks"));
 }
 
 #[test]
 fn a_device_that_a_first_job_would_fill_is_not_filled_unless_the_suite_says_so() {
     let text = "[global]\nfilename=/dev/x\ndirect=1\n[fill]\nrw=write\nbs=1m\n[measure]\nstonewall\nrw=randwrite\nruntime=60\ntime_based\n";
-    assert!(
-        notes(text).contains("jobs.fio:4: cases are measured in a mixed order")
-            && notes(text).contains("`fill: {size: …}`")
-    );
+    assert!(notes(text).contains("jobs.fio:4: cases run in mixed order") && notes(text).contains("`fill: {size: …}`"));
     // Test files are written beforehand anyway.
     let files = text.replace("filename=/dev/x", "filename=/mnt/f\nsize=1g");
     assert!(!notes(&files).contains("mixed order"), "{}", notes(&files));
