@@ -19,7 +19,7 @@ pub struct Place<'a> {
     /// The binary under test, wherever a command is done.
     stend: PathBuf,
     root: PathBuf,
-    /// Of this bench alone.
+    /// Arguments of this bench alone.
     pub directory: PathBuf,
 }
 

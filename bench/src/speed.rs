@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Rounds: fifteen give an interval of the median from the 4th to the 12th.
 const ROUNDS: usize = 15;
-/// Of each trial; the kernel counts CPU time in steps of 10 ms, 1 % of it.
+/// Window of each trial; the kernel counts CPU time in steps of 10 ms, 1 % of it.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// How long and how often.

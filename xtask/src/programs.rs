@@ -138,7 +138,7 @@ mod tests {
         assert!(findings("fn a() { run(&[\"frob\"]); }", setup)[0].starts_with("the package of `frob` is unknown"));
     }
 
-    /// Of packages that are not installed here nothing can be told; in CI all of them are.
+    /// Nothing is known of packages that are not installed here; in CI all of them are.
     #[test]
     fn every_program_is_in_the_package_that_is_said_to_have_it() {
         for (package, programs) in PACKAGES.iter().filter(|(package, _)| *package != ESSENTIAL) {

@@ -8,7 +8,7 @@ use stend_base::random::draw;
 
 /// Columns of a log of histograms.
 const COLUMNS: usize = 1856;
-/// Of these so many are used, as by a drive between 50 us and 3 ms.
+/// So many of these are used, as by a drive between 50 us and 3 ms.
 const USED: std::ops::Range<u64> = 640..1000;
 
 /// A log of so many reads of 4 KiB, 100 in a millisecond. How many bytes it has.

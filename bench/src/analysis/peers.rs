@@ -64,7 +64,7 @@ pub fn text(pairs: &[(Times, Pair)]) -> String {
     text
 }
 
-/// Of some numbers.
+/// Median and range of some numbers.
 struct Middle {
     least: f64,
     middle: f64,
@@ -72,7 +72,7 @@ struct Middle {
 }
 
 impl Middle {
-    /// Of an odd count of numbers.
+    /// The median of an odd count of numbers.
     fn of(numbers: impl Iterator<Item = f64>) -> Middle {
         let mut all: Vec<f64> = numbers.collect();
         all.sort_by(f64::total_cmp);

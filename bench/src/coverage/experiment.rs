@@ -48,7 +48,7 @@ impl Tally {
         }
     }
 
-    /// Of the intervals that were published, those with the truth inside.
+    /// The published intervals with the truth inside.
     pub fn coverage(&self) -> f64 {
         f64::from(self.covered) / f64::from((self.made - self.refused).max(1))
     }

@@ -201,7 +201,7 @@ fn stalls(random: &mut Random, seconds: usize, all: &mut Histogram) {
     }
 }
 
-/// Of the shares that are asked for here.
+/// Only for the shares that are asked for here.
 fn normal_quantile(q: f64) -> f64 {
     match q {
         0.5 => 0.0,

@@ -22,7 +22,7 @@ pub struct Row {
     pub threads: u32,
     /// Most memory that the worker held, above what it held before.
     pub memory: Bytes,
-    /// Of the I/Os that were due in the first interval the share that began in it; `None`: the load has no rate.
+    /// The share of the I/Os due in the first interval that began in it; `None`: the load has no rate.
     pub first: Option<f64>,
     /// The same of all intervals.
     pub all: Option<f64>,

@@ -1,5 +1,5 @@
-//! A file system is frozen for a second in the middle of a load at a fixed rate. Whoever arrived meanwhile had to wait; who
-//! tells?
+//! A file system is frozen for a second in the middle of a load at a fixed rate. I/Os that arrived meanwhile had to wait;
+//! which tool shows it?
 
 use super::{QUANTILES, RANGE, RATE, WINDOW, elbencho};
 use crate::fio::Fio;
@@ -147,7 +147,7 @@ fn by_stend(stend: &mut Stend, seed: u64) -> Outcome<[f64; 3]> {
     quantiles(&outcome)
 }
 
-/// Of a trial that leaves nothing out; ms.
+/// The p99 of a trial that leaves nothing out; ms.
 fn quantiles(outcome: &TrialOutcome) -> Outcome<[f64; 3]> {
     stend::whole(outcome)?;
     let mut all = Histogram::new();

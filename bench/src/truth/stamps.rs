@@ -100,7 +100,7 @@ fn lateness(requests: &Ends, ends: &[End]) -> (Histogram, u64) {
 struct Trace(PathBuf);
 
 impl Trace {
-    /// Of the requests of a device that end.
+    /// Ends of the requests of a device.
     fn of(device: &Path) -> Outcome<Trace> {
         let instances = Path::new(TRACING).join("instances");
         let made = instances.join(format!("stend-bench-{}", std::process::id()));

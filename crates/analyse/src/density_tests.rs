@@ -1,4 +1,4 @@
-//! Searches for instances: what holds, what is told of it, and what is used up.
+//! Searches for instances: what holds, what is reported, and what is used up.
 
 use super::*;
 use crate::analyse;
@@ -167,7 +167,7 @@ fn a_window_holds_only_with_its_percentile_its_rate_and_no_error() {
     };
     assert!(holds(&app, 20, &good()) && holds(&app, 20, &instance(1, 300)), "one of twenty may miss");
     assert!(!holds(&app, 20, &instance(2, 300)));
-    // Of 600 that are due 95 % are 570, and twice the root of 600 is what chance may take: 521.01.
+    // 95 % of the 600 that are due are 570, and twice the root of 600 is what chance may take: 521.01.
     assert!(!with(|window| window.rate_thousandths = 17_366));
     assert!(with(|window| window.rate_thousandths = 17_368));
     assert!(!with(|window| window.errors = 1) && !with(|window| window.latency = None));

@@ -12,7 +12,7 @@ use stend_spec::trace::Replay;
 use stend_spec::workload::Op;
 use stend_stats::line;
 
-/// Of each stream of a case that replays a trace at a pace, over all trials that count.
+/// One for each stream of a case that replays a trace at a pace, over all trials that count.
 pub fn of_case(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<ReplayFinding> {
     let streams = case.asked.streams.iter().zip(0u16..);
     let timed = streams.filter(|(stream, _)| stream.replay.is_some() && stream.is_open());

@@ -274,7 +274,7 @@ fn layers(target: &TargetFacts) -> Vec<Caveat> {
     found
 }
 
-/// A cache below a target. Of LVM: dm-cache over a part with the data alone, dm-writecache over the whole volume that holds them. Of a
+/// A cache below a target. LVM: dm-cache over a part with the data alone, dm-writecache over the whole volume that holds them. A
 /// stand: a mapping over the slow device and, behind it, the fast one.
 //= LVM 2.03, lib/activate/dev_manager.c, build_dm_uuid(): "cdata", "cvol"
 fn cache(target: &TargetFacts) -> Option<Caveat> {

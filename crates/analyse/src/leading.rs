@@ -16,7 +16,7 @@ pub struct Leading {
     pub workload: Say,
     /// Which of both rates it shows first.
     pub headline: Headline,
-    /// Its rates. Of a single trial their intervals are not known here: they follow from what was measured within it.
+    /// Its rates. The intervals of a single trial are not known here: they follow from what was measured within it.
     pub total: Rates,
 }
 

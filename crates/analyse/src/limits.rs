@@ -287,7 +287,7 @@ pub const CHANGE_P: f64 = 0.001;
 /// Least change of a value over a series of runs that is reported (method S8).
 pub const CHANGE_LEAST: f64 = 0.05;
 
-/// Shortest batch of a single trial that an interval is made from, in intervals of 100 ms: 5 s (method S2). Of three
+/// Shortest batch of a single trial that an interval is made from, in intervals of 100 ms: 5 s (method S2). From three
 /// seconds alone an interval holds the truth in as little as none of the cases (docs/bench/coverage.md, before this limit).
 pub const BATCH_INTERVALS: usize = 50;
 

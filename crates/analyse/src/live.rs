@@ -42,7 +42,7 @@ pub fn live(slices: &[Slice], span: Nanos) -> LiveFigures {
         if slice.op == Op::Sync {
             continue;
         }
-        // Of a merged slice only the part inside.
+        // Only the part of a merged slice that is inside.
         let inside = (end_of(slice) - u64::from(slice.interval).max(first)) as f64 / f64::from(slice.span.max(1));
         ops += slice.ops as f64 * inside;
         bytes += slice.bytes as f64 * inside;

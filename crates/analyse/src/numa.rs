@@ -43,7 +43,7 @@ pub(crate) fn findings(
 
 /// A cell that ran.
 struct Ran<'a> {
-    /// Of threads and memory.
+    /// Nodes of threads and memory.
     nodes: (Option<u32>, Option<u32>),
     trials: &'a CaseTrials<'a>,
     finding: &'a CaseFinding,

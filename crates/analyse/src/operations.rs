@@ -25,7 +25,7 @@ pub struct OpLatency {
     pub op: Op,
     /// Latencies of all counting trials; in an open loop from the time when an I/O was due.
     pub distribution: Distribution,
-    /// Of an open loop: latencies from the begin of an I/O.
+    /// In an open loop: latencies from the begin of an I/O.
     pub service: Option<Distribution>,
 }
 

@@ -152,7 +152,7 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
 pub fn operations(stream: &Stream, lang: Lang) -> String {
     let random = stream.pattern.is_scattered();
     let shares: Vec<(Op, u8)> = stream.mix.shares().collect();
-    // Of an imported run whose options are not told the order is not known either; vdbench tells the order without the depth.
+    // Without the options of an imported run its order is not known either; vdbench prints the order without the depth.
     if stream.queue_depth == 0 && !random {
         let part = |(op, share): &(Op, u8)| format!("{share} % {}", of_mix(*op, lang));
         return match shares.as_slice() {

@@ -112,7 +112,7 @@ fn by_stream(jobs: &[JobTotals]) -> Vec<JobTotals> {
 pub(crate) fn insert(plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
     for (case, found) in trials.iter().zip(cases) {
         if plan.rung(case.case).is_none() {
-            // Of arms `until` asks how precise their difference is.
+            // With arms `until` asks how precise their difference is.
             found.precision = finding(plan.until.as_ref().filter(|_| plan.arms.is_empty()), case, found);
         }
     }

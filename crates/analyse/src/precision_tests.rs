@@ -219,7 +219,7 @@ fn longer_trials_are_named_where_the_spread_is_inside_them_and_a_ramp_costs_much
         let level = |own| levels::Level { total: own, own };
         Split { batch: 0.1, levels: vec![level(inside), level(between)] }
     };
-    // √(5 / 0.1 · 100² / 5²) = 141.4 batches of 0.1 s. Of 20 batches the spread is 25 + 500, of 150 it is 25 + 67.
+    // √(5 / 0.1 · 100² / 5²) = 141.4 batches of 0.1 s. The spread of 20 batches is 25 + 500, that of 150 is 25 + 67.
     let now = needed(525.0, 5.0);
     let (window, blocks) = better(&split(1e4, 25.0), &cases[0], 5.0, now).unwrap();
     assert!(window == Nanos::secs(15) && blocks * 4 < now.unwrap(), "{blocks} instead of {now:?}");

@@ -53,7 +53,7 @@ pub struct Preview {
     pub trials: u32,
     /// Cases that run, in the order of the suite.
     pub cases: Vec<PlannedCase>,
-    /// Tests of cause (`confirm`) for which nothing is run, because a case of the suite is the test. Of several arms those of the first.
+    /// Tests of cause (`confirm`) for which nothing is run, because a case of the suite is the test. With several arms it shows the first.
     pub tested_by_cases: Vec<PlannedTest>,
     /// Cases that do not.
     pub not_run: Vec<NotRun>,

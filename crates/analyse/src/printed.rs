@@ -51,8 +51,8 @@ fn range(case: &CaseTrials<'_>, key: (u16, Op), q: Share) -> Option<(Nanos, Nano
     found
 }
 
-/// Whether it is known that I/O went around the page cache, or through it. Of our own trials it is; flatfiles of vdbench and logs of fio,
-/// which repeat nothing of what was asked for, do not tell.
+/// Whether it is known that I/O went around the page cache, or through it. For our own trials it is; flatfiles of vdbench and logs of
+/// fio, which repeat nothing of what was asked for, do not tell.
 pub fn is_cache_known(run: &RunRecord) -> bool {
     let repeats = |job_file: &str| !job_file.is_empty();
     let asked = || run.trials.iter().filter_map(|trial| trial.outcome.as_ref()?.engine.external.as_ref());
@@ -76,9 +76,9 @@ pub fn is_without_submission(case: &CaseTrials<'_>, key: (u16, Op)) -> bool {
 /// Time that I/Os of a stream took a place, ns, all of them added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Occupied {
-    /// Of reads, writes and all that moves or erases data.
+    /// Reads, writes and all that moves or erases data.
     io: u128,
-    /// Of syncs.
+    /// Syncs.
     syncs: u128,
 }
 

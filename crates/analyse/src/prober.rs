@@ -115,7 +115,7 @@ fn others(case: &CaseTrials<'_>, prober: &Prober) -> Vec<OtherOp> {
 /// Whether a trial makes too few I/Os of a kind to tell a second without one from chance, and the longest time without one that is none.
 fn stood(trial: &Counting<'_>, op: Op, prober: &Prober) -> (bool, Option<Stood>) {
     let cells = series::inside_window(trial.record, series::cells(&trial.record.slices, |slice| slice.op == op));
-    // Of all intervals that were not empty: a standstill must not make its own absence likely.
+    // All intervals that were not empty: a standstill must not make its own absence likely.
     let (busy, all) =
         cells.iter().filter(|cell| cell.ops > 0.0).fold((0.0, 0.0), |sum, c| (sum.0 + 1.0, sum.1 + c.ops));
     let per_interval = if busy > 0.0 { all / busy } else { 0.0 };

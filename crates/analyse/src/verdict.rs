@@ -135,7 +135,7 @@ fn failed(cases: &[CaseFinding]) -> Option<(Say, Say)> {
     Some((said, meaning.clone()))
 }
 
-/// The most serious reason to doubt: a caveat about missing data, a check that warns of the numbers that were told, one that
+/// The most serious reason to doubt: a caveat about missing data, a check that warns of the numbers in the verdict, one that
 /// warns of others, which are then named, any other caveat.
 fn doubt(told: &[CaseFinding], others: &[CaseFinding], caveats: &[Caveat]) -> Option<Say> {
     // A note is no doubt.
@@ -340,7 +340,7 @@ mod tests {
             }
             analyse(&run.record()).unwrap().verdict.en
         };
-        // Of three alike the first is told.
+        // The first of three alike is named.
         let (told, other) = (verdict(0), verdict(2));
         assert!(told.contains("Limited by the engine") && !told.contains("Case "), "{told}");
         assert!(other.contains("Case c: Limited by the engine"), "{other}");

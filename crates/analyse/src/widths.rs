@@ -7,7 +7,7 @@ use stend_spec::until::{FIRST_LOOK, SECOND_LOOK, Until};
 /// Half-widths relative to their values, each for 95 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Widths {
-    /// Of the rate that the case is known by; `None` without an interval.
+    /// Width for the rate that the case is known by; `None` without an interval.
     pub rate: Option<f64>,
     /// The widest p99 of an operation; `None` if one has no interval.
     pub p99: Option<f64>,

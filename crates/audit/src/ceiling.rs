@@ -14,8 +14,8 @@ const MEMBERS: &str = "member-drives";
 /// The smallest part of an array that lies on one drive, bytes: md, LVM and ZFS go down to 4 KiB.
 const SMALLEST_CHUNK: f64 = 4096.0;
 
-/// From this many times the fastest drive on it is told how many I/Os in flight that takes (by eye: below, a cache that held a part
-/// explains it as well).
+/// From this many times the fastest drive on, the text says how many I/Os in flight that takes (by eye: below, a cache that held a
+/// part explains it as well).
 const IN_FLIGHT_TOLD: f64 = 2.0;
 
 pub(super) fn ceiling(rows: &[Claim]) -> Found {

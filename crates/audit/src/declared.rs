@@ -193,7 +193,7 @@ mod tests {
         let load = |i: usize| (completed[i].block_size, completed[i].queue_depth, completed[i].jobs);
         assert_eq!(load(0), (Some(Bytes::mib(1)), Some(8), Some(1)));
         assert_eq!(load(1), (Some(Bytes::kib(4)), Some(32), Some(4)));
-        // Of two depths nothing says which; the first that contradicts nothing is taken.
+        // Nothing shows which of two depths is meant; the first that contradicts nothing is taken.
         assert_eq!(load(2).1, Some(1));
         assert_eq!(load(3), (None, None, None));
     }

@@ -2,7 +2,7 @@
 
 use stend_record::published::Claim;
 
-/// Whether a number is of a load of reads alone or of writes alone. Of what nothing is said of, it is not known.
+/// Whether a number is of a load of reads alone or of writes alone. Without a word on it, it is not known.
 pub(super) fn is_one_way(claim: &Claim) -> bool {
     let text = text(claim);
     // `randread` and `reads` are reads, `threads` are not.

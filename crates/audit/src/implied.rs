@@ -24,7 +24,7 @@ pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
                 let others =
                     rows.iter().filter(|row| same_test(row, from)).filter_map(|row| cell(row, Dimension::Time));
                 for other in others.filter(|other| other.value > 0.0) {
-                    // Of a mixture, reads may be few and fast: then the largest latency of theirs says nothing of the queue.
+                    // In a mixture reads may be few and fast: then their largest latency says nothing of the queue.
                     let share = share(&other.claim.metric).filter(|share| *share < 1.0 || is_one_way(from));
                     let Some(share) = share else { continue };
                     judge(latency_against(other, share, (rate, half, from), &asked));

@@ -72,7 +72,7 @@ fn measured<'a>(rows: &'a [Claim], claim: &Claim, layout: &str, test: &str, metr
         true => rows.iter().filter(fits).filter(|row| ends(&row.layout)).collect(),
         false => exact,
     };
-    // Of several loads, or several layouts that end so, nothing says which one is meant.
+    // Nothing shows which of several loads, or of several layouts that end so, is meant.
     let first = *rows.first()?;
     let same = |row: &&Claim| {
         (&row.layout, row.block_size, row.queue_depth, row.jobs)
@@ -120,8 +120,9 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
 
 /// What is wrong with a ratio that is so much too large (`less`: the numbers give less) or too small (`more`). `None`: nothing.
 ///
-/// A number leaves half a unit of its last digit open, and whoever rounds "3.77" up to "four" says more than is so: that shows as soon
-/// as one more digit would show it, half a unit of which is a tenth of `half`. Rounded down it is still true, as "twice" is of 2.19.
+/// A number leaves half a unit of its last digit open, and a writer who rounds "3.77" up to "four" says more than is so: that shows as
+/// soon as one more digit would show it, half a unit of which is a tenth of `half`. Rounded down it is still true, as "twice" is of
+/// 2.19.
 fn severity(said: Times, less: f64, more: f64) -> Option<Severity> {
     let (off, next) = (less.max(more), said.half / 10.0);
     let exaggerated = if said.value < 1.0 { more } else { less };

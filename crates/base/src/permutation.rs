@@ -103,10 +103,10 @@ impl Permutation {
     }
 }
 
-/// Mixes well what is then taken from the top of it. The multipliers were found by searching for least bias
-/// (Wellons, "Prospecting for Hash Functions", 2018), with a third shift that is not needed here: the tests of pairs
-/// below say so. Sixteen elements side by side cost 10 ns each where one alone costs 28 and five rounds on 64 bits
-/// cost 32 (131,072 elements, x86-64-v2, 2-vCPU KVM guest, best of 3).
+/// Mixes well what is then taken from the top of it. The multipliers were found by searching for least bias (Wellons,
+/// "Prospecting for Hash Functions", 2018), with a third shift that is not needed here: the tests of pairs below show
+/// it. Sixteen elements side by side cost 10 ns each where one alone costs 28 and five rounds on 64 bits cost 32
+/// (131,072 elements, x86-64-v2, 2-vCPU KVM guest, best of 3).
 #[inline(always)]
 fn scatter(z: u32) -> u32 {
     let z = z.wrapping_mul(0x7FEB_352D);

@@ -1,5 +1,5 @@
-//! A run of what another tool printed, whatever the tool: which trials are repetitions of one case, how cases of one name are told
-//! apart, and when they were. Judges nothing. Pure.
+//! A run of what another tool printed, whatever the tool: which trials are repetitions of one case, how cases of one name
+//! differ, and when they ran. Judges nothing. Pure.
 
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
@@ -116,12 +116,12 @@ pub(crate) struct Found {
     pub asked: Trial,
     /// What came of it; its times count from its start.
     pub outcome: TrialOutcome,
-    /// Its intervals; empty if none are told.
+    /// Its intervals; empty if the tool gives none.
     pub slices: Vec<Slice>,
 }
 
 impl Found {
-    /// File and line at which it is told.
+    /// File and line of it.
     fn place(&self, files: &[SourceFile]) -> String {
         let (file, line) = self.outcome.told.as_ref().map_or((0, 0), |told| (told.file as usize, told.line));
         format!("{}:{line}", files.get(file).map_or("", |file| file.name.as_str()))
@@ -203,7 +203,7 @@ fn refuse_copies(found: &[Found], files: &[SourceFile]) -> Result<()> {
     let mut seen: HashMap<(&str, Vec<&str>), &Found> = HashMap::new();
     for trial in found {
         let numbers = trial.printed();
-        // Of one that did nothing, nothing is printed.
+        // A job that did nothing prints nothing.
         if numbers.is_empty() {
             continue;
         }

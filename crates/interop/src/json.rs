@@ -116,7 +116,7 @@ enum Names {
 }
 
 impl Names {
-    /// Of the object that stands behind a name.
+    /// The object that stands behind a name.
     fn below(name: &str) -> Names {
         match name {
             "percentile" => Names::Percentiles,

@@ -1,4 +1,4 @@
-//! A trial as tools print it that have no jobs and groups of their own: one load, its kinds of I/O, and what is told of each. Pure.
+//! A trial as tools print it that have no jobs and groups of their own: one load, its kinds of I/O, and the numbers of each. Pure.
 
 use crate::build::Found;
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ const MEAN_PRECISION: f64 = 0.01;
 pub(crate) struct Printed {
     /// Index of the file.
     pub file: u32,
-    /// Line at which it is told, from 1.
+    /// Its line, from 1.
     pub line: u32,
     /// What the tool calls itself, with its version.
     pub version: String,
-    /// What the tool was told to do, as it repeats it; empty if it does not.
+    /// The tool's options, as it repeats them; empty if it does not.
     pub command: String,
     /// Name of the case.
     pub name: String,
@@ -40,7 +40,7 @@ pub(crate) struct Printed {
     pub pages: Pages,
     /// The tool held the load back.
     pub paced: bool,
-    /// Every I/O has the block size of the stream, and bytes are told to better than a thousandth.
+    /// Every I/O has the block size of the stream, and bytes are known to better than a thousandth.
     pub sizes_known: bool,
     /// It did not run to its end.
     pub failed: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Side {
     pub ios: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Latency from before the submission to the end; `None` if no mean of it is told.
+    /// Latency from before the submission to the end; `None` without a mean of it.
     pub latency: Option<Latency>,
     /// Every number of it, as it was printed.
     pub numbers: Vec<ToolNumber>,
@@ -123,7 +123,7 @@ impl Printed {
         let errors = IoErrors { stream: 0, op: first, errno: 0, count: self.errors, first_offset: None };
         TrialOutcome {
             status: if self.failed { TrialStatus::Failed } else { TrialStatus::Complete },
-            // Of the ramp nothing is told, so the load begins with the window for whoever looks at it.
+            // Nothing is known of the ramp, so the load begins with the window.
             engine: EngineFacts { direct: self.direct, external: Some(external), ..EngineFacts::default() },
             jobs: vec![totals(&self.sides)],
             errors: if self.errors > 0 { vec![errors] } else { Vec::new() },

@@ -10,7 +10,7 @@ use stend_record::published::{Claim, Dimension, Number, Published, Unread};
 pub const FILE_MAX: usize = 16 << 20;
 /// Most numbers in a table: each is compared with each other one. Published tables have hundreds.
 const NUMBERS_MAX: usize = 10_000;
-/// Most cells that could not be read and are told one by one.
+/// Most cells that could not be read and are listed one by one.
 const UNREAD_MAX: usize = 100;
 /// What separates columns; of those that a line has as many of, the last is it, because the others occur in texts.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
@@ -18,7 +18,7 @@ const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 /// A line of the file with its number.
 type Line = (u32, Vec<String>);
 
-/// Reads a table of either form. What cannot be read in it is told with its place and left out of the numbers.
+/// Reads a table of either form. What cannot be read in it is listed with its place and left out of the numbers.
 ///
 /// Errors: what makes the whole table unreadable; of kind `Spec`.
 pub fn read(bytes: &[u8], file: &str) -> Result<(Published, Vec<Unread>)> {
@@ -65,7 +65,7 @@ fn lines(text: &str, file: &str) -> Result<Vec<Line>> {
     let (mut lines, mut line, mut counted) = (Vec::new(), 1, 0);
     for record in reader.records() {
         let record = record.map_err(|e| refused(file, &Say::same(e.to_string())))?;
-        // Where a record begins is told before the line feeds that are left of the line before it.
+        // The place where a record begins is known before the line feeds that are left of the line before it.
         let from = record.position().map_or(0, |place| place.byte() as usize).min(text.len());
         let begin = text.len() - text.as_bytes()[from..].trim_ascii_start().len();
         line += text.as_bytes()[counted..begin].iter().filter(|byte| **byte == b'\n').count() as u32;

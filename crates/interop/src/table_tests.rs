@@ -1,4 +1,4 @@
-//! What tables say, and what is told of those that do not.
+//! What tables say, and what is reported about those that do not.
 
 use super::*;
 

@@ -77,8 +77,8 @@ pub struct Broken {
     pub truncated: bool,
 }
 
-/// The documents of a text, and why the rest of it is none. Text outside of them is left out. Of one in which the file ends there is what
-/// stands before; elements that lack their end are not [`Element::whole`].
+/// The documents of a text, and why the rest of it is none. Text outside of them is left out. If the file ends in an element, what stands
+/// before the end is kept; elements that lack their end are not [`Element::whole`].
 pub fn documents(text: &str) -> (Vec<Element<'_>>, Option<Broken>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut tree = Tree { text, at: 0, line: 1, count: 0, open: Vec::new(), roots: Vec::new() };

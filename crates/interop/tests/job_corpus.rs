@@ -24,7 +24,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     paths.iter().map(|path| (name(path), std::fs::read(path).expect("a file"))).collect()
 }
 
-/// A file of jobs, or a command line where the name says so.
+/// A file of jobs, or a command line where the name shows it.
 fn import(name: &str, bytes: &[u8], lenient: bool) -> Result<Imported> {
     let included = |path: &str| match path {
         "other.fio" => Ok(b"[global]\nbs=16k\nruntime=10\ntime_based\n".to_vec()),

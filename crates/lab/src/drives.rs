@@ -34,7 +34,7 @@ pub enum Plugging {
     Start,
     /// Later: their slots are empty, and what they keep is there for [`plugs`].
     Later,
-    /// Later, and nothing of them is told but their slots: what a guest without them is like.
+    /// Later, and the guest sees nothing of them but their slots: what a guest without them is like.
     Nothing,
 }
 
@@ -210,7 +210,7 @@ fn device(drive: &Drive, path: u32, bus: &str) -> String {
         DriveKind::Scsi | DriveKind::Sas => {
             // 1: it does not rotate.
             text += &format!(",rotation_rate={}", drive.rotation.unwrap_or(1));
-            // QEMU lets nobody else write to what a drive keeps, unless every path says so.
+            // QEMU lets nobody else write to what a drive keeps, unless every path allows it.
             text += if drive.paths > 1 { ",share-rw=on" } else { "" };
             text += &drive.wwn.map(|wwn| format!(",wwn={wwn:#018x}")).unwrap_or_default();
         }

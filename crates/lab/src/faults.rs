@@ -36,7 +36,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Of this machine.
+    /// Names of this machine.
     pub(crate) fn of(machine: &Machine, qmp: Qmp) -> Faults {
         Faults { machine: machine.clone(), qmp }
     }
@@ -180,7 +180,7 @@ mod tests {
     const MACHINE: &str =
         "machine: m\ndrives:\n  - {serial: A1, size: 64MiB, iops: 400}\n  - {serial: B2, kind: sas, size: 64MiB}\n";
 
-    /// What QEMU is told when it agrees to everything and then says these events.
+    /// Commands that QEMU gets when it agrees to everything and then reports these events.
     fn told(answers: usize, events: &[Value], act: impl FnOnce(&mut Faults) -> Result<()>) -> (Vec<Value>, Result<()>) {
         let lines = std::iter::repeat_n(json!({"return": ""}), answers).chain(events.iter().cloned());
         let (qmp, actor) = actor(lines.collect());

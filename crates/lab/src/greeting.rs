@@ -7,7 +7,8 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-/// First bytes of each word. As the length of a frame they are too much, so that whoever still reads frames breaks off.
+/// First bytes of each word. As the length of a frame they are too much, so that an end that still reads frames breaks
+/// off.
 const MAGIC: [u8; 8] = *b"STENDLAB";
 /// Bytes of a word: magic, what it says, the number.
 const LENGTH: usize = MAGIC.len() + 1 + 8;
@@ -133,14 +134,14 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Of this session.
+    /// A word of this session.
     pub fn of(session: Session) -> Ending {
         Ending { word: word(Says::End, session), before: Vec::new() }
     }
 
     /// How many of these further bytes are the session's, and whether it ended.
     ///
-    /// Of a word that came in pieces the first are counted as the session's: nothing waits for what may follow.
+    /// If a word came in pieces, the first are counted as the session's: nothing waits for what may follow.
     pub fn look(&mut self, bytes: &[u8]) -> (usize, bool) {
         let known = self.before.len();
         self.before.extend_from_slice(bytes);

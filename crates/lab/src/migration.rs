@@ -66,7 +66,7 @@ mod tests {
     use crate::qmp::tests::actor;
     use serde_json::Value;
 
-    /// What QEMU is told when it answers so, and what came of it.
+    /// Commands for a QEMU that answers so, and what came of it.
     fn told(answers: Vec<Value>, act: impl FnOnce(&mut Qmp) -> io::Result<()>) -> (Vec<Value>, io::Result<()>) {
         let (mut qmp, actor) = actor(answers);
         let done = act(&mut qmp);

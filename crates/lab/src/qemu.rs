@@ -184,7 +184,7 @@ fn stream_options(streams: &Streams) -> Vec<(&'static str, String)> {
 }
 
 /// Networks between machines that stay up: each sends to a socket in the directory of the other, and what nobody is there for is lost,
-/// as on a cable that is not plugged in. QEMU leaves its directory when it has started: where it sends to is told whole.
+/// as on a cable that is not plugged in. QEMU leaves its directory when it has started: the paths of its peers are whole.
 //= QEMU 7.2, qemu-options.hx, `-netdev dgram`
 fn link_options(machine: &Machine, streams: &Streams) -> Vec<(&'static str, String)> {
     let Streams::Sockets { directory } = streams else { return Vec::new() };

@@ -117,7 +117,7 @@ pub mod tests {
     use super::*;
     use std::fs::File;
 
-    /// A QEMU that says these lines, one after each that it is told, and returns what it was told.
+    /// A QEMU that says these lines, one after each command, and returns the commands.
     pub fn actor(lines: Vec<Value>) -> (Qmp, std::thread::JoinHandle<Vec<Value>>) {
         let (ours, actor) = plays(lines);
         (Qmp::greeted(ours).unwrap(), actor)

@@ -1,6 +1,6 @@
-//! Machines that stay up between commands: started, found, used, ended. Each has a directory of its name with QEMU's
-//! sockets; what its drives keep has no name there or anywhere. Must not outlive what it says: a machine that died is removed
-//! by whoever sees it next.
+//! Machines that stay up between commands: started, found, used, ended. Each has a directory of its name with QEMU's sockets;
+//! what its drives keep has no name there or anywhere. Must not outlive what it says: the next command that sees a dead
+//! machine removes it.
 
 use crate::boot::{BOOT_LIMIT, does_not_start, without_core_dumps};
 use crate::command::{FromGuest, ToGuest};
@@ -242,9 +242,9 @@ impl Standing {
         Socket::connect(&self.directory, CONTROL).and_then(Qmp::greeted)
     }
 
-    /// Takes the power from the machine, as far as its guest can tell, and gives it back at once: nobody is told, nothing is
-    /// written that had not left the guest. What did leave it is in QEMU's hands, which lives on. [`Standing::back`] waits for the
-    /// guest.
+    /// Takes the power from the machine, as far as its guest can tell, and gives it back at once: no program hears of it, nothing
+    /// is written that had not left the guest. What did leave it is in QEMU's hands, which lives on. [`Standing::back`] waits for
+    /// the guest.
     pub fn cut(&self) -> Result<()> {
         let reset = || -> io::Result<()> {
             let mut qmp = self.control()?;
@@ -257,7 +257,7 @@ impl Standing {
         reset().map_err(|e| self.lost(&e))
     }
 
-    /// Waits until the guest of a machine that was reset answers; how long it took. When `stopped` says so, an error of kind
+    /// Waits until the guest of a machine that was reset answers; how long it took. When `stopped` is true, an error of kind
     /// `Interrupted`: the machine boots on.
     pub fn back(&self, stopped: &dyn Fn() -> bool) -> Result<Duration> {
         let start = Instant::now();

@@ -70,7 +70,7 @@ pub(crate) struct Attempt<'a> {
     pub stopped: &'a dyn Fn() -> bool,
 }
 
-/// Starts a machine that stays up and waits until its guest answers and has its drives. When `stopped` says so it is ended, and an
+/// Starts a machine that stays up and waits until its guest answers and has its drives. When `stopped` is true it is ended, and an
 /// error of kind `Interrupted`.
 pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(Standing, Start)> {
     let began = Instant::now();

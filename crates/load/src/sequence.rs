@@ -54,8 +54,8 @@ impl Sequence {
         self.places.count()
     }
 
-    /// The I/O number `index`; asked for in order, nearly always one that is known already. What that saves is told at the
-    /// permutation (`stend_base::permutation`).
+    /// The I/O number `index`; asked for in order, nearly always one that is known already. The permutation
+    /// (`stend_base::permutation`) documents what that saves.
     #[inline(always)]
     pub fn at(&mut self, index: u64) -> Step {
         let place = index.wrapping_sub(self.from);

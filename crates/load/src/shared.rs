@@ -71,7 +71,7 @@ impl Shared {
         self.end.store(end, Ordering::Relaxed);
         self.begin_until.store(begin_until, Ordering::Relaxed);
         self.give_up.store(give_up, Ordering::Relaxed);
-        // Release: whoever sees the times sees the stores above.
+        // Release: a thread that sees the times sees the stores above.
         let _ = self.times.set(times);
     }
 

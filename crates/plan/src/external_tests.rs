@@ -1,4 +1,4 @@
-//! Suites for fio: what is refused and by which name, and which differences are told.
+//! Suites for fio: what is refused and by which name, and which differences are reported.
 
 use crate::Plan;
 use crate::fixture;

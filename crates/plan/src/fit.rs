@@ -68,7 +68,7 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
 
 /// Whether I/Os of a stream must begin and end at blocks of the target.
 pub(crate) fn in_whole_blocks(trial: &Trial, stream: &Stream, target: &PlanTarget) -> bool {
-    // A device takes away what it is told to in blocks of its own, however it was opened.
+    // A device discards in blocks of its own, however it was opened.
     trial.direct || stream.mix.erases() && target.room.is_none()
 }
 

@@ -1,4 +1,4 @@
-//! Plans for tests of this crate: a target that stands in nobody's way.
+//! Plans for tests of this crate: a target that nothing else uses.
 
 use crate::{Plan, PlanInputs, PlanTarget};
 use stend_base::{Bytes, Result};

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_region_beside_jobs_of_each_target_is_that_part_of_each_target() {
-        // Of 64 MiB each: the first 80 %, cut to 4 KiB, and the quarter behind it that a second stream has.
+        // Each has 64 MiB: the first 80 %, cut to 4 KiB, and the quarter behind it that a second stream has.
         let region = "jobs: {per_target: 2}, region: {start: 0%, size: 80%}";
         let tail = "jobs: {per_target: 1}, region: {start: 48MiB, size: 25%}";
         let trial = trial(&format!("{{{READS}, {region}}}, {{{READS}, {tail}}}"));

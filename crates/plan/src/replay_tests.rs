@@ -51,7 +51,7 @@ fn a_stream_is_what_its_trace_holds_and_lasts_as_long_at_its_pace() {
         [("a, pace 1", none, ms(1100)), ("a, pace 0.5", none, ms(2100)), ("a, pace asap", ms(1000), ms(3000))];
     assert_eq!(told, expected.map(|(label, ramp, window)| (label.to_string(), ramp, window)));
     let stream = &cells[0].trial.streams[0];
-    // Of 1011 I/Os 10 are writes: less than a percent is told as one.
+    // 10 of 1011 I/Os are writes: less than a percent is printed as one.
     assert_eq!((stream.mix, stream.block_size, stream.queue_depth), (Mix::of_reads(99), Bytes::kib(4), 64));
     assert!(stream.is_open() && cells[0].trial.writes() && !cells[2].trial.streams[0].is_open());
     let named = cases("", ", ramp: 200ms, trial: 500ms");

@@ -1,4 +1,4 @@
-//! Rounds before a case is measured: what comes next after those that were. Must not judge: `analyse` does, and says so by
+//! Rounds before a case is measured: what comes next after those that were. Must not judge: `analyse` does, with
 //! [`Outcome::Steady`].
 
 use crate::decision::Outcome;

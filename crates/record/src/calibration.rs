@@ -10,11 +10,11 @@ use stend_spec::workload::Trial;
 pub struct Calibration {
     /// What was loaded.
     pub subject: Subject,
-    /// How. Of several drives job *n* is that of drive *n*.
+    /// How. With several drives job *n* is that of drive *n*.
     pub asked: Trial,
     /// What was seen, or why there is nothing.
     pub found: Result<Box<TrialOutcome>, Say>,
-    /// Of one drive alone: blocks at random places that held only zeros. A drive answers what was never written without its
+    /// One drive alone: blocks at random places that held only zeros. A drive answers what was never written without its
     /// medium. `None` where they were not looked at.
     pub zeros: Option<ZeroSample>,
 }

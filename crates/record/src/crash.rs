@@ -27,7 +27,7 @@ pub struct Crash {
     pub trial: u32,
     /// The host has been restarted since: the ledger may lack what was acknowledged after its last sync.
     pub rebooted: bool,
-    /// A sync of the trial had failed: whoever wrote was told that acknowledged writes may be gone, and none was expected.
+    /// A sync of the trial had failed: the writer knew that acknowledged writes may be gone, and none was expected.
     pub shaken: bool,
     /// Blocks with an acknowledged write.
     pub acknowledged: u64,
@@ -35,7 +35,7 @@ pub struct Crash {
     pub in_flight: u64,
     /// What came of the blocks.
     pub checked: Checked,
-    /// Of those left open, blocks with a sector whose checksum does not hold: at most as many as could be in flight.
+    /// Blocks left open that have a sector whose checksum does not hold: at most as many as could be in flight.
     pub shorn: u64,
     /// Blocks that could not be read.
     pub unread: u64,
@@ -46,7 +46,7 @@ pub struct Crash {
     pub replayed: Option<Replayed>,
 }
 
-/// A state of the target that was made again from a log of all writes, as a loss of power at that moment would have left it.
+/// A state of the target that was rebuilt from a log of all writes, as a loss of power at that moment would have left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
     /// The last entry of the log in it, from 0.

@@ -126,7 +126,7 @@ pub enum EventKind {
         /// What it is, or what undoes it.
         what: Say,
     },
-    /// A state of the log of writes is made again, from 1.
+    /// A state of the log of writes is rebuilt, from 1.
     Replaying {
         /// Which.
         state: u32,

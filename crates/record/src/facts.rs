@@ -74,7 +74,7 @@ pub struct TargetFacts {
     pub file_system: Option<String>,
     /// Mount options of that file system.
     pub mount_options: Option<String>,
-    /// Of ext3 and ext4, whether the file system keeps a journal; `None` of others, or if the kernel does not tell.
+    /// Whether ext3 or ext4 keeps a journal; `None` of others, or if the kernel does not tell.
     // Written also where it is none: postcard knows no names of fields.
     #[serde(default)]
     pub journal: Option<bool>,
@@ -134,11 +134,11 @@ pub struct Busy {
 pub struct Sampled {
     /// Blocks of 4 KiB that were read.
     pub blocks: u64,
-    /// Of these, blocks that are erased: zeros or ones.
+    /// Sampled blocks that are erased: zeros or ones.
     pub blank: u64,
-    /// Of these, blocks that Stend wrote, as they say themselves.
+    /// Sampled blocks that Stend wrote, by their own marks.
     pub ours: u64,
-    /// Of these, blocks of anything else.
+    /// Sampled blocks of anything else.
     pub other: u64,
     /// Byte offset of the first of those that nothing says are ours.
     pub first_other: Option<u64>,
@@ -191,13 +191,13 @@ pub struct Device {
     pub write_cache: Option<String>,
     /// It takes writes that are durable of themselves (FUA), which then need no flush.
     pub fua: Option<bool>,
-    /// Of an array of md: its level, as the kernel calls it (`raid5`).
+    /// Level of an array of md, as the kernel calls it (`raid5`).
     pub level: Option<String>,
-    /// Of an array of md: drives that it should have.
+    /// Drives that an array of md should have.
     pub members: Option<u32>,
-    /// Of an array of md: bytes on one drive before the next one follows; `None` of levels that have none.
+    /// Bytes on one drive of an array of md before the next one follows; `None` of levels that have none.
     pub chunk: Option<Bytes>,
-    /// Of a RAID 10 of md: drives that hold a block.
+    /// Drives of a RAID 10 of md that hold a block.
     pub copies: Option<u32>,
     /// Whether an array of md has it in reserve, so that no I/O of the target goes to it: a spare, a drive that failed, a journal, and what
     /// is below nothing else. `None`: nothing like that is known of it.
@@ -294,7 +294,7 @@ pub enum Refusal {
     },
     /// Member of a volume manager, array or pool.
     Member {
-        /// Of what: `LVM2_member`, `linux_raid_member`, `zfs_member`, `btrfs`, …
+        /// What it is: `LVM2_member`, `linux_raid_member`, `zfs_member`, `btrfs`, …
         of: String,
         /// The device that carries the signature.
         device: String,

@@ -3,7 +3,7 @@
 //!
 //! fio counts values below 128 ns one by one and cuts every power of two above into 64 equal buckets, 29 groups of 64 in
 //! all; the last bucket takes whatever is longer (stat.h of fio). Ours are half as wide ([`stend_base::histogram`]): what
-//! is known of an I/O is its bucket, and it is taken to lie at the upper edge, so that no latency is told too low.
+//! is known of an I/O is its bucket, and it is taken to lie at the upper edge, so that no latency is too low.
 
 use std::collections::BTreeMap;
 use stend_base::buckets::Buckets;
@@ -27,7 +27,7 @@ pub fn bin(value: u64) -> u32 {
     bin.min(BINS as u64 - 1) as u32
 }
 
-/// Smallest and largest value of a bucket; the last one is told without what lies above its own width.
+/// Smallest and largest value of a bucket; the last one is shown without what lies above its own width.
 pub const fn edges(bin: u32) -> (u64, u64) {
     let bin = if (bin as usize) < BINS { bin as u64 } else { BINS as u64 - 1 };
     if bin < 2 << SUB_BITS {

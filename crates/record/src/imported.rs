@@ -39,9 +39,9 @@ pub struct ToolOutput {
     pub line: u32,
     /// The tool held the load back (a rate, or rests), so that a queue that is not full says nothing.
     pub paced: bool,
-    /// The queue depth is told, or follows from a default of the tool.
+    /// The queue depth is printed, or follows from a default of the tool.
     pub depth_known: bool,
-    /// Sizes of the I/Os are told, or follow from a default of the tool.
+    /// Sizes of the I/Os are printed, or follow from a default of the tool.
     pub sizes_known: bool,
     /// By job and kind of I/O.
     pub ops: Vec<ToolOp>,
@@ -56,8 +56,7 @@ pub struct ToolOp {
     pub job: u32,
     /// Kind of I/O.
     pub op: Op,
-    /// Which latency is in the histogram and the percentiles: `lat` (from before the submission) or `clat` (from after it);
-    /// empty if none is told.
+    /// Which latency is in the histogram and the percentiles: Kind of latency in the histogram and the percentiles:
     pub latency: String,
     /// I/Os that this latency is of.
     pub count: u64,

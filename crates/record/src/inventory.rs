@@ -65,7 +65,7 @@ pub struct FabricPath {
 pub struct Health {
     /// The drive's own verdict: it expects to go on working.
     pub passed: Option<bool>,
-    /// Of its rated endurance used, percent; may be above 100.
+    /// Share of its rated endurance that is used, percent; may be above 100.
     pub used_percent: Option<u64>,
     /// Spare blocks that are left, percent.
     pub spare_percent: Option<u64>,

@@ -127,7 +127,7 @@ impl IoChunk {
 pub struct Records(Vec<u8>);
 
 impl Records {
-    /// Of packed I/Os.
+    /// Bytes of packed I/Os.
     pub fn of(words: &[[u64; 2]]) -> Records {
         let mut bytes = vec![0; words.len() * RECORD_BYTES];
         let (records, _) = bytes.as_chunks_mut::<RECORD_BYTES>();
@@ -180,7 +180,7 @@ impl<'de> Deserialize<'de> for Records {
 pub struct IoLogTotals {
     /// Handed over to be kept; how many of them the run file holds is known to itself.
     pub recorded: u64,
-    /// Not recorded, because whoever takes them over was behind.
+    /// Not recorded, because the collector was behind.
     pub dropped: u64,
     /// Not recorded, because the size that the suite allows was used up.
     pub beyond: u64,

@@ -161,10 +161,10 @@ pub struct OpenTotals {
     pub stream: u16,
     /// I/Os that were due inside the window, by the arrivals drawn.
     pub due: u64,
-    /// How much later than they were due I/Os began, whoever's fault it was. Of every I/O, ramp and drain included.
+    /// How much later than they were due I/Os began, for whatever reason. All I/Os, ramp and drain included.
     pub late: Sparse,
-    /// How much later than possible I/Os began, by fault of the engine alone: after they were due and there was
-    /// a place for them. Of every I/O, ramp and drain included.
+    /// How much later than possible I/Os began, by fault of the engine alone: after they were due and there was a place
+    /// for them. All I/Os, ramp and drain included.
     pub own_late: Sparse,
     /// I/Os that were due before the end of the window and never began: their ages at the end, by operation, in
     /// the order of [`Op::ALL`]. Beyond a million per job, ages are counted in groups of neighbours.
@@ -205,7 +205,7 @@ pub struct Submissions {
     pub calls: u64,
     /// I/Os, syncs and repeated ones included.
     pub ios: u64,
-    /// Of these, those that were given together with others.
+    /// Those that were submitted together with others.
     pub together: u64,
     /// How long I/Os that went one by one waited for those before them, all together, ns, before their latencies began.
     pub waited_ns: u64,
@@ -281,7 +281,7 @@ pub enum PurgeMethod {
     /// It was not.
     #[default]
     None,
-    /// A device was told that it is not needed any more (TRIM, UNMAP, deallocate).
+    /// A device was asked to drop a range (TRIM, UNMAP, deallocate).
     Discard,
     /// Holes were punched into test files.
     Holes,

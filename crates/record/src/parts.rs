@@ -41,7 +41,7 @@ pub struct ArrayState {
     pub degraded: Option<u32>,
     /// `idle`, or what it does beside its I/O: `resync`, `recover`, `check`, `reshape`, …; `None` for levels without redundancy.
     pub action: Option<String>,
-    /// Of that work (done, all), in sectors of 512 bytes.
+    /// Progress of that work (done, all), in sectors of 512 bytes.
     pub progress: Option<(u64, u64)>,
 }
 
@@ -52,9 +52,9 @@ pub struct PoolState {
     pub kind: String,
     /// UUID of a btrfs, name of a pool of ZFS.
     pub name: String,
-    /// Of btrfs: `none`, or what it does exclusively: `balance`, `device replace`, `resize`, …; kernels before 5.10 do not tell.
+    /// btrfs: `none`, or what it does exclusively: `balance`, `device replace`, `resize`, …; kernels before 5.10 do not tell.
     pub operation: Option<String>,
-    /// Of ZFS: `ONLINE`, `DEGRADED`, …; modules before 0.8 do not tell.
+    /// ZFS: `ONLINE`, `DEGRADED`, …; modules before 0.8 do not tell.
     pub health: Option<String>,
 }
 

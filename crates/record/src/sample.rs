@@ -143,9 +143,9 @@ pub struct Interrupts {
 pub struct CpuInterrupts {
     /// Number of the CPU.
     pub cpu: u32,
-    /// Of all numbered lines.
+    /// Interrupts of all numbered lines.
     pub all: u64,
-    /// Of the lines of the target's devices.
+    /// Interrupts of the lines of the target's devices.
     pub target: u64,
 }
 

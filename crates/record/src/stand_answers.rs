@@ -78,11 +78,11 @@ pub struct LayerStatus {
     pub steps: u32,
     /// Paths of what it made.
     pub products: Vec<String>,
-    /// Of arrays and pools: members that are missing.
+    /// Missing members of an array or pool.
     pub degraded: u64,
-    /// Of arrays and pools: what is being synchronised, in English, and how far it is in percent.
+    /// Arrays and pools: what is being synchronised, in English, and how far it is in percent.
     pub syncing: Option<(String, u64)>,
-    /// Of a pool of ZFS: its state as `zpool status` tells it.
+    /// State of a pool of ZFS, as `zpool status` shows it.
     pub health: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! A run for other programs: all of it as JSON, or the figures of its trials as CSV. Numbers are in base
-//! units whose names say so, with a point for decimals, whatever the language.
+//! A run for other programs: all of it as JSON, or the figures of its trials as CSV. Numbers are in base units that
+//! their names have, with a point for decimals, whatever the language.
 
 use crate::figures::{known, largest, quantile_name};
 use crate::markup::visible;

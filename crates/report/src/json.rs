@@ -1,5 +1,5 @@
-//! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base
-//! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
+//! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base units that
+//! their names have (ns, bytes, per second), a point for decimals, one schema version.
 
 mod ceiling;
 mod density;

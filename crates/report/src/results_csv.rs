@@ -236,7 +236,7 @@ mod tests {
         let mut findings = fixture::findings();
         findings.cases.truncate(3);
         expect_file!["../tests/golden/results.csv"].assert_eq(&table(&findings, Dialect::Plain));
-        // A golden file has the ends of lines of whoever looks at it.
+        // A golden file has the line ends of its reader.
         let russian = table(&findings, Dialect::Russian);
         assert!(russian.split_inclusive('\n').all(|line| line.ends_with("\r\n")));
         expect_file!["../tests/golden/results_ru.csv"].assert_eq(&russian.replace("\r\n", "\n"));

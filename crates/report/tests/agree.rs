@@ -82,7 +82,7 @@ fn numbers_of_every_golden_document_agree() {
     }
 }
 
-/// What is told of a document, in which `~` is a no-break space.
+/// What the check says of a document, in which `~` is a no-break space.
 fn told(name: &str, text: &str) -> String {
     read(name, &text.replace('~', "\u{a0}")).wrong.join("\n")
 }

@@ -24,7 +24,7 @@ pub(crate) fn plan_target(facts: &Facts) -> PlanTarget {
     let targets = &facts.targets;
     let directory = |target: &TargetFacts| target.kind == TargetKind::Directory;
     let size = |target: &TargetFacts| if directory(target) { Bytes(0) } else { target.size };
-    // What its own device says; whether a file system frees what it is told to shows when it is.
+    // What its own device says; whether a file system frees what a discard names shows at the discard.
     let discards = |target: &TargetFacts| {
         directory(target) || target.devices.iter().all(|d| d.depth > 0 || d.discards != Some(false))
     };
@@ -168,7 +168,7 @@ pub(crate) fn expected_size(plan: &Plan, hosts: usize) -> Bytes {
     let on_one = trials.chain(rounds).fold(0, u64::saturating_add);
     Bytes(on_one.saturating_mul(hosts as u64)).min(RESERVE_MAX)
 }
-/// Which cases will not run; a reason that holds for many is told once.
+/// Which cases will not run; a reason that holds for many is given once.
 pub(crate) fn not_run(plan: &Plan) -> Vec<Say> {
     let mut reasons: Vec<(&Say, Vec<String>)> = Vec::new();
     for (case, index) in plan.cases.iter().zip(0..) {

@@ -31,7 +31,7 @@ pub struct Arms {
     /// Facts of each arm when it was entered for the first time.
     first: Vec<Option<ArmFacts>>,
     current: Option<u32>,
-    /// The person was told about this arm, and has gone on since.
+    /// The person has seen this arm, and has gone on since.
     done_by_person: Option<u32>,
 }
 

@@ -36,7 +36,7 @@ impl ControlSocket {
                 match word(stream).as_deref() {
                     Ok("stop") => stopper.stop(Kind::Interrupted),
                     Ok("abort") => stopper.abort(),
-                    // Whoever says something else or nothing gets nothing.
+                    // A caller that says something else or nothing gets nothing.
                     Ok(_) | Err(_) => {}
                 }
             }

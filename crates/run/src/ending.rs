@@ -1,14 +1,14 @@
-//! How a run ends when several things went wrong: which of them counts, and that the others are told with it. Pure.
+//! How a run ends when several things went wrong: which of them counts, and that the others are reported with it. Pure.
 
 use stend_base::{Error, Kind, Say, say};
 
-/// I/O failed; what else went wrong, such as an undo that a failed target refused, is told with it.
+/// I/O failed; what else went wrong, such as an undo that a failed target refused, is reported with it.
 pub(crate) fn target_failed(count: u64, besides: Option<Box<Error>>) -> Box<Error> {
     let message = say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций");
     told_with(Error::new(Kind::TargetIo, message), besides)
 }
 
-/// Data were wrong; what else went wrong, such as an undo that left something behind, is told with it.
+/// Data were wrong; what else went wrong, such as an undo that left something behind, is reported with it.
 pub(crate) fn not_as_written(blocks: u64, besides: Option<Box<Error>>) -> Box<Error> {
     let error = Error::new(
         Kind::Verification,
@@ -24,8 +24,8 @@ pub(crate) fn not_as_written(blocks: u64, besides: Option<Box<Error>>) -> Box<Er
     told_with(error, besides)
 }
 
-/// The error with message and hint of another one behind its own hint. Of an interruption only what was told with it: that
-/// the user ended the run, he knows.
+/// The error with message and hint of another one behind its own hint. An interruption adds only what it carried: that the
+/// user ended the run, he knows.
 pub(crate) fn told_with(mut error: Box<Error>, besides: Option<Box<Error>>) -> Box<Error> {
     let interrupted = |kind| matches!(kind, Kind::Interrupted | Kind::Terminated);
     let said = |other: Box<Error>| {

@@ -65,7 +65,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             text: text.clone(),
             file: file.clone(),
             nonce: *nonce,
-            // Of a stand of two hosts the worker has the part that is measured.
+            // With a stand of two hosts the worker has the part that is measured.
             side: Some(Side::Client),
         }),
         one_block: setup.one_block,

@@ -62,7 +62,7 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// Of these hosts, in the order of their ids; one at least.
+    /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>) -> Fleet {
         let member = |load| Member { load, answer: None, filled: Bytes(0), lost: false };
         Fleet { members: hosts.into_iter().map(member).collect(), broken: false }

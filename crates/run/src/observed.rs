@@ -152,7 +152,7 @@ impl Watched {
     }
 }
 
-/// What is told of a host that is not watched, or not any more.
+/// Why a host is not watched, or not any more.
 pub fn unwatched(name: &str, why: &Say) -> Say {
     let Say { en, ru } = why;
     say!(

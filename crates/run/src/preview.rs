@@ -71,7 +71,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
             .zip(all)
             .map(|(name, (_, facts))| LoadHostAhead { name, targets: facts.targets })
             .collect(),
-        // Whoever asked for the preview writes the report, and knows where.
+        // The caller of the preview writes the report, and knows where.
         ..Ahead::default()
     };
     Ok(lay_out(&inputs, &plan, &facts.host, &facts.targets, ahead))
@@ -100,7 +100,7 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             Ok(Input::From(host, FromHost::Lost(detail))) => return Err(fleet.named(host, lost(&detail))),
             Ok(Input::User(UserRequest::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::User(UserRequest::Abort)) => return Err(interrupted(Kind::Interrupted)),
-            // Of a run file there is none, and nobody sends ticks or cuts power.
+            // There is no run file, and nobody sends ticks or cuts power.
             Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::Host(_) | Input::TrialDone { .. }) => {}
             Err(_) => return Err(lost("no answer in time")),
         }

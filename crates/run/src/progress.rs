@@ -36,7 +36,7 @@ pub struct Update {
     pub live: Option<LiveFigures>,
     /// Bytes filled and to fill, during the fill.
     pub fill: Option<(Bytes, Bytes)>,
-    /// State of a log of writes that is being made again, and how many there are, while it is replayed.
+    /// State of a log of writes that is being rebuilt, and how many there are, while it is replayed.
     pub replay: Option<(u32, u32)>,
     /// Time since the worker last sent anything.
     pub silent: Nanos,
@@ -141,7 +141,7 @@ impl Progress {
     }
 }
 
-/// Time until all states of a log are made again.
+/// Time until all states of a log are rebuilt.
 pub(crate) fn eta_of_states(Replay { state, states, since }: Replay, now: Nanos) -> Eta {
     let states_of = |count: u32| Nanos(STATE.0.saturating_mul(u64::from(count)));
     stend_analyse::eta(states_of(state.saturating_sub(1)), states_of(states), now.saturating_sub(since))

@@ -63,9 +63,9 @@ fn nothing_to_resume() -> Box<Error> {
 
 /// Reads from a run file how far its plan was walked.
 ///
-/// A trial that was cut short stays in the file but does not count: it is run again. A trial that stalled
-/// counts as failed, because whoever resumes has seen to the target. Errors are of kind `RunFile` for a
-/// run that is complete or that ended before its target was known.
+/// A trial that was cut short stays in the file but does not count: it is run again. A trial that stalled counts as
+/// failed: a user who resumes has seen to the target. Errors are of kind `RunFile` for a run that is complete or that
+/// ended before its target was known.
 pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     if run.state == RunState::Complete {
         return Err(nothing_to_resume());
@@ -234,7 +234,7 @@ fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
     )))
 }
 
-/// Of a stand that was put up anew its layers, not its devices, are those of before.
+/// A stand that was put up anew has the layers of before, not the devices.
 fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
     if replaced && then.kind == found.kind {
         return Ok(());

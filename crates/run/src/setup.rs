@@ -62,7 +62,7 @@ pub struct Setup {
 pub struct Power {
     /// A directory on it whose contents stay.
     pub keeps: String,
-    /// Cuts it. It comes back by itself, and whoever began the session waits for that.
+    /// Cuts it. It comes back by itself, and the caller of the session waits for that.
     pub cut: Box<dyn Fn() -> Result<()>>,
 }
 

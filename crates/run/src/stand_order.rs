@@ -1,4 +1,4 @@
-//! Orders about stands that no run is part of: one request, what is told on the way, one answer.
+//! Orders about stands that no run is part of: one request, reports on the way, one answer.
 
 use crate::channel::Channel;
 use crate::channel::{lost, out_of_order};

@@ -175,7 +175,7 @@ impl Step {
                 self.is_loaded() && ordinal.checked_add(1) == Some(trials)
             }
             Reply::Replaying { .. } | Reply::Released => self == Step::Releasing,
-            // Of no step, or the end of any.
+            // Outside of steps, or the end of any.
             Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => true,
             Reply::Sample(_) | Reply::Event(_) | Reply::Failed(_) => true,
         }

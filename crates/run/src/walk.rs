@@ -200,7 +200,7 @@ impl Walk {
             late if !self.step.awaits(&late, self.trials) && self.step == Step::Releasing => {}
             other if !self.step.awaits(&other, self.trials) => self.failed(out_of_order(), now),
             Reply::Facts(facts) => self.facts(*facts, now),
-            // Asked for by a dry run or a look, which walk no plan, by whoever greets a host, and of another host.
+            // Answers to a dry run, a look or a greeting, which walk no plan, and those of another host.
             Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => {}
             Reply::Stand(answer) => self.stands(*answer, now),
             Reply::Judging { .. } => self.judging(now),

@@ -203,7 +203,7 @@ fn a_replay_of_a_log_is_shown_state_by_state_with_the_time_left() {
         // The pace is ten seconds a state, against two by eye.
         assert!((shown.eta.left.as_secs() - left).abs() < 10.0, "{:?}", shown.eta);
     }
-    // Whoever watches from another terminal has the file alone, and is shown the same.
+    // A watcher in another terminal has the file alone, and sees the same.
     let mut record = interrupted_run();
     let plan = Plan::new(&record.header.inputs).unwrap();
     (record.state, record.events) = (RunState::Open, kept(&mut walk));

@@ -140,7 +140,7 @@ impl Site {
         }
         let cookie = cookie(&request);
         if let Err(refused) = self.guard.admit(bearer(&request), cookie.as_deref(), Instant::now()) {
-            // A person who opens a page of ours signs in; a program is told.
+            // A person who opens a page of ours signs in; a program gets an error.
             let is_page = console::is_page(&path) || path == "/api";
             return if reads && is_page { Ok(see(&login::address(request.uri()))) } else { Err(refused.into()) };
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use stend_base::{Error, Kind, Result, say};
 use tasks::Tasks;
 
-/// What the server is told.
+/// Settings of the server.
 pub struct Settings {
     /// Where it listens: an address with a port, as the user wrote it.
     pub listen: String,

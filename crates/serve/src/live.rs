@@ -41,7 +41,7 @@ struct Log {
     seconds: Vec<(u32, u32, String)>,
     progress: String,
     finished: Option<String>,
-    /// By trial, what of its slices was told; `None`: all of it.
+    /// By trial, what of its slices was sent; `None`: all of it.
     trials: HashMap<u32, Option<Seconds>>,
 }
 

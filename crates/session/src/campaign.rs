@@ -180,7 +180,7 @@ impl Campaign<'_> {
     }
 }
 
-/// The end of a campaign whose failures were told when they happened.
+/// The end of a campaign whose failures were reported when they happened.
 fn not_whole(failed: &[(String, Code)], count: usize) -> Box<Error> {
     let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
     let (failed, names) = (failed.len(), names.join("`, `"));

@@ -1,4 +1,5 @@
-//! Runs against the first of them, or the arms of one run, whoever asks. Must not know where runs lie: its caller reads them.
+//! Runs against the first of them, or the arms of one run, for every caller. Must not know where runs lie: its caller reads
+//! them.
 
 use stend_analyse::compare::{Floor, Options};
 use stend_analyse::{Comparison, Findings};
@@ -88,7 +89,7 @@ pub fn of_workbook(runs: &[Judged]) -> Result<Option<Comparison>> {
     }
 }
 
-/// Runs that belong into one table, by name.
+/// Runs that belong in one table, by name.
 ///
 /// Errors: `Usage` if there are too many; those of reading a run.
 pub fn read(names: &[String], read_one: Read) -> Result<Vec<RunRecord>> {

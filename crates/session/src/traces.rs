@@ -153,7 +153,7 @@ mod tests {
         // The same I/Os in another file are another trace.
         std::fs::write(&path, format!("{LOG}\n")).unwrap();
         assert_eq!(again(&facts).unwrap_err().kind, Kind::Preflight);
-        // What is wrong with the file that is there now is told, but nobody is sent to the suite for it.
+        // The message says what is wrong with the file that is there now, but sends nobody to the suite for it.
         let refused = || again(&facts).unwrap_err();
         std::fs::write(&path, "a letter\n").unwrap();
         assert!(refused().message.en.contains("is not the trace that the run began with: "), "{}", refused());

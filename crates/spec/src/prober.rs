@@ -53,7 +53,7 @@ pub struct Prober {
     pub op: Op,
     /// Bytes of each.
     pub block: Bytes,
-    /// Where, at random. Of writes this is theirs alone: no stream of the trial goes there.
+    /// Where, at random. Writes have it alone: no stream of the trial goes there.
     pub region: Region,
 }
 

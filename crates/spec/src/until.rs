@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use stend_base::Millionths;
 
-/// Precision at which a case has been repeated often enough. It does not matter in which direction anything differs: whoever
-/// stops as soon as a difference shows will find one by chance.
+/// Precision at which a case has been repeated often enough. It does not matter in which direction anything differs: a run
+/// that stops as soon as a difference shows will find one by chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Until {
     /// Half of the 95 % interval of the rate that a case is known by, relative to it.

@@ -14,8 +14,8 @@ use stend_sys::block;
 use stend_sys::opened::{self, Opened};
 use stend_sys::signature::Found;
 
-/// How long whoever only probes a device, as udev, blkid and losetup do, may hold it before that is a reason
-/// (by eye: they take milliseconds, on a busy machine tenths of a second).
+/// How long a program that only probes a device (udev, blkid, losetup) may hold it before that is a reason (by eye:
+/// they take milliseconds, on a busy machine tenths of a second).
 const PASSING: Duration = Duration::from_secs(1);
 
 /// Who looks.

@@ -50,7 +50,7 @@ pub(crate) enum Wait {
     Checksums(String),
 }
 
-/// How whoever waits for a change is told, and can end it.
+/// How a waiting caller hears of a change, and can end it.
 pub struct Watch<'a> {
     /// Whether the user wants it to end.
     pub stopped: &'a dyn Fn() -> bool,

@@ -23,8 +23,8 @@ const LATE_OUTPUT: Duration = Duration::from_millis(500);
 
 /// Executes a command to its end and returns both outputs, as they came.
 ///
-/// Errors of kind `Preflight`: it cannot be started, fails, or takes longer than ten minutes; of kind
-/// `Interrupted` if `stopped` says so first. It goes to `log` in any case.
+/// Errors of kind `Preflight`: it cannot be started, fails, or takes longer than ten minutes; of kind `Interrupted` if
+/// `stopped` is true first. It goes to `log` in any case.
 pub(crate) fn execute(words: &[String], stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<String> {
     executed(words, false, stopped, log)
 }

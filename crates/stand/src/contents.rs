@@ -21,8 +21,8 @@ use stend_sys::buffer::Pool;
 
 /// Bytes at either end that are read whole: what tells others what is on a device lies there.
 const END: u64 = 4 << 20;
-/// Blocks that are read between the ends. Of a drive of which a share of 1 % is in use this misses all with a chance of
-/// 3 in 100 000, of 0.3 % with one of 1 in 20; a stretch longer than two parts in 1024 it never misses.
+/// Blocks that are read between the ends. On a drive of which a share of 1 % is in use this misses everything with a
+/// chance of 3 in 100 000, with 0.3 % in use 1 in 20; a stretch longer than two parts in 1024 is never missed.
 const SAMPLES: u64 = 1024;
 /// What is read of the ends at a time.
 const CHUNK: usize = 256 << 10;
@@ -109,7 +109,7 @@ pub(crate) fn add_sampled(target: &mut TargetFacts, sampled: Sampled) {
     target.contents = Some(sampled);
 }
 
-/// Blocks that hold nothing but a partition table, which is told by its name.
+/// Blocks that hold nothing but a partition table, which is reported by its name.
 fn of_tables(target: &TargetFacts) -> Vec<Range<u64>> {
     let size = target.size.0;
     let tables = target.signatures.iter().filter(|mark| TABLES.contains(&mark.name.as_str()));
@@ -140,7 +140,7 @@ fn sample(target: &TargetFacts) -> Result<Sampled, Refusal> {
     })
 }
 
-/// A number that neither data nor whoever wrote them could know.
+/// A number that neither data nor their writer could know.
 fn fresh_seed() -> u64 {
     let mut seed = [0; 8];
     let drawn = std::fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut seed));
@@ -394,7 +394,7 @@ mod tests {
         put(&newer.to_blocks(), newer.at);
         assert_eq!(seen(Some("A")).unwrap().broken_at, None);
         assert_eq!(seen(Some("B")), None, "of another device");
-        // What was written over by what is ours, or erased, is nobody's.
+        // What our data or an erasure replaced has no owner.
         put(&[0; 8192], 0);
         assert_eq!(seen(Some("A")).unwrap().broken_at, None);
         put(&foreign(1), 4096);

@@ -98,7 +98,7 @@ fn kind(node: &Node) -> &'static str {
     }
 }
 
-/// Of NVMe what its controller says, of a drive with several paths the first one; a SCSI disk below a session is of iSCSI.
+/// NVMe: what its controller says; a drive with several paths: the first one; a SCSI disk below a session is of iSCSI.
 fn transport(disk: &Node) -> Option<String> {
     let device = disk.sysfs.join("device");
     let first = names(&device).into_iter().filter(|name| name.starts_with("nvme"));

@@ -13,7 +13,7 @@ const STORES: &str = "kernel/config/target/core";
 const ATTACHED: &str = "stend/nbd";
 /// In such a note: what is handed out is of another host.
 pub(crate) const ANOTHER_HOST: &str = "-";
-/// The socket of the initiator of iSCSI, whoever serves it: `iscsid` itself, or systemd until the first call.
+/// The socket of the initiator of iSCSI, whatever serves it: `iscsid` itself, or systemd until the first call.
 ///
 /// Source: usr/mgmt_ipc.h of open-iscsi 2.1.
 const INITIATOR: &str = "@ISCSIADM_ABSTRACT_NAMESPACE";
@@ -21,7 +21,7 @@ const INITIATOR: &str = "@ISCSIADM_ABSTRACT_NAMESPACE";
 /// A device that is handed out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Export {
-    /// Its path, as the target was told.
+    /// Its path, as the target got it.
     pub path: String,
     /// Under which name it is handed out.
     pub name: String,
@@ -83,11 +83,11 @@ pub(crate) fn all(roots: &Roots) -> Vec<Export> {
     found
 }
 
-/// What servers of NBD of stands hand out: whoever takes it in, on another host, cannot be seen from here.
+/// What NBD servers of stands hand out: a client on another host cannot be seen from here.
 fn served(roots: &Roots) -> Vec<Export> {
     let place = roots.run.join(ATTACHED);
     let settings = names(&place).into_iter().filter(|name| name.ends_with(".conf"));
-    // A server was told the path as it is, not below another root.
+    // A server got the path as it is, not below another root.
     let running = settings.filter(|name| serves(roots, &format!("/run/{ATTACHED}/{name}")));
     running.flat_map(|name| exported(&std::fs::read_to_string(place.join(name)).unwrap_or_default())).collect()
 }

@@ -84,7 +84,7 @@ pub struct Faults {
     arrays: Vec<Node>,
     /// Pools and btrfs that must have it.
     kept: Kept,
-    /// One of these may lack copies although the kernel does not say so: a drive failed I/Os. Tools are asked since then, now and then.
+    /// From then on tools are asked now and then. Tools are asked since then, now and then.
     doubted: Cell<bool>,
     asked: Cell<Instant>,
 }
@@ -147,7 +147,7 @@ impl Faults {
         self.host.open().into_iter().map(|number| number as usize).collect()
     }
 
-    /// Whether something is done and not undone that arrays do not tell of. Of a member that is gone, and of one that is copied, they do.
+    /// Whether something is done and not undone that arrays do not tell of. They show a member that is gone, or being copied.
     pub fn hides(&self) -> bool {
         let tells = |index: &usize| matches!(self.faults[*index].act, Act::DriveFail(_) | Act::DriveReplace(_));
         !self.open().iter().all(tells)
@@ -192,7 +192,7 @@ impl Faults {
         self.faults.get(index).is_some_and(|fault| matches!(fault.act, Act::DriveReplace(_)))
     }
 
-    /// Waits for what an event has begun and nobody is to cut short: the copy of a drive to a spare. Ends early when `stopped` says so.
+    /// Waits for what an event has begun and nobody is to cut short: the copy of a drive to a spare. Ends early when `stopped` is true.
     ///
     /// Errors: `Preflight` where for a minute nothing went on of it.
     pub fn finish(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
@@ -202,7 +202,7 @@ impl Faults {
         }
     }
 
-    /// Waits until every array and pool has its redundancy again, and tells how far that is. Ends early when `stopped` says so.
+    /// Waits until every array and pool has its redundancy again, and tells how far that is. Ends early when `stopped` is true.
     ///
     /// Errors: `Preflight` where redundancy is lacking and for a minute nothing was done about it.
     pub fn settle(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
@@ -284,7 +284,7 @@ fn refused(act: &Act, why: Say) -> Box<Error> {
 mod tests {
     use super::*;
 
-    /// Waits for what is told one after the other; how often something was logged.
+    /// Waits for messages that come one after the other; how often something was logged.
     fn waited(told: &[Option<(&str, bool)>], patience: Duration) -> (Result<bool>, usize) {
         let (next, mut logged) = (Cell::new(0), 0);
         let missing = || {

@@ -73,7 +73,7 @@ fn add(
         physical_block: block("physical_block_size"),
         signatures: verdict.signatures,
         mounted: at,
-        // Its identity is told with the device, whether or not it may be written.
+        // The device comes with its identity, whether or not it may be written.
         access: verdict.access,
         interrupt_cpus: interrupts(&devices.path(node).display().to_string(), depth),
         fabric: fabric::path(roots, devices.disk(node)).filter(|_| depth == 0),

@@ -1,5 +1,5 @@
-//! What LVM is told of the devices of a host. Of several paths to a drive it takes each for a copy of the other, and then changes nothing
-//! of what is on them, unless it is told which to look at. Reads only.
+//! Which devices of a host LVM is to look at. It takes several paths to a drive for copies of one another, and then changes nothing of
+//! what is on them, unless a filter says which to look at. Reads only.
 
 use crate::devices::Devices;
 use crate::node::Node;

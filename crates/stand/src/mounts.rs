@@ -43,7 +43,7 @@ pub(crate) fn everywhere(roots: &Roots) -> Vec<Mount> {
 
 /// The mount that a path without links lies in.
 pub(crate) fn of_path<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
-    // Of equal mount points the last one covers the others.
+    // The last of equal mount points covers the others.
     mounts.iter().filter(|m| path.starts_with(&m.at)).max_by_key(|m| m.at.components().count())
 }
 

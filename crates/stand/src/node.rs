@@ -18,7 +18,7 @@ pub(crate) struct Node {
     pub partition: Option<Slot>,
     pub holders: Vec<String>,
     pub slaves: Vec<String>,
-    /// Of an array of md: those of its `slaves` that it has in reserve.
+    /// An array of md: those of its `slaves` that it has in reserve.
     pub reserve: Vec<String>,
     pub read_only: bool,
     /// For a loop device: what is behind it.

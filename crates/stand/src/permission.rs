@@ -97,7 +97,7 @@ fn carried(signatures: &[String], contents: Option<&Sampled>) -> Say {
     }
 }
 
-/// What a sample found that is nobody's as far as can be told, as a clause.
+/// What a sample found that belongs to nobody as far as can be seen, as a clause.
 fn unknown_data(contents: &Sampled) -> Say {
     let Sampled { blocks, other, first_other, mark, .. } = contents;
     let first = first_other.unwrap_or(0);

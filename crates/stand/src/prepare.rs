@@ -91,7 +91,7 @@ pub struct Prepared {
     path: PathBuf,
     size: Bytes,
     undo: Vec<String>,
-    /// Of a device that may be written.
+    /// WWN, serial number or the like of a device that may be written.
     before: Option<Before>,
 }
 
@@ -296,8 +296,8 @@ impl Prepared {
     }
 
     /// Leaves a mark on a device that was written, so that the next run knows what is on it as ours; only the first `end` bytes may be
-    /// written. `opaque`: data may have been written that do not say so themselves. No mark is left where there were data before that were not
-    /// ours: what was not written over is still there.
+    /// written. `opaque`: data may have been written that do not show whose they are. No mark is left where there were data before that were
+    /// not ours: what was not written over is still there.
     pub fn leave_mark(&self, opaque: bool, end: Bytes, log: &mut dyn FnMut(EventKind)) {
         let (Held::Device(claim), Some(before)) = (&self.held, &self.before) else { return };
         if !before.ours || !(opaque || before.by_mark) {

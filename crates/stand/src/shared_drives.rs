@@ -64,9 +64,10 @@ pub fn must_be_alone(targets: &[TargetFacts], permission: &Permission) -> Result
 }
 
 impl DriveNote {
-    /// Leaves the note of a run, and tells of every other run that uses these drives now. Where it cannot be left that is told, too.
+    /// Leaves the note of a run, and tells of every other run that uses these drives now. A note that cannot be left is reported,
+    /// too.
     ///
-    /// Errors: `Unsafe` if there is another one and `--beside` is not given. Of two that begin at once neither may get through.
+    /// Errors: `Unsafe` if there is another one and `--beside` is not given. If two begin at once, neither may get through.
     pub fn leave(
         targets: &[TargetFacts],
         owner: &Owner,
@@ -79,7 +80,7 @@ impl DriveNote {
         if note.drives.is_empty() {
             return Ok(note);
         }
-        // Before looking: whoever comes later sees it.
+        // Before looking: a later run sees it.
         match note.write(&roots, owner) {
             Ok(lease) => note.lease = Some(lease),
             Err(error) => {
@@ -133,7 +134,7 @@ impl DriveNote {
     fn remove(&self, found: &[Found]) {
         let Ok(directory) = OwnDirectory::open(&self.place) else { return };
         for gone in found.iter().filter(|found| !found.live) {
-            // Taking it makes sure that it is nobody's; letting go of it removes it.
+            // Taking it makes sure that it has no owner; letting go of it removes it.
             drop(Lease::take(&directory, &gone.name, ""));
         }
     }
@@ -177,7 +178,7 @@ fn notes(roots: &Roots, place: &Path, drives: &[String]) -> Vec<Found> {
     crate::roots::names(place).into_iter().filter(ours).filter_map(read).collect()
 }
 
-/// What a note says once it does: its writer takes it a moment before, and whoever looks at it holds it for a moment.
+/// What a note says once it does: its writer takes it a moment before, and a reader holds it for a moment.
 fn settled(directory: &OwnDirectory, name: &str) -> Option<Seen> {
     let mut seen = None;
     for _ in 0..5 {

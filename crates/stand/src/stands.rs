@@ -118,7 +118,7 @@ impl LocalStand<'_> {
     }
 }
 
-/// Whoever put up the stand of this name; `None` if there is none.
+/// Who put up the stand of this name; `None` if there is none.
 pub fn stand_owner(name: &str) -> Option<String> {
     let journal = journal::look(&here(), name).ok()??;
     journal.stand().map(|head| head.owner.clone())

@@ -139,8 +139,8 @@ pub(crate) fn blocked(roots: &Roots, parent: &Path) -> Vec<Refusal> {
     survey(roots, parent).into_iter().filter_map(reason).collect()
 }
 
-/// What seem to be test files of other users in `parent`, with the numbers of these users. Whoever may write there can make
-/// such a directory: it is neither waited for nor removed.
+/// What seem to be test files of other users in `parent`, with the numbers of these users. Anyone who may write there can
+/// make such a directory: it is neither waited for nor removed.
 pub(crate) fn of_others(roots: &Roots, parent: &Path) -> Vec<(PathBuf, u32)> {
     let others = survey(roots, parent).into_iter().filter_map(|(path, state)| match state {
         State::Others(user) => Some((path, user)),

@@ -25,7 +25,8 @@ impl Batches {
     /// Means of batches of twice the length, from which an interval is made.
     ///
     /// The test accepts what it cannot tell from independence: a correlation of 0.2 between neighbours, with which an
-    /// interval from the batches themselves holds the truth in 90 % of cases. Of batches twice as long it is less than half.
+    /// interval from the batches themselves holds the truth in 90 % of cases. With batches twice as long it is less than
+    /// half.
     pub fn pairs(&self) -> Vec<f64> {
         self.means[self.means.len() % 2..].chunks_exact(2).filter_map(mean).collect()
     }

@@ -142,7 +142,7 @@ mod tests {
         let (paired, sets) = (of_pairs(&a, &b).unwrap(), of_independent(&a, &b).unwrap());
         let quotient = mean(&B).unwrap() / mean(&A).unwrap();
         assert!((paired.ratio - quotient).abs() < 1e-12 && (sets.ratio - quotient).abs() < 1e-12);
-        // Of values this close the arithmetic and the geometric mean have the same interval: method.md S5.
+        // The arithmetic and the geometric mean of values this close have the same interval: method.md S5.
         let close = |(low, high): (f64, f64), want: (f64, f64)| {
             assert!((low - want.0).abs() < 2e-4 && (high - want.1).abs() < 2e-4, "{low} {high}");
         };

@@ -89,7 +89,7 @@ mod tests {
         let found = centre(&[3.0, 1.0, 2.0, 6.0, 5.0, 4.0]).unwrap();
         assert_eq!((found.value, found.interval), (3.5, Some((1.0, 6.0))));
         let ten: Vec<f64> = (1..=10).map(f64::from).collect();
-        // Of the pairs of 1 to 10 the ninth smallest is 3: 1 1.5 2 2 2.5 2.5 3 3 3.
+        // The ninth smallest of the pairs of 1 to 10 is 3: 1 1.5 2 2 2.5 2.5 3 3 3.
         assert_eq!(centre(&ten).unwrap().interval, Some((3.0, 8.0)));
     }
 

@@ -23,8 +23,8 @@ const RATE_EVERY: Nanos = Nanos::SECOND;
 /// How long a display may take to end: longer only if its terminal stands still.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
-/// A display on a thread of its own. A terminal that stands still (Ctrl-S, a connection that hangs) holds up
-/// whoever writes to it; that must never be the run.
+/// A display on a thread of its own. A terminal that stands still (Ctrl-S, a connection that hangs) holds up its
+/// writer; that must never be the run.
 pub struct DisplayThread {
     updates: SyncSender<Update>,
     ended: Receiver<()>,

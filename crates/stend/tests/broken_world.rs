@@ -112,7 +112,7 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
     eventually("a trial", Duration::from_secs(60), || {
         stend_record::store::read(&file).is_ok_and(|run| run.trials.len() > 1)
     });
-    // Whoever else uses the file system takes the rest of it, also what is released later.
+    // Other users of the file system take the rest of it, also what is released later.
     let hog = mount.0.join("hog");
     let mut filled = std::fs::File::create(&hog).expect("a file");
     let mut code = None;
@@ -125,7 +125,7 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(code.and_then(|c| c.code()), Some(12));
-    // What became of both files is told.
+    // The output says what became of both files.
     let mut told = String::new();
     let stream = run.child.stderr.take().expect("a stream");
     std::io::Read::read_to_string(&mut { stream }, &mut told).expect("text");

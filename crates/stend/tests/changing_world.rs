@@ -47,7 +47,7 @@ fn a_clock_that_is_set_during_a_run_is_told_and_no_duration_follows_it() {
     if !root(name) {
         return;
     }
-    // Small enough not to disturb whoever else uses the clock of this machine, both ways.
+    // Small enough not to disturb other users of this machine's clock, both ways.
     for millis in [400, -400] {
         let scratch = Scratch::new();
         let suite = scratch.file("s.yaml", &SMALL.replace("trial: 400ms", "trial: 2s"));

@@ -54,7 +54,7 @@ impl Bench {
         self.elsewhere.path().join("r.stend.ledger")
     }
 
-    /// Begins or goes on, and kills both processes at once when `ready` says so. False: the run came to its end before.
+    /// Begins or goes on, and kills both processes at once when `ready` is true. False: the run came to its end before.
     fn killed(&self, words: &[&str], ready: impl Fn(&Bench) -> bool) -> bool {
         let mut run = Running::new(stend(&self.scratch, words).stdout(std::process::Stdio::null()));
         eventually("the moment of the crash", Duration::from_secs(60), || ready(self) || !alive(run.child.id()));

@@ -268,7 +268,7 @@ fn real(name: &str) -> Value {
     let found = findings["density"][0].take();
     assert_eq!(found["cgroup_version"].is_null(), !has_groups(), "{found}");
     let points = found["points"].as_array().expect("points");
-    // How much it serves is the machine's business; that every instance was told window by window is not.
+    // How much it serves is the machine's business; that every instance was reported window by window is not.
     assert!(!points.is_empty() && points.iter().all(|point| point["trials"].as_u64() > Some(0)), "{found}");
     assert!(points.iter().any(|point| point["latency_ns_most"].as_u64() > Some(0)), "{found}");
     found

@@ -69,7 +69,7 @@ fn both_engines_measure_the_same_case_of_one_run() {
         for id in ["H01", "H04"] {
             assert_eq!(status(case, id), "pass", "{id} of {case}");
         }
-        // Not its status: on a busy machine a window of fio may last longer than asked, and H08 says so.
+        // Not its status: on a busy machine a window of fio may last longer than asked, and H08 warns then.
         let sums = case["checks"].as_array().and_then(|checks| checks.iter().find(|check| check["id"] == "H08"));
         let told = sums.and_then(|sums| sums["measured"]["en"].as_str()).expect("H08");
         assert!(told.starts_with("sums differ by 0.0 %"), "{told}");

@@ -120,7 +120,7 @@ fn by_stend(scratch: &Scratch, jobs: &str) -> BTreeMap<String, Seen> {
             "write" => "write",
             _ => continue,
         };
-        // Of a stream with one job each, or a job of a stream.
+        // A stream with one job each, or a job of a stream.
         let thread = (case.clone(), format!("{}/{}", cells[2], cells[3]));
         edges.entry(thread).or_default().extend([(number(4), 1), (number(4) + number(5), -1)]);
         seen.entry(case).or_default().add(operation, number(7) as u64, number(8) as u64);

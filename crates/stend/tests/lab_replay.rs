@@ -1,6 +1,6 @@
-//! States in which the power of a device could have gone, made again from a log of its writes, in a machine of the lab: file systems,
-//! arrays, volumes and pools that ask for what they need lose nothing in any of them; what was told not to, or lies on storage that
-//! lies, loses what it acknowledged. Not part of the usual tests because of its time; `make lab` has it.
+//! States in which the power of a device could have gone, rebuilt from a log of its writes, in a machine of the lab: file systems,
+//! arrays, volumes and pools that ask for what they need lose nothing in any of them; one with flushes switched off, or on storage
+//! that lies, loses what it acknowledged. Not part of the usual tests because of its time; `make lab` has it.
 
 use crate::support::lab::Machine;
 use crate::support::*;

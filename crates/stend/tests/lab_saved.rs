@@ -121,7 +121,7 @@ fn the_second_machine_of_a_shape_is_restored_and_shares_nothing_with_the_first()
         return;
     }
     first.drives_work();
-    // What is missing is told, and the saved guest is not taken for damaged.
+    // The message says what is missing, and the saved guest is not taken for damaged.
     let mut without = second.command(&["lab", "up", &second.file, "--lang", "en"]);
     let (_, told) = expect_exit(without.env("PATH", only(&scratch, "qemu-system-x86_64")), 4);
     assert!(told.contains("apt-get install nbdkit") && kept[0].exists(), "{told}");

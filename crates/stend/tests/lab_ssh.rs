@@ -84,7 +84,8 @@ fn drives_behind_ssh(storage: &Machine, client: &Machine) {
     assert_eq!(storage.guest("ls /var/lib/stend/stands 2>/dev/null; grep ^md /proc/mdstat; true").trim(), "");
 }
 
-/// Neither end is told: each finds out by the silence of the other, undoes what it made, and keeps what was measured.
+/// Neither end notices at once: each finds out by the silence of the other, undoes what it made, and keeps what was
+/// measured.
 fn a_line_that_is_cut(storage: &Machine, client: &Machine) {
     file(
         client,

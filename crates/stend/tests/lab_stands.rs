@@ -53,7 +53,7 @@ impl Machine<'_> {
     }
 }
 
-/// Of drives with a service time, one I/O in flight is as fast on four as on one, and 32 are four times as fast.
+/// On drives with a service time, one I/O in flight is as fast on four as on one, and 32 are four times as fast.
 fn depths(machine: &Machine) {
     let suite = machine.scratch.file("depths.yaml", DEPTHS);
     let rates = |name: &str, drives: u32, layer: &str| {
@@ -81,7 +81,7 @@ fn about(found: f64, expected: f64) -> bool {
 
 /// An array is built whole, is there again after a restart, and tells what it lacks.
 fn mirror(machine: &Machine) {
-    // A synchronisation is waited for, and a degraded array is told.
+    // A synchronisation is waited for, and a degraded array is reported.
     let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");
     machine.stend(&["stand", "up", &stand], 0);
     assert!(machine.guest("cat /proc/mdstat").contains("[UU]"));
@@ -140,7 +140,7 @@ fn superblocks(machine: &Machine) {
     let stand = machine.stand("ahead", 2, "dm: {writecache: {}}");
     machine.stend(&["stand", "up", &stand], 0);
     let over = "/dev/mapper/stend-ahead-dm";
-    // Of what is written: at the end of the drive the stand leaves its mark.
+    // What is written counts: at the end of the drive the stand leaves its mark.
     let sum = |path: &str| machine.guest(&format!("dd if={path} bs=1M count=8 iflag=direct status=none | md5sum"));
     let slow = "/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_".to_string() + &machine.serial + "1";
     machine.guest(&format!("dd if=/dev/urandom of={over} bs=1M count=8 oflag=direct conv=fsync status=none"));

@@ -104,7 +104,7 @@ fn told_by_the_drives(name: &str, found: &serde_json::Value) {
     assert!(found["charts"].as_array().into_iter().flatten().any(|chart| chart["id"] == "resources-storage"), "{name}");
 }
 
-/// Whoever does not know the stand does not get in, though the address can be reached.
+/// A client that does not know the stand does not get in, though the address can be reached.
 fn strangers_are_kept_out(storage: &Machine, client: &Machine) {
     let serial = &storage.serial;
     for (name, layers, asks) in [

@@ -17,7 +17,7 @@ fn foreign(len: u64) -> Vec<u8> {
     data
 }
 
-/// Writes past every cache, so that whoever reads the device sees it.
+/// Writes past every cache, so that readers of the device see it.
 fn put(device: &Loop, offset: u64, data: &[u8]) {
     let file = std::fs::OpenOptions::new().write(true).open(&device.device).expect("a device");
     file.write_all_at(data, offset).and_then(|()| file.sync_all()).expect("a write");
@@ -300,7 +300,7 @@ fn a_stand_on_the_same_drives_goes_up_again_and_data_of_others_on_them_are_refus
         assert!(contents["other"] != 0 && contents["mark"]["broken_at"].is_null(), "{turn}: {contents}");
         assert_eq!(contents["mark"]["by"], format!("stand {}", stand.name));
     }
-    // Whoever measures the drive itself is not asked either, and leaves it as known as it was.
+    // A run on the drive itself is not asked either, and leaves it as known as it was.
     bench.run(&bench.suite, &[], 0);
     assert!(!bench.asks());
     put(&bench.device, 100 * MIB, &foreign(2 * MIB));

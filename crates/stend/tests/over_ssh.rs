@@ -84,7 +84,7 @@ fn hosts_that_are_watched_beside_a_run_are_in_its_result_and_a_lost_one_ends_no_
     let found = show_json(&far.scratch, Path::new(&name));
     let caveats = found["caveats"].to_string();
     assert_eq!(caveats.matches("was not watched to the end").count(), 1, "{caveats}");
-    // One that cannot be reached is told before anything is measured.
+    // A host that cannot be reached is an error before anything is measured.
     let other = far.scratch.join("other.stend");
     let (_, told) = expect_exit(far.stend(&words[..4]).args(["--observe", "ssh:closed", "-o"]).arg(&other), 8);
     assert!(told.contains("`closed` cannot be watched") && told.contains("without `--observe`"), "{told}");

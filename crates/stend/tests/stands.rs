@@ -482,7 +482,7 @@ fn two_processes_do_not_work_on_one_stand() {
     let stand = Stand::new(&scratch, "busy", &on_files(&scratch, 1, ""));
     stand.run("up", 0);
     let journal = stand.journal().join("journal").display().to_string();
-    // Holds the lock until it is told to end.
+    // Holds the lock until the test ends it.
     let mut other = Command::new("flock").args([&journal, "sleep", "1000"]).spawn().expect("flock");
     eventually("the lock", std::time::Duration::from_secs(10), || {
         !Command::new("flock").args(["--nonblock", &journal, "true"]).status().expect("flock").success()

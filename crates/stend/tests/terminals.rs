@@ -115,7 +115,7 @@ fn a_run_whose_terminal_is_hung_up_goes_on_to_its_end() {
     });
     let mut seen = [0; 4096];
     assert!(ours.read(&mut seen).expect("progress") > 0);
-    // The kernel hangs up: a signal to the leader of the session, and from now on errors for whoever writes.
+    // The kernel hangs up: a signal to the leader of the session, and from now on errors for its writers.
     drop(ours);
     assert_eq!(run.wait(Duration::from_secs(120)), Some(0));
     let findings = show_json(&scratch, &file);

@@ -62,7 +62,7 @@ fn a_list_shows_the_newest_first_and_survives_broken_files() {
     assert_eq!((&first["cases"], &first["trials"], &first["suite"]), (&2.into(), &4.into(), &"small".into()));
 }
 
-/// A run of a second, whose file goes where it is told.
+/// A run of a second, whose file goes where the test says.
 fn short_run(scratch: &Scratch, file: &str) {
     short_run_with(scratch, &["-o", file]);
 }
@@ -429,7 +429,7 @@ fn a_lost_terminal_does_not_stop_a_run() {
     eventually("a trial", Duration::from_secs(60), || {
         stend_record::store::read(&file).is_ok_and(|run| !run.trials.is_empty())
     });
-    // Whoever read the output is gone, too.
+    // The reader of the output is gone, too.
     drop((run.child.stdout.take(), run.child.stderr.take()));
     tool(&["kill", "-HUP", &run.child.id().to_string()]);
     assert_eq!(run.wait(Duration::from_secs(60)), Some(0));

@@ -157,7 +157,7 @@ impl ContextId {
         let (seconds, nanos) = (timeout.0 / 1_000_000_000, timeout.0 % 1_000_000_000);
         let mut time = libc::timespec { tv_sec: seconds as libc::time_t, tv_nsec: nanos as c_long };
         let (want, room) = (c_long::from(want).min(events.len() as c_long), events.len() as c_long);
-        // SAFETY: `events` has room for as many events as the kernel is told, `time` outlives the call.
+        // SAFETY: `events` has room for as many events as the call asks for, `time` outlives it.
         let found =
             unsafe { libc::syscall(libc::SYS_io_getevents, self.0, want, room, events.as_mut_ptr(), &raw mut time) };
         match found {

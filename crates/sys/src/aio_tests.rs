@@ -10,7 +10,7 @@ fn scratch() -> Arc<IoFile> {
     Arc::new(IoFile::create_scratch(Path::new("/var/tmp"), MIB, true).unwrap())
 }
 
-/// A context on a new nameless file; `None`, with a note, where AIO is not to be had.
+/// A context on a new nameless file; `None`, with a note, where AIO is not available.
 fn context(slots: u32, slot_len: usize, syncs: Syncs) -> Option<Context> {
     if let Err(obstacle) = probe(u64::from(slots)) {
         assert!(std::env::var_os("CI").is_none(), "AIO is needed here: {obstacle}");

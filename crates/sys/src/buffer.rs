@@ -16,7 +16,7 @@ const HUGE: usize = 2 << 20;
 /// The pages of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pages {
-    /// Of 4 KiB, never joined by the kernel.
+    /// Pages of 4 KiB, never joined by the kernel.
     #[default]
     Ordinary,
     /// Transparent huge pages of 2 MiB, where the kernel has them.
@@ -131,8 +131,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this length and nobody else has it. Whoever lets
-        // the kernel use it (`uring`) leaks the pool instead of dropping it while I/O is in flight.
+        // SAFETY: the mapping was made by `new` with this length and nobody else has it. A caller that lets the kernel
+        // use it (`uring`) leaks the pool instead of dropping it while I/O is in flight.
         let _ = unsafe { munmap(self.mapping.0.as_ptr().cast::<c_void>(), self.mapping.1) };
     }
 }

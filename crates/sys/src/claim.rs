@@ -169,8 +169,8 @@ impl Claim {
         Ok(IoFile::writable(fd, direct, Arc::clone(&self.ownership)))
     }
 
-    /// Lets go of a device, so that whoever builds on it can take it, and keeps the lease, by which everyone who asks is still told
-    /// that it is taken. `None` where there is none, or while a file that this claim gave is open.
+    /// Lets go of a device, so that a layer above can take it, and keeps the lease, by which everyone who asks still learns that it
+    /// is taken. `None` where there is none, or while a file that this claim gave is open.
     pub fn hand_over(self) -> Option<Lease> {
         Arc::into_inner(self.ownership)?.lease
     }

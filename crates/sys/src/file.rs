@@ -306,7 +306,7 @@ fn blocking(fd: &OwnedFd) -> io::Result<()> {
     Ok(rustix::fs::fcntl_setfl(fd, flags - OFlags::NONBLOCK)?)
 }
 
-/// Of several files the first.
+/// The first of several files.
 impl AsFd for IoFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fds[0].as_fd()

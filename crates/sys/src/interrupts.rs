@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 /// Levels between a disk and the PCI function that has its interrupts: two for virtio and NVMe, five for SAS.
 const LEVELS: usize = 8;
 
-/// CPUs that take the completion interrupts of the block devices below `file`, ascending. Of a device nothing where every CPU
-/// of the machine has a queue and an interrupt of its own, so that it does not matter, and where it cannot be told (stacked
-/// devices, several file systems, devices without interrupts).
+/// CPUs that take the completion interrupts of the block devices below `file`, ascending. Empty where every CPU of the
+/// machine has a queue and an interrupt of its own, so that it does not matter, and where it is unknown (stacked devices,
+/// several file systems, devices without interrupts).
 pub fn completion_cpus(file: &IoFile) -> Vec<u32> {
     let cpus = devices_of(file).into_iter().filter_map(|device| below(Path::new("/"), device)).flatten();
     cpus.collect::<BTreeSet<u32>>().into_iter().collect()

@@ -22,7 +22,7 @@ pub fn bind_memory(node: u32) -> io::Result<()> {
     mask[(node / WORD) as usize] |= 1 << (node % WORD);
     // The kernel takes the number of bits less one.
     let bits = libc::c_ulong::from(NODES_MAX) + 1;
-    // SAFETY: set_mempolicy(2) reads as many bits of the mask as it is told, and the mask has as many.
+    // set_mempolicy(2) reads as many bits of the mask as its length says, and the mask has as many.
     match unsafe { libc::syscall(libc::SYS_set_mempolicy, MPOL_BIND, mask.as_ptr(), bits) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,5 +1,5 @@
 //! What descriptors of other processes lead to, as far as the kernel tells: device, file, socket; and which are on their way from
-//! one process to another. Reads only: whoever is looked at does not notice.
+//! one process to another. Reads only: the process does not notice.
 
 use crate::block::DevNo;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, makedev, statx};

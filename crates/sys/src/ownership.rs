@@ -11,6 +11,6 @@ pub(crate) struct Ownership {
     pub(crate) held: OwnedFd,
     /// Keeps the disk locked on which the device is. Dropped with the rest, never read.
     pub(crate) _whole_disk: Option<OwnedFd>,
-    /// Of a device.
+    /// The lease of a device.
     pub(crate) lease: Option<Lease>,
 }

@@ -171,7 +171,7 @@ fn moved(result: i32, len: u32) -> i32 {
 impl Drop for Passthrough {
     fn drop(&mut self) {
         if self.inner.slots.in_flight() == 0 {
-            // A closed ring lets go of the file some time later; whoever claims the target next would trip over it.
+            // A closed ring lets go of the file some time later; the next claim of the target would trip over it.
             let _ = self.inner.uring.submitter().unregister_files();
             // SAFETY: dropped once, here; `inner` is not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.inner) }

@@ -20,7 +20,7 @@ pub fn own_streams() -> io::Result<(File, File)> {
     if let Err(error) = rustix::process::setsid()
         && error != rustix::io::Errno::PERM
     {
-        // PERM means that we lead a group already: then whoever started us has given us a session.
+        // PERM means that we lead a group already: then our parent has given us a session.
         return Err(error.into());
     }
     let high = |fd: rustix::fd::BorrowedFd| rustix::io::fcntl_dupfd_cloexec(fd, HIGH).map(File::from);
@@ -107,7 +107,7 @@ pub fn enter_groups(command: &mut Command, groups: Vec<OwnedFd>) {
         return;
     }
     let in_child = move || {
-        // 0 is whoever writes it.
+        // 0 is the process that writes it.
         groups.iter().try_for_each(|group| rustix::io::write(group, b"0").map(drop).map_err(io::Error::from))
     };
     // SAFETY: between fork and exec only async-signal-safe functions may be called. `write` is a bare system call that

@@ -1,5 +1,5 @@
-//! Reads files that the user names. Must not wait for anybody or begin what reading a device begins: whatever is no regular file is
-//! told, and left unopened. What is documented to come from the standard input or from a pipe of a shell is read by its verb.
+//! Reads files that the user names. Must not wait for anybody or begin what reading a device begins: a file that is not regular is
+//! an error, and stays unopened. What is documented to come from the standard input or from a pipe of a shell is read by its verb.
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open as open_file};
 use std::fs::File;
@@ -30,7 +30,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<File, Say> {
     open_file(same.as_str(), flags, Mode::empty()).map(File::from).map_err(told)
 }
 
-/// The bytes of a regular file, at most one more than `most`: whoever takes them says that they are too many.
+/// The bytes of a regular file, at most one more than `most`: the caller reports that they are too many.
 pub fn bytes(path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, Say> {
     let mut bytes = Vec::new();
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| why(&e))?;

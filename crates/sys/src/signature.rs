@@ -73,7 +73,7 @@ impl Image {
         Image { size: bytes.len() as u64, parts: vec![(0, bytes.to_vec())] }
     }
 
-    /// Every mark, in order of offset. Copies of superblocks are told only where the first one is gone.
+    /// Every mark, in order of offset. Copies of superblocks are reported only where the first one is gone.
     pub fn signatures(&self) -> Vec<Found> {
         let mut found = first_marks(self);
         found.extend(partition::find(self, &found));

@@ -6,10 +6,11 @@ use stend_base::Nanos;
 
 /// How long an anchor is good for, ns. In 100 ms the kernel may steer its clock by 50 µs at the most (500 ppm, adjtimex(2)).
 const GOOD_FOR: u64 = 100_000_000;
-/// The least time over which the speed of the counter is told, ns: two readings are some 20 ns off, 1 in 50,000 of it.
+/// The least time over which the speed of the counter is measured, ns: two readings are some 20 ns off, 1 in 50,000 of
+/// it.
 const BASE: u64 = 1_000_000;
-/// An anchor is good for so many times that over which the speed was told: by its end the error of both readings has grown to
-/// as many times 20 ns, 0.2 µs each. The first anchor is so good for 10 ms, those after it for [`GOOD_FOR`].
+/// An anchor is good for so many times that over which the speed was measured: by its end the error of both readings has
+/// grown to as many times 20 ns, 0.2 µs each. The first anchor is so good for 10 ms, those after it for [`GOOD_FOR`].
 const STRETCH: u64 = 10;
 /// Readings of which the one that took least is taken.
 const TRIES: usize = 3;
@@ -141,7 +142,7 @@ mod tests {
         while pair().1 < start + 20_000_000 {}
         let (to, end) = pair();
         let expected = (to - from) as f64 * 1e6 / (end - start) as f64;
-        // Both are told by the same two clocks: what is left is how far off a reading is.
+        // The same two clocks give both: what is left is how far off a reading is.
         assert!((khz as f64 / expected - 1.0).abs() < 1e-2, "{khz} kHz, {expected}");
     }
 

@@ -161,8 +161,8 @@ fn is_directory(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<bool> {
     Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
-/// Number of the mount that `name` in a directory is on; an empty name is the directory itself. Of a mount point that is what is
-/// mounted there. Device numbers would not do: a directory of the same file system can be mounted, too.
+/// Number of the mount that `name` in a directory is on; an empty name is the directory itself. For a mount point that is what
+/// is mounted there. Device numbers would not do: a directory of the same file system can be mounted, too.
 fn mount_of(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<u64> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::EMPTY_PATH;
     match statx(directory, name, flags, StatxFlags::MNT_ID) {

@@ -236,8 +236,8 @@ impl Queue for Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.inner.slots.in_flight() == 0 {
-            // A closed ring lets go of what is registered some time later; whoever unmounts or claims
-            // the target next, or has little RLIMIT_MEMLOCK, would trip over it.
+            // A closed ring lets go of what is registered some time later; the next unmount or claim of the target, or
+            // a small RLIMIT_MEMLOCK, would trip over it.
             let submitter = self.inner.uring.submitter();
             let _ = submitter.unregister_buffers();
             let _ = submitter.unregister_files();
@@ -305,7 +305,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// A ring on a new nameless file; `None`, with a note, where io_uring is not to be had.
+    /// A ring on a new nameless file; `None`, with a note, where io_uring is not available.
     fn ring(slots: u32, slot_len: usize) -> Option<Ring> {
         if let Err(reason) = Ring::probe(Polling::Off) {
             assert!(std::env::var_os("CI").is_none(), "io_uring is needed here: {reason}");

@@ -68,7 +68,7 @@ fn agree(image: &Path, name: &str) {
     let ours = found.iter().find(|f| f.name == name);
     let ours = ours.unwrap_or_else(|| panic!("our reader on the image of {name}: {names:?}"));
     if run(&["blkid", "-V"]).is_none() {
-        return; // Nothing to compare with; `run` has said so, and fails in CI.
+        return; // Nothing to compare with; `run` has reported it, and fails in CI.
     }
     let theirs = blkid_names(image);
     // blkid takes the boot sector of exFAT for an empty table, too.

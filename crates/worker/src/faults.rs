@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) struct Begin(AtomicU64);
 
 impl Begin {
-    /// Notes that an interval was told; the first one ends when the load is as old.
+    /// Notes that an interval was reported; the first one ends when the load is as old.
     pub(crate) fn told(&self) {
         if self.0.load(Ordering::Relaxed) == 0 {
             self.0.store(clock::now().saturating_sub(INTERVAL).0.max(1), Ordering::Release);

@@ -11,7 +11,7 @@ use stend_stand::Left;
 use stend_wire::DryRun;
 use stend_wire::protocol::{Judge, Prepare, Reply};
 
-/// Progress is told this often.
+/// How often progress is reported.
 const REPORT: Nanos = Nanos::millis(200);
 
 /// The ledger of a run, as long as its target is ready.

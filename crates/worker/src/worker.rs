@@ -293,7 +293,7 @@ impl Session {
         Ok(())
     }
 
-    /// Runs a trial; `begin` is told of its intervals.
+    /// Runs a trial; `begin` hears of its intervals.
     fn trial(&mut self, ordinal: u32, trial: &Trial, begin: Option<&Begin>) -> Result<TrialOutcome> {
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
         ready.tell_beside(&self.outbox);
@@ -384,7 +384,7 @@ impl Session {
             Some(targets) => stend_stand::inspect_all(targets)?,
             None => crate::inventory::drives()?,
         };
-        // Before any sample: those are nobody's until it is known whose they are.
+        // Before any sample: nobody owns those until it is known whose they are.
         self.outbox.send(Reply::Watched { host: Box::new(stend_stand::host_facts()), targets: targets.clone() });
         self.watching = Some(Telemetry::start(&targets, 0, watch.sample_every, &self.outbox)?);
         Ok(())

@@ -78,7 +78,7 @@ pub(super) fn latency(case: &CaseTrials<'_>, of: &OpLatency) -> Option<LatencyAs
     })
 }
 
-/// Completed I/Os, from their begin: what fio would have seen. Of an imported open loop there is but one latency.
+/// Completed I/Os, from their begin: what fio would have seen. An imported open loop has but one latency.
 fn completed(case: &CaseTrials<'_>, stream: u16, op: Op) -> Histogram {
     let mut all = Histogram::new();
     for outcome in case.counting.iter().map(|trial| trial.outcome) {

@@ -1,4 +1,4 @@
-//! What is told as fio, held against what is found about the same run.
+//! What Stend prints as fio, held against what it finds about the same run.
 
 use super::*;
 use crate::analyse;

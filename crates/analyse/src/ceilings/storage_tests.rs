@@ -104,7 +104,7 @@ fn a_stated_ceiling_that_is_beaten_is_flagged_and_not_believed() {
 fn writes_without_a_stated_ceiling_have_none_and_say_how_to_state_it() {
     let found = of(&Read::default().on(on_raid5(0, 10_000.0)));
     assert!(found.unknown[0].why.en.contains("`ceilings: {drive: …}`"), "{:?}", found.unknown);
-    // What an I/O takes is told all the same.
+    // The text has what an I/O takes all the same.
     assert_eq!(found.demand.unwrap().modelled.unwrap().writes, 2.0);
 }
 

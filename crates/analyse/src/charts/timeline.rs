@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::{EventKind, RunRecord, TrialRecord, TrialStatus};
 
-/// Most rows: a screen holds them with their names. Of more cases, neighbours share a row.
+/// Most rows: a screen holds them with their names. With more cases, neighbours share a row.
 const ROWS_MAX: usize = 24;
 /// Blocks beyond are only stripes.
 const BLOCKS_MAX: usize = 100;

@@ -310,7 +310,7 @@ mod tests {
             let record = run_of(vec![case]).trial(0).iops(20_000.0).at_drives(share).done().record();
             page_cache(&record, &by_case(&record)[0]).status
         };
-        // Of 50,000 I/Os 2,048 are 4 %.
+        // 2,048 of 50,000 I/Os are 4 %.
         assert_eq!((of(0.93, 2048), of(0.93, 32)), (CheckStatus::Pass, CheckStatus::Fail));
         assert_eq!(of(0.85, 2048), CheckStatus::Fail);
     }

@@ -46,8 +46,8 @@ impl<'a> Expected<'a> {
         Some(self.without_refused(op, found).unwrap_or(found))
     }
 
-    /// Mean bytes of an I/O with data, with and without what the journal may have written; `None` if there is none, or no counter. Of
-    /// I/Os of nothing there are no more than the case asked for.
+    /// Mean bytes of an I/O with data, with and without what the journal may have written; `None` if there is none, or no counter.
+    /// Without I/Os there are no more than the case asked for.
     pub fn sizes(&self, op: Op) -> Option<[f64; 2]> {
         let (counted, own) = (self.counted(op)?, self.own(op));
         let size = |cell: Cell| {

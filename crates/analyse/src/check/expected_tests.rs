@@ -24,7 +24,7 @@ struct Counted {
 const EXT4_FDATASYNC: Counted = counted(3549, 7100, 14_212, 3551);
 /// The same beside `ext4lazyinit`, which writes tables of inodes after `mkfs`.
 const EXT4_AFTER_MKFS: Counted = counted(3498, 7021, 23_616, 3503);
-/// Of 3,378 syncs 2,221 had new times to commit: 12 KiB in 2 I/Os, the second of them with two flushes.
+/// 2,221 of 3,378 syncs had new times to commit: 12 KiB in 2 I/Os, the second of them with two flushes.
 const EXT4_FSYNC: Counted = counted(3378, 8981, 40_148, 5599);
 /// Two commits that come by themselves.
 const EXT4_NO_SYNC: Counted = counted(3719, 3723, 14_900, 4);

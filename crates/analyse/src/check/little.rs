@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(together.status, CheckStatus::Warn, "{together:?}");
     }
 
-    /// A trial of fio over libaio at depth 1 with a sync after each write, of which so much of a second of each kind was told, in ms.
+    /// A trial of fio over libaio at depth 1 with a sync after each write, with so much of a second of each kind, in ms.
     fn libaio(writes_ms: u64, syncs_ms: u64) -> CheckResult {
         let told = move |o: &mut TrialOutcome, _: &mut Vec<Slice>| {
             // The window has 2 s.

@@ -31,7 +31,7 @@ impl<'a> LowerDevices<'a> {
         LowerDevices { targets: &load.targets, samples: &load.samples, host: None }
     }
 
-    /// At the storage host. Of one that could not be watched nothing is known, and what the client sees does not stand for it.
+    /// At the storage host. Nothing is known of one that could not be watched, and what the client sees does not stand for it.
     fn there(run: &'a RunRecord) -> Option<LowerDevices<'a>> {
         if let Some(storage) = run.storage() {
             let host = Some(storage.name.as_str());

@@ -78,7 +78,7 @@ fn executed(trial: &Counting<'_>, mixed: impl Fn(&Stream) -> bool) -> Vec<Execut
         let bytes = if stream.block_mix.is_empty() { share(done.1, all.1) } else { ios };
         let is_off = |is: f64, all: u64| (is - asked).abs() > allowed(asked, all);
         // An operation that takes longer has more of what is in flight when the window ends than of what ended in it. What was
-        // begun is told from that: the shares of it are those that were drawn.
+        // begun is computed from that: its shares are those that were drawn.
         let in_flight = match trial.begun(index) {
             Some((begun, after)) => {
                 let all = Op::IO.iter().map(|op| begun[op.index()]).fold(0, u64::saturating_add);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_mix_within_chance_passes_and_another_fails() {
-        // Of 20,000 I/Os 1.3 points are chance; of 200, 13 points are.
+        // 1.3 points are chance with 20,000 I/Os, 13 points with 200.
         assert_eq!((of(10_000.0, reads(0.705)).status, of(10_000.0, reads(0.67)).status), passes_and_fails());
         assert_eq!((of(100.0, reads(0.6)).status, of(100.0, reads(0.5)).status), passes_and_fails());
     }

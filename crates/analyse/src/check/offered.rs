@@ -75,7 +75,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
     check.pass(measured)
 }
 
-/// What may be missing or still wait, as a share of what was due: of few I/Os chance takes away more. Of another engine only the rate is known.
+/// What may be missing or still wait, as a share of what was due: of few I/Os chance takes away more. Another engine gives only the rate.
 fn limit(deviation: f64, by_other: bool) -> Say {
     both(|l| {
         let text = match by_other {

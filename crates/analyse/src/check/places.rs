@@ -8,8 +8,8 @@ use crate::trials::{CaseTrials, Counting};
 use stend_base::{format, say};
 use stend_spec::workload::{Pattern, Trial};
 
-/// What jobs of a trial may be off their mean before one draw over the whole range is no model of them. Of 5 % the places to expect
-/// lose less than 0.1 %, a tenth of the limit: with x I/Os for each block 0.05² / 2 · x² e⁻ˣ / (1 − e⁻ˣ), and that fraction is at most 0.65.
+/// What jobs of a trial may be off their mean before one draw over the whole range is no model of them. At 5 % the places to expect lose
+/// less than 0.1 %, a tenth of the limit: with x I/Os for each block 0.05² / 2 · x² e⁻ˣ / (1 − e⁻ˣ), and that fraction is at most 0.65.
 const UNEVEN: f64 = 0.05;
 
 /// Different places of a trial: found, and expected if each I/O went to any block of the range.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn trials_too_short_to_judge_are_neither_passed_nor_the_worst() {
-        // Of 16 I/Os chance may take away 4 · √16, that is all.
+        // Chance may take away 4 · √16 of 16 I/Os, that is all.
         let short = of_jobs(&[16], 16, 1);
         assert_eq!(short.status, CheckStatus::NotApplicable);
         assert!(short.meaning.en.contains("too short"), "{short:?}");

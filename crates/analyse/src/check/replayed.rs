@@ -109,7 +109,7 @@ mod tests {
                 }
             })
         };
-        // Of 100 ms one percent is a millisecond.
+        // One percent of 100 ms is a millisecond.
         assert_eq!((behind(990).status, behind(1010).status), (CheckStatus::Pass, CheckStatus::Warn));
         let found = check(|outcome, _| outcome.open[0].never_begun[0] = all_at(Nanos::secs(1)));
         assert_eq!(found.status, CheckStatus::Warn);

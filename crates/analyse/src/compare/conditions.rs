@@ -296,8 +296,8 @@ fn submit(record: &RunRecord) -> Say {
     })
 }
 
-/// What buffers lay in: what was asked for, and where the kernel gave less, what was got. Of other tools fio, whose options are
-/// repeated, and diskspd tell; applications have memory of their own.
+/// What buffers lay in: what was asked for, and where the kernel gave less, what was got. Among other tools fio, whose options
+/// are repeated, and diskspd tell; applications have memory of their own.
 fn pages(record: &RunRecord) -> Say {
     let tool = record.header.imported.as_ref().map(|imported| imported.tool.as_str());
     if !matches!(tool, None | Some("fio" | "diskspd")) || !crate::is_cache_known(record) {

@@ -146,8 +146,8 @@ pub struct Side {
     pub rate: Estimate,
     /// Relative to the baseline; `None` for the baseline itself.
     pub rate_ratio: Option<Ratio>,
-    /// Rates by stream and operation, where the case is a mix ([`crate::findings::CaseFinding::is_mix`]); else empty. They are told, and not judged:
-    /// a mix has its shares by the suite, so that its parts follow the total.
+    /// Rates by stream and operation, where the case is a mix ([`crate::findings::CaseFinding::is_mix`]); else empty. They are shown, and not
+    /// judged: a mix has its shares by the suite, so that its parts follow the total.
     pub parts: Vec<PartSide>,
     /// Latency by stream and operation.
     pub latencies: Vec<LatencySide>,
@@ -162,7 +162,7 @@ pub struct PartSide {
     pub op: Op,
     /// I/Os and bytes per second.
     pub rates: Rates,
-    /// Of both relative to the baseline, I/Os first; `None` for the baseline itself, and where it lacks the operation.
+    /// Both relative to the baseline, I/Os first; `None` for the baseline itself, and where it lacks the operation.
     pub ratios: Option<[Ratio; 2]>,
 }
 
@@ -217,9 +217,9 @@ pub struct Ratio {
 /// Values of one cell with what each block is to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByBlock {
-    /// Of the baseline.
+    /// The baseline.
     pub baseline: Figure,
-    /// Of the other run.
+    /// The other run.
     pub other: Figure,
 }
 

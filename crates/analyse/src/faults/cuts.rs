@@ -20,7 +20,7 @@ pub fn ended_by_cut(run: &RunRecord, plan: &Plan, trial: &TrialRecord) -> bool {
         })
 }
 
-/// Of the trials of a case.
+/// Cuts in the trials of a case.
 pub(super) fn of_case(run: &RunRecord, plan: &Plan, case: u32) -> Option<CutFinding> {
     let of_case = run.trials.iter().filter(|trial| trial.case == case);
     let cut: Vec<u32> = of_case.filter(|trial| ended_by_cut(run, plan, trial)).map(|trial| trial.trial).collect();
@@ -39,7 +39,7 @@ pub(super) fn of_case(run: &RunRecord, plan: &Plan, case: u32) -> Option<CutFind
     })
 }
 
-/// Of these trials.
+/// Cuts in these trials.
 fn back(run: &RunRecord, cut: &[u32]) -> Option<BackTimes> {
     let backs = run.events.iter().filter_map(|event| match event.kind {
         EventKind::Back(back) => Some(back),

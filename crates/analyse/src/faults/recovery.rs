@@ -13,7 +13,7 @@ const SECOND: usize = 10;
 pub struct Recovery {
     /// Mean before the event, I/Os per second: what is called full service.
     pub before: f64,
-    /// Of how long that is the mean.
+    /// The time that has this mean.
     pub before_for: Nanos,
     /// Part of these seconds that were as slow as a brownout is.
     pub slow_before: Share,
@@ -157,7 +157,7 @@ mod tests {
         assert!(of(&intervals(&[(2, 0.0), (2, 1000.0)]), 20).is_none(), "nothing was done before");
         let few = of(&course, 20).unwrap();
         assert_eq!((few.depth, few.back), (None, None));
-        // Of 20 I/Os per second intervals without one are usual.
+        // Intervals without an I/O are usual at 20 I/Os per second.
         assert_eq!(of(&intervals(&[(20, 20.0)]), 100).unwrap().stall, None);
     }
 

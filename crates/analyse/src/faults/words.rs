@@ -29,7 +29,7 @@ impl FaultFinding {
         })
     }
 
-    /// Of every trial; one whose value lies beyond what was seen has `None` inside.
+    /// One for every trial; one whose value lies beyond what was seen has `None` inside.
     fn each(&self, of: impl Fn(&FaultTrial) -> Option<Option<f64>>) -> Vec<Option<f64>> {
         self.trials.iter().filter_map(of).collect()
     }

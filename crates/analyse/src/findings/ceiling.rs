@@ -52,7 +52,7 @@ pub enum Bound {
 /// One ceiling and how much of it was used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CeilingUse {
-    /// Of what.
+    /// What it is of.
     pub resource: Resource,
     /// Part of it that was used.
     pub used: Share,
@@ -102,7 +102,7 @@ pub enum Resource {
 /// A ceiling that is not known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnknownCeiling {
-    /// Of what.
+    /// What it is of.
     pub what: Say,
     /// Why.
     pub why: Say,

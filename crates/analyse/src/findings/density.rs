@@ -74,11 +74,11 @@ pub struct DensityPoint {
 /// A latency of several trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Decisive {
-    /// Of the trial in the middle; of two the worse one.
+    /// The trial in the middle; of two the worse one.
     pub middle: Nanos,
-    /// Of the best.
+    /// The best.
     pub least: Nanos,
-    /// Of the worst.
+    /// The worst.
     pub most: Nanos,
 }
 

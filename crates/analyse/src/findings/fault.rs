@@ -47,7 +47,7 @@ pub struct FaultTrial {
     /// From the first event until all arrays had their redundancy again and synchronised nothing; `None`: none lost it, or it was not
     /// waited for.
     pub whole: Option<Nanos>,
-    /// Of that, from when the last event was undone on; `None`, too, where they had it by then.
+    /// The part of it from when the last event was undone on; `None`, too, where they had it by then.
     pub rebuilt: Option<Nanos>,
 }
 

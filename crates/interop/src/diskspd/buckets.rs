@@ -13,7 +13,7 @@ const SLICE_MS: u64 = 100;
 const LAST_MS: u64 = (1 << 21) * SLICE_MS;
 
 /// Intervals of a time span. `Bucket`s hold rates, which were counts; their bytes are those of a mean I/O of all reads, and of all writes, which
-/// are told as I/Os and bytes.
+/// the profile gives as I/Os and bytes.
 pub fn slices(iops: &Element<'_>, reads: (u64, u64), writes: (u64, u64)) -> Result<Vec<Slice>, Bad> {
     let mut slices: BTreeMap<(u32, usize), Slice> = BTreeMap::new();
     let mut from = 0;

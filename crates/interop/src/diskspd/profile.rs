@@ -112,7 +112,7 @@ impl<'e> Profile<'e> {
         if names.is_empty() { "diskspd".to_string() } else { names.join(" + ") }
     }
 
-    /// Everything that was asked for, by the names of the profile. What all targets have alike is told once. An error says that it is too much.
+    /// Everything that was asked for, by the names of the profile. What all targets share is stated once. An error says that it is too much.
     pub fn options(&self) -> Result<BTreeMap<String, String>, Say> {
         let mut all = BTreeMap::new();
         for name in OF_SPAN {

@@ -27,7 +27,7 @@ pub struct Document<'e> {
 }
 
 impl<'e> Document<'e> {
-    /// Of the root of results.
+    /// Attributes of the root of results.
     pub fn of(root: &'e Element<'e>) -> Document<'e> {
         let below = |path: &[&str]| path.iter().try_fold(root, |at, name| at.child(name));
         let version = below(&["System", "Tool", "Version"]).map_or("", Element::text);
@@ -57,7 +57,7 @@ impl<'e> Document<'e> {
         targets.flat_map(|targets| targets.all("Target")).filter_map(|target| target.child("Path")).map(Element::text)
     }
 
-    /// When a time span began: they ran one after the other, as long as the profile says, which is told of all of them with their begin.
+    /// When a time span began: they ran one after the other, as long as the profile says, and all have one begin.
     fn began(&self, number: usize) -> Option<Nanos> {
         let before = self.before.get(number).or(self.before.last()).copied().unwrap_or(0);
         self.began.map(|began| began + Nanos::secs(before))
@@ -118,7 +118,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Sums, after a look whether those of each target agree with what is told of its kinds.
+    /// Sums, after a look whether those of each target agree with the numbers of its kinds.
     fn of(span: &Element<'_>) -> Result<Counts, Bad> {
         let mut sums = Counts::default();
         for target in span.all("Thread").flat_map(|thread| thread.all("Target")) {

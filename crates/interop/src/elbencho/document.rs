@@ -11,7 +11,7 @@ use stend_spec::workload::Op;
 
 /// Documents of a file.
 const DOCUMENTS_MAX: usize = 10_000;
-/// Where what is told of the reads of a mixed phase stands.
+/// Where the reads of a mixed phase stand.
 const READS: &str = "rwmix_read";
 /// Percentiles that follow from the buckets, in millionths.
 const SHARES: [u32; 5] = [500_000, 900_000, 990_000, 999_000, 999_900];
@@ -54,7 +54,7 @@ fn phase<'v, 't>(value: &'v Value<'t>, operation: &str) -> Result<Option<Phase>,
     let latency = done.get("latency").and_then(|kinds| kinds.get("IO"));
     let buckets = latency.and_then(|told| told.get("histogram"));
     let main = side(done, (latency, buckets), own, (block, window))?;
-    // Of a mixed phase the reads stand inside of what is told of the writes.
+    // The reads of a mixed phase stand inside of its writes.
     let inner = |value: Option<&'v Value<'t>>| value.and_then(|value| value.get(READS));
     let mixed = match done.get(READS) {
         Some(read) => side(read, (inner(latency), inner(buckets)), Op::Read, (block, window))?,
@@ -87,8 +87,8 @@ struct Window {
     cut: Nanos,
 }
 
-/// Milliseconds are cut, down to 1 of 1.99; a rate is told in whole bytes of a whole second, so that of most phases the time follows
-/// from it to the microsecond. It is taken where it lies in the millisecond that is told: nothing else says that both are of one time.
+/// Milliseconds are cut, down to 1 of 1.99; a rate is printed in whole bytes of a whole second, so for most phases the time follows
+/// from it to the microsecond. It is taken where it lies in the printed millisecond: nothing else shows that both are of one time.
 fn window(done: &Value<'_>) -> Result<Window, (u32, Say)> {
     let ms = whole(done, "elapsed_time_ms")?.unwrap_or(0);
     let told = u128::from(ms) * 1_000_000..(u128::from(ms) + 1) * 1_000_000;

@@ -11,7 +11,7 @@ use stend_spec::workload::{Op, Pages, Stream};
 /// A phase that read or wrote data.
 #[derive(Debug)]
 pub struct Phase {
-    /// Line at which it is told.
+    /// Its line.
     pub line: u32,
     /// `elbencho` and its version.
     pub version: String,

@@ -115,7 +115,7 @@ impl Row<'_> {
         let block = self.text("block size").parse::<u64>().unwrap_or(0);
         let main = self.side("", own, (block, ms))?;
         let mixed = self.side("rwmix read ", Op::Read, (block, ms))?;
-        // What follows from one size of I/Os is no check of it: only what is told of the bytes by itself is.
+        // What follows from one size of I/Os is no check of it: only bytes that are printed by themselves are.
         let sizes_known = block > 0 && mixed.iter().chain(&main).all(|(_, sure)| *sure);
         let sides: Vec<Side> = mixed.into_iter().chain(main).map(|(side, _)| side).collect();
         if sides.is_empty() {
@@ -138,7 +138,7 @@ impl Row<'_> {
         }))
     }
 
-    /// One kind of I/O, and whether its bytes are told well enough to check its I/Os; `None` if there was none.
+    /// One kind of I/O, and whether its printed bytes are precise enough to check its I/Os; `None` if there was none.
     fn side(&self, prefix: &str, op: Op, (block, ms): (u64, f64)) -> Result<Option<(Side, bool)>, (u32, Say)> {
         let named = |name: &str| self.number(&format!("{prefix}{name}"));
         let Some(iops) = named("IOPS [last]")? else { return Ok(None) };
@@ -176,7 +176,7 @@ impl Row<'_> {
     }
 }
 
-/// What is told of how much was done. All digits behind the point are cut.
+/// How much was done, as printed. All digits behind the point are cut.
 struct Reported {
     iops: f64,
     ms: f64,
@@ -185,8 +185,8 @@ struct Reported {
 }
 
 impl Reported {
-    /// Bytes: the whole MiB if these are many. Of few of them, down to 0, I/Os of one size tell better what was done if whatever else
-    /// is told agrees with them; else the rate does where it has more digits than the sum.
+    /// Bytes: the whole MiB if these are many. With few of them, down to 0, I/Os of one size show better what was done if the other
+    /// numbers agree with them; else the rate does where it has more digits than the sum.
     fn bytes(&self, ios: u64, block: u64) -> u64 {
         let rate = self.mib_per_s.unwrap_or(0.0);
         if self.mib < SURE_MIB && self.is_of(block as f64) {
@@ -202,7 +202,7 @@ impl Reported {
         finer.then(|| (self.mib * MIB / block as f64).round() as u64)
     }
 
-    /// Whether I/Os of this size come to the MiB and MiB/s that are told, as far as digits were cut.
+    /// Whether I/Os of this size come to the printed MiB and MiB/s, as far as digits were cut.
     fn is_of(&self, block: f64) -> bool {
         let agree = |low: f64, high: f64, told: f64| low * block < (told + 1.0) * MIB && high * block >= told * MIB;
         let ios = (self.iops * self.ms / 1000.0, (self.iops + 1.0) * (self.ms + 1.0) / 1000.0);

@@ -37,7 +37,7 @@ const STARTING_MS: f64 = 250.0;
 /// Bytes or I/Os that no job makes: what is more is a difference that became negative, or a broken file.
 const COUNT_MAX: u64 = 1 << 60;
 
-/// What is told of one job, or of several reported as one.
+/// The result of one job, or of several reported as one.
 #[derive(Debug)]
 pub struct Job {
     /// Name of the section.
@@ -54,7 +54,7 @@ pub struct Job {
     pub options: Options,
     /// By kind of I/O, those that occurred.
     pub sides: Vec<(Op, Side)>,
-    /// How many ran, where several sections are reported as one and that is told.
+    /// How many ran, where several sections are reported as one and their number is known.
     pub threads: Option<u32>,
     /// Time on a CPU, ns; `None` if that is not told.
     pub cpu_ns: Option<u64>,
@@ -193,15 +193,15 @@ impl Job {
         self.sides.iter().map(|(_, side)| side.runtime_ms).max().unwrap_or(0)
     }
 
-    /// From its start to its end, as far as that is told.
+    /// From its start to its end, as far as it is known.
     pub fn lasted(&self) -> Nanos {
         Nanos::millis(self.runtime_ms()) + self.options.ramp()
     }
 }
 
-/// With `group_reporting` the numbers of all sections of a group are one entry, whose options are those of one of them. That there were several
-/// is told by the run times, which are added up: more than that section has jobs. How many jobs there were then; where no run times are
-/// told (before fio 3.2), nobody knows.
+/// With `group_reporting` the numbers of all sections of a group are one entry, whose options are those of one of them. The run times, which
+/// are added up, show that there were several: more than that section has jobs. How many jobs there were then; without run times (before fio
+/// 3.2) nobody knows.
 fn threads(options: &mut Options, run_times_ms: Option<f64>, longest_ms: u64) -> Option<u32> {
     if !options.is_set("group_reporting") {
         return None;
@@ -220,7 +220,7 @@ fn threads(options: &mut Options, run_times_ms: Option<f64>, longest_ms: u64) ->
     Some((all / each.max(1.0)).round().clamp(2.0, 1e6) as u32)
 }
 
-/// Takes away the reads by which fio verifies what a job wrote: they come after the load. Of a job that reads, too, both are one number,
+/// Takes away the reads by which fio verifies what a job wrote: they come after the load. If a job reads, too, both are one number,
 /// whose parts nobody knows.
 //= fio, backend.c: do_verify() follows do_io(), and its time is added to that of the reads
 fn without_verification(

@@ -74,8 +74,8 @@ fn targets(placed: &[Placed<'_>]) -> Vec<String> {
     names.into_iter().map(String::from).collect()
 }
 
-/// Groups of a document: one after the other, of each all jobs at the same time. When they began is told by newer versions; else they
-/// end with the document.
+/// Groups of a document: one after the other, of each all jobs at the same time. Newer versions print when they began; else they end
+/// with the document.
 fn groups(file: u32, document: &Document) -> Vec<Placed<'_>> {
     let mut by_number: BTreeMap<u64, Vec<&Job>> = BTreeMap::new();
     for job in &document.jobs {

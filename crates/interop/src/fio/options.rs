@@ -122,7 +122,7 @@ impl Options {
         self.any(&["ramp_time"]).and_then(time).unwrap_or_default()
     }
 
-    /// Where its range begins and how long it is, as far as that is told.
+    /// Where its range begins and how long it is, as far as it is known.
     pub fn range(&self) -> (Bytes, Bytes) {
         let of = |names: &[&str]| self.any(names).and_then(size).unwrap_or(Bytes(0));
         (of(&["offset"]), of(&["io_size", "size", "filesize"]))

@@ -304,7 +304,7 @@ fn cases_that_differ_in_more_options_than_a_label_holds_are_counted() {
     assert_eq!((counted.len(), counted[0].as_str(), counted[99].as_str()), (100, "a, variant 1", "a, variant 100"));
     let long = labels_of(2, &|case| format!("\"{}\": \"{case}\"", "long".repeat(2000)));
     assert_eq!(long, ["a, variant 1", "a, variant 2"]);
-    // One that is not told is as one that is told to be the default.
+    // One that is missing is as one that is set to the default.
     let few = |case: usize| ["\"x\": \"default\", \"y\": \"1\"", "\"y\": \"2\", \"z\": \"3\""][case].to_string();
     assert_eq!(labels_of(2, &few), ["a, y 1, z default", "a, y 2, z 3"]);
 }
@@ -364,7 +364,7 @@ fn an_entry_of_several_sections_has_the_options_of_one_and_no_depth() {
     assert_eq!((stream.queue_depth, stream.jobs, &stream.pattern), (0, 3, &Pattern::Sequential));
     let told = outcome.told.unwrap();
     assert!(!told.depth_known && !told.sizes_known);
-    // Of one section alone everything is known, and of results that tell no run times nothing is.
+    // From one section alone everything is known, and from results without run times nothing is.
     for (options, more, depth) in [
         (grouped, ", \"job_runtime\": 1000", 2),
         (&grouped.replace("\"2\"", "\"2\", \"numjobs\": \"3\"")[..], ", \"job_runtime\": 3000", 2),

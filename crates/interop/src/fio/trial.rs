@@ -28,7 +28,7 @@ struct Section<'d> {
     jobs: Vec<&'d Job>,
 }
 
-/// Where a trial is told of.
+/// Where the numbers of a trial stand.
 pub struct Place<'d> {
     /// Index of the file.
     pub file: u32,
@@ -39,7 +39,7 @@ pub struct Place<'d> {
 }
 
 impl<'d> Group<'d> {
-    /// The jobs by section, in the order in which they are told.
+    /// The jobs by section, in the order of the document.
     pub fn of(jobs: &[&'d Job]) -> Group<'d> {
         let mut sections: Vec<Section<'d>> = Vec::new();
         for job in jobs {
@@ -207,7 +207,7 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
     let start = asked.ramp;
     let outcome = TrialOutcome {
         status: if ended { TrialStatus::Failed } else { TrialStatus::Complete },
-        // Of the ramp nothing is told, so the load begins with the window for whoever looks at it.
+        // Nothing is known of the ramp, so the load begins with the window.
         engine: engine(group, place, asked.direct),
         jobs,
         errors,

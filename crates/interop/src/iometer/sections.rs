@@ -176,7 +176,7 @@ impl Reader {
 /// What separates the names of a section.
 fn separator(names: &str) -> char {
     let count = |separator: &char| names.matches(*separator).count();
-    // Of several that occur as often the first is the one that Iometer writes.
+    // The first of several that occur as often is the one that Iometer writes.
     SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(',')
 }
 

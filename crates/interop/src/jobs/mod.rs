@@ -1,5 +1,5 @@
 //! Job definitions of other tools as suites: text in, the text of a suite out, with everything that was decided on the way.
-//! Pure: whoever calls reads the files; must never run or open what a job names.
+//! Pure: the caller reads the files; must never run or open what a job names.
 
 mod assess;
 mod diskspd;

@@ -1,4 +1,4 @@
-//! What is told while jobs of another tool are read: places, decisions, and the one rule for what means something else.
+//! Notes of reading another tool's jobs: places, decisions, and the one rule for what means something else.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -49,7 +49,7 @@ pub enum Weight {
     Changed,
 }
 
-/// Something that is told beside the suite.
+/// A note that comes with the suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Where it is about.

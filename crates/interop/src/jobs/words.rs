@@ -60,7 +60,7 @@ pub(super) fn split(words: &[String]) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Commands that follow one another, each with the number of its first word; pauses between them are told.
+/// Commands that follow one another, each with the number of its first word; pauses between them become notes.
 pub(super) fn commands<'a>(words: &'a [String], notes: &mut Notes) -> Vec<(usize, &'a [String])> {
     let ends = |word: &String| matches!(word.as_str(), "&&" | ";" | "||");
     let mut at = 0;

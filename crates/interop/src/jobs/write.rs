@@ -1,5 +1,5 @@
 //! The text of a suite that was made of jobs. Only what jobs of other tools become is written: closed loops and plain rates,
-//! no arms, traces or searches. What is written is read back by whoever made it (`draft`).
+//! no arms, traces or searches. Its maker (`draft`) reads it back.
 
 use super::Imported;
 use super::notes::{Note, Weight, in_one_line};

@@ -58,7 +58,7 @@ fn numbers_are_means_over_the_intervals_that_vdbench_names() {
     let mib: f64 = printed("MB/sec").parse().unwrap();
     assert!((bytes as f64 / 5.0 / 1_048_576.0 - mib).abs() < 0.01, "{bytes} {mib}");
     assert!(told.ops[0].percentiles.is_empty() && told.ops[0].occupied_ns.is_some());
-    // Of the seconds that count, with both kinds.
+    // Seconds that count, with both kinds.
     assert_eq!((slices.len(), slices[0].interval, slices[9].interval, slices[0].span), (10, 0, 40, 10));
     assert_eq!(slices.iter().map(|slice| slice.ops).sum::<u64>(), ios);
 }

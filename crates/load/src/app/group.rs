@@ -18,7 +18,7 @@ const PERIOD_US: u64 = CPU_PERIOD.0 / 1000;
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "blkio"];
 /// How deep below a controller groups of dead workers are looked for: sessions and containers are three or four deep.
 const DEPTH_MAX: u32 = 8;
-/// How often a group is made again that another worker took for a dead one's, before it was locked.
+/// How often a group is created again that another worker took for a dead one's, before it was locked.
 const MAKE_MAX: u32 = 10;
 
 /// Where groups are made.
@@ -268,7 +268,7 @@ pub(crate) fn disk_of(directory: &Path) -> Option<(u32, u32)> {
     use std::os::unix::fs::MetadataExt;
     let DevNo { major, minor } = DevNo::from_raw(fs::metadata(directory).ok()?.dev());
     let node = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-    // Of a partition the limits are those of its disk.
+    // A partition has the limits of its disk.
     let disk = if node.join("partition").exists() { node.parent()?.to_path_buf() } else { node };
     let whole = DevNo::parse(&fs::read_to_string(disk.join("dev")).ok()?)?;
     Some((whole.major, whole.minor))
@@ -401,7 +401,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let cpu = root.path().join("sys/fs/cgroup/cpu");
         let v1 = Hierarchy::V1(CONTROLLERS.map(|name| root.path().join("sys/fs/cgroup").join(name)));
-        // Of a worker in another session, of one whose id this process has now, one with a group in it, and a stranger.
+        // Groups of a worker in another session, of one whose id this process has now, one with a group in it, and a
+        // stranger.
         let own = format!("stend-{}-7", std::process::id());
         let dead = [cpu.join("user.slice/session-1.scope/stend-12-0"), cpu.join(own)];
         let kept = [cpu.join("stend-13-0/inner"), cpu.join("stendhal")];

@@ -177,7 +177,8 @@ impl Instance {
         written.map_err(|error| cannot(&path, &error))
     }
 
-    /// Of the contents of its files: no two instances have the same, or storage that keeps one copy of equal data would hold all.
+    /// Seed of the contents of its files: no two instances have the same, or storage that keeps one copy of equal data would hold
+    /// all.
     fn seed(&self) -> u64 {
         let words = self.directory.as_os_str().as_encoded_bytes();
         words.iter().fold(0, |seed, byte| stend_base::random::mix(seed ^ u64::from(*byte)))

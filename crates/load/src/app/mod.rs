@@ -78,7 +78,7 @@ impl Applications {
     }
 
     /// Runs a trial. Errors are `Preflight` if programs, limits or data cannot be had, `Interrupted` if it was stopped before
-    /// its load began. `log` is told the commands of the first instance, and of those that failed.
+    /// its load began. `log` gets the commands of the first instance, and of those that failed.
     pub fn run(
         &mut self,
         trial: &Trial,

@@ -56,8 +56,8 @@ struct Way {
 }
 
 /// Runs `trial` on `file` by the fio of this host. As [`run_trial`](crate::run_trial), but slices come when the trial has
-/// ended, because fio writes its logs then; `log` is told the command. Errors are `Preflight` too if fio failed in a
-/// way that is not the target's, or said what cannot be understood.
+/// ended, because fio writes its logs then; `log` gets the command. Errors are `Preflight` too if fio failed in a way
+/// that is not the target's, or said what cannot be understood.
 pub fn run_trial_by_fio(
     trial: &Trial,
     file: &IoFile,

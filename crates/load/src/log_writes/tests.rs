@@ -162,7 +162,7 @@ fn states_are_the_durable_moments_and_the_marks_from_the_first_mark_on() {
     };
     assert_eq!(states("wfwmwfwfm", 9), (vec![3, 5, 7, 8], 4));
     assert_eq!(states("wfwf", 9), (vec![], 0), "before the first mark nothing had been acknowledged");
-    // Without a single flush, as with a file system that was told not to: the marks are what is left to look at.
+    // Without a single flush, as with a file system that has them switched off: the marks are what is left to look at.
     assert_eq!(states("mwwmwwm", 9), (vec![0, 3, 6], 3));
     let (chosen, all) = states(&"wfm".repeat(100), 10);
     assert_eq!((chosen.len(), all, chosen.last()), (10, 199, Some(&299)));

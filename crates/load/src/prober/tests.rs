@@ -121,7 +121,7 @@ fn a_target_that_never_answers_leaves_probes_that_are_told_with_their_age() {
     .unwrap();
     mount.thaw();
     let probes = outcome.probes.unwrap();
-    // More hang than there are threads: what never began is told, too.
+    // More hang than there are threads: I/Os that never began are reported, too.
     assert_eq!(all(&probes), 80, "{probes:?}");
     assert!(probes.unanswered.count() > 16 && probes.cpu_ns.is_none());
     let longest = probes.longest.unwrap();

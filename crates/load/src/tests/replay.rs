@@ -1,4 +1,4 @@
-//! Recorded I/O made again on real files: every I/O once, where and when the trace says, whatever submits it.
+//! Recorded I/O repeated on real files: every I/O once, where and when the trace says, whatever submits it.
 
 use super::support::{DISK, contents, done, filled, trial};
 use crate::replay::tests::{io, replaying};
@@ -51,7 +51,7 @@ fn every_io_of_a_trace_is_made_once_where_and_not_before_it_is_due() {
         assert_eq!([Op::Read, Op::Write, Op::Sync].map(|op| made(&outcome, op)), [30; 3], "{backend:?}");
         let due =
             |until: u32| slices.iter().filter(move |s| s.interval < until).filter_map(|s| Some(s.open.as_ref()?.due));
-        // Of the first 100 ms those from 0 to 96 ms.
+        // I/Os of the first 100 ms: those from 0 to 96 ms.
         assert_eq!((due(1).sum::<u64>(), due(9).sum::<u64>()), (25, 90), "{backend:?}");
         assert_eq!((outcome.open[0].late.count(), outcome.open[0].own_late.count()), (90, 90));
         let written: BTreeSet<u64> = ios.iter().filter(|io| io.op == Op::Write).map(|io| io.offset).collect();

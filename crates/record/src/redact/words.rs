@@ -14,8 +14,8 @@ pub fn is_public(path: &str) -> bool {
     !path.contains('/') || path == "/" || kernel_name || PUBLIC.iter().any(|public| path.starts_with(public))
 }
 
-/// Of an identity what names one thing alone: `wwn:0x5000…` without `wwn:`, `dm:mpath-3600…` without `dm:mpath-`, by which the kind of a
-/// mapping is known.
+/// The part of an identity that names one thing alone: `wwn:0x5000…` without `wwn:`, `dm:mpath-3600…` without `dm:mpath-`, by which the
+/// kind of a mapping is known.
 pub fn secret_part(identity: &str) -> &str {
     let (kind, rest) = identity.split_once(':').unwrap_or(("", identity));
     match kind {

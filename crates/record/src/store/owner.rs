@@ -23,7 +23,7 @@ impl Owner {
         Owner::unless_root(rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID"))
     }
 
-    /// Whoever a file belongs to, if this process is root and the file is not: what goes with it is theirs too.
+    /// The owner of a file, if this process is root and the file is not: what goes with it is theirs too.
     pub fn of(file: &File) -> io::Result<Option<Owner>> {
         let found = file.metadata()?;
         Ok(Owner::unless_root(rustix::process::geteuid().is_root(), Some(found.uid()), Some(found.gid())))

@@ -32,8 +32,8 @@ const COMMIT_EVERY: Duration = Duration::from_millis(250);
 /// Entries of more than this are committed at once when nothing is spooled: what writes them goes on meanwhile, and memory is used again.
 const COMMIT_AT: usize = 1 << 20;
 
-/// Memory that uncommitted entries may take. A spooled trial of one mixed stream reaches it after an hour
-/// and a half; its entries then move to the disk before it ends, and the run file says so.
+/// Memory that uncommitted entries may take. A spooled trial of one mixed stream reaches it after an hour and a half;
+/// its entries then move to the disk before it ends, and the run file records it.
 const BACKLOG_MAX: usize = 128 << 20;
 
 /// Outside a window the log is folded into the database above this size, by eye.

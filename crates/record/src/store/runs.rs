@@ -26,7 +26,7 @@ impl KnownRun {
     /// Whether its file is there. The file of a link may have been removed, or hold another run by now.
     pub fn is_there(&self) -> bool {
         let is_file = || self.path.symlink_metadata().is_ok_and(|found| found.is_file());
-        // What cannot be read is not said to be gone: whoever opens it says why.
+        // An unreadable file is not reported as gone: the next command that opens it says why.
         self.link.is_none() || is_file() && glance::id_of(&self.path).map_or(true, |id| id == self.name)
     }
 

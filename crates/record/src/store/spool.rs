@@ -94,7 +94,7 @@ impl Spool {
         let Some(file) = file else { return Ok(None) };
         let bytes = content(&file);
         let Some(rest) = after_start(&bytes, run) else { return Ok(None) };
-        // Whoever removes what dead runs left looks at it for an instant.
+        // A process that removes what dead runs left looks at it for an instant.
         match lock::hold(&file) {
             Ok(()) => {}
             Err(NotHeld::Taken) => return Err(io::ErrorKind::WouldBlock.into()),
@@ -203,7 +203,7 @@ fn after_start<'a>(bytes: &'a [u8], run: &str) -> Option<&'a [u8]> {
     start(bytes).filter(|(id, ..)| *id == run.as_bytes()).map(|(_, _, rest)| rest)
 }
 
-/// The id of its run, where the file of that is if it says so, and what is behind both.
+/// The id of its run, where the file of that is if it has that, and what is behind both.
 fn start(bytes: &[u8]) -> Option<(&[u8], Option<Home>, &[u8])> {
     let (magic, rest) = bytes.split_first_chunk::<8>()?;
     let (&len, rest) = rest.split_first()?;

@@ -322,7 +322,7 @@ fn a_colour_follows_a_verdict_and_never_stands_alone() {
         };
         assert!(words.iter().all(|word| text.contains(word)), "{text}");
     }
-    // Of runs that followed one another the words are there and the colours are not.
+    // For runs that followed one another the words are there and the colours are not.
     assert_eq!(colours(&two()), (0, 0));
     assert!(comparison_text(&two(), Lang::En, 110, true).contains("▼ worse"));
 }

@@ -38,7 +38,7 @@ pub fn cards(m: &mut Markup, page: &Page) {
     });
 }
 
-/// Of a sweep: its least value, where it bends, and its largest rate.
+/// A sweep: its least value, where it bends, and its largest rate.
 fn of_sweep<'a>(findings: &'a Findings, sweep: &SweepFinding) -> Vec<&'a CaseFinding> {
     let bend = sweep.points.iter().find(|point| Some(point.value) == sweep.knee);
     let best = sweep.points.iter().max_by(|a, b| a.rate.total_cmp(&b.rate));

@@ -12,7 +12,7 @@ const DETAIL_LINE: f64 = 14.0;
 const NAMES_KEPT: usize = 6;
 /// Most lines of detail.
 const DETAIL_LINES_MAX: usize = 3;
-/// How much narrower than a page a phone is: a letter takes that much more of the width. Of a chart in a column that is too much.
+/// How much narrower than a page a phone is: a letter takes that much more of the width. In a chart in a column that is too much.
 const NARROWER: f64 = 2.8;
 /// Room between the drawing and a label beside it, pixels.
 const ASIDE: &str = "-8";

@@ -33,7 +33,7 @@ fn bare(gap: &str) -> String {
     gap.chars().filter(|c| !c.is_whitespace() && !marks.contains(c)).collect()
 }
 
-/// Of two values and a percentage behind them that is their quotient, or the change from the first to the second.
+/// Two values and a percentage behind them that is their quotient, or the change from the first to the second.
 fn quotient([a, b, p]: [&Number; 3], gaps: [&str; 2], text: &str, found: &mut Found, shown: impl Fn() -> String) {
     // A page has both languages, one behind the other.
     let russian = |number: &Number| text[number.start..number.end].contains(['с', 'н', 'М']);
@@ -53,7 +53,7 @@ fn quotient([a, b, p]: [&Number; 3], gaps: [&str; 2], text: &str, found: &mut Fo
     found.judge("quotient", low <= most * SLACK && high * SLACK >= least, shown);
 }
 
-/// Of a percentage and two values in brackets: `94.0 % of the ceiling (240 000 IOPS of 257 000 IOPS)`.
+/// A percentage and two values in brackets: `94.0 % of the ceiling (240 000 IOPS of 257 000 IOPS)`.
 fn of_a_whole([p, a, b]: [&Number; 3], gaps: [&str; 2], found: &mut Found, shown: impl Fn() -> String) {
     if p.kind == "share"
         && gaps[0].ends_with('(')
@@ -67,7 +67,7 @@ fn of_a_whole([p, a, b]: [&Number; 3], gaps: [&str; 2], found: &mut Found, shown
     }
 }
 
-/// Of a value and the two ends behind it.
+/// A value and the two ends behind it.
 fn interval([v, l, h]: [&Number; 3], gaps: [&str; 2], text: &str, found: &mut Found, shown: impl Fn() -> String) {
     let ends = matches!(gaps[1], "–" | "…") && (h.kind == v.kind || h.kind.is_empty() && v.kind == "share");
     if !matches!(gaps[0], "" | "(") || !ends || v.kind.is_empty() || !(l.kind.is_empty() || l.kind == v.kind) {

@@ -40,7 +40,7 @@ pub(super) fn joined(
         return Ok(vec![Notice::Walk(Input::TrialDone { ordinal, parts })]);
     }
     match least {
-        // The walk keeps what it is told for the first host: what that did replaces it.
+        // The walk keeps what it hears for the first host: what that did replaces it.
         Some(least) => heard.push(walk(Reply::Filled(least))),
         None => heard.push(walk(answers[0].1.clone())),
     }
@@ -48,7 +48,7 @@ pub(super) fn joined(
     Ok(heard)
 }
 
-/// What of an answer belongs into the run file, whatever the others say.
+/// What of an answer belongs in the run file, whatever the others say.
 pub(super) fn kept(host: HostId, reply: &Reply) -> Vec<Notice> {
     match reply {
         Reply::Filled(outcome) => vec![Notice::Keep(Entry::Fill { host, outcome: *outcome })],

@@ -62,7 +62,7 @@ impl Drop for Reading {
 #[derive(Default)]
 struct Asked {
     bytes: Vec<u8>,
-    /// The worker is gone: who writes is told so.
+    /// The worker is gone: the writer gets an error.
     broken: bool,
 }
 
@@ -153,7 +153,7 @@ impl Cable {
 }
 
 impl Drop for Cable {
-    /// Whoever still reads must not wait for ever.
+    /// A reader must not wait for ever.
     fn drop(&mut self) {
         self.cut();
     }

@@ -111,7 +111,8 @@ pub fn obeys(session: &Session) -> Option<String> {
     }
 }
 
-/// A worker that lives has undone what it did, and unless something kept the session from waiting for that, it had said so.
+/// A worker that lives has undone what it did, and unless something kept the session from waiting for that, it had reported
+/// it.
 pub fn undoes(session: &Session) -> Option<String> {
     if session.left && !session.dead {
         return Some("what was made is still there".to_string());
@@ -264,7 +265,7 @@ pub fn once(story: &Story, undisturbed: &[Counted]) -> Option<String> {
     }
     let plan = story.plan.as_ref()?;
     let faulty = story.scenario.machine.drives.faults != [0; 3];
-    // Rounds that are made again after a pause may meet a fault of their own, which gives their case up.
+    // Rounds that are repeated after a pause may meet a fault of their own, which gives their case up.
     let alike = !faulty || plan.cases.iter().all(|case| case.steady.is_none());
     if alike && counted != undisturbed {
         let at = counted.iter().zip(undisturbed).take_while(|(is, should)| is == should).count();

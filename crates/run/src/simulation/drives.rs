@@ -13,7 +13,7 @@ use stend_spec::workload::{Op, Stream, Trial};
 /// Storage as a seed makes it.
 #[derive(Debug, Clone)]
 pub struct Drives {
-    /// Of all that follows.
+    /// Seed of all that follows.
     pub seed: u64,
     /// Latency of an I/O that waits for no other.
     pub latency: Nanos,
@@ -21,7 +21,7 @@ pub struct Drives {
     pub iops: u64,
     /// How far the rate of one trial may be from that of another, percent.
     pub noise: u64,
-    /// Of 1000 trials so many fail, stall, or read what was not written.
+    /// So many of 1000 trials fail, stall, or read what was not written.
     pub faults: [u64; 3],
 }
 

@@ -26,7 +26,7 @@ use story::Story;
 /// Seeds that are played unless `SEEDS` says how many.
 const SEEDS: u64 = 1_000;
 
-/// Of so many seeds one is played twice.
+/// One of so many seeds is played twice.
 const REPLAYED: u64 = 8;
 
 /// What is wrong with the run of a seed, and what it was made of; `None`: this user cannot play it.

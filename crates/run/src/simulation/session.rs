@@ -22,7 +22,7 @@ use stend_record::{RunRecord, Sample};
 use stend_wire::protocol::write_frame;
 use stend_wire::{FromHost, Permission, Reply, Request};
 
-/// The thread that writes the run file has so long to do what it was told; it never needs that.
+/// The thread that writes the run file has so long to do its work; it never needs that.
 const SETTLE: Duration = Duration::from_secs(600);
 /// Steps of the loop after which a session counts as one without end.
 const STEPS_MAX: u64 = 200_000;
@@ -46,7 +46,7 @@ pub struct Session {
     pub shift_ns: i64,
     /// What a host said that is watched, as it arrived.
     pub beside: Vec<Sample>,
-    /// Of `taken` the first so many came before there was a run file to keep them in.
+    /// The first so many of `taken` came before there was a run file to keep them in.
     pub unkept: usize,
     /// (what the worker was asked for, after the user had wanted an end).
     pub asked: Vec<(&'static str, bool)>,
@@ -111,7 +111,7 @@ pub struct Driver<'a> {
     seen: Session,
 }
 
-/// Messages of an undisturbed session, by which moments are told.
+/// Messages of an undisturbed session, which give the moments.
 pub fn messages(sessions: &[Session]) -> usize {
     sessions.iter().map(|session| session.said.len()).max().unwrap_or_default()
 }

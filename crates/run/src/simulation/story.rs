@@ -1,5 +1,5 @@
-//! A simulated run from its first session to its last: whoever interrupts it, it is resumed as a user would. Keeps evidence; must not judge
-//! it.
+//! A simulated run from its first session to its last: whatever interrupts it, it is resumed as a user would. Keeps evidence; must not
+//! judge it.
 
 use super::place::Place;
 use super::scenario::{Scenario, Trouble};
@@ -20,7 +20,7 @@ pub struct Story {
     pub scenario: Scenario,
     /// Those sessions that belong to the run that was finished; a run that could not be resumed was begun anew.
     pub sessions: Vec<Session>,
-    /// Of the runs before it.
+    /// Events of the runs before it.
     pub given_up: Vec<Vec<Session>>,
     /// Its plan; `None`: it never got to one.
     pub plan: Option<Plan>,

@@ -1,4 +1,4 @@
-//! The clocks of a simulated machine: they stand still unless they are told to go on. Must not know why.
+//! The clocks of a simulated machine: they stand still until a test moves them. Must not know why.
 
 use crate::execute::Clocks;
 use std::cell::Cell;

@@ -25,7 +25,7 @@ pub struct Machine {
     pub slowness: Nanos,
     /// The load tells of intervals of this length.
     pub interval: Nanos,
-    /// Of 1000 steps so many are refused.
+    /// So many of 1000 steps are refused.
     pub refuses: u64,
 }
 
@@ -37,7 +37,7 @@ struct Doing {
     request: Request,
     /// What it will say, and when; the last ends it.
     says: VecDeque<(Nanos, Reply)>,
-    /// Of a trial: when its load began, and what it finds.
+    /// In a trial: when its load began, and what it finds.
     load: Option<(Nanos, Measured)>,
 }
 
@@ -139,7 +139,7 @@ impl Worker {
         let at = now + Nanos(self.random.below(self.machine.slowness.0 + 1));
         let refused = self.random.below(1000) < self.machine.refuses;
         let (says, load) = match &request {
-            // What could not be undone is told, and then that it is over.
+            // What could not be undone is reported, and then the end.
             Request::Release if refused => (vec![(at, Reply::Failed(refusal(&request))), (at, Reply::Released)], None),
             _ if refused => (vec![(at, Reply::Failed(refusal(&request)))], None),
             Request::Trial { ordinal, trial, begin, .. } => self.load(*ordinal, trial, at.max(*begin)),

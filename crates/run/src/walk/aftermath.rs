@@ -41,7 +41,7 @@ impl Walk {
         self.deadline = now + SILENCE_LIMIT;
     }
 
-    /// A state of the target is about to be made again from a log of its writes; `at` is which of how many.
+    /// A state of the target is about to be rebuilt from a log of its writes; `at` is which of how many.
     pub(super) fn replaying(&mut self, at: (u32, u32), now: Nanos) {
         if self.replay.is_none() {
             self.phase(Phase::Replay, now);
@@ -62,7 +62,7 @@ impl Walk {
         Some(Back { trial, answered: since(answered), stood: self.stood.map(since), read })
     }
 
-    /// A state of the target was made again from a log of its writes, and judged.
+    /// A state of the target was rebuilt from a log of its writes, and judged.
     pub(super) fn replayed(&mut self, crash: &Crash) {
         let wrong = crash.wrong();
         if wrong > 0 && self.mismatches == 0 {

@@ -30,7 +30,7 @@ impl Walk {
         if self.step == Step::Calibrating && matches!(event.kind, EventKind::Calibrated(_)) {
             self.deadline = now + SILENCE_LIMIT;
         }
-        // Once its load is over, a trial waits until arrays are whole again, and says so.
+        // Once its load is over, a trial waits until arrays are whole again, and reports it.
         if matches!(self.step, Step::Trial { .. })
             && matches!(event.kind, EventKind::Fault { .. } | EventKind::Step { .. })
         {

@@ -1,5 +1,5 @@
-//! How a run ends: by itself, by a wish of the user, or because something failed. What comes first counts, and what else went wrong is told
-//! with it.
+//! How a run ends: by itself, by a wish of the user, or because something failed. What comes first counts, and what else went wrong is
+//! reported with it.
 
 use super::Walk;
 use crate::ahead;
@@ -48,8 +48,8 @@ impl Walk {
     pub(super) fn failed(&mut self, error: Box<Error>, now: Nanos) {
         let text = error.message.en.clone();
         self.append(Entry::Event(Event::new(now, EventKind::Note { text })));
-        // An undo that fails is told beside whatever ended the run: a target that failed I/O may refuse it, and what went
-        // wrong first counts.
+        // An undo that fails is reported beside whatever ended the run: a target that failed I/O may refuse it, and what
+        // went wrong first counts.
         match (self.step, self.ending.take(), self.faults()) {
             (Step::Releasing, Some(first), _) => self.ending = Some(told_with(first, Some(error))),
             (Step::Releasing, None, (errors @ 1.., _)) => self.ending = Some(target_failed(errors, Some(error))),
@@ -76,11 +76,11 @@ impl Walk {
             (None, None) => RunState::Complete,
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
-        // What was wrong so far is told by the session that goes on.
+        // The session that goes on reports what was wrong so far.
         if self.cut.is_some() {
             return;
         }
-        // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.
+        // Wrong data weigh more than I/O that failed with an error; both more than a stop by the user.
         let (errors, mismatches) = self.faults();
         if mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {
             self.ending = Some(not_as_written(mismatches, self.ending.take()));

@@ -29,7 +29,7 @@ impl Walk {
     /// It is time.
     pub(super) fn cut_power(&mut self, now: Nanos) {
         self.cut_at = None;
-        // Whoever stopped the run wants its host alive.
+        // A user who stopped the run wants its host alive.
         if self.ending.is_none() && self.cut_of_trial().is_some() {
             self.tell_cut(FaultMoment::Begins, now);
             self.actions.push(Action::Cut);

@@ -7,9 +7,9 @@ use stend_base::Millionths;
 pub const BLOCKS: Limits<u32> = Limits { least: 1, most: 1000 };
 /// Relative half-widths: a tenth of a percent is more than storage ever keeps to, half of a value says nothing.
 pub const WIDTH: Limits<Millionths> = Limits { least: Millionths(1000), most: Millionths::percent(50) };
-/// Of a rate, if none is named (method S7).
+/// Precision of a rate, if none is named (method S7).
 pub const WIDTH_DEFAULT: Millionths = Millionths::percent(2);
-/// Of a p99, if none is named (method S7).
+/// Precision of a p99, if none is named (method S7).
 pub const P99_DEFAULT: Millionths = Millionths::percent(5);
 
 /// `repeats`.

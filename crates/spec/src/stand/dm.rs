@@ -35,7 +35,7 @@ pub enum Dm {
     /// A checksum of every sector is kept beside it and compared whenever that is read.
     Integrity(Checksums),
     /// The first of two devices, each write of which is kept in a log on the second, so that every state in which its power could
-    /// have gone can be made again.
+    /// have gone can be rebuilt.
     LogWrites {
         /// Most states that are examined after a trial whose crash is to be judged.
         points: u32,

@@ -95,7 +95,7 @@ impl Zfs {
         }
     }
 
-    /// Of so many lower devices, the number that carries data.
+    /// The number of so many lower devices that carries data.
     pub fn data(&self, below: usize) -> usize {
         below.saturating_sub(self.helpers() as usize)
     }

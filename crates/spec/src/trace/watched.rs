@@ -170,7 +170,7 @@ mod tests {
     fn what_completes_takes_time_by_what_it_ends_not_by_what_is_in_flight() {
         let (mut watched, count) = (Watched::default(), 100_000);
         (0..count).for_each(|n| assert!(watched.arrived(0, Nanos(0), n, 2 * count)));
-        // Each ends a part of one I/O. Whoever looks at all that are in flight there takes 10^10 steps.
+        // Each ends a part of one I/O. A look at all that are in flight there takes 10^10 steps.
         (0..count).for_each(|_| watched.completed(0, Nanos(1), 0, count));
         assert_eq!((watched.pending.len() as u64, watched.depth.map(|depth| depth.completed)), (count, Some(0)));
     }

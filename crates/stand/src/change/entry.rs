@@ -19,7 +19,7 @@ pub(crate) enum Entry {
     Run(RunHead),
     /// A run is about to make a change, its `number`th, which this undoes.
     Change { number: u32, undo: Vec<(Condition, Action)> },
-    /// It is undone, or whoever runs Stend was told how to.
+    /// It is undone, or the user was shown how to undo it.
     Undone { number: u32 },
     /// A change of a layer of a stand is about to be made: what it does, in English.
     Begin { layer: String, what: String },
@@ -78,7 +78,7 @@ pub(crate) struct StandHead {
     /// Which of the two hosts of the stand this is.
     #[serde(default)]
     pub side: Option<Side>,
-    /// Whoever put it up: the run file of a run, which takes it down again; else words.
+    /// Who put it up: the run file of a run, which takes it down again; else words.
     pub owner: String,
 }
 

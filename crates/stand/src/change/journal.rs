@@ -201,7 +201,7 @@ enum Hold {
     Ours,
     /// Another process.
     Others,
-    /// Whoever held it has removed it.
+    /// Its holder has removed it.
     Gone,
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn is_held(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Whether the path still leads to this file: whoever held it before may have removed it.
+/// Whether the path still leads to this file: an earlier holder may have removed it.
 fn is_named(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let of = |meta: &std::fs::Metadata| (meta.dev(), meta.ino());

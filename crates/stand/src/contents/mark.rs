@@ -1,6 +1,6 @@
 //! The mark that is left on a device for data of ours that do not say themselves whose they are: hashes of sampled blocks, so that
-//! what is found later can be told to be the same. The contract is in docs/formats/drives.md. Whoever reads one trusts it for nothing
-//! but that these blocks need not be asked for.
+//! what is found later can be told to be the same. The contract is in docs/formats/drives.md. A reader trusts a mark for one thing
+//! only: these blocks need no confirmation.
 
 use super::{Device, END, LIMIT, fresh_seed, read_whole};
 use sha2::{Digest, Sha256};
@@ -51,7 +51,7 @@ pub(super) struct Mark {
     pub seed: u64,
     /// When it was left, seconds since 1970.
     pub left_unix: u64,
-    /// Of the device; empty if it has none.
+    /// WWN or serial number of the device; empty if it has none.
     pub identity: String,
     /// The run or stand that left it.
     pub by: String,

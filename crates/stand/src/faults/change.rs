@@ -33,7 +33,7 @@ pub(super) fn change(lower: &LowerDevices, act: &Act, block: u32) -> Result<Chan
         Act::Command { command, undo } => {
             Ok(Change::unseen(nothing(), vec![Action::User(command.clone())], [Action::User(undo.clone())]))
         }
-        // Whoever has its power in hand does not ask the machine itself.
+        // A caller that can cut the power does not ask the machine itself.
         Act::PowerCut => {
             Err(say!("Stend does not control the power of this machine", "Stend не управляет питанием этой машины"))
         }
@@ -71,7 +71,7 @@ fn fail(lower: &LowerDevices, which: Which, block: u32) -> std::result::Result<C
     Ok(Change::unseen(Say::same(&member.name), apply, [Action::Run(add(&array, &path))]))
 }
 
-/// A drive whose I/Os all fail. Whoever has copies gives it up, and takes it back only when told to.
+/// A drive whose I/Os all fail. A layer with copies gives it up, and takes it back only on command.
 fn error(lower: &LowerDevices, index: usize) -> std::result::Result<Change, Say> {
     let mut change = remap(lower, index, |table| format!("0 {} error", table.sectors))?;
     if let (Some(array), Some(member)) = (lower.arrays().next(), lower.member(index)) {

@@ -44,7 +44,7 @@ pub(super) fn fill(lower: &LowerDevices, to: Millionths) -> Found<Change> {
             change.undo_by(sync);
         }
         if is_thin {
-            // What a file had is the pool's again only when it is told.
+            // The pool gets the space of a file back only on command.
             change.undo_by(run("fstrim --quiet-unsupported", &[&at.to_string()]));
         }
         change.apply.push(Action::Fill(Filling { file, to, is_written }));

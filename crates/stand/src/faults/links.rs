@@ -80,7 +80,7 @@ fn must_be_up(roots: &Roots, link: &str) -> Found<()> {
     }
 }
 
-/// Nobody outside is reached by this link, as far as the kernel tells: neither all others, nor whoever works on this host now.
+/// This link reaches nobody outside, as far as the kernel shows: neither all others, nor users who work on this host now.
 fn must_be_spare(roots: &Roots, link: &str) -> Found<()> {
     let carried = with_what_lies_on_it(roots, link);
     let carries = |other: &String| carried.contains(other);
@@ -140,7 +140,7 @@ struct Session {
     to: String,
 }
 
-/// Of this process and of all that it comes from: `sudo` forgets it.
+/// Looks at this process and all its parents: `sudo` forgets it.
 //= openssh, ssh(1): SSH_CONNECTION has client IP address, client port number, server IP address, and server port number
 fn sessions(roots: &Roots) -> Vec<Session> {
     let processes = std::iter::once("self".to_string()).chain(ancestors(roots).map(|pid| pid.to_string()));

@@ -160,7 +160,7 @@ impl<'a> LowerDevices<'a> {
 
     /// Names of the subsystems of NVMe over a network that the stand connected to, each once.
     pub(super) fn subsystems(&self) -> Vec<String> {
-        // Of a device with several ways to it the one above it in sysfs is the subsystem.
+        // If several paths lead to a device, the one above it in sysfs is the subsystem.
         let named = |node: &Node| text(node.sysfs.parent()?.join("subsysnqn"));
         let mut found: Vec<String> = self.made().filter_map(named).collect();
         found.sort();

@@ -176,8 +176,8 @@ impl Kept {
         self.pools.is_empty() && self.btrfs.is_empty()
     }
 
-    /// The first that lacks redundancy. The kernel says so of a pool; `asked` asks tools, too, which knows of copies that are being
-    /// brought up to date, and costs a process.
+    /// The first that lacks redundancy. The kernel reports it for a pool; `asked` asks tools, too, which knows of copies that are
+    /// being brought up to date, and costs a process.
     pub(super) fn missing(&self, asked: bool) -> Option<MissingRedundancy> {
         let roots = Roots::host();
         let of_pool = |pool: &String| {

@@ -1,4 +1,4 @@
-//! Processes that are killed by their name. Kills what it was told to, and nothing that the run itself stands on.
+//! Processes that are killed by their name. Kills the named ones, and nothing that the run itself stands on.
 
 use crate::roots::{Roots, names, text};
 use crate::users::{ancestors, is_reapable, stat_field};

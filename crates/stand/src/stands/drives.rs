@@ -15,7 +15,7 @@ use stend_spec::permission::Permission;
 use stend_spec::stand::{DriveRef, Stand};
 
 /// The device that an identity means: as it is printed, without what stands before the colon, or the serial number of a whole
-/// drive, also of one that has a WWN. Of a drive with several paths the device of each; none where it is not there.
+/// drive, also of one that has a WWN. Gives the device of each path of a drive; none where it is not there.
 ///
 /// Errors: `Unsafe` where several devices are meant, and not said to be paths to one drive, or not surely are.
 pub(super) fn find<'a>(roots: &Roots, devices: &'a Devices, id: &str, paths: u32) -> Result<Vec<&'a Node>> {
@@ -226,7 +226,7 @@ pub(super) fn sampled(facts: Vec<TargetFacts>, tell: &mut dyn FnMut(String)) -> 
 /// Refuses a drive that may not be written over: in use, or with a signature that `overwrite` does not name. That the stand file
 /// names it by identity is its confirmation.
 pub(crate) fn must_be_free(facts: &TargetFacts, overwrite: &[String]) -> Result<()> {
-    // Of the signatures that may be lost those that are there: others may be on other drives.
+    // Those of the signatures that may be lost that are there: others may be on other drives.
     let there = match &facts.access {
         WriteAccess::Confirm { signatures, .. } => signatures.as_slice(),
         _ => &[],

@@ -294,7 +294,7 @@ impl<'a> KernelState<'a> {
     /// Whether a group has no volume that is not active.
     fn all_active(&self, group: &str) -> bool {
         let told = self.lvm(&["lvs", "--noheadings", "--options", "lv_name,lv_active", group]);
-        // Of one that is not, the name stands alone.
+        // If a device is not, its name stands alone.
         told.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
     }
 

@@ -11,7 +11,8 @@ use stend_base::Result;
 use stend_record::{PlannedDrive, PlannedStep, StandPlan, TargetFacts, WriteAccess};
 use stend_spec::stand::Stand;
 
-/// What [`put_up`](super::put_up) would do. Changes nothing; a drive that is not here, or would be refused, is told and no error.
+/// What [`put_up`](super::put_up) would do. Changes nothing; a drive that is not here, or would be refused, is listed and no
+/// error.
 ///
 /// Errors: `Preflight` where a layer asks for more than there is on the drives.
 pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<StandPlan> {
@@ -73,7 +74,7 @@ fn plan_drives(roots: &Roots, devices: &Devices, stand: &Stand, is_up: bool) -> 
     for (drive, paths) in ways_to {
         let facts: Vec<_> = paths.iter().filter_map(|path| all.iter().find(|facts| facts.path == *path)).collect();
         let complete = match paths.len() {
-            // That it is not here is told by its lacking paths.
+            // Its lacking paths show that it is not here.
             0 => Ok(()),
             count => drives::must_be_so_many(&drive.name, &drive.id, count, stand.paths_to(&drive.name)),
         };

@@ -118,7 +118,8 @@ impl Rewind {
         Ok(())
     }
 
-    /// Starts them again on what is on the device now. `Err` within: why that cannot be done, which is for whoever judges the state.
+    /// Starts them again on what is on the device now. `Err` within: why that cannot be done; the judge of the state decides what it
+    /// means.
     pub fn start(&self, watch: &mut Watch) -> Result<std::result::Result<(), Say>> {
         let roots = super::here();
         let mut journal = self.journal(&roots)?;

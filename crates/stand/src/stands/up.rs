@@ -23,7 +23,7 @@ use stend_sys::signature::Found;
 
 /// How long what a command has made may take to appear; udev needs well under a second.
 const APPEARS: Duration = Duration::from_secs(10);
-/// What the kernel is configured by is made by whoever is the first, and stays.
+/// The first user makes what configures the kernel, and it stays.
 const CONFIGURED: &str = "/sys/kernel/config/";
 /// How often is looked.
 const TICK: Duration = Duration::from_millis(50);
@@ -142,8 +142,8 @@ fn foresee(
     must_exist(&kernel, &made)?;
     must_have_cards(local, &kernel)?;
     must_take_blocks(local, &kernel, &made)?;
-    // Identities are drawn anew; what has one of our names already is somebody else's.
-    // A directory where something was mounted before is nobody's.
+    // Identities are drawn anew; what has one of our names already is somebody else's. A directory that was a mount
+    // point before has no owner.
     let names = |condition: &Condition| match condition {
         Condition::Path(path) => !path.starts_with(super::names::MOUNTS) && !path.starts_with(CONFIGURED),
         // What the kernel is configured by is everybody's.
@@ -160,7 +160,7 @@ fn foresee(
             )
         }
     };
-    // Of what the kernel is configured by, that which the stand takes away again: of a port there is only its number.
+    // Kernel configuration that the stand takes away again: a port has only its number.
     let configured = |condition: &Condition| matches!(condition, Condition::Path(path) if path.starts_with(CONFIGURED));
     let taken = steps().find(|step| {
         let conditions = step.undo.iter().map(|(condition, _)| condition);

@@ -18,7 +18,7 @@ pub(super) struct Walk<'a> {
     roots: &'a Roots,
     files: BTreeSet<FileId>,
     inodes: BTreeSet<u64>,
-    /// Devices and files by the names under which old kernels and those of deleted files are told.
+    /// Devices and files by the names that old kernels give, and that deleted files have.
     named: BTreeMap<String, Opened>,
     /// Lines of maps, from the device on, that are neither devices nor files which are asked for.
     plain: HashSet<String>,
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
         if count.is_none_or(|count| count == 0) {
             return;
         }
-        // Whoever may not look into the process cannot see its other descriptors either.
+        // A user who may not look into the process cannot see its other descriptors either.
         for of in opened::in_flight(pid, thread, descriptor).unwrap_or_default() {
             self.note(of);
         }
@@ -125,8 +125,8 @@ impl<'a> Walk<'a> {
 
     /// What is mapped into the memory of a process; `false` if it has none.
     ///
-    /// Files are found by their numbers. Of a device the kernel tells the number of its node, so that each other file is looked at
-    /// once, whoever has it.
+    /// Files are found by their numbers. The kernel gives the number of a device's node, so that each other file is looked at
+    /// once, whichever process has it.
     fn memory(&mut self, at: &Path) -> bool {
         let maps = text(at.join("maps"));
         for line in maps.lines() {
@@ -196,7 +196,7 @@ fn tables(process: &Path, pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let threads = names(process.join("task")).into_iter().filter_map(|name| name.parse::<u32>().ok());
     for thread in threads.filter(|&thread| thread != pid) {
-        // An ended first thread has no table, which is nobody's.
+        // An ended first thread has no table: no process owns it.
         if !found.iter().take(TABLES_COMPARED).any(|&known| opened::share_descriptors(known, thread)) {
             found.push(thread);
         }

@@ -110,7 +110,7 @@ impl Bench {
         std::fs::write(&script_file, script).unwrap();
         shell(&format!("sfdisk -q {} < {}", image.display(), script_file.display()));
         let disk = self.attach(&image, &["-P"]);
-        // Kernels without partition parsers are told by partx; the others know already.
+        // Kernels without partition parsers learn of them from partx; the others know already.
         shell(&format!("partx -u {disk}"));
         self.undo_with(&["partx", "-d", &disk]);
         let (first, second) = (format!("{disk}p1"), format!("{disk}p2"));

@@ -65,8 +65,8 @@ pub fn refused(bench: &mut Bench, device: &str, is_reason: &dyn Fn(&Refusal) -> 
     assert_eq!(bench.hash(), before, "bytes of {device} changed");
 }
 
-/// The same by one look, where it is the use that matters and not the name: whoever lets go in time is no reason, so that each look at
-/// somebody who stays takes a second.
+/// The same by one look, where the use matters and not the name: a holder that lets go in time is no reason, so each look at one that
+/// stays takes a second.
 pub fn refused_at_once(bench: &Bench, device: &str, is_reason: &dyn Fn(&Refusal) -> bool) {
     let before = bench.hash();
     let facts = inspect(device).unwrap();

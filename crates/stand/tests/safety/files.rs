@@ -228,7 +228,7 @@ fn what_is_mounted_in_what_a_dead_run_left_is_not_emptied_and_nothing_is_removed
     else {
         return;
     };
-    // Of the same file system, so that device numbers do not tell, and of another one; a directory, a file, and all of it.
+    // In the same file system, where device numbers do not differ, and in another one; a directory, a file, and all of it.
     for (number, (what, inside)) in
         [("bind", "app/deep"), ("tmpfs", "app/deep"), ("bind", "data"), ("bind", "app"), ("bind", "")]
             .iter()

@@ -98,7 +98,7 @@ fn a_partition_and_a_device_over_a_device_are_in_use_where_the_file_below_is() {
     }
     bench.undo_last();
     allowed(&bench, &over, &[]);
-    // Below, a reader does no harm; whoever writes there writes here.
+    // Below, a reader does no harm; a writer there writes here.
     perl(&mut bench, hold, &disk);
     nothing_held(&over);
     bench.undo_last();

@@ -15,7 +15,7 @@ pub struct Far {
 }
 
 impl Far {
-    /// `None`: it cannot be had here, and said so.
+    /// `None`, with a note: it is not available here.
     pub fn start(test: &str) -> Option<Far> {
         if !root(test) {
             return None;

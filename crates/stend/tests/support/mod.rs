@@ -219,7 +219,7 @@ impl Running {
 
     /// Kills it without a chance to clean up.
     pub fn kill(&mut self) {
-        // A process that is reaped has lost its number to whoever comes next.
+        // The next process may get the number of one that is reaped.
         if let Ok(None) = self.child.try_wait() {
             self.spools.extend(open_spools(self.child.id()));
             self.orphans.extend(self.workers());
@@ -245,7 +245,7 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return Some(status);
             }
-            // A run that cannot write its file any more leaves its spool to whoever reads it.
+            // A run that cannot write its file any more leaves its spool to its readers.
             if self.spools.is_empty() {
                 self.spools = open_spools(self.child.id());
             }

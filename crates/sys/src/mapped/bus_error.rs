@@ -1,6 +1,7 @@
-//! What a process does when memory that is a file is not there any more, because somebody cut the file or its disk is full where a
-//! hole was made: the kernel sends SIGBUS to whoever touches it. Memory without a file is put in its place, so that the thread goes on, and whoever
-//! mapped the file is told. The alternatives would cost every access: a system call (`pwrite`), or a lock against cutting, which files do not have.
+//! What a process does when memory that is a file is not there any more, because somebody cut the file or its disk is full where a hole was made:
+//! the kernel sends SIGBUS to the thread that touches it. Memory without a file is put in its place, so that the thread goes on, and the owner of
+//! the mapping learns of it. The alternatives would cost every access: a system call (`pwrite`), or a lock against cutting, which files do not
+//! have.
 
 use rustix::param::page_size;
 use std::ffi::{c_int, c_void};
@@ -114,8 +115,8 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         }
         let (access, kind) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
-        // SAFETY: replaces a part of a mapping that `Watch` says is ours and is still there; whoever uses it holds no more than
-        // atomics in it, for which any bits are a value.
+        // replaces a part of a mapping that `Watch` says is ours and is still there; its users hold no more than atomics in it,
+        // for which any bits are a value.
         let mapped = unsafe { libc::mmap(from as *mut c_void, until - from, access, kind, -1, 0) };
         if mapped != libc::MAP_FAILED {
             range.lost_from.fetch_min(from, Ordering::AcqRel);

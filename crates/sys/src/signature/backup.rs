@@ -1,8 +1,8 @@
-//! Copies of superblocks, far from the start, that survive when the first one is overwritten: whoever finds them gets the file system
-//! back. Pure.
+//! Copies of superblocks, far from the start, that survive when the first one is overwritten: with them a tool restores the file
+//! system. Pure.
 //!
 //! A copy counts only where it says itself that it lies there, so that neither data nor the image of a file system inside a file is
-//! taken for one. It is told where no first mark of the same name or UUID is.
+//! taken for one. It is reported where no first mark of the same name or UUID is.
 //!
 //! Places: mke2fs(8) (groups 1 and 3), fs/xfs/libxfs/xfs_ag.c and mkfs.xfs, fs/btrfs/disk-io.h, fs/bcachefs/bcachefs_format.h, fs/f2fs of
 //! the Linux kernel; Microsoft's specifications of NTFS, FAT32 and exFAT; cryptsetup's of LUKS 2.
@@ -10,10 +10,10 @@
 use super::filesystem::{btrfs_at, ext_name, ext_sane, luks_second};
 use super::{Found, Image, short};
 
-/// Of ext2 to ext4: offset of the second or fourth group. Groups have as many blocks as one block of bitmap has bits, of 1, 2, 4 KiB; the
+/// ext2 to ext4: offset of the second or fourth group. Groups have as many blocks as one block of bitmap has bits, of 1, 2, 4 KiB; the
 /// last is of clusters of 64 KiB.
 const EXT: [u64; 8] = [8193 << 10, 24577 << 10, 32 << 20, 64 << 20, 96 << 20, 128 << 20, 384 << 20, 2 << 30];
-/// Of btrfs.
+/// btrfs.
 const BTRFS: [u64; 2] = [64 << 20, 256 << 30];
 /// What is read at each place.
 pub(super) const LEN: u64 = 4096;

@@ -197,7 +197,7 @@ mod tests {
             for constant in constants {
                 let offset = constant.offset(SIZE).unwrap();
                 if offset >= SIZE {
-                    continue; // Of a device that is that large: `far_marks_are_read_at_their_own_offsets`.
+                    continue; // On a device that is that large: `far_marks_are_read_at_their_own_offsets`.
                 }
                 let mut bytes = vec![0; SIZE as usize];
                 bytes[offset as usize..][..constant.magic.len()].copy_from_slice(constant.magic);

@@ -76,7 +76,7 @@ impl<'a> List<'a> {
     fn pairs(&self) -> Vec<(&'a str, Value)> {
         let (mut rest, mut found) = (self.0, Vec::new());
         for _ in 0..PAIRS_MAX {
-            // Of a pair: its size here, its size in memory; both zero at the end.
+            // A pair has its size here and its size in memory; both are zero at the end.
             let Some(size) = word(rest, 0).filter(|size| *size >= 8) else { break };
             let Some(pair) = rest.get(8..size as usize) else { break };
             found.extend(value(pair));

@@ -7,14 +7,14 @@ use super::Image;
 /// What is at the start of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Superblock {
-    /// Of dm-integrity.
+    /// dm-integrity.
     Checksums {
         /// What `integritysetup` draws for each; empty where it drew nothing.
         salt: String,
         /// Sectors of 512 bytes that are left for data.
         sectors: u64,
     },
-    /// Of dm-writecache.
+    /// dm-writecache.
     WriteCache,
     /// Nothing: a target would make a new one.
     Blank,

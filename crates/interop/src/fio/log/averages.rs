@@ -13,7 +13,7 @@ use stend_spec::workload::Op;
 const LINES_MAX: usize = 1_000_000;
 /// Means that are kept as printed, of each kind of I/O.
 const MEANS_MAX: usize = 2048;
-/// Mean sizes are told in whole sectors, bytes.
+/// Mean sizes are printed in whole sectors, bytes.
 const SECTOR: u64 = 512;
 /// A slice is so long.
 const INTERVAL_MS: u64 = 100;
@@ -73,7 +73,7 @@ impl Averages {
 
     /// Ms that a line is of: the median distance of two lines of a kind; `None` without two such lines.
     ///
-    /// Of two in the middle it is the smaller one, because distances grow with gaps and nothing makes them short.
+    /// If two are in the middle it is the smaller one, because distances grow with gaps and nothing makes them short.
     pub fn period(&self) -> Option<u64> {
         let pairs = self.lines.iter().flat_map(|lines| lines.windows(2));
         let mut distances: Vec<u64> =
@@ -177,7 +177,7 @@ impl Logs {
         sums
     }
 
-    /// Sum of the latencies of a kind: each mean times the I/Os of its interval, brought to all I/Os; `None` if no mean is told.
+    /// Sum of the latencies of a kind: each mean times the I/Os of its interval, brought to all I/Os; `None` without a mean.
     fn sum_ns(&self, kind: usize) -> Option<u128> {
         let means = &self.latency.as_ref()?.kinds[kind];
         let rates = &self.iops.kinds[kind];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use stend_base::{Error, Kind, Result, Say, say};
 
-/// Bytes of a log by which it is told what it holds: some lines.
+/// Bytes of a log that show what it holds: some lines.
 const BEGIN: usize = 512;
 
 /// What a log is of, by its name. In the order of how much it says.
@@ -149,7 +149,7 @@ fn begins(of: Of, source: &mut dyn Read) -> Begins {
     while held < BEGIN {
         match source.read(&mut bytes[held..BEGIN]) {
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            // What cannot be read is told when it is read.
+            // What cannot be read is reported when it is read.
             Err(_) => return Begins::Each,
             Ok(0) => break,
             Ok(count) => held += count,

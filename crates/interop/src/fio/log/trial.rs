@@ -18,7 +18,7 @@ pub(super) struct JobLog {
     pub(super) of: Of,
     pub(super) lines: u64,
     pub(super) sums: Sums,
-    /// Of averages, which tell no sizes.
+    /// Logs of averages, which have no sizes.
     pub(super) averaged: bool,
     /// Mean latencies as printed, by kind of I/O.
     pub(super) means: BTreeMap<usize, Vec<ToolNumber>>,

@@ -140,7 +140,7 @@ fn case(options: &Options, place: &JobPlace, notes: &mut Notes) -> Result<DraftC
     })
 }
 
-/// What is told of the data: where files come from, and what is written.
+/// Options about the data: where files come from, and what is written.
 fn contents(options: &Options, place: &JobPlace, notes: &mut Notes) {
     if options.create.is_some() {
         notes.decided(

@@ -17,7 +17,7 @@ pub(super) enum Limit {
 /// A command.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// Of its first word.
+    /// Place of its first word.
     pub place: JobPlace,
     pub targets: Vec<(String, JobPlace)>,
     pub block: Given<Bytes>,

@@ -87,7 +87,7 @@ impl Area {
         if self.paths.is_empty() { self.files * u64::from(self.clones) } else { 0 }
     }
 
-    /// Bytes of each of its files, if they are told.
+    /// Bytes of each of its files, if they are known.
     pub(super) fn file(&self) -> Option<Bytes> {
         let count = if self.paths.is_empty() { self.files } else { self.paths.len() as u64 };
         if let Some(size) = self.filesize {

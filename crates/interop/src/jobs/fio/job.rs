@@ -23,7 +23,7 @@ impl Job {
         self.options.iter().rev().find(|option| option.name == name)
     }
 
-    /// Of two names the one that came last.
+    /// The last of two names.
     pub fn last(&self, names: [&str; 2]) -> Option<&Opt> {
         self.options.iter().rev().find(|option| names.contains(&option.name.as_str()))
     }
@@ -118,7 +118,7 @@ fn waits(job: &Job, jobs: &[Job], case: usize, notes: &mut Notes) -> Result<bool
     Ok(false)
 }
 
-/// Of options of one name the last, which is the one that counts: every job holds those of all globals above it, so that a file of many of
+/// The last of options of one name, which is the one that counts: every job holds those of all globals above it, so that a file of many of
 /// both would fill the memory.
 fn last_of_each(options: impl Iterator<Item = Opt>) -> Vec<Opt> {
     let mut found: Vec<Opt> = Vec::new();
@@ -129,7 +129,7 @@ fn last_of_each(options: impl Iterator<Item = Opt>) -> Vec<Opt> {
     found
 }
 
-/// The options that are to be read; others are told, or refused. Those that ask for nothing change nothing.
+/// The options that are to be read; others are noted, or refused. Those that ask for nothing change nothing.
 fn sorted(options: Vec<Opt>, notes: &mut Notes) -> Result<Vec<Opt>> {
     let asks = |name: &str| {
         options.iter().any(|option| option.name == name && !names::is_neutral(name, option.value.as_deref()))

@@ -219,7 +219,7 @@ fn keywords(line: String, place: &JobPlace) -> Result<String> {
     if !line.contains("$pagesize") {
         return Ok(line);
     }
-    // Of every machine that we run on.
+    // True of every machine that we run on.
     let line = line.replace("$pagesize", "4096");
     Ok(line.split_once('=').map_or_else(|| line.clone(), |(name, value)| format!("{name}=({value})")))
 }

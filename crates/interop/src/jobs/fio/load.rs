@@ -15,7 +15,7 @@ use stend_spec::workload::{Backend, Batch, Pages, Think};
 /// What a job asks for, as a stream, and what holds for its whole case.
 #[derive(Debug)]
 pub(super) struct Load {
-    /// Of one clone; without a region.
+    /// Load of one clone; without a region.
     pub spec: StreamSpec,
     pub ramp: Nanos,
     pub window: Nanos,

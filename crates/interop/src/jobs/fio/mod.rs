@@ -168,7 +168,8 @@ fn one_backend(job: &Job, first: &mut Load, load: &mut Load, notes: &mut Notes) 
     }
 }
 
-/// Sections that go in order over the same place begin together in fio, and at places of their own here. Of clones that is told with them.
+/// Sections that go in order over the same place begin together in fio, and at places of their own here. The note about clones says it for
+/// them.
 fn side_by_side(jobs: &[(Job, Area)], streams: &[StreamSpec], notes: &mut Notes) {
     let [_, (second, area), ..] = jobs else { return };
     let ordered: Vec<_> = streams.iter().filter(|stream| stream.pattern == Pattern::Sequential).collect();
@@ -218,7 +219,8 @@ fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], notes: &mut 
     Ok(())
 }
 
-/// What was to be written before the rest is measured: a device is not filled unless the suite says so, and cases have no order.
+/// What was to be written before the rest is measured: a device is filled only with `fill` in the suite, and cases have no
+/// order.
 fn filled_first(placed: &[(Job, Area)], cases: &[DraftCase], range: &Range, notes: &mut Notes) {
     let last = placed.last().map_or(0, |(job, _)| job.case);
     let fills = |job: &Job, case: &DraftCase| {

@@ -21,7 +21,7 @@ fn a_job_with_a_smaller_file_of_its_own_keeps_to_its_size() {
     assert!(of("size=256m\nfilesize=512m\noffset=64m")[1].ends_with("region: {start: 1088MiB, size: 448MiB}}"));
     let ordered = jobs("size=256m\nfilesize=512m\noffset=64m\nrw=write");
     assert!(streams(&ordered)[1].ends_with("region: {start: 1088MiB, size: 256MiB}}"), "as fio 3.33 did");
-    // Of several files each would be a part.
+    // Each of several files would be a part.
     let error = import(&jobs("size=256m\nnumjobs=2"), false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
     assert!(error.contains("jobs.fio:7: a part of each of several files"), "{error}");
     assert!(streams("[a]\nrw=randread\nruntime=1\nsize=1g\nnumjobs=2\n")[0].ends_with("jobs: 2}"));

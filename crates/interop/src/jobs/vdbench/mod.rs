@@ -89,7 +89,7 @@ fn sorted(definitions: Vec<Definition>, notes: &mut Notes) -> Result<File> {
             continue;
         }
         if definition.name == "default" {
-            // Of pairs that are said again the last counts: every definition below holds all of them.
+            // The last of repeated pairs counts: every definition below holds all of them.
             match defaults.iter_mut().find(|known| known.kind == definition.kind) {
                 Some(known) => {
                     known.pairs.retain(|pair| definition.get(&pair.key).is_none());

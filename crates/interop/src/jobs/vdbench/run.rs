@@ -12,7 +12,7 @@ use stend_spec::region::{Extent, Part};
 use stend_spec::suite::{JobsOf, StreamSpec};
 use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pages, Sync};
 
-/// Of each storage definition, where none is named.
+/// Threads of each storage definition, where none is named.
 const THREADS: u32 = 8;
 /// Cases that the run definitions of a file may become.
 const CASES_MAX: usize = 1000;

@@ -140,7 +140,7 @@ impl Pending {
     }
 
     /// Reads every block of which the ledger knows and judges it. Errors: `Preflight` for a ledger that contradicts itself,
-    /// `Interrupted` if it was told to stop.
+    /// `Interrupted` if it was stopped.
     pub fn judge(&self, path: &Path, reading: &mut Reading) -> Result<Crash> {
         let mut tally = Tally::new(self);
         let largest = self.head.areas.iter().map(|of| of.block).max().unwrap_or(0).max(CHUNK);
@@ -215,8 +215,8 @@ impl<'a> Tally<'a> {
     fn cell(&self, bytes: &[u8]) -> std::result::Result<Cell, ()> {
         let word = |index: usize| head::number(bytes, index * 8);
         let sent = u64::from(Writes(word(0)).sent());
-        // Of a ledger whose machine went down, too, only what was synced is left: anything up to what was reserved may have
-        // been sent since. A process that was killed leaves all of it.
+        // If the machine of the ledger went down, too, only what was synced is left: anything up to what was reserved may
+        // have been sent since. A process that was killed leaves all of it.
         let newest = if self.pending.rebooted { sent.max(self.pending.reserved) } else { sent };
         let newest = newest.min(u64::from(u32::MAX));
         let oldest = word(1);

@@ -155,7 +155,7 @@ pub(super) fn open(path: &Path) -> io::Result<Option<(File, Head)>> {
     Ok(Some((file, head)))
 }
 
-/// Of all that does not change: the first page without the sum itself, and the table.
+/// A sum over all that does not change: the first page without the sum itself, and the table.
 fn sum(bytes: &[u8]) -> u64 {
     let count = number(bytes, 48).min(AREAS_MAX) as usize;
     let end = (FIXED + count * AREA_WORDS * 8).min(bytes.len());

@@ -147,7 +147,7 @@ impl Recorded {
         let mut nothing = |_: &mut [u8], _: u64| Err(std::io::ErrorKind::NotFound.into());
         let mut reading = Reading { read: &mut nothing, grain: None, go_on: &mut |_| true };
         let mut crash = self.judge(mark, Replayed { broken: Some(why), ..replayed }, &mut reading)?;
-        // Of a block that nobody was promised, nothing is missed.
+        // Nothing is missed of a block that nobody was promised.
         crash.unread = crash.acknowledged;
         Ok(crash)
     }
@@ -247,7 +247,7 @@ mod tests {
         let recorder = Arc::new(Recorder::new(|_| Ok(())));
         let mut bench = bench(&recorder);
         let ledger = bench.account.ledger.clone();
-        // One of our own, whose notes come when we say so.
+        // A ledger of our own, whose notes come when the test asks for them.
         let own = Recorder::new(|_| Ok(()));
         let mut writer = LedgerWriter::new(&own, bench.head(), &ledger);
         let blank = bench.disk.clone();

@@ -25,7 +25,8 @@ pub struct RatioOut {
     /// Hodges–Lehmann's estimate over blocks.
     robust: Option<f64>,
     robust_interval_95: Option<(f64, f64)>,
-    /// `better`, `worse`, `differs_slightly`, `equivalent` or `inconclusive`. Of a rate more is better, of a latency less.
+    /// `better`, `worse`, `differs_slightly`, `equivalent` or `inconclusive`. For a rate more is better, for a latency
+    /// less.
     verdict: &'static str,
     /// Why it is inconclusive: `wide`, `no_interval` (see `basis`), `too_few`, `chance`, `within_floor`,
     /// `failed_check` or `other_workload`; otherwise `null`.

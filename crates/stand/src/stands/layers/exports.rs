@@ -121,7 +121,7 @@ impl Port {
             let address = [("addr_adrfam", "ipv4"), ("addr_traddr", host), ("addr_trsvcid", service)];
             apply.extend(address.map(|(name, value)| tell(file(name), value)));
         }
-        // Namespaces are in the first group unless told otherwise; what it is to whoever comes over this port.
+        // Namespaces are in the first group unless set otherwise; what it is to a host that comes over this port.
         apply.extend((self.optimised == Some(false)).then(|| tell(file("ana_groups/1/ana_state"), "non-optimized")));
         // Last, so that a port with its transport is whole.
         apply.push(tell(done.clone(), self.transport.word()));

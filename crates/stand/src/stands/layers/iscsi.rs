@@ -31,7 +31,7 @@ struct Target {
     iser: bool,
     /// Ports of its paths.
     ports: Vec<u16>,
-    /// So many of these, the first ones, are told to be optimised.
+    /// So many of these, the first ones, are set to optimised.
     active: usize,
     /// With which others of the network are kept out.
     secret: Option<String>,
@@ -90,7 +90,7 @@ pub(super) fn iscsi(context: &StepContext, iscsi: &Iscsi) -> Made {
         let disks: Vec<String> = target.ports.iter().map(|port| (context.path)(&disk(index, *port))).collect();
         let name = format!("{}-{}", context.name(), index + 1);
         if context.takes_in() {
-            // Of what is on another host only the disk tells its size.
+            // On another host only the disk shows its size.
             let size = context.below[index].size.or_else(|| (context.size)(&disk(index, target.ports[0])));
             let (near, far) = disks.split_at((iscsi.active as usize).min(disks.len()));
             let groups = [near, far].into_iter().filter(|paths| !paths.is_empty()).map(<[String]>::to_vec).collect();
@@ -192,7 +192,7 @@ impl Target {
         }
     }
 
-    /// Whoever reaches the loopback may log in and write; over a network, whoever knows the stand.
+    /// Any process that reaches the loopback may log in and write; over a network, anyone who knows the stand.
     fn offer(&self, Group { at: group, .. }: &Group) -> Change {
         let iqn = &self.iqn;
         let attribute = |name: &str| format!("{group}/attrib/{name}");
@@ -266,7 +266,7 @@ impl Target {
         // That of TCP is loaded with the initiator.
         let module = self.iser.then_some(Action::Module("ib_iser".into()));
         let update = |name: &str, value: &str| node(&["--op", "update", "--name", name, "--value", value]);
-        // A restart of the machine ends the target; whoever logs in at boot would wait for it.
+        // A restart of the machine ends the target; a login at boot would wait for it.
         let mut apply: Vec<Action> = module.into_iter().chain([node(new), update("node.startup", "manual")]).collect();
         if let Some(secret) = &self.secret {
             let told = [("authmethod", "CHAP"), ("username", USER), ("password", secret)];

@@ -29,7 +29,7 @@ pub(super) fn partitions(context: &StepContext, count: u32) -> Made {
         });
         let known = |least| Condition::Parts { device: path.clone(), uuid: uuid.clone(), least };
         made.steps.push(Change {
-            // A kernel that cannot read tables of partitions is told what is in this one, after each start; to others it is nothing new.
+            // A kernel that cannot read partition tables gets the contents of this one after each start; others know them.
             what: say!("tell the kernel of the partitions of {path}", "сообщить ядру о разделах {path}"),
             erases: Vec::new(),
             done: known(count),
@@ -148,7 +148,7 @@ pub(super) fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> C
         erases: vec![path.to_string()],
         done: there.clone(),
         apply: vec![Action::Run(create.into_iter().map(String::from).collect())],
-        // Whoever still probes a new device holds it for an instant.
+        // A program that still probes a new device holds it for an instant.
         undo: vec![(there, run("dmsetup remove --retry", &[name]))],
         wait: None,
     }

@@ -72,8 +72,8 @@ fn server(context: &StepContext, port: u16) -> Change {
     }
 }
 
-/// Syncs and durable writes are passed on, as to a device that is here. Of two hosts the other one is let in, by its address; names of
-/// exports are drawn for the stand, and are listed to nobody.
+/// Syncs and durable writes are passed on, as to a device that is here. With two hosts the other one is let in, by its address; names
+/// of exports are drawn for the stand, and no list shows them.
 fn configuration(context: &StepContext, port: u16, guests: &str) -> String {
     let mut text = format!("[generic]\nlistenaddr = {}\nport = {port}", context.address());
     for (index, device) in context.paths().enumerate() {

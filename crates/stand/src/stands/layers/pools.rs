@@ -136,7 +136,7 @@ fn create(context: &StepContext, zfs: &Zfs, pool: &Pool) -> Change {
 }
 
 /// What takes the labels off a device again: all four of the partition into which ZFS has put them, at both its ends, as long as there
-/// is a partition; then its table. Labels that were left would be found by whoever makes a partition there next. Devices that only
+/// is a partition; then its table. The next user who makes a partition there would find labels that were left. Devices that only
 /// cache, and spares, do not know whose they are (`None`), and hold nothing that is not elsewhere.
 fn wipe(device: &str, pool: Option<&Pool>) -> [(Condition, Action); 3] {
     let label = |inside| Condition::PoolLabel { device: device.to_string(), inside, pool: pool.cloned() };

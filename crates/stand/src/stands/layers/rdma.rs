@@ -1,5 +1,5 @@
 //! Cards for RDMA. On one host the kernel imitates one (soft RoCE) on an interface of the stand: the loopback cannot carry one. Between
-//! two hosts it is what the interfaces have by which these reach each other, or, where the stand says so, imitated over these.
+//! two hosts it is what the interfaces have by which these reach each other, or, with `soft_roce` in the stand, imitated over these.
 //!
 //! Source: rdma-link(8), ip-link(8) of iproute2 6.15; drivers/infiniband/sw/rxe of Linux 6.12.
 

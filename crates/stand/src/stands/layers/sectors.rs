@@ -74,7 +74,7 @@ pub(crate) fn must_take(
 fn offered(identified: &str) -> Vec<u32> {
     let told: Value = serde_json::from_str(identified).unwrap_or_default();
     let formats = told["lbafs"].as_array().into_iter().flatten();
-    // The size is told as a power of two; 0 is none.
+    // The size is given as a power of two; 0 is none.
     let size = |format: &Value| match (format["ms"].as_u64(), format["ds"].as_u64()) {
         (Some(0), Some(power @ 9..=16)) => Some(1 << power),
         _ => None,

@@ -13,7 +13,7 @@ use stend_spec::stand::Checksums;
 
 /// Bytes of a checksum: CRC32C.
 const CHECKSUM: &str = "4";
-/// Of a new superblock of a cache the kernel wants zeroes.
+/// The kernel wants zeroes in a new superblock of a cache.
 const SUPERBLOCK: &str = "4096";
 
 /// Checksums of all that is on each device. They are computed of what is there already, and that is waited for: before, it is not known

@@ -13,7 +13,7 @@ mod volumes;
 
 const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";
 
-/// Of a drive with a path that is far.
+/// A drive with a path that is far.
 fn access_state(path: &str) -> Option<(String, String)> {
     let state = match path {
         "/dev/near" => "active/optimized",
