@@ -128,7 +128,7 @@ fn nearest(found: &HostsFinding) -> Option<CeilingFinding> {
     Some(CeilingFinding { host: Some(host.name.clone()), ..ceiling.clone() })
 }
 
-/// Of each quantity that Stend itself used what it was at most on a host; `None` where there is one host.
+/// The most that Stend itself used on any host, quantity by quantity; `None` where there is one host.
 pub fn most(hosts: &[LoadHostFinding]) -> Option<ToolCost> {
     let cpus = |of: fn(&ToolCost) -> Option<f64>| hosts.iter().filter_map(|host| of(&host.cost)).reduce(f64::max);
     let memory = |of: fn(&ToolCost) -> Option<Bytes>| hosts.iter().filter_map(|host| of(&host.cost)).max();

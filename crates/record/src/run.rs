@@ -361,7 +361,7 @@ impl RunRecord {
         all.filter(|(_, host)| host.role == Role::Observe && host.facts.is_some())
     }
 
-    /// Load hosts with the names by which they are told apart; none where there is one: as the user calls them, else as they call
+    /// Load hosts with names that differ; none where there is one: as the user calls them, else as they call
     /// themselves.
     pub fn several_loads(&self) -> Vec<(HostId, &str)> {
         let named: Vec<(HostId, &str)> = self.loads().map(|(id, host)| (id, host.called())).collect();

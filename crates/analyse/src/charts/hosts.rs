@@ -66,7 +66,7 @@ fn stretch(trial: &TrialRecord, host: HostId, headline: Headline, run_start: Nan
     let parts = trial.by_host();
     let Some((_, slices, outcome)) = parts.iter().find(|(id, ..)| *id == host) else { return Vec::new() };
     let mut cells = series::cells(slices, |slice| slice.op != Op::Sync);
-    // Of a host that was lost nothing is known any more; one that ended has done nothing since.
+    // Nothing more is known of a lost host; one that ended has done nothing since.
     if outcome.is_some() {
         let shown = time_series::shown(trial).0 / INTERVAL.0;
         cells.resize(shown.min(INTERVALS_MAX as u64) as usize, Cell::default());

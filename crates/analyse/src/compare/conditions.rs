@@ -182,7 +182,7 @@ fn storage(record: &RunRecord) -> Vec<Item> {
     items.into_iter().map(|(key, name, value)| (key, there(name), value)).collect()
 }
 
-/// The load hosts where there are several: one alone is told by its own facts.
+/// The load hosts where there are several: one alone is described by its own facts.
 fn loads(record: &RunRecord) -> Item {
     let names: Vec<&str> = record.several_loads().into_iter().map(|(_, name)| name).collect();
     ("load_hosts", say!("load hosts", "нагружающие машины"), Say::same(names.join(", ")))

@@ -15,7 +15,7 @@ use stend_record::{Device, EngineFacts, HostFacts, HostRecord, RunRecord, Target
 pub fn section(m: &mut Markup, page: &Page) {
     super::section(m, "system", &say!("System", "Система"), |m| {
         let unknown = say!("not recorded", "не записано");
-        // Of several load hosts the first is shown whole, the others in their table.
+        // The first of several load hosts is shown whole, the others in their table.
         let first = page.run.several_loads().first().map_or(String::new(), |(_, name)| format!(" {name}"));
         match page.run.load().targets.as_slice() {
             [] => {

@@ -3,7 +3,7 @@
 
 use super::layers::{Made, superblocks};
 use super::product::Product;
-use crate::change::{Condition, Journal, LayerDevice, Pool};
+use crate::change::{Condition, Journal, LayerDevice, Pool, Volume};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
@@ -50,9 +50,7 @@ impl<'a> KernelState<'a> {
             Condition::Superblock(of) => self.is_formatted(of) == Some(true),
             Condition::SuperblockBegun(of) => self.is_formatted(of).is_some(),
             Condition::Unwritten(name) => self.is_unwritten(name),
-            Condition::Volume(volume) => {
-                self.mapping(&volume.mapping).is_some() && self.group_has(&volume.group, &volume.tag)
-            }
+            Condition::Volume(volume) => self.is_active(volume),
             Condition::VolumeOn { volume, below } => {
                 let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
                 let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
@@ -83,11 +81,7 @@ impl<'a> KernelState<'a> {
             Condition::Group { name, tag } => self.group_has(name, tag),
             Condition::Pool(pool) => self.is_imported(pool),
             Condition::NothingToImport { pool, members } => {
-                let holds = |device: &String| {
-                    let labels = [false, true].map(|inside| self.label(device, inside, Some(pool)));
-                    labels.into_iter().flatten().any(|state| state != Label::DESTROYED)
-                };
-                self.is_imported(pool) || !members.iter().any(holds)
+                self.is_imported(pool) || !members.iter().any(|device| self.holds_part_of(pool, device))
             }
             Condition::Dataset { pool, name } => {
                 self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name)
@@ -104,6 +98,16 @@ impl<'a> KernelState<'a> {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
         }
+    }
+
+    fn is_active(&self, volume: &Volume) -> bool {
+        self.mapping(&volume.mapping).is_some() && self.group_has(&volume.group, &volume.tag)
+    }
+
+    /// Whether a device carries a part of a pool that was not destroyed.
+    fn holds_part_of(&self, pool: &Pool, device: &str) -> bool {
+        let labels = [false, true].map(|inside| self.label(device, inside, Some(pool)));
+        labels.into_iter().flatten().any(|state| state != Label::DESTROYED)
     }
 
     fn maps(&self, name: &str, uuid: &str) -> bool {
