@@ -13,6 +13,8 @@ mod routes;
 mod summary;
 mod task_routes;
 mod tasks;
+mod user_routes;
+mod users;
 
 pub use answers::Health;
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
@@ -24,6 +26,7 @@ pub use route::{Answer, Method, Route, Schema};
 pub use routes::{ROUTES, VERSION};
 pub use summary::Summary;
 pub use tasks::{Task, TaskList, TaskState, Validated};
+pub use users::{AuditEntry, AuditLog, IssuedToken, Me, Role, Token, TokenList};
 
 /// The OpenAPI document of the routes, as it is committed.
 pub const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");

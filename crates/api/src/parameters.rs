@@ -16,6 +16,8 @@ pub enum Place {
     Query,
     /// In the query, at least once.
     Repeated,
+    /// In the query, any number of times.
+    Several,
     /// In a header of the request.
     Header,
 }
@@ -88,7 +90,7 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decoded(name, true)?, decoded(value, true)?);
-        let in_query = |known: &&Parameter| matches!(known.place, Place::Query | Place::Repeated);
+        let in_query = |known: &&Parameter| matches!(known.place, Place::Query | Place::Repeated | Place::Several);
         let known = parameters.iter().filter(in_query).find(|known| known.name == name);
         let known = known.ok_or_else(|| unknown(&name, parameters))?;
         if !fits(known.takes, &value) {
@@ -164,7 +166,7 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
 
 fn unknown(name: &str, parameters: &[Parameter]) -> Box<Error> {
     let known: Vec<&str> =
-        parameters.iter().filter(|p| matches!(p.place, Place::Query | Place::Repeated)).map(|p| p.name).collect();
+        parameters.iter().filter(|p| !matches!(p.place, Place::Path | Place::Header)).map(|p| p.name).collect();
     let error = usage(say!("`{name}` is no parameter of this address", "у этого адреса нет параметра `{name}`"));
     let known = known.join("`, `");
     match known.is_empty() {

@@ -72,11 +72,11 @@ pub struct Problem<'a> {
 /// HTTP status of an error.
 pub fn status(code: Code) -> u16 {
     match code {
-        Code::RunUnknown | Code::SuiteUnknown | Code::FileUnreadable | Code::TaskUnknown => 404,
+        Code::RunUnknown | Code::SuiteUnknown | Code::FileUnreadable | Code::TaskUnknown | Code::TokenUnknown => 404,
         Code::NotAllowed => 403,
         Code::TokenRefused => 401,
         Code::ServerBusy => 429,
-        Code::RunAmbiguous | Code::RunGoesOn | Code::RunOver | Code::TaskConflict => 409,
+        Code::RunAmbiguous | Code::RunGoesOn | Code::RunOver | Code::TaskConflict | Code::TokenExists => 409,
         Code::Bug => 500,
         Code::Usage => 400,
         // The request is understood, and what it is about does not allow an answer.

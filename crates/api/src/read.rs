@@ -6,6 +6,7 @@ use crate::problem::Failure;
 use crate::request::Request;
 use crate::route::{Method, Route};
 use crate::routes::ROUTES;
+use crate::users::Role;
 use stend_base::{Result, say};
 
 /// What a request line asks for; the body is still to come.
@@ -46,6 +47,11 @@ impl Asked {
     /// Whether the body says more.
     pub fn has_body(&self) -> bool {
         !self.route.body.is_empty()
+    }
+
+    /// Who may ask.
+    pub fn role(&self) -> Role {
+        self.route.role
     }
 
     /// Whether nothing is changed by it.
@@ -116,7 +122,10 @@ mod tests {
     fn the_method_decides_what_an_address_means() {
         let put = Asked::read("PUT", "/api/v1/tasks/a").map_err(|failure| failure.error).unwrap();
         assert!(put.has_body() && !put.only_reads());
-        assert_eq!(put.with("o".into()), Request::PutTask { id: "a".into(), order: "o".into() });
+        assert_eq!(
+            put.with("o".into()),
+            Request::PutTask { id: "a".into(), order: "o".into(), confirmation: None, devices: Vec::new() }
+        );
         assert_eq!(read("/api/v1/tasks/a"), Request::Task { id: "a".into() });
     }
 

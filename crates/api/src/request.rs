@@ -3,11 +3,14 @@
 use crate::live::Cursor;
 use crate::parameters::Values;
 use crate::tasks::TaskState;
+use crate::users::Role;
 use stend_base::Lang;
 use stend_record::RunState;
 
 /// Runs of a page when the request does not say.
 const PAGE: usize = 50;
+/// Life of a token when the request does not say.
+const DAYS: usize = 90;
 
 /// What is asked of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +84,33 @@ pub enum Request {
         id: String,
         /// The text of the order.
         order: String,
+        /// What its dry run gave, if it may write to devices.
+        confirmation: Option<String>,
+        /// The identities of these devices, as a person typed them.
+        devices: Vec<String>,
+    },
+    /// Who asks.
+    Me,
+    /// Tokens, without their secrets.
+    Tokens,
+    /// Make a token.
+    PutToken {
+        /// Name of its holder.
+        id: String,
+        /// What the holder may do.
+        role: Role,
+        /// How long.
+        days: usize,
+    },
+    /// End a token.
+    DeleteToken {
+        /// Name of its holder.
+        id: String,
+    },
+    /// Who changed what.
+    AuditLog {
+        /// Most changes.
+        limit: usize,
     },
     /// Tasks, newest first.
     Tasks {
@@ -290,7 +320,8 @@ pub(crate) mod make {
     }
 
     pub fn put_task(values: &Values, order: String) -> Request {
-        Request::PutTask { id: id(values), order }
+        let (confirmation, devices) = (values.text("confirmation"), values.all("device"));
+        Request::PutTask { id: id(values), order, confirmation, devices }
     }
 
     pub fn tasks(values: &Values, _: String) -> Request {
@@ -312,6 +343,31 @@ pub(crate) mod make {
 
     pub fn task_events(values: &Values, _: String) -> Request {
         Request::TaskEvents { after: values.count("after").map(|count| count as u64) }
+    }
+
+    pub fn me(_: &Values, _: String) -> Request {
+        Request::Me
+    }
+
+    pub fn tokens(_: &Values, _: String) -> Request {
+        Request::Tokens
+    }
+
+    pub fn put_token(values: &Values, _: String) -> Request {
+        let role = values.text("role").and_then(|word| Role::of(&word)).unwrap_or(Role::Viewer);
+        Request::PutToken { id: token(values), role, days: values.count("days").unwrap_or(DAYS) }
+    }
+
+    pub fn delete_token(values: &Values, _: String) -> Request {
+        Request::DeleteToken { id: token(values) }
+    }
+
+    pub fn audit_log(values: &Values, _: String) -> Request {
+        Request::AuditLog { limit: values.count("limit").unwrap_or(PAGE) }
+    }
+
+    fn token(values: &Values) -> String {
+        values.text("token").unwrap_or_default()
     }
 
     fn id(values: &Values) -> String {

@@ -2,6 +2,7 @@
 
 use crate::parameters::{Parameter, Place, Takes, Values};
 use crate::request::Request;
+use crate::users::Role;
 use stend_base::Say;
 
 /// Most runs of a page.
@@ -16,6 +17,8 @@ pub enum Method {
     Put,
     /// Do it.
     Post,
+    /// Take it away.
+    Delete,
 }
 
 impl Method {
@@ -25,6 +28,7 @@ impl Method {
             Method::Get => "GET",
             Method::Put => "PUT",
             Method::Post => "POST",
+            Method::Delete => "DELETE",
         }
     }
 
@@ -34,6 +38,7 @@ impl Method {
             Method::Get => &["GET", "HEAD"],
             Method::Put => &["PUT"],
             Method::Post => &["POST"],
+            Method::Delete => &["DELETE"],
         }
     }
 }
@@ -42,6 +47,8 @@ impl Method {
 pub struct Route {
     /// How.
     pub method: Method,
+    /// Who may ask: holders of this role, and of those above it.
+    pub role: Role,
     /// What its body is, in the file of its schema; empty: it has none.
     pub body: &'static str,
     /// Path, with the names of its parameters between braces.

@@ -4,6 +4,8 @@ use crate::parameters::{Parameter, Place, Takes};
 use crate::request::{Format, Sort, StateFilter, make};
 use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::task_routes::*;
+use crate::user_routes::*;
+use crate::users::Role;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
@@ -44,6 +46,7 @@ const IF_NONE_MATCH: Parameter = Parameter {
 pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/health",
         operation: "health",
@@ -55,6 +58,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/runs",
         operation: "runs",
@@ -97,6 +101,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/runs/{run}",
         operation: "run",
@@ -113,6 +118,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/runs/{run}/summary",
         operation: "summary",
@@ -129,6 +135,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/runs/{run}/report",
         operation: "report",
@@ -163,6 +170,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/runs/{run}/events",
         operation: "events",
@@ -199,6 +207,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/comparisons",
         operation: "comparison",
@@ -236,6 +245,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/suites",
         operation: "suites",
@@ -247,6 +257,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/doctor",
         operation: "doctor",
@@ -258,6 +269,7 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        role: Role::Viewer,
         body: "",
         path: "/api/v1/openapi.json",
         operation: "openapi",
@@ -275,6 +287,11 @@ pub const ROUTES: &[Route] = &[
     TASK_LOG,
     STOP_TASK,
     TASK_EVENTS,
+    ME,
+    TOKENS,
+    PUT_TOKEN,
+    DELETE_TOKEN,
+    AUDIT_LOG,
 ];
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::parameters::{Parameter, Place, Takes};
 use crate::request::make;
 use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::tasks::TaskState;
+use crate::users::Role;
 use stend_base::say;
 
 const TASK_ID: Parameter = Parameter {
@@ -23,6 +24,7 @@ const ONE: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("tasks.rs", 
 
 pub(crate) const VALIDATE: Route = Route {
     method: Method::Post,
+    role: Role::Operator,
     body: "order",
     path: "/api/v1/orders/validate",
     operation: "validateOrder",
@@ -40,6 +42,7 @@ pub(crate) const VALIDATE: Route = Route {
 
 pub(crate) const DRY_RUN: Route = Route {
     method: Method::Post,
+    role: Role::Operator,
     body: "order",
     path: "/api/v1/orders/dry-run",
     operation: "dryRunOrder",
@@ -57,6 +60,7 @@ pub(crate) const DRY_RUN: Route = Route {
 
 pub(crate) const PUT_TASK: Route = Route {
     method: Method::Put,
+    role: Role::Operator,
     body: "order",
     path: "/api/v1/tasks/{task}",
     operation: "putTask",
@@ -66,7 +70,26 @@ pub(crate) const PUT_TASK: Route = Route {
             "передаёт серверу заказ; тот же заказ повторно ничего не меняет, другой — конфликт"
         )
     },
-    parameters: &[TASK_ID],
+    parameters: &[
+        TASK_ID,
+        query("confirmation", Takes::Text, || {
+            say!(
+                "of an order that may write to devices: `Stend-Confirmation` of its dry run, at most 10 minutes old",
+                "для заказа с записью на устройства: `Stend-Confirmation` его пробного режима, не старше 10 минут"
+            )
+        }),
+        Parameter {
+            name: "device",
+            place: Place::Several,
+            takes: Takes::Text,
+            about: || {
+                say!(
+                    "likewise, the identity of each device that it may overwrite, typed by a person",
+                    "там же — идентификатор каждого устройства, которое он может перезаписать, введённый человеком"
+                )
+            },
+        },
+    ],
     answers: ONE,
     command: "stend run --order FILE",
     make: make::put_task,
@@ -74,6 +97,7 @@ pub(crate) const PUT_TASK: Route = Route {
 
 pub(crate) const TASKS: Route = Route {
     method: Method::Get,
+    role: Role::Viewer,
     body: "",
     path: "/api/v1/tasks",
     operation: "tasks",
@@ -89,6 +113,7 @@ pub(crate) const TASKS: Route = Route {
 
 pub(crate) const TASK: Route = Route {
     method: Method::Get,
+    role: Role::Viewer,
     body: "",
     path: "/api/v1/tasks/{task}",
     operation: "task",
@@ -106,6 +131,7 @@ pub(crate) const TASK: Route = Route {
 
 pub(crate) const TASK_LOG: Route = Route {
     method: Method::Get,
+    role: Role::Viewer,
     body: "",
     path: "/api/v1/tasks/{task}/log",
     operation: "taskLog",
@@ -123,6 +149,7 @@ pub(crate) const TASK_LOG: Route = Route {
 
 pub(crate) const STOP_TASK: Route = Route {
     method: Method::Post,
+    role: Role::Operator,
     body: "",
     path: "/api/v1/tasks/{task}/stop",
     operation: "stopTask",
@@ -145,6 +172,7 @@ pub(crate) const STOP_TASK: Route = Route {
 
 pub(crate) const TASK_EVENTS: Route = Route {
     method: Method::Get,
+    role: Role::Viewer,
     body: "",
     path: "/api/v1/task-events",
     operation: "taskEvents",

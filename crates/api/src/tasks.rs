@@ -32,6 +32,11 @@ impl TaskState {
         all.into_iter().zip(TaskState::WORDS).find(|(_, known)| *known == word).map(|(state, _)| state)
     }
 
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        TaskState::WORDS[self as usize]
+    }
+
     /// Whether nothing more will happen to it.
     pub fn is_over(self) -> bool {
         !matches!(self, TaskState::Queued | TaskState::Running)

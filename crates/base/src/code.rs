@@ -85,6 +85,10 @@ pub enum Code {
     ProgramMissing,
     /// A request to the server has no token, or a wrong one.
     TokenRefused,
+    /// The server knows no token of this id.
+    TokenUnknown,
+    /// There is a token of this id already.
+    TokenExists,
     /// The server knows no task of this id.
     TaskUnknown,
     /// The task has another order, or is in a state that does not allow this.
@@ -145,6 +149,8 @@ impl Code {
             | Code::RunOver
             | Code::ProgramMissing
             | Code::TokenRefused
+            | Code::TokenUnknown
+            | Code::TokenExists
             | Code::TaskUnknown
             | Code::TaskConflict
             | Code::NotAllowed

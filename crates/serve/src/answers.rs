@@ -2,11 +2,14 @@
 //! types of content.
 
 use crate::catalogue::Catalogue;
+use crate::confirmations::Confirmed;
 use crate::summary;
 use crate::tasks::Tasks;
+use crate::users::{Change, Sender, Users};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use stend_analyse::{Findings, analyse, judge};
-use stend_api::{Format, Health, OPENAPI, Request};
+use stend_api::{Format, Health, Me, OPENAPI, Request};
 use stend_base::{Lang, Result};
 use stend_record::RunRecord;
 use stend_record::redact::Redaction;
@@ -26,6 +29,10 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// It follows from run files alone, so that the same answer need not be sent again.
     pub is_result: bool,
+    /// What it changed, for the log.
+    pub change: Option<Change>,
+    /// What the order needs to be carried out, if it may write to devices.
+    pub confirmation: Option<String>,
     /// Name of the file that a browser makes of it, rather than show it.
     pub file: Option<String>,
 }
@@ -36,15 +43,17 @@ pub struct Results {
     pub catalogue: Catalogue,
     /// Orders that were given to the server.
     pub tasks: Arc<Tasks>,
+    /// Tokens, and the log of changes.
+    pub users: Arc<Users>,
     /// Version of Stend.
     pub stend_version: &'static str,
 }
 
 impl Results {
-    /// The answer to a request of this language; `None`: it is about events, which are no whole.
+    /// The answer to a request of this sender and language; `None`: it is about events, which are no whole.
     ///
     /// Errors: those of the verb.
-    pub fn answer(&self, request: &Request, lang: Lang) -> Result<Option<Answer>> {
+    pub fn answer(&self, request: &Request, sender: &Sender, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
             Request::Events { .. } | Request::TaskEvents { .. } => return Ok(None),
             Request::Health => json(pretty(&Health::of(self.stend_version))),
@@ -74,17 +83,43 @@ impl Results {
             Request::Doctor => json(stend_report::doctor_json(&stend_session::checkup(None))),
             Request::OpenApi => json(OPENAPI.to_string()),
             Request::Validate { order } => json(pretty(&Tasks::validate(order)?)),
-            Request::DryRun { order } => Answer { body: self.tasks.dry_run(order)?, ..json(String::new()) },
-            Request::PutTask { id, order } => {
-                let (task, is_new) = self.tasks.put(id, order)?;
-                Answer { status: if is_new { 201 } else { 200 }, ..json(pretty(&task)) }
+            Request::DryRun { order } => {
+                let (body, confirmation) = self.tasks.dry_run(order, sender)?;
+                Answer { body, confirmation, ..json(String::new()) }
+            }
+            Request::PutTask { id, order, confirmation, devices } => {
+                let confirmed = Confirmed { confirmation: confirmation.as_deref(), devices };
+                let (task, is_new) = self.tasks.put(id, order, sender, &confirmed)?;
+                let after = format!("queued, order {}, devices {}", task.order_sha256, devices.join(", "));
+                let after = if devices.is_empty() { format!("queued, order {}", task.order_sha256) } else { after };
+                let change = is_new.then_some(Change { before: String::new(), after });
+                Answer { status: if is_new { 201 } else { 200 }, change, ..json(pretty(&task)) }
             }
             Request::Tasks { limit, state } => json(pretty(&self.tasks.list(*limit, *state))),
             Request::Task { id } => json(pretty(&self.tasks.get(id)?)),
             Request::TaskLog { id } => {
                 Answer { media: "text/plain; charset=utf-8", body: self.tasks.log(id)?, ..json(String::new()) }
             }
-            Request::StopTask { id, now } => json(pretty(&self.tasks.stop(id, *now)?)),
+            Request::StopTask { id, now } => {
+                let (before, task) = self.tasks.stop(id, *now)?;
+                let after = if task.state.is_over() { "taken from the queue" } else { "asked to end" };
+                let change = Some(Change { before: before.word().into(), after: after.into() });
+                Answer { change, ..json(pretty(&task)) }
+            }
+            Request::Me => {
+                let Sender { name, role } = sender;
+                json(pretty(&Me { schema: "stend-me", schema_version: 1, id: name.clone(), role: *role }))
+            }
+            Request::Tokens => json(pretty(&self.users.list()?)),
+            Request::PutToken { id, role, days } => {
+                let (token, change) = self.users.issue(id, *role, *days, now_unix())?;
+                Answer { status: 201, change: Some(change), ..json(pretty(&token)) }
+            }
+            Request::DeleteToken { id } => {
+                let change = Some(self.users.revoke(id)?);
+                Answer { change, ..json(pretty(&self.users.list()?)) }
+            }
+            Request::AuditLog { limit } => json(pretty(&self.users.changes(*limit)?)),
         }))
     }
 
@@ -104,8 +139,21 @@ fn redacted(runs: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
     runs.into_iter().map(|run| redaction.apply(run)).collect()
 }
 
+/// Seconds since 1970.
+pub fn now_unix() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64
+}
+
 fn json(text: String) -> Answer {
-    Answer { status: 200, media: JSON, body: text.into_bytes(), is_result: false, file: None }
+    Answer {
+        status: 200,
+        media: JSON,
+        body: text.into_bytes(),
+        is_result: false,
+        change: None,
+        confirmation: None,
+        file: None,
+    }
 }
 
 /// Numbers, strings and words: there is no case in which they cannot be written.
@@ -118,7 +166,15 @@ fn result(text: String) -> Answer {
 }
 
 fn report(run: &RunRecord, format: Format, full: bool, lang: Lang) -> Result<Answer> {
-    let of = |media, body| Answer { status: 200, media, body, is_result: true, file: None };
+    let of = |media, body| Answer {
+        status: 200,
+        media,
+        body,
+        is_result: true,
+        change: None,
+        confirmation: None,
+        file: None,
+    };
     Ok(match format {
         Format::Html => {
             let page = stend_report::gated_html(&analyse(run)?, run, None, full, lang);

@@ -2,8 +2,9 @@
 //! caller passes the time.
 
 use crate::token::{self, Hash};
+use crate::users::{Sender, Users};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use stend_base::{Code, Error, say};
 
@@ -25,38 +26,46 @@ pub struct Refused {
     pub retry_after: Option<u64>,
 }
 
-/// The hash of the token, the sessions, and how many wrong tokens came lately.
+/// The holders of tokens, the sessions, and how many wrong tokens came lately.
 pub struct Guard {
-    token: Hash,
+    users: Arc<Users>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Oldest first.
-    sessions: VecDeque<(Hash, Instant)>,
+    /// Oldest first: hash of the cookie, end, and hash of the token that it was got for.
+    sessions: VecDeque<(Hash, Instant, Hash)>,
     /// Wrong tokens since a moment.
     wrong: Option<(Instant, u32)>,
 }
 
 impl Guard {
-    /// Lets in the holders of the token with this hash.
-    pub fn new(token: Hash) -> Guard {
-        Guard { token, state: Mutex::default() }
+    /// Lets in the holders of valid tokens.
+    pub fn new(users: Arc<Users>) -> Guard {
+        Guard { users, state: Mutex::default() }
     }
 
-    /// Whether a request with this token or cookie may be answered. Right ones always may, however many wrong ones there were.
-    pub fn admit(&self, token: Option<&str>, cookie: Option<&str>, now: Instant) -> Result<(), Refused> {
-        if token.is_some_and(|token| self.is_token(token)) {
-            return Ok(());
+    /// Who sends a request with this token or cookie. Right ones are always let in, however many wrong ones there were. A session ends with
+    /// the token that it was got for.
+    pub fn admit(
+        &self,
+        token: Option<&str>,
+        cookie: Option<&str>,
+        now: Instant,
+        now_unix: i64,
+    ) -> Result<Sender, Refused> {
+        if let Some(sender) = token.and_then(|token| self.users.holder(&token::hash(token), now_unix)) {
+            return Ok(sender);
         }
         let mut state = self.state();
-        let is_session = |cookie: &str| {
+        let session = |cookie: &str| {
             let hash = token::hash(cookie);
-            state.sessions.iter().any(|(known, until)| *known == hash && now < *until)
+            let found = state.sessions.iter().find(|(known, until, _)| *known == hash && now < *until)?;
+            self.users.holder(&found.2, now_unix)
         };
-        if cookie.is_some_and(is_session) {
-            return Ok(());
+        if let Some(sender) = cookie.and_then(session) {
+            return Ok(sender);
         }
         match token {
             Some(_) => Err(wrong(&mut state, now)),
@@ -67,29 +76,25 @@ impl Guard {
     /// The cookie of a new session for who has the token; `Ok(Err(…))`: it is a wrong one.
     ///
     /// Errors: those of drawing random numbers.
-    pub fn sign_in(&self, token: &str, now: Instant) -> std::io::Result<Result<String, Refused>> {
-        if !self.is_token(token) {
+    pub fn sign_in(&self, token: &str, now: Instant, now_unix: i64) -> std::io::Result<Result<String, Refused>> {
+        let hash = token::hash(token);
+        if self.users.holder(&hash, now_unix).is_none() {
             return Ok(Err(wrong(&mut self.state(), now)));
         }
         let cookie = token::secret()?;
         let mut state = self.state();
-        state.sessions.retain(|(_, until)| now < *until);
+        state.sessions.retain(|(_, until, _)| now < *until);
         if state.sessions.len() == SESSIONS_MAX {
             state.sessions.pop_front();
         }
-        state.sessions.push_back((token::hash(&cookie), now + SESSION));
+        state.sessions.push_back((token::hash(&cookie), now + SESSION, hash));
         Ok(Ok(cookie))
     }
 
     /// Ends a session.
     pub fn sign_out(&self, cookie: &str) {
         let hash = token::hash(cookie);
-        self.state().sessions.retain(|(known, _)| *known != hash);
-    }
-
-    /// What is compared are hashes: how long that takes tells nothing of the token.
-    fn is_token(&self, token: &str) -> bool {
-        token::hash(token) == self.token
+        self.state().sessions.retain(|(known, ..)| *known != hash);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -128,48 +133,63 @@ fn new_token() -> stend_base::Say {
 mod tests {
     use super::*;
 
-    fn guard() -> (Guard, Instant) {
-        (Guard::new(token::hash("right")), Instant::now())
+    fn guard() -> (tempfile::TempDir, Guard, Instant) {
+        let dir = tempfile::tempdir().unwrap();
+        let users = Users::open(dir.path(), token::hash("right")).unwrap();
+        (dir, Guard::new(Arc::new(users)), Instant::now())
     }
 
-    fn code(refused: Result<(), Refused>) -> (Code, Option<u64>) {
+    fn code(refused: Result<Sender, Refused>) -> (Code, Option<u64>) {
         let refused = refused.unwrap_err();
         (refused.error.code, refused.retry_after)
     }
 
     #[test]
     fn the_token_and_the_cookie_of_a_session_let_in_and_nothing_else() {
-        let (guard, now) = guard();
-        assert!(guard.admit(Some("right"), None, now).is_ok());
-        assert_eq!(code(guard.admit(None, None, now)), (Code::TokenRefused, None));
-        assert_eq!(code(guard.admit(Some(""), Some("right"), now)), (Code::TokenRefused, None));
-        let cookie = guard.sign_in("right", now).unwrap().unwrap();
-        assert!(guard.admit(None, Some(&cookie), now).is_ok() && guard.admit(Some(&cookie), None, now).is_err());
-        assert!(guard.admit(None, Some(&cookie), now + SESSION).is_err(), "it ends by itself");
+        let (_dir, guard, now) = guard();
+        assert!(guard.admit(Some("right"), None, now, 0).is_ok());
+        assert_eq!(code(guard.admit(None, None, now, 0)), (Code::TokenRefused, None));
+        assert_eq!(code(guard.admit(Some(""), Some("right"), now, 0)), (Code::TokenRefused, None));
+        let cookie = guard.sign_in("right", now, 0).unwrap().unwrap();
+        assert!(guard.admit(None, Some(&cookie), now, 0).is_ok() && guard.admit(Some(&cookie), None, now, 0).is_err());
+        assert!(guard.admit(None, Some(&cookie), now + SESSION, 0).is_err(), "it ends by itself");
         guard.sign_out(&cookie);
-        assert!(guard.admit(None, Some(&cookie), now).is_err());
-        assert!(guard.sign_in("left", now).unwrap().is_err());
+        assert!(guard.admit(None, Some(&cookie), now, 0).is_err());
+        assert!(guard.sign_in("left", now, 0).unwrap().is_err());
+    }
+
+    #[test]
+    fn a_session_has_the_role_of_its_token_and_ends_with_it() {
+        let (_dir, guard, now) = guard();
+        let (issued, _) = guard.users.issue("ci", stend_api::Role::Operator, 1, 0).unwrap();
+        let cookie = guard.sign_in(&issued.secret, now, 1).unwrap().unwrap();
+        assert_eq!(guard.admit(None, Some(&cookie), now, 1).unwrap().name, "ci");
+        assert!(guard.admit(None, Some(&cookie), now, 24 * 3600).is_err(), "the token has expired");
+        guard.users.revoke("ci").unwrap();
+        assert!(guard.admit(None, Some(&cookie), now, 1).is_err());
     }
 
     #[test]
     fn many_wrong_tokens_are_put_off_and_the_right_one_is_never() {
-        let (guard, now) = guard();
+        let (_dir, guard, now) = guard();
         for _ in 0..WRONG_MAX {
-            assert_eq!(code(guard.admit(Some("left"), None, now)).0, Code::TokenRefused);
+            assert_eq!(code(guard.admit(Some("left"), None, now, 0)).0, Code::TokenRefused);
         }
         let later = now + Duration::from_secs(20);
-        assert_eq!(code(guard.admit(Some("left"), None, later)), (Code::ServerBusy, Some(41)));
-        assert_eq!(guard.sign_in("left", later).unwrap().unwrap_err().error.code, Code::ServerBusy);
-        assert!(guard.admit(Some("right"), None, later).is_ok());
-        assert_eq!(code(guard.admit(Some("left"), None, now + WRONG_SPAN)).0, Code::TokenRefused);
+        assert_eq!(code(guard.admit(Some("left"), None, later, 0)), (Code::ServerBusy, Some(41)));
+        assert_eq!(guard.sign_in("left", later, 0).unwrap().unwrap_err().error.code, Code::ServerBusy);
+        assert!(guard.admit(Some("right"), None, later, 0).is_ok());
+        assert_eq!(code(guard.admit(Some("left"), None, now + WRONG_SPAN, 0)).0, Code::TokenRefused);
     }
 
     #[test]
     fn more_browsers_than_fit_sign_the_oldest_out() {
-        let (guard, now) = guard();
-        let cookies: Vec<String> = (0..=SESSIONS_MAX).map(|_| guard.sign_in("right", now).unwrap().unwrap()).collect();
+        let (_dir, guard, now) = guard();
+        let cookies: Vec<String> =
+            (0..=SESSIONS_MAX).map(|_| guard.sign_in("right", now, 0).unwrap().unwrap()).collect();
         assert!(
-            guard.admit(None, Some(&cookies[0]), now).is_err() && guard.admit(None, Some(&cookies[1]), now).is_ok()
+            guard.admit(None, Some(&cookies[0]), now, 0).is_err()
+                && guard.admit(None, Some(&cookies[1]), now, 0).is_ok()
         );
     }
 }

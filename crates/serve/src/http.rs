@@ -1,6 +1,6 @@
 //! Connections and requests: limits, who may ask, and which answer goes back in which form. Must not compute answers.
 
-use crate::answers::{Answer, Results};
+use crate::answers::{Answer, Results, now_unix};
 use crate::console;
 use crate::guard::{Guard, Refused, SESSION};
 use crate::live::Live;
@@ -8,6 +8,7 @@ use crate::login;
 use crate::pages::{self, Asset};
 use crate::stream::{self, Events};
 use crate::token;
+use crate::users::Sender;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -18,7 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stend_api::{Asked, Cursor, Failure, Request};
+use stend_api::{Asked, Cursor, Failure, Request, Role};
 use stend_base::{Code, Error, Kind, Lang, Result, say};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -139,11 +140,14 @@ impl Site {
             return self.sign_in(request, lang).await;
         }
         let cookie = cookie(&request);
-        if let Err(refused) = self.guard.admit(bearer(&request), cookie.as_deref(), Instant::now()) {
-            // A person who opens a page of ours signs in; a program gets an error.
-            let is_page = console::is_page(&path) || path == "/api";
-            return if reads && is_page { Ok(see(&login::address(request.uri()))) } else { Err(refused.into()) };
-        }
+        let sender = match self.guard.admit(bearer(&request), cookie.as_deref(), Instant::now(), now_unix()) {
+            Ok(sender) => sender,
+            // A person who opens a page of ours signs in; a program gets the error.
+            Err(_) if reads && (console::is_page(&path) || path == "/api") => {
+                return Ok(see(&login::address(request.uri())));
+            }
+            Err(refused) => return Err(refused.into()),
+        };
         match (&method, path.as_str()) {
             (&Method::POST, "/logout") => {
                 cookie.iter().for_each(|cookie| self.guard.sign_out(cookie));
@@ -151,14 +155,18 @@ impl Site {
             }
             (_, "/api") if reads => Ok(page(pages::api(lang))),
             (_, path) if reads && console::is_page(path) => Ok(kept(HTML, console::PAGE, known.as_deref(), ASK_AGAIN)),
-            _ => self.asked(request, lang).await,
+            _ => self.asked(request, sender, lang).await,
         }
     }
 
     /// A request of the table of routes.
-    async fn asked(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
+    async fn asked(&self, request: HttpRequest<Incoming>, sender: Sender, lang: Lang) -> Answered {
         let target = request.uri().path_and_query().map_or("", |target| target.as_str());
         let asked = Asked::read(request.method().as_str(), target)?;
+        if sender.role < asked.role() {
+            return Err(role_missing(asked.role(), &sender));
+        }
+        let what = format!("{} {target}", request.method());
         if !asked.only_reads() && bearer(&request).is_none() {
             is_from_own_page(&request)?;
         }
@@ -177,8 +185,14 @@ impl Site {
             }
             asked => {
                 let results = self.results.clone();
-                let answer = work(move || results.answer(&asked, lang)).await?;
-                let answer = answer.ok_or_else(|| lost("no answer"))?;
+                let answered = move || {
+                    let answer = results.answer(&asked, &sender, lang)?;
+                    if let Some(change) = answer.as_ref().and_then(|answer| answer.change.as_ref()) {
+                        results.users.note(&sender, &what, change, now_unix())?;
+                    }
+                    Ok(answer)
+                };
+                let answer = work(answered).await?.ok_or_else(|| lost("no answer"))?;
                 Ok(whole(answer, known.as_deref()))
             }
         }
@@ -198,7 +212,8 @@ impl Site {
         let wanted = login::wanted(request.uri());
         let form = text(request, FORM_MAX).await?;
         let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default().trim();
-        let signed_in = self.guard.sign_in(token, Instant::now()).map_err(|error| lost(&error.to_string()))?;
+        let signed_in =
+            self.guard.sign_in(token, Instant::now(), now_unix()).map_err(|error| lost(&error.to_string()))?;
         Ok(match signed_in {
             Ok(cookie) => with_cookie(see(&wanted), &cookie, SESSION.as_secs()),
             Err(refused) => {
@@ -257,6 +272,19 @@ fn is_from_own_page(request: &HttpRequest<Incoming>) -> std::result::Result<(), 
     )
     .hint(say!("programs send the token, not a cookie", "программы присылают токен, а не cookie"))
     .into())
+}
+
+fn role_missing(needed: Role, sender: &Sender) -> Failure {
+    let (needed, name, role) = (needed.word(), &sender.name, sender.role.word());
+    Error::new(
+        Code::NotAllowed,
+        say!(
+            "this needs the role `{needed}`, and `{name}` has `{role}`",
+            "нужна роль `{needed}`, а у `{name}` — `{role}`"
+        ),
+    )
+    .hint(say!("an admin makes a token with that role", "токен с этой ролью создаст администратор"))
+    .into()
 }
 
 /// A header that is text.
@@ -366,6 +394,9 @@ fn whole(answer: Answer, known: Option<&str>) -> Response<Body> {
     if let Some(tag) = tag {
         set(&mut response, header::ETAG, &tag);
         set(&mut response, header::CACHE_CONTROL, "private, no-cache");
+    }
+    if let Some(confirmation) = answer.confirmation {
+        set(&mut response, HeaderName::from_static("stend-confirmation"), &confirmation);
     }
     if let Some(file) = answer.file {
         set(&mut response, header::CONTENT_DISPOSITION, &format!("attachment; filename=\"{file}\""));

@@ -4,7 +4,9 @@
 
 mod answers;
 mod catalogue;
+mod confirmations;
 mod console;
+mod database;
 mod guard;
 mod http;
 mod live;
@@ -14,6 +16,7 @@ mod stream;
 mod summary;
 mod tasks;
 mod token;
+mod users;
 
 use answers::Results;
 use catalogue::Catalogue;
@@ -25,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stend_base::{Error, Kind, Result, say};
 use tasks::Tasks;
+use users::Users;
 
 /// Settings of the server.
 pub struct Settings {
@@ -69,9 +73,10 @@ impl Server {
         let beside_runs = runs.parent().unwrap_or(Path::new("/")).join("server");
         let (hash, token) = token::load_or_make(&beside_runs, new_token)?;
         let tasks = Tasks::open(&beside_runs, runs.clone(), program)?;
+        let users = Arc::new(Users::open(&beside_runs, hash)?);
         let site = Site {
-            guard: Guard::new(hash),
-            results: Arc::new(Results { catalogue: Catalogue::new(runs), tasks, stend_version }),
+            guard: Guard::new(users.clone()),
+            results: Arc::new(Results { catalogue: Catalogue::new(runs), tasks, users, stend_version }),
             live: Arc::new(Live::default()),
         };
         Ok(Server { listener, site, address, token })

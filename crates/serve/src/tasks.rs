@@ -6,13 +6,15 @@ mod process;
 mod queue;
 mod store;
 
+use crate::confirmations::{Confirmations, Confirmed};
 use crate::token;
+use crate::users::Sender;
 use process::Home;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stend_api::{Task, TaskList, TaskState, Validated};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use stend_api::{Role, Task, TaskList, TaskState, Validated};
 use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::store as run_files;
 use stend_session::ordered::{Ordered, ordered};
@@ -36,6 +38,8 @@ pub struct Tasks {
     runs: PathBuf,
     /// This program.
     program: PathBuf,
+    /// What dry runs have shown.
+    confirmations: Confirmations,
     state: Mutex<State>,
     /// Wakes the thread that looks after them.
     wake: Condvar,
@@ -77,6 +81,7 @@ impl Tasks {
             directory: directory.join("tasks"),
             runs,
             program,
+            confirmations: Confirmations::default(),
             state: Mutex::new(state),
             wake: Condvar::new(),
             changed: watch::Sender::new(()),
@@ -98,19 +103,24 @@ impl Tasks {
         Ok(Validated { schema, schema_version, work, on, loads, confirms, overwrites_signatures, commands })
     }
 
-    /// What an order would do, as `stend run --dry-run --json` prints it.
+    /// What an order would do, as `stend run --dry-run --json` prints it, and what confirms that it may write to devices.
     ///
     /// Errors: those of that command.
-    pub fn dry_run(&self, text: &str) -> Result<Vec<u8>> {
-        ordered(text)?;
-        process::dry_run(&self.program, text)
+    pub fn dry_run(&self, text: &str, sender: &Sender) -> Result<(Vec<u8>, Option<String>)> {
+        let order = ordered(text)?;
+        let preview = process::dry_run(&self.program, text)?;
+        let confirmation = match order.is_destructive() && sender.role >= Role::Destroyer {
+            true => Some(self.confirmations.give(text, &preview, Instant::now())?),
+            false => None,
+        };
+        Ok((preview, confirmation))
     }
 
     /// Takes an order; `true`: it is new.
     ///
     /// Errors: those of reading it; `NotAllowed` for one that a server does not carry out; `TaskConflict` if the id has another order;
     /// `ServerBusy` if too many wait.
-    pub fn put(&self, id: &str, text: &str) -> Result<(Task, bool)> {
+    pub fn put(&self, id: &str, text: &str, sender: &Sender, confirmed: &Confirmed) -> Result<(Task, bool)> {
         let order_sha256 = token::hexadecimal(&token::hash(text));
         let same = |state: &State| {
             let found = state.tasks.iter().find(|known| known.task.id == id)?;
@@ -124,7 +134,11 @@ impl Tasks {
             return known;
         }
         let order = ordered(text)?;
-        may_be_given(&order)?;
+        may_be_given(&order, sender)?;
+        if order.is_destructive() {
+            let now = || process::dry_run(&self.program, text);
+            self.confirmations.take(text, &order.confirms, confirmed, now, Instant::now())?;
+        }
         let mut state = self.state();
         // Somebody else may have been faster while the drives were looked at.
         if let Some(known) = same(&state) {
@@ -192,14 +206,15 @@ impl Tasks {
         Ok(self.home(id).log())
     }
 
-    /// Has the runs of a task end, or takes it from the queue.
+    /// Has the runs of a task end, or takes it from the queue; its state before that.
     ///
     /// Errors: `TaskUnknown`; `TaskConflict` if it is over.
-    pub fn stop(&self, id: &str, now: bool) -> Result<Task> {
+    pub fn stop(&self, id: &str, now: bool) -> Result<(TaskState, Task)> {
         let mut state = self.state();
         let at = state.tasks.iter().position(|known| known.task.id == id).ok_or_else(|| unknown(id))?;
         let known = &mut state.tasks[at];
-        match known.task.state {
+        let before = known.task.state;
+        match before {
             TaskState::Queued => {
                 let stopped = say!("stopped before it began", "остановлена до начала");
                 over(
@@ -224,7 +239,7 @@ impl Tasks {
         let task = state.tasks[at].task.clone();
         drop(state);
         self.wake.notify_one();
-        Ok(task)
+        Ok((before, task))
     }
 
     /// Tasks that changed after this change, in the order of their changes.
@@ -275,24 +290,13 @@ fn ended(task: &mut Task, end: process::End) {
     over(task, state, Some(end.exit_code), end.error.map(|error| (error.code, error.message)));
 }
 
-/// A server without users cannot tell who confirms what.
-fn may_be_given(order: &Ordered) -> Result<()> {
-    let refused = |message: Say| {
-        Err(Error::new(Code::NotAllowed, message).hint(say!(
-            "`stend run --order FILE` on this machine carries it out",
-            "его выполнит `stend run --order ФАЙЛ` на этой машине"
-        )))
-    };
-    if let Some(device) = order.confirms.first() {
+/// An order that writes to devices or executes commands needs who may destroy; none chooses where the server keeps its runs.
+fn may_be_given(order: &Ordered, sender: &Sender) -> Result<()> {
+    let refused = |message: Say| Err(Error::new(Code::NotAllowed, message));
+    if order.is_destructive() && sender.role < Role::Destroyer {
         return refused(say!(
-            "the order allows to overwrite `{device}`, and the server only carries out orders that write to files of their own",
-            "заказ разрешает перезаписать `{device}`, а сервер выполняет только заказы, которые пишут в собственные файлы"
-        ));
-    }
-    if order.commands {
-        return refused(say!(
-            "the order allows commands and changes of the host, and the server does not carry out such orders",
-            "заказ разрешает команды и изменения машины, такие заказы сервер не выполняет"
+            "the order allows to write to devices or to execute commands, which needs the role `destroyer`",
+            "заказ разрешает запись на устройства или команды, для этого нужна роль `destroyer`"
         ));
     }
     if order.names_output {

@@ -37,6 +37,13 @@ pub fn secret() -> io::Result<String> {
     Ok(hexadecimal(&bytes))
 }
 
+/// A new token.
+///
+/// Errors: those of [`secret`].
+pub fn new_token() -> io::Result<String> {
+    Ok(format!("{PREFIX}{}", secret()?))
+}
+
 /// The hash that is kept in a directory; without one, or if it shall be renewed, a new token with its hash.
 ///
 /// Errors: kind `Preflight` if it cannot be read or kept.
@@ -46,8 +53,7 @@ pub fn load_or_make(directory: &Path, renew: bool) -> Result<(Hash, Option<Strin
         return Ok((read(&file)?, None));
     }
     store::make_directory(directory)?;
-    let made = secret().and_then(|secret| {
-        let token = format!("{PREFIX}{secret}");
+    let made = new_token().and_then(|token| {
         let hash = hash(&token);
         keep(directory, &hexadecimal(&hash))?;
         Ok((hash, Some(token)))

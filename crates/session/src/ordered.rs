@@ -29,6 +29,13 @@ pub struct Ordered {
     pub loads: Vec<String>,
 }
 
+impl Ordered {
+    /// Whether it allows more than writing to files of its own.
+    pub fn is_destructive(&self) -> bool {
+        !self.confirms.is_empty() || self.commands
+    }
+}
+
 /// Reads an order, its suite, stands and gate, and looks which drives lie below its targets.
 ///
 /// Errors: those of the parsers.

@@ -65,6 +65,7 @@ mod terminals;
 mod transcripts;
 mod tutorials;
 mod until;
+mod users;
 mod verbs;
 mod verdicts;
 mod verification;

@@ -173,8 +173,8 @@ fn an_order_that_no_server_carries_out_or_no_parser_reads_starts_nothing() {
         order.to_string()
     };
     for (order, status, code) in [
-        (with("permission", serde_json::json!({"confirm": ["serial:X"]})), 403, "not_allowed"),
-        (with("permission", serde_json::json!({"commands": true})), 403, "not_allowed"),
+        (with("permission", serde_json::json!({"confirm": ["serial:X"]})), 422, "not_confirmed"),
+        (with("permission", serde_json::json!({"commands": true})), 422, "not_confirmed"),
         (with("output", "/etc/passwd.stend".into()), 403, "not_allowed"),
         (with("order", 2.into()), 422, "spec"),
         (with("suite", serde_json::json!({"file": "x.yaml", "text": "suite: 1"})), 422, "spec"),

@@ -14,8 +14,8 @@ const HEAD: &str = "\
 
 Written by `cargo run -p xtask -- gen` from `crates/api/src/routes.rs`.
 
-| method | address | answers | parameters | on the command line |
-|---|---|---|---|---|
+| method | address | role | answers | parameters | on the command line |
+|---|---|---|---|---|---|
 ";
 
 /// The table for people.
@@ -23,8 +23,13 @@ pub fn table() -> File {
     let row = |route: &Route| {
         let names: Vec<String> = route.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
         let command = if route.command.is_empty() { String::new() } else { format!("`{}`", route.command) };
-        let method = route.method.word();
-        format!("| {method} | `{}` | {} | {} | {command} |\n", route.path, (route.about)().en, names.join(", "))
+        let (method, role) = (route.method.word(), route.role.word());
+        format!(
+            "| {method} | `{}` | {role} | {} | {} | {command} |\n",
+            route.path,
+            (route.about)().en,
+            names.join(", ")
+        )
     };
     let rows: String = ROUTES.iter().map(row).collect();
     File { path: "docs/api/routes.md".to_string(), text: format!("{HEAD}{rows}") }
@@ -84,6 +89,7 @@ fn operation(
     let parameters: Vec<Value> = route.parameters.iter().map(parameter).collect();
     let mut operation = json!({
         "operationId": route.operation,
+        "x-role": route.role.word(),
         "summary": (route.about)().en,
         "parameters": parameters,
         "responses": responses,
@@ -95,6 +101,11 @@ fn operation(
             "description": "JSON, or YAML with the same keys",
             "content": {"application/json": {"schema": schema.clone()}, "application/yaml": {"schema": schema}},
         });
+    }
+    if route.operation == "dryRunOrder" {
+        let about = "of an order that may write to devices: what `confirmation` of the task takes";
+        operation["responses"]["200"]["headers"] =
+            json!({"Stend-Confirmation": {"description": about, "schema": {"type": "string"}}});
     }
     if route.method == Method::Put {
         operation["responses"]["201"] =
@@ -134,6 +145,7 @@ fn parameter(parameter: &Parameter) -> Value {
     match parameter.place {
         Place::Path => of("path", true, schema),
         Place::Query => of("query", false, schema),
+        Place::Several => of("query", false, json!({"type": "array", "items": schema})),
         Place::Repeated => of("query", true, json!({"type": "array", "items": schema, "minItems": 1})),
         Place::Header => of("header", false, schema),
     }

@@ -1,19 +1,16 @@
 //! Tasks on disk: one small database beside the directories of their processes. Must not know what a process does.
 
+use crate::database;
 use rusqlite::{Connection, params};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use stend_api::Task;
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, say};
 use stend_record::store::Owner;
 
 const FILE: &str = "server.db";
-/// `Stsv`, as the run file has `Stnd`.
-const APPLICATION: i32 = 0x5374_7376;
-const VERSION: i32 = 1;
-const TABLES: &str =
-    "CREATE TABLE IF NOT EXISTS task (id TEXT PRIMARY KEY, task TEXT NOT NULL, order_text TEXT NOT NULL) STRICT";
+const TABLES: &str = "CREATE TABLE task (id TEXT PRIMARY KEY, task TEXT NOT NULL, order_text TEXT NOT NULL) STRICT";
 
 /// The database, held by one server.
 pub struct Store {
@@ -28,19 +25,13 @@ impl Store {
     /// Errors: `Preflight` if another server has it, if it is none of ours, or if it cannot be read.
     pub fn open(directory: &Path) -> Result<Store> {
         let path = directory.join(FILE);
-        let lock = |error: std::io::Error| failed(&path, &stend_sys::regular::why(&error));
+        let lock = |error: std::io::Error| database::unusable(&path, &stend_sys::regular::why(&error));
         let mut options = OpenOptions::new();
         let held = options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let held = held.open(directory.join("server.lock")).map_err(lock)?;
         Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&held)).map_err(lock)?;
         held.try_lock().map_err(|_| taken(directory))?;
-        let file = options.open(&path).map_err(lock)?;
-        Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file)).map_err(lock)?;
-        let db = opened(&path).map_err(|error| failed(&path, &Say::same(error.to_string())))?;
-        let (application, version) = of(&db).map_err(|error| failed(&path, &Say::same(error.to_string())))?;
-        if (application, version) != (APPLICATION, VERSION) {
-            return Err(failed(&path, &say!("another version of Stend wrote it", "его записала другая версия Стенда")));
-        }
+        let db = database::open(&path, TABLES)?;
         Ok(Store { db, _held: held })
     }
 
@@ -92,23 +83,6 @@ impl Store {
     }
 }
 
-/// A journal that goes with each change, so that no file of another user stays behind `sudo`.
-fn opened(path: &Path) -> rusqlite::Result<Connection> {
-    let db = Connection::open(path)?;
-    db.pragma_update(None, "synchronous", "FULL")?;
-    if of(&db)? == (0, 0) {
-        db.execute_batch(&format!(
-            "BEGIN; {TABLES}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-        ))?;
-    }
-    Ok(db)
-}
-
-fn of(db: &Connection) -> rusqlite::Result<(i32, i32)> {
-    let number = |name: &str| db.pragma_query_value(None, name, |row| row.get(0));
-    Ok((number("application_id")?, number("user_version")?))
-}
-
 fn text(task: &Task) -> String {
     // Numbers, strings and words: there is no case in which they cannot be written.
     serde_json::to_string(task).unwrap_or_default()
@@ -119,11 +93,6 @@ fn unsaved(error: rusqlite::Error) -> Box<Error> {
         Kind::Preflight,
         say!("the server cannot keep its tasks: {error}", "серверу не удаётся хранить задачи: {error}"),
     )
-}
-
-fn failed(path: &Path, Say { en, ru }: &Say) -> Box<Error> {
-    let path = path.display();
-    Error::new(Kind::Preflight, say!("cannot use `{path}`: {en}", "нельзя использовать `{path}`: {ru}"))
 }
 
 fn taken(directory: &Path) -> Box<Error> {

@@ -1,0 +1,46 @@
+//! Small databases beside the tokens and tasks of the server. Must not know what is in them.
+
+use rusqlite::Connection;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::store::Owner;
+
+/// `Stsv`, as the run file has `Stnd`.
+const APPLICATION: i32 = 0x5374_7376;
+const VERSION: i32 = 1;
+
+/// Opens a database, or makes it with these tables. Only its owner can read it.
+///
+/// Errors: `Preflight` if it cannot be used, or something else has its name.
+pub fn open(path: &Path, tables: &str) -> Result<Connection> {
+    let outside = |error: std::io::Error| unusable(path, &stend_sys::regular::why(&error));
+    let inside = |error: rusqlite::Error| unusable(path, &Say::same(error.to_string()));
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let file = file.map_err(outside)?;
+    Owner::behind_sudo().map_or(Ok(()), |owner| owner.take_file(&file)).map_err(outside)?;
+    let db = Connection::open(path).map_err(inside)?;
+    // Its journal goes with each change, so that no file of another user stays behind `sudo`.
+    db.pragma_update(None, "synchronous", "FULL").map_err(inside)?;
+    if written_by(&db).map_err(inside)? == (0, 0) {
+        let made =
+            format!("BEGIN; {tables}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;");
+        db.execute_batch(&made).map_err(inside)?;
+    }
+    match written_by(&db).map_err(inside)? {
+        (APPLICATION, VERSION) => Ok(db),
+        _ => Err(unusable(path, &say!("another version of Stend wrote it", "его записала другая версия Стенда"))),
+    }
+}
+
+fn written_by(db: &Connection) -> rusqlite::Result<(i32, i32)> {
+    let number = |name: &str| db.pragma_query_value(None, name, |row| row.get(0));
+    Ok((number("application_id")?, number("user_version")?))
+}
+
+/// Why a file beside the database cannot be used.
+pub fn unusable(path: &Path, Say { en, ru }: &Say) -> Box<Error> {
+    let path = path.display();
+    Error::new(Kind::Preflight, say!("cannot use `{path}`: {en}", "нельзя использовать `{path}`: {ru}"))
+}

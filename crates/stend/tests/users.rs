@@ -1,0 +1,169 @@
+//! Roles of `stend serve`: who may ask what, who may write to a device, and what the log of changes keeps.
+
+use crate::serve::client::{Reply, Server};
+use crate::support::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const ROLES: [&str; 4] = ["viewer", "operator", "destroyer", "admin"];
+
+/// The least role of every operation, by hand: a change of the table of routes has to be made here, too.
+const LEAST: [(&str, &str); 23] = [
+    ("health", "viewer"),
+    ("runs", "viewer"),
+    ("run", "viewer"),
+    ("summary", "viewer"),
+    ("report", "viewer"),
+    ("events", "viewer"),
+    ("comparison", "viewer"),
+    ("suites", "viewer"),
+    ("doctor", "viewer"),
+    ("openapi", "viewer"),
+    ("tasks", "viewer"),
+    ("task", "viewer"),
+    ("taskLog", "viewer"),
+    ("taskEvents", "viewer"),
+    ("me", "viewer"),
+    ("validateOrder", "operator"),
+    ("dryRunOrder", "operator"),
+    ("putTask", "operator"),
+    ("stopTask", "operator"),
+    ("tokens", "admin"),
+    ("putToken", "admin"),
+    ("deleteToken", "admin"),
+    ("auditLog", "admin"),
+];
+
+fn ask(server: &Server, token: &str, request: &str, body: &str) -> Reply {
+    let headers = [format!("Authorization: Bearer {token}"), format!("Content-Length: {}", body.len())];
+    server.ask(request, &[&headers[0], &headers[1]], body)
+}
+
+fn issued(server: &Server, id: &str, role: &str) -> String {
+    let admin = server.token.as_deref().expect("a token");
+    let reply = ask(server, admin, &format!("PUT /api/v1/tokens/{id}?role={role}&days=1"), "");
+    assert_eq!(reply.status, 201, "{}", reply.text());
+    reply.json()["secret"].as_str().expect("a secret").to_string()
+}
+
+#[test]
+fn every_route_answers_every_role_or_refuses_it_as_the_table_says() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let tokens: Vec<String> = ROLES.iter().map(|role| issued(&server, &format!("the-{role}"), role)).collect();
+    let document = server.get("/api/v1/openapi.json").json();
+    let mut seen = 0;
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let name = operation["operationId"].as_str().expect("a name");
+            let least =
+                LEAST.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name} is in no table")).1;
+            let least = ROLES.iter().position(|role| *role == least).expect("a role");
+            seen += 1;
+            // A stream does not end, and its role is that of its neighbours: it is refused or begun by the same lines.
+            if name == "taskEvents" {
+                continue;
+            }
+            for (index, token) in tokens.iter().enumerate() {
+                let path = ["{run}", "{task}", "{token}"]
+                    .iter()
+                    .fold(path.clone(), |path, name| path.replace(name, "no-such"));
+                let reply = ask(&server, token, &format!("{} {path}", method.to_uppercase()), "");
+                assert_eq!(reply.status == 403, index < least, "{method} {path} as {}: {}", ROLES[index], reply.text());
+                if index < least {
+                    assert_eq!(reply.json()["code"], "not_allowed");
+                    // The next role must find it as it was.
+                    continue;
+                }
+                if name == "putToken" {
+                    assert_eq!(server.with_token("DELETE /api/v1/tokens/no-such", &[]).status, 200);
+                }
+            }
+        }
+    }
+    assert_eq!(seen, LEAST.len());
+}
+
+#[test]
+fn a_token_ends_when_it_is_deleted_and_the_log_has_every_change_with_its_author() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let (ci, admin) = (issued(&server, "ci", "operator"), server.token.clone().expect("a token"));
+    assert_eq!(ask(&server, &ci, "GET /api/v1/me", "").json()["id"], "ci");
+    let again = ask(&server, &admin, "PUT /api/v1/tokens/ci?role=admin", "");
+    assert_eq!((again.status, again.json()["code"].as_str()), (409, Some("token_exists")));
+    let (suite, target) = (scratch.file("suite.yaml", SMALL), scratch.directory("t"));
+    let order = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--print-order"]), 0).0;
+    assert_eq!(ask(&server, &ci, "PUT /api/v1/tasks/a", &order).status, 201);
+    assert_eq!(ask(&server, &ci, "PUT /api/v1/tasks/a", &order).status, 200, "no change, no entry");
+    eventually("it ends", Duration::from_secs(90), || server.get("/api/v1/tasks/a").json()["ended_unix"].is_i64());
+    assert_eq!(ask(&server, &admin, "DELETE /api/v1/tokens/ci", "").json()["tokens"], json!([]));
+    assert_eq!(ask(&server, &ci, "GET /api/v1/me", "").status, 401);
+    let log = server.get("/api/v1/audit-log").json();
+    let entries: Vec<(&str, &str)> = log["changes"]
+        .as_array()
+        .expect("changes")
+        .iter()
+        .map(|entry| (entry["who"].as_str().expect("who"), entry["what"].as_str().expect("what")))
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            ("admin", "DELETE /api/v1/tokens/ci"),
+            ("ci", "PUT /api/v1/tasks/a"),
+            ("admin", "PUT /api/v1/tokens/ci?role=operator&days=1"),
+        ]
+    );
+    let (made, ended) = (&log["changes"][2], &log["changes"][0]);
+    assert!(made["before"] == "" && ended["after"] == "" && made["after"] == ended["before"], "{log:#}");
+}
+
+#[test]
+fn a_device_is_written_only_for_a_destroyer_who_names_it_after_a_dry_run() {
+    if !root("a_device_is_written_only_for_a_destroyer_who_names_it_after_a_dry_run") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = Loop::new(&scratch, "disk.img", 96 << 20);
+    let server = Server::start(&scratch, &[]);
+    let (operator, destroyer) = (issued(&server, "op", "operator"), issued(&server, "de", "destroyer"));
+    let (id, suite) = (device.identity(&scratch), scratch.file("small.yaml", SMALL));
+    let words = ["run", &suite, "--on", &device.device, "--confirm", &id, "--seed", "1", "--print-order"];
+    let order = expect_exit(&mut stend(&scratch, &words), 0).0;
+    let sum = || tool(&["sha256sum", &device.backing.to_string_lossy()]);
+    let before = sum();
+    let typed = id.replace(':', "%3A").replace('/', "%2F");
+    let put = |token: &str, confirmation: &str, device: &str| {
+        ask(&server, token, &format!("PUT /api/v1/tasks/a?confirmation={confirmation}&device={device}"), &order)
+    };
+    let dry = |token: &str| ask(&server, token, "POST /api/v1/orders/dry-run", &order);
+    assert_eq!((put(&operator, "x", &typed).status, dry(&operator).header("stend-confirmation")), (403, None));
+    assert_eq!(put(&destroyer, "x", &typed).json()["code"], "not_confirmed");
+    let seen = dry(&destroyer);
+    let confirmation = seen.header("stend-confirmation").unwrap_or_else(|| panic!("{}", seen.text())).to_string();
+    assert_eq!(put(&destroyer, &confirmation, "serial%3Aother").json()["code"], "not_confirmed");
+    // The device gets something that the dry run did not show.
+    tool(&["mkfs.ext4", "-q", "-F", &device.device]);
+    let changed = put(&destroyer, &confirmation, &typed);
+    assert!(
+        matches!(changed.json()["code"].as_str(), Some("target_changed" | "signature_not_named")),
+        "{}",
+        changed.text()
+    );
+    tool(&["dd", "if=/dev/zero", &format!("of={}", device.device), "bs=1M", "count=96", "oflag=direct", "status=none"]);
+    let wiped = sum();
+    assert_eq!(server.get("/api/v1/tasks").json()["tasks"], json!([]));
+    let confirmation = dry(&destroyer).header("stend-confirmation").expect("a confirmation").to_string();
+    let taken = put(&destroyer, &confirmation, &typed);
+    assert_eq!(taken.status, 201, "{}", taken.text());
+    eventually("it ends", Duration::from_secs(90), || server.get("/api/v1/tasks/a").json()["ended_unix"].is_i64());
+    let task: Value = server.get("/api/v1/tasks/a").json();
+    assert_eq!((&task["state"], &task["exit_code"]), (&"ended".into(), &0.into()), "{task:#}");
+    assert!(before == wiped && sum() != wiped, "nothing but the task has written");
+    let log = server.get("/api/v1/audit-log").json();
+    assert!(
+        log["changes"][0]["who"] == "de"
+            && log["changes"][0]["after"].as_str().is_some_and(|after| after.contains(&id)),
+        "{log:#}"
+    );
+}
