@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_document_is_stable() {
-        expect_file!["../../tests/golden/published.json"]
+        expect_file!["../../tests/golden/beside.json"]
             .assert_eq(&published_json(&crate::fixture::published::published()));
     }
 }

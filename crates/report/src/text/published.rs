@@ -91,6 +91,6 @@ mod tests {
         let screens = [(Lang::En, 110), (Lang::Ru, 110), (Lang::Ru, 40)];
         let all = screens.map(|(lang, width)| published_text(&comparison, lang, width, false)).join("\n====\n");
         assert!(all.lines().all(|line| width(line) <= 110));
-        expect_file!["../../tests/golden/published.txt"].assert_eq(&all);
+        expect_file!["../../tests/golden/beside.txt"].assert_eq(&all);
     }
 }
