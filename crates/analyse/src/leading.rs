@@ -1,5 +1,5 @@
-//! The one number that stands for a run where there is room for no more, such as in a list of runs. It is the first of those that the
-//! report shows large, computed of the outcomes of trials alone.
+//! The one number that stands for a run where there is room for no more, such as in a list of runs. It is that of the case which the
+//! sentence about the run names first, computed of the outcomes of trials alone.
 
 use crate::findings::{Headline, Rates};
 use crate::{phrase, rates, trials, verdict};
@@ -27,7 +27,7 @@ pub fn leading(run: &RunRecord) -> Result<Option<Leading>> {
     let plan = run.plan()?;
     let mut all = trials::by_case(run);
     all.retain(|case| plan.confirming(case.case).is_none());
-    let first = verdict::stand_out(&all, &plan).first().copied();
+    let first = verdict::named(&verdict::measured_alone(&all, &plan)).first().copied();
     Ok(all.iter().find(|case| Some(case.case) == first).map(|case| Leading {
         label: plan.cases.get(case.case as usize).map(|known| known.label()).unwrap_or_default(),
         workload: phrase::workload(case.asked),
@@ -44,7 +44,7 @@ mod tests {
     use stend_spec::workload::Sync;
 
     #[test]
-    fn it_is_the_first_number_of_the_report_and_needs_the_outcomes_only() {
+    fn it_is_the_number_of_the_sentence_and_needs_the_outcomes_only() {
         let cases = vec![
             case("shallow", 100, 1, Sync::None),
             case("deep", 100, 32, Sync::None),
@@ -55,7 +55,8 @@ mod tests {
         record.trials.iter_mut().for_each(|trial| trial.slices.clear());
         record.events.clear();
         let found = leading(&record).unwrap().unwrap();
-        let shown = findings.cases.iter().find(|case| case.case == findings.telling[0]).unwrap();
+        let shown = findings.cases.iter().find(|case| case.label == "deep").unwrap();
+        assert!(findings.headline.en.starts_with("Random read, 4 KiB, 32 in flight: 84"), "{}", findings.headline.en);
         assert_eq!((&found.label, &found.total, found.headline), (&shown.label, &shown.total, shown.headline));
     }
 

@@ -164,9 +164,15 @@ fn most_frequent(cases: &[CaseFinding], status: CheckStatus) -> Option<(usize, &
     })
 }
 
-/// The two cases that tell a stranger most: random reads at the highest depth (what it does in
-/// parallel) and durable writes (what a commit costs); without these, the first two.
+/// The cases that the sentence names.
 fn telling<'a>(measured: &[(&'a Trial, &'a CaseFinding)]) -> Vec<(&'a Trial, &'a CaseFinding)> {
+    let named = named(&measured.iter().map(|(asked, case)| (*asked, case.case)).collect::<Vec<_>>());
+    named.into_iter().filter_map(|index| measured.iter().find(|(_, case)| case.case == index).copied()).collect()
+}
+
+/// The two cases that tell a stranger most, by their index in the plan: random reads at the highest depth (what it does in
+/// parallel) and durable writes (what a commit costs); without these, the first two.
+pub fn named(measured: &[(&Trial, u32)]) -> Vec<u32> {
     let reads = measured
         .iter()
         .filter(|(asked, _)| {
@@ -174,10 +180,10 @@ fn telling<'a>(measured: &[(&'a Trial, &'a CaseFinding)]) -> Vec<(&'a Trial, &'a
                 s.pattern.is_scattered() && s.pattern.is_even() && !s.mix.writes() && !s.is_open() && s.think.is_none()
             })
         })
-        .max_by_key(|(asked, case)| (asked.in_flight(), Reverse(case.case)));
+        .max_by_key(|(asked, case)| (asked.in_flight(), Reverse(*case)));
     let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync.is_durable()));
-    let found: Vec<(&Trial, &CaseFinding)> = reads.into_iter().chain(durable).copied().collect();
-    if found.is_empty() { measured.iter().take(2).copied().collect() } else { found }
+    let found: Vec<u32> = reads.into_iter().chain(durable).map(|(_, case)| *case).collect();
+    if found.is_empty() { measured.iter().take(2).map(|(_, case)| *case).collect() } else { found }
 }
 
 /// A case by as few words as tell it from others in a headline: of a durable write neither its order nor how it is made durable.
@@ -204,11 +210,7 @@ const TELLING_MOST: usize = 4;
 /// The cases that tell most of storage, by their index in the plan: random reads and random writes at their largest depth, reads in
 /// order, durable writes; then the same at their smallest depth, then others in their order. All, if there are few.
 pub fn stand_out(trials: &[CaseTrials<'_>], plan: &Plan) -> Vec<u32> {
-    let measured: Vec<(&Trial, u32)> = trials
-        .iter()
-        .filter(|case| !case.counting.is_empty() && plan.rung(case.case).is_none())
-        .map(|case| (case.asked, case.case))
-        .collect();
+    let measured = measured_alone(trials, plan);
     let every = |asked: &Trial, of: fn(&Stream) -> bool| asked.streams.iter().all(|s| of(s) && !s.is_open());
     let kinds: [fn(&Stream) -> bool; TELLING_MOST] = [
         |s| s.pattern.is_scattered() && !s.mix.writes(),
@@ -227,6 +229,12 @@ pub fn stand_out(trials: &[CaseTrials<'_>], plan: &Plan) -> Vec<u32> {
         }
     }
     found
+}
+
+/// Cases with trials that count and are no steps of a search.
+pub fn measured_alone<'a>(trials: &[CaseTrials<'a>], plan: &Plan) -> Vec<(&'a Trial, u32)> {
+    let measured = trials.iter().filter(|case| !case.counting.is_empty() && plan.rung(case.case).is_none());
+    measured.map(|case| (case.asked, case.case)).collect()
 }
 
 /// One case in words: `random read, 4 KiB, 32 in flight: 84 200 IOPS ± 1.3 %, p99 0.84 ms`.

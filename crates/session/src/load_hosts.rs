@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn suites_that_several_hosts_cannot_run_are_refused_by_their_key() {
         let read = "streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 1}]";
-        let durable = "op: write, pattern: random, block_size: 4KiB, sync: fdatasync, verify: {crash: true}";
+        let durable = "op: write, pattern: random, block_size: 4KiB, sync: dsync, verify: {crash: true}";
         let open = "op: read, pattern: random, block_size: 4KiB";
         let search = "{search: {from: 50/s, to: 200/s, quantile: 90%, limit: 1ms}}";
         let app = "{run: sysbench-postgresql, instances: {to: 8}, data: 1MiB, clients: 1, rate: 20/s, slo: {quantile: 99%, limit: 100ms, window: 1s}}";

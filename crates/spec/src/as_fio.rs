@@ -17,7 +17,7 @@ pub type Options = Vec<(&'static str, String)>;
 
 /// The order of offsets besides `rw`, or why fio has none like it.
 pub fn order(pattern: &Pattern) -> Result<Options, Say> {
-    let unknown = |key: &str| Err(say!("fio has nothing that means `{key}`", "в fio нет ничего со смыслом `{key}`"));
+    let unknown = |key: &str| Err(say!("fio has no equivalent of `{key}`", "в fio нет соответствия для `{key}`"));
     let distribution = |value: String| Ok(vec![("random_distribution", value)]);
     match pattern {
         Pattern::Sequential | Pattern::Random => Ok(Vec::new()),

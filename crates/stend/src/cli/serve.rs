@@ -9,8 +9,8 @@ const LISTEN: &str = "127.0.0.1:8421";
 
 pub(super) fn serve(lang: Lang) -> Command {
     let about = say!(
-        "answer requests over HTTP on this machine: runs, results, reports, comparisons, and runs as they go on",
-        "отвечать по HTTP на этой машине: прогоны, результаты, отчёты, сравнения и ход прогонов"
+        "web console and API on this machine: runs as they go on, results, comparisons, and orders as tasks",
+        "веб-консоль и API на этой машине: ход прогонов, результаты, сравнения и задачи по заказам"
     );
     let examples = "stend serve\nstend serve --listen 127.0.0.1:9000\nstend serve --new-token";
     let listen = say!(

@@ -57,7 +57,7 @@ fn what_fio_can_say_is_exported_and_the_rest_is_listed() {
         ;   repeats: each job runs once, not 6 times in mixed order
         ;   `fill` and `precondition`: nothing is written beforehand
         ;   `rate`: fio's latency begins when it submits, not when an I/O was due
-        ;   `c` is left out: fio has nothing that means `append`
+        ;   `c` is left out: fio has no equivalent of `append`
         ;   `d`: `dsync` is that of the open target, not of each write
         [global]
         filename=${TARGET}
