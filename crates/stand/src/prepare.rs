@@ -329,10 +329,7 @@ fn steps(roots: &Roots, facts: &TargetFacts, need: &Need) -> Vec<Step> {
     let Need::TestFiles { sizes, owner } = need else { return Vec::new() };
     let parent = Path::new(&facts.path);
     let directory = testfile::directory_for(parent, &owner.run_id);
-    // What other hosts of this run have there is in use, whether their locks are seen here or not. What a killed session of this host
-    // left is removed, as that of any dead run.
-    let is_of_another_host = |path: &Path| path != directory && testfile::is_of_run(path, &owner.run_id);
-    let dead = testfile::dead(roots, parent).into_iter().filter(|path| !is_of_another_host(path));
+    let dead = testfile::dead_for(roots, parent, &owner.run_id).into_iter();
     let mut steps: Vec<Step> = dead.map(Step::RemoveDead).collect();
     steps.extend(testfile::of_others(roots, parent).into_iter().map(|(path, user)| Step::Leave(path, user)));
     steps.push(Step::MakeDirectory(directory.clone(), owner.clone()));

@@ -194,8 +194,15 @@ pub(crate) fn dead(roots: &Roots, parent: &Path) -> Vec<PathBuf> {
     dead.map(|(path, _)| path).collect()
 }
 
+/// The same for this host of a run, which removes what a killed session of it left. What other hosts of the run have there is in use,
+/// whether their locks are seen here or not.
+pub(crate) fn dead_for(roots: &Roots, parent: &Path, run_id: &str) -> Vec<PathBuf> {
+    let own = directory_for(parent, run_id);
+    dead(roots, parent).into_iter().filter(|path| *path == own || !is_of_run(path, run_id)).collect()
+}
+
 /// Whether a directory has the name of that of the run with this id, on whichever of its hosts.
-pub(crate) fn is_of_run(path: &Path, run_id: &str) -> bool {
+fn is_of_run(path: &Path, run_id: &str) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_prefix(PREFIX).is_some_and(|id| are_of_one_run(id, run_id))
 }

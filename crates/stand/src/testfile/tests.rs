@@ -231,3 +231,14 @@ fn what_another_host_removed_meanwhile_needs_no_removing() {
     let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
     remove_dead(&roots, &parent.path().join(".stend-gone")).unwrap();
 }
+
+#[test]
+fn a_host_of_a_run_removes_what_its_killed_session_left_and_not_what_other_hosts_have() {
+    let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
+    let left = left_behind(parent.path(), &note(1, 1, &boot_id(&roots)));
+    let for_run = |id: &str| dead_for(&roots, parent.path(), id);
+    assert_eq!([for_run("old"), for_run("another")], [vec![left.clone()], vec![left.clone()]]);
+    assert_eq!(for_run("old-host1"), Vec::<PathBuf>::new());
+    std::fs::rename(&left, directory_for(parent.path(), "old-host1")).unwrap();
+    assert_eq!([for_run("old").len(), for_run("old-host1").len()], [0, 1]);
+}
