@@ -104,13 +104,11 @@ pub fn insert(
     }
     let shared = shared(run);
     for (case, all) in cases.iter_mut().zip(trials) {
-        let own = hosts.iter().filter_map(|host| Some((host.of_run.name.as_str(), host.cases.get(&case.case)?)));
-        let own: Vec<(&str, &CaseAlone)> = own.collect();
-        let of_host =
-            |(name, alone): &(&'_ str, &'_ CaseAlone)| (name.to_string(), alone.found.checks.clone(), alone.is_limit);
-        let answers: Vec<_> = own.iter().map(of_host).collect();
-        let asked: Vec<OfHost<'_>> =
-            answers.iter().map(|(name, checks, is_limit)| OfHost { name, checks, is_limit: *is_limit }).collect();
+        let asked = hosts.iter().filter_map(|host| {
+            let CaseAlone { found, is_limit, .. } = host.cases.get(&case.case)?;
+            Some(OfHost { name: &host.of_run.name, checks: &found.checks, is_limit: *is_limit })
+        });
+        let asked: Vec<OfHost<'_>> = asked.collect();
         case.checks = check::joined(&case.checks, &asked, shared);
         case.workload = on_each(&case.workload, hosts.len());
         let found = finding(case, all, &hosts);

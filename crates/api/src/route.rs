@@ -79,6 +79,8 @@ pub struct Answer {
 pub enum Schema {
     /// The document that a verb prints with `--json`: its name in `docs/formats/schema`.
     Document(&'static str),
+    /// The same, or an array of them.
+    Documents(&'static str),
     /// A type of this crate, in that file of its sources.
     Type(&'static str, &'static str),
     /// Events, each of a type of this crate in that file: their names and types.

@@ -48,12 +48,12 @@ pub(crate) const DRY_RUN: Route = Route {
     operation: "dryRunOrder",
     about: || {
         say!(
-            "what an order would do: steps, writes, time, caveats; nothing is changed",
-            "что сделает заказ: шаги, объём записи, время, оговорки; ничего не меняется"
+            "what an order would do: steps, writes, time, caveats; nothing is changed. With `against` an array, one for each target",
+            "что сделает заказ: шаги, объём записи, время, оговорки; ничего не меняется. С `against` — массив, по одному на объект"
         )
     },
     parameters: &[],
-    answers: &[Answer { media: JSON, schema: Schema::Document("preview") }],
+    answers: &[Answer { media: JSON, schema: Schema::Documents("preview") }],
     command: "stend run --order FILE --dry-run --json",
     make: make::dry_run,
 };

@@ -36,6 +36,15 @@ struct Given {
 #[derive(Deserialize)]
 struct Preview {
     targets: Vec<Target>,
+    /// Where several hosts load: the targets of each. `targets` holds for the first alone.
+    #[serde(default)]
+    hosts: Vec<LoadHost>,
+}
+
+#[derive(Deserialize)]
+struct LoadHost {
+    host: String,
+    targets: Vec<Target>,
 }
 
 #[derive(Deserialize)]
@@ -110,12 +119,21 @@ impl Confirmations {
     }
 }
 
-/// Identity, size and signatures of all targets.
-fn seen(preview: &[u8]) -> Result<Hash> {
-    let preview: Preview = serde_json::from_slice(preview)
-        .map_err(|error| Error::new(Kind::Bug, Say::same(format!("a dry run is not what it was: {error}"))))?;
-    let of = |target: &Target| format!("{:?} {} {}\n", target.identity, target.size, target.signatures);
-    Ok(token::hash(&preview.targets.iter().map(of).collect::<String>()))
+/// Identity, size and signatures of all targets, of every document (one for each side of `against`) and every load host.
+fn seen(previews: &[u8]) -> Result<Hash> {
+    let mut text = String::new();
+    let mut add = |host: &str, targets: &[Target]| {
+        for Target { identity, size, signatures } in targets {
+            text += &format!("{host:?} {identity:?} {size} {signatures}\n");
+        }
+    };
+    for preview in serde_json::Deserializer::from_slice(previews).into_iter::<Preview>() {
+        let preview = preview
+            .map_err(|error| Error::new(Kind::Bug, Say::same(format!("a dry run is not what it was: {error}"))))?;
+        add("", &preview.targets);
+        preview.hosts.iter().for_each(|of| add(&of.host, &of.targets));
+    }
+    Ok(token::hash(&text))
 }
 
 fn not_confirmed(message: Say) -> Box<Error> {
@@ -161,6 +179,20 @@ mod tests {
         }
         assert_eq!(take(&all, "order", &secret, x, 1, now), None);
         assert_eq!(take(&all, "order", &secret, x, 1, now), Some(Code::NotConfirmed), "it is used up");
+    }
+
+    #[test]
+    fn every_target_of_every_side_and_host_is_bound() {
+        let target = |size: u64| format!(r#"{{"identity": "serial:X", "size": {size}, "signatures": []}}"#);
+        let sides = |a: u64, b: u64| format!(r#"{{"targets": [{}]}} {{"targets": [{}]}}"#, target(a), target(b));
+        let host = |name: &str, size: u64| format!(r#"{{"host": "{name}", "targets": [{}]}}"#, target(size));
+        let hosts = |a: u64, b: u64| {
+            format!(r#"{{"targets": [{}], "hosts": [{}, {}]}}"#, target(a), host("a", a), host("b", b))
+        };
+        let of = |text: String| seen(text.as_bytes()).unwrap();
+        assert!(of(sides(1, 2)) == of(sides(1, 2)) && of(sides(1, 2)) != of(sides(1, 3)));
+        assert!(of(hosts(1, 2)) == of(hosts(1, 2)) && of(hosts(1, 2)) != of(hosts(1, 3)));
+        assert_eq!(seen(b"{\"targets\": []} {").unwrap_err().kind, Kind::Bug);
     }
 
     #[test]

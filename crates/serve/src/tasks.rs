@@ -103,7 +103,7 @@ impl Tasks {
         Ok(Validated { schema, schema_version, work, on, loads, confirms, overwrites_signatures, commands })
     }
 
-    /// What an order would do, as `stend run --dry-run --json` prints it, and what confirms that it may write to devices.
+    /// What an order would do, as `stend run --dry-run --json` prints it (of several targets as an array), and what confirms that it may write to devices.
     ///
     /// Errors: those of that command.
     pub fn dry_run(&self, text: &str, sender: &Sender) -> Result<(Vec<u8>, Option<String>)> {
@@ -113,7 +113,7 @@ impl Tasks {
             true => Some(self.confirmations.give(text, &preview, Instant::now())?),
             false => None,
         };
-        Ok((preview, confirmation))
+        Ok((process::as_one(preview), confirmation))
     }
 
     /// Takes an order; `true`: it is new.

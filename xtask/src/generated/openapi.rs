@@ -154,6 +154,10 @@ fn parameter(parameter: &Parameter) -> Value {
 fn answer(types: &Types, route: &Route, schema: &Schema, components: &mut Map<String, Value>) -> Result<Value, String> {
     Ok(match schema {
         Schema::Document(name) => json!({"schema": add(name, super::outputs::schema(types, name)?, components)}),
+        Schema::Documents(name) => {
+            let one = add(name, super::outputs::schema(types, name)?, components);
+            json!({"schema": {"anyOf": [one.clone(), {"type": "array", "items": one}]}})
+        }
         Schema::Type(file, name) => json!({"schema": typed(types, file, name, components)?}),
         // What the data of each event are: OpenAPI 3.1 has no word for streams.
         Schema::Events(file, events) => {

@@ -121,7 +121,7 @@ fn words(found: &Executed) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, run_of};
+    use crate::fixture::{case, run_of, slice};
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;
     use stend_record::observed::Drained;
@@ -161,19 +161,7 @@ mod tests {
             (o.jobs[0].done[0], o.jobs[0].done[1]) = ((reads, reads * 4096), (writes, writes * 4096));
             let window = o.window_start.saturating_sub(o.load_start).0 / crate::series::INTERVAL.0;
             slices.truncate(0);
-            let slice = |op, ops| Slice {
-                interval: window as u32,
-                span: 1,
-                stream: 0,
-                op,
-                ops,
-                bytes: ops * 4096,
-                errors: 0,
-                latency_max_ns: 0,
-                latency: None,
-                open: None,
-            };
-            slices.extend([slice(Op::Read, reads), slice(Op::Write, writes)]);
+            slices.extend([slice(window as u32, Op::Read, reads), slice(window as u32, Op::Write, writes)]);
             let late = |op, count| Drained {
                 stream: 0,
                 op,
@@ -230,19 +218,7 @@ mod tests {
                 let [before, inside] = [0, 1].map(|part| ended[part][op.index()]);
                 o.jobs[0].done[op.index()] = (inside, inside * 4096);
                 let window = from / crate::series::INTERVAL.0;
-                let slice = |interval: u64, ops: u64| Slice {
-                    interval: interval as u32,
-                    span: 1,
-                    stream: 0,
-                    op,
-                    ops,
-                    bytes: ops * 4096,
-                    errors: 0,
-                    latency_max_ns: 0,
-                    latency: None,
-                    open: None,
-                };
-                slices.extend([slice(0, before), slice(window, inside)]);
+                slices.extend([slice(0, op, before), slice(window as u32, op, inside)]);
                 let latency = Sparse { buckets: vec![(5000, left(op))].into(), sum_ns: 1, min_ns: 1, max_ns: 1 };
                 o.drained.push(Drained { stream: 0, op, latency, service: None });
             }

@@ -161,6 +161,17 @@ pub fn dry_run(program: &Path, order: &str) -> Result<Vec<u8>> {
     }
 }
 
+/// One document as it was printed, several one after the other as an array: what is sent is JSON.
+pub fn as_one(printed: Vec<u8>) -> Vec<u8> {
+    let mut documents = serde_json::Deserializer::from_slice(&printed).into_iter::<serde::de::IgnoredAny>();
+    let mut ends = vec![0];
+    while let Some(Ok(_)) = documents.next() {
+        ends.push(documents.byte_offset());
+    }
+    let several: Vec<&[u8]> = ends.windows(2).map(|ends| &printed[ends[0]..ends[1]]).collect();
+    if several.len() < 2 { printed } else { [b"[", several.join(&b',').as_slice(), b"]\n"].concat() }
+}
+
 /// The error that a command printed as JSON, on a line among notes for people.
 fn said(text: &str) -> Box<Error> {
     let printed = text.lines().rev().find_map(|line| serde_json::from_str::<End>(line).ok()?.error);
@@ -193,6 +204,13 @@ mod tests {
         assert_eq!(home.look(), Seen::Gone);
         std::fs::write(file("log"), vec![b'x'; LOG_MAX as usize + 9]).unwrap();
         assert_eq!(home.log().len(), LOG_MAX as usize);
+    }
+
+    #[test]
+    fn one_document_is_sent_as_it_is_and_several_are_an_array() {
+        let sent = |printed: &str| String::from_utf8(as_one(printed.into())).unwrap();
+        assert_eq!(sent("{\n  \"a\": 1\n}\n"), "{\n  \"a\": 1\n}\n");
+        assert_eq!(sent("{\"a\": 1}\n{\"a\": [2]}\n"), "[{\"a\": 1},\n{\"a\": [2]}]\n");
     }
 
     #[test]
