@@ -45,9 +45,9 @@ lab) packages+=("${lab_packages[@]}") ;;
 dist) packages+=("${dist_packages[@]}") ;;
 *) packages+=("${test_packages[@]}" "${lab_packages[@]}") ;;
 esac
-# Node, to rebuild and try the console: where that is asked for, and under CI. Building Stend needs none.
+# Node, to rebuild and try the console, is for its changes and for the tests. Building Stend needs none.
 with_web=false
-if [ "$wanted" = web ] || [ "$wanted-${CI:-}" = all-true ]; then with_web=true; fi
+if [[ "$wanted" =~ ^(all|web)$ ]]; then with_web=true; fi
 if $with_web && ! command -v npm >/dev/null; then packages+=(nodejs npm); fi
 sudo=""
 [ "$(id -u)" = 0 ] || sudo=sudo
