@@ -24,7 +24,7 @@ const pages = () => {
   const [a, b] = here.recorded;
   return [
     { path: "/", en: "Newest results", ru: "Последние результаты" },
-    { path: "/runs", en: "Leading rate", ru: "Порядок", count: "tbody tr" },
+    { path: "/runs", en: "Order", ru: "Порядок", count: "tbody tr" },
     { path: `/runs?run=${a}&run=${b}&state=complete`, en: "Compare (2)", ru: "Сравнить (2)" },
     { path: "/runs?text=nothing-is-called-so", en: "No run fits", ru: "Подходящих прогонов нет" },
     { path: `/runs/${a}`, en: "Full report", ru: "Полный отчёт", count: ".bars li" },
