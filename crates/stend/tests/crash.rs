@@ -217,7 +217,7 @@ fn what_has_to_be_judged_is_kept_from_other_runs_listed_and_can_be_given_up() {
     assert_eq!(leftovers(&bench.target), kept, "another run leaves it");
     let doctor = |lang: &str| {
         let words = ["doctor", "--on", &bench.target, "--lang", lang];
-        texts(&output(&mut stend(&bench.scratch, &words))).1.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&texts(&output(&mut stend(&bench.scratch, &words))).1)
     };
     let (en, ru) = (doctor("en"), doctor("ru"));
     assert!(en.contains("is kept until its run is resumed") && en.contains("stend run --resume"), "{en}");

@@ -166,7 +166,7 @@ fn a_number_of_which_one_cannot_be_started_is_a_miss_with_its_words_and_the_sear
     let path = file.to_string_lossy().into_owned();
     let (stdout, _) = expect_exit(&mut all.stend(&["run", &suite, "--on", &all.target, "-o", &path]), 0);
     assert!(stdout.contains("db: 2 (3 of 3 trials) instances hold the objective, 3 (0 of 3 trials)"), "{stdout}");
-    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&stdout);
     assert!(words.contains("At 3 an instance failed: ") && words.contains("FATAL: too many here"), "{stdout}");
     let found = &show_json(&all.scratch, &file)["density"][0];
     assert_eq!((&found["held"], &found["missed"]), (&2.into(), &3.into()));

@@ -33,7 +33,7 @@ fn an_event_comes_in_its_window_and_is_undone_at_its_time() {
     assert!(!scratch.join("on").exists() && !scratch.join("off").exists());
 
     let (told, _) = expect_exit(&mut stend(&scratch, &[&words[..], &["--allow-commands"]].concat()), 0);
-    let told = told.replace('\u{a0}', " ");
+    let told = one_line(&told);
     assert!(told.contains("at 1 s: `touch") && told.contains("No I/O failed"), "{told}");
     assert!(!scratch.join("on").exists() && scratch.join("off").exists());
     let found = &show_json(&scratch, &file)["faults"][0]["trials"][0];
@@ -117,6 +117,7 @@ fn a_process_is_killed_at_its_time_and_started_again() {
     assert!(victim.try_wait().expect("a process").is_none() && !Path::new(&mark).exists());
 
     let (told, _) = run(&name, &["--allow-commands"], 0);
+    let told = one_line(&told);
     assert!(told.contains(&format!("`{name}` is killed")), "{told}");
     assert!(!victim.wait().expect("a process").success() && Path::new(&mark).exists());
 }
@@ -177,6 +178,7 @@ fn a_link_goes_down_and_comes_back_also_when_the_run_is_killed_and_the_way_to_ot
     }
     let down = format!("do: link.down, link: {}", pair.0);
     let (told, _) = expect_exit(&mut command("3s", &format!("{{at: 1s, for: 1s, {down}}}")), 0);
+    let told = one_line(&told);
     assert!(told.contains(&format!("link {} is down", pair.0)) && pair.is_up(), "{told}");
     let mut run = command("60s", &format!("{{at: 1s, {down}}}")).spawn().expect("stend");
     wait_until(|| !pair.is_up());
@@ -212,7 +214,7 @@ fn on_stand(
     let words = ["run", &suite, "--stand", &stand.file, "-o", &path, "--progress", "none"];
     let (told, error) = expect_exit(&mut stend(scratch, &words), exit);
     stand.is_gone();
-    (told + &error, file)
+    (one_line(&(told + &error)), file)
 }
 
 #[test]
@@ -235,7 +237,6 @@ fn a_file_system_gets_as_full_as_it_should_and_is_empty_again() {
         // Some twenty MiB are written, which takes its time where others use the drive.
         let trial = if stand.1 == 1 { "3s" } else { "8s" };
         let (told, file) = on_stand(&scratch, stand, layers, &suite(trial), 0);
-        let told = told.replace('\u{a0}', " ");
         assert!(told.contains("the file system is filled to 20 %"), "{told}");
         let document = show_json(&scratch, &file);
         let trials = document["faults"][0]["trials"].as_array().expect("trials").clone();

@@ -24,12 +24,12 @@ fn several_files_are_made_measured_told_and_removed() {
     let file = scratch.join("r.stend");
     let path = file.to_string_lossy().into_owned();
     let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
-    let ahead = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ahead = one_line(&ahead);
     assert!(ahead.contains("data-00000 and the next, 5 files of 2.75 MiB together"), "{ahead}");
     assert!(ahead.contains("only to its own files") && leftovers(&target).is_empty(), "{ahead}");
     let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
     assert!(leftovers(&target).is_empty(), "{:?}", leftovers(&target));
-    let stdout = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let stdout = one_line(&stdout);
     assert!(stdout.contains("blocks of 12 KiB do not divide the files of 256 KiB"), "{stdout}");
     let findings = show_json(&scratch, &file);
     let cases = findings["cases"].as_array().expect("cases");
@@ -73,7 +73,7 @@ cases:
     let path = file.to_string_lossy().into_owned();
     let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
     assert!(leftovers(&target).is_empty(), "{:?}", leftovers(&target));
-    let stdout = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let stdout = one_line(&stdout);
     assert!(stdout.contains("(appending to a file of its own)"), "{stdout}");
     let findings = show_json(&scratch, &file);
     for case in findings["cases"].as_array().expect("cases") {

@@ -210,7 +210,7 @@ fn attack(first: usize, step: usize) -> Vec<String> {
             words.push("--dry-run");
         }
         let (code, _, said) = texts(&output(&mut stend(&scratch, &words)));
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = one_line(&said);
         let expected = match verdict {
             Named => format!("--overwrite-signature={name}"),
             Member => format!("`{name}`"),
@@ -255,7 +255,7 @@ fn with_blkid(scratch: &Scratch, script: &str, words: &[&str]) -> (i32, String) 
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("a program");
     let path = format!("{tools}:{}", std::env::var("PATH").unwrap_or_default());
     let (code, out, err) = texts(&output(stend(scratch, words).env("PATH", path)));
-    (code, format!("{out} {err}").split_whitespace().collect::<Vec<_>>().join(" "))
+    (code, one_line(&format!("{out} {err}")))
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn without_blkid_our_own_reading_decides_and_inspect_says_so() {
         all.args(["--mount", "sh", "-c", hide, "sh"]).arg(command.get_program()).args(command.get_args());
         all.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
         let (code, out, err) = texts(&output(&mut all));
-        (code, format!("{out} {err}").split_whitespace().collect::<Vec<_>>().join(" "))
+        (code, one_line(&format!("{out} {err}")))
     };
     let (code, said) = hidden(&["inspect", &device.device, "--lang", "en"]);
     assert!(code == 0 && said.contains("`blkid` is not installed") && said.contains("ext2 @ 1080"), "{code}: {said}");

@@ -15,7 +15,7 @@ fn held(rules: &str, code: i32) -> (Scratch, String, String) {
     let words = ["compare", A, B, "--gate", &gate, "--junit", &junit, "--markdown", &page];
     let (stdout, stderr) = expect_exit(&mut stend(&scratch, &words), code);
     // Lines break where the terminal ends.
-    (scratch, stdout.split_whitespace().collect::<Vec<_>>().join(" "), stderr)
+    (scratch, one_line(&stdout), stderr)
 }
 
 fn written(scratch: &Scratch, name: &str) -> String {
@@ -121,7 +121,7 @@ fn a_gate_that_is_wrong_is_refused_with_its_place_before_anything_is_read() {
 fn show(scratch: &Scratch, words: &[&str], code: i32) -> (String, String) {
     let words = [&["show", B][..], words].concat();
     let (stdout, stderr) = expect_exit(&mut stend(scratch, &words), code);
-    (stdout.split_whitespace().collect::<Vec<_>>().join(" "), stderr)
+    (one_line(&stdout), stderr)
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_change_over_many_runs_is_told_with_what_else_changed() {
     let mut words = vec!["compare", "--history"];
     words.extend(runs.iter().map(String::as_str));
     let (text, _) = expect_exit(stend(&scratch, &words).args(["--lang", "en"]), 0);
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&text);
     assert!(flat.contains("between R-20260106T000000Z-abcd and R-20260107T000000Z-abcd"), "{text}");
     assert!(flat.contains("(−20.0 %)") && flat.contains("6.1.0 → 6.12.1"), "{text}");
     let page = scratch.join("history.html");

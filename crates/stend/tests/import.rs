@@ -1,6 +1,6 @@
 //! `stend import`: results of other tools become runs that every other verb takes, by the real binary.
 
-use crate::support::{Scratch, expect_exit, stend};
+use crate::support::{Scratch, expect_exit, one_line, stend};
 use std::path::Path;
 
 fn fixture(name: &str) -> String {
@@ -20,7 +20,7 @@ fn imported(scratch: &Scratch, files: &[&str], to: &str) -> (String, String) {
 
 /// Whether a line has these words one after the other, whatever space is between them.
 fn has_row(shown: &str, words: &str) -> bool {
-    shown.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(&format!("{words} ")))
+    shown.lines().any(|line| one_line(line).contains(&format!("{words} ")))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn logs_of_fio_become_a_run_with_intervals() {
     let scratch = Scratch::new();
     let logs = ["fio-3.33-logged_lat.1.log", "fio-3.33-logged_clat_hist.1.log"];
     let (run, shown) = imported(&scratch, &logs, "logs.stend");
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&shown);
     assert!(words.contains("fio-3.33-logged") && words.contains("another log of the job has more detail"), "{shown}");
     assert!(words.contains("? in flight") && !words.contains("Sequential"), "what is not known is not told: {shown}");
     let page = scratch.join("report.html");
@@ -136,7 +136,7 @@ fn a_folder_of_bench_fio_is_one_run_whose_cases_follow_from_the_options() {
     let (folder, to) = (scratch.join("sdx").display().to_string(), scratch.join("run.stend").display().to_string());
     let (shown, _) = expect_exit(&mut stend(&scratch, &["import", &folder, "-o", &to, "--lang", "en"]), 0);
     assert!(has_row(&shown, "randwrite 16") && has_row(&shown, "randwrite 64"), "{shown}");
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&shown);
     assert!(words.contains("1 files that are no `.json` were not read"), "{shown}");
 }
 
@@ -184,7 +184,7 @@ fn reads_and_writes_of_two_sizes_have_each_their_own_in_the_table() {
     );
     let (file, run) = (scratch.file("two.json", &results), scratch.join("two.stend").display().to_string());
     let (shown, _) = expect_exit(&mut stend(&scratch, &["import", &file, "-o", &run, "--lang", "en"]), 0);
-    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&shown);
     assert!(words.contains("50 % 4 KiB and 50 % 64 KiB"), "{shown}");
     let (csv, _) = expect_exit(&mut stend(&scratch, &["export", &run, "--format", "csv"]), 0);
     let sizes = |test: &str| {

@@ -23,7 +23,7 @@ impl Machine<'_> {
         let left = self.guest("ls /var/lib/stend/stands; ls /var/lib/stend | grep ledger; true");
         assert_eq!(left, "", "{name}: neither stand nor ledger stays");
         // Lines are as wide as a terminal.
-        let told = (told + &notes).split_whitespace().collect::<Vec<_>>().join(" ");
+        let told = one_line(&(told + &notes));
         (run, file, told)
     }
 }
@@ -42,7 +42,7 @@ fn what_was_acknowledged_outlives_cuts_of_power_on_drives_and_is_missed_where_it
     let (drive, confirmed) = (format!("{}1", machine.serial), identity(&format!("{}1", machine.serial)));
     let on = format!("/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{drive}");
     let (plan, _) = machine.stend(&["run", "power-cut", "--on", &on, "--confirm", &confirmed, "--dry-run"], 0);
-    let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plan = one_line(&plan);
     assert!(plan.contains("/var/lib/stend/R-") && plan.contains("power of the machine is cut"), "{plan}");
 
     let layers = "{md: {level: 1, member_size: 64MiB}}, {fs: {type: ext4}}";

@@ -40,7 +40,7 @@ fn ran(scratch: &Scratch, suite: &str, target: &str) -> (serde_json::Value, Stri
     let words = ["run", suite, "--on", target, "-o", &file, "--progress", "none"];
     expect_exit(&mut stend(scratch, &words), 0);
     let shown = show_all(scratch, Path::new(&file));
-    (show_json(scratch, Path::new(&file)), shown.split_whitespace().collect::<Vec<_>>().join(" "))
+    (show_json(scratch, Path::new(&file)), one_line(&shown))
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_device_in_memory_that_a_stand_made_is_measured_and_that_of_others_is_never_
     assert!(own.path.starts_with("/dev/zram"), "{own:?}");
     let foreign = Foreign::new();
     let (inspected, _) = expect_exit(&mut stend(&scratch, &["inspect", &foreign.path()]), 0);
-    let inspected = inspected.split_whitespace().collect::<Vec<_>>().join(" ");
+    let inspected = one_line(&inspected);
     assert!(inspected.contains("has no stable identity"), "{inspected}");
     // What a stand made once is not confirmed for whatever has its number later.
     let identity = own.identity.clone().expect("an identity");

@@ -40,10 +40,6 @@ fn counted(device: &Loop) -> (u64, u64) {
     (fields[2] * 512, fields[6] * 512)
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn every_target_is_filled_loaded_and_told() {
     if !root("every_target_is_filled_loaded_and_told") {

@@ -23,7 +23,7 @@ fn a_case_is_measured_after_its_rounds_and_the_result_says_what_they_found() {
     let file = scratch.join("r.stend");
     let path = file.to_string_lossy().into_owned();
     let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
-    let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&ahead);
     assert!(flat.contains("rounds of 0.3 s until the rate is steady, at most 7"), "{ahead}");
     expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
 
@@ -85,7 +85,7 @@ fn a_range_is_purged_and_written_twice_and_the_method_is_told() {
     let file = scratch.join("r.stend");
     let path = file.to_string_lossy().into_owned();
     let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
-    let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&ahead);
     assert!(flat.contains("purge: discard 16 MiB") && flat.contains("in blocks of 128 KiB, 2 passes"), "{ahead}");
     expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
     let fill = stend_record::store::read(&file).expect("the file opens").load().fill.expect("a fill");
@@ -103,7 +103,7 @@ fn the_suite_for_drives_says_how_long_it_takes_at_most_and_needs_that_much() {
     let suite = scratch.file("drive.yaml", include_str!("../../../suites/drive/suite.yaml"));
     let target = scratch.directory("target");
     let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
-    let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&ahead);
     // Five cases of 25 rounds of a minute, and six trials of 70 s.
     assert!(flat.contains("2 h 40 min at most of rounds and trials"), "{ahead}");
     let short = ["run", &suite, "--on", &target, "--dry-run", "--time-budget", "1h"];

@@ -19,7 +19,7 @@ fn run(scratch: &Scratch, width: &str) -> serde_json::Value {
     let file = scratch.join(&format!("{}.stend", width.trim_end_matches('%')));
     let path = file.to_string_lossy().into_owned();
     let (ahead, _) = expect_exit(&mut stend(scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
-    let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = one_line(&ahead);
     assert!(flat.contains("a case ends earlier once its rate is known to"), "{ahead}");
     expect_exit(&mut stend(scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
     show_json(scratch, &file)

@@ -111,9 +111,13 @@ pub fn expect_exit(command: &mut Command, code: i32) -> (String, String) {
     (stdout, stderr)
 }
 
+/// A text as one line, since where it is broken depends on the numbers in it and on the names of temporary files.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Fails where what an error says is said twice, on either stream; that a case or a file is named first does not matter.
 pub fn is_told_once(stdout: &str, stderr: &str) {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let all = one_line(&format!("{stdout} {stderr}"));
     let reasons: Vec<String> = stderr.lines().filter_map(|line| line.strip_prefix("error: ")).map(one_line).collect();
     assert!(!reasons.is_empty(), "{stderr}");
