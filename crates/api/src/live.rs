@@ -86,6 +86,8 @@ pub struct Second {
     pub case: String,
     /// Since the start of its load, ramp included; from 0.
     pub second: u32,
+    /// Where it stands on the axis of the run: since its first event, counted from when the trial was begun.
+    pub elapsed_ns: u64,
     /// What storage did in it.
     pub figures: Figures,
 }

@@ -210,7 +210,9 @@ impl Log {
             let told = seconds.look(&trial.slices, over);
             let case = plan.cases.get(trial.case as usize).map(|case| case.label()).unwrap_or_default();
             self.seconds.extend(told.into_iter().map(|(second, figures)| {
-                let data = Second { trial: trial.trial, case: case.clone(), second, figures: of(&figures) };
+                let at = Nanos(trial.started.0 + u64::from(second) * Nanos::SECOND.0);
+                let (case, elapsed_ns) = (case.clone(), at.saturating_sub(begin).0);
+                let data = Second { trial: trial.trial, case, second, elapsed_ns, figures: of(&figures) };
                 (trial.trial, second, text(&data))
             }));
             if over {

@@ -378,6 +378,11 @@ fn a_run_is_followed_as_it_goes_on_and_who_comes_back_misses_nothing() {
     }
     let record = stend_record::store::read(&file).expect("the run");
     assert_eq!(kept(&all, "recorded").len(), record.events.len());
+    for (.., second) in all.iter().filter(|(_, kind, _)| kind == "second") {
+        let number = |name: &str| second[name].as_u64().expect("a number");
+        let begun = record.trials[number("trial") as usize].started.saturating_sub(record.events[0].at);
+        assert_eq!(number("elapsed_ns"), begun.0 + number("second") * 1_000_000_000, "{second}");
+    }
     assert_eq!(
         all.last().map(|(_, name, data)| (name.as_str(), data["state"].as_str())),
         Some(("finished", Some("ended")))

@@ -35,7 +35,7 @@ type EventKind = {
 };
 export type Happened = { elapsed_ns: number; host: number; event: string | EventKind };
 
-/** Seconds that charts show. */
+/** Seconds of the run that charts show. */
 const SHOWN = 300;
 
 /** Columns of charts: x, IOPS, bytes per second, p50, p99, p99.9. A gap stands between two trials. */
@@ -52,7 +52,6 @@ export class Live {
 
   #source: EventSource;
   #trial = -1;
-  #count = 0;
   #due = 0;
   #rows: (number | null)[][] = [];
   #events: Happened[] = [];
@@ -65,7 +64,7 @@ export class Live {
       this.progress = progress;
       this.phases.add(progress.phase);
     });
-    this.#on("second", (second: { trial: number; figures: Figures }) => this.#second(second.trial, second.figures));
+    this.#on("second", (second: { trial: number; elapsed_ns: number; figures: Figures }) => this.#second(second.trial, second.elapsed_ns / 1e9, second.figures));
     this.#on("recorded", (happened: Happened) => {
       if (typeof happened.event === "object" && happened.event.phase) this.phases.add(happened.event.phase);
       this.#events.push(happened);
@@ -87,11 +86,13 @@ export class Live {
     this.#source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
   }
 
-  #second(trial: number, f: Figures): void {
-    if (trial !== this.#trial && this.#trial >= 0) this.#rows.push([this.#count++, null, null, null, null, null]);
+  #second(trial: number, at: number, f: Figures): void {
+    const before = this.#rows.at(-1)?.[0];
+    if (trial !== this.#trial && before != null) this.#rows.push([(before + at) / 2, null, null, null, null, null]);
     this.#trial = trial;
-    this.#rows.push([this.#count++, f.iops, f.throughput_bytes_per_s, f.latency_ns_p50, f.latency_ns_p99, f.latency_ns_p999]);
-    if (this.#rows.length > SHOWN) this.#rows.splice(0, this.#rows.length - SHOWN);
+    this.#rows.push([at, f.iops, f.throughput_bytes_per_s, f.latency_ns_p50, f.latency_ns_p99, f.latency_ns_p999]);
+    const old = this.#rows.findIndex((row) => (row[0] ?? 0) >= at - SHOWN);
+    if (old > 0) this.#rows.splice(0, old);
     this.errors += f.errors;
     this.#publish();
   }
