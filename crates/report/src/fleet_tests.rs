@@ -90,3 +90,16 @@ fn the_workbook_has_a_page_of_several_load_hosts_and_none_of_one() {
     assert!(book(&run, &findings));
     assert!(!book(&crate::fixture::run(), &crate::fixture::findings()));
 }
+
+#[test]
+fn hosts_that_kept_the_planned_times_are_not_said_to_be_nothing_apart() {
+    let (_, mut findings) = found(2);
+    let said = |findings: &Findings| {
+        let (_, found) = crate::hosts::of_cases(findings).next().expect("a case");
+        crate::hosts::beside(found).en
+    };
+    assert!(said(&findings).contains("Loads began within"), "{}", said(&findings));
+    let apart = findings.cases[0].hosts.as_mut().expect("hosts");
+    (apart.began_apart, apart.ended_apart) = (stend_base::Nanos(0), stend_base::Nanos(0));
+    assert!(said(&findings).contains("All began and ended at the planned times (±"), "{}", said(&findings));
+}

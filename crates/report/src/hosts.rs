@@ -97,7 +97,10 @@ pub(crate) fn beside(found: &HostsFinding) -> Say {
             Nanos(0) => String::new(),
             off => format!(" (± {})", format::latency(off, lang)),
         };
+        let in_step = found.began_apart == Nanos(0) && found.ended_apart == Nanos(0);
         said.push(match lang {
+            Lang::En if in_step => format!("All began and ended at the planned times{clocks}."),
+            Lang::Ru if in_step => format!("Все начали и закончили в назначенное время{clocks}."),
             Lang::En => format!("Loads began within {began} of each other, windows ended within {ended}{clocks}."),
             Lang::Ru => {
                 format!("Нагрузка началась с разницей до {began}, окна закончились с разницей до {ended}{clocks}.")

@@ -401,8 +401,12 @@ fn beside_the_run_file(preview: &Preview) -> impl Iterator<Item = (Say, Say)> {
 pub(super) fn written(preview: &Preview) -> Say {
     let will_write = preview.caveats.iter().find(|caveat| matches!(caveat, Caveat::WillWrite { .. }));
     let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
-    let amounts = amounts(preview);
-    Say::both(|l| format!("{}{}", written.get(l), amounts.get(l)))
+    let (amounts, hosts) = (amounts(preview), preview.ahead.hosts.len());
+    let each = match hosts {
+        0 => Say::same(""),
+        _ => say!(" So much on each of {hosts} hosts.", " Столько на каждой из машин ({hosts})."),
+    };
+    Say::both(|l| [written.get(l), amounts.get(l), each.get(l)].concat())
 }
 
 /// How long it takes, as far as it is known.
