@@ -47,8 +47,13 @@ finish() {
     cat "$told/$1"
     judge "$1" "$ended"
 }
-trap 'for group in "${running[@]}"; do kill -TERM -- "-$group" 2>/dev/null || true; done; rm -rf "$told"' EXIT
+trap 'share 0 || true; for group in "${running[@]}"; do kill -TERM -- "-$group" 2>/dev/null || true; done; rm -rf "$told"' EXIT
 trap 'exit 130' INT TERM
+
+# Less right to the CPUs. Where the kernel groups processes by session (autogroup), `nice` counts only within one, and every part that is
+# started has its own: the group of a session gives way, too.
+share() { echo "$1" >/proc/self/autogroup; } 2>/dev/null
+yielding=(bash -c '{ echo 10 >/proc/self/autogroup; } 2>/dev/null; exec nice "$@"' yielding)
 
 cargo fmt --all --check
 "${e2e[@]}" --no-run
@@ -59,16 +64,17 @@ mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${
 mapfile -t tests < <(of "${machines[@]}")
 # One after the other: what layouts cost is judged, and two emulators leave each other too little of two CPUs.
 start "machines with every kind of stand" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
-part "all tests are built" nice cargo test "${options[@]}" --no-run
-start "tests of the crates" nice cargo test "${options[@]}" --no-fail-fast --exclude stend --exclude stend-load --test '*'
-part "clippy" nice cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
-part "units" nice cargo test "${options[@]}" --no-fail-fast --lib --bins
+part "all tests are built" "${yielding[@]}" cargo test "${options[@]}" --no-run
+start "tests of the crates" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --exclude stend --exclude stend-load --test '*'
+part "clippy" "${yielding[@]}" cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
+part "units" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --lib --bins
 mapfile -t tests < <(of "${beside[@]}")
-part "console" nice scripts/web_test.sh
-part "beside the machines" nice "${e2e[@]}" -- --exact "${tests[@]}"
+part "console" "${yielding[@]}" scripts/web_test.sh
+part "beside the machines" "${yielding[@]}" "${e2e[@]}" -- --exact "${tests[@]}"
 finish "tests of the crates"
 finish "machines with every kind of stand"
 
+share 0 || true
 mapfile -t tests < <(of "${later[@]}")
 start "machines of the lab" "${e2e[@]}" -- --exact "${tests[@]}"
 part "allocations" cargo test "${options[@]}" --no-fail-fast --test allocations
