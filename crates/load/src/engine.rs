@@ -268,7 +268,7 @@ impl Watch<'_> {
         let engine = EngineFacts {
             backend: self.task.lane.name().into(),
             kernel_workers: Some(self.kernel_workers),
-            cpus: self.crew.cpus.clone(),
+            cpus: self.crew.cpus(),
             registered: self.crew.registered,
             direct: self.task.target.file().is_direct(),
             buffers: self.crew.buffers,

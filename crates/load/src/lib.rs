@@ -1,7 +1,7 @@
 //! Turns one trial into I/O and yields intervals: the load engine, the fill, and the look for unwritten
 //! blocks. Must not judge what it measures, and must not open anything but what it was given.
 //!
-//! One pinned thread per job with a queue of the kernel's own (`queue_lane`: io_uring or Linux AIO), or one
+//! One thread per job with a queue of the kernel's own (`queue_lane`: io_uring or Linux AIO), or one
 //! per I/O in flight (`sync_lane`). Each accumulates into a [`part::Part`] and hands it over at the
 //! common interval edges (`recorder`); the calling thread merges parts into slices (`collector`).
 

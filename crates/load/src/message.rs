@@ -6,7 +6,7 @@ use std::io;
 use stend_base::histogram::Histogram;
 use stend_base::{Error, Nanos};
 use stend_record::observed::Submissions;
-use stend_sys::affinity::ThreadTimes;
+use stend_sys::affinity::{CpusSeen, ThreadTimes};
 
 /// What a load thread tells the collector.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(crate) enum Message {
 pub(crate) struct Finished {
     /// CPU time and run delay over the window; `None` if the kernel does not tell or no window was seen.
     pub usage: Option<ThreadTimes>,
+    /// CPUs on which it was seen at edges of intervals.
+    pub cpus: Box<CpusSeen>,
     /// I/O was still in flight when waiting ended.
     pub stalled: bool,
     /// The way of submitting itself broke.

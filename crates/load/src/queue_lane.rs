@@ -192,10 +192,16 @@ impl<Q: Queue> QueueLane<Q> {
         if !self.turns.is_empty() {
             self.queue.submit()?;
         } else {
+            if self.submission.is_apart() {
+                self.queue.submit()?;
+                if self.submission.is_alone() {
+                    self.submission.waited(!self.queue.is_ready());
+                }
+            }
             self.queue.submit_and_wait(self.batch.size.min(flying).max(1), wait)?;
         }
         self.queue.reap(&mut self.done);
-        // All of them can only be complete at once if they were as soon as they were submitted.
+        // All of several can only be complete at once if they were as soon as they were submitted.
         let some = (self.done.len() as u32) < flying;
         if self.submission.decides() {
             self.submission.waited(!busy && some);

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::histogram::{BUCKETS, Histogram};
 use stend_base::{Error, Nanos};
 use stend_spec::workload::Op;
-use stend_sys::affinity::{ThreadTimes, thread_times};
+use stend_sys::affinity::{CpusSeen, ThreadTimes, thread_times};
 use stend_sys::clock;
 
 /// Parts that travel between a thread and the collector. Four: a collector that is 0.3 s late still gets
@@ -50,6 +50,7 @@ pub(crate) struct Recorder {
     halted: bool,
     usage_start: Option<ThreadTimes>,
     usage: Option<ThreadTimes>,
+    cpus: Box<CpusSeen>,
     late: Option<Box<Lateness>>,
     log: Option<Box<Log>>,
 }
@@ -82,6 +83,7 @@ impl Recorder {
             halted: false,
             usage_start: None,
             usage: None,
+            cpus: Box::default(),
             late: open.then(|| Box::new(Lateness { all: Histogram::new(), own: Histogram::new() })),
             log: None,
         };
@@ -138,11 +140,14 @@ impl Recorder {
         self.current.phase == Phase::Drain && now.0 >= self.shared.give_up()
     }
 
-    /// How long a thread may sleep: to its next cut, and never so long that it misses an early end.
+    /// How long a thread may sleep: never so long that it misses an early end. It may be behind its next cut then, which loses nothing: a
+    /// thread that sleeps has nothing to count, and what it counts later comes with the time of its completion.
     #[inline]
     pub fn patience(&self, now: Nanos) -> Nanos {
-        let wake = if self.current.phase == Phase::Drain { self.shared.give_up() } else { self.next_cut };
-        Nanos(wake.saturating_sub(now.0).min(INTERVAL.0))
+        if self.current.phase == Phase::Drain {
+            return Nanos(self.shared.give_up().saturating_sub(now.0).min(INTERVAL.0));
+        }
+        INTERVAL
     }
 
     /// Must be told the time before completions of that time are recorded.
@@ -237,7 +242,7 @@ impl Recorder {
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
         let missed = self.log.map(|log| log.finish()).unwrap_or_default();
-        let finished = Finished { usage: self.usage, late: self.late, missed, ..known };
+        let finished = Finished { usage: self.usage, cpus: self.cpus, late: self.late, missed, ..known };
         let _ = self.out.send(Message::Finished(self.thread, finished));
     }
 
@@ -253,6 +258,7 @@ impl Recorder {
 
     /// Sets the current, empty part up for what is counted from `at` on.
     fn enter(&mut self, phase: Phase, at: u64) {
+        self.cpus.note_current();
         match phase {
             Phase::Window if self.usage_start.is_none() => self.usage_start = thread_times(),
             Phase::Drain => self.note_usage(),

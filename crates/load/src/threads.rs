@@ -20,14 +20,14 @@ use std::time::Duration;
 use stend_base::{Bytes, Error, Kind, Result, say};
 use stend_record::BufferPages;
 use stend_spec::workload;
+use stend_sys::affinity::{self, CpusSeen};
 use stend_sys::aio::{self, Context};
 use stend_sys::buffer::{self, Pages};
-use stend_sys::interrupts::completion_cpus;
 use stend_sys::null::Null;
 use stend_sys::passthrough::Passthrough;
 use stend_sys::queue::{Queue, Slots};
 use stend_sys::uring::Ring;
-use stend_sys::{IoFile, affinity, clock, numa};
+use stend_sys::{IoFile, clock, numa};
 
 /// How often the start looks whether somebody asked to stop, or a thread died.
 const POLL: Duration = Duration::from_millis(100);
@@ -44,8 +44,6 @@ pub(crate) struct LoadThreads {
     pub progress: Vec<Arc<Progress>>,
     /// The threads, in the order of their numbers.
     pub members: Vec<Member>,
-    /// CPU by thread.
-    pub cpus: Vec<u32>,
     /// Every thread has its file and buffers registered.
     pub registered: bool,
     /// What the buffers of all threads lie in, once they are set up; `None` if the kernel does not tell.
@@ -127,29 +125,15 @@ pub(crate) fn pages_of(trial: &workload::Trial) -> Pages {
     }
 }
 
-/// Threads of neighbouring jobs of one kind taken together, so that CPUs are dealt out over the jobs of a stream.
-fn merged<'a>(threads: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<(usize, &'a [u32])> {
-    let mut merged: Vec<(usize, &[u32])> = Vec::new();
-    for (count, cpus) in threads {
-        match merged.last_mut() {
-            Some((sum, same)) if *same == cpus => *sum += count,
-            _ => merged.push((count, cpus)),
-        }
-    }
-    merged
-}
-
 /// Threads that make a job's I/O.
 pub(crate) fn threads_of(job: &Job, lane: Lane) -> usize {
     if lane == Lane::Psync { job.spec.queue_depth as usize } else { 1 }
 }
 
-/// The CPU of every load thread, in the order of jobs; `None` where no CPU is known.
-pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &IoFile) -> Vec<Option<u32>> {
-    let threads = jobs.iter().map(|job| (threads_of(job), job.spec.place.cpus.as_slice()));
-    let allowed = affinity::allowed().unwrap_or_default();
-    let near = completion_cpus(file);
-    placement::place_streams(&allowed, &near, &merged(threads))
+/// The CPU that every load thread is kept on, in the order of jobs; `None` where the scheduler decides.
+pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize) -> Vec<Option<u32>> {
+    let threads: Vec<_> = jobs.iter().map(|job| (threads_of(job), job.spec.place.cpus.as_slice())).collect();
+    placement::place(&threads)
 }
 
 impl LoadThreads {
@@ -157,15 +141,14 @@ impl LoadThreads {
     pub fn muster(task: &Task, control: &Control) -> Result<LoadThreads> {
         let Task { jobs, lane, target, fault_limit, .. } = *task;
         let count: usize = jobs.iter().map(|job| threads_of(job, lane)).sum();
-        let places = places(jobs, |job| threads_of(job, lane), target.file());
+        let places = places(jobs, |job| threads_of(job, lane));
         let logged = task.trial.io_log.map(|_| count);
         let messages = MESSAGES_PER_THREAD + logged.map_or(0, io_log::chunks_per_thread);
         let (out, inbox) = sync_channel(count * messages);
         let shared = Arc::new(Shared::new(fault_limit));
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
         let members = Vec::with_capacity(count);
-        let cpus = places.iter().flatten().copied().collect();
-        let mut threads = LoadThreads { shared, inbox, progress, members, cpus, registered: count > 0, buffers: None };
+        let mut threads = LoadThreads { shared, inbox, progress, members, registered: count > 0, buffers: None };
         for (index, job) in jobs.iter().enumerate() {
             let progress = threads.progress[index].clone();
             for thread_of_job in 0..threads_of(job, lane) as u32 {
@@ -217,6 +200,13 @@ impl LoadThreads {
             buffers,
         });
         Ok(())
+    }
+
+    /// CPUs on which the threads that have ended were seen at edges of intervals, ascending.
+    pub fn cpus(&self) -> Vec<u32> {
+        let mut seen = CpusSeen::default();
+        self.members.iter().filter_map(|member| member.finished.as_ref()).for_each(|end| seen.add(&end.cpus));
+        seen.list()
     }
 
     /// What the buffers of all threads lie in.

@@ -68,7 +68,7 @@ pub fn run_trial_of(
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial, &jobs)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
-    let cpus = threads::places(&jobs, |job| threads::threads_of(job, choice.lane), file);
+    let cpus = threads::places(&jobs, |job| threads::threads_of(job, choice.lane));
     let prober = Prober::start(trial, file, &cpus)?;
     let ran = engine::run_logged(&task, control, sinks);
     // A ledger that fails stops the load, so its reason comes first.

@@ -58,7 +58,8 @@ pub struct EngineFacts {
     pub fallback_reason: String,
     /// Kernel worker threads (`iou-wrk`) seen: above 0 means the kernel did not submit inline; `None` if nobody looked.
     pub kernel_workers: Option<u32>,
-    /// CPUs that load threads were pinned to, by thread.
+    /// CPUs that load threads were seen on at the edges of intervals, ascending. Another program gets them from the suite;
+    /// none: the scheduler placed its threads.
     pub cpus: Vec<u32>,
     /// Files and buffers were registered with the ring.
     pub registered: bool,
@@ -75,6 +76,14 @@ pub struct EngineFacts {
     pub jobs: Vec<JobFacts>,
     /// The other program that made the I/O; `None`: our own engine.
     pub external: Option<External>,
+}
+
+impl EngineFacts {
+    /// Load threads: one per job, or one per place where each I/O is a call that returns when it is complete.
+    pub fn threads(&self) -> u64 {
+        let of = |job: &JobFacts| if self.backend == "psync" { u64::from(job.in_flight) } else { 1 };
+        self.jobs.iter().map(of).sum()
+    }
 }
 
 /// The memory that data were written from and read into, over all load threads.

@@ -27,7 +27,7 @@ pub struct Probes {
     pub lasted: Nanos,
     /// Time of its threads on a CPU, ns, in all this time; `None` if the kernel does not tell, or one never came back.
     pub cpu_ns: Option<u64>,
-    /// CPUs that its threads were kept on, those without load threads; none: wherever the scheduler put them.
+    /// CPUs that its threads were kept on, those without load threads if all of these are kept on CPUs; none: wherever the scheduler put them.
     pub cpus: Vec<u32>,
 }
 

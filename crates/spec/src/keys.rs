@@ -411,7 +411,7 @@ pub const STREAM: Mapping = Mapping {
             "cpus",
             "any",
             Shape::Either(&[
-                Shape::Word(|| vec![("any", "the engine chooses among those it may use")]),
+                Shape::Word(|| vec![("any", "the scheduler chooses, as for other programs")]),
                 Shape::Several(&Shape::Whole(placement::NUMBER), placement::CPUS),
             ]),
             "CPUs of the load threads, in turn: each thread stays on one. Contradicts `numa` where that has `cpu`.",

@@ -24,7 +24,7 @@ pub struct NumaNode {
 /// Where threads and memory of a stream are asked to be.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Placement {
-    /// CPUs, one thread after the other; empty: the engine chooses, or `numa` does.
+    /// CPUs, one thread after the other; empty: the scheduler chooses, or `numa` does.
     pub cpus: Vec<u32>,
     /// NUMA nodes.
     pub numa: Option<Numa>,
@@ -42,7 +42,7 @@ pub enum Numa {
     Every,
     /// By number.
     Nodes {
-        /// Node of the threads; `None`: the engine chooses their CPUs.
+        /// Node of the threads; `None`: the scheduler chooses their CPUs.
         cpu: Option<u32>,
         /// Node of the memory; `None`: where the thread runs that touches it first.
         memory: Option<u32>,
@@ -52,7 +52,7 @@ pub enum Numa {
 /// Where threads and memory of a stream are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Place {
-    /// CPUs, one thread after the other; empty: the engine chooses.
+    /// CPUs, one thread after the other; empty: the scheduler chooses.
     pub cpus: Vec<u32>,
     /// NumaNode that the buffers are bound to; `None`: where the thread runs that touches them first.
     pub memory: Option<u32>,

@@ -2,7 +2,7 @@
 //! kernel threads that io_uring starts in our name. Must not choose CPUs: the load engine does.
 
 use rustix::fs::{Mode, OFlags};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::io;
 
 /// CPU numbers this process may run on, ascending. Fails where the kernel knows more than 1024 CPUs.
@@ -40,6 +40,36 @@ pub(crate) fn elsewhere<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T>
     let result = act();
     sched_setaffinity(None, &own)?;
     result
+}
+
+/// CPUs on which something was seen. Noting one neither allocates nor enters the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CpusSeen(CpuSet);
+
+impl Default for CpusSeen {
+    fn default() -> CpusSeen {
+        CpusSeen(CpuSet::new())
+    }
+}
+
+impl CpusSeen {
+    /// Notes the CPU that the calling thread runs on now; one beyond the 1024 that can be told is left out.
+    pub fn note_current(&mut self) {
+        let cpu = sched_getcpu();
+        if cpu < CpuSet::MAX_CPU {
+            self.0.set(cpu);
+        }
+    }
+
+    /// Notes those of another set, too.
+    pub fn add(&mut self, other: &CpusSeen) {
+        (0..CpuSet::MAX_CPU).filter(|&cpu| other.0.is_set(cpu)).for_each(|cpu| self.0.set(cpu));
+    }
+
+    /// Their numbers, ascending.
+    pub fn list(&self) -> Vec<u32> {
+        (0..CpuSet::MAX_CPU).filter(|&cpu| self.0.is_set(cpu)).map(|cpu| cpu as u32).collect()
+    }
 }
 
 /// What the scheduler gave a thread since it began.
@@ -87,6 +117,10 @@ mod tests {
             let cpu = *allowed().unwrap().last().unwrap();
             pin_current(cpu).unwrap();
             assert_eq!(allowed().unwrap(), [cpu]);
+            let (mut seen, mut all) = (CpusSeen::default(), CpusSeen::default());
+            seen.note_current();
+            all.add(&seen);
+            assert_eq!((all.list(), CpusSeen::default().list()), (vec![cpu], vec![]));
         })
         .join()
         .unwrap();

@@ -6,6 +6,9 @@ use std::io;
 use std::ops::Range;
 use stend_base::Nanos;
 
+/// How often a queue that waits without limit wakes.
+pub const TICK: Nanos = Nanos::millis(100);
+
 /// Most slots of a queue: the limit of io_uring (io_uring/io_uring.h, IORING_MAX_ENTRIES); AIO takes more.
 pub const SLOTS_MAX: u32 = 32_768;
 
@@ -68,7 +71,8 @@ pub trait Queue {
     /// Whether a request is known to be complete, so that waiting for one would not wait.
     fn is_ready(&mut self) -> bool;
 
-    /// Submits what is queued and waits until `want` requests are complete or `timeout` has passed.
+    /// Submits what is queued and waits until `want` requests are complete or `timeout` has passed. A queue that wakes by itself in every
+    /// [`TICK`] takes a timeout of a tick or more for "at the next tick".
     /// Returning early is normal (signal, full queue, memory pressure): look at what
     /// [`reap`](Self::reap) finds and call again.
     fn submit_and_wait(&mut self, want: u32, timeout: Nanos) -> io::Result<()>;

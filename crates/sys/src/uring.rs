@@ -3,6 +3,7 @@
 //! Why this is sound: see `queue`.
 
 mod entry;
+mod tick;
 
 use crate::affinity;
 use crate::buffer::Pages;
@@ -16,6 +17,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::Instant;
 use stend_base::{Nanos, say};
+use tick::Tick;
 
 /// The kernel refuses a larger registered buffer (io_uring/rsrc.c, SZ_1G).
 const REGISTERED_MAX: usize = 1 << 30;
@@ -45,6 +47,7 @@ pub struct Ring {
     polling: Polling,
     fixed_file: bool,
     fixed_buffers: bool,
+    tick: Tick,
 }
 
 /// Fields drop in this order: the kernel lets go of the memory when the ring closes.
@@ -129,7 +132,7 @@ impl Ring {
         let entries = if polling == Polling::Submissions { slots.saturating_mul(2) } else { slots };
         let build = || build(entries.next_power_of_two(), polling);
         // The kernel's thread inherits the CPUs of its maker. On a shared CPU each would wait for the other.
-        let uring = if polling == Polling::Submissions { affinity::elsewhere(build)? } else { build()? };
+        let mut uring = if polling == Polling::Submissions { affinity::elsewhere(build)? } else { build()? };
         if !uring.params().is_feature_ext_arg() {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -140,8 +143,9 @@ impl Ring {
             // SAFETY: the memory lives as long as the ring: both are in `Inner`, the ring is closed first.
             unsafe { uring.submitter().register_buffers(&[memory.all()]) }.is_ok()
         };
+        let tick = if polling == Polling::Off { Tick::of(&mut uring) } else { Tick::default() };
         let inner = ManuallyDrop::new(Inner { uring, slots: memory, file });
-        Ok(Ring { inner, polling, fixed_file, fixed_buffers })
+        Ok(Ring { inner, polling, fixed_file, fixed_buffers, tick })
     }
 
     /// Asks the device until `want` requests are complete or the time is over. A ring that polls does not heed a timeout,
@@ -217,6 +221,9 @@ impl Queue for Ring {
         if self.polling == Polling::Completions {
             return self.poll(want, timeout);
         }
+        if self.tick.serves(timeout) {
+            return entered(self.inner.uring.submitter().submit_and_wait(want as usize));
+        }
         let time = types::Timespec::new().sec(timeout.0 / 1_000_000_000).nsec((timeout.0 % 1_000_000_000) as u32);
         let args = types::SubmitArgs::new().timespec(&time);
         entered(self.inner.uring.submitter().submit_with_args(want as usize, &args))
@@ -226,6 +233,9 @@ impl Queue for Ring {
     fn reap(&mut self, done: &mut Vec<Completion>) {
         let Inner { uring, slots, .. } = &mut *self.inner;
         for entry in uring.completion() {
+            if self.tick.is(&entry) {
+                continue;
+            }
             let slot = entry.user_data() as u32;
             slots.release(slot);
             done.push(Completion { slot, result: entry.result() });

@@ -92,7 +92,8 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let stretches = stretches(run, case);
     let busiest = stretches.iter().filter_map(busiest).max_by(|a, b| a.1.total_cmp(&b.1));
     let Some((cpu, busy)) = busiest else { return check.not_measurable(too_few_samples()) };
-    let threads = case.counting.iter().map(|trial| trial.outcome.engine.cpus.iter().collect::<BTreeSet<_>>().len());
+    // A thread that the scheduler moves about is no more than one at a time.
+    let threads = case.counting.iter().map(|t| (t.outcome.engine.cpus.len() as u64).min(t.outcome.engine.threads()));
     let fair = 1.0 / threads.max().unwrap_or(0).max(1) as f64;
     let largest = largest_share(&stretches);
     if largest.is_some() {
@@ -170,6 +171,7 @@ mod tests {
     use super::*;
     use crate::fixture::run;
     use crate::trials::by_case;
+    use stend_record::observed::TrialOutcome;
     use stend_record::sample::{CpuInterrupts, InterruptLine, Interrupts};
 
     /// A machine of two nodes of four CPUs, with the drive on the first; threads and memory are as given.
@@ -216,8 +218,17 @@ mod tests {
 
     /// A run of so many load threads in which CPU n took `share(n)` interrupts per sample, and spent `softirq_ms` in each half second.
     fn h46(threads: u32, share: fn(u32) -> u64, softirq_ms: u64) -> CheckResult {
-        let mut record =
-            run().trial(0).change(move |outcome, _| outcome.engine.cpus = (0..threads).collect()).done().record();
+        h46_on((0..threads).collect(), threads, share, softirq_ms)
+    }
+
+    /// The same of threads that were seen on these CPUs.
+    fn h46_on(cpus: Vec<u32>, threads: u32, share: fn(u32) -> u64, softirq_ms: u64) -> CheckResult {
+        let engine = move |outcome: &mut TrialOutcome| {
+            let job = outcome.engine.jobs[0];
+            outcome.engine.cpus = cpus;
+            outcome.engine.jobs = vec![job; threads as usize];
+        };
+        let mut record = run().trial(0).change(move |outcome, _| engine(outcome)).done().record();
         for (at, sample) in record.load_mut().samples.iter_mut().enumerate() {
             let at = at as u64;
             let cpus = (0..8).map(|cpu| CpuInterrupts { cpu, all: 0, target: at * share(cpu) }).collect();
@@ -233,6 +244,8 @@ mod tests {
         assert_eq!(h46(8, |_| 1000, 10).status, CheckStatus::Pass);
         let alone = h46(1, |cpu| if cpu == 2 { 5000 } else { 0 }, 10);
         assert_eq!(alone.status, CheckStatus::Pass);
+        let moved = h46_on((0..8).collect(), 1, |cpu| if cpu == 2 { 5000 } else { 0 }, 10);
+        assert_eq!(moved.status, CheckStatus::Pass, "one thread, wherever the scheduler takes it");
         assert!(alone.measured.en.ends_with("CPU 2 took 100.0 % of the drives'"), "{}", alone.measured.en);
     }
 

@@ -27,6 +27,7 @@ use crate::{Control, threads, trial};
 use outcome::Printed;
 use ran::Ran;
 use scratch::Scratch;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::os::fd::AsFd;
@@ -73,7 +74,7 @@ pub fn run_trial_by_fio(
     if control.stopped() {
         return Err(stopped_before_start());
     }
-    let cpus = threads::places(&jobs, |_| 1, file);
+    let cpus = threads::places(&jobs, |_| 1);
     let scratch = Scratch::new().map_err(|e| no_scratch(&e))?;
     let hist_ms = interval_ms(trial, &jobs);
     let setting =
@@ -105,7 +106,7 @@ pub fn run_trial_by_fio(
     outcome.clocks = [clocks, clock::stamps()];
     outcome.engine.backend = way.name.into();
     (outcome.engine.chosen, outcome.engine.fallback_reason) = (way.chosen, way.fallback_reason);
-    outcome.engine.cpus = cpus.iter().flatten().copied().collect();
+    outcome.engine.cpus = cpus.iter().flatten().copied().collect::<BTreeSet<u32>>().into_iter().collect();
     outcome.engine.direct = file.is_direct();
     if let Some(external) = &mut outcome.engine.external {
         (external.version, external.job_file) = (fio.version, job_file);

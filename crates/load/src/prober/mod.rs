@@ -75,10 +75,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Prober {
-    /// Starts the prober of a trial, if it has one, on CPUs that the load's threads leave free, if there are any.
+    /// Starts the prober of a trial, if it has one: on CPUs that load threads leave free if all of those are kept on CPUs, else where the
+    /// scheduler puts it.
     pub fn start(trial: &Trial, file: &IoFile, load_cpus: &[Option<u32>]) -> Result<Option<Prober>> {
         let Some(&asks) = trial.prober() else { return Ok(None) };
-        let allowed = affinity::allowed().unwrap_or_default();
+        let kept = load_cpus.iter().all(Option::is_some);
+        let allowed = if kept { affinity::allowed().unwrap_or_default() } else { Vec::new() };
         let cpus: Vec<u32> = allowed.into_iter().filter(|cpu| !load_cpus.contains(&Some(*cpu))).collect();
         let file = share(file)?.try_clone().map_err(|e| no_thread(&e))?;
         let shared = Arc::new(Shared {

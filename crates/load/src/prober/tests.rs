@@ -41,7 +41,18 @@ fn every_probe_that_was_due_in_the_window_is_told_and_none_counts_for_the_load()
     assert!(probes.bytes.is_multiple_of(4096));
     assert_eq!(slices.iter().filter_map(|s| s.open.as_ref()).map(|open| open.due).sum::<u64>(), 550, "the load's own");
     assert!(slices.iter().all(|slice| slice.stream == 0));
-    assert!(outcome.engine.cpus.iter().all(|cpu| !probes.cpus.contains(cpu)));
+    assert_eq!(probes.cpus, [] as [u32; 0], "beside threads that the scheduler places, it is placed so, too");
+    assert_eq!(outcome.engine.threads(), 1);
+}
+
+#[test]
+fn a_prober_leaves_the_cpus_of_threads_that_are_kept_on_some() {
+    let allowed = stend_sys::affinity::allowed().unwrap();
+    let mut kept = open(100, Sync::None);
+    kept.place.cpus = vec![allowed[0]];
+    let (outcome, _) = run(&probed(Op::Read, 100, trial(LEN, vec![kept])), &filled(LEN)).unwrap();
+    assert_eq!(outcome.engine.cpus, [allowed[0]]);
+    assert_eq!(outcome.probes.unwrap().cpus, allowed[1..]);
 }
 
 #[test]

@@ -271,7 +271,9 @@ fn a_target_that_is_punted_to_kernel_workers_is_noticed() {
 fn load_threads_report_cpu_time_and_where_they_ran() {
     let two = Stream { jobs: 2, ..stream(100) };
     let (outcome, _) = run(&trial(LEN, vec![two, stream(100)]), &filled(LEN)).unwrap();
-    assert_eq!(outcome.engine.cpus.len(), 3);
+    let allowed = stend_sys::affinity::allowed().unwrap();
+    let ran_on = &outcome.engine.cpus;
+    assert!(outcome.engine.threads() == 3 && !ran_on.is_empty() && ran_on.iter().all(|cpu| allowed.contains(cpu)));
     assert_eq!(outcome.jobs.iter().map(|j| (j.stream, j.job)).collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 0)]);
     if stend_sys::affinity::thread_times().is_some() {
         assert!(

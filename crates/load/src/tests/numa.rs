@@ -33,12 +33,11 @@ fn threads_run_where_they_are_put_and_buffers_lie_on_their_node() {
     let allowed = affinity::allowed().unwrap();
     let last = *allowed.last().unwrap();
     for backend in LANES {
-        let streams = vec![placed(&[last], Some(0)), stream(100)];
+        let streams = vec![placed(&[last], Some(0)), placed(&[last], None)];
         let (outcome, _) = run(&Trial { backend, ..trial(LEN, streams) }, &filled(LEN)).unwrap();
         assert_eq!(outcome.status, TrialStatus::Complete);
-        let threads = if backend == Backend::Psync { 2 } else { 1 };
-        assert_eq!(outcome.engine.cpus.len(), threads + 1);
-        assert!(outcome.engine.cpus[..threads].iter().all(|&cpu| cpu == last), "{:?}", outcome.engine.cpus);
+        let threads = if backend == Backend::Psync { 4 } else { 2 };
+        assert_eq!((outcome.engine.threads(), outcome.engine.cpus), (threads, vec![last]));
         assert_eq!(outcome.engine.jobs[0].memory_node, Some(0));
     }
 }

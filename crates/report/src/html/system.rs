@@ -6,6 +6,7 @@ use crate::figures::NONE;
 use crate::markup::Markup;
 use crate::shell;
 use crate::words;
+use std::collections::BTreeSet;
 use stend_analyse::findings::ToolCost;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::targets::devices;
@@ -217,36 +218,39 @@ fn host_beside_rows(targets: Say, host: &HostRecord) -> Vec<(Say, Say)> {
 
 /// Every way in which trials were really submitted, with how many there were of each.
 fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
-    let mut ways: Vec<(EngineFacts, u32)> = Vec::new();
+    let mut ways: Vec<(EngineFacts, BTreeSet<u32>, u32)> = Vec::new();
     for outcome in run.trials.iter().filter_map(|t| t.outcome.as_ref()) {
         let mut engine = EngineFacts {
             kernel_workers: None,
             clock_read_ns: 0,
             buffers: None,
             jobs: Vec::new(),
+            cpus: Vec::new(),
             ..outcome.engine.clone()
         };
         // Only by whom: job files differ in their seeds.
         if let Some(other) = &mut engine.external {
             (other.job_file, other.start_uncertainty_ns) = (String::new(), 0);
         }
-        engine.cpus.sort_unstable();
-        engine.cpus.dedup();
-        match ways.iter_mut().find(|(known, _)| *known == engine) {
-            Some((_, n)) => *n += 1,
-            None => ways.push((engine, 1)),
+        // The scheduler places threads differently in each trial: the line shows the CPUs of all trials.
+        match ways.iter_mut().find(|(known, ..)| *known == engine) {
+            Some((_, cpus, n)) => {
+                cpus.extend(&outcome.engine.cpus);
+                *n += 1;
+            }
+            None => ways.push((engine, outcome.engine.cpus.iter().copied().collect(), 1)),
         }
     }
     let name = |engine: &EngineFacts| match &engine.external {
         Some(other) => Say::same(format!("{}, {}", other.version, engine.backend)),
         None => Say::same(engine.backend.clone()),
     };
-    ways.into_iter().map(|(engine, n)| (name(&engine), way(&engine, n))).collect()
+    ways.into_iter().map(|(engine, cpus, n)| (name(&engine), way(&engine, &cpus, n))).collect()
 }
 
-fn way(engine: &EngineFacts, trials: u32) -> Say {
+fn way(engine: &EngineFacts, cpus: &BTreeSet<u32>, trials: u32) -> Say {
     let trials = words::trials(trials);
-    let cpus: Vec<String> = engine.cpus.iter().map(u32::to_string).collect();
+    let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let cpus = if cpus.is_empty() { NONE.to_string() } else { cpus.join(", ") };
     let registered = match engine.registered {
         true => say!("files and buffers registered", "файлы и буферы зарегистрированы"),

@@ -23,7 +23,7 @@ pub const NUMBER: Limits<u32> = Limits { least: 0, most: 8191 };
 pub const CPUS: Limits<usize> = Limits { least: 1, most: 1024 };
 /// NUMA nodes by what they are.
 pub const NUMA_WORDS: &[Choice<Option<Numa>>] = &[
-    ("any", "the engine chooses CPUs, and memory lies where its thread runs", None),
+    ("any", "the scheduler chooses CPUs, and memory lies where its thread runs", None),
     ("local", "threads and memory on the node of the target's device", Some(Numa::Local)),
     ("remote", "threads and memory on another node; not run where there is none", Some(Numa::Remote)),
     (

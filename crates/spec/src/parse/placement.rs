@@ -86,7 +86,7 @@ pub(super) fn think(node: &Node, file: &str, open: bool) -> Result<Option<Think>
     Ok(Some(Think { time, every }))
 }
 
-/// CPUs, none if the engine chooses.
+/// CPUs, none if the scheduler chooses.
 pub(super) fn cpus(node: &Node, file: &str) -> Result<Vec<u32>> {
     if is_word(node, "any") {
         return Ok(Vec::new());
