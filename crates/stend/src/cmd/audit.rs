@@ -9,6 +9,7 @@ use stend_session::embedded::TABLES;
 
 /// Prints an audit, and writes it as HTML if asked.
 pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    super::is_page(arguments)?;
     let output = super::output(arguments, "output", say!("the audit", "проверку"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let suite = arguments.get_one::<String>("suite").map(|name| super::read_suite(name)).transpose()?;

@@ -20,6 +20,7 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("sample-gate") {
         return out.result(super::gate::SAMPLE);
     }
+    super::is_page(arguments)?;
     // What is wrong with a gate or an output is said before anything is read.
     let gate = super::gate::of(arguments)?;
     let what = || say!("the comparison", "сравнение");

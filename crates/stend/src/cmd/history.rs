@@ -29,6 +29,7 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
             "изменение видно, только если есть несколько прогонов до него и несколько после"
         )));
     }
+    super::is_page(arguments)?;
     let output = super::output(arguments, "output", say!("the history", "историю прогонов"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
     // One at a time: many runs do not fit the memory together.

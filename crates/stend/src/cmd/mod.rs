@@ -42,7 +42,7 @@ use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
-use stend_base::{Code, Error, Result, Say, say};
+use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::{RunRecord, store};
 use stend_session::suites as built_in;
 use stend_spec::order::NamedText;
@@ -62,6 +62,36 @@ fn many(arguments: &ArgMatches, name: &str) -> Vec<String> {
 fn output(arguments: &ArgMatches, option: &str, what: Say) -> Option<Output> {
     let file = arguments.get_one::<String>(option).filter(|file| *file != "-")?;
     Some(Output::new(file, what, arguments.get_flag("force")))
+}
+
+/// Errors: `Usage` if `-o`, which writes a web page, names a file of another form.
+fn is_page(arguments: &ArgMatches) -> Result<()> {
+    let Some(file) = arguments.get_one::<String>("output") else { return Ok(()) };
+    let end = Path::new(file).extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let instead = match end.as_str() {
+        "md" | "markdown" if arguments.try_contains_id("markdown").is_ok() => {
+            say!("for Markdown say `--markdown {file}`", "для Markdown укажите `--markdown {file}`")
+        }
+        "md" | "markdown" => {
+            let page = Path::new(file).with_extension("html");
+            let page = page.display();
+            say!("name it `{page}`", "назовите его `{page}`")
+        }
+        "csv" | "xlsx" => say!(
+            "for a table say `stend export RUN --format {end} -o {file}`",
+            "для таблицы есть `stend export RUN --format {end} -o {file}`"
+        ),
+        "json" => say!(
+            "for JSON say `--json` without `-o`, and redirect the standard output",
+            "для JSON укажите `--json` без `-o` и перенаправьте стандартный вывод"
+        ),
+        _ => return Ok(()),
+    };
+    let error = say!(
+        "`-o` writes an HTML page, and `{file}` is named like another form",
+        "`-o` записывает страницу HTML, а имя `{file}` — как у файла другого вида"
+    );
+    Err(Error::new(Kind::Usage, error).hint(instead))
 }
 
 /// Whether an option names the standard output.

@@ -18,6 +18,7 @@ pub fn compare(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
         )
         .hint(say!("compare them with the table one by one", "сравните их с таблицей по одному")));
     };
+    super::is_page(arguments)?;
     let output = super::output(arguments, "output", say!("the comparison", "сравнение"));
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let (audit, published) = super::audit::read(table, &[])?;

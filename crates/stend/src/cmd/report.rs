@@ -13,6 +13,7 @@ use stend_record::RunRecord;
 pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // What is wrong with a gate is said before anything is read.
     let asked = super::gate::of_one_run(arguments)?;
+    super::is_page(arguments)?;
     let markdown = arguments.get_one::<String>("markdown");
     let (open, force) = (arguments.get_flag("open"), arguments.get_flag("force"));
     let path = super::located(super::required(arguments, "RUN"), out)?;
