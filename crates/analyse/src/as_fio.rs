@@ -120,12 +120,9 @@ pub fn as_fio(run: &RunRecord, trials: Trials) -> Result<Vec<GroupAsFio>> {
     for case in by_case(run).into_iter().filter(|case| plan.confirming(case.case).is_none()) {
         match trials {
             Trials::Each => groups.extend(case.counting.iter().filter_map(|trial| {
-                let alone = CaseTrials {
-                    case: case.case,
-                    asked: &trial.record.asked,
-                    all: vec![trial.record],
-                    counting: vec![*trial],
-                };
+                let (all, counting) = (vec![trial.record], vec![*trial]);
+                let alone =
+                    CaseTrials { case: case.case, asked: &trial.record.asked, all, counting, of_other_hosts: 0 };
                 group(run, &plan, &alone)
             })),
             Trials::Together => groups.extend(group(run, &plan, &case)),

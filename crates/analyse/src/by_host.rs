@@ -3,16 +3,17 @@
 
 use crate::check::{self, OfHost, Shared};
 use crate::findings::{
-    CaseFinding, CeilingFinding, ClockFinding, Estimate, Headline, HostFinding, HostsFinding, LoadHostFinding, ToolCost,
+    CaseFinding, CeilingFinding, ClockFinding, Estimate, Headline, HostFinding, HostsFinding, LoadHostFinding,
+    LossFinding, ToolCost,
 };
 use crate::phrase::on_each;
 use crate::trials::{CaseTrials, by_case};
-use crate::{case, ceilings, charts, cost, rates};
+use crate::{case, ceilings, charts, cost, rates, series};
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos};
 use stend_plan::Plan;
 use stend_record::targets::drives;
-use stend_record::{EventKind, HostId, Role, RunRecord};
+use stend_record::{EventKind, HostId, Role, RunRecord, TrialRecord};
 use stend_spec::workload::Op;
 use stend_stats::fairness;
 
@@ -59,7 +60,7 @@ fn alone(run: &RunRecord, plan: &Plan, whole: &[CaseTrials<'_>], (id, name): (Ho
         (case.case, CaseAlone { is_limit: check::is_limit(case), rates, found })
     };
     let cost = cost::cost(&view);
-    let of_run = LoadHostFinding { host: id, name: name.to_string(), cost, clock: clock(run, id), lost: lost(run, id) };
+    let of_run = LoadHostFinding { host: id, name: name.to_string(), cost, clock: clock(run, id), lost: loss(run, id) };
     Some(HostAlone { of_run, cases: trials.iter().zip(cases).map(of_case).collect() })
 }
 
@@ -85,11 +86,11 @@ fn clock(run: &RunRecord, host: HostId) -> Option<ClockFinding> {
     Some(ClockFinding { shift_ns: first.1, uncertainty_ns, drift })
 }
 
-fn lost(run: &RunRecord, host: HostId) -> Option<String> {
-    run.events.iter().filter(|event| event.host == host).find_map(|event| match &event.kind {
-        EventKind::HostLost { detail } => Some(detail.clone()),
-        _ => None,
-    })
+fn loss(run: &RunRecord, host: HostId) -> Option<LossFinding> {
+    let (at, _, why) = run.lost_loads().find(|(_, lost, _)| *lost == host)?;
+    let ended = |trial: &TrialRecord| trial.by_host().iter().any(|(id, _, end)| *id == host && end.is_some());
+    let trials = run.trials.iter().filter(|trial| !ended(trial)).map(|trial| trial.trial).collect();
+    Some(LossFinding { why: why.to_string(), after: at.saturating_sub(series::span(run).0), trials })
 }
 
 /// Puts what the hosts did into the cases, and lets each check say on which host it does not hold. Returns what is known of the hosts.
@@ -104,14 +105,17 @@ pub fn insert(
     }
     let shared = shared(run);
     for (case, all) in cases.iter_mut().zip(trials) {
-        let asked = hosts.iter().filter_map(|host| {
+        let (of_case, without): (Vec<&HostAlone>, Vec<&HostAlone>) =
+            hosts.iter().partition(|host| all.is_of(host.of_run.host));
+        let asked = of_case.iter().filter_map(|host| {
             let CaseAlone { found, is_limit, .. } = host.cases.get(&case.case)?;
             Some(OfHost { name: &host.of_run.name, checks: &found.checks, is_limit: *is_limit })
         });
         let asked: Vec<OfHost<'_>> = asked.collect();
         case.checks = check::joined(&case.checks, &asked, shared);
-        case.workload = on_each(&case.workload, hosts.len());
-        let found = finding(case, all, &hosts);
+        case.workload = on_each(&case.workload, of_case.len());
+        let without = without.iter().map(|host| host.of_run.name.clone()).collect();
+        let found = HostsFinding { without, ..finding(case, all, &of_case) };
         case.ceiling = nearest(&found);
         case.hosts = Some(found);
     }
@@ -149,7 +153,7 @@ fn shared(run: &RunRecord) -> Shared {
     Shared { storage: run.hosts().iter().any(|host| host.role == Role::Storage), counters }
 }
 
-fn finding(case: &CaseFinding, all: &CaseTrials<'_>, hosts: &[HostAlone]) -> HostsFinding {
+fn finding(case: &CaseFinding, all: &CaseTrials<'_>, hosts: &[&HostAlone]) -> HostsFinding {
     let alone: Vec<Option<&CaseAlone>> = hosts.iter().map(|host| host.cases.get(&case.case)).collect();
     // A trial counts only if it did on every host.
     let trials = alone.iter().map(|host| host.map_or(0, |host| host.rates.len())).min().unwrap_or(0);
@@ -178,8 +182,9 @@ fn finding(case: &CaseFinding, all: &CaseTrials<'_>, hosts: &[HostAlone]) -> Hos
                 Some(HostFinding { host: host.of_run.host, name: host.of_run.name.clone(), total, ops, ceiling })
             })
             .collect(),
-        fairness: fair.filter(|fair| !fair.is_empty()).map(|fair| share_of(&fair)),
-        slowest: slowest(&by_trial),
+        without: Vec::new(),
+        fairness: fair.filter(|fair| !fair.is_empty() && hosts.len() > 1).map(|fair| share_of(&fair)),
+        slowest: slowest(&by_trial).filter(|_| hosts.len() > 1),
         began_apart: apart(|outcome| outcome.load_start),
         ended_apart: apart(|outcome| outcome.window_end),
         apart_uncertainty: apart_uncertainty(hosts),
@@ -187,7 +192,7 @@ fn finding(case: &CaseFinding, all: &CaseTrials<'_>, hosts: &[HostAlone]) -> Hos
 }
 
 /// Two hosts are apart by no more than what is seen and what both clocks may be off.
-fn apart_uncertainty(hosts: &[HostAlone]) -> Nanos {
+fn apart_uncertainty(hosts: &[&HostAlone]) -> Nanos {
     let mut of: Vec<u64> = hosts.iter().filter_map(|host| Some(host.of_run.clock?.uncertainty_ns)).collect();
     of.sort_unstable();
     Nanos(of.into_iter().rev().take(2).fold(0, u64::saturating_add))
@@ -298,8 +303,55 @@ mod tests {
         let hosts = findings.cases[0].hosts.as_ref().unwrap();
         let sum: f64 = hosts.hosts.iter().map(|host| host.total.iops.value).sum();
         assert!((sum - findings.cases[0].total.iops.value).abs() < 1e-6 * sum);
-        let lost: Vec<_> = findings.hosts.iter().map(|host| host.lost.as_deref()).collect();
-        assert_eq!(lost, [None, Some("connection reset")]);
+        let lost: Vec<_> = findings.hosts.iter().map(|host| host.lost.clone()).collect();
+        let why = "connection reset".to_string();
+        let after = Nanos::secs(130).saturating_sub(series::span(&record).0);
+        assert_eq!(lost, [None, Some(LossFinding { why, after, trials: vec![5] })]);
+    }
+
+    #[test]
+    fn the_only_host_that_is_left_is_held_against_none() {
+        let mut record = record(&[1_000.0, 500.0]);
+        let at = record.trials[0].started;
+        record
+            .trials
+            .iter_mut()
+            .for_each(|trial| trial.parts[1] = stend_record::TrialPart { host: HostId(1), ..Default::default() });
+        let kind = EventKind::HostLost { detail: "connection reset".into() };
+        record.apply(stend_record::Entry::Event(Event { at, host: HostId(1), kind }));
+        let (case, hosts) = found(&record);
+        assert_eq!((hosts.hosts.len(), hosts.slowest, hosts.fairness), (1, None, None));
+        assert!(case.workload.en.ends_with(", on one load host"), "{}", case.workload.en);
+    }
+
+    /// The second of three hosts is lost before trial `first` begins, of six, and the others go on.
+    fn gone_on(first: usize) -> RunRecord {
+        let mut record = record(&[1_000.0, 1_000.0, 500.0]);
+        let at = record.trials[first].started;
+        for trial in &mut record.trials[first..] {
+            trial.parts[1] = stend_record::TrialPart { host: HostId(1), ..Default::default() };
+        }
+        let kind = EventKind::HostLost { detail: "connection reset".into() };
+        record.apply(stend_record::Entry::Event(Event { at, host: HostId(1), kind }));
+        record
+    }
+
+    #[test]
+    fn a_case_counts_trials_of_the_same_hosts_alone_and_names_those_that_are_missing() {
+        for (first, of, trials, total) in [(1, 2, 5, 1_500.0), (4, 3, 4, 2_500.0), (3, 3, 3, 2_500.0)] {
+            let findings = analyse(&gone_on(first)).unwrap();
+            let case = &findings.cases[0];
+            let hosts = case.hosts.as_ref().unwrap();
+            assert_eq!((hosts.hosts.len(), case.trials, case.trials_left_out), (of, trials, 6 - trials), "{first}");
+            assert!((case.total.iops.value / total - 1.0).abs() < 0.03, "{}", case.total.iops.value);
+            let sum: f64 = hosts.hosts.iter().map(|host| host.total.iops.value).sum();
+            assert!((sum - case.total.iops.value).abs() < 1e-6 * sum);
+            let missing = if of == 2 { vec!["h1".to_string()] } else { Vec::new() };
+            assert_eq!(hosts.without, missing);
+            assert!(case.workload.en.ends_with(&format!(", on each of {of} load hosts")), "{}", case.workload.en);
+            let lost = findings.hosts[1].lost.as_ref().unwrap();
+            assert_eq!(lost.trials, (first as u32..6).collect::<Vec<_>>());
+        }
     }
 
     #[test]

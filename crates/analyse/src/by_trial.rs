@@ -93,7 +93,8 @@ fn of_all(run: &RunRecord) -> Result<Vec<TrialFigures>> {
 
 /// What is found about each operation of a case if this were its only trial.
 pub(crate) fn figures_of(case: &CaseTrials<'_>, trial: Counting<'_>) -> Vec<OpFinding> {
-    let alone = CaseTrials { case: case.case, asked: case.asked, all: vec![trial.record], counting: vec![trial] };
+    let (all, counting) = (vec![trial.record], vec![trial]);
+    let alone = CaseTrials { case: case.case, asked: case.asked, all, counting, of_other_hosts: 0 };
     latencies(&alone).iter().map(|latency| op_finding(&alone, latency)).collect()
 }
 

@@ -21,7 +21,7 @@ pub use ceiling::{
 pub use check::{CheckId, CheckResult, CheckStatus};
 pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
-pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding};
+pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding, LossFinding};
 pub use numa::{NumaCell, NumaFinding, OfLocal};
 pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Stood};
 pub use replay::{IoLogFinding, ReplayFinding};

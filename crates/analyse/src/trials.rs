@@ -1,7 +1,8 @@
 //! The trials of one case, and which of them count.
 
+use std::collections::BTreeMap;
 use stend_base::Nanos;
-use stend_record::{JobTotals, RunRecord, TrialOutcome, TrialRecord, TrialStatus};
+use stend_record::{HostId, JobTotals, RunRecord, TrialOutcome, TrialRecord, TrialStatus};
 use stend_spec::workload::{OPS, Op, Trial};
 
 use crate::limits::WINDOW_DEVIATION;
@@ -15,8 +16,10 @@ pub struct CaseTrials<'a> {
     pub asked: &'a Trial,
     /// Every trial that began.
     pub all: Vec<&'a TrialRecord>,
-    /// Those whose whole window was measured.
+    /// Those whose whole window was measured, all by the same hosts.
     pub counting: Vec<Counting<'a>>,
+    /// Trials that would count if they were of the same hosts as the others: one was lost between.
+    pub of_other_hosts: u32,
 }
 
 /// A trial whose whole window was measured.
@@ -89,13 +92,32 @@ impl<'a> CaseTrials<'a> {
             asked,
             all: records.iter().collect(),
             counting: records.iter().filter_map(Counting::of).collect(),
+            of_other_hosts: 0,
         }
+    }
+
+    /// Whether the trials that count are of this host, too; of a case without any nothing is known.
+    pub fn is_of(&self, host: HostId) -> bool {
+        self.counting.first().is_none_or(|trial| trial.record.parts.iter().any(|part| part.host == host))
+    }
+
+    /// Lets the trials of the hosts count that made most of them, of as many those of more hosts: a mean over loads of different hosts
+    /// would be that of no load.
+    fn keep_same_hosts(&mut self) {
+        let hosts = |trial: &Counting<'_>| trial.record.parts.iter().map(|part| part.host).collect::<Vec<HostId>>();
+        let mut groups: BTreeMap<Vec<HostId>, u32> = BTreeMap::new();
+        self.counting.iter().for_each(|trial| *groups.entry(hosts(trial)).or_default() += 1);
+        let most = groups.into_iter().max_by_key(|(hosts, trials)| (*trials, hosts.len()));
+        let Some((kept, _)) = most else { return };
+        let before = self.counting.len();
+        self.counting.retain(|trial| hosts(trial) == kept);
+        self.of_other_hosts = (before - self.counting.len()) as u32;
     }
 }
 
 /// The trials of a run by case, in the order of the plan.
 pub fn by_case(run: &RunRecord) -> Vec<CaseTrials<'_>> {
-    let mut cases: std::collections::BTreeMap<u32, CaseTrials<'_>> = std::collections::BTreeMap::new();
+    let mut cases: BTreeMap<u32, CaseTrials<'_>> = BTreeMap::new();
     // An application has no I/O of ours that could be counted: its searches are reported separately.
     for record in run.trials.iter().filter(|record| record.asked.app.is_none()) {
         let case = cases.entry(record.case).or_insert_with(|| CaseTrials {
@@ -103,10 +125,12 @@ pub fn by_case(run: &RunRecord) -> Vec<CaseTrials<'_>> {
             asked: &record.asked,
             all: Vec::new(),
             counting: Vec::new(),
+            of_other_hosts: 0,
         });
         case.all.push(record);
         case.counting.extend(Counting::of(record));
     }
+    cases.values_mut().for_each(CaseTrials::keep_same_hosts);
     cases.into_values().collect()
 }
 

@@ -368,6 +368,14 @@ impl RunRecord {
         if named.len() > 1 { named } else { Vec::new() }
     }
 
+    /// Load hosts that were lost: when, which, and what the coordinator saw.
+    pub fn lost_loads(&self) -> impl Iterator<Item = (Nanos, HostId, &str)> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::HostLost { detail } => Some((event.at, event.host, detail.as_str())),
+            _ => None,
+        })
+    }
+
     /// How the user calls a host; empty if that is not known.
     pub fn name_of(&self, host: HostId) -> &str {
         self.hosts.get(host.index()).map_or("", |host| &host.name)
@@ -383,7 +391,10 @@ impl RunRecord {
             Entry::Decision { decision, .. } => self.decisions.push(decision),
             Entry::TrialStart { trial, case, block, round, asked, at } => {
                 let mut begun = TrialRecord::new(trial, (case, block), *asked, at);
-                begun.expect(self.loads().map(|(host, _)| host));
+                if self.loads().nth(1).is_some() {
+                    begun.expect(self.loads().map(|(host, _)| host));
+                    self.lost_loads().for_each(|(at, host, _)| begun.lost(host, at));
+                }
                 let list = if round { &mut self.rounds } else { &mut self.trials };
                 list.push(begun);
             }
@@ -393,7 +404,13 @@ impl RunRecord {
             Entry::Fill { host, outcome } => self.at_host(host, |record| record.fill = Some(outcome)),
             Entry::Zeros { host, zeros } => self.at_host(host, |record| record.zeros = Some(zeros)),
             Entry::Sample { host, sample } => self.at_host(host, |record| record.samples.push(*sample)),
-            Entry::Event(event) => self.events.push(event),
+            Entry::Event(event) => {
+                if matches!(event.kind, EventKind::HostLost { .. }) {
+                    let trials = self.trials.iter_mut().chain(&mut self.rounds);
+                    trials.for_each(|trial| trial.lost(event.host, event.at));
+                }
+                self.events.push(event);
+            }
             Entry::End(state) => self.state = state,
         }
     }

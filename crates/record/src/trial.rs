@@ -26,7 +26,7 @@ pub struct TrialRecord {
     pub logged: u64,
     /// How it ended on all load hosts together; `None` if the run ended before the trial did on one of them.
     pub outcome: Option<TrialOutcome>,
-    /// What each of several load hosts did; empty where there is one.
+    /// What each of several load hosts did that were there when it began; empty where there is one.
     pub parts: Vec<TrialPart>,
 }
 
@@ -48,11 +48,20 @@ impl TrialRecord {
         TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts }
     }
 
-    /// It has begun on these hosts.
+    /// It has begun on these of several hosts.
     pub(crate) fn expect(&mut self, hosts: impl Iterator<Item = HostId>) {
         self.parts = hosts.map(|host| TrialPart { host, ..TrialPart::default() }).collect();
-        if self.parts.len() < 2 {
-            self.parts.clear();
+    }
+
+    /// A host was lost at this time: of a trial that began later nothing is expected of it.
+    pub(crate) fn lost(&mut self, host: HostId, at: Nanos) {
+        let before = self.parts.len();
+        let is_missing = |part: &TrialPart| part.host == host && part.slices.is_empty() && part.outcome.is_none();
+        if self.started >= at {
+            self.parts.retain(|part| !is_missing(part));
+        }
+        if self.parts.len() < before {
+            self.join();
         }
     }
 
@@ -73,12 +82,16 @@ impl TrialRecord {
         match self.parts.iter_mut().find(|part| part.host == host) {
             Some(part) => {
                 part.outcome = Some(outcome);
-                let ended: Option<Vec<&TrialOutcome>> = self.parts.iter().map(|part| part.outcome.as_ref()).collect();
-                self.outcome = ended.and_then(|ended| together(&ended));
+                self.join();
             }
             None if host == HostId::LOAD => self.outcome = Some(outcome),
             None => {}
         }
+    }
+
+    fn join(&mut self) {
+        let ended: Option<Vec<&TrialOutcome>> = self.parts.iter().map(|part| part.outcome.as_ref()).collect();
+        self.outcome = ended.and_then(|ended| together(&ended));
     }
 
     /// How it ended: on all load hosts together, and on each of several.

@@ -3,7 +3,9 @@
 use crate::figures::NONE;
 use crate::rates;
 use stend_analyse::Findings;
-use stend_analyse::findings::{CaseFinding, ClockFinding, Estimate, Headline, HostsFinding, LoadHostFinding};
+use stend_analyse::findings::{
+    CaseFinding, ClockFinding, Estimate, Headline, HostsFinding, LoadHostFinding, LossFinding,
+};
 use stend_base::text::counted;
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_spec::workload::Op;
@@ -37,8 +39,18 @@ pub(crate) fn count(findings: &Findings) -> Option<Say> {
 /// Load hosts that were lost, each in a sentence.
 pub(crate) fn lost(findings: &Findings) -> Vec<Say> {
     let of = |host: &LoadHostFinding| {
-        let (name, why) = (&host.name, host.lost.as_ref()?);
-        Some(say!("Load host {name} was lost: {why}.", "Нагружающая машина {name} потеряна: {why}."))
+        let (name, LossFinding { why, after, trials }) = (&host.name, host.lost.as_ref()?);
+        let (en, ru) = (format::duration(*after, Lang::En), format::duration(*after, Lang::Ru));
+        let count = trials.len();
+        let without = match count {
+            0 => Say::same(""),
+            _ => say!("; trials without it: {count}", "; испытаний без неё: {count}"),
+        };
+        let (without_en, without_ru) = (without.en, without.ru);
+        Some(say!(
+            "Load host {name} was lost {en} after the run began: {why}{without_en}.",
+            "Нагружающая машина {name} потеряна через {ru} после начала прогона: {why}{without_ru}."
+        ))
     };
     findings.hosts.iter().filter_map(of).collect()
 }
@@ -75,6 +87,13 @@ pub(crate) fn beside(found: &HostsFinding) -> Say {
     let fair = found.fairness.as_ref();
     Say::both(|lang| {
         let mut said = Vec::new();
+        if !found.without.is_empty() {
+            let without = found.without.join(", ");
+            said.push(match lang {
+                Lang::En => format!("Lost before: {without}."),
+                Lang::Ru => format!("Потеряны раньше: {without}."),
+            });
+        }
         if let Some((name, ratio)) = slowest(found) {
             let interval = ratio.interval.map_or(String::new(), |(low, high)| {
                 format!(" ({} … {})", format::percent(low, lang), format::percent(high, lang))

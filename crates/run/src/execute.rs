@@ -105,7 +105,7 @@ impl Loop {
     ) -> Result<Loop> {
         let now = Nanos(clocks().0);
         let walk = Walk::new(asked(&setup), now);
-        let mut fleet = Fleet::new(std::mem::take(&mut setup.hosts));
+        let mut fleet = Fleet::new(std::mem::take(&mut setup.hosts), setup.on_loss);
         fleet.listen(move |host, message| drop(sender.send(Input::From(host, message))))?;
         let progress = Progress::new(now);
         let (writer, file_error, control) = (None, None, None);
@@ -176,6 +176,7 @@ impl Loop {
             match one {
                 Notice::Walk(input) => self.walk.apply(input, now),
                 Notice::Keep(entry) => self.walk.append(entry),
+                Notice::Warn(say) => self.progress.warn(say),
             }
         }
     }

@@ -1,5 +1,5 @@
 //! The load hosts of a run behind its one walk: what the walk asks goes to each of them, and what they answer reaches it once, when all
-//! have. Must not decide what comes next: where one is lost or refuses, it stops the others and tells the walk.
+//! have. Must not decide what comes next: where one refuses, or is lost and the run is to stop then, it stops the others and tells the walk.
 
 mod joined;
 
@@ -11,6 +11,7 @@ use std::time::Duration;
 use stend_base::random::draw;
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::{Entry, Event, EventKind, HostId, HostInfo};
+use stend_spec::order::OnLoss;
 use stend_wire::{Clock, FromHost, Host, Inspect, Reply, Request};
 
 /// Time from asking several hosts for a trial until it begins on all of them: a message over a slow line, opening the targets and
@@ -41,6 +42,8 @@ pub(crate) enum Notice {
     Walk(Input),
     /// This is to be kept, and changes nothing.
     Keep(Entry),
+    /// The user is to know this.
+    Warn(Say),
 }
 
 /// One of the hosts.
@@ -57,15 +60,18 @@ struct Member {
 /// All of them.
 pub(crate) struct Fleet {
     members: Vec<Member>,
+    on_loss: OnLoss,
+    /// One was lost in the trial that is going on, which the others end.
+    cut_short: bool,
     /// One was lost or refused something: the trial or the fill that was going on ends on each host by itself.
     broken: bool,
 }
 
 impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
-    pub fn new(hosts: Vec<LoadHost>) -> Fleet {
+    pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
         let member = |load| Member { load, answer: None, filled: Bytes(0), lost: false };
-        Fleet { members: hosts.into_iter().map(member).collect(), broken: false }
+        Fleet { members: hosts.into_iter().map(member).collect(), on_loss, cut_short: false, broken: false }
     }
 
     /// Hands everything that they say from now on to `sink`.
@@ -86,7 +92,7 @@ impl Fleet {
     pub fn send(&mut self, request: &Request, now: Nanos) {
         let several = self.members.len() > 1;
         if !matches!(request, Request::Stop | Request::Clock | Request::Mark | Request::Release) {
-            self.broken = false;
+            (self.broken, self.cut_short) = (false, false);
         }
         let uncertain = self.clocks().map(|(_, clock)| clock.uncertainty_ns).max().unwrap_or_default();
         let begin = now + START_IN + Nanos(uncertain);
@@ -151,9 +157,11 @@ impl Fleet {
         self.members.len() > 1
     }
 
-    /// Ends the streams to all of them, and waits until their workers are gone; `false`: one had to be killed.
+    /// Ends the streams to all of them, and waits until their workers are gone; `false`: one that was not lost had to be killed.
     pub fn end(self, limit: Duration) -> bool {
-        Host::end_all(self.members.into_iter().map(|member| member.load.host), limit)
+        let lost: Vec<bool> = self.members.iter().map(|member| member.lost).collect();
+        let ended = Host::end_all(self.members.into_iter().map(|member| member.load.host), limit);
+        ended.into_iter().zip(lost).all(|(ended, lost)| ended || lost)
     }
 
     fn reply(&mut self, from: HostId, reply: Reply, (step, trials): (Step, u32)) -> Vec<Notice> {
@@ -213,7 +221,7 @@ impl Fleet {
             let uncertain = load.host.clock().map(|clock| clock.uncertainty_ns);
             HostInfo { name: load.name.clone(), clock_uncertainty_ns: uncertain, ..HostInfo::default() }
         };
-        let joined = joined::joined(answers, known);
+        let joined = joined::joined(answers, !self.cut_short, known);
         match joined {
             Ok(heard) => heard,
             Err((host, error)) => self.fail(host, error, step),
@@ -227,7 +235,7 @@ impl Fleet {
         heard
     }
 
-    /// A host is gone. The others stop, keep what they measured, and undo what they made.
+    /// A host is gone. The others go on if the run is to, or else stop, keep what they measured, and undo what they made.
     fn lose(&mut self, host: HostId, detail: &str, step: Step, now: Nanos) -> Vec<Notice> {
         let member = &mut self.members[host.index()];
         member.lost = true;
@@ -235,7 +243,13 @@ impl Fleet {
         let kind = EventKind::HostLost { detail: detail.to_string() };
         let mut heard = vec![Notice::Keep(Entry::Event(Event { at: now, host, kind }))];
         if self.alive().next().is_none() {
-            heard.push(Notice::Walk(Input::Host(FromHost::Lost(detail.to_string()))));
+            heard.push(Notice::Walk(Input::AllLost(self.named(host, lost(detail)))));
+            return heard;
+        }
+        if self.on_loss == OnLoss::GoOn && step.may_lose_a_host() {
+            heard.push(self.missed(host, detail));
+            self.cut_short |= step.is_loaded() && self.members[host.index()].answer.is_none();
+            heard.extend(self.join(step));
             return heard;
         }
         heard.extend(self.fail(host, lost(detail), step));
@@ -243,6 +257,15 @@ impl Fleet {
             heard.extend(self.join(step));
         }
         heard
+    }
+
+    /// That a host is lost, and how many go on.
+    fn missed(&self, host: HostId, detail: &str) -> Notice {
+        let (name, left, all) = (&self.members[host.index()].load.name, self.alive().count(), self.members.len());
+        Notice::Warn(say!(
+            "load host `{name}` is lost ({detail}); {left} of {all} go on",
+            "нагружающая машина `{name}` потеряна ({detail}); продолжают {left} из {all}"
+        ))
     }
 
     /// Ends what is going on everywhere; what some have said already is kept.

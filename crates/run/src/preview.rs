@@ -27,7 +27,7 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 pub fn preview(setup: Setup, channel: Channel) -> Result<Preview> {
     let Channel { sender, receiver } = channel;
     let asked = execute::asked(&setup);
-    let mut fleet = Fleet::new(setup.hosts);
+    let mut fleet = Fleet::new(setup.hosts, setup.on_loss);
     fleet.listen(move |host, message| drop(sender.send(Input::From(host, message))))?;
     let found = ask(&asked, &mut fleet, &receiver);
     // They hold nothing: whether one had to be killed makes no difference to what it said.
@@ -101,7 +101,8 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             Ok(Input::User(UserRequest::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::User(UserRequest::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // There is no run file, and nobody sends ticks or cuts power.
-            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::Host(_) | Input::TrialDone { .. }) => {}
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::Host(_)) => {}
+            Ok(Input::TrialDone { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_)) => {}
             Err(_) => return Err(lost("no answer in time")),
         }
     }

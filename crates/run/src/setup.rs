@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_record::{GateText, StandText};
+use stend_spec::order::OnLoss;
 use stend_spec::permission::Permission;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
@@ -42,6 +43,8 @@ pub struct Setup {
     pub command_line: Vec<String>,
     /// The hosts that make the load, each with its worker; one at least.
     pub hosts: Vec<LoadHost>,
+    /// What becomes of the run when one of several load hosts is lost.
+    pub on_loss: OnLoss,
     /// Wall clock now, seconds since 1970 UTC.
     pub started_unix: i64,
     /// Where an earlier session got to; then the run file exists and is continued.

@@ -4,7 +4,8 @@ use crate::resume::Progressed;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, Say};
 use stend_plan::{Decision, PlanInputs};
-use stend_record::{Entry, HostFacts, HostId, TrialOutcome};
+use stend_record::observed::FillOutcome;
+use stend_record::{Entry, HostFacts, HostId, TrialOutcome, ZeroSample};
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
 use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
@@ -71,7 +72,15 @@ pub enum Input {
         ordinal: u32,
         /// How, on each.
         parts: Vec<(HostId, TrialOutcome)>,
+        /// No host was lost meanwhile.
+        whole: bool,
     },
+    /// All of several load hosts have filled their ranges.
+    Filled(Vec<(HostId, FillOutcome)>),
+    /// All of several load hosts have sampled blocks for zeros.
+    Zeros(Vec<(HostId, ZeroSample)>),
+    /// The last of several load hosts was lost, for this reason.
+    AllLost(Box<Error>),
     /// From the user.
     User(UserRequest),
     /// The run file cannot be written any more.
@@ -178,6 +187,15 @@ impl Step {
             // Outside of steps, or the end of any.
             Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => true,
             Reply::Sample(_) | Reply::Event(_) | Reply::Failed(_) => true,
+        }
+    }
+
+    /// Whether the others can go on without a host that is lost now: until all are ready to be filled or measured, it would be another run.
+    pub fn may_lose_a_host(self) -> bool {
+        match self {
+            Step::Standing | Step::Inspecting | Step::Judging | Step::Preparing | Step::Switching { .. } => false,
+            Step::Calibrating | Step::Filling | Step::Sampling(_) => true,
+            Step::Trial { .. } | Step::Round { .. } | Step::Releasing | Step::Over => true,
         }
     }
 

@@ -10,7 +10,7 @@ mod stand;
 
 use crate::ahead;
 use crate::arms::Arms;
-use crate::channel::out_of_order;
+use crate::channel::{lost, out_of_order};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, UserRequest};
 use crate::upload::{self, Upload};
@@ -22,7 +22,7 @@ use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{Entry, Event, EventKind, HostId, HostInfo, RunState};
+use stend_record::{Entry, Event, EventKind, HostId, HostInfo, RunState, ZeroSample};
 use stend_spec::workload::Region;
 use stend_wire::{Facts, FromHost, Reply, Request};
 
@@ -172,7 +172,10 @@ impl Walk {
             Input::Host(FromHost::Lost(detail)) => self.lost(detail, now),
             // What several hosts say is joined before it comes here.
             Input::From(_, message) => self.apply(Input::Host(message), now),
-            Input::TrialDone { ordinal, parts } => self.trial_done(ordinal, parts, now),
+            Input::TrialDone { ordinal, parts, whole } => self.trial_done(ordinal, (parts, whole), now),
+            Input::Filled(parts) => self.filled(parts, now),
+            Input::Zeros(parts) => self.zeros(parts, now),
+            Input::AllLost(error) => self.gone(error),
             Input::User(UserRequest::Stop(kind)) => self.stop(kind, now),
             Input::User(UserRequest::Abort) => self.abort(),
             Input::RunFile(error) => {
@@ -211,21 +214,17 @@ impl Walk {
                 self.filled = done;
                 self.deadline = now + SILENCE_LIMIT;
             }
-            Reply::Filled(outcome) => self.filled(outcome, now),
-            Reply::Zeros(zeros) => {
-                self.append(Entry::Zeros { host: HostId::LOAD, zeros });
-                match self.step {
-                    Step::Sampling(decision) if self.ending.is_none() => self.carry_out(decision, now),
-                    _ => self.decide(now),
-                }
-            }
+            Reply::Filled(outcome) => self.filled(vec![(HostId::LOAD, outcome)], now),
+            Reply::Zeros(zeros) => self.zeros(vec![(HostId::LOAD, zeros)], now),
             Reply::Switched(facts) => self.switched(*facts, now),
             Reply::Slices { ordinal, slices } => {
                 self.append(Entry::slices(ordinal, slices));
                 self.plan_cut(now);
             }
             Reply::Log { ordinal, chunk } => self.append(Entry::io_log(ordinal, chunk)),
-            Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, vec![(HostId::LOAD, *outcome)], now),
+            Reply::TrialDone { ordinal, outcome } => {
+                self.trial_done(ordinal, (vec![(HostId::LOAD, *outcome)], true), now);
+            }
             Reply::Sample(sample) => self.append(Entry::Sample { host: HostId::LOAD, sample }),
             Reply::Event(event) => self.noticed(event, now),
             Reply::Failed(error) => self.failed(error, now),
@@ -382,10 +381,19 @@ impl Walk {
         }
     }
 
-    fn filled(&mut self, outcome: FillOutcome, now: Nanos) {
+    fn zeros(&mut self, parts: Vec<(HostId, ZeroSample)>, now: Nanos) {
+        parts.into_iter().for_each(|(host, zeros)| self.append(Entry::Zeros { host, zeros }));
+        match self.step {
+            Step::Sampling(decision) if self.ending.is_none() => self.carry_out(decision, now),
+            _ => self.decide(now),
+        }
+    }
+
+    fn filled(&mut self, parts: Vec<(HostId, FillOutcome)>, now: Nanos) {
         let wanted = self.plan.as_ref().map(Plan::fill_bytes).unwrap_or_default();
-        self.append(Entry::Fill { host: HostId::LOAD, outcome });
-        let result = if outcome.written >= wanted { Outcome::Ok } else { Outcome::Failed };
+        let is_filled = parts.iter().all(|(_, outcome)| outcome.written >= wanted);
+        parts.into_iter().for_each(|(host, outcome)| self.append(Entry::Fill { host, outcome }));
+        let result = if is_filled { Outcome::Ok } else { Outcome::Failed };
         match std::mem::take(&mut self.refill) {
             // The history already has the fill of the first session.
             true => self.history[0] = result,
@@ -397,10 +405,12 @@ impl Walk {
 
     fn lost(&mut self, detail: String, now: Nanos) {
         self.append(Entry::Event(Event::new(now, EventKind::HostLost { detail: detail.clone() })));
-        self.end_with(Error::new(
-            Kind::HostLost,
-            say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"),
-        ));
+        self.gone(lost(&detail));
+    }
+
+    /// There is nobody left to ask.
+    fn gone(&mut self, error: Box<Error>) {
+        self.end_with(error);
         self.over();
     }
 

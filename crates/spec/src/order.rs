@@ -37,6 +37,9 @@ pub struct Order {
     /// The hosts that make the load, as `ssh` knows them; of several each measures targets of its own, at the same time.
     #[serde(serialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
     pub ssh: Vec<String>,
+    /// What becomes of the run when one of several load hosts is lost.
+    #[serde(skip_serializing_if = "OnLoss::is_default")]
+    pub on_loss: OnLoss,
     /// The host with the drives of a stand of two hosts, as `--storage` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
@@ -96,6 +99,23 @@ pub struct SuiteWork {
     /// Wall time that the run should take.
     #[serde(serialize_with = "with_unit", skip_serializing_if = "Option::is_none")]
     pub time_budget: Option<Nanos>,
+}
+
+/// What becomes of a run when one of several load hosts is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnLoss {
+    /// It ends.
+    #[default]
+    Stop,
+    /// The others go on with the trial and the run.
+    GoOn,
+}
+
+impl OnLoss {
+    fn is_default(&self) -> bool {
+        *self == OnLoss::default()
+    }
 }
 
 /// The text of a file.

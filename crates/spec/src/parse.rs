@@ -46,7 +46,7 @@ use defaults::{Defaults, RAMP, WINDOW};
 pub use gate::gate;
 pub use limit::expect;
 pub use machine::machine;
-pub use order::{ORDER_MAX, order};
+pub use order::{ORDER_MAX, needs_several, order};
 pub use overridden::overridden;
 pub use similar::{distance, nearest};
 pub use stand::stand;

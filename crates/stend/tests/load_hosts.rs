@@ -6,7 +6,8 @@ use crate::support::*;
 use stend_analyse::findings::CheckStatus;
 use stend_base::Kind;
 use stend_record::{EventKind, HostId, RunRecord, RunState, TrialOutcome, TrialStatus, store};
-use stend_run::{Done, LoadHost};
+use stend_run::{Done, LoadHost, Setup};
+use stend_spec::order::OnLoss;
 
 const NAMES: [&str; 2] = ["a", "b"];
 
@@ -23,9 +24,18 @@ fn hosts(places: &[Scratch; 2]) -> (Vec<LoadHost>, Vec<i32>) {
 }
 
 /// Runs the suite on two hosts; `now_and_then` is called about four times a second.
-fn run(suite: &str, places: &[Scratch; 2], mut now_and_then: impl FnMut(&RunRecord, &[i32])) -> (Done, RunRecord) {
+fn run(suite: &str, places: &[Scratch; 2], now_and_then: impl FnMut(&RunRecord, &[i32])) -> (Done, RunRecord) {
+    run_with(OnLoss::Stop, suite, places, now_and_then)
+}
+
+fn run_with(
+    on_loss: OnLoss,
+    suite: &str,
+    places: &[Scratch; 2],
+    mut now_and_then: impl FnMut(&RunRecord, &[i32]),
+) -> (Done, RunRecord) {
     let (hosts, pids) = hosts(places);
-    let setup = session(&places[0], suite, hosts);
+    let setup = Setup { on_loss, ..session(&places[0], suite, hosts) };
     let file = setup.run_file.clone();
     let (channel, _stopper) = stend_run::channel();
     let read = || store::read(&file).ok();
@@ -83,20 +93,22 @@ fn two_hosts_load_together_and_a_trial_is_what_both_did() {
     assert_findings(&record);
 }
 
+/// Kills the worker of the second host once both load; returns whether it did.
+fn kill_second(so_far: &RunRecord, pids: &[i32]) -> bool {
+    let both = so_far.trials.iter().any(|trial| trial.parts.iter().all(|part| part.slices.len() > 4));
+    if both {
+        let pid = rustix::process::Pid::from_raw(pids[1]).expect("a process");
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
+    }
+    both
+}
+
 #[test]
 fn a_host_that_is_lost_stops_the_other_and_all_that_was_measured_is_kept() {
     let places = [Scratch::new(), Scratch::new()];
     let long = SMALL.replace("trial: 400ms", "trial: 60s");
     let mut killed = false;
-    let (done, record) = run(&long, &places, |so_far, pids| {
-        let loads =
-            |run: &RunRecord| run.trials.iter().any(|trial| trial.parts.iter().all(|part| part.slices.len() > 4));
-        if !killed && loads(so_far) {
-            killed = true;
-            let pid = rustix::process::Pid::from_raw(pids[1]).expect("a process");
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
-        }
-    });
+    let (done, record) = run(&long, &places, |so_far, pids| killed = killed || kill_second(so_far, pids));
     let error = done.error.expect("an error");
     assert!(killed && error.kind == Kind::HostLost && error.message.en.starts_with("`b`: "), "{error}");
     assert!(matches!(record.state, RunState::Ended { kind: Kind::HostLost, .. }));
@@ -108,4 +120,32 @@ fn a_host_that_is_lost_stops_the_other_and_all_that_was_measured_is_kept() {
     let kept = a.outcome.as_ref().expect("what the other one measured");
     assert!(kept.status == TrialStatus::Interrupted && ops(kept) > 0);
     assert!(is_clean(&places[0]), "the other one has undone what it made");
+}
+
+#[test]
+fn the_others_go_on_without_a_lost_host_if_the_user_says_so() {
+    let places = [Scratch::new(), Scratch::new()];
+    let suite = SMALL.replace("trial: 400ms", "trial: 3s");
+    let mut killed = false;
+    let (done, record) = run_with(OnLoss::GoOn, &suite, &places, |so_far, pids| {
+        killed = killed || kill_second(so_far, pids);
+    });
+    assert!(killed && done.error.is_none(), "{:?}", done.error);
+    assert_eq!((&record.state, record.trials.len()), (&RunState::Complete, 4));
+    let [cut, later @ ..] = record.trials.as_slice() else { panic!("trials") };
+    let [a, b] = cut.parts.as_slice() else { panic!("on two hosts") };
+    let kept = a.outcome.as_ref().expect("what the other one measured");
+    assert!(kept.status == TrialStatus::Complete && ops(kept) > 0, "its trial is whole");
+    assert!(!b.slices.is_empty() && b.outcome.is_none() && cut.outcome.is_none());
+    for trial in later {
+        let hosts: Vec<HostId> = trial.parts.iter().map(|part| part.host).collect();
+        assert!(hosts == [HostId(0)] && trial.outcome.is_some(), "{hosts:?}");
+    }
+    let findings = stend_analyse::judge(&record).expect("findings");
+    for case in &findings.cases {
+        let of = case.hosts.as_ref().expect("hosts");
+        assert_eq!((of.hosts.len(), &of.without), (1, &vec!["b".to_string()]));
+    }
+    assert_eq!(findings.hosts[1].lost.as_ref().expect("a loss").trials, [0, 1, 2, 3]);
+    assert!(is_clean(&places[0]));
 }

@@ -130,6 +130,35 @@ fn a_host_that_is_lost_in_the_middle_ends_the_run_and_what_was_measured_is_kept(
 }
 
 #[test]
+fn hosts_go_on_when_another_is_lost_and_the_result_says_what_lacks_it() {
+    let Some(far) = two("hosts_go_on_when_another_is_lost") else { return };
+    let (suite, options) = (far.scratch.file("s.yaml", &SMALL.replace("trial: 400ms", "trial: 3s")), on_both(&far));
+    let (file, log) = (far.scratch.join("r.stend"), far.scratch.join("told"));
+    let mut command = far.stend(&words(&suite, &options, &["--on-loss", "go-on", "--progress", "plain", "-o"]));
+    command.arg(&file).stderr(std::fs::File::create(&log).expect("a file"));
+    let mut run = Running::new(&mut command);
+    let second = |record: RunRecord| record.trials.get(1).is_some_and(|trial| trial.slices.len() > 4);
+    eventually("a second trial", Duration::from_secs(90), || store::read(&file).is_ok_and(second));
+    let [worker] = far.workers_of("b")[..] else { panic!("one worker") };
+    tool(&["kill", "-KILL", &worker.to_string()]);
+    assert_eq!(run.wait(Duration::from_secs(90)), Some(0));
+    let told = std::fs::read_to_string(log).expect("a file");
+    assert!(told.contains("load host `b` is lost") && told.contains("1 of 2 go on"), "{told}");
+    let (shown, _) = expect_exit(&mut far.stend(&["show", "-v", &file.to_string_lossy(), "--lang", "en"]), 0);
+    let shown = one_line(&shown);
+    assert!(shown.contains("Lost before: b.") && shown.contains("those of fewer hosts"), "{shown}");
+    assert!(
+        shown.contains("Load host `b` was lost") && shown.contains("3 of 4 trials are not of all hosts"),
+        "{shown}"
+    );
+    let (json, _) = expect_exit(&mut far.stend(&["show", &file.to_string_lossy(), "--json"]), 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["load_hosts"][1]["trials_without"], serde_json::json!([1, 2, 3]), "{}", json["load_hosts"]);
+    let (_, told) = expect_exit(&mut far.stend(&["run", &suite, "--ssh", "a", "--on", "/x", "--on-loss", "go-on"]), 2);
+    assert!(told.contains("`--on-loss` needs several load hosts"), "{told}");
+}
+
+#[test]
 fn hosts_that_do_not_go_together_are_refused_before_anything_is_measured() {
     let Some(far) = two("hosts_that_do_not_go_together") else { return };
     let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));

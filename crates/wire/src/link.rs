@@ -145,13 +145,14 @@ impl Host {
         self.to = None;
     }
 
-    /// As [`Host::end`], of several: the streams of all end before anybody is waited for, and `limit` is for all together.
-    pub fn end_all(hosts: impl IntoIterator<Item = Host>, limit: Duration) -> bool {
+    /// As [`Host::end`], of several: the streams of all end before anybody is waited for, and `limit` is for all together. Returns of each
+    /// whether it ended by itself.
+    pub fn end_all(hosts: impl IntoIterator<Item = Host>, limit: Duration) -> Vec<bool> {
         let mut hosts: Vec<Host> = hosts.into_iter().collect();
         hosts.iter_mut().for_each(Host::hang_up);
         let deadline = Instant::now() + limit;
         let ended = |host: Host| host.end(deadline.saturating_duration_since(Instant::now()));
-        hosts.into_iter().map(ended).fold(true, |all, ended| all & ended)
+        hosts.into_iter().map(ended).collect()
     }
 
     /// Ends the stream; the worker stops its load, undoes what it made and exits. Waits for that, and

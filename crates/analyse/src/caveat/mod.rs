@@ -1,6 +1,7 @@
 //! Reasons to doubt a whole run: which apply, most serious first. Their words are in [`words`].
 
 mod arms;
+mod hosts;
 mod imported;
 mod words;
 
@@ -27,9 +28,10 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(state(run, plan));
     found.extend(imported::doubts(run));
     found.extend(crashes(run));
+    found.extend(hosts::lost(run, measured.0));
     found.extend(no_storage(&run.load().targets, plan));
     found.extend(never_written(run));
-    found.extend(left_out(cases));
+    found.extend(left_out(measured));
     found.extend(not_filled(run, plan));
     found.extend(beside(run));
     found.extend(arms::doubts(run, plan));
@@ -61,6 +63,7 @@ impl Caveat {
             self,
             Caveat::NoEnd
                 | Caveat::EndedEarly { .. }
+                | Caveat::LoadHostLost { .. }
                 | Caveat::Suspended { .. }
                 | Caveat::CrashUnknown { .. }
                 | Caveat::NeverWritten { .. }
@@ -129,8 +132,11 @@ fn unwatched(run: &RunRecord, role: Role) -> impl Iterator<Item = (String, Say)>
     })
 }
 
-fn left_out(cases: &[CaseFinding]) -> Option<Caveat> {
+/// Trials that do not count by themselves; those of other hosts have a caveat of their own.
+fn left_out((trials, cases): (&[CaseTrials<'_>], &[CaseFinding])) -> Option<Caveat> {
+    let of_other_hosts = trials.iter().fold(0u32, |sum, case| sum.saturating_add(case.of_other_hosts));
     let count = cases.iter().fold(0u32, |sum, case| sum.saturating_add(case.trials_left_out));
+    let count = count.saturating_sub(of_other_hosts);
     (count > 0).then_some(Caveat::TrialsLeftOut { count })
 }
 

@@ -3,6 +3,7 @@
 
 mod arms;
 mod engine;
+mod hosts;
 mod imported;
 mod run;
 mod target;
@@ -42,6 +43,7 @@ impl Caveat {
             Caveat::NoEnd => run::no_end(),
             Caveat::NoStorage { what, cases } => target::no_storage(what, cases),
             Caveat::EndedEarly { reason } => run::ended_early(reason),
+            Caveat::LoadHostLost { .. } => hosts::load_host_lost(self),
             Caveat::Imported { by, after_submission, printed, snapshots } => {
                 imported::imported(by, (*after_submission, *printed), *snapshots)
             }

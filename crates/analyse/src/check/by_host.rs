@@ -90,7 +90,7 @@ fn each(of: &[(OfHost<'_>, &CheckResult)]) -> Say {
 fn on(names: &[&str], all: usize, lang: Lang) -> String {
     let (count, listed) = (names.len(), listed(names, lang));
     match (count, lang) {
-        _ if count == all => pick(lang, "On each of {n} load hosts", "На каждой из {n} нагружающих машин")
+        _ if count == all && all > 1 => pick(lang, "On each of {n} load hosts", "На каждой из {n} нагружающих машин")
             .replace("{n}", &all.to_string()),
         (1, Lang::En) => format!("On load host {listed}"),
         (1, Lang::Ru) => format!("На нагружающей машине {listed}"),

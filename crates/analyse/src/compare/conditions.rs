@@ -5,7 +5,7 @@ use super::{ArmCondition, Condition};
 use crate::findings::Findings;
 use crate::phrase::{both, method, pick};
 use stend_base::{Bytes, Nanos, Say, format, say};
-use stend_record::{ArmFacts, Device, HostFacts, HostRecord, RunRecord, TargetFacts, TargetKind, TrialOutcome};
+use stend_record::{ArmFacts, Device, HostFacts, HostId, HostRecord, RunRecord, TargetFacts, TargetKind, TrialOutcome};
 use stend_spec::workload::{Pages, Submit};
 
 /// Key, name and value of one circumstance of one run; the value is empty where it is not known.
@@ -184,8 +184,17 @@ fn storage(record: &RunRecord) -> Vec<Item> {
 
 /// The load hosts where there are several: one alone is described by its own facts.
 fn loads(record: &RunRecord) -> Item {
-    let names: Vec<&str> = record.several_loads().into_iter().map(|(_, name)| name).collect();
-    ("load_hosts", say!("load hosts", "нагружающие машины"), Say::same(names.join(", ")))
+    let hosts = record.several_loads();
+    let is_lost = |host: HostId| record.lost_loads().any(|(_, lost, _)| lost == host);
+    let named = |lost: &str| {
+        let names: Vec<String> = hosts
+            .iter()
+            .map(|(host, name)| if is_lost(*host) { format!("{name} ({lost})") } else { name.to_string() })
+            .collect();
+        names.join(", ")
+    };
+    let (en, ru) = (named("lost"), named("потеряна"));
+    ("load_hosts", say!("load hosts", "нагружающие машины"), say!("{en}", "{ru}"))
 }
 
 /// The hosts that the user had watched.

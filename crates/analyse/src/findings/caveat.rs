@@ -22,6 +22,25 @@ pub enum Caveat {
         /// Why.
         reason: Say,
     },
+    /// Load hosts were lost, and the others went on.
+    LoadHostLost {
+        /// How many.
+        hosts: u32,
+        /// Load hosts that there were.
+        of_hosts: u32,
+        /// The first that was lost, as the user calls it.
+        host: String,
+        /// When, from the beginning of the run.
+        after: Nanos,
+        /// What the coordinator saw.
+        why: String,
+        /// Trials that are not of all hosts.
+        trials: u32,
+        /// Trials that began.
+        of_trials: u32,
+        /// Cases whose numbers are those of fewer hosts.
+        cases: u32,
+    },
     /// Another tool measured, and Stend read what it printed.
     Imported {
         /// What the tool calls itself; several are joined.

@@ -16,8 +16,19 @@ pub struct LoadHostFinding {
     pub cost: ToolCost,
     /// How its clock stands to that of the coordinator; `None`: it is the same clock.
     pub clock: Option<ClockFinding>,
-    /// What the coordinator saw when the host was lost; `None`: it was there to the end.
-    pub lost: Option<String>,
+    /// How it was lost; `None`: it was there to the end.
+    pub lost: Option<LossFinding>,
+}
+
+/// The loss of a load host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossFinding {
+    /// What the coordinator saw.
+    pub why: String,
+    /// Time from the beginning of the run.
+    pub after: Nanos,
+    /// Ordinals of the trials that it did not begin or did not end.
+    pub trials: Vec<u32>,
 }
 
 /// A clock beside that of the coordinator. Times of the host are moved by the shift when they arrive.
@@ -34,8 +45,10 @@ pub struct ClockFinding {
 /// The load hosts of a case beside each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostsFinding {
-    /// Each of them, in the order of the run.
+    /// Each that the trials of the case are of, in the order of the run.
     pub hosts: Vec<HostFinding>,
+    /// Names of those that were lost before these trials.
+    pub without: Vec<String>,
     /// Jain's index of their rates, 1 if all are equal; `None` if nothing was done.
     pub fairness: Option<Estimate>,
     /// The slowest of them, by place in `hosts`, and its rate in parts of the median host; `None` if nothing was done.

@@ -130,7 +130,7 @@ pub fn read_for_writing(path: &Path) -> Result<Standing> {
     Ok(Standing { record: reading.record, written, syncs, spool })
 }
 
-/// Reads the trials of a run and how they ended, and nothing else of it: what a list of many runs can afford. What waits in a spool is not
+/// Reads the trials of a run and how they ended, with the hosts that were lost, and nothing else of it: what a list of many runs can afford. What waits in a spool is not
 /// there.
 ///
 /// Errors as those of [`read`].
@@ -138,6 +138,7 @@ pub fn read_outcomes(path: &Path) -> Result<RunRecord> {
     let (db, header, _, budget) = open_run(path)?;
     let mut reading = Reading::new(header, budget);
     reading.hosts(&db);
+    reading.lost(&db);
     reading.trials(&db);
     reading.outcomes(&db);
     Ok(reading.finish())

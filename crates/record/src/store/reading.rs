@@ -119,6 +119,12 @@ impl Reading {
         self.rows(db, sql, |row| Ok(Entry::Host { host: host(row, 0)?, info: json(row, 1)? }));
     }
 
+    /// The events that say that a host was lost, alone.
+    pub fn lost(&mut self, db: &Connection) {
+        let sql = "SELECT body, octet_length(body) FROM event WHERE body LIKE '%\"host_lost\"%' ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
+    }
+
     pub fn trials(&mut self, db: &Connection) {
         let sql = format!(
             "SELECT trial, case_index, block, round, started_ns, asked, octet_length(asked) FROM trial \

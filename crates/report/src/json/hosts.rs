@@ -12,6 +12,10 @@ pub(super) struct LoadHostOut<'a> {
     name: &'a str,
     /// Why it was lost; `null`: it was there to the end.
     lost: Option<&'a str>,
+    /// When, from the beginning of the run.
+    lost_after_ns: Option<u64>,
+    /// Ordinals of the trials that it did not begin or did not end because it was lost.
+    trials_without: &'a [u32],
     /// Added to its CLOCK_MONOTONIC; `null`: it has the clock of the coordinator.
     clock_shift_ns: Option<i64>,
     clock_uncertainty_ns: Option<u64>,
@@ -26,6 +30,8 @@ pub(super) struct LoadHostOut<'a> {
 #[derive(Serialize)]
 pub(super) struct HostsOut<'a> {
     hosts: Vec<HostOut<'a>>,
+    /// Names of hosts that were lost before the trials of this case.
+    without: &'a [String],
     /// Jain's index of the rates.
     fairness: Option<Number>,
     slowest: Option<SlowestOut<'a>>,
@@ -60,7 +66,9 @@ pub(super) fn of_run(found: &LoadHostFinding) -> LoadHostOut<'_> {
     LoadHostOut {
         host: found.host.0,
         name: &found.name,
-        lost: found.lost.as_deref(),
+        lost: found.lost.as_ref().map(|loss| loss.why.as_str()),
+        lost_after_ns: found.lost.as_ref().map(|loss| loss.after.0),
+        trials_without: found.lost.as_ref().map_or(&[], |loss| &loss.trials),
         clock_shift_ns: clock.map(|clock| clock.shift_ns),
         clock_uncertainty_ns: clock.map(|clock| clock.uncertainty_ns),
         clock_drift_ns: drift.map(|(ns, _)| ns),
@@ -73,6 +81,7 @@ pub(super) fn of_run(found: &LoadHostFinding) -> LoadHostOut<'_> {
 pub(super) fn of_case(found: &HostsFinding) -> HostsOut<'_> {
     HostsOut {
         hosts: found.hosts.iter().map(of_host).collect(),
+        without: &found.without,
         fairness: found.fairness.as_ref().map(number),
         slowest: found.slowest.as_ref().and_then(|(at, ratio)| {
             Some(SlowestOut { name: &found.hosts.get(*at as usize)?.name, of_median: number(ratio) })

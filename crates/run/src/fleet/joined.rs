@@ -4,48 +4,50 @@ use super::{Notice, walk};
 use crate::channel::out_of_order;
 use crate::step::Input;
 use stend_base::{Error, Kind, Result, say};
-use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind};
+use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind, TrialOutcome};
 use stend_wire::{Facts, Reply};
 
-/// What answers of all hosts to one request mean; they come in the order of the hosts, of which this much is known.
+/// What answers of all hosts to one request mean; they come in the order of the hosts, of which this much is known. During a
+/// trial that is not `whole` a host was lost.
 ///
 /// Errors: the host whose answer does not go with that of the first, and why.
 pub(super) fn joined(
-    mut answers: Vec<(HostId, Reply)>,
+    answers: Vec<(HostId, Reply)>,
+    whole: bool,
     known: impl Fn(HostId) -> HostInfo,
 ) -> std::result::Result<Vec<Notice>, (HostId, Box<Error>)> {
     let kind = |reply: &Reply| std::mem::discriminant(reply);
-    let Some(first) = answers.first().map(|(_, reply)| kind(reply)) else { return Ok(Vec::new()) };
-    if let Some((host, _)) = answers.iter().find(|(_, reply)| kind(reply) != first) {
+    let Some((_, first)) = answers.first() else { return Ok(Vec::new()) };
+    if let Some((host, _)) = answers.iter().find(|(_, reply)| kind(reply) != kind(first)) {
         return Err((*host, out_of_order()));
     }
-    if matches!(answers[0].1, Reply::Facts(_)) {
-        return of_facts(answers, known);
-    }
-    let mut heard = Vec::new();
-    let mut parts = Vec::new();
-    let mut least = None;
-    for (host, reply) in &answers {
-        match reply {
-            Reply::TrialDone { ordinal, outcome } => parts.push((*ordinal, *host, outcome.as_ref().clone())),
-            Reply::Filled(outcome) => {
-                least = least.into_iter().chain([*outcome]).min_by_key(|outcome| outcome.written);
-            }
-            _ => {}
+    let input = match first {
+        Reply::Facts(_) => return of_facts(answers, known),
+        Reply::TrialDone { ordinal, .. } => {
+            Input::TrialDone { ordinal: *ordinal, parts: each(answers, trial_outcome), whole }
         }
+        Reply::Filled(_) => Input::Filled(each(answers, |reply| match reply {
+            Reply::Filled(outcome) => Some(outcome),
+            _ => None,
+        })),
+        Reply::Zeros(_) => Input::Zeros(each(answers, |reply| match reply {
+            Reply::Zeros(zeros) => Some(zeros),
+            _ => None,
+        })),
+        other => return Ok(vec![walk(other.clone())]),
+    };
+    Ok(vec![Notice::Walk(input)])
+}
+
+fn each<T>(answers: Vec<(HostId, Reply)>, of: fn(Reply) -> Option<T>) -> Vec<(HostId, T)> {
+    answers.into_iter().filter_map(|(host, reply)| Some((host, of(reply)?))).collect()
+}
+
+fn trial_outcome(reply: Reply) -> Option<TrialOutcome> {
+    match reply {
+        Reply::TrialDone { outcome, .. } => Some(*outcome),
+        _ => None,
     }
-    if let Some((ordinal, ..)) = parts.first() {
-        let ordinal = *ordinal;
-        let parts = parts.into_iter().map(|(_, host, outcome)| (host, outcome)).collect();
-        return Ok(vec![Notice::Walk(Input::TrialDone { ordinal, parts })]);
-    }
-    match least {
-        // The walk keeps what it hears for the first host: what that did replaces it.
-        Some(least) => heard.push(walk(Reply::Filled(least))),
-        None => heard.push(walk(answers[0].1.clone())),
-    }
-    answers.drain(..).for_each(|(host, reply)| heard.extend(kept(host, &reply)));
-    Ok(heard)
 }
 
 /// What of an answer belongs in the run file, whatever the others say.

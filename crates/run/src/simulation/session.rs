@@ -420,6 +420,7 @@ pub fn setup(
         known_in: None,
         command_line: Vec::new(),
         hosts,
+        on_loss: Default::default(),
         started_unix: (EPOCH / 1_000_000_000) as i64,
         resume,
         stand: None,

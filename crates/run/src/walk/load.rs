@@ -2,6 +2,7 @@
 
 use super::{SILENCE_LIMIT, Walk};
 use crate::step::{Action, Step};
+use stend_analyse::Looks;
 use stend_base::{Nanos, say};
 use stend_plan::{Outcome, Plan};
 use stend_record::observed::Phase;
@@ -102,8 +103,8 @@ impl Walk {
         }
     }
 
-    /// A trial has ended on each of its hosts.
-    pub(super) fn trial_done(&mut self, ordinal: u32, parts: Vec<(HostId, TrialOutcome)>, now: Nanos) {
+    /// A trial has ended on each of its hosts, of which none was lost meanwhile if it is `whole`.
+    pub(super) fn trial_done(&mut self, ordinal: u32, (parts, whole): (Vec<(HostId, TrialOutcome)>, bool), now: Nanos) {
         let Some(outcome) = together(&parts.iter().map(|(_, outcome)| outcome).collect::<Vec<_>>()) else { return };
         let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
         if errors > 0 && self.trial_errors == 0 {
@@ -121,6 +122,10 @@ impl Walk {
             )));
         }
         self.mismatches = self.mismatches.saturating_add(mismatches);
+        if !whole {
+            // From here on it is the load of fewer hosts, of which nothing is known yet.
+            self.looks = Looks::default();
+        }
         if let Some(plan) = &self.plan {
             self.measured = self.measured + planned(plan, self.step);
             self.history.extend(match self.step {
@@ -131,6 +136,9 @@ impl Walk {
             if let (Step::Round { case, round }, Some(Outcome::Steady)) = (self.step, self.history.last()) {
                 self.spared.add(plan, case, round);
             }
+        }
+        if !whole {
+            self.looks = Looks::default();
         }
         // The load ended before.
         self.cut_at = None;

@@ -1,7 +1,7 @@
 //! The keys of an order: everything that a user asks of `stend run` in one go. Data only; must not parse.
 
-use super::{ENGINES, Limits, Mapping, Shape, optional, required, words};
-use crate::order::VERSION;
+use super::{Choice, ENGINES, Limits, Mapping, Shape, optional, required, words};
+use crate::order::{OnLoss, VERSION};
 use stend_base::Nanos;
 
 /// Versions that are read.
@@ -18,6 +18,12 @@ pub const OBSERVED: Limits<usize> = Limits { least: 0, most: 64 };
 pub const LOADS: Limits<usize> = Limits { least: 1, most: 64 };
 /// Time that a run may be given.
 pub const BUDGET: Limits<Nanos> = Limits { least: Nanos::SECOND, most: super::SPAN_MAX };
+
+/// What becomes of the run when one of several load hosts is lost.
+pub const ON_LOSS: &[Choice<OnLoss>] = &[
+    ("stop", "the others stop at once, and the run ends", OnLoss::Stop),
+    ("go-on", "the others go on; a caveat lists the trials without it", OnLoss::GoOn),
+];
 
 const PATH: Shape = Shape::Spelled("1 to 4096 bytes without control characters", "^[^\\u0000-\\u001f\\u007f]{1,4096}$");
 const LABEL: Shape = Shape::Spelled(
@@ -84,6 +90,12 @@ pub const ORDER: Mapping = Mapping {
             "absent",
             Shape::Either(&[PATH, Shape::Several(&PATH, LOADS)]),
             "The host to measure on, as `ssh` knows it, or several that load together; not with `lab`.",
+        ),
+        optional(
+            "on_loss",
+            "stop",
+            Shape::Word(|| words(ON_LOSS)),
+            "What happens when one of several load hosts is lost while they fill, measure or undo. Only with several in `ssh`.",
         ),
         optional(
             "storage",

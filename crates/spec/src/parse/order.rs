@@ -43,6 +43,7 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let on = map.optional("on", paths)?.unwrap_or_default();
     let against = map.optional("against", paths)?.unwrap_or_default();
     let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", hosts)?.unwrap_or_default());
+    let on_loss = map.optional("on_loss", |node, file| word(node, file, known::ON_LOSS))?;
     let storage = map.optional("storage", path)?;
     let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
     let permission = map.optional("permission", permission)?.unwrap_or_default();
@@ -80,6 +81,7 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
         against,
         lab,
         ssh,
+        on_loss: on_loss.unwrap_or_default(),
         storage,
         observe,
         permission,
@@ -88,17 +90,21 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
         expect,
         output,
     };
-    match misfit(&order) {
-        Some(what) => contradiction(what),
-        None => Ok(order),
-    }
+    let wrong = misfit(&order, on_loss.is_some());
+    wrong.map_or(Ok(order), contradiction)
 }
 
-/// What cannot be asked for together, as on the command line.
-fn misfit(order: &Order) -> Option<Say> {
+/// That something is for several load hosts alone.
+pub fn needs_several(what: &str) -> Say {
+    say!("`{what}` needs several load hosts in `ssh`", "для `{what}` нужно несколько нагружающих машин в `ssh`")
+}
+
+/// What cannot be asked for together, as on the command line; `on_loss`: the order says what a loss means.
+fn misfit(order: &Order, on_loss: bool) -> Option<Say> {
     let resumes = matches!(order.work, Work::Resume { .. });
     let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
     Some(match () {
+        () if on_loss && order.ssh.len() < 2 => needs_several("on_loss"),
         () if order.lab.is_some() && !order.ssh.is_empty() => {
             say!("`lab` and `ssh` are two places", "`lab` и `ssh` — два разных места")
         }

@@ -7,8 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_spec::keys::ENGINES;
+use stend_spec::keys::order::ON_LOSS;
 use stend_spec::keys::repeats::BLOCKS;
-use stend_spec::order::{NamedText, Order, SuiteWork, VERSION, Work};
+use stend_spec::order::{NamedText, OnLoss, Order, SuiteWork, VERSION, Work};
 use stend_spec::parse::ORDER_MAX;
 use stend_spec::permission::Permission;
 
@@ -36,6 +37,7 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         on: super::many(arguments, "on"),
         against: super::many(arguments, "against"),
         lab: given("lab").cloned(),
+        on_loss: on_loss(arguments)?,
         ssh: super::many(arguments, "ssh"),
         storage: given("storage").cloned(),
         observe: super::many(arguments, "observe"),
@@ -113,6 +115,16 @@ fn seed(arguments: &ArgMatches) -> Result<u64> {
         Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number, 0 or more", "целое число от 0")),
         None => Ok(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64),
     }
+}
+
+/// What becomes of the run when one of several load hosts is lost.
+fn on_loss(arguments: &ArgMatches) -> Result<OnLoss> {
+    let Some(given) = arguments.get_one::<String>("on-loss") else { return Ok(OnLoss::default()) };
+    if super::many(arguments, "ssh").len() < 2 {
+        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--on-loss")));
+    }
+    let known = ON_LOSS.iter().find(|(word, ..)| word == given);
+    Ok(known.map(|(.., on_loss)| *on_loss).unwrap_or_default())
 }
 
 /// What the user calls the run.

@@ -39,6 +39,7 @@ pub fn session(scratch: &Scratch, suite: &str, hosts: Vec<LoadHost>) -> Setup {
         known_in: None,
         command_line: Vec::new(),
         hosts,
+        on_loss: Default::default(),
         started_unix: 0,
         resume: None,
         stand: None,

@@ -1,6 +1,7 @@
 //! Orders that are read again as they were written, and what is said of those that cannot be carried out.
 
 use super::*;
+use crate::order::OnLoss;
 use crate::workload::Engine;
 use expect_test::{Expect, expect};
 use stend_base::{Kind, Lang};
@@ -28,6 +29,7 @@ fn of_suite() -> Order {
         against: vec!["/dev/sdc".into()],
         lab: None,
         ssh: vec!["root@db1".into()],
+        on_loss: OnLoss::Stop,
         storage: None,
         observe: Vec::new(),
         permission: Permission {
@@ -84,8 +86,13 @@ fn what_is_serialised_is_what_is_read() {
         observe: vec!["ssh:switch1".into(), "ssh:nas=/srv/a,/srv/b".into()],
         ..of_suite()
     };
-    let fleet =
-        Order { ssh: vec!["a".into(), "root@b".into()], on: vec!["a:/x".into(), "root@b:/y".into()], ..of_suite() };
+    let fleet = Order {
+        ssh: vec!["a".into(), "root@b".into()],
+        on_loss: OnLoss::GoOn,
+        on: vec!["a:/x".into(), "root@b:/y".into()],
+        ..of_suite()
+    };
+    assert!(text(&fleet).contains(r#""on_loss": "go-on""#));
     assert!(text(&of_suite()).contains(r#""ssh": "root@db1""#), "as before there could be several");
     for asked in [of_suite(), resumed, campaign, fleet] {
         assert_eq!(order(&text(&asked), "o.json").unwrap(), asked);
@@ -261,4 +268,14 @@ fn orders_that_are_truncated_from_the_future_contradictory_or_hostile_are_refuse
 fn an_order_that_is_too_large_is_not_read() {
     let large = format!("{{order: 1, resume: '{}'}}", "x".repeat(ORDER_MAX));
     assert!(order(&large, "o.json").unwrap_err().message.en.contains("larger than 8 MiB"));
+}
+
+#[test]
+fn what_a_loss_means_is_for_several_load_hosts_alone() {
+    for on_loss in ["stop", "go-on"] {
+        let error = order(&format!("{{order: 1, {SUITE}, on: [/x], ssh: a, on_loss: {on_loss}}}"), "o").unwrap_err();
+        assert!(error.message.en.contains("`on_loss` needs several load hosts"), "{error}");
+        let two = order(&format!("{{order: 1, {SUITE}, on: [/x], ssh: [a, b], on_loss: {on_loss}}}"), "o").unwrap();
+        assert_eq!(two.on_loss == OnLoss::GoOn, on_loss == "go-on");
+    }
 }

@@ -1,0 +1,33 @@
+//! Doubts about a run whose load hosts were not all there to its end.
+
+use crate::findings::Caveat;
+use crate::series;
+use crate::trials::CaseTrials;
+use stend_base::Kind;
+use stend_record::{RunRecord, RunState};
+
+/// Load hosts that were lost in a run that went on without them. A run that ended by a loss has a caveat for that.
+pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
+    let several = run.several_loads();
+    let lost: Vec<_> = run.lost_loads().filter(|(_, host, _)| several.iter().any(|(id, _)| id == host)).collect();
+    let (at, host, why) = *lost.first()?;
+    let ended = matches!(run.state, RunState::Ended { kind: Kind::HostLost, .. });
+    if ended && run.executed().iter().all(|trial| trial.started < at) {
+        return None;
+    }
+    let is_whole = |trial: &&stend_record::TrialRecord| {
+        trial.parts.len() == several.len() && trial.parts.iter().all(|part| part.outcome.is_some())
+    };
+    let fewer =
+        |case: &&CaseTrials<'_>| !case.counting.is_empty() && lost.iter().any(|(_, host, _)| !case.is_of(*host));
+    Some(Caveat::LoadHostLost {
+        hosts: lost.len() as u32,
+        of_hosts: several.len() as u32,
+        host: several.iter().find(|(id, _)| *id == host).map_or(String::new(), |(_, name)| name.to_string()),
+        after: at.saturating_sub(series::span(run).0),
+        why: why.to_string(),
+        trials: run.trials.iter().filter(|trial| !is_whole(trial)).count() as u32,
+        of_trials: run.trials.len() as u32,
+        cases: cases.iter().filter(fewer).count() as u32,
+    })
+}
