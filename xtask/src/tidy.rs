@@ -17,7 +17,7 @@ const EXCEPTIONS: [&str; 3] = ["rule", "file", "because"];
 
 /// A rule looks at one file.
 type Rule = fn(&Source, &mut Vec<Finding>);
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 11] = [
     first_line,
     file_length,
     function_length,
@@ -26,6 +26,7 @@ const RULES: [Rule; 10] = [
     trailing_space,
     merge_marks,
     translations,
+    templates,
     prose,
     machine_paths,
 ];
@@ -142,13 +143,18 @@ fn merge_marks(source: &Source, findings: &mut Vec<Finding>) {
     }
 }
 
+/// What is given a text in English and in Russian, both as literals.
+const TEXTS: [&str; 2] = ["say!", "say_in!"];
+
 /// Cheap check for texts that were not translated: `say!(english, russian)`.
 fn translations(source: &Source, findings: &mut Vec<Finding>) {
     if tree::is_test(&source.path) {
         return;
     }
-    for at in scan::find_all(&source.production, "say!") {
-        let open = at + "say!".len();
+    let texts =
+        TEXTS.iter().flat_map(|text| scan::find_all(&source.production, text).into_iter().map(|at| (at, text.len())));
+    for (at, length) in texts {
+        let open = at + length;
         let arguments = &source.production[open..scan::closing(&source.production, open)];
         let mut quotes = arguments.match_indices('"').map(|(offset, _)| open + offset);
         let mut literal = || Some(&source.text[quotes.next()?..quotes.next()?]);
@@ -160,6 +166,20 @@ fn translations(source: &Source, findings: &mut Vec<Finding>) {
             _ => continue,
         };
         findings.push(Finding::new(&source.path, source.line(at), "translation", message));
+    }
+}
+
+/// A text whose placeholders are filled when the program runs: a mistyped one would be read by people.
+fn templates(source: &Source, findings: &mut Vec<Finding>) {
+    if !source.is_rust() || tree::is_test(&source.path) {
+        return;
+    }
+    for at in scan::find_all(&source.production, ".replace(") {
+        let argument = at + ".replace(".len();
+        if source.text[argument..].trim_start().starts_with("\"{") {
+            let message = "a placeholder is filled at run time: `say!`, `say_in!` and `format!` do not compile with a mistyped one";
+            findings.push(Finding::new(&source.path, source.line(at), "template", message));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT};
 use crate::objective::{holds, windows};
 use crate::phrase::{both, pick};
 use crate::search;
-use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
 use stend_record::app::Instance;
@@ -183,24 +183,30 @@ fn used_up(point: &DensityPoint) -> Vec<UsedUp> {
 
 impl UsedUp {
     fn words(self, l: Lang) -> String {
-        let (text, share) = match self {
-            UsedUp::Cpu(share) => (pick(l, "CPUs (busy {s})", "процессоры (заняты {s})"), share),
-            UsedUp::Drive(share) => {
-                (pick(l, "a drive (had something to do {s} of the time)", "накопитель (был занят {s} времени)"), share)
+        let percent = |share: Share| format::percent(share.0, l);
+        match self {
+            UsedUp::Cpu(share) => {
+                say_in!(l, "CPUs (busy {share})", "процессоры (заняты {share})", share = percent(share))
             }
-            UsedUp::Memory(share) => {
-                (pick(l, "memory (waited for {s} of the time)", "память (ждали её {s} времени)"), share)
-            }
-            UsedUp::OwnCpu(share) => (
-                pick(
-                    l,
-                    "the CPU limit of the instances (held back in {s} of the periods of 100 ms)",
-                    "предел процессора у экземпляров (сдерживал в {s} периодов по 100 мс)",
-                ),
-                share,
+            UsedUp::Drive(share) => say_in!(
+                l,
+                "a drive (had something to do {share} of the time)",
+                "накопитель (был занят {share} времени)",
+                share = percent(share)
             ),
-        };
-        text.replace("{s}", &format::percent(share.0, l))
+            UsedUp::Memory(share) => say_in!(
+                l,
+                "memory (waited for {share} of the time)",
+                "память (ждали её {share} времени)",
+                share = percent(share)
+            ),
+            UsedUp::OwnCpu(share) => say_in!(
+                l,
+                "the CPU limit of the instances (held back in {share} of the periods of 100 ms)",
+                "предел процессора у экземпляров (сдерживал в {share} периодов по 100 мс)",
+                share = percent(share)
+            ),
+        }
     }
 }
 
@@ -214,21 +220,24 @@ impl DensityFinding {
     pub fn objective(&self) -> Say {
         both(|l| {
             let slo = &self.slo;
-            let served =
-                pick(l, ", at least {s} of the offered {r} served", ", обслужено не менее {s} от предложенных {r}");
             let served = self.offered.map_or(String::new(), |rate| {
-                served.replace("{s}", &format::percent(slo.served.as_share(), l)).replace("{r}", &format::rate(rate, l))
+                say_in!(
+                    l,
+                    ", at least {share} of the offered {rate} served",
+                    ", обслужено не менее {share} от предложенных {rate}",
+                    share = format::percent(slo.served.as_share(), l),
+                    rate = format::rate(rate, l)
+                )
             });
-            let text = pick(
+            say_in!(
                 l,
                 "p{q} of each instance within {limit}{served}, no errors, in {part} of the windows of {window}",
                 "p{q} каждого экземпляра не более {limit}{served}, без ошибок, в {part} окон по {window}",
-            );
-            text.replace("{q}", &(slo.quantile.0 / 10_000).to_string())
-                .replace("{limit}", &format::latency(slo.limit, l))
-                .replace("{served}", &served)
-                .replace("{part}", &format::percent(slo.windows.as_share(), l))
-                .replace("{window}", &format::duration(slo.window, l))
+                q = slo.quantile.0 / 10_000,
+                limit = format::latency(slo.limit, l),
+                part = format::percent(slo.windows.as_share(), l),
+                window = format::duration(slo.window, l)
+            )
         })
     }
 
@@ -236,33 +245,30 @@ impl DensityFinding {
         let told = |count: u32| {
             let point = self.points.iter().find(|point| point.instances == count);
             let (held, trials) = point.map_or((0, 0), |point| (point.held, point.trials));
-            pick(l, "{n} ({h} of {t} trials)", "{n} (испытаний: {h} из {t})")
-                .replace("{n}", &count.to_string())
-                .replace("{h}", &held.to_string())
-                .replace("{t}", &trials.to_string())
+            say_in!(l, "{count} ({held} of {trials} trials)", "{count} (испытаний: {held} из {trials})")
         };
+        let label = &self.label;
         let mut text = match (self.held, self.missed) {
-            (Some(held), Some(missed)) => pick(
+            (Some(held), Some(missed)) => say_in!(
                 l,
                 "{label}: {held} instances hold the objective, {missed} do not.",
                 "{label}: цель выполняется при числе экземпляров {held}, а при {missed} — нет.",
-            )
-            .replace("{held}", &told(held))
-            .replace("{missed}", &told(missed)),
-            (Some(held), None) => pick(
+                held = told(held),
+                missed = told(missed)
+            ),
+            (Some(held), None) => say_in!(
                 l,
                 "{label}: every number of instances that was tried holds the objective, up to {held}.",
                 "{label}: цель выполняется при всех испытанных числах экземпляров, вплоть до {held}.",
-            )
-            .replace("{held}", &told(held)),
-            (None, missed) => pick(
+                held = told(held)
+            ),
+            (None, missed) => say_in!(
                 l,
                 "{label}: not even {missed} instances hold the objective.",
                 "{label}: цель не выполняется даже при числе экземпляров {missed}.",
-            )
-            .replace("{missed}", &missed.map(told).unwrap_or_default()),
-        }
-        .replace("{label}", &self.label);
+                missed = missed.map(told).unwrap_or_default()
+            ),
+        };
         if let Some(missed) = self.missed {
             text += &self.why(missed, l);
         }
@@ -281,24 +287,25 @@ impl DensityFinding {
 
     fn why(&self, missed: u32, l: Lang) -> String {
         let broke = self.broke.as_ref().map(|words| {
-            pick(l, " At {n} an instance failed: {words}.", " При {n} отказал экземпляр: {words}.")
-                .replace("{n}", &missed.to_string())
-                .replace("{words}", words.trim_end_matches('.'))
+            say_in!(
+                l,
+                " At {missed} an instance failed: {words}.",
+                " При {missed} отказал экземпляр: {words}.",
+                words = words.trim_end_matches('.')
+            )
         });
         if self.used_up.is_empty() {
             return broke.unwrap_or_else(|| {
-                pick(
+                say_in!(
                     l,
                     " Telemetry shows no exhausted resource at that number: neither CPUs nor drives nor memory.",
-                    " По телеметрии ничего не исчерпано: ни процессоры, ни накопители, ни память.",
+                    " По телеметрии ничего не исчерпано: ни процессоры, ни накопители, ни память."
                 )
-                .to_string()
             });
         }
         let words: Vec<String> = self.used_up.iter().map(|one| one.words(l)).collect();
-        let used = pick(l, " Used up at {n}: {what}.", " При {n} исчерпано: {what}.")
-            .replace("{n}", &missed.to_string())
-            .replace("{what}", &words.join(", "));
+        let used =
+            say_in!(l, " Used up at {missed}: {what}.", " При {missed} исчерпано: {what}.", what = words.join(", "));
         broke.unwrap_or_default() + &used
     }
 }

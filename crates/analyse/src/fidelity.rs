@@ -2,11 +2,11 @@
 //! original. What the target did with them is not judged here.
 
 use crate::findings::ReplayFinding;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series::INTERVAL;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Histogram, Lang, Nanos, Say, Share, format};
+use stend_base::{Histogram, Lang, Nanos, Say, Share, format, say_in};
 use stend_record::RunRecord;
 use stend_spec::trace::Replay;
 use stend_spec::workload::Op;
@@ -52,7 +52,7 @@ impl ReplayFinding {
     /// Its drift in words; what rounds to nothing has no sign.
     pub(crate) fn drift_in(&self, lang: Lang) -> String {
         let rounded = |drift: f64| if drift.abs() < 0.0005 { 0.0 } else { drift };
-        let unknown = || pick(lang, "unknown", "неизвестен").to_string();
+        let unknown = || say_in!(lang, "unknown", "неизвестен");
         self.drift.map_or_else(unknown, |drift| format::percent(rounded(drift), lang))
     }
 
@@ -61,24 +61,22 @@ impl ReplayFinding {
         both(|l| {
             let latency = |late: Option<Nanos>| late.map_or("—".to_string(), |late| format::latency(late, l));
             let number = |n: Option<f64>| {
-                n.map_or(pick(l, "not measurable", "неизмеримо").to_string(), |n| format::number(n, l))
+                n.map_or(say_in!(l, "not measurable", "неизмеримо"), |n| format::number(n, l))
             };
             let drift = self.drift_in(l);
-            pick(
+            say_in!(
                 l,
-                "Replay of {f}: {n} {w}, late by {m} at p50, {t} at p99, {x} at most; drift {d}; {i} in flight, in the original {o}.",
-                "Воспроизведение {f}: {n} {w}, опоздание {m} в p50, {t} в p99, не более {x}; уход {d}; в очереди {i}, в исходной записи {o}.",
+                "Replay of {trace}: {n} {ios}, late by {p50} at p50, {p99} at p99, {most} at most; drift {drift}; {now} in flight, in the original {then}.",
+                "Воспроизведение {trace}: {n} {ios}, опоздание {p50} в p50, {p99} в p99, не более {most}; уход {drift}; в очереди {now}, в исходной записи {then}.",
+                trace = self.trace,
+                n = format::count(self.begun),
+                ios = ios(self.begun, l),
+                p50 = latency(self.late_p50),
+                p99 = latency(self.late_p99),
+                most = latency(self.late_max),
+                now = number(self.in_flight),
+                then = number(self.in_flight_original)
             )
-            .replace("{n}", &format::count(self.begun))
-            .replace("{w}", ios(self.begun, l))
-            .replace("{m}", &latency(self.late_p50))
-            .replace("{t}", &latency(self.late_p99))
-            .replace("{x}", &latency(self.late_max))
-            .replace("{d}", &drift)
-            .replace("{i}", &number(self.in_flight))
-            .replace("{o}", &number(self.in_flight_original))
-            // Last, because a name may look like one of the others.
-            .replace("{f}", &self.trace)
         })
     }
 }

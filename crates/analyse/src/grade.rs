@@ -7,9 +7,9 @@
 use crate::check::is_unmet;
 use crate::findings::{CaseFinding, CheckId, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Nanos, format, say};
+use stend_base::{Lang, Nanos, format, say, say_in};
 use stend_plan::Plan;
 
 /// (cases that lack something, all cases).
@@ -71,19 +71,21 @@ pub fn of_cuts() -> Grade {
 }
 
 fn banner(level: GradeLevel, missing: &str, l: Lang) -> String {
-    let of = |en, ru| pick(l, en, ru).replace("{list}", missing);
     match level {
-        GradeLevel::Publishable => of(
+        GradeLevel::Publishable => say_in!(
+            l,
             "Publishable: every applicable check holds, and the intervals are narrow enough.",
-            "Годится для публикации: все относящиеся проверки пройдены, и интервалы достаточно узки.",
+            "Годится для публикации: все относящиеся проверки пройдены, и интервалы достаточно узки."
         ),
-        GradeLevel::Screening if missing.is_empty() => of(
+        GradeLevel::Screening if missing.is_empty() => say_in!(
+            l,
             "Screening: there is no result that could be published.",
-            "Предварительная оценка: результатов для публикации нет.",
+            "Предварительная оценка: результатов для публикации нет."
         ),
-        GradeLevel::Screening => of(
-            "Screening: good for deciding what to measure next, not for publishing. Missing: {list}.",
-            "Предварительная оценка: помогает решить, что мерить дальше, но не для публикации. Не хватает: {list}.",
+        GradeLevel::Screening => say_in!(
+            l,
+            "Screening: good for deciding what to measure next, not for publishing. Missing: {missing}.",
+            "Предварительная оценка: помогает решить, что мерить дальше, но не для публикации. Не хватает: {missing}."
         ),
     }
 }
@@ -92,10 +94,7 @@ impl Missing {
     /// What is missing, in words.
     fn list(&self, l: Lang) -> Vec<String> {
         let lack = |(lack, all): Lack, en: &'static str, ru: &'static str| {
-            let counted = match l {
-                Lang::En => format!("{en} ({lack} of {all} cases)"),
-                Lang::Ru => format!("{ru} (случаев: {lack} из {all})"),
-            };
+            let counted = say_in!(l, "{en} ({lack} of {all} cases)", "{ru} (случаев: {lack} из {all})");
             (lack > 0).then_some(counted)
         };
         // Few trials make wide intervals; that reason is shown already.
@@ -107,9 +106,12 @@ impl Missing {
             lack(self.steady, "a steady state", "установившегося режима"),
             self.length(l, lack),
             lack(self.warm_up, "a ramp that covers the warm-up", "разгона, в который укладывается прогрев"),
-            few.map(|n| match l {
-                Lang::En => format!("{TRIALS_PUBLISHABLE} trials per case (here {n})"),
-                Lang::Ru => format!("{TRIALS_PUBLISHABLE} испытаний на случай (здесь {n})"),
+            few.map(|n| {
+                say_in!(
+                    l,
+                    "{TRIALS_PUBLISHABLE} trials per case (here {n})",
+                    "{TRIALS_PUBLISHABLE} испытаний на случай (здесь {n})"
+                )
             }),
             lack(wide, "intervals as narrow as required", "интервалов нужной ширины"),
         ]
@@ -127,10 +129,7 @@ impl Missing {
             );
         };
         let (is, need) = (format::duration(window, l), WINDOW_PUBLISHABLE.as_secs());
-        Some(match l {
-            Lang::En => format!("trials of {need} s or more (here {is})"),
-            Lang::Ru => format!("испытаний не короче {need} с (здесь {is})"),
-        })
+        Some(say_in!(l, "trials of {need} s or more (here {is})", "испытаний не короче {need} с (здесь {is})"))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::findings::IoLogFinding;
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Say, format};
+use stend_base::{Lang, Say, format, say_in};
 use stend_record::TrialStatus;
 
 /// The logs of the trials of a case, in the order in which they ran; empty if it keeps none.
@@ -40,14 +40,13 @@ pub fn in_words(logs: &[IoLogFinding]) -> Option<Say> {
     };
     let sentence = |l| {
         let mut text = format!("{} {}", format::count(recorded), ios(recorded, l));
-        text += &pick(l, " of {t} {w} kept", ", испытаний: {t}")
-            .replace("{t}", &format::count(logs.len() as u64))
-            .replace("{w}", plural_en(logs.len() as u64, "trial", "trials"));
+        let (trials, noun) = (format::count(logs.len() as u64), plural_en(logs.len() as u64, "trial", "trials"));
+        text += &say_in!(l, " of {trials} {noun} kept", ", испытаний: {trials}");
         if dropped > 0 {
-            text += &pick(l, ", {n} dropped", ", пропущено: {n}").replace("{n}", &format::count(dropped));
+            text += &say_in!(l, ", {n} dropped", ", пропущено: {n}", n = format::count(dropped));
         }
         if beyond > 0 {
-            text += &pick(l, ", {n} beyond the size", ", сверх объёма: {n}").replace("{n}", &format::count(beyond));
+            text += &say_in!(l, ", {n} beyond the size", ", сверх объёма: {n}", n = format::count(beyond));
         }
         text + pick(l, "; `stend export RUN --ios` writes them.", "; выгружает `stend export ПРОГОН --ios`.")
     };

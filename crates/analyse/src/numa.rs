@@ -2,10 +2,10 @@
 //! threads and memory are on the node of the target's device.
 
 use crate::findings::{CaseFinding, NumaCell, NumaFinding, OfLocal};
-use crate::phrase::{both, pick, rate};
+use crate::phrase::{both, rate};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
-use stend_base::{Lang, Say, format};
+use stend_base::{Lang, Say, format, say_in};
 use stend_plan::{Case, Plan};
 use stend_record::RunRecord;
 use stend_spec::topology::{Numa, Topology};
@@ -117,49 +117,45 @@ impl NumaFinding {
 
     fn sentence(&self, l: Lang) -> String {
         if let (0 | 1, [only]) = (self.nodes, self.cells.as_slice()) {
-            let text = pick(
+            return say_in!(
                 l,
                 "this machine has one NUMA node, so that there is one cell: {rate}.",
                 "на этой машине один узел NUMA, поэтому клетка одна: {rate}.",
+                rate = rate(self.headline, &only.rate, l)
             );
-            return text.replace("{rate}", &rate(self.headline, &only.rate, l));
         }
         let Some(device) = self.device else {
-            return pick(
+            return say_in!(
                 l,
                 "the kernel does not report the NUMA node of the target's device, so the local cell is unknown.",
-                "ядро не сообщает узел NUMA устройства объекта: неизвестно, какая клетка ближняя.",
-            )
-            .to_string();
+                "ядро не сообщает узел NUMA устройства объекта: неизвестно, какая клетка ближняя."
+            );
         };
         let of_local = |cell: &NumaCell| cell.of_local.map(|of| of.ratio);
         let known = self.cells.iter().filter(|cell| of_local(cell).is_some());
         let Some(least) = known.min_by(|a, b| of_local(a).unwrap_or(1.0).total_cmp(&of_local(b).unwrap_or(1.0))) else {
-            return pick(
+            return say_in!(
                 l,
                 "the local cell did not run, so there is nothing to compare with.",
-                "ближняя клетка не выполнена, сравнивать не с чем.",
-            )
-            .to_string();
+                "ближняя клетка не выполнена, сравнивать не с чем."
+            );
         };
         if (least.cpu, least.memory) == (Some(device), Some(device)) {
-            return pick(
+            return say_in!(
                 l,
                 "the drive is on node {device}; nothing is slower than threads and memory beside it.",
-                "накопитель на узле {device}; потоки и память рядом с ним — не быстрее остальных сочетаний.",
-            )
-            .replace("{device}", &device.to_string());
+                "накопитель на узле {device}; потоки и память рядом с ним — не быстрее остальных сочетаний."
+            );
         }
         let node = |node: Option<u32>| node.map_or("?".to_string(), |node| node.to_string());
-        pick(
+        say_in!(
             l,
             "the drive is on node {device}; the lowest rate is that of threads on {cpu} with memory on {memory}: {part} of the local cell.",
             "накопитель на узле {device}; наименьшая скорость у потоков на узле {cpu} с памятью на узле {memory}: {part} от ближней клетки.",
+            cpu = node(least.cpu),
+            memory = node(least.memory),
+            part = least.percent(l).unwrap_or_default()
         )
-        .replace("{device}", &device.to_string())
-        .replace("{cpu}", &node(least.cpu))
-        .replace("{memory}", &node(least.memory))
-        .replace("{part}", &least.percent(l).unwrap_or_default())
     }
 }
 

@@ -11,7 +11,7 @@ pub use self::load_hosts::on_each;
 pub use self::open_loop::rate_of;
 use self::open_loop::{at_most, paced};
 use crate::findings::{Estimate, Headline};
-use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format};
+use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format, say_in};
 use stend_spec::app::App;
 use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
@@ -52,10 +52,15 @@ pub fn workload(trial: &Trial) -> Say {
         if trial.parts > 1 {
             let parts = trial.parts;
             text += &match trial.streams.iter().any(|stream| stream.region.is_some()) {
-                true => pick(lang, ", of each of {n} targets", ", на каждом из {n} объектов"),
-                false => pick(lang, ", each job on one of {n} targets", ", каждое задание на одном из {n} объектов"),
-            }
-            .replace("{n}", &parts.to_string());
+                true => say_in!(lang, ", of each of {parts} targets", ", на каждом из {parts} объектов"),
+                false => {
+                    say_in!(
+                        lang,
+                        ", each job on one of {parts} targets",
+                        ", каждое задание на одном из {parts} объектов"
+                    )
+                }
+            };
         }
         if !trial.direct {
             text.push_str(pick(lang, ", through the page cache", ", через страничный кэш"));
@@ -70,19 +75,22 @@ pub fn workload(trial: &Trial) -> Say {
 /// `PostgreSQL under sysbench oltp_read_write, 8 connections, 20/s, 200 MiB, at most 1 CPU and 512 MiB of memory each`.
 fn application(app: &App, lang: Lang) -> String {
     let mut text = app.program.say().get(lang).to_string();
-    let clients = pick(lang, ", {n} connections", ", соединений: {n}").replace("{n}", &app.clients.to_string());
+    let clients = say_in!(lang, ", {n} connections", ", соединений: {n}", n = app.clients);
     text += &clients;
     if let Some(rate) = app.rate {
         text += &format!(", {}", format::rate(rate, lang));
     }
     text += &format!(", {}", format::bytes(app.data, lang));
     if let Some(limits) = app.limits {
-        let most = pick(lang, ", at most {c} CPU and {m} of memory", ", не более {c} CPU и {m} памяти");
         let cpus = format::number(f64::from(limits.cpu_thousandths) / 1000.0, lang);
-        text += &most.replace("{c}", &cpus).replace("{m}", &format::bytes(limits.memory, lang));
+        text += &say_in!(
+            lang,
+            ", at most {cpus} CPU and {m} of memory",
+            ", не более {cpus} CPU и {m} памяти",
+            m = format::bytes(limits.memory, lang)
+        );
         if let Some(iops) = limits.iops {
-            text +=
-                &pick(lang, " and {n} IOPS each way", " и {n} IOPS в каждую сторону").replace("{n}", &iops.to_string());
+            text += &say_in!(lang, " and {iops} IOPS each way", " и {iops} IOPS в каждую сторону");
         }
     }
     text + pick(lang, " each", " каждому")
@@ -111,9 +119,13 @@ fn stream(stream: &Stream, lang: Lang) -> String {
 /// Where it works and when it rests, if that was asked for: `, in 4 GiB from 1 GiB, resting 1 ms after every 8`.
 pub fn place(stream: &Stream, lang: Lang) -> String {
     let region = stream.region.map(|region| {
-        pick(lang, ", in {l} from {s}", ", в {l} от {s}")
-            .replace("{l}", &format::bytes(region.len, lang))
-            .replace("{s}", &format::bytes(region.start, lang))
+        say_in!(
+            lang,
+            ", in {l} from {s}",
+            ", в {l} от {s}",
+            l = format::bytes(region.len, lang),
+            s = format::bytes(region.start, lang)
+        )
     });
     let think = stream.think.map(|think| {
         let every = match (lang, think.every) {
@@ -122,9 +134,7 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
             (Lang::Ru, 1) => "каждой".to_string(),
             (Lang::Ru, n) => format!("каждых {n}"),
         };
-        pick(lang, ", resting {t} after {e}", ", пауза {t} после {e}")
-            .replace("{t}", &format::latency(think.time, lang))
-            .replace("{e}", &every)
+        say_in!(lang, ", resting {t} after {every}", ", пауза {t} после {every}", t = format::latency(think.time, lang))
     });
     let batch = Some(stream.batch).filter(|batch| batch.is_any()).map(|batch| {
         let stamps = if batch.one_stamp {
@@ -132,18 +142,15 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
         } else {
             ""
         };
-        pick(lang, ", {n} at a time{s}", ", пачками по {n}{s}")
-            .replace("{n}", &batch.size.to_string())
-            .replace("{s}", stamps)
+        say_in!(lang, ", {n} at a time{stamps}", ", пачками по {n}{stamps}", n = batch.size)
     });
     let cpus = Some(ranges(&stream.place.cpus)).filter(|cpus| !cpus.is_empty()).map(|cpus| format!(", CPU {cpus}"));
-    let memory = stream.place.memory.map(|node| {
-        pick(lang, ", memory of NUMA node {n}", ", память узла NUMA {n}").replace("{n}", &node.to_string())
-    });
+    let memory =
+        stream.place.memory.map(|node| say_in!(lang, ", memory of NUMA node {node}", ", память узла NUMA {node}"));
     let submit = match stream.submit {
         Submit::Auto => None,
-        Submit::Each => Some(pick(lang, ", each submitted by itself", ", каждая подаётся отдельно").to_string()),
-        Submit::Batch => Some(pick(lang, ", submitted together", ", подаются вместе").to_string()),
+        Submit::Each => Some(say_in!(lang, ", each submitted by itself", ", каждая подаётся отдельно")),
+        Submit::Batch => Some(say_in!(lang, ", submitted together", ", подаются вместе")),
     };
     [region, think, batch, submit, cpus, memory].into_iter().flatten().collect()
 }
@@ -210,9 +217,13 @@ fn of_mix(op: Op, lang: Lang) -> &'static str {
 /// `trace at pace 2, 70 % reads and 30 % writes`; `None` if the stream replays none.
 fn traced(stream: &Stream, shares: &[(Op, u8)], lang: Lang) -> Option<String> {
     let pace = match stream.replay?.pace {
-        Pace::Asap => pick(lang, "trace as fast as possible", "трасса как можно быстрее").to_string(),
-        pace => pick(lang, "trace at pace {p}", "трасса с темпом {p}")
-            .replace("{p}", &pace.label().replace('.', pick(lang, ".", ","))),
+        Pace::Asap => say_in!(lang, "trace as fast as possible", "трасса как можно быстрее"),
+        pace => say_in!(
+            lang,
+            "trace at pace {p}",
+            "трасса с темпом {p}",
+            p = pace.label().replace('.', pick(lang, ".", ","))
+        ),
     };
     let parts: Vec<String> = shares.iter().map(|(op, share)| format!("{share} % {}", of_mix(*op, lang))).collect();
     Some(format!("{pace}, {}", parts.join(", ")))
@@ -248,7 +259,7 @@ pub fn sizes(stream: &Stream, lang: Lang) -> String {
         percent => format!("{percent} % {}", format::bytes(share.size, lang)),
     };
     if stream.replay.is_some() {
-        return pick(lang, "up to ", "до ").to_string() + &format::bytes(stream.block_size, lang);
+        return say_in!(lang, "up to ", "до ") + &format::bytes(stream.block_size, lang);
     }
     stream.sizes().map(of).collect::<Vec<_>>().join(pick(lang, " and ", " и "))
 }
@@ -258,44 +269,44 @@ pub fn pattern(pattern: &Pattern, lang: Lang) -> String {
     // As it was asked for, not rounded.
     let number = |value: f64| value.to_string().replace('.', pick(lang, ".", ","));
     let percent = |share: Millionths| format!("{} %", number(share.as_percent()));
-    let (template, value) = match pattern {
-        Pattern::Random | Pattern::Sequential => return String::new(),
-        Pattern::SharedSequential => {
-            (pick(lang, "one cursor for all jobs", "общий курсор всех заданий"), String::new())
-        }
-        Pattern::Append => {
-            (pick(lang, "appending to a file of its own", "дописывание в собственный файл"), String::new())
-        }
-        Pattern::Reverse => (pick(lang, "backwards", "от конца к началу"), String::new()),
-        Pattern::Uniform => (pick(lang, "with repetition", "с повторениями"), String::new()),
+    let words = match pattern {
+        Pattern::Random | Pattern::Sequential | Pattern::Traced => return String::new(),
+        Pattern::SharedSequential => say_in!(lang, "one cursor for all jobs", "общий курсор всех заданий"),
+        Pattern::Append => say_in!(lang, "appending to a file of its own", "дописывание в собственный файл"),
+        Pattern::Reverse => say_in!(lang, "backwards", "от конца к началу"),
+        Pattern::Uniform => say_in!(lang, "with repetition", "с повторениями"),
         Pattern::Zipf { theta_thousandths } => {
-            (pick(lang, "Zipf, exponent {}", "Ципф, показатель {}"), number(f64::from(*theta_thousandths) / 1e3))
+            let exponent = number(f64::from(*theta_thousandths) / 1e3);
+            say_in!(lang, "Zipf, exponent {exponent}", "Ципф, показатель {exponent}")
         }
-        Pattern::Pareto { hot } => (pick(lang, "Pareto, {} hot", "Парето, горячих {}"), percent(*hot)),
+        Pattern::Pareto { hot } => say_in!(lang, "Pareto, {hot} hot", "Парето, горячих {hot}", hot = percent(*hot)),
         Pattern::Normal { deviation } => {
-            (pick(lang, "normal, deviation {}", "нормальное, отклонение {}"), percent(*deviation))
+            let deviation = percent(*deviation);
+            say_in!(lang, "normal, deviation {deviation}", "нормальное, отклонение {deviation}")
         }
         Pattern::Zones(zones) => {
             let of = |zone: &Zone| {
-                pick(lang, "{s} gets {a}", "{s} получает {a}")
-                    .replace("{s}", &percent(zone.space))
-                    .replace("{a}", &percent(zone.accesses))
+                say_in!(lang, "{s} gets {a}", "{s} получает {a}", s = percent(zone.space), a = percent(zone.accesses))
             };
-            let told = zones.iter().take(ZONES_TOLD).map(of).collect::<Vec<_>>().join(", ");
-            (pick(lang, "zones: {}", "зоны: {}"), if zones.len() > ZONES_TOLD { told + ", …" } else { told })
+            let shown = zones.iter().take(ZONES_TOLD).map(of).collect::<Vec<_>>().join(", ");
+            let more = if zones.len() > ZONES_TOLD { ", …" } else { "" };
+            say_in!(lang, "zones: {shown}{more}", "зоны: {shown}{more}")
         }
-        Pattern::Traced => return String::new(),
-        Pattern::Strided { stride } => (pick(lang, "strides of {}", "с шагом {}"), format::bytes(*stride, lang)),
-        Pattern::Mixed { sequential } => (pick(lang, "{} jump", "{} — скачки"), percent(sequential.rest())),
+        Pattern::Strided { stride } => {
+            say_in!(lang, "strides of {stride}", "с шагом {stride}", stride = format::bytes(*stride, lang))
+        }
+        Pattern::Mixed { sequential } => {
+            say_in!(lang, "{jumps} jump", "{jumps} — скачки", jumps = percent(sequential.rest()))
+        }
     };
-    format!(" ({})", template.replace("{}", &value))
+    format!(" ({words})")
 }
 
 fn sync(sync: Sync, lang: Lang) -> String {
     let (name, every) = match sync {
         Sync::None => return String::new(),
-        Sync::Dsync => return pick(lang, ", each with RWF_DSYNC", ", каждая с RWF_DSYNC").to_string(),
-        Sync::ODsync => return pick(lang, ", open with O_DSYNC", ", открыто с O_DSYNC").to_string(),
+        Sync::Dsync => return say_in!(lang, ", each with RWF_DSYNC", ", каждая с RWF_DSYNC"),
+        Sync::ODsync => return say_in!(lang, ", open with O_DSYNC", ", открыто с O_DSYNC"),
         Sync::SyncFileRange(every) => ("sync_file_range", every),
         Sync::Fdatasync(every) => ("fdatasync", every),
         Sync::Fsync(every) => ("fsync", every),
@@ -340,10 +351,7 @@ pub fn rate(headline: Headline, estimate: &Estimate, lang: Lang) -> String {
         return format!("{value} {}", format::plus_minus(half, lang));
     }
     let (low, high) = (number(low), number(high));
-    match lang {
-        Lang::En => format!("{value} (95 %: {low} to {high})"),
-        Lang::Ru => format!("{value} (95 %: от {low} до {high})"),
-    }
+    say_in!(lang, "{value} (95 %: {low} to {high})", "{value} (95 %: от {low} до {high})")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::widths::{at_look, widths};
 use crate::{between_arms, phrase, rates, search};
 use std::collections::BTreeMap;
 use stend_base::histogram::Histogram;
-use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::{Outcome, Plan};
 use stend_record::{JobTotals, TrialOutcome, TrialRecord};
 use stend_spec::keys::repeats::BLOCKS;
@@ -199,29 +199,30 @@ impl PrecisionFinding {
         let (half, goal) = (self.half_width.0, self.goal.0);
         let (half, goal) = (format::near_limit::plus_minus(half, goal, l), format::plus_minus(goal, l));
         let (n, most, window) = (self.trials, BLOCKS.most, format::duration(self.window, l));
-        let now = match l {
-            Lang::En => format!("{half} over {n} trials of {window}"),
-            Lang::Ru => format!("{half}, испытаний по {window}: {n}"),
-        };
+        let now = say_in!(l, "{half} over {n} trials of {window}", "{half}, испытаний по {window}: {n}");
         if self.is_reached() {
             return now + ".";
         }
-        let more = match (self.needed, l) {
-            (Some(blocks), Lang::En) => format!("{goal} needs about {blocks} blocks of such trials."),
-            (Some(blocks), Lang::Ru) => format!("для {goal} нужно блоков таких испытаний: около {blocks}."),
-            (None, Lang::En) => format!("{goal} needs more than {most} blocks of such trials."),
-            (None, Lang::Ru) => format!("для {goal} нужно более {most} блоков таких испытаний."),
+        let more = match self.needed {
+            Some(blocks) => say_in!(
+                l,
+                "{goal} needs about {blocks} blocks of such trials.",
+                "для {goal} нужно блоков таких испытаний: около {blocks}."
+            ),
+            None => say_in!(
+                l,
+                "{goal} needs more than {most} blocks of such trials.",
+                "для {goal} нужно более {most} блоков таких испытаний."
+            ),
         };
         let better = self.better.map(|(window, blocks)| (format::duration(window, l), blocks));
-        let better = match (better, l) {
-            (Some((window, blocks)), Lang::En) => {
-                format!(" Trials of {window} would do with {blocks} blocks and less time.")
-            }
-            (Some((window, blocks)), Lang::Ru) => {
-                format!(" При испытаниях по {window} хватило бы блоков: {blocks}, и времени ушло бы меньше.")
-            }
-            (None, _) => String::new(),
-        };
+        let better = better.map_or(String::new(), |(window, blocks)| {
+            say_in!(
+                l,
+                " Trials of {window} would do with {blocks} blocks and less time.",
+                " При испытаниях по {window} хватило бы блоков: {blocks}, и времени ушло бы меньше."
+            )
+        });
         format!("{now}; {more}{better}")
     }
 }

@@ -9,7 +9,7 @@ use crate::phrase::{both, pick};
 use crate::series::{self, INTERVAL};
 use crate::trials::{CaseTrials, Counting};
 use std::collections::BTreeSet;
-use stend_base::{Lang, Nanos, Say, Share, format, say};
+use stend_base::{Lang, Nanos, Say, Share, format, say, say_in};
 use stend_record::probes::{Probes, Silence};
 use stend_spec::prober::{NoProber, Prober, Probing};
 use stend_spec::workload::Op;
@@ -199,60 +199,57 @@ impl ProberFinding {
             Op::Write => pick(l, "durable writes", "записи с подтверждением"),
             _ => pick(l, "reads", "чтения"),
         };
+        let longest = format::latency(self.response_max, l);
         let most = match self.unanswered {
-            0 => pick(l, "at most {x}", "не более {x}"),
-            _ => pick(l, "the longest more than {x}", "самая долгая более {x}"),
+            0 => say_in!(l, "at most {longest}", "не более {longest}"),
+            _ => say_in!(l, "the longest more than {longest}", "самая долгая более {longest}"),
         };
-        pick(
+        say_in!(
             l,
-            "Prober: {n} {k} at {r}, p50 {m}, p99 {t}, {x}.",
-            "Пробы: {k}, {n} с частотой {r}; p50 {m}, p99 {t}, {x}.",
+            "Prober: {n} {kind} at {rate}, p50 {p50}, p99 {p99}, {most}.",
+            "Пробы: {kind}, {n} с частотой {rate}; p50 {p50}, p99 {p99}, {most}.",
+            n = format::count(self.probes),
+            rate = format::rate(self.rate, l),
+            p50 = self.response.first().map(latency).unwrap_or_default(),
+            p99 = self.response.get(1).map(latency).unwrap_or_default()
         )
-        .replace("{n}", &format::count(self.probes))
-        .replace("{k}", kind)
-        .replace("{r}", &format::rate(self.rate, l))
-        .replace("{m}", &self.response.first().map(latency).unwrap_or_default())
-        .replace("{t}", &self.response.get(1).map(latency).unwrap_or_default())
-        .replace("{x}", &most.replace("{x}", &format::latency(self.response_max, l)))
     }
 
     fn troubles(&self, l: Lang) -> Option<String> {
         let (unanswered, failed) = (format::count(self.unanswered), format::count(self.failed));
-        let text = pick(l, "Unanswered: {u}; failed: {f}.", "Без ответа: {u}; с ошибкой: {f}.");
-        (self.unanswered > 0 || self.failed > 0).then(|| text.replace("{u}", &unanswered).replace("{f}", &failed))
+        (self.unanswered > 0 || self.failed > 0).then(|| {
+            say_in!(l, "Unanswered: {unanswered}; failed: {failed}.", "Без ответа: {unanswered}; с ошибкой: {failed}.")
+        })
     }
 
     /// What is to be said of a kind of I/O that the probes do not make; nothing where they saw that everything stood.
     fn of_other(&self, other: &OtherOp, l: Lang) -> Option<String> {
         let everything = self.longest.is_some_and(|longest| longest.kind == SilenceKind::Standstill);
         let kind = kinds(other.op, l);
-        let text = match other.stood {
+        Some(match other.stood {
             Some(_) if everything => return None,
-            Some(stood) => pick(
+            Some(stood) => say_in!(
                 l,
-                "The load's {k} stood still: none was completed for at least {t} from {a} of the window of trial {n}. The probes make no {k}, so they could not see it.",
-                "Стояли {k} нагрузки: не менее {t} ни одна не завершалась, с {a} окна испытания {n}. Пробы таких операций не делают и увидеть этого не могли.",
-            )
-            .replace("{t}", &format::latency(stood.length, l))
-            .replace("{a}", &format::duration(stood.at, l))
-            .replace("{n}", &(stood.trial + 1).to_string()),
-            None if other.too_few => pick(
+                "The load's {kind} stood still: none was completed for at least {time} from {begin} of the window of trial {trial}. The probes make no {kind}, so they could not see it.",
+                "Стояли {kind} нагрузки: не менее {time} ни одна не завершалась, с {begin} окна испытания {trial}. Пробы таких операций не делают и увидеть этого не могли.",
+                time = format::latency(stood.length, l),
+                begin = format::duration(stood.at, l),
+                trial = stood.trial + 1
+            ),
+            None if other.too_few => say_in!(
                 l,
-                "It is unknown whether {k} alone stood still: the probes make none, and the load too few.",
-                "Останавливались ли отдельно {k}, неизвестно: пробы их не делают, а в нагрузке их слишком мало.",
-            )
-            .to_string(),
+                "It is unknown whether {kind} alone stood still: the probes make none, and the load too few.",
+                "Останавливались ли отдельно {kind}, неизвестно: пробы их не делают, а в нагрузке их слишком мало."
+            ),
             None => return None,
-        };
-        Some(text.replace("{k}", kind))
+        })
     }
 
     fn cost(&self, l: Lang) -> String {
         let share = self.share.map(|share| {
-            pick(l, "{s} of the load's I/Os", "{s} операций нагрузки").replace("{s}", &format::percent(share.0, l))
+            say_in!(l, "{s} of the load's I/Os", "{s} операций нагрузки", s = format::percent(share.0, l))
         });
-        let cpus =
-            self.cpus.map(|cpus| pick(l, "{c} of a CPU", "{c} процессора").replace("{c}", &format::percent(cpus, l)));
+        let cpus = self.cpus.map(|cpus| say_in!(l, "{c} of a CPU", "{c} процессора", c = format::percent(cpus, l)));
         let parts: Vec<String> = share.into_iter().chain(cpus).collect();
         match parts.is_empty() {
             true => String::new(),
@@ -284,40 +281,38 @@ impl SilenceFinding {
     /// In one sentence; of a prober that does `op`.
     pub fn say(&self, op: Op) -> Say {
         both(|l| {
-            let what = match self.kind {
-                SilenceKind::None => pick(
-                    l,
-                    "No standstill seen: {t} without an answer at most, less than three times the time between probes.",
-                    "Остановок не видно: без ответа не более {t}, меньше трёх промежутков между пробами.",
-                ),
-                SilenceKind::Standstill if self.load_completed == Some(0) => pick(
-                    l,
-                    "Standstill: nothing was completed for {t}, neither probes nor load, from {a} of the window of trial {n}.",
-                    "Остановка: {t} не завершалось ничего, ни пробы, ни нагрузка, с {a} окна испытания {n}.",
-                ),
-                SilenceKind::Standstill => pick(
-                    l,
-                    "Standstill: no probe was answered for {t} from {a} of the window of trial {n}, and in nearly all of that time the load completed nothing (in all of it {c} I/Os).",
-                    "Остановка: пробы оставались без ответа {t} с {a} окна испытания {n}, и почти всё это время нагрузка ничего не завершала (всего операций: {c}).",
-                ),
-                SilenceKind::Queued => pick(
-                    l,
-                    "No standstill of everything: probes had no answer for {t} from {a} of the window of trial {n}, but the load completed {c} I/Os meanwhile; these {o} waited in a queue.",
-                    "Полной остановки нет: пробы оставались без ответа {t} с {a} окна испытания {n}, но нагрузка за это время завершила операций: {c}; эти {o} ждали в очереди.",
-                ),
-                SilenceKind::Unknown => pick(
-                    l,
-                    "Probes had no answer for {t} from {a} of the window of trial {n}; what the load did in so short a time is not recorded.",
-                    "Пробы оставались без ответа {t} с {a} окна испытания {n}; что за столь короткое время делала нагрузка, не записано.",
-                ),
-            };
             let ops = kinds(op, l);
             let least = if self.ended { "" } else { pick(l, "more than ", "более ") };
-            what.replace("{t}", &format!("{least}{}", format::latency(self.length, l)))
-                .replace("{a}", &format::duration(self.at, l))
-                .replace("{n}", &(self.trial + 1).to_string())
-                .replace("{c}", &format::count(self.load_completed.unwrap_or(0)))
-                .replace("{o}", ops)
+            let time = format!("{least}{}", format::latency(self.length, l));
+            let begin = format::duration(self.at, l);
+            let (trial, completed) = (self.trial + 1, format::count(self.load_completed.unwrap_or(0)));
+            match self.kind {
+                SilenceKind::None => say_in!(
+                    l,
+                    "No standstill seen: {time} without an answer at most, less than three times the time between probes.",
+                    "Остановок не видно: без ответа не более {time}, меньше трёх промежутков между пробами."
+                ),
+                SilenceKind::Standstill if self.load_completed == Some(0) => say_in!(
+                    l,
+                    "Standstill: nothing was completed for {time}, neither probes nor load, from {begin} of the window of trial {trial}.",
+                    "Остановка: {time} не завершалось ничего, ни пробы, ни нагрузка, с {begin} окна испытания {trial}."
+                ),
+                SilenceKind::Standstill => say_in!(
+                    l,
+                    "Standstill: no probe was answered for {time} from {begin} of the window of trial {trial}, and in nearly all of that time the load completed nothing (in all of it {completed} I/Os).",
+                    "Остановка: пробы оставались без ответа {time} с {begin} окна испытания {trial}, и почти всё это время нагрузка ничего не завершала (всего операций: {completed})."
+                ),
+                SilenceKind::Queued => say_in!(
+                    l,
+                    "No standstill of everything: probes had no answer for {time} from {begin} of the window of trial {trial}, but the load completed {completed} I/Os meanwhile; these {ops} waited in a queue.",
+                    "Полной остановки нет: пробы оставались без ответа {time} с {begin} окна испытания {trial}, но нагрузка за это время завершила операций: {completed}; эти {ops} ждали в очереди."
+                ),
+                SilenceKind::Unknown => say_in!(
+                    l,
+                    "Probes had no answer for {time} from {begin} of the window of trial {trial}; what the load did in so short a time is not recorded.",
+                    "Пробы оставались без ответа {time} с {begin} окна испытания {trial}; что за столь короткое время делала нагрузка, не записано."
+                ),
+            }
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
 use crate::objective;
 use crate::phrase::{both, pick};
 use std::collections::{BTreeMap, BTreeSet};
-use stend_base::{Lang, Say, Share, format};
+use stend_base::{Lang, Say, Share, format, say_in};
 use stend_plan::ladder::{Ladder, Sought, look};
 use stend_plan::{Outcome, Plan};
 use stend_record::{RunRecord, TrialOutcome, TrialStatus};
@@ -128,51 +128,46 @@ impl SearchFinding {
         let limit = format::latency(self.limit, l);
         let held = |at: &SearchedRate| {
             let (rate, of, held) = (format::rate(at.rate, l), at.looks, at.looks - at.missed);
-            pick(l, "{rate} ({held} of {of} trials)", "{rate} (испытаний: {held} из {of})")
-                .replace("{rate}", &rate)
-                .replace("{held}", &held.to_string())
-                .replace("{of}", &of.to_string())
+            say_in!(l, "{rate} ({held} of {of} trials)", "{rate} (испытаний: {held} из {of})")
         };
+        // The table has percentiles of each operation.
+        let kinds = match self.together {
+            true => pick(l, ", all operations together,", " (всех видов вместе)"),
+            false => "",
+        };
+        let label = &self.label;
         let text = match (&self.held, &self.missed) {
-            (Some(good), Some(bad)) => pick(
+            (Some(good), Some(bad)) => say_in!(
                 l,
                 "{label}: {share} of the I/Os{kinds} end within {limit} up to {good}, and not at {bad}.",
                 "{label}: {share} операций{kinds} укладываются в {limit} вплоть до {good}, а при {bad} — нет.",
-            )
-            .replace("{good}", &held(good))
-            .replace("{bad}", &held(bad)),
-            (Some(good), None) => pick(
+                good = held(good),
+                bad = held(bad)
+            ),
+            (Some(good), None) => say_in!(
                 l,
                 "{label}: {share} of the I/Os{kinds} end within {limit} at every rate that was tried, up to {good}.",
                 "{label}: {share} операций{kinds} укладываются в {limit} при всех испытанных частотах, вплоть до {good}.",
-            )
-            .replace("{good}", &held(good)),
-            (None, bad) => pick(
+                good = held(good)
+            ),
+            (None, bad) => say_in!(
                 l,
                 "{label}: not even at the lowest rate tried, {bad}, do {share} of the I/Os{kinds} end within {limit}.",
                 "{label}: даже при низшей испытанной частоте, {bad}, {share} операций{kinds} не укладываются в {limit}.",
-            )
-            .replace("{bad}", &bad.as_ref().map(held).unwrap_or_default()),
+                bad = bad.as_ref().map(held).unwrap_or_default()
+            ),
         };
-        // The table has percentiles of each operation.
-        let kinds = if self.together {
-            pick(l, ", all operations together,", " (всех видов вместе)")
-        } else {
-            ""
-        };
-        let text = text.replace("{kinds}", kinds).replace("{share}", &share).replace("{limit}", &limit);
         let open = pick(l, " The search did not finish.", " Поиск не завершён.");
         let end = if self.confirmed { "" } else { open };
         let each = match self.hosts {
             ..=1 => String::new(),
-            hosts => pick(
+            hosts => say_in!(
                 l,
-                " These are the rates on each of {n} load hosts.",
-                " Частоты — на каждой из {n} нагружающих машин.",
-            )
-            .replace("{n}", &hosts.to_string()),
+                " These are the rates on each of {hosts} load hosts.",
+                " Частоты — на каждой из {hosts} нагружающих машин."
+            ),
         };
-        format!("{}{each}{}{end}", text.replace("{label}", &self.label), self.missed_again(l))
+        format!("{text}{each}{}{end}", self.missed_again(l))
     }
 
     /// Where trials of the curve missed what the search had found to hold; empty if none did.
@@ -181,18 +176,21 @@ impl SearchFinding {
             return String::new();
         }
         let one = |at: &SearchedRate| {
-            pick(l, "{rate} in {n} of {m} trials", "{rate} — в {n} из {m} испытаний")
-                .replace("{rate}", &format::rate(at.rate, l))
-                .replace("{n}", &at.missed.to_string())
-                .replace("{m}", &at.looks.to_string())
+            say_in!(
+                l,
+                "{rate} in {n} of {m} trials",
+                "{rate} — в {n} из {m} испытаний",
+                rate = format::rate(at.rate, l),
+                n = at.missed,
+                m = at.looks
+            )
         };
         let all = self.curve_missed.iter().map(one).collect::<Vec<_>>().join(", ");
-        pick(
+        say_in!(
             l,
             " Measured again for the curve, it was missed at {all}.",
-            " При повторном измерении, для кривой, предел нарушен: {all}.",
+            " При повторном измерении, для кривой, предел нарушен: {all}."
         )
-        .replace("{all}", &all)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::findings::{CaseFinding, Headline, SteadyFinding};
 use crate::limits::STEADY_ROUNDS;
-use crate::phrase::{both, headline, pick};
+use crate::phrase::{both, headline};
 use crate::pts::Window;
-use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Say, Share, format};
+use stend_base::text::counted;
+use stend_base::{Lang, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_record::{RunRecord, TrialOutcome, TrialRecord, TrialStatus};
 use stend_spec::workload::Op;
@@ -112,43 +112,46 @@ impl SteadyFinding {
     /// What was found, in a sentence.
     pub fn say(&self) -> Say {
         both(|l| {
-            let text = match self.reached {
-                true => pick(l, "Steady after {n} of {t}: {w}.", "Режим установился за {n} по {t}: {w}."),
-                false => pick(
+            let (rounds, time, window) = (rounds(self.rounds, l), format::duration(self.round, l), self.window(l));
+            match self.reached {
+                true => say_in!(
                     l,
-                    "Steady state not reached after {n} of {t}: {w}.",
-                    "Установившийся режим не достигнут за {n} по {t}: {w}.",
+                    "Steady after {rounds} of {time}: {window}.",
+                    "Режим установился за {rounds} по {time}: {window}."
                 ),
-            };
-            text.replace("{n}", &rounds(self.rounds, l))
-                .replace("{t}", &format::duration(self.round, l))
-                .replace("{w}", &self.window(l))
+                false => say_in!(
+                    l,
+                    "Steady state not reached after {rounds} of {time}: {window}.",
+                    "Установившийся режим не достигнут за {rounds} по {time}: {window}."
+                ),
+            }
         })
     }
 
     fn window(&self, l: Lang) -> String {
         let (Some(range), Some(slope)) = (self.range, self.slope) else {
-            return pick(l, "fewer than {n} rounds in a row were whole", "подряд удалось меньше {n} раундов")
-                .replace("{n}", &STEADY_ROUNDS.to_string());
+            return say_in!(
+                l,
+                "fewer than {n} rounds in a row were whole",
+                "подряд удалось меньше {n} раундов",
+                n = STEADY_ROUNDS
+            );
         };
-        pick(
+        say_in!(
             l,
             "over the last {n} the rate spans {r} and moves by {s}",
             "за последние {n} размах скорости — {r}, сдвиг — {s}",
+            n = STEADY_ROUNDS,
+            r = format::percent(range.0, l),
+            s = format::percent(slope.0, l)
         )
-        .replace("{n}", &STEADY_ROUNDS.to_string())
-        .replace("{r}", &format::percent(range.0, l))
-        .replace("{s}", &format::percent(slope.0, l))
     }
 }
 
 /// `7 rounds`; in Russian as after "за".
 pub(crate) fn rounds(count: u32, l: Lang) -> String {
     let n = u64::from(count);
-    match l {
-        Lang::En => format!("{n} {}", plural_en(n, "round", "rounds")),
-        Lang::Ru => format!("{n} {}", plural_ru(n, "раунд", "раунда", "раундов")),
-    }
+    counted(n, ["round", "rounds"], ["раунд", "раунда", "раундов"]).get(l).to_string()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::trials::{CaseTrials, Counting};
 use stend_base::histogram::Sparse;
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_base::{Lang, Nanos, Say, format, say, say_in};
 use stend_record::observed::Submissions;
 
 /// Over the trials that count; `None` where each I/O is a call that returns when it is complete, or another program made them.
@@ -46,10 +46,7 @@ pub(crate) fn beside(waiting: f64, l: Lang) -> String {
         return String::new();
     }
     let n = format::number(waiting, l);
-    match l {
-        Lang::En => format!(", {n} waited to be submitted"),
-        Lang::Ru => format!(", {n} ждали подачи"),
-    }
+    say_in!(l, ", {n} waited to be submitted", ", {n} ждали подачи")
 }
 
 /// In a sentence or two; `None` where each I/O went by itself and waited for none, as at depth 1.

@@ -5,7 +5,7 @@ use crate::charts::family::{Family, Kind, Member, Parameter, families};
 use crate::findings::{CaseFinding, Headline, QuantileValue, Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 use crate::limits::{SWEEP_LEVEL, USL_DEVIATION, USL_SPREAD};
 use crate::phrase::{both, pick};
-use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_spec::workload::Op;
 use stend_stats::{knee, usl};
@@ -144,30 +144,30 @@ impl SweepFinding {
             return String::new();
         };
         let Some(knee) = self.knee.and_then(|knee| self.points.iter().find(|p| p.value == knee)) else {
-            let text = pick(
+            return say_in!(
                 l,
                 "The rate has no clear bend up to {last}.",
                 "Явного перегиба нет вплоть до наибольшего значения ({last}).",
+                last = self.at(last, l)
             );
-            return text.replace("{last}", &self.at(last, l));
         };
         let share = format::percent(knee.rate / best.rate, l);
         if knee.value == best.value || knee.rate >= best.rate * (1.0 - SWEEP_LEVEL) {
-            let text = pick(
+            return say_in!(
                 l,
                 "The rate bends at {knee}; beyond, it does not grow, only latency does (at {last}).",
                 "Перегиб — {knee}; дальше скорость не растёт, растёт только задержка ({last}).",
+                knee = self.at(knee, l),
+                last = self.at(last, l)
             );
-            return text.replace("{knee}", &self.at(knee, l)).replace("{last}", &self.at(last, l));
         }
-        pick(
+        say_in!(
             l,
             "The rate bends at {knee}, {share} of the largest ({best}).",
             "Перегиб — {knee}, это {share} наибольшей скорости ({best}).",
+            knee = self.at(knee, l),
+            best = self.at(best, l)
         )
-        .replace("{knee}", &self.at(knee, l))
-        .replace("{share}", &share)
-        .replace("{best}", &self.at(best, l))
     }
 
     /// What the law says; nothing where there are too few values for it.
@@ -175,31 +175,32 @@ impl SweepFinding {
         let found = match &self.model {
             ScalingModel::TooFew { .. } => return String::new(),
             ScalingModel::Deviates { deviation } => {
-                let text = pick(
+                return say_in!(
                     l,
                     " It does not follow the Universal Scalability Law (off by {off}), so there is no extrapolation.",
                     " Универсальному закону масштабируемости скорость не следует (отклонение {off}), поэтому экстраполяции нет.",
+                    off = format::percent(deviation.0, l)
                 );
-                return text.replace("{off}", &format::percent(deviation.0, l));
             }
             ScalingModel::Fits(found) => found,
         };
-        let text = pick(
+        let text = say_in!(
             l,
             " Universal Scalability Law: contention {alpha}, coherence {beta}",
             " Универсальный закон масштабируемости: борьба за ресурс {alpha}, согласование {beta}",
-        )
-        .replace("{alpha}", &fraction(found.alpha, l))
-        .replace("{beta}", &fraction(found.beta, l));
+            alpha = fraction(found.alpha, l),
+            beta = fraction(found.beta, l)
+        );
         let rate = found.peak_rate.map(|rate| self.told(rate, l)).unwrap_or_default();
         let beyond = pick(l, " (extrapolated beyond what was measured)", " (экстраполяция за пределы измеренного)");
-        let end = match (found.peak, found.peak_rate) {
-            (Some(peak), Some(_)) => pick(l, "; largest near {n} at {rate}", "; наибольшая около {n}: {rate}")
-                .replace("{n}", &format::count(peak.round() as u64)),
-            (None, Some(_)) => pick(l, "; comes nearer to {rate}", "; приближается к {rate}").to_string(),
+        let end = match (found.peak.map(|peak| format::count(peak.round() as u64)), found.peak_rate) {
+            (Some(peak), Some(_)) => {
+                say_in!(l, "; largest near {peak} at {rate}", "; наибольшая около {peak}: {rate}")
+            }
+            (None, Some(_)) => say_in!(l, "; comes nearer to {rate}", "; приближается к {rate}"),
             (_, None) => return text + pick(l, "; no bound is seen.", "; предела не видно."),
         };
-        text + &end.replace("{rate}", &rate) + if found.extrapolated { beyond } else { "" } + "."
+        text + &end + if found.extrapolated { beyond } else { "" } + "."
     }
 }
 

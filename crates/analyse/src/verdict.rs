@@ -7,7 +7,7 @@ use crate::trials::CaseTrials;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_plan::Plan;
 use stend_spec::workload::{Op, Pattern, Stream, Trial};
 
@@ -121,15 +121,12 @@ fn failed(cases: &[CaseFinding]) -> Option<(Say, Say)> {
             Lang::En => plural_en(total, "case", "cases"),
             Lang::Ru => plural_ru(total, "случая", "случаев", "случаев"),
         };
-        let head = match l {
-            Lang::En => {
-                format!("Do not rely on these numbers: check {id} ({}) fails in {count} of {total} {noun}", name.get(l))
-            }
-            Lang::Ru => format!(
-                "На эти числа полагаться нельзя: проверка {id} ({}) не пройдена в {count} из {total} {noun}",
-                name.get(l)
-            ),
-        };
+        let head = say_in!(
+            l,
+            "Do not rely on these numbers: check {id} ({name}) fails in {count} of {total} {noun}",
+            "На эти числа полагаться нельзя: проверка {id} ({name}) не пройдена в {count} из {total} {noun}",
+            name = name.get(l)
+        );
         head + "."
     });
     Some((said, meaning.clone()))
@@ -197,7 +194,7 @@ fn short_name(asked: &Trial, case: &CaseFinding) -> Say {
     let short = both(|l| {
         let depth = match asked.in_flight() {
             ..=1 => String::new(),
-            depth => pick(l, ", {n} in flight", ", {n} в очереди").replace("{n}", &depth.to_string()),
+            depth => say_in!(l, ", {depth} in flight", ", {depth} в очереди"),
         };
         format!("{}, {}{depth}", pick(l, "durable write", "запись с подтверждением"), sizes(stream, l))
     });

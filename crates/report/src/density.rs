@@ -2,7 +2,7 @@
 
 use crate::figures::NONE;
 use stend_analyse::findings::{DensityFinding, DensityPoint};
-use stend_base::{Lang, Nanos, Say, Share, format, say};
+use stend_base::{Lang, Nanos, Say, Share, format, say, say_in};
 
 /// Headings: the number of instances, and what was seen of it.
 pub(crate) fn columns(found: &DensityFinding) -> Vec<Say> {
@@ -43,21 +43,20 @@ pub(crate) fn origin(found: &DensityFinding) -> Say {
     let latency = found.program.latency();
     let (objective, groups) = (found.objective(), found.groups);
     Say::both(|lang| {
-        let groups = match (groups, lang) {
-            (None, Lang::En) => "Instances had no resource limits.".to_string(),
-            (None, Lang::Ru) => "Экземпляры ничем не ограничены.".to_string(),
-            (Some(version), Lang::En) => format!("Limits were held by control groups of version {version}."),
-            (Some(version), Lang::Ru) => format!("Пределы держали контрольные группы версии {version}."),
+        let groups = match groups {
+            None => say_in!(lang, "Instances had no resource limits.", "Экземпляры ничем не ограничены."),
+            Some(version) => say_in!(
+                lang,
+                "Limits were held by control groups of version {version}.",
+                "Пределы держали контрольные группы версии {version}."
+            ),
         };
         let (objective, latency) = (objective.get(lang), latency.get(lang));
-        match lang {
-            Lang::En => format!(
-                "N: instances; held: trials in which all of them held; within: least part of them that did; p: least and most of a window, as printed. Objective: {objective}. Latency as the client prints it: {latency}. {groups} {versions}"
-            ),
-            Lang::Ru => format!(
-                "N — экземпляры; выдержано — испытания, в которых выдержали все; в норме — наименьшая доля выдержавших; p — наименьшее и наибольшее по окнам, как напечатано. Цель: {objective}. Задержка, как её печатает клиент: {latency}. {groups} {versions}"
-            ),
-        }
+        say_in!(
+            lang,
+            "N: instances; held: trials in which all of them held; within: least part of them that did; p: least and most of a window, as printed. Objective: {objective}. Latency as the client prints it: {latency}. {groups} {versions}",
+            "N — экземпляры; выдержано — испытания, в которых выдержали все; в норме — наименьшая доля выдержавших; p — наименьшее и наибольшее по окнам, как напечатано. Цель: {objective}. Задержка, как её печатает клиент: {latency}. {groups} {versions}"
+        )
     })
 }
 

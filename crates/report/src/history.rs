@@ -7,7 +7,7 @@ use serde::Serialize;
 use stend_analyse::compare::Condition;
 use stend_analyse::history::{Change, Followed, History, Series};
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_base::{Lang, Nanos, Say, format, say, say_in};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -97,19 +97,17 @@ fn sentence(history: &History, series: &Series, change: &Change, lang: Lang) -> 
     let (last, first) = (&history.runs[change.last].0, &history.runs[change.first].0);
     let (name, before, after) = (name(series), shown(change.before), shown(change.after));
     let name = name.get(lang);
-    clean(&match lang {
-        Lang::En => format!("{name}: {before} → {after} ({sign}{by} %) between {last} and {first}"),
-        Lang::Ru => format!("{name}: {before} → {after} ({sign}{by} %) между {last} и {first}"),
-    })
+    clean(&say_in!(
+        lang,
+        "{name}: {before} → {after} ({sign}{by} %) between {last} and {first}",
+        "{name}: {before} → {after} ({sign}{by} %) между {last} и {first}"
+    ))
 }
 
 fn conditions_of(history: &History, run: usize, conditions: &[Condition], lang: Lang) -> String {
     let id = &history.runs[run].0;
     if conditions.is_empty() {
-        return match lang {
-            Lang::En => format!("{id}: no known condition"),
-            Lang::Ru => format!("{id}: ни одно известное условие"),
-        };
+        return say_in!(lang, "{id}: no known condition", "{id}: ни одно известное условие");
     }
     let one = |condition: &Condition| {
         let values: Vec<&str> = condition.values.iter().map(|value| value.get(lang)).collect();

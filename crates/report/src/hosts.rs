@@ -7,7 +7,7 @@ use stend_analyse::findings::{
     CaseFinding, ClockFinding, Estimate, Headline, HostsFinding, LoadHostFinding, LossFinding,
 };
 use stend_base::text::counted;
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_base::{Lang, Nanos, Say, format, say, say_in};
 use stend_spec::workload::Op;
 
 /// From this part of the median host on the slowest one is not named in short (by eye).
@@ -59,11 +59,18 @@ fn alike(case: &CaseFinding, found: &HostsFinding, lang: Lang) -> String {
     let Some((name, ratio)) = slowest(found) else { return String::new() };
     let percent = format::percent(ratio.value, lang);
     let (label, fairness) = (&case.label, fairness(found));
-    match (ratio.value >= ALIKE, lang) {
-        (true, Lang::En) => format!("in every case each at {percent} of the median host or more"),
-        (true, Lang::Ru) => format!("в каждом случае каждая даёт не менее {percent} от медианы"),
-        (false, Lang::En) => format!("the slowest in {label}: {name}, {percent} of the median host{}", fairness.en),
-        (false, Lang::Ru) => format!("медленнее всех в {label}: {name}, {percent} от медианы{}", fairness.ru),
+    match ratio.value >= ALIKE {
+        true => say_in!(
+            lang,
+            "in every case each at {percent} of the median host or more",
+            "в каждом случае каждая даёт не менее {percent} от медианы"
+        ),
+        false => say_in!(
+            lang,
+            "the slowest in {label}: {name}, {percent} of the median host{fairness}",
+            "медленнее всех в {label}: {name}, {percent} от медианы{fairness}",
+            fairness = fairness.get(lang)
+        ),
     }
 }
 
@@ -99,17 +106,19 @@ pub(crate) fn beside(found: &HostsFinding) -> Say {
                 format!(" ({} … {})", format::percent(low, lang), format::percent(high, lang))
             });
             let percent = format::percent(ratio.value, lang);
-            said.push(match lang {
-                Lang::En => format!("The slowest: {name}, {percent} of the median host{interval}."),
-                Lang::Ru => format!("Медленнее всех: {name}, {percent} от медианы{interval}."),
-            });
+            said.push(say_in!(
+                lang,
+                "The slowest: {name}, {percent} of the median host{interval}.",
+                "Медленнее всех: {name}, {percent} от медианы{interval}."
+            ));
         }
         if let Some(fair) = fair {
             let index = index(fair.value, lang);
-            said.push(match lang {
-                Lang::En => format!("Fairness of rates (Jain): {index}."),
-                Lang::Ru => format!("Справедливость скоростей (индекс Джейна): {index}."),
-            });
+            said.push(say_in!(
+                lang,
+                "Fairness of rates (Jain): {index}.",
+                "Справедливость скоростей (индекс Джейна): {index}."
+            ));
         }
         let [began, ended] = [found.began_apart, found.ended_apart].map(|apart| format::latency(apart, lang));
         let clocks = match found.apart_uncertainty {

@@ -112,6 +112,31 @@ fn a_text_that_was_not_translated_is_found() {
 }
 
 #[test]
+fn a_text_in_one_language_lacks_no_translation_either() {
+    for text in ["fn g() { say_in!(l, \"one\", \"one\") }\n", "fn g() { say_in!(\n    l,\n    \"один\", \"one\") }\n"]
+    {
+        assert_eq!(in_rust(text), ["translation:5"], "{text}");
+    }
+    assert_eq!(in_rust("fn g() { say_in!(l, \"at {t}\", \"в {t}\", t = f(\"x\")) }\n"), [""; 0]);
+}
+
+#[test]
+fn a_placeholder_that_is_filled_at_run_time_is_found() {
+    for text in [
+        "fn g() { pick(l, \"at {t}\", \"в {t}\").replace(\"{t}\", &time) }\n",
+        "fn g() { text.replace(\n        \"{}\", &time) }\n",
+    ] {
+        assert_eq!(in_rust(text), ["template:5"], "{text}");
+    }
+    for text in [
+        "fn g() { text.replace(\"a\", \"{b}\").replace('{', \"(\") }\n",
+        "#[cfg(test)]\nmod tests { fn g() { text.replace(\"{t}\", &time) } }\n",
+    ] {
+        assert_eq!(in_rust(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn a_decision_by_the_words_of_a_text_is_found() {
     for text in [
         "fn g() { error.message.en.contains(\"full\") }\n",

@@ -1,8 +1,8 @@
 //! How the drives under the targets are put together: as the host shows it, or as the suite states it. Must not compute.
 
 use crate::findings::LayoutFrom;
-use crate::phrase::{both, pick};
-use stend_base::{Lang, Say, format, say};
+use crate::phrase::both;
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::targets::{calibrated, joining};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::ceilings::Layout;
@@ -16,12 +16,13 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
     let Some(stated) = stated(run) else { return shown.map(|layout| (layout, LayoutFrom::Host)) };
     let contradiction = |shown: Say| {
         both(|l| {
-            let text = pick(
+            say_in!(
                 l,
                 "the suite states {stated}, but the host shows {shown}",
                 "в наборе указано {stated}, а хост показывает {shown}",
-            );
-            text.replace("{stated}", &in_words(stated, l)).replace("{shown}", shown.get(l))
+                stated = in_words(stated, l),
+                shown = shown.get(l)
+            )
         })
     };
     let count = calibrated(&run.load().targets).len() as u32;
@@ -33,7 +34,7 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
         // A drive, and each of several volumes, may be on an array of its own.
         _ if count > run.load().targets.len().max(1) as u32 && count != stated.drives() => {
             Err(contradiction(both(|l| {
-                pick(l, "{n} drives", "накопителей: {n}").replace("{n}", &format::count(u64::from(count)))
+                say_in!(l, "{n} drives", "накопителей: {n}", n = format::count(u64::from(count)))
             })))
         }
         _ => Ok((Some(stated), LayoutFrom::Suite)),
@@ -151,23 +152,23 @@ pub(crate) fn in_words(layout: Layout, l: Lang) -> String {
         Layout::Stripe { drives, chunk } => (format!("RAID 0 × {drives}"), chunk),
         Layout::Mirror { drives } => (format!("RAID 1 × {drives}"), None),
         Layout::Raid10 { drives, copies, chunk } => {
-            let text = pick(l, "RAID 10 × {d}, {c} copies", "RAID 10 × {d}, копий {c}");
-            (text.replace("{d}", &drives.to_string()).replace("{c}", &copies.to_string()), chunk)
+            (say_in!(l, "RAID 10 × {drives}, {copies} copies", "RAID 10 × {drives}, копий {copies}"), chunk)
         }
         Layout::Raid5 { drives, chunk } => (format!("RAID 5 × {drives}"), Some(chunk)),
         Layout::Raid6 { drives, chunk } => (format!("RAID 6 × {drives}"), Some(chunk)),
         Layout::Replication { copies, drives, .. } => {
-            let text = pick(l, "{c} copies on {d} drives", "{c} копии на {d} накопителях");
-            (text.replace("{c}", &copies.to_string()).replace("{d}", &drives.to_string()), None)
+            (say_in!(l, "{copies} copies on {drives} drives", "{copies} копии на {drives} накопителях"), None)
         }
         Layout::Erasure { data, parity, drives, chunk } => {
-            let text = pick(l, "erasure code {k}+{m} on {d} drives", "код с избыточностью {k}+{m} на {d} накопителях");
-            let text = text.replace("{k}", &data.to_string()).replace("{m}", &parity.to_string());
-            (text.replace("{d}", &drives.to_string()), Some(chunk))
+            let text = say_in!(
+                l,
+                "erasure code {data}+{parity} on {drives} drives",
+                "код с избыточностью {data}+{parity} на {drives} накопителях"
+            );
+            (text, Some(chunk))
         }
-        Layout::CopyOnWrite { .. } => (pick(l, "copy on write", "копирование при записи").to_string(), None),
+        Layout::CopyOnWrite { .. } => (say_in!(l, "copy on write", "копирование при записи"), None),
     };
-    let chunk =
-        chunk.map(|chunk| pick(l, ", chunk {size}", ", чанк {size}").replace("{size}", &format::bytes(chunk, l)));
+    let chunk = chunk.map(|chunk| say_in!(l, ", chunk {size}", ", чанк {size}", size = format::bytes(chunk, l)));
     name + &chunk.unwrap_or_default()
 }

@@ -9,10 +9,10 @@ use crate::check::stretch::stretches;
 use crate::check::{fullest_interface, is_over_network};
 use crate::findings::{CaseFinding, CeilingDoubt, CeilingUse, Headline, RateFrom, Resource, UnknownCeiling};
 use crate::limits::{ABOVE_CEILING, LINK_USABLE, NETWORK_USABLE};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
 use std::collections::{BTreeMap, BTreeSet};
-use stend_base::{MilliIops, Say, Share, format, say};
+use stend_base::{MilliIops, Say, Share, format, say, say_in};
 use stend_record::targets::calibrated;
 use stend_record::{RunRecord, TargetKind};
 use stend_spec::calibration::Reading;
@@ -92,19 +92,19 @@ fn faster(above: &CeilingUse) -> Say {
     let stated = matches!(&above.resource, Resource::Drives { read, written, .. }
         if [read, written].into_iter().flatten().any(|from| matches!(from, RateFrom::Stated { .. })));
     both(|l| {
-        let text = match stated {
-            false => pick(
+        let used = format::percent(above.used.0, l);
+        match stated {
+            false => say_in!(
                 l,
                 "the case is faster than they were when they were read, {used} of it: see check H07",
-                "случай быстрее, чем они были при чтении, {used} от него: см. проверку H07",
+                "случай быстрее, чем они были при чтении, {used} от него: см. проверку H07"
             ),
-            true => pick(
+            true => say_in!(
                 l,
                 "the case is faster than the stated numbers allow, {used} of them: see check H07",
-                "случай быстрее, чем позволяют указанные для них числа, {used} от них: см. проверку H07",
+                "случай быстрее, чем позволяют указанные для них числа, {used} от них: см. проверку H07"
             ),
-        };
-        text.replace("{used}", &format::percent(above.used.0, l))
+        }
     })
 }
 

@@ -7,7 +7,7 @@ use crate::findings::{
     UnknownCeiling,
 };
 use crate::phrase::{both, pick};
-use stend_base::{Lang, Say, format};
+use stend_base::{Lang, Say, format, say_in};
 use stend_spec::calibration::Reading;
 use stend_spec::confirm::Test;
 
@@ -28,9 +28,10 @@ impl CeilingFinding {
     pub fn known(&self) -> Say {
         both(|l| {
             let tests: String = self.relieved.iter().map(|test| test.in_words(l)).collect();
-            let host = self.host.as_ref().map_or(String::new(), |host| {
-                pick(l, "On load host {h}: ", "На нагружающей машине {h}: ").replace("{h}", host)
-            });
+            let host = self
+                .host
+                .as_ref()
+                .map_or(String::new(), |host| say_in!(l, "On load host {host}: ", "На нагружающей машине {host}: "));
             host + &self.bound_in_words(l) + &self.doubled_in_words(l) + &tests + &self.demand_in_words(l)
         })
     }
@@ -42,52 +43,50 @@ impl CeilingFinding {
             let all: Vec<String> = self.unknown.iter().map(one).collect();
             match all.is_empty() {
                 true => String::new(),
-                false => pick(l, "Not known: {all}.", "Неизвестно: {all}.").replace("{all}", &all.join("; ")),
+                false => say_in!(l, "Not known: {all}.", "Неизвестно: {all}.", all = all.join("; ")),
             }
         })
     }
 
     fn bound_in_words(&self, l: Lang) -> String {
         let Some(first) = self.uses.first() else {
-            return pick(l, "No possible limit is known.", "Возможные пределы неизвестны.").to_string();
+            return say_in!(l, "No possible limit is known.", "Возможные пределы неизвестны.");
         };
-        let text = match self.bound {
-            Bound::Limited => pick(
+        let second = self.second().map(|other| other.in_short(l)).unwrap_or_default();
+        let next = say_in!(l, " Next: {second}.", " Затем {second}.");
+        let next = if second.is_empty() { "" } else { &next };
+        let (used, ceiling) = (format::percent(first.used.0, l), first.ceiling_in_words(l));
+        let room = format::percent((1.0 - first.used.0).max(0.0), l);
+        let first = first.resource.name(l);
+        match self.bound {
+            Bound::Limited => say_in!(
                 l,
                 "Limited by {first}: {used} of {ceiling}.{next} Headroom {room}.",
-                "Предел — {first}: {used} от {ceiling}.{next} Запас {room}.",
+                "Предел — {first}: {used} от {ceiling}.{next} Запас {room}."
             ),
-            Bound::Together => pick(
+            Bound::Together => say_in!(
                 l,
                 "Limited by {first}, {used} of {ceiling}, and as much by {second}.",
-                "Пределов два: {first}, {used} от {ceiling}, и {second}.",
+                "Пределов два: {first}, {used} от {ceiling}, и {second}."
             ),
-            Bound::Latency => pick(
+            Bound::Latency => say_in!(
                 l,
                 "Bound by latency: with {depth} in flight each I/O takes about as long as alone. Nearest ceiling: {first}, {used} of {ceiling}{needed}.",
                 "Предел — задержка: при глубине {depth} каждая операция длится почти как в одиночку. Ближайший потолок: {first}, {used} от {ceiling}{needed}.",
+                depth = format::count(self.in_flight),
+                needed = self.needed_in_words(l)
             ),
-            Bound::Asked => pick(
+            Bound::Asked => say_in!(
                 l,
                 "The rate is what the load asks for. Nearest ceiling: {first}, {used} of {ceiling}.{next}",
-                "Скорость задана самой нагрузкой. Ближайший потолок: {first}, {used} от {ceiling}.{next}",
+                "Скорость задана самой нагрузкой. Ближайший потолок: {first}, {used} от {ceiling}.{next}"
             ),
-            Bound::Unexplained => pick(
+            Bound::Unexplained => say_in!(
                 l,
                 "No known ceiling explains the rate. Nearest ceiling: {first}, {used} of {ceiling}.{next}",
-                "Ни один из известных потолков скорость не объясняет. Ближайший потолок: {first}, {used} от {ceiling}.{next}",
+                "Ни один из известных потолков скорость не объясняет. Ближайший потолок: {first}, {used} от {ceiling}.{next}"
             ),
-        };
-        let second = self.second().map(|other| other.in_short(l)).unwrap_or_default();
-        let next = pick(l, " Next: {second}.", " Затем {second}.").replace("{second}", &second);
-        text.replace("{first}", &first.resource.name(l))
-            .replace("{used}", &format::percent(first.used.0, l))
-            .replace("{ceiling}", &first.ceiling_in_words(l))
-            .replace("{next}", if second.is_empty() { "" } else { &next })
-            .replace("{second}", &second)
-            .replace("{room}", &format::percent((1.0 - first.used.0).max(0.0), l))
-            .replace("{depth}", &format::count(self.in_flight))
-            .replace("{needed}", &self.needed_in_words(l))
+        }
     }
 
     /// What an I/O takes of the drives, where that is more than one I/O of one drive or not what was counted.
@@ -98,12 +97,12 @@ impl CeilingFinding {
         let Some(demand) = self.demand.filter(worth) else { return String::new() };
         let pair = |of: &Demand| {
             let number = |count: f64| format::fixed(count, 2, l);
-            let text = match (of.reads > 0.0, of.writes > 0.0) {
-                (true, false) => pick(l, "{r} reads", "чтений {r}"),
-                (false, true) => pick(l, "{w} writes", "записей {w}"),
-                _ => pick(l, "{r} reads and {w} writes", "чтений {r} и записей {w}"),
-            };
-            text.replace("{r}", &number(of.reads)).replace("{w}", &number(of.writes))
+            let (reads, writes) = (number(of.reads), number(of.writes));
+            match (of.reads > 0.0, of.writes > 0.0) {
+                (true, false) => say_in!(l, "{reads} reads", "чтений {reads}"),
+                (false, true) => say_in!(l, "{writes} writes", "записей {writes}"),
+                _ => say_in!(l, "{reads} reads and {writes} writes", "чтений {reads} и записей {writes}"),
+            }
         };
         let layout = demand.layout.map(|layout| {
             let from = match demand.from {
@@ -113,32 +112,33 @@ impl CeilingFinding {
             format!(" {} ({from}):", in_words(layout, l))
         });
         let modelled = demand.modelled.as_ref().map(|model| {
-            let text = match demand.layout {
-                Some(_) => pick(
+            let pair = pair(model);
+            match demand.layout {
+                Some(_) => say_in!(
                     l,
                     " an I/O takes {pair} of drives by the model",
-                    " на операцию по модели у накопителей {pair}",
+                    " на операцию по модели у накопителей {pair}"
                 ),
-                None => pick(l, " An I/O should take {pair} of drives", " На операцию у накопителей ожидается {pair}"),
-            };
-            text.replace("{pair}", &pair(model))
+                None => {
+                    say_in!(l, " An I/O should take {pair} of drives", " На операцию у накопителей ожидается {pair}")
+                }
+            }
         });
         let counted = demand.counted.as_ref().map(|counted| {
-            let text = match &modelled {
-                Some(_) => pick(l, "; counted: {pair}", "; сосчитано: {pair}"),
+            let pair = pair(counted);
+            match &modelled {
+                Some(_) => say_in!(l, "; counted: {pair}", "; сосчитано: {pair}"),
                 None => {
-                    pick(l, " {pair} of drives were counted per I/O", " на операцию у накопителей сосчитано: {pair}")
+                    say_in!(l, " {pair} of drives were counted per I/O", " на операцию у накопителей сосчитано: {pair}")
                 }
-            };
-            text.replace("{pair}", &pair(counted))
+            }
         });
         let doubt = demand.differs.then(|| {
-            pick(
+            say_in!(
                 l,
                 " The bytes do not match: caches, journals, copies or other programs had a part in it.",
-                " По байтам не сходится: сказываются кэши, журналы, запись в другое место или чужая нагрузка.",
+                " По байтам не сходится: сказываются кэши, журналы, запись в другое место или чужая нагрузка."
             )
-            .to_string()
         });
         if modelled.is_none() && counted.is_none() {
             return String::new();
@@ -149,75 +149,80 @@ impl CeilingFinding {
 
     fn needed_in_words(&self, l: Lang) -> String {
         let Some(needed) = self.needed.filter(|needed| *needed > self.in_flight) else { return String::new() };
-        pick(l, ", which would take about {n} in flight", ", для этого нужна глубина около {n}")
-            .replace("{n}", &format::count(needed))
+        say_in!(
+            l,
+            ", which would take about {n} in flight",
+            ", для этого нужна глубина около {n}",
+            n = format::count(needed)
+        )
     }
 
     fn doubled_in_words(&self, l: Lang) -> String {
         let Some(doubled) = &self.doubled else { return String::new() };
-        let text = match doubled.saturated {
-            Some(true) => pick(
+        let case = doubled.case.as_ref().map(|label| say_in!(l, ": case `{label}`", ": случай `{label}`"));
+        let depth = format::count(u64::from(doubled.queue_depth));
+        let gain = signed(doubled.gain, l);
+        let case = case.unwrap_or_default();
+        match doubled.saturated {
+            Some(true) => say_in!(
                 l,
                 " Twice the depth ({depth}{case}) confirms saturation: the rate changes by {gain}, and latency doubles.",
-                " Вдвое большая глубина ({depth}{case}) подтверждает насыщение: скорость меняется на {gain}, а задержка удваивается.",
+                " Вдвое большая глубина ({depth}{case}) подтверждает насыщение: скорость меняется на {gain}, а задержка удваивается."
             ),
-            Some(false) => pick(
+            Some(false) => say_in!(
                 l,
                 " Twice the depth ({depth}{case}) does not confirm saturation: the rate changes by {gain}.",
-                " Вдвое большая глубина ({depth}{case}) насыщения не подтверждает: скорость меняется на {gain}.",
+                " Вдвое большая глубина ({depth}{case}) насыщения не подтверждает: скорость меняется на {gain}."
             ),
-            None => pick(
+            None => say_in!(
                 l,
                 " Twice the depth ({depth}{case}) changes the rate by {gain}, which is not enough to decide about saturation.",
-                " Вдвое большая глубина ({depth}{case}) меняет скорость на {gain}: этого мало, чтобы судить о насыщении.",
+                " Вдвое большая глубина ({depth}{case}) меняет скорость на {gain}: этого мало, чтобы судить о насыщении."
             ),
-        };
-        let case = doubled.case.as_ref().map(|label| pick(l, ": case `{c}`", ": случай `{c}`").replace("{c}", label));
-        text.replace("{depth}", &format::count(u64::from(doubled.queue_depth)))
-            .replace("{gain}", &signed(doubled.gain, l))
-            .replace("{case}", &case.unwrap_or_default())
+        }
     }
 }
 
 impl Relieved {
     /// What was changed, and what that says.
     fn in_words(&self, l: Lang) -> String {
-        let text = match (self.test, self.matters) {
+        let case = self.case.as_ref().map(|label| say_in!(l, " (case `{label}`)", " (случай `{label}`)"));
+        let gain = signed(self.gain, l);
+        let case = case.unwrap_or_default();
+        match (self.test, self.matters) {
             // Twice the depth has words of its own.
-            (Test::Depth, _) => "",
-            (Test::Threads, Some(true)) => pick(
+            (Test::Depth, _) => String::new(),
+            (Test::Threads, Some(true)) => say_in!(
                 l,
                 " Twice the jobs with as much in flight{case} change the rate by {gain}: load threads bounded it.",
-                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: её ограничивали потоки нагрузки.",
+                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: её ограничивали потоки нагрузки."
             ),
-            (Test::Threads, Some(false)) => pick(
+            (Test::Threads, Some(false)) => say_in!(
                 l,
                 " Twice the jobs with as much in flight{case} change the rate by {gain}: load threads did not bound it.",
-                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: потоки нагрузки её не ограничивали.",
+                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: потоки нагрузки её не ограничивали."
             ),
-            (Test::Threads, None) => pick(
+            (Test::Threads, None) => say_in!(
                 l,
                 " Twice the jobs with as much in flight{case} change the rate by {gain}, which is not enough to decide about load threads.",
-                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: этого мало, чтобы судить о потоках нагрузки.",
+                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: этого мало, чтобы судить о потоках нагрузки."
             ),
-            (Test::Node, Some(true)) => pick(
+            (Test::Node, Some(true)) => say_in!(
                 l,
                 " On another NUMA node than that of the device{case} the rate changes by {gain}: the place of threads and memory matters.",
-                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти важно.",
+                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти важно."
             ),
-            (Test::Node, Some(false)) => pick(
+            (Test::Node, Some(false)) => say_in!(
                 l,
                 " On another NUMA node than that of the device{case} the rate changes by {gain}: the place of threads and memory does not matter.",
-                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти не важно.",
+                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти не важно."
             ),
-            (Test::Node, None) => pick(
+            (Test::Node, None) => say_in!(
                 l,
                 " On another NUMA node than that of the device{case} the rate changes by {gain}, which is not enough to decide whether that matters.",
-                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: этого мало, чтобы судить, важно ли это.",
+                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: этого мало, чтобы судить, важно ли это."
             ),
-        };
-        let case = self.case.as_ref().map(|label| pick(l, " (case `{c}`)", " (случай `{c}`)").replace("{c}", label));
-        text.replace("{gain}", &signed(self.gain, l)).replace("{case}", &case.unwrap_or_default())
+        }
     }
 }
 
@@ -225,23 +230,23 @@ impl Resource {
     /// What it is.
     fn name(&self, l: Lang) -> String {
         match self {
-            Resource::Drives { devices, .. } if devices.is_empty() => pick(l, "the drives", "накопители").to_string(),
+            Resource::Drives { devices, .. } if devices.is_empty() => say_in!(l, "the drives", "накопители"),
             Resource::Drives { devices, .. } if devices.len() == 1 => {
-                pick(l, "the drive {d}", "накопитель {d}").replace("{d}", &list(devices))
+                say_in!(l, "the drive {d}", "накопитель {d}", d = list(devices))
             }
             Resource::Drives { devices, .. } => {
-                pick(l, "the drives {d}", "накопители {d}").replace("{d}", &list(devices))
+                say_in!(l, "the drives {d}", "накопители {d}", d = list(devices))
             }
             Resource::Link { devices } => {
-                pick(l, "the PCIe link of {d}", "канал PCIe у {d}").replace("{d}", &list(devices))
+                say_in!(l, "the PCIe link of {d}", "канал PCIe у {d}", d = list(devices))
             }
             Resource::Network { interface: Some(name), .. } => {
-                pick(l, "the network interface {n}", "сетевой интерфейс {n}").replace("{n}", name)
+                say_in!(l, "the network interface {name}", "сетевой интерфейс {name}")
             }
-            Resource::Network { .. } => pick(l, "the network", "сеть").to_string(),
-            Resource::Cpus => pick(l, "the CPUs of the machine", "процессоры машины").to_string(),
-            Resource::Thread => pick(l, "the busiest load thread", "самый занятый поток нагрузки").to_string(),
-            Resource::Engine => pick(l, "the engine itself", "сам генератор нагрузки").to_string(),
+            Resource::Network { .. } => say_in!(l, "the network", "сеть"),
+            Resource::Cpus => say_in!(l, "the CPUs of the machine", "процессоры машины"),
+            Resource::Thread => say_in!(l, "the busiest load thread", "самый занятый поток нагрузки"),
+            Resource::Engine => say_in!(l, "the engine itself", "сам генератор нагрузки"),
         }
     }
 }
@@ -262,23 +267,23 @@ impl CeilingUse {
                 drives_in_words((*reading, one), read.as_ref(), written.as_ref(), l)
             }
             Resource::Network { interface: None, source } => stated_in_words(source.as_deref().unwrap_or_default(), l),
-            Resource::Network { .. } => pick(l, "at its line rate", "при полной скорости канала").to_string(),
+            Resource::Network { .. } => say_in!(l, "at its line rate", "при полной скорости канала"),
             Resource::Link { .. } => {
-                pick(l, "what its lanes leave for data", "сколько его линии оставляют данным").to_string()
+                say_in!(l, "what its lanes leave for data", "сколько его линии оставляют данным")
             }
             Resource::Cpus => {
-                pick(l, "at full use, by any process", "при полной занятости любыми процессами").to_string()
+                say_in!(l, "at full use, by any process", "при полной занятости любыми процессами")
             }
-            Resource::Thread => pick(l, "at full use", "при полной занятости").to_string(),
-            Resource::Engine => pick(l, "the same load without a target", "та же нагрузка без объекта").to_string(),
+            Resource::Thread => say_in!(l, "at full use", "при полной занятости"),
+            Resource::Engine => say_in!(l, "the same load without a target", "та же нагрузка без объекта"),
         };
         let doubt = match self.doubt {
-            Some(CeilingDoubt::NeverWritten { share }) => pick(
+            Some(CeilingDoubt::NeverWritten { share }) => say_in!(
                 l,
                 "; {share} of the blocks sampled were never written, so it may be too high",
                 "; {share} просмотренных блоков никогда не записывались, так что он может быть завышен",
-            )
-            .replace("{share}", &format::percent(share.0, l)),
+                share = format::percent(share.0, l)
+            ),
             None => String::new(),
         };
         format!("{} ({how}{doubt})", self.rate(l))
@@ -310,9 +315,9 @@ fn drives_in_words(of: (Reading, bool), read: Option<&RateFrom>, written: Option
         format!("{whose}: {reads}")
     });
     match (measured, source(written), source(read)) {
-        (Some(measured), Some(written), _) => pick(l, "{read}; writes {written}", "{read}; запись — {written}")
-            .replace("{read}", &measured)
-            .replace("{written}", &written),
+        (Some(measured), Some(written), _) => {
+            say_in!(l, "{measured}; writes {written}", "{measured}; запись — {written}")
+        }
         (Some(measured), None, _) => measured,
         (None, Some(stated), _) | (None, None, Some(stated)) => stated,
         (None, None, None) => String::new(),
@@ -320,8 +325,7 @@ fn drives_in_words(of: (Reading, bool), read: Option<&RateFrom>, written: Option
 }
 
 fn stated_in_words(source: &str, l: Lang) -> String {
-    pick(l, "as the suite states from `{source}`", "как указано в наборе, источник — `{source}`")
-        .replace("{source}", source)
+    say_in!(l, "as the suite states from `{source}`", "как указано в наборе, источник — `{source}`")
 }
 
 /// A change in percent; what is rounded to nothing has no sign.

@@ -4,7 +4,7 @@ use super::{SERIES_MAX, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{CaseFinding, OpFinding, QuantileValue, SearchFinding};
 use crate::phrase::{both, op as op_name, pick};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
 use stend_spec::workload::Op;
@@ -46,7 +46,7 @@ fn chart(number: usize, ladder: &Ladder, cases: &[CaseFinding], answer: &SearchF
         return None;
     }
     let limit = answer.limit.0.max(1) as f64;
-    let name = both(|l| pick(l, "limit {t}", "предел {t}").replace("{t}", &format::latency(answer.limit, l)));
+    let name = both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(answer.limit, l)));
     let ends = [0.0, to].map(|x| Point { x, y: Some(limit), envelope: None }).to_vec();
     lines.push(line(name, lines.len(), ends, false));
     let label = &ladder.label;
@@ -135,19 +135,17 @@ fn summary((first, last): (&Rung<'_>, &Rung<'_>), stream: u16, answer: &SearchFi
             let p99 = worst.max().map(|(value, least)| format!(": p99 {least}{}", format::latency(value, l)));
             format!("{} IOPS{}", format::iops(rung.rate, l), p99.unwrap_or_default())
         };
-        pick(
+        say_in!(
             l,
             "{a} … {b}. From when an I/O was due; the level line is the limit{f}. Rates at which a quantile is not known have no dot.",
             "{a} … {b}. От срока операции; ровная линия — предел{f}. Где квантиль неизвестен, точки нет.",
-        )
-        .replace("{a}", &end(first))
-        .replace("{b}", &end(last))
-        .replace(
-            "{f}",
-            match answer.held {
-                Some(_) => pick(l, ", the upright one the highest rate that held", ", отвесная — высшая выдержавшая частота"),
+            a = end(first),
+            b = end(last),
+            f = match answer.held {
+                Some(_) =>
+                    pick(l, ", the upright one the highest rate that held", ", отвесная — высшая выдержавшая частота"),
                 None => "",
-            },
+            }
         )
     })
 }

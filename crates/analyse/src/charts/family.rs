@@ -4,7 +4,7 @@
 use crate::findings::{CaseFinding, CheckStatus};
 use crate::phrase::{both, pick};
 use std::collections::{BTreeMap, BTreeSet};
-use stend_base::{Bytes, Say, format};
+use stend_base::{Bytes, Say, format, say};
 use stend_plan::{Case, Plan};
 use stend_spec::workload::Stream;
 
@@ -137,10 +137,7 @@ impl<'a> Family<'a> {
         if n == 0 {
             return Say::same("");
         }
-        both(|l| {
-            pick(l, " Cases left out because a check failed: {n}.", " Не показаны из-за непройденной проверки: {n}.")
-                .replace("{n}", &n.to_string())
-        })
+        say!(" Cases left out because a check failed: {n}.", " Не показаны из-за непройденной проверки: {n}.")
     }
 }
 

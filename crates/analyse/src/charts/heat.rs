@@ -7,7 +7,7 @@ use crate::series;
 use crate::trials::CaseTrials;
 use std::collections::BTreeMap;
 use stend_base::histogram::Sparse;
-use stend_base::{Histogram, Nanos, Say, Share, format, say};
+use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
 use stend_record::TrialRecord;
 use stend_spec::workload::Op;
 
@@ -183,8 +183,7 @@ fn summary(found: &[(Op, Vec<Column>)]) -> Say {
             let p99 = || columns.iter().filter_map(|c| c.p99);
             let low = format::latency(p99().min().unwrap_or_default(), l);
             let high = format::latency(p99().max().unwrap_or_default(), l);
-            let text = pick(l, "{op}: p99 between {low} and {high}", "{op}: p99 от {low} до {high}");
-            text.replace("{op}", op_name(*op).get(l)).replace("{low}", &low).replace("{high}", &high)
+            say_in!(l, "{op}: p99 between {low} and {high}", "{op}: p99 от {low} до {high}", op = op_name(*op).get(l))
         };
         let lines: Vec<String> = found.iter().map(line).collect();
         let end = pick(

@@ -5,8 +5,8 @@ use super::thin::{self, Join};
 use super::{caps, few, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::history::{Change, Followed, History, Series as Followings};
-use crate::phrase::{both, op as op_name, pick};
-use stend_base::{Say, format, say};
+use crate::phrase::{both, op as op_name};
+use stend_base::{Say, format, say, say_in};
 
 /// Most cases that are drawn: by eye, what a page still is.
 const CHARTS_MAX: usize = 40;
@@ -149,19 +149,20 @@ fn summary(case: &[&Followings]) -> Say {
     let changes: usize = case.iter().map(|series| series.changes.len()).sum();
     let runs = case.iter().map(|series| series.points.len()).max().unwrap_or(0);
     both(|l| {
-        let text = match changes {
-            0 => pick(
+        let n = format::count(runs as u64);
+        match changes {
+            0 => say_in!(
                 l,
                 "{n} runs without a lasting change of 5 % or more.",
-                "Прогонов: {n}, стойких изменений от 5 % нет.",
+                "Прогонов: {n}, стойких изменений от 5 % нет."
             ),
-            _ => pick(
+            _ => say_in!(
                 l,
                 "{n} runs; lasting changes: {c}, each with a mark and the level before and after it.",
                 "Прогонов: {n}, стойких изменений: {c}, у каждого отметка и уровень до и после.",
+                c = format::count(changes as u64)
             ),
-        };
-        text.replace("{n}", &format::count(runs as u64)).replace("{c}", &format::count(changes as u64))
+        }
     })
 }
 

@@ -4,10 +4,10 @@ use super::thin::{self, Join};
 use super::{SERIES_MAX, few, from_zero, since, time_axis, time_series, tint, values};
 use crate::chart::{Axis, Chart, Field, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, Say, format, say};
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::{HostId, RunRecord, TrialRecord};
 use stend_spec::workload::Op;
 
@@ -164,19 +164,20 @@ fn summary(hosts: usize, panes: &[Pane], headline: Headline) -> Say {
             Headline::Throughput => format::throughput(v, l),
             Headline::Iops => format!("{} IOPS", format::iops(v, l)),
         };
-        let text = match hosts <= LINES_MAX {
-            true => pick(
+        let low = value(low);
+        let high = value(high);
+        match hosts <= LINES_MAX {
+            true => say_in!(
                 l,
-                "Load hosts: {n}, a line for each; the values drawn lie between {low} and {high}.",
-                "Нагружающих машин: {n}, у каждой своя линия; показанные значения — от {low} до {high}.",
+                "Load hosts: {hosts}, a line for each; the values drawn lie between {low} and {high}.",
+                "Нагружающих машин: {hosts}, у каждой своя линия; показанные значения — от {low} до {high}."
             ),
-            false => pick(
+            false => say_in!(
                 l,
-                "Load hosts: {n}, a row for each; cells are means of at least a second and lie between {low} and {high}.",
-                "Нагружающих машин: {n}, у каждой своя строка; клетка — среднее не менее чем за секунду, значения от {low} до {high}.",
+                "Load hosts: {hosts}, a row for each; cells are means of at least a second and lie between {low} and {high}.",
+                "Нагружающих машин: {hosts}, у каждой своя строка; клетка — среднее не менее чем за секунду, значения от {low} до {high}."
             ),
-        };
-        text.replace("{n}", &hosts.to_string()).replace("{low}", &value(low)).replace("{high}", &value(high))
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use super::{HEADROOM, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{DensityFinding, DensityPoint};
 use crate::phrase::{both, pick};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 
 /// Most charts of a run; further searches are read from their tables.
 const CHARTS_MAX: usize = 4;
@@ -21,7 +21,7 @@ fn chart(number: usize, found: &DensityFinding) -> Option<Chart> {
     }
     let to = f64::from(last.instances) * HEADROOM;
     let percent = found.slo.quantile.0 / 10_000;
-    let limit = both(|l| pick(l, "limit {t}", "предел {t}").replace("{t}", &format::latency(found.slo.limit, l)));
+    let limit = both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(found.slo.limit, l)));
     let level = [0.0, to].map(|x| Point { x, y: Some(found.slo.limit.0.max(1) as f64), envelope: None });
     let latency = vec![
         line(say!("p{percent} that decides", "решающий p{percent}"), Quantity::Latency, 0, decisive(found)),
@@ -94,20 +94,21 @@ fn summary((first, last): (&DensityPoint, &DensityPoint), found: &DensityFinding
             let latency = point.decisive.map(|found| format!(" {},", format::latency(found.middle, l)));
             format!("N = {}:{} {}/s", point.instances, latency.unwrap_or_default(), format::number(point.rate, l))
         };
-        pick(
+        say_in!(
             l,
             "{a} … {b}. Above: the latency within which the slowest instance has {w} of its windows, against the limit; below: the sum of all. Bars span the trials of a number{h}.",
             "{a} … {b}. Вверху — задержка, в которую у самого медленного экземпляра укладываются {w} окон, и предел; внизу — сумма по всем. Столбики — разброс испытаний{h}.",
-        )
-        .replace("{a}", &end(first))
-        .replace("{b}", &end(last))
-        .replace("{w}", &format::percent(found.slo.windows.as_share(), l))
-        .replace(
-            "{h}",
-            match found.held {
-                Some(_) => pick(l, "; the upright line is the largest number that holds", "; отвесная линия — наибольшее выдержавшее число"),
+            a = end(first),
+            b = end(last),
+            w = format::percent(found.slo.windows.as_share(), l),
+            h = match found.held {
+                Some(_) => pick(
+                    l,
+                    "; the upright line is the largest number that holds",
+                    "; отвесная линия — наибольшее выдержавшее число"
+                ),
                 None => "",
-            },
+            }
         )
     })
 }

@@ -5,7 +5,7 @@ use super::{caps, tint};
 use crate::chart::{Axis, Cell, Chart, Field, Mark, Pane, Quantity, Scale, Unit};
 use crate::findings::{CaseFinding, Headline, OpFinding, QuantileValue};
 use crate::phrase::{both, op as op_name, pick};
-use stend_base::{Say, say};
+use stend_base::{Say, say, say_in};
 
 /// Most values of a parameter: more columns would not hold their numbers.
 const SIDE_MAX: usize = 16;
@@ -147,11 +147,12 @@ fn summary(family: &Family<'_>, across: &Parameter, up: &Parameter) -> Say {
     let missing = family.missing();
     both(|l| {
         let (across, up) = (across.name(), up.name());
-        let text = pick(
+        say_in!(
             l,
             "Each cell is one case: {across} to the right, {up} upwards. An empty cell was not measured.",
             "Клетка — один случай: вправо {across}, вверх {up}. Пустая клетка не измерена.",
-        );
-        text.replace("{across}", across.get(l)).replace("{up}", up.get(l)) + missing.get(l)
+            across = across.get(l),
+            up = up.get(l)
+        ) + missing.get(l)
     })
 }

@@ -4,8 +4,8 @@ use super::thin::{self, Join};
 use super::{caps, events, phases, since, time_axis};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cpu::busy;
-use crate::phrase::{both, pick};
-use stend_base::{Nanos, Say, format, say};
+use crate::phrase::both;
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::{Role, RunRecord, Sample};
 
 /// Most drives whose temperature is drawn: the hottest.
@@ -59,9 +59,11 @@ fn cpus(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
     let y = Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
     let said = both(|l| {
         let (mean, peak) = (format::percent(mean, l), format::percent(peak, l));
-        pick(l, "CPUs busy {m} on average, {p} at most.", "Процессоры заняты в среднем на {m}, самое большее на {p}.")
-            .replace("{m}", &mean)
-            .replace("{p}", &peak)
+        say_in!(
+            l,
+            "CPUs busy {mean} on average, {peak} at most.",
+            "Процессоры заняты в среднем на {mean}, самое большее на {peak}."
+        )
     });
     Some((Pane::lines(y, series), said))
 }
@@ -100,13 +102,19 @@ fn temperatures(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
     let degrees = |value: f64, lang| format::fixed(value, usize::from(value.fract() != 0.0), lang);
     let said = both(|l| {
         let limit = warning.map_or(String::new(), |limit| {
-            pick(l, ", which warns from {t} °C on", ", предупреждает он от {t} °C")
-                .replace("{t}", &degrees(limit as f64 / 1e3, l))
+            say_in!(
+                l,
+                ", which warns from {t} °C on",
+                ", предупреждает он от {t} °C",
+                t = degrees(limit as f64 / 1e3, l)
+            )
         });
-        pick(l, "Hottest: {d} with {t} °C{w}.", "Горячее всех {d}: {t} °C{w}.")
-            .replace("{d}", &hottest)
-            .replace("{t}", &degrees(top, l))
-            .replace("{w}", &limit)
+        say_in!(
+            l,
+            "Hottest: {hottest} with {t} °C{limit}.",
+            "Горячее всех {hottest}: {t} °C{limit}.",
+            t = degrees(top, l)
+        )
     });
     Some((pane, caps::left_out(said, &say!("Drives", "Накопители"), more)))
 }

@@ -4,9 +4,9 @@ use super::{caps, from_zero, values};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
 use crate::findings::CaseFinding;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, Say, format, say};
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::sample::{NetworkCounters, Pressure};
 use stend_record::targets::drives;
 use stend_record::{HostId, HostRecord, RunRecord, Sample};
@@ -244,14 +244,15 @@ fn summary(busy: &Series, trials: &[CaseTrials<'_>]) -> Say {
         .filter_map(|(p, case)| Some((p.y?, case.case)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     both(|l| match most {
-        None => pick(l, "CPUs were not observed.", "Процессоры не наблюдались.").to_string(),
+        None => say_in!(l, "CPUs were not observed.", "Процессоры не наблюдались."),
         Some((share, case)) => {
-            let text = pick(
+            say_in!(
                 l,
                 "While the load ran; case {n} kept the CPUs busiest, {share} of all.",
                 "Пока шла нагрузка; сильнее всего процессоры занял случай {n}: {share} от всех.",
-            );
-            text.replace("{n}", &(u64::from(case) + 1).to_string()).replace("{share}", &format::percent(share, l))
+                n = u64::from(case) + 1,
+                share = format::percent(share, l)
+            )
         }
     })
 }

@@ -5,10 +5,10 @@ use super::steady::{curve, rate_axis};
 use super::{caps, from_zero};
 use crate::chart::{Axis, Chart, Pane, Scale, Unit};
 use crate::findings::Headline;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::pts::Window;
 use crate::steady::{rates, series};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::RunRecord;
 
 /// Most rounds that are drawn.
@@ -47,19 +47,19 @@ fn summary(window: Option<Window>) -> Say {
     };
     let steady = window.is_steady();
     both(|l| {
-        let text = match steady {
-            true => pick(
+        let (range, slope) = (format::percent(window.range, l), format::percent(window.excursion(), l));
+        match steady {
+            true => say_in!(
                 l,
-                "Steady: the last five rounds span {r} of their mean, and the line fitted through them moves by {s}; 20 % and 10 % are allowed (SNIA PTS).",
-                "Режим установился: размах последних пяти раундов — {r} от среднего, проведённая через них прямая уходит на {s}; допустимо 20 % и 10 % (SNIA PTS).",
+                "Steady: the last five rounds span {range} of their mean, and the line fitted through them moves by {slope}; 20 % and 10 % are allowed (SNIA PTS).",
+                "Режим установился: размах последних пяти раундов — {range} от среднего, проведённая через них прямая уходит на {slope}; допустимо 20 % и 10 % (SNIA PTS)."
             ),
-            false => pick(
+            false => say_in!(
                 l,
-                "Not steady: the last five rounds span {r} of their mean, and the line fitted through them moves by {s}; 20 % and 10 % are allowed (SNIA PTS).",
-                "Режим не установился: размах последних пяти раундов — {r} от среднего, проведённая через них прямая уходит на {s}; допустимо 20 % и 10 % (SNIA PTS).",
+                "Not steady: the last five rounds span {range} of their mean, and the line fitted through them moves by {slope}; 20 % and 10 % are allowed (SNIA PTS).",
+                "Режим не установился: размах последних пяти раундов — {range} от среднего, проведённая через них прямая уходит на {slope}; допустимо 20 % и 10 % (SNIA PTS)."
             ),
-        };
-        text.replace("{r}", &format::percent(window.range, l)).replace("{s}", &format::percent(window.excursion(), l))
+        }
     })
 }
 

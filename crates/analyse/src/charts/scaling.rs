@@ -4,8 +4,8 @@ use super::family::{Family, Kind};
 use super::{HEADROOM, SERIES_MAX, caps, latency_axis};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{OpFinding, QuantileValue};
-use crate::phrase::{both, op as op_name, pick};
-use stend_base::{Say, say};
+use crate::phrase::{both, op as op_name};
+use stend_base::{Say, say, say_in};
 use stend_spec::workload::Op;
 
 /// Most charts of a kind; a suite with more families is read from its sweeps.
@@ -100,18 +100,20 @@ fn chart(kind: Kind, part: usize, mut lines: Vec<Series>, left_out: usize) -> Ch
             }
         },
         summary: both(|l| {
-            let text = pick(
+            let missing = match left_out {
+                0 => String::new(),
+                n => say_in!(
+                    l,
+                    " Cases left out because a check failed: {n}.",
+                    " Не показаны из-за непройденной проверки: {n}."
+                ),
+            };
+            say_in!(
                 l,
                 "The number at a point is its {label}. Right is more I/Os per second, up is a longer wait at p99.",
                 "Число у точки — {label}. Правее — больше операций в секунду, выше — дольше ожидание на p99.",
-            );
-            let missing = pick(
-                l,
-                " Cases left out because a check failed: {n}.",
-                " Не показаны из-за непройденной проверки: {n}.",
-            );
-            let missing = if left_out > 0 { missing.replace("{n}", &left_out.to_string()) } else { String::new() };
-            text.replace("{label}", label.get(l)) + &missing
+                label = label.get(l)
+            ) + &missing
         }),
         x,
         panes: vec![Pane::lines(y, lines)],

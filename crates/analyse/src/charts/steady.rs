@@ -5,10 +5,10 @@ use super::{caps, few, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
 use crate::limits::{STEADY_RANGE, STEADY_ROUNDS};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::pts::Window;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_spec::workload::Op;
 use stend_stats::{line, mean};
 
@@ -109,13 +109,11 @@ fn blocks(numbers: impl Iterator<Item = u32>) -> Axis {
 fn summary(range: f64, slope: f64) -> Say {
     both(|l| {
         let (range, slope) = (format::percent(range, l), format::percent(slope.abs(), l));
-        pick(
+        say_in!(
             l,
             "The trials span {range} of their mean, and the line fitted through them moves by {slope}. For orientation: the steady-state rule of SNIA's PTS allows 20 % and 10 % over five rounds.",
-            "Размах испытаний — {range} от среднего, проведённая через них прямая уходит на {slope}. Для ориентира: правило установившегося режима SNIA PTS допускает 20 % и 10 % за пять раундов.",
+            "Размах испытаний — {range} от среднего, проведённая через них прямая уходит на {slope}. Для ориентира: правило установившегося режима SNIA PTS допускает 20 % и 10 % за пять раундов."
         )
-        .replace("{range}", &range)
-        .replace("{slope}", &slope)
     })
 }
 

@@ -8,7 +8,7 @@ use crate::phrase::{both, op as op_name, pick};
 use crate::prober;
 use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
 use crate::trials::CaseTrials;
-use stend_base::{Histogram, Nanos, Say, Share, format, say};
+use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
 use stend_record::{RunRecord, TrialRecord};
 use stend_spec::workload::Op;
 
@@ -73,7 +73,7 @@ fn events(run: &RunRecord, case: &CaseTrials<'_>, trials: &[&TrialRecord], run_s
         events::within(run, run_start, start, start + shown(trial))
     };
     let stood = |(at, length): (Nanos, Nanos)| {
-        let name = both(|l| pick(l, "standstill {t}", "остановка {t}").replace("{t}", &format::latency(length, l)));
+        let name = both(|l| say_in!(l, "standstill {t}", "остановка {t}", t = format::latency(length, l)));
         Mark { at: since(run_start, at), name, detail: Say::same("") }
     };
     let mut marks: Vec<Mark> =
@@ -176,11 +176,12 @@ fn summary(trials: usize, panes: &[Pane]) -> Say {
             Unit::BytesPerSecond => format::throughput(v, l),
             _ => format!("{} IOPS", format::iops(v, l)),
         };
-        let text = pick(
+        say_in!(
             l,
-            "Trials: {n}. Each point of the rate is 0.1 s or more; the values drawn lie between {low} and {high}.",
-            "Испытаний: {n}. Каждая точка скорости — 0,1 с или больше; показанные значения — от {low} до {high}.",
-        );
-        text.replace("{n}", &trials.to_string()).replace("{low}", &value(low)).replace("{high}", &value(high))
+            "Trials: {trials}. Each point of the rate is 0.1 s or more; the values drawn lie between {low} and {high}.",
+            "Испытаний: {trials}. Каждая точка скорости — 0,1 с или больше; показанные значения — от {low} до {high}.",
+            low = value(low),
+            high = value(high)
+        )
     })
 }

@@ -3,10 +3,10 @@
 use super::{events, phases, since};
 use crate::chart::{Band, Mark};
 use crate::findings::Findings;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series;
 use std::collections::BTreeMap;
-use stend_base::{Nanos, Say, format, say};
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::{EventKind, RunRecord, TrialRecord, TrialStatus};
 
 /// Most rows: a screen holds them with their names. With more cases, neighbours share a row.
@@ -198,10 +198,10 @@ fn summary(phases: &[Band], gaps: &[Band]) -> Say {
         let mut parts: Vec<String> =
             told.map(|(name, seconds)| format!("{} {}", name.get(l), length(*seconds))).collect();
         if missing > 0.0 {
-            parts.push(pick(l, "nothing recorded for {t}", "без записей {t}").replace("{t}", &length(missing)));
+            parts.push(say_in!(l, "nothing recorded for {t}", "без записей {t}", t = length(missing)));
         }
         match parts.is_empty() {
-            true => pick(l, "The phases were not recorded.", "Фазы не записаны.").to_string(),
+            true => say_in!(l, "The phases were not recorded.", "Фазы не записаны."),
             false => format!("{}.", parts.join(", ")),
         }
     })

@@ -4,10 +4,10 @@ use super::thin::{self, Join};
 use super::{few, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::{both, op as op_name};
 use crate::series::{self, INTERVAL};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Say, format, say};
+use stend_base::{Bytes, Say, format, say, say_in};
 use stend_spec::workload::Op;
 
 /// Most marks of whole ranges; more would only be stripes.
@@ -80,12 +80,12 @@ fn marks(range: f64, written: f64) -> Vec<Mark> {
 
 fn summary(written: f64, times: f64) -> Say {
     both(|l| {
-        let text = pick(
+        say_in!(
             l,
             "The rate against what the case has written, {bytes} in all: {times} times its range.",
             "Скорость в зависимости от записанного случаем: всего {bytes}, размеров области — {times}.",
-        );
-        text.replace("{bytes}", &format::bytes(Bytes(written as u64), l))
-            .replace("{times}", &format::fixed(times, 1, l))
+            bytes = format::bytes(Bytes(written as u64), l),
+            times = format::fixed(times, 1, l)
+        )
     })
 }

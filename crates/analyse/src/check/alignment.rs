@@ -6,9 +6,9 @@ mod read_back;
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Say, format, say};
+use stend_base::{Bytes, Say, format, say, say_in};
 use stend_record::targets::devices;
 use stend_record::{RunRecord, TargetFacts, TargetKind};
 
@@ -22,7 +22,7 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H62,
         limit: both(|l| match physical {
-            Some(block) => pick(l, "multiples of {b}", "кратно {b}").replace("{b}", &format::bytes(block, l)),
+            Some(block) => say_in!(l, "multiples of {b}", "кратно {b}", b = format::bytes(block, l)),
             None => "–".to_string(),
         }),
     };
@@ -77,7 +77,7 @@ fn misaligned(targets: &[TargetFacts], case: &CaseTrials<'_>, physical: Bytes) -
         found.push(say!("partition {name} begins at byte {start}", "раздел {name} начинается с байта {start}"));
     }
     for size in case.asked.streams.iter().flat_map(|s| s.sizes().map(|share| share.size)).filter(|size| off(*size)) {
-        found.push(both(|l| pick(l, "blocks of {b}", "блоки по {b}").replace("{b}", &format::bytes(size, l))));
+        found.push(both(|l| say_in!(l, "blocks of {b}", "блоки по {b}", b = format::bytes(size, l))));
     }
     // Offsets in a file say nothing about the device: the file system aligns its own blocks.
     let jobs = case.counting.iter().flat_map(|trial| &trial.outcome.engine.jobs);

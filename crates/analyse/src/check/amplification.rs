@@ -5,9 +5,9 @@ use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::AMPLIFICATION_DEVIATION;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::targets::drives;
 use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
 use stend_spec::workload::Op;
@@ -28,10 +28,14 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H63,
         limit: both(|l| match expected {
-            Some(Expected { least, most }) => pick(l, "{a} to {b}, ± {d}", "от {a} до {b}, ± {d}")
-                .replace("{a}", &format::fixed(least, 2, l))
-                .replace("{b}", &format::fixed(most, 2, l))
-                .replace("{d}", &format::percent(AMPLIFICATION_DEVIATION, l)),
+            Some(Expected { least, most }) => say_in!(
+                l,
+                "{a} to {b}, ± {d}",
+                "от {a} до {b}, ± {d}",
+                a = format::fixed(least, 2, l),
+                b = format::fixed(most, 2, l),
+                d = format::percent(AMPLIFICATION_DEVIATION, l)
+            ),
             None => "–".to_string(),
         }),
     };
@@ -56,9 +60,12 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let ratio = written.iter().map(|&bytes| bytes as f64).sum::<f64>() / asked;
     let names = drives.iter().map(|drive| drive.name.as_str()).collect::<Vec<_>>().join(", ");
     let measured = both(|l| {
-        pick(l, "{r} bytes at {d} per byte written", "{r} байта на {d} на записанный байт")
-            .replace("{r}", &format::fixed(ratio, 2, l))
-            .replace("{d}", &names)
+        say_in!(
+            l,
+            "{r} bytes at {names} per byte written",
+            "{r} байта на {names} на записанный байт",
+            r = format::fixed(ratio, 2, l)
+        )
     });
     let Some(Expected { least, most }) = expected else { return check.pass(measured) };
     if ratio > most * (1.0 + AMPLIFICATION_DEVIATION) {

@@ -5,9 +5,9 @@ use super::drives::asked;
 use super::readings::{no_readings, readings};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::ARC_HITS;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, format, say};
+use stend_base::{Bytes, format, say, say_in};
 use stend_record::parts::ArcCounters;
 use stend_record::{RunRecord, TargetFacts};
 use stend_spec::workload::Op;
@@ -47,10 +47,14 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let size = ends.iter().map(|(_, last)| last.size_bytes).max().unwrap_or(0);
     let most = ends.iter().map(|(_, last)| last.size_max_bytes).max().unwrap_or(0);
     let measured = both(|l| {
-        pick(l, "{s} of the reads from the ARC ({a} of at most {m})", "{s} чтений из ARC ({a} из не более {m})")
-            .replace("{s}", &format::near_limit::percent(share, ARC_HITS, l))
-            .replace("{a}", &format::bytes(Bytes(size), l))
-            .replace("{m}", &format::bytes(Bytes(most), l))
+        say_in!(
+            l,
+            "{s} of the reads from the ARC ({a} of at most {m})",
+            "{s} чтений из ARC ({a} из не более {m})",
+            s = format::near_limit::percent(share, ARC_HITS, l),
+            a = format::bytes(Bytes(size), l),
+            m = format::bytes(Bytes(most), l)
+        )
     });
     if share <= ARC_HITS {
         return check.pass(measured);

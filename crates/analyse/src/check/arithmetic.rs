@@ -7,7 +7,7 @@ use crate::limits::{BANDWIDTH_DEVIATION, MIX_SIGMA, SUM_DEVIATION, WINDOW_DEVIAT
 use crate::phrase::{both, pick};
 use crate::series::INTERVAL;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_base::{Lang, Nanos, Say, format, say, say_in};
 use stend_spec::workload::Op;
 
 /// H01: bytes equal I/Os times block size.
@@ -25,7 +25,7 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
     let measured = both(|l| {
         let shown = format::near_limit::percent(deviation, BANDWIDTH_DEVIATION, l);
-        pick(l, "differ by ", "расходятся на ").to_string() + &shown
+        say_in!(l, "differ by ", "расходятся на ") + &shown
     });
     if deviation <= BANDWIDTH_DEVIATION {
         return check.pass(measured);
@@ -136,19 +136,27 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H08,
         limit: both(|l| {
-            let text = pick(l, "sums ± {s}, window ± {w}", "суммы ± {s}, окно ± {w}");
-            text.replace("{s}", &format::percent(sum, l)).replace("{w}", &format::percent(window, l))
+            say_in!(
+                l,
+                "sums ± {s}, window ± {w}",
+                "суммы ± {s}, окно ± {w}",
+                s = format::percent(sum, l),
+                w = format::percent(window, l)
+            )
         }),
     };
     let Some((sums_off, _)) = worst(case, sums_deviation) else { return check.no_trials() };
     let Some((window_off, worst_window)) = worst(case, window_deviation) else { return check.no_trials() };
     let (is, planned) = (worst_window.window, worst_window.record.asked.window);
     let measured = both(|l| {
-        let text =
-            pick(l, "sums differ by {s}; window {is} of {planned}", "суммы расходятся на {s}; окно {is} из {planned}");
-        text.replace("{s}", &format::near_limit::percent(sums_off, sum, l))
-            .replace("{is}", &seconds(is, l))
-            .replace("{planned}", &seconds(planned, l))
+        say_in!(
+            l,
+            "sums differ by {s}; window {is} of {planned}",
+            "суммы расходятся на {s}; окно {is} из {planned}",
+            s = format::near_limit::percent(sums_off, sum, l),
+            is = seconds(is, l),
+            planned = seconds(planned, l)
+        )
     });
     if let Some((log, counted)) = case.counting.iter().find_map(io_log::contradiction) {
         return check.result(

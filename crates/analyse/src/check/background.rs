@@ -4,9 +4,9 @@ use super::Check;
 use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::{ArrayState, PoolState};
 use stend_record::{Parts, RunRecord};
 
@@ -49,9 +49,8 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>) -> CheckResult {
     }
     let found = works(&readings);
     if found.is_empty() {
-        return check.pass(both(|l| {
-            pick(l, "nothing in {n} readings", "ничего, показаний: {n}").replace("{n}", &readings.len().to_string())
-        }));
+        return check
+            .pass(both(|l| say_in!(l, "nothing in {n} readings", "ничего, показаний: {n}", n = readings.len())));
     }
     check.result(CheckStatus::Fail, measured(&found, readings.len()), meaning())
 }
@@ -98,8 +97,7 @@ fn now(parts: &Parts) -> Vec<(String, Option<f64>)> {
 fn measured(found: &[Work], readings: usize) -> Say {
     let one = |work: &Work, lang: Lang| {
         let at = work.done.map(|share| format!(" {}", format::percent(share, lang))).unwrap_or_default();
-        let seen = pick(lang, "in {k} of {n} readings", "показаний: {k} из {n}");
-        let seen = seen.replace("{k}", &work.seen.to_string()).replace("{n}", &readings.to_string());
+        let seen = say_in!(lang, "in {k} of {readings} readings", "показаний: {k} из {readings}", k = work.seen);
         format!("{}{at} ({seen})", work.what)
     };
     both(|l| found.iter().map(|work| one(work, l)).collect::<Vec<_>>().join("; "))

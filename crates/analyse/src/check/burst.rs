@@ -3,10 +3,10 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Bytes, format, say};
+use stend_base::{Bytes, format, say, say_in};
 use stend_spec::workload::{Op, Stream};
 use stend_stats::plateau;
 
@@ -18,8 +18,7 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H15,
         limit: both(|l| {
-            pick(l, "no lasting drop > {s}", "нет стойкого падения > {s}")
-                .replace("{s}", &format::percent(1.0 - STEP_DOWN, l))
+            say_in!(l, "no lasting drop > {s}", "нет стойкого падения > {s}", s = format::percent(1.0 - STEP_DOWN, l))
         }),
     };
     if !case.asked.streams.iter().any(|stream| stream.mix.write > 0) {
@@ -41,10 +40,14 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     };
     let before: f64 = seconds[..step.at].iter().sum();
     let measured = both(|l| {
-        pick(l, "{a}, then {b} from {n} on", "{a}, затем {b} — после {n}")
-            .replace("{a}", &format::throughput(step.before, l))
-            .replace("{b}", &format::throughput(step.after, l))
-            .replace("{n}", &format::bytes(Bytes(before as u64), l))
+        say_in!(
+            l,
+            "{a}, then {b} from {n} on",
+            "{a}, затем {b} — после {n}",
+            a = format::throughput(step.before, l),
+            b = format::throughput(step.after, l),
+            n = format::bytes(Bytes(before as u64), l)
+        )
     });
     check.result(
         CheckStatus::Fail,

@@ -4,8 +4,8 @@
 use super::{BY_COUNTERS, worst_of};
 use crate::findings::CheckId::{self, *};
 use crate::findings::{CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
-use stend_base::{Lang, Say, format, say};
+use crate::phrase::both;
+use stend_base::{Lang, Say, format, say, say_in};
 
 /// Checks of the run as a whole: its rounds, its pauses, its crashes.
 const OF_THE_RUN: [CheckId; 3] = [H21, H78, H81];
@@ -79,9 +79,8 @@ fn each(of: &[(OfHost<'_>, &CheckResult)]) -> Say {
     let more = of.len().saturating_sub(NAMED_MAX);
     both(|l| {
         let shown = of.iter().take(NAMED_MAX).map(|(host, found)| format!("{}: {}", host.name, found.measured.get(l)));
-        let rest = (more > 0).then(|| {
-            pick(l, "{n} more load hosts", "и ещё нагружающих машин: {n}").replace("{n}", &format::count(more as u64))
-        });
+        let rest = (more > 0)
+            .then(|| say_in!(l, "{n} more load hosts", "и ещё нагружающих машин: {n}", n = format::count(more as u64)));
         shown.chain(rest).collect::<Vec<_>>().join("; ")
     })
 }
@@ -89,13 +88,16 @@ fn each(of: &[(OfHost<'_>, &CheckResult)]) -> Say {
 /// `On load host b`, `On load hosts b, c (2 of 16)`, `On each of 4 load hosts`.
 fn on(names: &[&str], all: usize, lang: Lang) -> String {
     let (count, listed) = (names.len(), listed(names, lang));
-    match (count, lang) {
-        _ if count == all && all > 1 => pick(lang, "On each of {n} load hosts", "На каждой из {n} нагружающих машин")
-            .replace("{n}", &all.to_string()),
-        (1, Lang::En) => format!("On load host {listed}"),
-        (1, Lang::Ru) => format!("На нагружающей машине {listed}"),
-        (_, Lang::En) => format!("On load hosts {listed} ({count} of {all})"),
-        (_, Lang::Ru) => format!("На нагружающих машинах {listed} ({count} из {all})"),
+    match count {
+        _ if count == all && all > 1 => {
+            say_in!(lang, "On each of {all} load hosts", "На каждой из {all} нагружающих машин")
+        }
+        1 => say_in!(lang, "On load host {listed}", "На нагружающей машине {listed}"),
+        _ => say_in!(
+            lang,
+            "On load hosts {listed} ({count} of {all})",
+            "На нагружающих машинах {listed} ({count} из {all})"
+        ),
     }
 }
 
@@ -104,7 +106,7 @@ fn listed(names: &[&str], lang: Lang) -> String {
     match names.len().saturating_sub(NAMED_MAX) {
         0 => shown,
         more => {
-            pick(lang, "{s} and {n} more", "{s} и ещё {n}").replace("{s}", &shown).replace("{n}", &more.to_string())
+            say_in!(lang, "{shown} and {more} more", "{shown} и ещё {more}")
         }
     }
 }

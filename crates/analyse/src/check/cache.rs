@@ -6,9 +6,9 @@ use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BYTES_PAGED, CACHE_GROWTH, CACHE_GROWTH_MIN, CACHE_INFLATION, EDGE_EXCUSES};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::{both, op as op_name};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Lang, Say, format, say};
+use stend_base::{Bytes, Lang, Say, format, say, say_in};
 use stend_record::{RunRecord, Sample, TargetKind};
 use stend_spec::workload::{Op, Region, Trial};
 
@@ -22,7 +22,7 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         id: CheckId::H10,
         limit: both(|l| {
             let gain = format::percent(CACHE_INFLATION, l);
-            pick(l, "memory may add ≤ {g}", "память может добавить ≤ {g}").replace("{g}", &gain)
+            say_in!(l, "memory may add ≤ {gain}", "память может добавить ≤ {gain}")
         }),
     };
     if !asked(case, Op::Read) {
@@ -32,16 +32,14 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let anyway = run.load().targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
     if case.asked.direct && anyway.is_none() {
         return check.pass(both(|l| {
-            pick(l, "{r}, past the page cache", "{r}, мимо страничного кэша").replace("{r}", &format::bytes(region, l))
+            say_in!(l, "{r}, past the page cache", "{r}, мимо страничного кэша", r = format::bytes(region, l))
         }));
     }
     let Some(memory) = memory(run) else {
         return check.not_measurable(say!("the size of memory is not known", "размер памяти неизвестен"));
     };
     let measured = both(|l| {
-        pick(l, "{r}, {m} of memory", "{r}, памяти {m}")
-            .replace("{r}", &format::bytes(region, l))
-            .replace("{m}", &format::bytes(memory, l))
+        say_in!(l, "{r}, {m} of memory", "{r}, памяти {m}", r = format::bytes(region, l), m = format::bytes(memory, l))
     });
     // A cache of C answers at most C / WS of uniform random reads, and the rate grows by 1 / (1 − C / WS).
     let need = memory.0 as f64 * (1.0 + CACHE_INFLATION) / CACHE_INFLATION;
@@ -52,12 +50,12 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         both(|l| {
-            pick(
+            say_in!(
                 l,
-                "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {n} and more.",
-                "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {n}.",
+                "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {need} and more.",
+                "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {need}.",
+                need = format::bytes(Bytes(need as u64), l)
             )
-            .replace("{n}", &format::bytes(Bytes(need as u64), l))
         }),
     )
 }
@@ -113,9 +111,13 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H12,
         limit: both(|l| {
-            pick(l, "block devices moved ≥ {p}, the cache grew < {g}", "через блочный уровень ≥ {p}, рост кэша < {g}")
-                .replace("{p}", &format::percent(BYTES_PAGED, l))
-                .replace("{g}", &format::percent(CACHE_GROWTH, l))
+            say_in!(
+                l,
+                "block devices moved ≥ {p}, the cache grew < {g}",
+                "через блочный уровень ≥ {p}, рост кэша < {g}",
+                p = format::percent(BYTES_PAGED, l),
+                g = format::percent(CACHE_GROWTH, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -137,14 +139,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     };
     // The tables that such a file system writes anew for every write lie in the page cache, and none of the file.
     let growth = growth(&stretches).filter(|_| writes_elsewhere(run, case).is_none());
-    let measured = both(|l| {
-        let parts = paged.iter().map(|paged| paged.said(l)).collect::<Vec<_>>().join(", ");
-        let grew = growth.map(|share| {
-            pick(l, ", the cache grew {g}", ", кэш вырос на {g}")
-                .replace("{g}", &format::near_limit::percent(share, CACHE_GROWTH, l))
-        });
-        parts + &grew.unwrap_or_default()
-    });
+    let measured = moved(&paged, growth);
     if !case.asked.direct {
         return check.result(
             CheckStatus::Warn,
@@ -174,6 +169,22 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         );
     }
     check.result(CheckStatus::Fail, measured, through_memory(run))
+}
+
+/// What passed the block devices, and by how much the cache grew.
+fn moved(paged: &[Paged], growth: Option<f64>) -> Say {
+    both(|l| {
+        let parts = paged.iter().map(|paged| paged.said(l)).collect::<Vec<_>>().join(", ");
+        let grew = growth.map(|share| {
+            say_in!(
+                l,
+                ", the cache grew {g}",
+                ", кэш вырос на {g}",
+                g = format::near_limit::percent(share, CACHE_GROWTH, l)
+            )
+        });
+        parts + &grew.unwrap_or_default()
+    })
 }
 
 /// Who may have answered in the place of the block layer.

@@ -7,10 +7,10 @@ use crate::ceilings::storage::{Held, bounding};
 use crate::ceilings::work::work;
 use crate::findings::{CheckId, CheckResult, CheckStatus, Estimate, Headline};
 use crate::limits::{ABOVE_CEILING, ENGINE_HEADROOM};
-use crate::phrase::{self, both, pick};
+use crate::phrase::{self, both};
 use crate::rates;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::RunRecord;
 use stend_spec::calibration::{Reading, engine_trial};
 use stend_spec::workload::Op;
@@ -82,19 +82,21 @@ fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
         Reading::Random => format!("{} IOPS", format::iops(rate, l)),
         Reading::Sequential => format::throughput(rate, l),
     };
-    let text = pick(l, "{part} of the ceiling ({rate} of {ceiling})", "{part} потолка ({rate} от {ceiling})");
-    text.replace("{part}", &format::near_limit::percent(rate / ceiling, ABOVE_CEILING, l))
-        .replace("{rate}", &value(rate))
-        .replace("{ceiling}", &value(ceiling))
+    say_in!(
+        l,
+        "{part} of the ceiling ({rate} of {ceiling})",
+        "{part} потолка ({rate} от {ceiling})",
+        part = format::near_limit::percent(rate / ceiling, ABOVE_CEILING, l),
+        rate = value(rate),
+        ceiling = value(ceiling)
+    )
 }
 
 /// H42: the same load against nothing, over the rate of the case.
 pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H42,
-        limit: both(|l| {
-            pick(l, "≥ {n} times the rate", "≥ {n} скорости").replace("{n}", &format::fixed(ENGINE_HEADROOM, 1, l))
-        }),
+        limit: both(|l| say_in!(l, "≥ {n} times the rate", "≥ {n} скорости", n = format::fixed(ENGINE_HEADROOM, 1, l))),
     };
     if !is_calibrated(run) {
         return check.not_applicable(nothing_calibrated());
@@ -123,7 +125,7 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let times = ceiling / rate;
     let measured = both(|l| {
         let shown = format::near_limit::fixed(times, ENGINE_HEADROOM, 1, l);
-        pick(l, "{n} times", "в {n} раза больше").replace("{n}", &shown)
+        say_in!(l, "{shown} times", "в {shown} раза больше")
     });
     if times >= ENGINE_HEADROOM {
         return check.pass(measured);

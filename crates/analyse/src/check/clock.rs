@@ -3,9 +3,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BATCH_SPAN, CLOCK_COST, CLOCK_SLEW, CLOCK_SOURCES, CLOCK_STEP};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Histogram, Nanos, Say, Share, format, say};
+use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
 use stend_record::{JobTotals, RunRecord};
 use stend_spec::workload::Op;
 
@@ -17,14 +17,14 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H44,
         limit: both(|l| {
-            pick(
+            say_in!(
                 l,
                 "cost ≤ {c}, shared over ≤ {b} of latency, steps ≤ {s}",
                 "цена ≤ {c}, одна отметка на ≤ {b} задержки, скачки ≤ {s}",
+                c = format::percent(CLOCK_COST, l),
+                b = format::percent(BATCH_SPAN, l),
+                s = format::latency(CLOCK_STEP, l)
             )
-            .replace("{c}", &format::percent(CLOCK_COST, l))
-            .replace("{b}", &format::percent(BATCH_SPAN, l))
-            .replace("{s}", &format::latency(CLOCK_STEP, l))
         }),
     };
     if case.counting.is_empty() {
@@ -40,17 +40,21 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let measured = both(|l| {
         let mut text = source.to_string();
         if let Some(cost) = cost {
-            text += &pick(l, ", {c} of latency", ", {c} задержки")
-                .replace("{c}", &format::near_limit::percent(cost, CLOCK_COST, l));
+            text +=
+                &say_in!(l, ", {c} of latency", ", {c} задержки", c = format::near_limit::percent(cost, CLOCK_COST, l));
         }
         if let Some(shared) = shared {
-            text += &pick(l, ", shared over {c} of latency", ", одна отметка на {c} задержки")
-                .replace("{c}", &format::near_limit::percent(shared, BATCH_SPAN, l));
+            text += &say_in!(
+                l,
+                ", shared over {c} of latency",
+                ", одна отметка на {c} задержки",
+                c = format::near_limit::percent(shared, BATCH_SPAN, l)
+            );
         }
         if let Some(step) = step {
             let size = Nanos(u64::try_from(step.unsigned_abs()).unwrap_or(u64::MAX));
-            text += &pick(l, ", a step of {s}", ", скачок на {s}")
-                .replace("{s}", &format::near_limit::latency(size, CLOCK_STEP, l));
+            text +=
+                &say_in!(l, ", a step of {s}", ", скачок на {s}", s = format::near_limit::latency(size, CLOCK_STEP, l));
         }
         text
     });

@@ -7,7 +7,7 @@ use super::verified::{blocks, differing};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, Share, format, say};
+use stend_base::{Lang, Say, Share, format, say, say_in};
 use stend_record::verification::{Checked, Defect};
 use stend_record::{Crash, RunRecord};
 
@@ -48,14 +48,11 @@ pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let n = crashes.len() as u64;
     check.pass(both(|l| {
         let (n, blocks, below) = (format::count(n), blocks(acknowledged, l), format::percent(bound(n).0, l));
-        match l {
-            Lang::En => {
-                format!("{blocks} acknowledged before {n} crashes, all there; lost at less than {below} of crashes")
-            }
-            Lang::Ru => {
-                format!("до сбоев ({n}) подтверждено: {blocks}, все на месте; потери менее чем при {below} сбоев")
-            }
-        }
+        say_in!(
+            l,
+            "{blocks} acknowledged before {n} crashes, all there; lost at less than {below} of crashes",
+            "до сбоев ({n}) подтверждено: {blocks}, все на месте; потери менее чем при {below} сбоев"
+        )
     }))
 }
 
@@ -78,9 +75,13 @@ fn failed(all: &Checked, unread: u64, (hit, of): (u64, u64), crashes: &[&Crash])
             (Lang::En, false) => format!("{hit} of {of} crashes"),
             (Lang::Ru, false) => format!("при {hit} из {of} сбоев"),
         };
-        let unreadable = (unread > 0).then(|| match l {
-            Lang::En => format!("; {} cannot be read any more", blocks(unread, l)),
-            Lang::Ru => format!("; больше не читается: {}", blocks(unread, l)),
+        let unreadable = (unread > 0).then(|| {
+            say_in!(
+                l,
+                "; {blocks} cannot be read any more",
+                "; больше не читается: {blocks}",
+                blocks = blocks(unread, l)
+            )
         });
         text + &unreadable.unwrap_or_default()
     })

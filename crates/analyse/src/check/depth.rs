@@ -8,7 +8,7 @@ use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
 use crate::phrase::{both, pick};
 use crate::submitted;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::RunRecord;
 use stend_record::sample::DiskCounters;
 use stend_spec::workload::{Op, Stream, Sync};
@@ -60,13 +60,13 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let interval = t_interval::interval(&each).filter(|_| each.len() >= TRIALS_SURE);
     let excused = interval.filter(|_| mean < DEPTH_REACHED * rest);
     let measured = both(|l| {
+        let shown_mean = format::near_limit::number(mean, DEPTH_REACHED * rest, l);
         let mean = match excused {
             Some((_, high)) if high > mean => {
-                pick(l, "{m} (up to {h})", "{m} (до {h})").replace("{h}", &format::number(high, l))
+                say_in!(l, "{shown_mean} (up to {high})", "{shown_mean} (до {high})", high = format::number(high, l))
             }
-            _ => "{m}".to_string(),
-        }
-        .replace("{m}", &format::near_limit::number(mean, DEPTH_REACHED * rest, l));
+            _ => shown_mean,
+        };
         measured((&mean, asked), &devices.join(", "), shown, held, l)
     });
     if lost.is_none() && interval.map_or(mean, |(_, high)| high).max(mean) >= DEPTH_REACHED * rest {
@@ -86,23 +86,28 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 fn limit(wait: bool) -> Say {
     both(|l| {
         let less = if wait { pick(l, " and did not wait", " без ждавших подачи") } else { "" };
-        pick(l, "≥ {p} of what was asked{w}, ≥ {q} in each trial", "≥ {p} заявленной{w}, в каждом испытании ≥ {q}")
-            .replace("{p}", &format::percent(DEPTH_REACHED, l))
-            .replace("{w}", less)
-            .replace("{q}", &format::percent(DEPTH_LOST, l))
+        say_in!(
+            l,
+            "≥ {p} of what was asked{less}, ≥ {q} in each trial",
+            "≥ {p} заявленной{less}, в каждом испытании ≥ {q}",
+            p = format::percent(DEPTH_REACHED, l),
+            q = format::percent(DEPTH_LOST, l)
+        )
     })
 }
 
 /// How many were in flight of how many asked for, in the worst trial if that is `lost`, and how many were `held` above the device.
 fn measured((mean, asked): (&str, f64), devices: &str, lost: Option<f64>, held: f64, l: Lang) -> String {
-    let lost = lost
-        .map(|lost| pick(l, ", {n} in one trial", ", в одном испытании {n}").replace("{n}", &format::number(lost, l)));
-    pick(l, "{m} of {a} at {d}{n}{h}", "{m} из {a} на {d}{n}{h}")
-        .replace("{m}", mean)
-        .replace("{a}", &format::number(asked, l))
-        .replace("{d}", devices)
-        .replace("{n}", &lost.unwrap_or_default())
-        .replace("{h}", &submitted::beside(held, l))
+    let lost =
+        lost.map(|lost| say_in!(l, ", {n} in one trial", ", в одном испытании {n}", n = format::number(lost, l)));
+    say_in!(
+        l,
+        "{mean} of {a} at {devices}{n}{h}",
+        "{mean} из {a} на {devices}{n}{h}",
+        a = format::number(asked, l),
+        n = lost.unwrap_or_default(),
+        h = submitted::beside(held, l)
+    )
 }
 
 /// What the kernel counts of the queue of the devices.

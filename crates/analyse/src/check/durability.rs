@@ -9,7 +9,7 @@ use crate::limits::{FLUSHES_PER_SYNC, SYNC_FASTEST, SYNC_PER_SECOND_ROTATING, SY
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::histogram::Histogram;
-use stend_base::{Nanos, Say, Share, format, say};
+use stend_base::{Nanos, Say, Share, format, say, say_in};
 use stend_record::targets::drives;
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
@@ -159,18 +159,26 @@ fn is_of_disks(case: &CaseTrials<'_>, drives: &[&Device]) -> bool {
 /// What syncs may be like, also if they wait for disks to turn.
 fn limit(turning: bool) -> Say {
     both(|l| {
-        let rate = if turning { pick(l, ", ≤ {r} per second", ", не чаще {r} в секунду") } else { "" };
-        let text = pick(l, "flushes where syncs are, median ≥ {p}", "сбросы там, где синхронизация, медиана ≥ {p}");
-        format!("{text}{rate}")
-            .replace("{p}", &format::latency(SYNC_FASTEST, l))
-            .replace("{r}", &format::iops(SYNC_PER_SECOND_ROTATING, l))
+        let most = format::iops(SYNC_PER_SECOND_ROTATING, l);
+        let rate = match turning {
+            true => say_in!(l, ", ≤ {most} per second", ", не чаще {most} в секунду"),
+            false => String::new(),
+        };
+        say_in!(
+            l,
+            "flushes where syncs are, median ≥ {fastest}{rate}",
+            "сбросы там, где синхронизация, медиана ≥ {fastest}{rate}",
+            fastest = format::latency(SYNC_FASTEST, l)
+        )
     })
 }
 
 fn measured(found: Flushes, median: Option<Nanos>, fua: bool, turning: bool) -> Say {
     both(|l| {
-        let rate = if turning { pick(l, ", {r} per second", ", {r} в секунду") } else { "" };
-        let rate = rate.replace("{r}", &format::iops(found.rate, l));
+        let rate = match turning {
+            true => say_in!(l, ", {rate} per second", ", {rate} в секунду", rate = format::iops(found.rate, l)),
+            false => String::new(),
+        };
         let median = median.map(|median| format!(", {} {}", pick(l, "median", "медиана"), format::latency(median, l)));
         let fua = if fua {
             pick(
@@ -181,10 +189,13 @@ fn measured(found: Flushes, median: Option<Nanos>, fua: bool, turning: bool) -> 
         } else {
             ""
         };
-        pick(l, "{f} flushes for {s} syncs", "сбросов {f} на {s} синхронизаций")
-            .replace("{f}", &format::count(found.flushes))
-            .replace("{s}", &format::count(found.syncs.round() as u64))
-            + fua
+        say_in!(
+            l,
+            "{f} flushes for {s} syncs",
+            "сбросов {f} на {s} синхронизаций",
+            f = format::count(found.flushes),
+            s = format::count(found.syncs.round() as u64)
+        ) + fua
             + &median.unwrap_or_default()
             + &rate
     })
@@ -250,7 +261,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             ""
         };
         match volatile.is_empty() {
-            true => pick(l, "no volatile cache", "энергозависимых кэшей нет").to_string() + hidden,
+            true => say_in!(l, "no volatile cache", "энергозависимых кэшей нет") + hidden,
             false => format!("{} {}{hidden}", pick(l, "volatile cache:", "энергозависимый кэш:"), names.get(l)),
         }
     });

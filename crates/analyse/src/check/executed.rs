@@ -2,9 +2,9 @@
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::observed::JobTotals;
 use stend_spec::keys::BACKENDS;
 use stend_spec::workload::{Backend, Pages, Region, Stream, Submit, Sync};
@@ -100,9 +100,13 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
     }
     if let Some(job) = jobs().find(|job| job.block_size != stream.block_size) {
         found.push(both(|l| {
-            pick(l, "block size {i}, asked {a}", "блок {i}, заявлен {a}")
-                .replace("{i}", &format::bytes(job.block_size, l))
-                .replace("{a}", &format::bytes(stream.block_size, l))
+            say_in!(
+                l,
+                "block size {i}, asked {a}",
+                "блок {i}, заявлен {a}",
+                i = format::bytes(job.block_size, l),
+                a = format::bytes(stream.block_size, l)
+            )
         }));
     }
     found

@@ -6,10 +6,10 @@ use super::Check;
 use super::drives::asked;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{CACHE_FILLED, CACHE_FILLING, CACHE_WARMED};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series::{self, Cell, INTERVAL};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Nanos, Say, format, say};
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::RunRecord;
 use stend_spec::workload::Op;
 use stend_stats::mean;
@@ -40,23 +40,31 @@ impl Begin {
     }
 
     fn say(self) -> Say {
-        let (en, ru) = match self {
-            Begin::Reads(_) => ("later trials {x} × the first, reads", "следующие испытания — {x} × первого, чтение"),
-            Begin::Writes(_) => {
-                ("the first trial {x} × later ones, writes", "первое испытание — {x} × следующих, запись")
-            }
-            Begin::FirstSeconds(_) => {
-                ("the first {s} of load {x} × the rest, writes", "первые {s} нагрузки — {x} × остальных, запись")
-            }
-            Begin::WithinSpread => (
-                "the first trial is within the spread of the others",
-                "первое испытание — в пределах разброса остальных",
-            ),
-        };
         both(|l| {
-            pick(l, en, ru)
-                .replace("{x}", &format::near_limit::fixed(self.ratio(), self.limit(), 2, l))
-                .replace("{s}", &format::duration(CACHE_FILLING, l))
+            let ratio = format::near_limit::fixed(self.ratio(), self.limit(), 2, l);
+            match self {
+                Begin::Reads(_) => say_in!(
+                    l,
+                    "later trials {ratio} × the first, reads",
+                    "следующие испытания — {ratio} × первого, чтение"
+                ),
+                Begin::Writes(_) => say_in!(
+                    l,
+                    "the first trial {ratio} × later ones, writes",
+                    "первое испытание — {ratio} × следующих, запись"
+                ),
+                Begin::FirstSeconds(_) => say_in!(
+                    l,
+                    "the first {time} of load {ratio} × the rest, writes",
+                    "первые {time} нагрузки — {ratio} × остальных, запись",
+                    time = format::duration(CACHE_FILLING, l)
+                ),
+                Begin::WithinSpread => say_in!(
+                    l,
+                    "the first trial is within the spread of the others",
+                    "первое испытание — в пределах разброса остальных"
+                ),
+            }
         })
     }
 }
@@ -66,9 +74,13 @@ pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H14,
         limit: both(|l| {
-            pick(l, "reads ≤ {r}, writes ≤ {w}", "чтение ≤ {r}, запись ≤ {w}")
-                .replace("{r}", &format::fixed(CACHE_WARMED, 2, l))
-                .replace("{w}", &format::fixed(CACHE_FILLED, 2, l))
+            say_in!(
+                l,
+                "reads ≤ {r}, writes ≤ {w}",
+                "чтение ≤ {r}, запись ≤ {w}",
+                r = format::fixed(CACHE_WARMED, 2, l),
+                w = format::fixed(CACHE_FILLED, 2, l)
+            )
         }),
     };
     if case.counting.is_empty() {

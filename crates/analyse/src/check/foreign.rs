@@ -9,7 +9,7 @@ use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
 use crate::phrase::{both, op as op_name, pick};
 use crate::series::Cell;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
 
@@ -95,8 +95,8 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let name = devices.join(", ");
     let measured = both(|l| {
         let percent = |share: f64| format::near_limit::percent(share, FOREIGN_SHARE, l);
-        let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &percent(bytes));
-        let ios = ios.map(|share| pick(l, ", {o} of the I/Os", ", {o} операций").replace("{o}", &percent(share)));
+        let text = say_in!(l, "{b} of the bytes", "{b} байт", b = percent(bytes));
+        let ios = ios.map(|share| say_in!(l, ", {o} of the I/Os", ", {o} операций", o = percent(share)));
         format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))
     });
     let holds = |(bytes, ios): (f64, Option<f64>)| bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE;
@@ -201,9 +201,7 @@ fn allowed(least: &[(Op, f64)], random: bool) -> Say {
     both(|l| {
         let (one, most) = (least.first().map_or(SPLIT, |(_, share)| *share), format::percent(MERGED, l));
         if is_one && random {
-            return pick(l, "{s} to {m} of a block", "от {s} до {m} блока")
-                .replace("{s}", &format::percent(one, l))
-                .replace("{m}", &most);
+            return say_in!(l, "{s} to {most} of a block", "от {s} до {most} блока", s = format::percent(one, l));
         }
         let of = |(op, share): &(Op, f64)| format!("{} ≥ {}", op_name(*op).get(l), format::percent(*share, l));
         let least = match is_one {
@@ -211,7 +209,7 @@ fn allowed(least: &[(Op, f64)], random: bool) -> Say {
             false => least.iter().map(of).collect::<Vec<_>>().join(", "),
         };
         let most = if random { format!(", ≤ {most}") } else { String::new() };
-        pick(l, "{s} of a block", "{s} блока").replace("{s}", &format!("{least}{most}"))
+        say_in!(l, "{s} of a block", "{s} блока", s = format!("{least}{most}"))
     })
 }
 

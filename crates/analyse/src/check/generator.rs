@@ -3,10 +3,10 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::JobTotals;
 use stend_stats::t_interval;
 
@@ -16,14 +16,12 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
         id: CheckId::H40,
         limit: both(|l| {
             let (waiting, late) = (format::percent(RUN_DELAY_VISIBLE, l), format::percent(LATE_STAMPS, l));
-            pick(
+            say_in!(
                 l,
-                "waiting ≤ {w}, busy < {b} of a CPU, stamps late by ≤ {s} of the latency",
-                "ожидание ≤ {w}, занятость < {b} процессора, опоздание отметок ≤ {s} задержки",
+                "waiting ≤ {waiting}, busy < {b} of a CPU, stamps late by ≤ {late} of the latency",
+                "ожидание ≤ {waiting}, занятость < {b} процессора, опоздание отметок ≤ {late} задержки",
+                b = format::percent(THREAD_BUSY, l)
             )
-            .replace("{w}", &waiting)
-            .replace("{b}", &format::percent(THREAD_BUSY, l))
-            .replace("{s}", &late)
         }),
     };
     if case.counting.is_empty() {
@@ -85,19 +83,23 @@ impl Kept {
     }
 
     fn said(&self, l: Lang) -> String {
-        let mut said = pick(l, "worst thread waited {w}", "худший поток ждал {w}")
-            .replace("{w}", &self.waited.said(RUN_DELAY_VISIBLE, l));
+        let mut said =
+            say_in!(l, "worst thread waited {w}", "худший поток ждал {w}", w = self.waited.said(RUN_DELAY_VISIBLE, l));
         if let Some(busy) = self.busy {
-            let text = pick(l, ", busiest used {b}", ", самый занятый работал {b}");
-            said += &text.replace("{b}", &format::near_limit::percent(busy, THREAD_BUSY, l));
+            said += &say_in!(
+                l,
+                ", busiest used {b}",
+                ", самый занятый работал {b}",
+                b = format::near_limit::percent(busy, THREAD_BUSY, l)
+            );
         }
         if let Some(late) = self.late.as_ref().filter(|late| late.most() >= LATE_TOLD) {
-            let text = pick(
+            said += &say_in!(
                 l,
                 ", stamps late by at most {s} of the latency",
                 ", отметки опаздывали не больше чем на {s} задержки",
+                s = late.said(LATE_STAMPS, l)
             );
-            said += &text.replace("{s}", &late.said(LATE_STAMPS, l));
         }
         said
     }
@@ -160,16 +162,15 @@ impl Shares {
         let percent = |share: f64| format::near_limit::percent(share, limit, lang);
         let most = percent(self.most());
         let Some(mean) = stend_stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) else { return most };
-        let text = match t_interval::interval(&self.0) {
-            Some((low, high)) if mean > limit && percent(mean) != format::percent(limit, lang) && low <= limit => {
-                pick(lang, "{m} (from {l} to {h})", "{m} (от {l} до {h})")
-                    .replace("{l}", &percent(low.max(0.0)))
-                    .replace("{h}", &percent(high))
+        let shown = percent(mean);
+        match t_interval::interval(&self.0) {
+            Some((low, high)) if mean > limit && shown != format::percent(limit, lang) && low <= limit => {
+                let (low, high) = (percent(low.max(0.0)), percent(high));
+                say_in!(lang, "{shown} (from {low} to {high})", "{shown} (от {low} до {high})")
             }
-            _ if percent(mean) == most => return most,
-            _ => pick(lang, "{m} (up to {t})", "{m} (до {t})").replace("{t}", &most),
-        };
-        text.replace("{m}", &percent(mean))
+            _ if shown == most => most,
+            _ => say_in!(lang, "{shown} (up to {most})", "{shown} (до {most})"),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::limits::{FREQUENCIES_JUDGED, FREQUENCY_VARIATION, THROTTLED_LOSS};
 use crate::phrase::{both, pick};
 use crate::series::{self, cells, inside_window};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::Temperature;
 use stend_record::{EventKind, Parts, RunRecord};
 
@@ -20,8 +20,12 @@ pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H47,
         limit: both(|l| {
-            pick(l, "`performance`, varies ≤ {v}", "`performance`, разброс ≤ {v}")
-                .replace("{v}", &format::percent(FREQUENCY_VARIATION, l))
+            say_in!(
+                l,
+                "`performance`, varies ≤ {v}",
+                "`performance`, разброс ≤ {v}",
+                v = format::percent(FREQUENCY_VARIATION, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -37,8 +41,7 @@ pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let measured = both(|l| {
         let varies = |v: f64| {
-            pick(l, "varies by {v}", "разброс {v}")
-                .replace("{v}", &format::near_limit::percent(v, FREQUENCY_VARIATION, l))
+            say_in!(l, "varies by {v}", "разброс {v}", v = format::near_limit::percent(v, FREQUENCY_VARIATION, l))
         };
         let told = governor.map(String::from).into_iter().chain(variation.map(varies));
         told.collect::<Vec<_>>().join(", ")
@@ -161,9 +164,9 @@ fn measured(found: &Heat, lang: Lang) -> String {
         let of = limit.map(|limit| format!("{}{}", pick(lang, " of ", " из "), degrees(limit))).unwrap_or_default();
         format!("{} {}{of}", drive.device, degrees(drive.milli_celsius))
     };
-    let cpus = found.throttled.map(|n| {
-        pick(lang, "CPUs throttled {n} times", "процессоры тормозили, раз: {n}").replace("{n}", &format::count(n))
-    });
+    let cpus = found
+        .throttled
+        .map(|n| say_in!(lang, "CPUs throttled {n} times", "процессоры тормозили, раз: {n}", n = format::count(n)));
     cpus.into_iter().chain(found.drives.iter().map(drive)).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::IDLE;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series;
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, format, say};
@@ -12,10 +12,7 @@ use stend_record::{EventKind, RunRecord};
 
 /// H78: no trial began more than a minute after the fill, or the trial or round before it, ended.
 pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check {
-        id: CheckId::H78,
-        limit: both(|l| pick(l, "≤ {t}", "≤ {t}").replace("{t}", &format::duration(IDLE, l))),
-    };
+    let check = Check { id: CheckId::H78, limit: both(|l| format!("≤ {t}", t = format::duration(IDLE, l))) };
     if case.counting.is_empty() {
         return check.no_trials();
     }

@@ -6,11 +6,11 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BATCHES_PUBLISHABLE, WINDOW_PUBLISHABLE};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::rates;
 use crate::series::{self, Cell};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Nanos, format, say};
+use stend_base::{Nanos, format, say, say_in};
 use stend_spec::workload::Op;
 use stend_stats::batch_means;
 use stend_stats::mser::{self, WarmUp};
@@ -27,7 +27,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
         id: CheckId::H22,
         limit: both(|l| {
             let ramp = format::duration(case.asked.ramp, l);
-            pick(l, "≤ the ramp of {r}", "≤ разгона {r}").replace("{r}", &ramp)
+            say_in!(l, "≤ the ramp of {ramp}", "≤ разгона {ramp}")
         }),
     };
     if case.counting.is_empty() {
@@ -81,9 +81,12 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H23,
         limit: both(|l| {
-            pick(l, "≥ {w}, {n} independent batches", "≥ {w}, независимых отрезков: {n}")
-                .replace("{w}", &format::duration(window, l))
-                .replace("{n}", &need.to_string())
+            say_in!(
+                l,
+                "≥ {w}, {need} independent batches",
+                "≥ {w}, независимых отрезков: {need}",
+                w = format::duration(window, l)
+            )
         }),
     };
     if case.counting.iter().any(|trial| trial.outcome.jobs.iter().all(|job| job.done.iter().all(|done| done.0 == 0))) {
@@ -103,9 +106,12 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     };
     let fewest = case.counting.iter().map(batches).min().unwrap_or(0);
     let measured = both(|l| {
-        pick(l, "{w}, {n} independent batches", "{w}, независимых отрезков: {n}")
-            .replace("{w}", &format::near_limit::duration(shortest, window, l))
-            .replace("{n}", &fewest.to_string())
+        say_in!(
+            l,
+            "{w}, {fewest} independent batches",
+            "{w}, независимых отрезков: {fewest}",
+            w = format::near_limit::duration(shortest, window, l)
+        )
     });
     if shortest >= window && fewest >= need {
         return check.pass(measured);

@@ -8,7 +8,7 @@ use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_
 use crate::phrase::{both, pick};
 use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::RunRecord;
 use stend_record::sample::IoLimit;
 use stend_spec::workload::{Op, Stream};
@@ -108,10 +108,13 @@ fn of_device(limit: &IoLimit, read: Cell, write: Cell, span: f64) -> Vec<(Say, f
     let one = |(most, done, text): (Option<u64>, f64, InWords)| {
         let (most, rate) = (most.filter(|&most| most > 0)? as f64, done / span);
         let measured = both(|l| {
-            pick(l, "{r} of the {m} that {d} is limited to", "{r} из {m}, разрешённых для {d}")
-                .replace("{r}", &text(rate, l))
-                .replace("{m}", &text(most, l))
-                .replace("{d}", device)
+            say_in!(
+                l,
+                "{r} of the {m} that {device} is limited to",
+                "{r} из {m}, разрешённых для {device}",
+                r = text(rate, l),
+                m = text(most, l)
+            )
         });
         // Limits of the other direction do not concern this case.
         (done > 0.0).then_some((measured, rate / most))
@@ -137,10 +140,13 @@ fn step_down(seconds: &[Cell]) -> Option<Say> {
     let step = plateau::step(&ops, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
     let at = step.at;
     Some(both(|l| {
-        pick(l, "from {b} to {a} IOPS after {n} s of load", "с {b} до {a} IOPS после {n} с нагрузки")
-            .replace("{b}", &format::iops(step.before, l))
-            .replace("{a}", &format::iops(step.after, l))
-            .replace("{n}", &at.to_string())
+        say_in!(
+            l,
+            "from {b} to {a} IOPS after {at} s of load",
+            "с {b} до {a} IOPS после {at} с нагрузки",
+            b = format::iops(step.before, l),
+            a = format::iops(step.after, l)
+        )
     }))
 }
 
@@ -162,7 +168,7 @@ fn flat_top(seconds: &[Cell]) -> Option<Say> {
         }
         (None, None, None) => return None,
     };
-    Some(both(|l| pick(l, "flat at {v}", "ровно {v}").replace("{v}", &shown.1(shown.0, l))))
+    Some(both(|l| say_in!(l, "flat at {v}", "ровно {v}", v = shown.1(shown.0, l))))
 }
 
 #[cfg(test)]

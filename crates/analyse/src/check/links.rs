@@ -6,7 +6,7 @@ use super::stretch::stretches;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::{Link, LinkState};
 use stend_record::targets::devices;
 use stend_record::{Parts, RunRecord};
@@ -126,7 +126,7 @@ fn in_words(link: &ReportedLink, lang: Lang) -> String {
     let corrected = link
         .corrected
         .filter(|&n| n > 0)
-        .map(|n| pick(lang, ", {n} errors corrected", ", исправлено ошибок: {n}").replace("{n}", &format::count(n)));
+        .map(|n| say_in!(lang, ", {n} errors corrected", ", исправлено ошибок: {n}", n = format::count(n)));
     format!("{} {}{best}{}", link.device, of(link.now), corrected.unwrap_or_default())
 }
 

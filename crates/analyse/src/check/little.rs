@@ -3,11 +3,11 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED, IN_FLIGHT_TURNS};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::printed::{self, Occupied};
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_spec::workload::{Op, Stream};
 
 /// fio's engines that make one I/O at a time by a plain call: there a sync begins when the write before it has ended.
@@ -59,18 +59,17 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
             // The tolerance from the edges of the window is shown where it decides.
             let edge = match () {
                 () if mean / asked < IN_FLIGHT_REACHED && !full.is_empty() && t.most > mean => {
-                    pick(l, " (up to {n})", " (до {n})").replace("{n}", &format::number(t.most, l))
+                    say_in!(l, " (up to {n})", " (до {n})", n = format::number(t.most, l))
                 }
                 () if mean / asked > IN_FLIGHT_IMPOSSIBLE && t.least < mean => {
-                    pick(l, " (at least {n})", " (не меньше {n})").replace("{n}", &format::number(t.least, l))
+                    say_in!(l, " (at least {n})", " (не меньше {n})", n = format::number(t.least, l))
                 }
                 () => String::new(),
             };
             let reached = if mean < asked { IN_FLIGHT_REACHED } else { IN_FLIGHT_IMPOSSIBLE };
             let (mean, asked) =
                 (format::near_limit::number(mean, reached * asked, l) + &edge, format::number(asked, l));
-            let told =
-                pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked);
+            let told = say_in!(l, "{mean} in flight of {asked}", "{mean} в очереди из {asked}");
             told + &submitted::beside(t.held, l)
         })
     };

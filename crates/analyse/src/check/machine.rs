@@ -7,7 +7,7 @@ use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{MEMORY_TO_SPARE, MEMORY_WAIT, STEAL_MEAN, STEAL_SECOND};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Nanos, format, say};
+use stend_base::{Bytes, Nanos, format, say, say_in};
 use stend_record::sample::CpuTimes;
 use stend_record::{RunRecord, Sample};
 
@@ -19,9 +19,13 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H49,
         limit: both(|l| {
-            pick(l, "mean ≤ {m}, any second ≤ {s}", "в среднем ≤ {m}, за секунду ≤ {s}")
-                .replace("{m}", &format::percent(STEAL_MEAN, l))
-                .replace("{s}", &format::percent(STEAL_SECOND, l))
+            say_in!(
+                l,
+                "mean ≤ {m}, any second ≤ {s}",
+                "в среднем ≤ {m}, за секунду ≤ {s}",
+                m = format::percent(STEAL_MEAN, l),
+                s = format::percent(STEAL_SECOND, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -39,9 +43,13 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let mean = stolen as f64 / (all as f64).max(1.0);
     let worst = stretches.iter().flat_map(seconds).fold(mean, f64::max);
     let measured = both(|l| {
-        pick(l, "mean {m}, worst second {w}", "в среднем {m}, худшая секунда {w}")
-            .replace("{m}", &format::near_limit::percent(mean, STEAL_MEAN, l))
-            .replace("{w}", &format::near_limit::percent(worst, STEAL_SECOND, l))
+        say_in!(
+            l,
+            "mean {m}, worst second {w}",
+            "в среднем {m}, худшая секунда {w}",
+            m = format::near_limit::percent(mean, STEAL_MEAN, l),
+            w = format::near_limit::percent(worst, STEAL_SECOND, l)
+        )
     });
     if mean <= STEAL_MEAN && worst <= STEAL_SECOND {
         return check.pass(measured);
@@ -101,8 +109,12 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H50,
         limit: both(|l| {
-            pick(l, "no swapping, waiting ≤ {w}", "без подкачки, ожидание ≤ {w}")
-                .replace("{w}", &format::percent(MEMORY_WAIT, l))
+            say_in!(
+                l,
+                "no swapping, waiting ≤ {w}",
+                "без подкачки, ожидание ≤ {w}",
+                w = format::percent(MEMORY_WAIT, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -116,15 +128,14 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let measured = both(|l| {
-        let swapped = found
-            .swapped
-            .map(|bytes| pick(l, "{b} swapped", "подкачка {b}").replace("{b}", &format::bytes(Bytes(bytes), l)));
+        let swapped =
+            found.swapped.map(|bytes| say_in!(l, "{b} swapped", "подкачка {b}", b = format::bytes(Bytes(bytes), l)));
         let percent = |share: f64| format::near_limit::percent(share, MEMORY_WAIT, l);
-        let waited = found.waited.map(|share| pick(l, "waiting {w}", "ожидание {w}").replace("{w}", &percent(share)));
+        let waited = found.waited.map(|share| say_in!(l, "waiting {w}", "ожидание {w}", w = percent(share)));
         let killed = found
             .killed
             .filter(|&n| n > 0)
-            .map(|n| pick(l, "{n} processes killed", "убито процессов: {n}").replace("{n}", &format::count(n)));
+            .map(|n| say_in!(l, "{n} processes killed", "убито процессов: {n}", n = format::count(n)));
         [swapped, waited, killed].into_iter().flatten().collect::<Vec<_>>().join(", ")
     });
     let some = |n: Option<u64>| n.is_some_and(|n| n > 0);

@@ -3,9 +3,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::{both, op as op_name};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_spec::workload::{Op, Stream};
 
 /// The share of an operation in a stream of a trial.
@@ -35,9 +35,7 @@ impl Executed {
 pub fn mix(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H03,
-        limit: both(|l| {
-            pick(l, "± {d}, or chance", "± {d} или случай").replace("{d}", &format::percent(MIX_DEVIATION, l))
-        }),
+        limit: both(|l| say_in!(l, "± {d}, or chance", "± {d} или случай", d = format::percent(MIX_DEVIATION, l))),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -110,11 +108,15 @@ fn words(found: &Executed) -> Say {
         format::near_limit::percent(is, found.asked + allowed, l)
     };
     both(|l| {
-        pick(l, "{o}: {i} of the I/Os, {b} of the bytes, asked {a}", "{o}: {i} операций, {b} байт, заявлено {a}")
-            .replace("{o}", op_name(found.op).get(l))
-            .replace("{i}", &percent(found.is[0], l))
-            .replace("{b}", &percent(found.is[1], l))
-            .replace("{a}", &format::percent(found.asked, l))
+        say_in!(
+            l,
+            "{o}: {i} of the I/Os, {b} of the bytes, asked {a}",
+            "{o}: {i} операций, {b} байт, заявлено {a}",
+            o = op_name(found.op).get(l),
+            i = percent(found.is[0], l),
+            b = percent(found.is[1], l),
+            a = format::percent(found.asked, l)
+        )
     })
 }
 

@@ -6,7 +6,7 @@ use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{LINE_RATE_REACHED, SENT_AGAIN};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::sample::{NetworkCounters, TcpCounters};
 use stend_record::{RunRecord, Sample, TargetFacts};
 
@@ -34,13 +34,13 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H61,
         limit: both(|l| {
-            pick(
+            say_in!(
                 l,
                 "≤ {r} of the line rate, no drops, sent again ≤ {a}",
                 "≤ {r} скорости канала, без отброшенных, повторов ≤ {a}",
+                r = format::percent(LINE_RATE_REACHED, l),
+                a = format::percent(SENT_AGAIN, l)
             )
-            .replace("{r}", &format::percent(LINE_RATE_REACHED, l))
-            .replace("{a}", &format::percent(SENT_AGAIN, l))
         }),
     };
     if !is_over_network(run) {
@@ -136,14 +136,21 @@ fn traffic(run: &RunRecord, stretches: &[Stretch<'_>]) -> Option<Traffic> {
 
 fn in_words(found: &Traffic, lang: Lang) -> String {
     let fullest = found.fullest.as_ref().map(|(name, share)| {
-        pick(lang, "{n} at {s} of its line rate", "{n}: {s} скорости канала")
-            .replace("{n}", name)
-            .replace("{s}", &format::near_limit::percent(*share, LINE_RATE_REACHED, lang))
+        say_in!(
+            lang,
+            "{name} at {s} of its line rate",
+            "{name}: {s} скорости канала",
+            s = format::near_limit::percent(*share, LINE_RATE_REACHED, lang)
+        )
     });
-    let drops = pick(lang, "{d} packets dropped", "отброшено пакетов: {d}").replace("{d}", &format::count(found.drops));
+    let drops = say_in!(lang, "{d} packets dropped", "отброшено пакетов: {d}", d = format::count(found.drops));
     let again = found.again.map(|share| {
-        pick(lang, "{a} of TCP segments sent again", "повторено {a} сегментов TCP")
-            .replace("{a}", &format::near_limit::percent(share, SENT_AGAIN, lang))
+        say_in!(
+            lang,
+            "{a} of TCP segments sent again",
+            "повторено {a} сегментов TCP",
+            a = format::near_limit::percent(share, SENT_AGAIN, lang)
+        )
     });
     fullest.into_iter().chain([drops]).chain(again).collect::<Vec<_>>().join(", ")
 }

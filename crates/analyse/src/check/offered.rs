@@ -4,10 +4,10 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA, OWN_LATENESS};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Histogram, Nanos, Say, Share, format, say};
+use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
 use stend_spec::workload::Op;
 
 /// What one stream of one trial was offered, and what became of it.
@@ -62,9 +62,13 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
         return check.result(
             CheckStatus::Warn,
             both(|l| {
-                pick(l, "own delay {t}, {s} of the latency", "своё опоздание {t}, {s} задержки")
-                    .replace("{t}", &format::latency(late.1, l))
-                    .replace("{s}", &format::near_limit::percent(late.0, OWN_LATENESS, l))
+                say_in!(
+                    l,
+                    "own delay {time}, {share} of the latency",
+                    "своё опоздание {time}, {share} задержки",
+                    time = format::latency(late.1, l),
+                    share = format::near_limit::percent(late.0, OWN_LATENESS, l)
+                )
             }),
             say!(
                 "I/Os began later than they were due although there was a place for them: part of the latency is that of this machine waking up. Use fewer programs, more CPUs, or a higher rate.",
@@ -78,15 +82,15 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
 /// What may be missing or still wait, as a share of what was due: of few I/Os chance takes away more. Another engine gives only the rate.
 fn limit(deviation: f64, by_other: bool) -> Say {
     both(|l| {
-        let text = match by_other {
-            true => pick(l, "± {d}; own delay ≤ {o} of latency", "± {d}; своё опоздание ≤ {o} задержки"),
-            false => pick(
+        let (off, late) = (format::percent(deviation, l), format::percent(OWN_LATENESS, l));
+        match by_other {
+            true => say_in!(l, "± {off}; own delay ≤ {late} of latency", "± {off}; своё опоздание ≤ {late} задержки"),
+            false => say_in!(
                 l,
-                "missing or waiting ≤ {d}; own delay ≤ {o} of latency",
-                "недостаёт или ждёт ≤ {d}; своё опоздание ≤ {o} задержки",
+                "missing or waiting ≤ {off}; own delay ≤ {late} of latency",
+                "недостаёт или ждёт ≤ {off}; своё опоздание ≤ {late} задержки"
             ),
-        };
-        text.replace("{d}", &format::percent(deviation, l)).replace("{o}", &format::percent(OWN_LATENESS, l))
+        }
     })
 }
 
@@ -97,20 +101,22 @@ impl Offer {
             let rate = |n: f64| format::iops(n / self.seconds, l);
             let allowed = if self.done < self.due { -self.allowed() } else { self.allowed() };
             let done = format::near_limit::number(self.done / self.seconds, (self.due + allowed) / self.seconds, l);
-            let template = match self.by_other {
-                true => pick(
+            let due = rate(self.due);
+            match self.by_other {
+                true => say_in!(
                     l,
-                    "{d} of {o} per second; how many waited is not reported",
-                    "{d} из {o} в секунду; сколько ждали, не сообщается",
+                    "{done} of {due} per second; how many waited is not reported",
+                    "{done} из {due} в секунду; сколько ждали, не сообщается"
                 ),
                 false => {
-                    pick(l, "{d} of {o} per second, {b} waiting at the end", "{d} из {o} в секунду, в конце ждали {b}")
+                    say_in!(
+                        l,
+                        "{done} of {due} per second, {b} waiting at the end",
+                        "{done} из {due} в секунду, в конце ждали {b}",
+                        b = format::count(self.backlog as u64)
+                    )
                 }
-            };
-            template
-                .replace("{d}", &done)
-                .replace("{o}", &rate(self.due))
-                .replace("{b}", &format::count(self.backlog as u64))
+            }
         })
     }
 

@@ -4,15 +4,15 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::AREAS_UNIQUE;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{format, say};
+use stend_base::{format, say, say_in};
 
 /// H16: hardly any byte belongs to more than one job.
 pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H16,
-        limit: both(|l| pick(l, "unique ≥ {s}", "уникальных ≥ {s}").replace("{s}", &format::percent(AREAS_UNIQUE, l))),
+        limit: both(|l| say_in!(l, "unique ≥ {s}", "уникальных ≥ {s}", s = format::percent(AREAS_UNIQUE, l))),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -25,8 +25,12 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     };
     let share = shares.into_iter().fold(1.0, f64::min);
     let measured = both(|l| {
-        pick(l, "{s} of the bytes are of one job", "{s} байт принадлежат одному заданию")
-            .replace("{s}", &format::near_limit::percent(share, AREAS_UNIQUE, l))
+        say_in!(
+            l,
+            "{s} of the bytes are of one job",
+            "{s} байт принадлежат одному заданию",
+            s = format::near_limit::percent(share, AREAS_UNIQUE, l)
+        )
     });
     if share >= AREAS_UNIQUE {
         return check.pass(measured);

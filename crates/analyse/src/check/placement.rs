@@ -7,7 +7,7 @@ use crate::limits::{INTERRUPT_CPU_BUSY, INTERRUPT_SHARE, INTERRUPTS_JUDGED};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
-use stend_base::{Lang, format, say};
+use stend_base::{Lang, format, say, say_in};
 use stend_record::targets::drives;
 use stend_record::{RunRecord, Sample};
 use stend_spec::topology::NumaNode;
@@ -82,8 +82,12 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
         id: CheckId::H46,
         limit: both(|l| {
-            pick(l, "a CPU ≤ {b} busy with interrupts", "процессор занят прерываниями ≤ {b}")
-                .replace("{b}", &format::percent(INTERRUPT_CPU_BUSY, l))
+            say_in!(
+                l,
+                "a CPU ≤ {b} busy with interrupts",
+                "процессор занят прерываниями ≤ {b}",
+                b = format::percent(INTERRUPT_CPU_BUSY, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -98,29 +102,30 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let largest = largest_share(&stretches);
     if largest.is_some() {
         check.limit = both(|l| {
-            pick(
+            say_in!(
                 l,
                 "a CPU ≤ {b} busy with interrupts, ≤ {n} of the drives'",
                 "процессор занят прерываниями ≤ {b}, прерываний накопителей ему ≤ {n}",
+                n = format::percent((INTERRUPT_SHARE * fair).min(1.0), l),
+                b = format::percent(INTERRUPT_CPU_BUSY, l)
             )
-            .replace("{n}", &format::percent((INTERRUPT_SHARE * fair).min(1.0), l))
-            .replace("{b}", &format::percent(INTERRUPT_CPU_BUSY, l))
         });
     }
     let measured = both(|l| {
-        let busy = pick(l, "CPU {c} busy with interrupts {b}", "процессор {c} занят прерываниями {b}")
-            .replace("{c}", &cpu.to_string())
-            .replace("{b}", &format::near_limit::percent(busy, INTERRUPT_CPU_BUSY, l));
+        let busy = say_in!(
+            l,
+            "CPU {cpu} busy with interrupts {b}",
+            "процессор {cpu} занят прерываниями {b}",
+            b = format::near_limit::percent(busy, INTERRUPT_CPU_BUSY, l)
+        );
         match largest {
             Some((cpu, share)) => {
                 let share = format::near_limit::percent(share, (INTERRUPT_SHARE * fair).min(1.0), l);
-                busy + &pick(
+                busy + &say_in!(
                     l,
-                    "; CPU {c} took {s} of the drives'",
-                    "; процессору {c} досталось {s} прерываний накопителей",
+                    "; CPU {cpu} took {share} of the drives'",
+                    "; процессору {cpu} досталось {share} прерываний накопителей"
                 )
-                .replace("{c}", &cpu.to_string())
-                .replace("{s}", &share)
             }
             None => busy,
         }

@@ -3,9 +3,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{PLACES_SHORTFALL, PLACES_SIGMA};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{format, say};
+use stend_base::{format, say, say_in};
 use stend_spec::workload::{Pattern, Trial};
 
 /// What jobs of a trial may be off their mean before one draw over the whole range is no model of them. At 5 % the places to expect lose
@@ -33,8 +33,12 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
         id: CheckId::H19,
         limit: both(|l| {
-            pick(l, "≥ what chance gives, less {p}", "≥ случайного минус {p}")
-                .replace("{p}", &format::percent(PLACES_SHORTFALL, l))
+            say_in!(
+                l,
+                "≥ what chance gives, less {p}",
+                "≥ случайного минус {p}",
+                p = format::percent(PLACES_SHORTFALL, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -69,13 +73,16 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     // Less the part that may be missing and what chance takes away.
-    check.limit =
-        both(|l| pick(l, "≥ {n} places", "мест ≥ {n}").replace("{n}", &format::count(worst.least().ceil() as u64)));
+    check.limit = both(|l| say_in!(l, "≥ {n} places", "мест ≥ {n}", n = format::count(worst.least().ceil() as u64)));
     let measured = both(|l| {
-        pick(l, "{f} places in {n} I/Os, chance gives {e}", "мест {f} на операций {n}, случай даёт {e}")
-            .replace("{f}", &format::count(worst.found))
-            .replace("{n}", &format::count(worst.placed))
-            .replace("{e}", &format::count(worst.expected.round() as u64))
+        say_in!(
+            l,
+            "{f} places in {n} I/Os, chance gives {e}",
+            "мест {f} на операций {n}, случай даёт {e}",
+            f = format::count(worst.found),
+            n = format::count(worst.placed),
+            e = format::count(worst.expected.round() as u64)
+        )
     });
     if worst.found as f64 >= worst.least() {
         return check.pass(measured);

@@ -5,9 +5,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::PRECONDITIONED;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
 use stend_spec::workload::Op;
 
@@ -15,9 +15,7 @@ use stend_spec::workload::Op;
 pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H20,
-        limit: both(|l| {
-            pick(l, "≥ {n} × the range", "≥ {n} × область").replace("{n}", &format::fixed(PRECONDITIONED, 0, l))
-        }),
+        limit: both(|l| say_in!(l, "≥ {n} × the range", "≥ {n} × область", n = format::fixed(PRECONDITIONED, 0, l))),
     };
     if !case.asked.writes() {
         return check.not_applicable(say!("the case does not write", "случай не пишет"));
@@ -33,7 +31,7 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let times = written as f64 / range as f64;
     let measured = both(|l| {
         let shown = format::near_limit::fixed(times, PRECONDITIONED, 1, l);
-        pick(l, "{n} × the range", "{n} × область").replace("{n}", &shown)
+        say_in!(l, "{shown} × the range", "{shown} × область")
     });
     if times >= PRECONDITIONED {
         return check.pass(measured);

@@ -4,9 +4,9 @@ use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::forewarn::compresses;
 use crate::limits::{COMPRESSIBLE, REPEATED};
-use crate::phrase::{both, data as data_in_words, pick};
+use crate::phrase::{both, data as data_in_words};
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::{RunRecord, ZeroSample};
 use stend_spec::workload::{Data, Op, Stream};
 
@@ -18,9 +18,13 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H17,
         limit: both(|l| {
-            pick(l, "ratio ≤ {c}, repeated ≤ {r}", "сжатие ≤ {c}, повторов ≤ {r}")
-                .replace("{c}", &format::fixed(COMPRESSIBLE, 2, l))
-                .replace("{r}", &format::percent(REPEATED, l))
+            say_in!(
+                l,
+                "ratio ≤ {c}, repeated ≤ {r}",
+                "сжатие ≤ {c}, повторов ≤ {r}",
+                c = format::fixed(COMPRESSIBLE, 2, l),
+                r = format::percent(REPEATED, l)
+            )
         }),
     };
     let streams = &case.asked.streams;
@@ -41,9 +45,13 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     };
     let share = f64::from(repeated) / f64::from(sampled.max(1));
     let measured = both(|l| {
-        pick(l, "zstd {c} : 1, repeated {r}", "zstd {c} : 1, повторов {r}")
-            .replace("{c}", &format::near_limit::fixed(ratio, COMPRESSIBLE, 2, l))
-            .replace("{r}", &format::near_limit::percent(share, REPEATED, l))
+        say_in!(
+            l,
+            "zstd {c} : 1, repeated {r}",
+            "zstd {c} : 1, повторов {r}",
+            c = format::near_limit::fixed(ratio, COMPRESSIBLE, 2, l),
+            r = format::near_limit::percent(share, REPEATED, l)
+        )
     });
     match ratio <= COMPRESSIBLE && share <= REPEATED {
         true => check.pass(measured),

@@ -5,9 +5,9 @@ use super::Check;
 use crate::fidelity;
 use crate::findings::{CheckId, CheckResult, CheckStatus, ReplayFinding};
 use crate::limits::{REPLAY_DRIFT, REPLAY_LATE};
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, format, say};
+use stend_base::{Nanos, format, say, say_in};
 use stend_record::RunRecord;
 
 /// H80: see the module.
@@ -15,9 +15,13 @@ pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H80,
         limit: both(|l| {
-            pick(l, "p99 of lateness ≤ {t}, drift ≤ {d}", "p99 опоздания ≤ {t}, уход ≤ {d}")
-                .replace("{t}", &format::latency(REPLAY_LATE, l))
-                .replace("{d}", &format::percent(REPLAY_DRIFT, l))
+            say_in!(
+                l,
+                "p99 of lateness ≤ {t}, drift ≤ {d}",
+                "p99 опоздания ≤ {t}, уход ≤ {d}",
+                t = format::latency(REPLAY_LATE, l),
+                d = format::percent(REPLAY_DRIFT, l)
+            )
         }),
     };
     if case.asked.streams.iter().all(|stream| stream.replay.is_none() || !stream.is_open()) {
@@ -52,15 +56,17 @@ fn measured(replay: &ReplayFinding) -> stend_base::Say {
     both(|l| {
         let latency = |late: Option<Nanos>| late.map_or("—".to_string(), |late| format::latency(late, l));
         let drift = replay.drift_in(l);
-        let text = pick(l, "late by {m} at p50, {t} at p99; drift {d}", "опоздание {m} в p50, {t} в p99; уход {d}")
-            .replace("{m}", &latency(replay.late_p50))
-            .replace("{t}", &latency(replay.late_p99))
-            .replace("{d}", &drift);
+        let text = say_in!(
+            l,
+            "late by {m} at p50, {t} at p99; drift {drift}",
+            "опоздание {m} в p50, {t} в p99; уход {drift}",
+            m = latency(replay.late_p50),
+            t = latency(replay.late_p99)
+        );
         if replay.never_begun == 0 {
             return text;
         }
-        let never = pick(l, "; {n} never began", "; не начались: {n}");
-        text + &never.replace("{n}", &format::count(replay.never_begun))
+        text + &say_in!(l, "; {n} never began", "; не начались: {n}", n = format::count(replay.never_begun))
     })
 }
 

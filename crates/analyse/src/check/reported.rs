@@ -3,7 +3,7 @@
 use super::Check;
 use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, QuantileValue};
 use crate::phrase::both;
-use stend_base::{Share, format, say};
+use stend_base::{Share, format, say, say_in};
 
 /// The percentile without which a mean says nothing.
 const LEAST: Share = Share(0.99);
@@ -29,10 +29,12 @@ pub fn reported(case: &CaseFinding) -> CheckResult {
     let (all, told) = (case.ops.len(), known(LEAST, |value| !matches!(value, QuantileValue::NotEnough { .. })));
     let measured = both(|l| {
         let ios = case.ops.iter().map(|op| op.count).min().unwrap_or(0);
-        match l {
-            stend_base::Lang::En => format!("{told} of {all}, {} I/Os and more", format::count(ios)),
-            stend_base::Lang::Ru => format!("{told} из {all}, операций от {}", format::count(ios)),
-        }
+        say_in!(
+            l,
+            "{told} of {all}, {ios} I/Os and more",
+            "{told} из {all}, операций от {ios}",
+            ios = format::count(ios)
+        )
     });
     if told == all {
         return check.pass(measured);

@@ -5,12 +5,12 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{STEADY_PART, STEADY_RANGE, STEADY_ROUNDS, STEADY_SLOPE};
-use crate::phrase::{both, headline, pick};
+use crate::phrase::{both, headline};
 use crate::pts::Window;
 use crate::series;
 use crate::steady::judged;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::RunRecord;
 use stend_spec::workload::Op;
 
@@ -20,9 +20,13 @@ pub fn steady(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H21,
         limit: both(|l| {
-            pick(l, "range ≤ {r}, slope ≤ {s}", "размах ≤ {r}, наклон ≤ {s}")
-                .replace("{r}", &format::percent(STEADY_RANGE, l))
-                .replace("{s}", &format::percent(STEADY_SLOPE, l))
+            say_in!(
+                l,
+                "range ≤ {r}, slope ≤ {s}",
+                "размах ≤ {r}, наклон ≤ {s}",
+                r = format::percent(STEADY_RANGE, l),
+                s = format::percent(STEADY_SLOPE, l)
+            )
         }),
     };
     if case.counting.is_empty() {
@@ -56,7 +60,10 @@ fn of_rounds(check: Check, window: Option<Window>) -> CheckResult {
         Some(window) if window.is_steady() => check.pass(measured(&window)),
         found => check.result(
             CheckStatus::Warn,
-            found.map_or_else(|| say!("fewer than 5 whole rounds", "меньше 5 целых раундов"), |window| measured(&window)),
+            found.map_or_else(|| say!(
+                "fewer than 5 whole rounds",
+                "меньше 5 целых раундов"
+            ), |window| measured(&window)),
             say!(
                 "The rounds before the trials ended without a steady state: the trials measured a transient. Publish it only with this label and the curve.",
                 "Раунды перед испытаниями кончились, а режим не установился: измерен переходный процесс, и публиковать это можно лишь с такой пометкой и кривой."
@@ -89,9 +96,13 @@ fn parts(case: &CaseTrials<'_>) -> Option<Vec<f64>> {
 /// Range and slope in words.
 fn measured(window: &Window) -> Say {
     both(|l| {
-        pick(l, "range {r}, slope {s}", "размах {r}, наклон {s}")
-            .replace("{r}", &format::near_limit::percent(window.range, STEADY_RANGE, l))
-            .replace("{s}", &format::near_limit::percent(window.excursion(), STEADY_SLOPE, l))
+        say_in!(
+            l,
+            "range {r}, slope {s}",
+            "размах {r}, наклон {s}",
+            r = format::near_limit::percent(window.range, STEADY_RANGE, l),
+            s = format::near_limit::percent(window.excursion(), STEADY_SLOPE, l)
+        )
     })
 }
 

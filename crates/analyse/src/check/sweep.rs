@@ -5,9 +5,9 @@ use super::Check;
 use crate::charts::family::{Family, Kind, Member, families};
 use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, Estimate};
 use crate::limits::SWEEP_POINTS;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use std::collections::BTreeMap;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_plan::Plan;
 
 /// A value that breaks the shape of its sweep.
@@ -79,31 +79,40 @@ fn line(kind: Kind, members: &[&Member<'_>]) -> Vec<(u32, Option<Break>)> {
 fn step(small: &CaseFinding, large: &CaseFinding) -> Option<Break> {
     let less = below(&large.total.throughput, &small.total.throughput).map(|by| Break {
         by,
-        words: share(
-            by,
-            "{x} fewer bytes per second than with smaller blocks",
-            "на {x} меньше байт в секунду, чем блоками мельче",
-        ),
+        words: both(|l| {
+            say_in!(
+                l,
+                "{share} fewer bytes per second than with smaller blocks",
+                "на {share} меньше байт в секунду, чем блоками мельче",
+                share = format::percent(by, l)
+            )
+        }),
     });
     let more = below(&small.total.iops, &large.total.iops).map(|by| Break {
         by,
-        words: share(by, "smaller blocks are {x} fewer per second", "блоков мельче — на {x} меньше в секунду"),
+        words: both(|l| {
+            say_in!(
+                l,
+                "smaller blocks are {share} fewer per second",
+                "блоков мельче — на {share} меньше в секунду",
+                share = format::percent(by, l)
+            )
+        }),
     });
     [less, more].into_iter().flatten().max_by(|a, b| a.by.total_cmp(&b.by))
 }
 
 fn dip(before: &CaseFinding, here: &CaseFinding, after: &CaseFinding) -> Option<Break> {
     let by = below(&here.total.iops, &before.total.iops)?.min(below(&here.total.iops, &after.total.iops)?);
-    let words = share(
-        by,
-        "{x} fewer I/Os than with less and with more in flight",
-        "на {x} меньше операций, чем при меньшей и при большей очереди",
-    );
+    let words = both(|l| {
+        say_in!(
+            l,
+            "{share} fewer I/Os than with less and with more in flight",
+            "на {share} меньше операций, чем при меньшей и при большей очереди",
+            share = format::percent(by, l)
+        )
+    });
     Some(Break { by, words })
-}
-
-fn share(by: f64, en: &str, ru: &str) -> Say {
-    both(|l| pick(l, en, ru).replace("{x}", &format::percent(by, l)))
 }
 
 /// By which part `lower` is below `upper`, where both intervals are apart; without intervals nothing can be told.

@@ -4,18 +4,16 @@ use super::{Check, too_few_samples};
 use crate::cost;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::TELEMETRY_CPU;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{format, say};
+use stend_base::{format, say, say_in};
 use stend_record::RunRecord;
 
 /// H77: taking samples takes hardly any of a CPU.
 pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H77,
-        limit: both(|l| {
-            pick(l, "≤ {p} of a CPU", "≤ {p} одного ЦП").replace("{p}", &format::percent(TELEMETRY_CPU, l))
-        }),
+        limit: both(|l| say_in!(l, "≤ {p} of a CPU", "≤ {p} одного ЦП", p = format::percent(TELEMETRY_CPU, l))),
     };
     if case.counting.is_empty() {
         return check.no_trials();

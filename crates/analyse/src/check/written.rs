@@ -3,9 +3,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::NEVER_WRITTEN;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{format, say};
+use stend_base::{format, say, say_in};
 use stend_record::RunRecord;
 
 /// H18: hardly any of the blocks sampled before the first read case is all zeros.
@@ -14,7 +14,7 @@ pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         id: CheckId::H18,
         limit: both(|l| {
             let share = format::percent(NEVER_WRITTEN, l);
-            pick(l, "≤ {s} zero blocks", "≤ {s} нулевых блоков").replace("{s}", &share)
+            say_in!(l, "≤ {share} zero blocks", "≤ {share} нулевых блоков")
         }),
     };
     if !case.asked.streams.iter().any(|s| s.mix.reads()) {

@@ -3,8 +3,8 @@
 
 use super::{ArmCondition, Condition};
 use crate::findings::Findings;
-use crate::phrase::{both, method, pick};
-use stend_base::{Bytes, Nanos, Say, format, say};
+use crate::phrase::{both, method};
+use stend_base::{Bytes, Nanos, Say, format, say, say_in};
 use stend_record::{ArmFacts, Device, HostFacts, HostId, HostRecord, RunRecord, TargetFacts, TargetKind, TrialOutcome};
 use stend_spec::workload::{Pages, Submit};
 
@@ -267,7 +267,7 @@ fn rounds(record: &RunRecord) -> Say {
     }
     each(asked.into_iter(), |(most, round), l| {
         let (most, round) = (most.to_string(), format::duration(*round, l));
-        pick(l, "at most {n} × {t}", "не более {n} × {t}").replace("{n}", &most).replace("{t}", &round)
+        say_in!(l, "at most {most} × {round}", "не более {most} × {round}")
     })
 }
 
@@ -299,9 +299,9 @@ fn submit(record: &RunRecord) -> Say {
     }
     let asked = record.trials.iter().flat_map(|trial| &trial.asked.streams).map(|stream| stream.submit);
     each(asked, |submit, l| match submit {
-        Submit::Auto => pick(l, "by the load", "по нагрузке").to_string(),
-        Submit::Each => pick(l, "one by one", "по одной").to_string(),
-        Submit::Batch => pick(l, "together", "вместе").to_string(),
+        Submit::Auto => say_in!(l, "by the load", "по нагрузке"),
+        Submit::Each => say_in!(l, "one by one", "по одной"),
+        Submit::Batch => say_in!(l, "together", "вместе"),
     })
 }
 
@@ -319,10 +319,10 @@ fn pages(record: &RunRecord) -> Say {
         Some((trial.asked.pages, short.map(|got| got.huge.0 * 100 / got.size.0.max(1))))
     };
     each(record.trials.iter().filter_map(kind), |(pages, got), lang| match (pages, got) {
-        (Pages::Ordinary, _) => pick(lang, "ordinary", "обычные").to_string(),
-        (Pages::Huge, None) => pick(lang, "huge", "большие").to_string(),
+        (Pages::Ordinary, _) => say_in!(lang, "ordinary", "обычные"),
+        (Pages::Huge, None) => say_in!(lang, "huge", "большие"),
         (Pages::Huge, Some(got)) => {
-            pick(lang, "huge, {n} % got", "большие, получено {n} %").replace("{n}", &got.to_string())
+            say_in!(lang, "huge, {got} % got", "большие, получено {got} %")
         }
     })
 }

@@ -4,9 +4,9 @@ use super::mean::mean_of;
 use super::{ByBlock, Comparison, Metric};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::DRIFT_T;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use std::collections::BTreeMap;
-use stend_base::{Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_stats::mean;
 
 /// Fewer blocks show a direction by chance.
@@ -26,9 +26,13 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
     let margin = comparison.rule.margin;
     let result = |status, measured, meaning| {
         let limit = both(|l| {
-            pick(l, "|t| ≤ {t} or ± {m}", "|t| ≤ {t} или ± {m}")
-                .replace("{t}", &format::fixed(DRIFT_T, 1, l))
-                .replace("{m}", &format::percent(margin, l))
+            say_in!(
+                l,
+                "|t| ≤ {t} or ± {m}",
+                "|t| ≤ {t} или ± {m}",
+                t = format::fixed(DRIFT_T, 1, l),
+                m = format::percent(margin, l)
+            )
         });
         CheckResult::new(CheckId::H71, status, measured, limit, meaning)
     };
@@ -48,9 +52,12 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
     let measured = both(|l| {
         let sign = if whole < 0.0 { "−" } else { "+" };
         let t = if worst.t.is_finite() { format::fixed(worst.t.abs(), 1, l) } else { "∞".into() };
-        pick(l, "{w} from the first block to the last, |t| {t}", "{w} от первого блока до последнего, |t| {t}")
-            .replace("{w}", &format!("{sign}{}", format::percent(whole.abs(), l)))
-            .replace("{t}", &t)
+        say_in!(
+            l,
+            "{w} from the first block to the last, |t| {t}",
+            "{w} от первого блока до последнего, |t| {t}",
+            w = format!("{sign}{}", format::percent(whole.abs(), l))
+        )
     });
     if worst.t.abs() <= DRIFT_T || whole.abs() <= margin {
         return result(CheckStatus::Pass, measured, Say::same(""));

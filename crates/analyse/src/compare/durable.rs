@@ -5,7 +5,7 @@ use crate::check::{flushes_are_off, is_volatile};
 use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, by_case};
-use stend_base::{Lang, Say, say};
+use stend_base::{Lang, Say, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Sync, Trial};
 
@@ -60,7 +60,7 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) 
 }
 
 fn unknown(lang: Lang) -> String {
-    pick(lang, "unknown", "неизвестно").to_string()
+    say_in!(lang, "unknown", "неизвестно")
 }
 
 /// What is not durable alike, case by case; `None` if nothing that is compared writes.
@@ -124,7 +124,7 @@ fn syncs(trial: &Trial) -> Vec<Sync> {
 
 fn in_words(trial: &Trial) -> Say {
     let of = |sync: Sync, l: Lang| match sync {
-        Sync::None => pick(l, "no sync", "без синхронизации").to_string(),
+        Sync::None => say_in!(l, "no sync", "без синхронизации"),
         Sync::Fdatasync(1) => "fdatasync".to_string(),
         Sync::Fsync(1) => "fsync".to_string(),
         Sync::Fdatasync(n) => format!("fdatasync/{n}"),

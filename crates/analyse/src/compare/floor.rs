@@ -4,7 +4,7 @@
 use super::{Comparison, Doubt, Floor, Metric, Noise};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::phrase::both;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_stats::{paired, quotient};
 
 /// Fewer distances are no floor: as with blocks, six are the least that say anything at 5 %.
@@ -64,10 +64,11 @@ fn words(floor: &Floor, lang: Lang) -> String {
         noise.map_or_else(|| "—".to_string(), |noise| format!("± {}", format::percent(noise.share, lang)))
     };
     let (rate, latency, from) = (noise(floor.rate), noise(floor.latency), floor.from.join(", "));
-    match lang {
-        Lang::En => format!("{rate} for rates, {latency} for p99, by {from}"),
-        Lang::Ru => format!("{rate} для скоростей, {latency} для p99, по {from}"),
-    }
+    say_in!(
+        lang,
+        "{rate} for rates, {latency} for p99, by {from}",
+        "{rate} для скоростей, {latency} для p99, по {from}"
+    )
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::check::bound;
 use crate::findings::{BackTimes, CutFinding};
 use crate::phrase::{both, pick};
-use stend_base::{Lang, Nanos, Say, format};
+use stend_base::{Lang, Nanos, Say, format, say_in};
 use stend_plan::Plan;
 use stend_record::verification::{Checked, Defect};
 use stend_record::{Back, Crash, EventKind, FaultMoment, RunRecord, TrialRecord};
@@ -79,23 +79,26 @@ impl CutFinding {
     /// The finding in a few sentences.
     pub fn say(&self) -> Say {
         both(|l| {
-            let times = pick(l, "Cuts of power: {n}", "Отключений питания: {n}");
-            let cuts = times.replace("{n}", &format::count(self.cuts));
+            let cuts = say_in!(l, "Cuts of power: {n}", "Отключений питания: {n}", n = format::count(self.cuts));
             if self.judged == 0 {
                 let unknown = pick(l, "; the data were not checked.", "; данные не проверены.");
                 return cuts + unknown;
             }
             let judged = match self.judged == self.cuts {
                 true => String::new(),
-                false => pick(l, " (data judged after {n})", " (данные оценены после {n})")
-                    .replace("{n}", &format::count(self.judged)),
+                false => say_in!(
+                    l,
+                    " (data judged after {n})",
+                    " (данные оценены после {n})",
+                    n = format::count(self.judged)
+                ),
             };
-            let compared = pick(
+            let compared = say_in!(
                 l,
                 ". Blocks acknowledged as durable before, and compared after: {n}",
                 ". Блоков, подтверждённых до отключения и сверенных после: {n}",
+                n = format::count(self.acknowledged)
             );
-            let compared = compared.replace("{n}", &format::count(self.acknowledged));
             format!("{cuts}{judged}{compared}{}{}", self.found(l), self.came_back(l))
         })
     }
@@ -107,44 +110,43 @@ impl CutFinding {
             let [median, largest] = [median, largest].map(|time| format::duration(time, l));
             match self.cuts {
                 1 => median,
-                _ => pick(l, "{m} (median; at most {x})", "{m} (медиана; не более {x})")
-                    .replace("{m}", &median)
-                    .replace("{x}", &largest),
+                _ => say_in!(l, "{median} (median; at most {largest})", "{median} (медиана; не более {largest})"),
             }
         };
-        let stand = stood.map(|stood| {
-            pick(l, ", the stand was up after {t}", ", стенд поднят через {t}").replace("{t}", &time(stood))
-        });
-        let words = pick(
+        let stand =
+            stood.map(|stood| say_in!(l, ", the stand was up after {t}", ", стенд поднят через {t}", t = time(stood)));
+        say_in!(
             l,
-            " After a cut the guest answered after {a}{s}, and the first block was read and compared after {r}.",
-            " После отключения гостевая система ответила через {a}{s}, первый блок прочитан и сверен через {r}.",
-        );
-        let words = words.replace("{a}", &time(answered)).replace("{s}", &stand.unwrap_or_default());
-        words.replace("{r}", &time(read))
+            " After a cut the guest answered after {answered}{stand}, and the first block was read and compared after {read}.",
+            " После отключения гостевая система ответила через {answered}{stand}, первый блок прочитан и сверен через {read}.",
+            answered = time(answered),
+            stand = stand.unwrap_or_default(),
+            read = time(read)
+        )
     }
 
     fn found(&self, l: Lang) -> String {
         if self.acknowledged == 0 && self.harmful == 0 {
-            return pick(l, ": no data were promised.", ": сохранность данных не обещалась.").to_string();
+            return say_in!(l, ": no data were promised.", ": сохранность данных не обещалась.");
         }
         if self.harmful == 0 {
             let below = format::percent(bound(self.judged).0, l);
-            return pick(
+            return say_in!(
                 l,
-                "; all are there: 0 lost, 0 torn, 0 others. A cut loses something with a chance below {p} (95 %).",
-                "; все на месте: утрачено 0, разорвано 0, иных отличий 0. Вероятность потери при отключении ниже {p} (95 %).",
-            )
-            .replace("{p}", &below);
+                "; all are there: 0 lost, 0 torn, 0 others. A cut loses something with a chance below {below} (95 %).",
+                "; все на месте: утрачено 0, разорвано 0, иных отличий 0. Вероятность потери при отключении ниже {below} (95 %)."
+            );
         }
-        let words = pick(
+        say_in!(
             l,
-            ". {h} of {c} cuts took or changed data: {a} blocks lost, {b} torn, {o} others.",
-            ". Отключений, повредивших данные: {h} из {c}; блоков утрачено {a}, разорвано {b}, иных отличий {o}.",
-        );
-        let words = words.replace("{h}", &format::count(self.harmful)).replace("{c}", &format::count(self.judged));
-        let words = words.replace("{a}", &format::count(self.lost())).replace("{b}", &format::count(self.torn()));
-        words.replace("{o}", &format::count(self.others()))
+            ". {harmful} of {judged} cuts took or changed data: {lost} blocks lost, {torn} torn, {others} others.",
+            ". Отключений, повредивших данные: {harmful} из {judged}; блоков утрачено {lost}, разорвано {torn}, иных отличий {others}.",
+            harmful = format::count(self.harmful),
+            judged = format::count(self.judged),
+            lost = format::count(self.lost()),
+            torn = format::count(self.torn()),
+            others = format::count(self.others())
+        )
     }
 }
 

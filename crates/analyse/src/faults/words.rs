@@ -2,7 +2,7 @@
 
 use crate::findings::{Caveat, FaultFinding, FaultTrial};
 use crate::phrase::{both, pick};
-use stend_base::{Lang, Nanos, Say, format};
+use stend_base::{Lang, Nanos, Say, format, say_in};
 use stend_stats::middle_and_most;
 
 /// Less lost work than this, in seconds of full service, is not worth a sentence: it is shown as 0.0 s.
@@ -37,7 +37,7 @@ impl FaultFinding {
     /// Trials differ little in that: the first one tells.
     fn came(&self, l: Lang) -> Option<String> {
         let all: Vec<&str> = self.trials.first()?.came.iter().map(|what| what.get(l)).collect();
-        let told = || pick(l, "In the first trial {t}.", "В первом испытании {t}.").replace("{t}", &all.join("; "));
+        let told = || say_in!(l, "In the first trial {t}.", "В первом испытании {t}.", t = all.join("; "));
         (!all.is_empty()).then(told)
     }
 
@@ -47,41 +47,28 @@ impl FaultFinding {
         let load = told(&self.each(stall), l, seconds);
         let client = told(&self.each(silence), l, seconds);
         match (load, client) {
-            (Some(load), Some(client)) => Some(
-                pick(
-                    l,
-                    "Longest time without any I/O of the load: {load}; of a single client: {client}.",
-                    "Самое долгое время без операций нагрузки: {load}; отдельного клиента: {client}.",
-                )
-                .replace("{load}", &load)
-                .replace("{client}", &client),
-            ),
-            (Some(load), None) => Some(
-                pick(
-                    l,
-                    "Longest time without any I/O of the load: {load}.",
-                    "Самое долгое время без операций нагрузки: {load}.",
-                )
-                .replace("{load}", &load),
-            ),
-            (None, Some(client)) => Some(
-                pick(
-                    l,
-                    "Longest time without an answer to a single client: {client}.",
-                    "Самое долгое время без ответа отдельному клиенту: {client}.",
-                )
-                .replace("{client}", &client),
-            ),
+            (Some(load), Some(client)) => Some(say_in!(
+                l,
+                "Longest time without any I/O of the load: {load}; of a single client: {client}.",
+                "Самое долгое время без операций нагрузки: {load}; отдельного клиента: {client}."
+            )),
+            (Some(load), None) => Some(say_in!(
+                l,
+                "Longest time without any I/O of the load: {load}.",
+                "Самое долгое время без операций нагрузки: {load}."
+            )),
+            (None, Some(client)) => Some(say_in!(
+                l,
+                "Longest time without an answer to a single client: {client}.",
+                "Самое долгое время без ответа отдельному клиенту: {client}."
+            )),
             (None, None) => None,
         }
     }
 
     fn fell(&self, l: Lang) -> Option<String> {
         let depth = told(&self.each(|trial| Some(Some(trial.recovery?.depth?.0))), l, format::percent)?;
-        Some(
-            pick(l, "The rate fell by {d} (means of 5 s).", "Скорость упала на {d} (средние за 5 с).")
-                .replace("{d}", &depth),
-        )
+        Some(say_in!(l, "The rate fell by {depth} (means of 5 s).", "Скорость упала на {depth} (средние за 5 с)."))
     }
 
     fn came_back(&self, l: Lang) -> Option<String> {
@@ -90,7 +77,7 @@ impl FaultFinding {
             return None;
         }
         if back.iter().all(|back| *back == Some(0.0)) {
-            return Some(pick(l, "It stayed at 90 % or more.", "Она не опускалась ниже 90 %.").to_string());
+            return Some(say_in!(l, "It stayed at 90 % or more.", "Она не опускалась ниже 90 %."));
         }
         let seen = self.trials.iter().filter_map(|trial| Some(trial.recovery?.seen)).min()?;
         let words = told(&back, l, seconds).unwrap_or_else(|| beyond(seen, l));
@@ -98,7 +85,7 @@ impl FaultFinding {
             true => format!("{words} ({})", pick(l, "not in every trial", "не в каждом испытании")),
             false => words,
         };
-        Some(pick(l, "It was back at 90 % after {t}.", "К 90 % она вернулась через {t}.").replace("{t}", &words))
+        Some(say_in!(l, "It was back at 90 % after {words}.", "К 90 % она вернулась через {words}."))
     }
 
     fn lost(&self, l: Lang) -> Option<String> {
@@ -111,10 +98,7 @@ impl FaultFinding {
             return None;
         }
         let lost = told(&all, l, seconds)?;
-        Some(
-            pick(l, "Lost until then: {t} of full service.", "Потеряно до этого: {t} полной работы.")
-                .replace("{t}", &lost),
-        )
+        Some(say_in!(l, "Lost until then: {lost} of full service.", "Потеряно до этого: {lost} полной работы."))
     }
 
     fn waited(&self, l: Lang) -> Option<String> {
@@ -123,41 +107,54 @@ impl FaultFinding {
             Some(Nanos(middle_and_most(&all).0? as u64))
         };
         let (before, after) = (tail(|tail| tail.0)?, tail(|tail| tail.1)?);
-        Some(
-            pick(l, "p99 rose from {a} to {b}.", "p99: было {a}, стало {b}.")
-                .replace("{a}", &format::latency(before, l))
-                .replace("{b}", &format::latency(after, l)),
-        )
+        Some(say_in!(
+            l,
+            "p99 rose from {a} to {b}.",
+            "p99: было {a}, стало {b}.",
+            a = format::latency(before, l),
+            b = format::latency(after, l)
+        ))
     }
 
     fn whole(&self, l: Lang) -> Option<String> {
         let whole = told(&self.each(|trial| Some(Some(trial.whole?.as_secs()))), l, seconds)?;
         let rebuilt = told(&self.each(|trial| Some(Some(trial.rebuilt?.as_secs()))), l, seconds);
-        let rebuilt = rebuilt.map(|time| {
-            pick(l, ", {t} of that after it was undone", ", из них {t} после отмены события").replace("{t}", &time)
-        });
-        let words = match self.loses {
-            true => pick(l, "Full redundancy after {t}{r}.", "Полная избыточность через {t}{r}."),
-            false => pick(l, "The array was at rest again after {t}{r}.", "Массив снова в покое через {t}{r}."),
-        };
-        Some(words.replace("{t}", &whole).replace("{r}", &rebuilt.unwrap_or_default()))
+        let rebuilt = rebuilt
+            .map(|time| say_in!(l, ", {time} of that after it was undone", ", из них {time} после отмены события"));
+        let rebuilt = rebuilt.unwrap_or_default();
+        Some(match self.loses {
+            true => {
+                say_in!(l, "Full redundancy after {whole}{rebuilt}.", "Полная избыточность через {whole}{rebuilt}.")
+            }
+            false => {
+                say_in!(
+                    l,
+                    "The array was at rest again after {whole}{rebuilt}.",
+                    "Массив снова в покое через {whole}{rebuilt}."
+                )
+            }
+        })
     }
 
     fn failed(&self, l: Lang) -> Option<String> {
         let errors: u64 = self.trials.iter().map(|trial| trial.errors).sum();
         let compared: Vec<u64> = self.trials.iter().filter_map(|trial| trial.mismatches).collect();
         let errors = match errors {
-            0 => pick(l, "No I/O failed", "Ошибок ввода-вывода нет").to_string(),
-            some => pick(l, "{n} I/Os failed", "Операций с ошибкой: {n}").replace("{n}", &format::count(some)),
+            0 => say_in!(l, "No I/O failed", "Ошибок ввода-вывода нет"),
+            some => say_in!(l, "{n} I/Os failed", "Операций с ошибкой: {n}", n = format::count(some)),
         };
         let data = match (compared.len(), compared.iter().sum::<u64>()) {
-            (0, _) => pick(l, "; data were not compared.", "; данные не сверялись.").to_string(),
+            (0, _) => say_in!(l, "; data were not compared.", "; данные не сверялись."),
             (_, 0) => {
-                pick(l, "; all data are as they were written.", "; все данные такие, как были записаны.").to_string()
+                say_in!(l, "; all data are as they were written.", "; все данные такие, как были записаны.")
             }
             (_, wrong) => {
-                pick(l, "; {n} blocks are not as they were written.", "; блоков не такими, как были записаны: {n}.")
-                    .replace("{n}", &format::count(wrong))
+                say_in!(
+                    l,
+                    "; {n} blocks are not as they were written.",
+                    "; блоков не такими, как были записаны: {n}.",
+                    n = format::count(wrong)
+                )
             }
         };
         Some(errors + &data)
@@ -178,7 +175,7 @@ pub(crate) fn verdict(found: &[FaultFinding], caveats: &[Caveat]) -> Say {
 
 /// A time later than what was seen.
 pub fn beyond(seen: Nanos, l: Lang) -> String {
-    pick(l, "more than {t}", "более {t}").replace("{t}", &format::duration(seen, l))
+    say_in!(l, "more than {t}", "более {t}", t = format::duration(seen, l))
 }
 
 /// Seconds as people say them.
@@ -196,7 +193,7 @@ fn told(values: &[Option<f64>], l: Lang, words: impl Fn(f64, Lang) -> String) ->
     let most = most.map(|most| words(most, l)).filter(|most| *most != middle);
     Some(match most {
         Some(most) => {
-            pick(l, "{a} (at most {b})", "{a} (самое большее {b})").replace("{a}", &middle).replace("{b}", &most)
+            say_in!(l, "{middle} (at most {most})", "{middle} (самое большее {most})")
         }
         None => middle,
     })

@@ -1,7 +1,7 @@
 //! What was done to the range before measuring, in words.
 
 use super::{both, pick};
-use stend_base::{Bytes, Lang, Say, format};
+use stend_base::{Bytes, Lang, Say, format, say_in};
 use stend_record::observed::{FillOutcome, PurgeMethod};
 
 /// All of it, with its time.
@@ -21,15 +21,23 @@ pub fn conditioned(fill: &FillOutcome) -> Say {
 pub fn method(fill: &FillOutcome) -> Say {
     if fill.passes == 0 && fill.written == Bytes(0) {
         return both(|l| {
-            pick(l, "purge method: {p}; not written after that", "метод очистки: {p}; после неё не записывалось")
-                .replace("{p}", purged(fill.purge, l))
+            say_in!(
+                l,
+                "purge method: {p}; not written after that",
+                "метод очистки: {p}; после неё не записывалось",
+                p = purged(fill.purge, l)
+            )
         });
     }
     both(|l| {
-        pick(l, "purge method: {p}; passes: {n}, blocks of {b}", "метод очистки: {p}; проходов: {n}, блоки по {b}")
-            .replace("{p}", purged(fill.purge, l))
-            .replace("{n}", &fill.passes.to_string())
-            .replace("{b}", &format::bytes(fill.block_size, l))
+        say_in!(
+            l,
+            "purge method: {p}; passes: {n}, blocks of {b}",
+            "метод очистки: {p}; проходов: {n}, блоки по {b}",
+            p = purged(fill.purge, l),
+            n = fill.passes,
+            b = format::bytes(fill.block_size, l)
+        )
     })
 }
 

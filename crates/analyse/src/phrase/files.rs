@@ -1,8 +1,8 @@
 //! Test files in words, in both languages.
 
 use super::both;
-use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Say, format};
+use stend_base::text::counted;
+use stend_base::{Lang, Say, format, say_in};
 use stend_spec::files::Files;
 use stend_spec::workload::BlockShare;
 
@@ -11,26 +11,23 @@ pub fn files(asked: Option<&Files>) -> Say {
     let one = Files { count: 1, sizes: Vec::new() };
     let Files { count, sizes } = asked.unwrap_or(&one);
     let n = u64::from(*count);
-    let many = |lang: Lang| match lang {
-        Lang::En => format!("{n} {}", plural_en(n, "file", "files")),
-        Lang::Ru => format!("{n} {}", plural_ru(n, "файл", "файла", "файлов")),
-    };
+    let many = counted(n, ["file", "files"], ["файл", "файла", "файлов"]);
     let share = |share: &BlockShare, lang: Lang| {
         let size = format::bytes(share.size, lang);
-        match lang {
-            Lang::En => format!("{} % of {size}", share.percent),
-            Lang::Ru => format!("{} % по {size}", share.percent),
-        }
+        say_in!(lang, "{percent} % of {size}", "{percent} % по {size}", percent = share.percent)
     };
-    both(|lang| match (sizes.as_slice(), lang) {
-        ([], _) if *count == 1 => many(lang),
-        ([], Lang::En) => format!("{} of equal size", many(lang)),
-        ([], Lang::Ru) => format!("{} равного размера", many(lang)),
-        ([only], Lang::En) => format!("{} of {} each", many(lang), format::bytes(only.size, lang)),
-        ([only], Lang::Ru) => format!("{} по {}", many(lang), format::bytes(only.size, lang)),
-        (mix, _) => {
-            let shares: Vec<String> = mix.iter().map(|one| share(one, lang)).collect();
-            format!("{}: {}", many(lang), shares.join(", "))
+    both(|lang| {
+        let many = many.get(lang);
+        match sizes.as_slice() {
+            [] if *count == 1 => many.to_string(),
+            [] => say_in!(lang, "{many} of equal size", "{many} равного размера"),
+            [only] => {
+                say_in!(lang, "{many} of {size} each", "{many} по {size}", size = format::bytes(only.size, lang))
+            }
+            mix => {
+                let shares: Vec<String> = mix.iter().map(|one| share(one, lang)).collect();
+                format!("{many}: {}", shares.join(", "))
+            }
         }
     })
 }

@@ -1,16 +1,20 @@
 //! Where a workload runs.
 
-use super::{both, pick};
-use stend_base::Say;
+use super::both;
+use stend_base::{Say, say_in};
 
 /// A workload with where it runs: what is asked for is asked of every load host.
 pub fn on_each(workload: &Say, hosts: usize) -> Say {
     both(|l| {
-        let text = match hosts {
+        let workload = workload.get(l);
+        match hosts {
             // The others were lost.
-            1 => pick(l, "{w}, on one load host", "{w}, на одной нагружающей машине"),
-            _ => pick(l, "{w}, on each of {n} load hosts", "{w}, на каждой из {n} нагружающих машин"),
-        };
-        text.replace("{w}", workload.get(l)).replace("{n}", &hosts.to_string())
+            1 => say_in!(l, "{workload}, on one load host", "{workload}, на одной нагружающей машине"),
+            _ => say_in!(
+                l,
+                "{workload}, on each of {hosts} load hosts",
+                "{workload}, на каждой из {hosts} нагружающих машин"
+            ),
+        }
     })
 }

@@ -1,7 +1,7 @@
 //! Open loops in words, in both languages: their rate, and what a schedule does when.
 
 use super::pick;
-use stend_base::{Lang, format};
+use stend_base::{Lang, format, say_in};
 use stend_spec::rate::{Gaps, Rate, Shape, Step};
 
 /// Steps of a schedule that are put into words; the suite is shown as written anyway.
@@ -11,14 +11,14 @@ const STEPS_TOLD: usize = 12;
 pub(super) fn paced(rate: &Rate, most: &str, lang: Lang) -> String {
     let level = match rate.level() {
         Some(level) => format::rate(level, lang),
-        None => pick(lang, "by schedule", "по расписанию").to_string(),
+        None => say_in!(lang, "by schedule", "по расписанию"),
     };
     let gaps = if rate.gaps == Gaps::Poisson { pick(lang, " Poisson", " по Пуассону") } else { "" };
     format!("{}, {}", level + gaps, at_most(most, lang))
 }
 
 pub(super) fn at_most(most: &str, lang: Lang) -> String {
-    pick(lang, "at most {m} in flight", "не более {m} в очереди").replace("{m}", most)
+    say_in!(lang, "at most {most} in flight", "не более {most} в очереди")
 }
 
 /// An open loop with the steps of its schedule: `by schedule, at most 64 in flight (0 s: 1000/s; until 10 s evenly to 5000/s)`.
@@ -34,20 +34,22 @@ pub fn rate_of(rate: &Rate, most: u32, lang: Lang) -> String {
 
 fn step_in_words(step: &Step, lang: Lang) -> String {
     let (at, rate) = (format::duration(step.at, lang), format::rate(step.rate, lang));
-    let shape = match step.shape {
-        Shape::Jump => "{t}: {r}".to_string(),
-        Shape::Ramp => pick(lang, "until {t} evenly to {r}", "до {t} равномерно к {r}").to_string(),
-        Shape::Sine { amplitude, period } => pick(lang, "{t}: {r} ± {a} in {p}", "{t}: {r} ± {a} за {p}")
-            .replace("{a}", &format::rate(amplitude, lang))
-            .replace("{p}", &format::duration(period, lang)),
-        Shape::Burst { rate, every, lasting } => {
-            pick(lang, "{t}: {r}, {b} for {l} every {e}", "{t}: {r}, {b} на {l} каждые {e}")
-                .replace("{b}", &format::rate(rate, lang))
-                .replace("{l}", &format::duration(lasting, lang))
-                .replace("{e}", &format::duration(every, lang))
+    match step.shape {
+        Shape::Jump => format!("{at}: {rate}"),
+        Shape::Ramp => say_in!(lang, "until {at} evenly to {rate}", "до {at} равномерно к {rate}"),
+        Shape::Sine { amplitude, period } => {
+            let (amplitude, period) = (format::rate(amplitude, lang), format::duration(period, lang));
+            say_in!(lang, "{at}: {rate} ± {amplitude} in {period}", "{at}: {rate} ± {amplitude} за {period}")
         }
-    };
-    shape.replace("{t}", &at).replace("{r}", &rate)
+        Shape::Burst { rate: burst, every, lasting } => say_in!(
+            lang,
+            "{at}: {rate}, {burst} for {lasting} every {every}",
+            "{at}: {rate}, {burst} на {lasting} каждые {every}",
+            burst = format::rate(burst, lang),
+            lasting = format::duration(lasting, lang),
+            every = format::duration(every, lang)
+        ),
+    }
 }
 
 #[cfg(test)]

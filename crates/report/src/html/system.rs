@@ -8,7 +8,7 @@ use crate::shell;
 use crate::words;
 use std::collections::BTreeSet;
 use stend_analyse::findings::ToolCost;
-use stend_base::{Bytes, Lang, Nanos, Say, format, say};
+use stend_base::{Bytes, Nanos, Say, format, say, say_in};
 use stend_record::targets::devices;
 use stend_record::{Device, EngineFacts, HostFacts, HostRecord, RunRecord, TargetFacts};
 
@@ -266,10 +266,7 @@ fn way(engine: &EngineFacts, cpus: &BTreeSet<u32>, trials: u32) -> Say {
         reason => format!(" ({reason})"),
     };
     Say::both(|lang| {
-        let threads = match lang {
-            Lang::En => format!("load threads on CPU {cpus}"),
-            Lang::Ru => format!("потоки нагрузки на процессорах {cpus}"),
-        };
+        let threads = say_in!(lang, "load threads on CPU {cpus}", "потоки нагрузки на процессорах {cpus}");
         format!(
             "{}; {}{why}; {}{}; {threads}",
             trials.get(lang),
@@ -284,9 +281,8 @@ fn cost_rows(cost: &ToolCost) -> Vec<(Say, Say)> {
     let missing = || say!("not measurable", "неизмеримо");
     let cpu = |value: Option<f64>| {
         value.filter(|v| v.is_finite()).map_or_else(missing, |v| {
-            Say::both(|lang| match lang {
-                Lang::En => format!("{} of a CPU", format::percent(v, lang)),
-                Lang::Ru => format!("{} одного процессора", format::percent(v, lang)),
+            Say::both(|lang| {
+                say_in!(lang, "{share} of a CPU", "{share} одного процессора", share = format::percent(v, lang))
             })
         })
     };

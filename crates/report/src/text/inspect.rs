@@ -25,10 +25,8 @@ pub(super) fn what(facts: &TargetFacts) -> Say {
     match (&facts.file_system, facts.kind) {
         (Some(fs), TargetKind::File | TargetKind::Directory) => {
             let fs = clean(fs);
-            Say::both(|lang| match lang {
-                Lang::En => format!("{} on {fs}", kind.en),
-                Lang::Ru => format!("{} на {fs}", kind.ru),
-            })
+            let Say { en, ru } = kind;
+            say!("{en} on {fs}", "{ru} на {fs}")
         }
         _ => Say::both(|lang| format!("{}, {}", kind.get(lang), size.get(lang))),
     }

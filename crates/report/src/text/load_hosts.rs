@@ -8,7 +8,7 @@ use crate::hosts::{beside, clock, lost, of_cases, rates_of};
 use crate::rates;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, Headline, HostFinding, HostsFinding, LoadHostFinding};
-use stend_base::{Lang, Say, Share, format, say};
+use stend_base::{Say, Share, format, say, say_in};
 
 /// Percentiles that have a column.
 const QUANTILES: [Share; 2] = [Share(0.5), Share(0.99)];
@@ -85,17 +85,18 @@ fn clocks(hosts: &[LoadHostFinding], screen: &Screen) -> String {
     let known = hosts.iter().filter(|host| host.clock.is_some());
     let line = |host: &LoadHostFinding| {
         let [offset, uncertain, drift] = clock(host.clock).map(|cell| cell.get(lang).to_string());
-        let drifted = match (drift.as_str(), lang) {
-            (NONE, _) => String::new(),
-            (drift, Lang::En) => format!(", drift {drift}"),
-            (drift, Lang::Ru) => format!(", уход {drift}"),
+        let drifted = match drift.as_str() {
+            NONE => String::new(),
+            drift => say_in!(lang, ", drift {drift}", ", уход {drift}"),
         };
         format!("{} {offset} {uncertain}{drifted}", clean(&host.name))
     };
     let lines: Vec<String> = known.map(line).collect();
-    let heading = match lang {
-        Lang::En => format!("Clocks beside that of the coordinator ({})", format::count(lines.len() as u64)),
-        Lang::Ru => format!("Часы относительно часов координатора ({})", format::count(lines.len() as u64)),
-    };
+    let heading = say_in!(
+        lang,
+        "Clocks beside that of the coordinator ({hosts})",
+        "Часы относительно часов координатора ({hosts})",
+        hosts = format::count(lines.len() as u64)
+    );
     super::paragraph("– ", &format!("{heading}: {}.", lines.join("; ")), screen.width)
 }

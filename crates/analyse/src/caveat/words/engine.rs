@@ -1,9 +1,9 @@
 //! Sentences of caveats about what made the I/O, and how.
 
 use super::Words;
-use crate::phrase::{both, pick};
+use crate::phrase::both;
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Share, format, say};
+use stend_base::{Lang, Share, format, say, say_in};
 use stend_spec::external::Difference;
 
 pub(super) fn fallback(backend: &str, reason: &str) -> Words {
@@ -26,12 +26,12 @@ pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
             Lang::Ru => plural_ru(u64::from(cases), "случае", "случаях", "случаях"),
         };
         let all: Vec<String> = differences.iter().map(|difference| difference.say().get(l).to_string()).collect();
-        let said = pick(
+        say_in!(
             l,
-            "In {n} {case} fio makes the I/O, not Stend's own engine. Differences: {d}.",
-            "В {n} {case} ввод-вывод выполняет fio, а не генератор самого Stend. Отличия: {d}.",
-        );
-        said.replace("{n}", &cases.to_string()).replace("{case}", case).replace("{d}", &all.join("; "))
+            "In {cases} {case} fio makes the I/O, not Stend's own engine. Differences: {d}.",
+            "В {cases} {case} ввод-вывод выполняет fio, а не генератор самого Stend. Отличия: {d}.",
+            d = all.join("; ")
+        )
     });
     Words {
         text,

@@ -2,23 +2,18 @@
 
 use super::Words;
 use crate::phrase::{both, pick};
-use stend_base::{Lang, Say, say};
+use stend_base::{Say, say, say_in};
 
 /// Missing parts that a sentence names; more are counted.
 const NAMED: usize = 2;
 
 pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snapshots: u32) -> Words {
     let text = both(|l| {
-        let whole = match l {
-            Lang::En => format!(
-                "Imported from what {by} printed; Stend did not see these trials. Host, target, fill and \
-                 other load are unknown. Trials of one case ran one after the other."
-            ),
-            Lang::Ru => format!(
-                "Импортировано из того, что напечатал {by}; самих испытаний Stend не видел. Машина, объект, заполнение и прочая \
-                 нагрузка неизвестны. Испытания одного случая шли подряд."
-            ),
-        };
+        let whole = say_in!(
+            l,
+            "Imported from what {by} printed; Stend did not see these trials. Host, target, fill and other load are unknown. Trials of one case ran one after the other.",
+            "Импортировано из того, что напечатал {by}; самих испытаний Stend не видел. Машина, объект, заполнение и прочая нагрузка неизвестны. Испытания одного случая шли подряд."
+        );
         let clat = pick(
             l,
             " Latencies are clat: without the time that submitting took.",
@@ -29,12 +24,13 @@ pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snap
             " Percentiles without a histogram are shown as printed and never merged or averaged.",
             " Процентили без гистограммы показаны как напечатаны; они не объединяются и не усредняются.",
         );
-        let superseded = match (snapshots, l) {
-            (0, _) => String::new(),
-            (n, Lang::En) => format!(" Snapshots of --status-interval that later results hold were left out: {n}."),
-            (n, Lang::Ru) => {
-                format!(" Промежуточные результаты --status-interval, вошедшие в следующие, пропущены: {n}.")
-            }
+        let superseded = match snapshots {
+            0 => String::new(),
+            n => say_in!(
+                l,
+                " Snapshots of --status-interval that later results hold were left out: {n}.",
+                " Промежуточные результаты --status-interval, вошедшие в следующие, пропущены: {n}."
+            ),
         };
         whole + if after_submission { clat } else { "" } + if printed { percentiles } else { "" } + &superseded
     });
@@ -55,7 +51,7 @@ pub(super) fn in_part(dropped: &[Say]) -> Words {
         let named: Vec<&str> = dropped.iter().take(NAMED).map(|what| what.get(l)).collect();
         let more = match dropped.len().saturating_sub(NAMED) {
             0 => String::new(),
-            n => pick(l, "; and {n} more", "; и ещё {n}").replace("{n}", &n.to_string()),
+            n => say_in!(l, "; and {n} more", "; и ещё {n}"),
         };
         let head =
             pick(l, "Only a part of the files was imported. Left out: ", "Файлы импортированы не целиком. Пропущено: ");

@@ -4,7 +4,7 @@ use super::Words;
 use crate::phrase::{both, pick};
 use crate::steady;
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Nanos, Say, Share, format, say};
+use stend_base::{Lang, Nanos, Say, Share, format, say, say_in};
 
 pub(super) fn no_end() -> Words {
     Words {
@@ -31,19 +31,12 @@ pub(super) fn ended_early(reason: &Say) -> Words {
 pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Words {
     let text = both(|l| {
         let (n, below, rebooted) = (format::count(crashes), format::percent(below.0, l), format::count(rebooted));
-        match l {
-            Lang::En => format!(
-                "{n} {} judged and took nothing that had been acknowledged: the chance that one does is below {below} (95 %), which \
-                 is not \"safe\". The host had been restarted after {rebooted} of them; where only processes were killed, caches of \
-                 the system and of drives were not tested.",
-                plural_en(crashes, "crash was", "crashes were")
-            ),
-            Lang::Ru => format!(
-                "Оценено сбоев: {n}; подтверждённые данные не пострадали: вероятность потери при сбое ниже {below} (95 %), и это не \
-                 «безопасно». Перезапусков машины среди них: {rebooted}; там, где убивали лишь процессы, кэши системы и \
-                 накопителей не проверены."
-            ),
-        }
+        let crashes = plural_en(crashes, "crash was", "crashes were");
+        say_in!(
+            l,
+            "{n} {crashes} judged and took nothing that had been acknowledged: the chance that one does is below {below} (95 %), which is not \"safe\". The host had been restarted after {rebooted} of them; where only processes were killed, caches of the system and of drives were not tested.",
+            "Оценено сбоев: {n}; подтверждённые данные не пострадали: вероятность потери при сбое ниже {below} (95 %), и это не «безопасно». Перезапусков машины среди них: {rebooted}; там, где убивали лишь процессы, кэши системы и накопителей не проверены."
+        )
     });
     let advice = say!(
         "Repeat with the kind of crash that matters (60 without a loss prove 4.9 %, 300 prove 1 %), for drives by cutting their power.",
@@ -55,18 +48,11 @@ pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Wor
 pub(super) fn replays_survived(states: u64, of: u64) -> Words {
     let text = both(|l| {
         let (n, of) = (format::count(states), format::count(of));
-        match l {
-            Lang::En => format!(
-                "{n} of {of} states of the device were rebuilt from a log of its writes and held everything that had been \
-                 acknowledged: the layers on the device request the flushes that they need. How the device itself executes a flush is not tested, \
-                 nor are states with some of the writes between two flushes."
-            ),
-            Lang::Ru => format!(
-                "По журналу записей воссоздано состояний устройства: {n} из {of}; всё подтверждённое было на месте: то, что лежит на \
-                 устройстве, требует всё нужное. Как сам накопитель исполняет сброс кэша, не проверено; состояния с частью записей \
-                 между двумя сбросами — тоже."
-            ),
-        }
+        say_in!(
+            l,
+            "{n} of {of} states of the device were rebuilt from a log of its writes and held everything that had been acknowledged: the layers on the device request the flushes that they need. How the device itself executes a flush is not tested, nor are states with some of the writes between two flushes.",
+            "По журналу записей воссоздано состояний устройства: {n} из {of}; всё подтверждённое было на месте: то, что лежит на устройстве, требует всё нужное. Как сам накопитель исполняет сброс кэша, не проверено; состояния с частью записей между двумя сбросами — тоже."
+        )
     });
     let advice = say!(
         "Raise `points` to examine more of them; test drives by cutting their power.",
@@ -112,13 +98,12 @@ pub(super) fn trials_left_out(count: u32) -> Words {
 
 pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
-            "In “{c}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
-            "В «{c}» пробы составили {s} операций нагрузки, больше 0,5 %: они стали частью измеренного.",
+            "In “{case}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
+            "В «{case}» пробы составили {s} операций нагрузки, больше 0,5 %: они стали частью измеренного.",
+            s = format::percent(share.0, l)
         )
-        .replace("{s}", &format::percent(share.0, l))
-        .replace("{c}", case)
     });
     let advice = say!(
         "Lower the rate of `prober`, or leave it to `prober: auto`.",
@@ -134,39 +119,39 @@ pub(super) fn trace_changed(
     (wrapped, scaled): (bool, bool),
 ) -> Words {
     let text = both(|l| {
-        let counted = |n: u64, en: &'static str, ru: &'static str| {
-            (n > 0).then(|| pick(l, en, ru).replace("{n}", &format::count(n)).replace("{a}", &format::count(ios)))
-        };
         let parts = [
-            counted(
-                aligned,
-                "{n} of {a} I/Os are rounded to whole blocks",
-                "{n} из {a} операций округлены до целых блоков",
-            ),
-            counted(
-                left_out,
-                "{n} lines hold I/O that cannot be replayed",
-                "строк с невоспроизводимыми операциями: {n}",
-            ),
+            (aligned > 0).then(|| {
+                say_in!(
+                    l,
+                    "{n} of {all} I/Os are rounded to whole blocks",
+                    "{n} из {all} операций округлены до целых блоков",
+                    n = format::count(aligned),
+                    all = format::count(ios)
+                )
+            }),
+            (left_out > 0).then(|| {
+                say_in!(
+                    l,
+                    "{n} lines hold I/O that cannot be replayed",
+                    "строк с невоспроизводимыми операциями: {n}",
+                    n = format::count(left_out)
+                )
+            }),
             wrapped.then(|| {
-                pick(
+                say_in!(
                     l,
                     "offsets beyond the range begin again at its start",
-                    "смещения за пределами области начинаются заново",
+                    "смещения за пределами области начинаются заново"
                 )
-                .to_string()
             }),
-            scaled.then(|| {
-                pick(l, "all offsets are scaled down to the range", "все смещения уменьшены до области").to_string()
-            }),
+            scaled.then(|| say_in!(l, "all offsets are scaled down to the range", "все смещения уменьшены до области")),
         ];
         let told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let text = pick(
+        say_in!(
             l,
-            "The replay of {t} differs from the recording: ",
-            "Воспроизведение {t} отличается от записанного: ",
-        );
-        format!("{}{told}.", text.replace("{t}", trace))
+            "The replay of {trace} differs from the recording: {told}.",
+            "Воспроизведение {trace} отличается от записанного: {told}."
+        )
     });
     let advice = say!(
         "Take a target with the size and block size of the original, or treat the result as that of the changed trace.",
@@ -177,12 +162,12 @@ pub(super) fn trace_changed(
 
 pub(super) fn never_written(share: Share) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
             "{s} of the sampled blocks had never been written: such reads do not reach the medium.",
             "{s} проверенных блоков никогда не записывались: такое чтение не доходит до носителя.",
+            s = format::percent(share.0, l)
         )
-        .replace("{s}", &format::percent(share.0, l))
     });
     Words { text, advice: fill_first() }
 }
@@ -256,7 +241,7 @@ pub(super) fn streams_overlap(case: &str, first: u32, second: u32) -> Words {
 pub(super) fn few_trials(cases: u32, trials: u32, need: u32, blocks: (u32, Option<Nanos>)) -> Words {
     let time = |l: Lang| {
         let time = blocks.1.map(|time| format::duration(time, l));
-        time.map_or(String::new(), |time| pick(l, " (about {t})", " (около {t})").replace("{t}", &time))
+        time.map_or(String::new(), |time| say_in!(l, " (about {time})", " (около {time})"))
     };
     let (blocks, time_en, time_ru) = (blocks.0, time(Lang::En), time(Lang::Ru));
     let en = plural_en(u64::from(cases), "case has", "cases have");
@@ -297,12 +282,11 @@ pub(super) fn not_precise(
         let rate = rate.map(|share| format!("{of_rate} {}", width(share, l)));
         let p99 = p99.map(|share| format!("{of_p99} {}", width(share, l)));
         let none = no_p99.then(|| {
-            pick(
+            say_in!(
                 l,
                 "its trials are too short or too few for an interval of a p99",
-                "испытаний слишком мало или они слишком коротки для интервала p99",
+                "испытаний слишком мало или они слишком коротки для интервала p99"
             )
-            .to_string()
         });
         rate.into_iter().chain(p99).chain(none).collect::<Vec<_>>().join(", ")
     };
@@ -325,10 +309,14 @@ pub(super) fn not_precise(
 pub(super) fn not_steady(cases: u32, what: (&str, u32), window: Option<(Share, Share)>) -> Words {
     let (case, count) = what;
     let of = |l: Lang| match window {
-        Some((range, slope)) => pick(l, "the rate spans {r} and moves by {s}", "размах скорости — {r}, сдвиг — {s}")
-            .replace("{r}", &format::percent(range.0, l))
-            .replace("{s}", &format::percent(slope.0, l)),
-        None => pick(l, "too few of them were whole", "целых среди них слишком мало").to_string(),
+        Some((range, slope)) => say_in!(
+            l,
+            "the rate spans {r} and moves by {s}",
+            "размах скорости — {r}, сдвиг — {s}",
+            r = format::percent(range.0, l),
+            s = format::percent(slope.0, l)
+        ),
+        None => say_in!(l, "too few of them were whole", "целых среди них слишком мало"),
     };
     let (of_en, of_ru) = (of(Lang::En), of(Lang::Ru));
     let [rounds_en, rounds_ru] = [Lang::En, Lang::Ru].map(|l| steady::rounds(count, l));
@@ -365,12 +353,12 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
     let sign = if by_ns < 0 { "−" } else { "+" };
     let text = both(|l| {
         let by = format::latency(Nanos(by_ns.unsigned_abs()), l);
-        pick(
+        say_in!(
             l,
             "The wall clock was set by {by} during the run; dates may be off, durations are not.",
             "Во время прогона часы перевели на {by}; даты могут быть неточны, длительности — нет.",
+            by = format!("{sign}{by}")
         )
-        .replace("{by}", &format!("{sign}{by}"))
     });
     Words {
         text,
@@ -383,13 +371,13 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
 
 pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
             "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than the recorder.",
             "В журнале операций не хватает {d} из окон измерения при {r} записанных: нагрузка была быстрее записи журнала.",
+            d = format::count(dropped),
+            r = format::count(recorded)
         )
-        .replace("{d}", &format::count(dropped))
-        .replace("{r}", &format::count(recorded))
     });
     Words {
         text,
@@ -415,12 +403,12 @@ pub(super) fn no_spool(why: &str) -> Words {
 
 pub(super) fn intervals_merged(count: u64) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
             "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",
             "Объединено интервалов счётчиков: {n} — медленная связь с рабочим процессом. Графики там грубее, итоги полны.",
+            n = format::count(count)
         )
-        .replace("{n}", &format::count(count))
     });
     Words {
         text,

@@ -4,7 +4,7 @@
 use super::Words;
 use crate::phrase::{both, pick};
 use stend_base::text::plural_en;
-use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
+use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say, say_in};
 
 pub(super) fn in_use(reasons: &[Say]) -> Words {
     let list = both(|l| reasons.iter().map(|r| r.get(l)).collect::<Vec<_>>().join("; "));
@@ -23,14 +23,13 @@ pub(super) fn in_use(reasons: &[Say]) -> Words {
 
 pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
-            "Other programs used `{d}` right before the run: {i} IOPS, {b}. They lower the results.",
-            "Прямо перед прогоном `{d}` нагружали другие программы: {i} IOPS, {b}. Они занижают результаты.",
+            "Other programs used `{device}` right before the run: {i} IOPS, {b}. They lower the results.",
+            "Прямо перед прогоном `{device}` нагружали другие программы: {i} IOPS, {b}. Они занижают результаты.",
+            i = format::iops(iops, l),
+            b = format::throughput(bytes_per_s, l)
         )
-        .replace("{d}", device)
-        .replace("{i}", &format::iops(iops, l))
-        .replace("{b}", &format::throughput(bytes_per_s, l))
     });
     Words {
         text,
@@ -229,13 +228,12 @@ pub(super) fn encrypted(device: &str) -> Words {
 
 pub(super) fn cached(device: &str, size: Bytes) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
-            "A cache of {s} (`{d}`) is below the target: its fast device answers for what it holds, and the rate changes while it fills, warms and writes back.",
-            "Под объектом лежит кэш (`{d}`, {s}): на то, что в нём есть, отвечает быстрое устройство, и скорость меняется, пока он заполняется, прогревается и сбрасывается.",
+            "A cache of {s} (`{device}`) is below the target: its fast device answers for what it holds, and the rate changes while it fills, warms and writes back.",
+            "Под объектом лежит кэш (`{device}`, {s}): на то, что в нём есть, отвечает быстрое устройство, и скорость меняется, пока он заполняется, прогревается и сбрасывается.",
+            s = format::bytes(size, l)
         )
-        .replace("{s}", &format::bytes(size, l))
-        .replace("{d}", device)
     });
     Words {
         text,
@@ -326,12 +324,12 @@ pub(super) fn removable(device: &str) -> Words {
 
 pub(super) fn nearly_full(used: Share) -> Words {
     let text = both(|l| {
-        pick(
+        say_in!(
             l,
             "With the test file the file system is {s} full: it has few free places for blocks, and a solid-state drive below has little room for garbage collection.",
             "С тестовым файлом файловая система заполнена на {s}: свободных мест для блоков мало, а твердотельному накопителю не хватает места для сборки мусора.",
+            s = format::percent(used.0, l)
         )
-        .replace("{s}", &format::percent(used.0, l))
     });
     Words {
         text,
@@ -344,19 +342,19 @@ pub(super) fn nearly_full(used: Share) -> Words {
 
 pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> Words {
     let text = both(|l| {
-        let text = match direct {
-            true => pick(
+        let (range, memory) = (format::bytes(working_set, l), format::bytes(memory, l));
+        match direct {
+            true => say_in!(
                 l,
-                "The working set is {w}, the memory {m}. Direct I/O bypasses the page cache of this machine, but a cache of that size in a controller or a host would hold most of it. Check H11 counts the bytes that reach the drives.",
-                "Рабочая область — {w}, память — {m}. Прямой ввод-вывод минует страничный кэш этой машины, но кэш такого размера в контроллере или хосте вместил бы её бо́льшую часть. Байты, дошедшие до накопителей, считает проверка H11.",
+                "The working set is {range}, the memory {memory}. Direct I/O bypasses the page cache of this machine, but a cache of that size in a controller or a host would hold most of it. Check H11 counts the bytes that reach the drives.",
+                "Рабочая область — {range}, память — {memory}. Прямой ввод-вывод минует страничный кэш этой машины, но кэш такого размера в контроллере или хосте вместил бы её бо́льшую часть. Байты, дошедшие до накопителей, считает проверка H11."
             ),
-            false => pick(
+            false => say_in!(
                 l,
-                "The working set is {w}, the memory {m}, and I/O goes through a cache of this machine: most reads may come from memory.",
-                "Рабочая область — {w}, память — {m}, и ввод-вывод идёт через кэш этой машины: большинство чтений может прийти из памяти.",
+                "The working set is {range}, the memory {memory}, and I/O goes through a cache of this machine: most reads may come from memory.",
+                "Рабочая область — {range}, память — {memory}, и ввод-вывод идёт через кэш этой машины: большинство чтений может прийти из памяти."
             ),
-        };
-        text.replace("{w}", &format::bytes(working_set, l)).replace("{m}", &format::bytes(memory, l))
+        }
     });
     Words {
         text,
@@ -378,23 +376,23 @@ pub(super) fn will_write(fill: Bytes, trials: Nanos, drive: Option<&(String, Byt
 }
 
 fn will_write_in(lang: Lang, fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> String {
-    let by_fill = pick(lang, "{f} by the fill", "{f} при заполнении").replace("{f}", &format::bytes(fill, lang));
+    let by_fill = say_in!(lang, "{f} by the fill", "{f} при заполнении", f = format::bytes(fill, lang));
+    let time = format::duration(trials, lang);
     let by_trials = match fill > Bytes(0) {
-        true => pick(lang, "then as much as the target takes in {t}", "затем — сколько объект примет за {t}"),
-        false => pick(lang, "as much as the target takes in {t}", "столько, сколько объект примет за {t}"),
+        true => say_in!(lang, "then as much as the target takes in {time}", "затем — сколько объект примет за {time}"),
+        false => say_in!(lang, "as much as the target takes in {time}", "столько, сколько объект примет за {time}"),
     };
-    let by_trials = by_trials.replace("{t}", &format::duration(trials, lang));
     let parts: Vec<String> =
         [(fill > Bytes(0), by_fill), (trials > Nanos(0), by_trials)].into_iter().filter(|p| p.0).map(|p| p.1).collect();
     let mut text = format!("{}{}.", pick(lang, "The run will write ", "Прогон запишет "), parts.join(", "));
     if let Some((name, size)) = drive.filter(|(_, size)| *size > Bytes(0) && fill > Bytes(0)) {
-        let wear = pick(
-            lang,
-            " The fill is {p} of one full write of `{d}` ({s}); the rated endurance of the drive is not known.",
-            " Заполнение — {p} одной полной записи `{d}` ({s}); паспортный ресурс накопителя неизвестен.",
-        );
         let share = format::percent(fill.0 as f64 / size.0 as f64, lang);
-        text += &wear.replace("{p}", &share).replace("{d}", name).replace("{s}", &format::bytes(*size, lang));
+        text += &say_in!(
+            lang,
+            " The fill is {share} of one full write of `{name}` ({s}); the rated endurance of the drive is not known.",
+            " Заполнение — {share} одной полной записи `{name}` ({s}); паспортный ресурс накопителя неизвестен.",
+            s = format::bytes(*size, lang)
+        );
     }
     text
 }

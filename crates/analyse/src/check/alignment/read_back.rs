@@ -6,7 +6,7 @@ use crate::findings::CheckStatus;
 use crate::limits::{AMPLIFICATION_DEVIATION, READ_AMPLIFIED, READ_FOR_WRITES};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Say, format, say};
+use stend_base::{Bytes, Say, format, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::Op;
 
@@ -83,15 +83,19 @@ fn parity(array: &Device) -> Option<u32> {
 fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
     let modifies = ratio > READ_FOR_WRITES;
     let measured = both(|l| {
-        let text =
-            pick(l, "{r} bytes read below {d} per byte written", "{r} байта прочитано под {d} на записанный байт");
         let name = if modifies {
             pick(l, "read-modify-write: ", "чтение-изменение-запись: ")
         } else {
             ""
         };
         let digits = if modifies { 2 } else { 3 };
-        format!("{name}{}", text.replace("{r}", &format::fixed(ratio, digits, l)).replace("{d}", &layer.name))
+        say_in!(
+            l,
+            "{name}{r} bytes read below {d} per byte written",
+            "{name}{r} байта прочитано под {d} на записанный байт",
+            r = format::fixed(ratio, digits, l),
+            d = layer.name
+        )
     });
     if !modifies {
         return ReadBack { status: CheckStatus::Pass, measured, meaning: Say::same("") };
@@ -121,24 +125,25 @@ fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
         return ReadBack { status: CheckStatus::Pass, measured, meaning: Say::same("") };
     }
     let meaning = both(|l| {
-        pick(
+        say_in!(
             l,
             "Writes of less than a stripe of {s}, or across its borders, make the array read before it writes, more than this load needs. Write whole stripes, and begin partitions and files at a stripe.",
             "Запись меньше полосы в {s} или поперёк её границ заставляет массив сначала читать, и больше, чем нужно этой нагрузке. Пишите полными полосами и начинайте разделы и файлы с границы полосы.",
+            s = format::bytes(stripe, l)
         )
-        .replace("{s}", &format::bytes(stripe, l))
     });
     ReadBack { status: CheckStatus::Warn, measured, meaning }
 }
 
 fn of_reads(layer: &Device, ratio: f64) -> ReadBack {
     let measured = both(|l| {
-        let text = pick(
+        say_in!(
             l,
             "{r} bytes more read below {d} per byte read",
             "на {r} байта больше прочитано под {d} на прочитанный байт",
-        );
-        text.replace("{r}", &format::fixed(ratio, 2, l)).replace("{d}", &layer.name)
+            r = format::fixed(ratio, 2, l),
+            d = layer.name
+        )
     });
     if ratio <= READ_AMPLIFIED {
         return ReadBack { status: CheckStatus::Pass, measured, meaning: Say::same("") };

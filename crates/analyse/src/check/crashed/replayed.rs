@@ -4,7 +4,7 @@ use super::{blocks, differing, meaning};
 use crate::check::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::both;
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Say, format, say, say_in};
 use stend_record::Crash;
 use stend_record::verification::Checked;
 
@@ -33,14 +33,11 @@ pub(super) fn judged(check: Check, states: &[&Crash]) -> CheckResult {
     }
     check.pass(both(|l| {
         let (blocks, n, of) = (blocks(acknowledged, l), format::count(states.len() as u64), format::count(of));
-        match l {
-            Lang::En => format!(
-                "in {n} of {of} states in which the power could have gone everything acknowledged by then was there, at last {blocks}"
-            ),
-            Lang::Ru => format!(
-                "в {n} из {of} состояний, в которых могло пропасть питание, всё подтверждённое к тому времени на месте; под конец это {blocks}"
-            ),
-        }
+        say_in!(
+            l,
+            "in {n} of {of} states in which the power could have gone everything acknowledged by then was there, at last {blocks}",
+            "в {n} из {of} состояний, в которых могло пропасть питание, всё подтверждённое к тому времени на месте; под конец это {blocks}"
+        )
     }))
 }
 
@@ -58,24 +55,22 @@ fn failed(first: &Crash, (wrong, examined, of): (u64, u64, u64)) -> Say {
         let at = first.replayed.as_ref().map(|replayed| (replayed.entry + 1, replayed.entries)).unwrap_or_default();
         let (entry, entries) = (format::count(at.0), format::count(at.1));
         let what = match first.broken() {
-            Some(why) => match l {
-                Lang::En => format!("it could not be brought up: {}", why.en),
-                Lang::Ru => format!("поднять не удалось: {}", why.ru),
-            },
+            Some(why) => {
+                say_in!(l, "it could not be brought up: {why}", "поднять не удалось: {why}", why = why.get(l))
+            }
             None if first.checked.wrong() > 0 => differing.get(l).to_string(),
-            None => match l {
-                Lang::En => format!("{} cannot be read any more", blocks(first.unread, l)),
-                Lang::Ru => format!("больше не читается: {}", blocks(first.unread, l)),
-            },
+            None => say_in!(
+                l,
+                "{blocks} cannot be read any more",
+                "больше не читается: {blocks}",
+                blocks = blocks(first.unread, l)
+            ),
         };
-        match l {
-            Lang::En => format!(
-                "{wrong} of {examined} states that were examined, of {of}; the first behind entry {entry} of {entries} of the log: {what}"
-            ),
-            Lang::Ru => format!(
-                "в {wrong} из изученных состояний ({examined} из {of}); первое — за записью {entry} из {entries} в журнале: {what}"
-            ),
-        }
+        say_in!(
+            l,
+            "{wrong} of {examined} states that were examined, of {of}; the first behind entry {entry} of {entries} of the log: {what}",
+            "в {wrong} из изученных состояний ({examined} из {of}); первое — за записью {entry} из {entries} в журнале: {what}"
+        )
     })
 }
 
