@@ -83,6 +83,16 @@ pub fn gate(bytes: &[u8]) {
     }
 }
 
+/// A file of hosts, of each group alone.
+pub fn hosts(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let Ok(file) = parse::hosts(text, "hosts.yaml") else { return };
+    for host in &file.hosts {
+        let of_its_groups = file.of_groups(&host.groups).expect("its own groups");
+        assert!(of_its_groups.contains(&host));
+    }
+}
+
 /// A trace, of which the length says whose I/O is taken.
 pub fn trace(bytes: &[u8]) {
     let device = [TraceDevice::Only, TraceDevice::All, TraceDevice::Named("8,0".into())];

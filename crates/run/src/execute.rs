@@ -40,7 +40,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
 
 pub(crate) fn asked(setup: &Setup) -> Asked {
     // On another machine our process and the directory of the run file are something else, or nothing.
-    let here = setup.hosts.iter().all(|load| load.host.clock().is_none());
+    let here = setup.hosts.iter().all(|load| load.host.is_here());
     let directory = setup.run_file.parent().filter(|_| here).map(|path| path.to_string_lossy().into_owned());
     let keeps = setup.power.as_ref().map(|power| power.keeps.clone());
     Asked {

@@ -28,7 +28,7 @@ pub fn complete(mut order: Order) -> Result<String> {
         *file = shown(&absolute(Path::new(file))?);
     }
     // What is there by this name is meant; anything else is an identity, or lies on another machine.
-    let here = order.lab.is_none() && order.ssh.is_empty();
+    let here = order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none();
     let targets = order.on.iter_mut().chain(&mut order.against);
     for target in targets.filter(|target| here && Path::new(target).exists()) {
         *target = shown(&absolute(Path::new(target))?);

@@ -28,7 +28,7 @@ pub use complete::complete;
 pub use control::Control;
 pub use frontend::{Frontend, Progress, Ready};
 pub use inputs::{plan_of, read_run, stand_text, suite, written};
-pub use look::{Looked, clean, look};
+pub use look::{Looked, clean, hosts, look};
 pub use machine::{answers, read_machine, start as start_machine};
 pub use preview::preview;
 pub use stand::{Action, Answer, Request, stand};

@@ -6,28 +6,34 @@ use crate::worker_host::WorkerHost;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::targets::in_line;
 use stend_run::LoadHost;
+use stend_spec::hosts::{HostRole, NamedHost};
 use stend_spec::keys::order::LOADS;
-use stend_spec::order::{Order, Work};
+use stend_spec::order::{NamedText, OnLoss, Order, Work};
 use stend_spec::suite::{Suite, SuiteCase};
-use stend_wire::{Host, Remote};
+use stend_wire::Remote;
 
 /// The hosts of an order with their workers, and the targets of the only one, or all of them as the user named them; `place` is where
 /// the only one is.
 ///
 /// Errors: `Usage` where the order does not say which targets are whose or names a machine twice, or what keeps a host from being reached.
 pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
-    let [_, _, ..] = order.ssh.as_slice() else {
-        let targets = shared_out(&order.ssh, &order.on)?.pop().unwrap_or_else(|| order.on.clone());
-        return Ok((vec![LoadHost::only(place.reach(frontend)?)], targets));
+    let (remotes, on) = remotes(order)?;
+    let names: Vec<String> = remotes.iter().map(|remote| remote.name().to_string()).collect();
+    let mut targets = shared_out(&names, &on)?;
+    let [_, _, ..] = remotes.as_slice() else {
+        let (host, own) = match (remotes.into_iter().next(), &order.hosts) {
+            (Some(remote), Some(_)) if on.is_empty() => return Err(no_target(remote.name())),
+            (Some(remote), Some(_)) => (WorkerHost::Remote(remote).reach(frontend)?, targets.pop()),
+            _ => (place.reach(frontend)?, targets.pop()),
+        };
+        return Ok((vec![LoadHost::only(host)], own.unwrap_or(on)));
     };
-    let remotes: Vec<Remote> = order.ssh.iter().map(|host| Remote::new(host)).collect::<Result<_>>()?;
-    let targets = shared_out(&order.ssh, &order.on)?;
     let mut hosts: Vec<LoadHost> = Vec::new();
     // One after the other, on this thread: the connections end with the one that began them.
     for (remote, targets) in remotes.into_iter().zip(targets) {
         let name = remote.name().to_string();
-        let host = WorkerHost::Ssh(remote).reach(frontend)?;
-        if let Some(other) = hosts.iter().find(|other| is_same_machine(&other.host, &host)) {
+        let host = WorkerHost::Remote(remote).reach(frontend)?;
+        if let Some(other) = hosts.iter().find(|other| other.host.is_same_machine(&host)) {
             return Err(named_twice(&other.name, &name));
         }
         hosts.push(LoadHost { name, host, targets });
@@ -37,23 +43,65 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
         "{count} hosts load together; jobs, queue depths, rates and sizes are those of each host",
         "нагружающих машин: {count}; задания, глубина очереди, частота и объёмы — на каждую машину"
     ));
-    Ok((hosts, order.on.clone()))
+    Ok((hosts, on))
+}
+
+/// The hosts of an order that are other machines and make load, and the targets of all, those of one host behind its name.
+///
+/// Errors: those of its file of hosts, and of names that are none.
+fn remotes(order: &Order) -> Result<(Vec<Remote>, Vec<String>)> {
+    let Some(hosts) = of_file(order, HostRole::Load)? else {
+        return Ok((order.ssh.iter().map(|host| Remote::new(host)).collect::<Result<_>>()?, order.on.clone()));
+    };
+    let own = |host: &NamedHost| host.on.iter().map(|on| format!("{}:{on}", host.name)).collect::<Vec<_>>();
+    let on = hosts.iter().flat_map(own).chain(order.on.iter().cloned()).collect();
+    Ok((hosts.iter().map(Remote::of).collect::<Result<_>>()?, on))
+}
+
+/// The hosts of the file of an order that do this; `None`: it has no file.
+///
+/// Errors: those of the file, and `Usage` where a group has no host.
+pub(crate) fn of_file(order: &Order, role: HostRole) -> Result<Option<Vec<NamedHost>>> {
+    let Some(NamedText { file, text }) = &order.hosts else { return Ok(None) };
+    let all = stend_spec::parse::hosts(text, file)?;
+    let chosen = all.of_groups(&order.groups)?;
+    Ok(Some(chosen.into_iter().filter(|host| host.role == role).cloned().collect()))
+}
+
+fn no_target(name: &str) -> Box<Error> {
+    Error::new(Kind::Usage, say!("the load host `{name}` has no target", "у нагружающей машины `{name}` нет объекта"))
+        .hint(say!(
+            "`on:` in the file of hosts, or `--on PATH`, which is meant on each",
+            "`on:` в файле машин или `--on ПУТЬ` — на каждой"
+        ))
 }
 
 /// Whether several hosts, if the order has them, can do what it asks for.
 ///
 /// Errors: `Usage` with what they cannot do.
 pub(crate) fn may(order: &Order) -> Result<()> {
-    let count = order.ssh.len();
+    let of_file = of_file(order, HostRole::Load)?;
+    let count = of_file.as_ref().map_or(order.ssh.len(), Vec::len);
+    if of_file.is_some() && count == 0 {
+        let error = Error::new(
+            Kind::Usage,
+            say!("the file of hosts has none that makes load", "в файле машин нет нагружающих"),
+        );
+        return Err(error.hint(say!(
+            "one needs `role: load`, which is the default",
+            "хотя бы одной нужна `role: load` (по умолчанию)"
+        )));
+    }
+    if order.on_loss != OnLoss::default() && count < 2 {
+        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--on-loss")));
+    }
     if count < 2 {
         return Ok(());
     }
     if !LOADS.hold(&count) {
         let most = LOADS.most;
-        let message = say!(
-            "`--ssh` names {count} hosts; the limit is {most}",
-            "в `--ssh` указано машин: {count}; предел — {most}"
-        );
+        let message =
+            say!("{count} hosts are to make load; the limit is {most}", "нагружающих машин: {count}; предел — {most}");
         return Err(Error::new(Kind::Usage, message));
     }
     if let Some((_, name)) = order.ssh.iter().enumerate().find(|(at, name)| order.ssh[..*at].contains(name)) {
@@ -74,7 +122,8 @@ pub(crate) fn may(order: &Order) -> Result<()> {
 ///
 /// Errors: `Usage` with what they cannot do.
 pub(crate) fn may_run(order: &Order, suite: &Suite) -> Result<()> {
-    let found = if order.ssh.len() > 1 { beyond_several(suite) } else { None };
+    let count = of_file(order, HostRole::Load)?.map_or(order.ssh.len(), |hosts| hosts.len());
+    let found = if count > 1 { beyond_several(suite) } else { None };
     found.map_or(Ok(()), |what| Err(not_yet(&what)))
 }
 
@@ -107,11 +156,6 @@ fn not_yet(Say { en, ru }: &Say) -> Box<Error> {
         say!("several load hosts cannot do this yet: {en}", "с несколькими нагружающими машинами пока нельзя: {ru}"),
     )
     .hint(say!("name one host with `--ssh`, or leave this out", "укажите в `--ssh` одну машину или уберите это"))
-}
-
-/// Whether two workers run on one machine, whatever it is called.
-fn is_same_machine(one: &Host, other: &Host) -> bool {
-    one.boot_id() == other.boot_id()
 }
 
 fn named_twice(one: &str, other: &str) -> Box<Error> {
@@ -160,7 +204,10 @@ fn of_no_host(target: &str, hosts: &[String]) -> Box<Error> {
             "`--on {target}` не относится ни к одной из нагружающих машин ({hosts})"
         ),
     )
-    .hint(say!("write the host as in `--ssh`", "пишите машину так же, как в `--ssh`"))
+    .hint(say!(
+        "write the host as in `--ssh`, or by its name in the file of hosts",
+        "пишите машину так же, как в `--ssh`, или по имени из файла машин"
+    ))
 }
 
 fn unequal((first, count): (&str, usize), (other, odd): (&str, usize)) -> Box<Error> {
@@ -180,7 +227,7 @@ fn unequal((first, count): (&str, usize), (other, odd): (&str, usize)) -> Box<Er
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_spec::order::{NamedText, SuiteWork, VERSION};
+    use stend_spec::order::{SuiteWork, VERSION};
 
     fn words(all: &[&str]) -> Vec<String> {
         all.iter().map(|word| word.to_string()).collect()
@@ -201,6 +248,29 @@ mod tests {
         }));
         order.on = words(&["/x"]);
         order
+    }
+
+    /// Gives an order a file of hosts that do this, each reached by the name that it has.
+    fn of_hosts(order: &mut Order, role: &str, names: &[&str]) {
+        let hosts: String = names.iter().map(|name| format!("  {name}: {{ssh: {name}, role: {role}}}\n")).collect();
+        order.ssh.clear();
+        order.hosts = Some(NamedText { file: "h.yaml".into(), text: format!("hosts:\n{hosts}") });
+    }
+
+    #[test]
+    fn hosts_of_a_file_have_targets_of_their_own_and_those_that_are_meant_on_each() {
+        let mut order = order();
+        of_hosts(&mut order, "load", &["a", "b", "c"]);
+        let text = "hosts:\n  a: {ssh: x, on: /dev/sdb, groups: [g]}\n  b: {exec: [sh], on: /data, groups: [g]}\n  c: {ssh: y}\n";
+        order.hosts = Some(NamedText { file: "h.yaml".into(), text: text.into() });
+        order.groups = words(&["g"]);
+        let (hosts, on) = remotes(&order).unwrap();
+        assert_eq!(hosts.iter().map(Remote::name).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(on, words(&["a:/dev/sdb", "b:/data", "/x"]));
+        order.groups.clear();
+        assert_eq!(remotes(&order).unwrap().0.len(), 3);
+        order.groups = words(&["h"]);
+        assert!(refused(may(&order))[0].contains("no host is in the group `h`"));
     }
 
     /// The text of an error in both languages.
@@ -240,12 +310,15 @@ mod tests {
             (Box::new(|o: &mut Order| o.against = words(&["/y"])), "--against"),
             (Box::new(|o: &mut Order| o.ssh = words(&["a", "b", "a"])), "names `a` twice"),
             (Box::new(|o: &mut Order| o.ssh = (0..65).map(|n| format!("h{n}")).collect()), "the limit is 64"),
+            (Box::new(|o: &mut Order| of_hosts(o, "observe", &["a", "b"])), "has none that makes load"),
+            (Box::new(|o: &mut Order| (o.on_loss, o.ssh) = (OnLoss::GoOn, words(&["a"]))), "needs several load hosts"),
         ] {
             let mut order = order();
             change(&mut order);
             let [en, ru] = refused(may(&order));
             assert!(en.contains(told) && en != ru, "{en}");
             order.ssh.truncate(1);
+            (order.hosts, order.on_loss) = (None, OnLoss::Stop);
             assert!(may(&order).is_ok(), "one host can");
         }
     }

@@ -4,6 +4,7 @@ use crate::frontend::Frontend;
 use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
 use stend_base::{Error, Kind, Result, Say, say};
+use stend_spec::order::NamedText;
 use stend_wire::{Look, Remote, Seen};
 
 /// Most hosts of one look.
@@ -17,13 +18,36 @@ pub struct Looked {
     pub seen: Result<Seen>,
 }
 
-/// Looks at every host, in the order in which they are named; one that cannot be reached does not keep the others waiting.
+/// Hosts that are named as `ssh` knows them, and behind them those of these groups of a file, whatever they do in a run.
 ///
-/// Errors: `Usage` where a name is none, or comes twice.
-pub fn look(hosts: &[String], what: &Look, frontend: &Frontend) -> Result<Vec<Looked>> {
-    let remotes = named(hosts)?;
+/// Errors: `Usage` where a name is none, or comes twice, and those of the file.
+pub fn hosts(named: &[String], file: Option<&NamedText>, groups: &[String]) -> Result<Vec<Remote>> {
+    let mut all: Vec<Remote> = named.iter().map(|host| Remote::new(host)).collect::<Result<_>>()?;
+    if let Some(NamedText { file, text }) = file {
+        let hosts = stend_spec::parse::hosts(text, file)?;
+        let of_file = hosts.of_groups(groups)?.into_iter().map(Remote::of).collect::<Result<Vec<_>>>()?;
+        all.extend(of_file);
+    }
+    let mut known = BTreeSet::new();
+    if let Some(twice) = all.iter().map(Remote::name).find(|host| !known.insert(*host)) {
+        return Err(Error::new(Kind::Usage, say!("`{twice}` is named twice", "`{twice}` указана дважды")));
+    }
+    if all.len() > HOSTS_MAX {
+        let count = all.len();
+        let told = say!(
+            "{count} hosts are too many; the limit is {HOSTS_MAX}",
+            "{count} машин слишком много; не больше {HOSTS_MAX}"
+        );
+        return Err(Error::new(Kind::Usage, told)
+            .hint(say!("`--group` takes a part of a file of hosts", "`--group` выберет часть файла машин")));
+    }
+    Ok(all)
+}
+
+/// Looks at every host, in this order; one that cannot be reached does not keep the others waiting.
+pub fn look(remotes: &[Remote], what: &Look, frontend: &Frontend) -> Vec<Looked> {
     let (sender, told) = channel();
-    Ok(std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let looks: Vec<_> = remotes
             .iter()
             .map(|remote| {
@@ -42,35 +66,16 @@ pub fn look(hosts: &[String], what: &Look, frontend: &Frontend) -> Result<Vec<Lo
             .zip(looks)
             .map(|(host, look)| Looked { host, seen: look.join().unwrap_or_else(|_| Err(died())) })
             .collect()
-    }))
+    })
 }
 
-/// Removes the copies of this program from every host.
-///
-/// Errors as [`look`]; of each host what kept it from that.
-pub fn clean(hosts: &[String]) -> Result<Vec<(String, Result<()>)>> {
-    let remotes = named(hosts)?;
-    Ok(std::thread::scope(|scope| {
+/// Removes the copies of this program from every host; of each what kept it from that.
+pub fn clean(remotes: &[Remote]) -> Vec<(String, Result<()>)> {
+    std::thread::scope(|scope| {
         let cleaned: Vec<_> = remotes.iter().map(|remote| scope.spawn(|| remote.clean())).collect();
         let names = remotes.iter().map(|remote| remote.name().to_string());
         names.zip(cleaned).map(|(host, done)| (host, done.join().unwrap_or_else(|_| Err(died())))).collect()
-    }))
-}
-
-fn named(hosts: &[String]) -> Result<Vec<Remote>> {
-    let mut known = BTreeSet::new();
-    if let Some(twice) = hosts.iter().find(|host| !known.insert(host.as_str())) {
-        return Err(Error::new(Kind::Usage, say!("`{twice}` is named twice", "`{twice}` указана дважды")));
-    }
-    if hosts.len() > HOSTS_MAX {
-        let count = hosts.len();
-        let told = say!(
-            "{count} hosts are too many; the limit is {HOSTS_MAX}",
-            "{count} машин слишком много; не больше {HOSTS_MAX}"
-        );
-        return Err(Error::new(Kind::Usage, told));
-    }
-    hosts.iter().map(|host| Remote::new(host)).collect()
+    })
 }
 
 /// A thread that panicked has printed that on the standard error.
@@ -84,11 +89,18 @@ mod tests {
 
     #[test]
     fn a_host_is_named_once_and_is_no_option() {
-        let of = |hosts: &[&str]| named(&hosts.iter().map(|host| host.to_string()).collect::<Vec<_>>());
+        let words = |all: &[&str]| all.iter().map(|host| host.to_string()).collect::<Vec<_>>();
+        let of = |named: &[&str]| hosts(&words(named), None, &[]);
         assert_eq!(of(&["a", "root@b"]).unwrap().len(), 2);
         assert!(of(&["a", "a"]).unwrap_err().message.en.contains("`a` is named twice"));
         assert!(of(&["a", "-x"]).unwrap_err().message.en.contains("does not name a host"));
         let many: Vec<String> = (0..257).map(|n| format!("h{n}")).collect();
-        assert!(named(&many).unwrap_err().message.en.contains("the limit is 256"));
+        assert!(hosts(&many, None, &[]).unwrap_err().message.en.contains("the limit is 256"));
+        let text = "hosts:\n  a: {ssh: x, groups: [g]}\n  nas: {ssh: nas, role: observe}\n".to_string();
+        let file = NamedText { file: "h.yaml".into(), text };
+        let found = hosts(&words(&["b"]), Some(&file), &[]).unwrap();
+        assert_eq!(found.iter().map(Remote::name).collect::<Vec<_>>(), ["b", "a", "nas"], "whatever they do");
+        assert_eq!(hosts(&[], Some(&file), &words(&["g"])).unwrap().len(), 1);
+        assert!(hosts(&words(&["a"]), Some(&file), &[]).unwrap_err().message.en.contains("`a` is named twice"));
     }
 }

@@ -2,12 +2,15 @@
 //! measured; one that is lost later does not end the run.
 
 use crate::frontend::Frontend;
+use crate::load_hosts;
 use crate::worker_host::WorkerHost;
 use stend_base::{Error, Kind, Result, say};
 use stend_record::{HostId, Role};
 use stend_run::{ObservedHost, Setup};
+use stend_spec::hosts::{HostRole, NamedHost};
 use stend_spec::keys::order::OBSERVED;
 use stend_spec::order::Order;
+use stend_wire::Remote;
 
 /// One of them.
 struct Asked {
@@ -30,7 +33,7 @@ pub(crate) fn begin(
     let mut known = known(setup, storage);
     let loads = setup.hosts.len() as u16;
     let mut hosts = Vec::new();
-    for Asked { place, targets } in asked(&order.observe)? {
+    for Asked { place, targets } in asked(order)? {
         // Both words are one: it is never this machine.
         let name = place.name().en;
         let mut host = ObservedHost::new(id_of(&name, &mut known, loads), Role::Observe, &name, Vec::new());
@@ -71,18 +74,27 @@ fn id_of(name: &str, known: &mut Vec<(Role, String)>, loads: u16) -> HostId {
     HostId(at as u16 + loads)
 }
 
-fn asked(observe: &[String]) -> Result<Vec<Asked>> {
+/// Those that the order names, and behind them those of its file of hosts.
+fn asked(order: &Order) -> Result<Vec<Asked>> {
+    let named = order.observe.iter().map(|text| of_text(text)).collect::<Result<Vec<Asked>>>()?;
+    let of_file = load_hosts::of_file(order, HostRole::Observe)?.unwrap_or_default();
+    let of_host = |host: &NamedHost| -> Result<Asked> {
+        let targets = (!host.on.is_empty()).then(|| host.on.clone());
+        Ok(Asked { place: WorkerHost::Remote(Remote::of(host)?), targets })
+    };
+    let of_file = of_file.iter().map(of_host).collect::<Result<Vec<Asked>>>()?;
+    each_once(named.into_iter().chain(of_file).collect())
+}
+
+fn each_once(observe: Vec<Asked>) -> Result<Vec<Asked>> {
     if !OBSERVED.hold(&observe.len()) {
         let (count, most) = (observe.len(), OBSERVED.most);
-        let message = say!(
-            "`--observe` names {count} hosts; the limit is {most}",
-            "в `--observe` указано машин: {count}; предел — {most}"
-        );
+        let message =
+            say!("{count} hosts are to be watched; the limit is {most}", "наблюдаемых машин: {count}; предел — {most}");
         return Err(Error::new(Kind::Usage, message));
     }
     let mut all: Vec<Asked> = Vec::new();
-    for text in observe {
-        let one = of_text(text)?;
+    for one in observe {
         if all.iter().any(|other| other.place == one.place) {
             let name = one.place.name().en;
             return Err(Error::new(
@@ -139,7 +151,7 @@ mod tests {
 
     #[test]
     fn hosts_are_named_with_or_without_paths_and_never_twice() {
-        let of = |texts: &[&str]| asked(&texts.iter().map(|text| text.to_string()).collect::<Vec<_>>());
+        let of = |texts: &[&str]| each_once(texts.iter().map(|text| of_text(text)).collect::<Result<Vec<Asked>>>()?);
         let [nas, lab] = &of(&["ssh:root@nas=/srv/a,/dev/sdb", "six-nvme"]).unwrap()[..] else { panic!() };
         assert_eq!(nas.targets.as_deref(), Some(&["/srv/a".to_string(), "/dev/sdb".to_string()][..]));
         assert_eq!(
@@ -157,6 +169,20 @@ mod tests {
             assert!(error.kind == Kind::Usage && error.message.en.contains(told), "{wrong:?}: {error}");
         }
         let many: Vec<String> = (0..65).map(|n| format!("ssh:h{n}")).collect();
-        assert!(asked(&many).err().unwrap().message.en.contains("the limit is 64"));
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(of(&many).err().unwrap().message.en.contains("the limit is 64"));
+    }
+
+    #[test]
+    fn hosts_of_a_file_that_are_watched_come_behind_those_that_the_order_names() {
+        let text = "hosts:\n  nas: {ssh: root@nas, role: observe, on: [/srv/a]}\n  a: {ssh: a}\n  sw: {exec: [x], role: observe}\n";
+        let hosts = serde_json::json!({ "file": "h.yaml", "text": text });
+        let suite = serde_json::json!({ "file": "s.yaml", "text": "" });
+        let order = serde_json::json!({ "order": 1, "suite": suite, "seed": "1", "hosts": hosts, "observe": ["lab1"] });
+        let found = asked(&stend_spec::parse::order(&order.to_string(), "o").unwrap()).unwrap();
+        let names: Vec<String> = found.iter().map(|one| one.place.name().en).collect();
+        assert_eq!(names, ["lab1", "nas", "sw"]);
+        let targets: Vec<Option<&[String]>> = found.iter().map(|one| one.targets.as_deref()).collect();
+        assert_eq!(targets, [None, Some(&["/srv/a".to_string()][..]), None]);
     }
 }

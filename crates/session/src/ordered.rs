@@ -1,10 +1,11 @@
 //! What an order asks for, read and not carried out. Must not start anything.
 
-use crate::inputs;
+use crate::{inputs, load_hosts};
 use std::path::Path;
-use stend_base::{Result, Say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_record::targets;
-use stend_spec::order::{Order, Work};
+use stend_spec::hosts::{HostRole, NamedHost, Via};
+use stend_spec::order::{NamedText, Order, Work};
 
 /// All of this machine.
 pub const LOCAL: &str = "local";
@@ -57,7 +58,8 @@ pub fn ordered(text: &str) -> Result<Ordered> {
     for limit in &order.expect {
         stend_spec::parse::expect(limit)?;
     }
-    let loads = loads(&order);
+    let mut loads = loads(&order);
+    loads.extend(far_hosts(&order)?);
     let stands = order.stands.iter().map(|stand| stand.file.clone());
     Ok(Ordered {
         work,
@@ -77,12 +79,36 @@ pub fn collide(one: &str, other: &str) -> bool {
     one == other || (one == LOCAL && is_here(other)) || (other == LOCAL && is_here(one))
 }
 
+/// The load hosts of its file of hosts.
+///
+/// Errors: those of the file, and `NotAllowed` if it has commands: an order comes from elsewhere.
+fn far_hosts(order: &Order) -> Result<Vec<String>> {
+    if let Some(NamedText { file, text }) = &order.hosts
+        && stend_spec::parse::hosts(text, file)?.executes()
+    {
+        let told = say!(
+            "the hosts of the order are reached by commands (`exec`), which a server does not execute",
+            "до машин заказа дотягиваются командами (`exec`), а сервер их не выполняет"
+        );
+        return Err(Error::new(Code::NotAllowed, told).hint(say!(
+            "name them by `ssh`, or carry the order out with `stend run --order`",
+            "укажите их через `ssh` или выполните заказ командой `stend run --order`"
+        )));
+    }
+    let hosts = load_hosts::of_file(order, HostRole::Load)?.unwrap_or_default();
+    let name = |host: NamedHost| match host.via {
+        Via::Ssh(destination) => format!("host:{destination}"),
+        Via::Exec { .. } => format!("host:{}", host.name),
+    };
+    Ok(hosts.into_iter().map(name).collect())
+}
+
 fn loads(order: &Order) -> Vec<String> {
     let far = order.lab.iter().chain(&order.ssh);
     let storage = order.storage.iter().map(|name| name.trim_start_matches("ssh:"));
     let far = far.map(String::as_str).chain(storage).map(|name| format!("host:{name}"));
     let mut loads: Vec<String> = far.collect();
-    if order.lab.is_none() && order.ssh.is_empty() {
+    if order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none() {
         loads.extend(here(order));
     }
     loads.sort();
@@ -136,6 +162,18 @@ mod tests {
         let of = |more: &str| ordered(&order(more)).map_err(|error| error.to_string()).unwrap().loads;
         assert_eq!(of("on: [serial:X]\nssh: db1\n"), ["host:db1"]);
         assert_eq!(of("on: [/no/such/place]\n"), [LOCAL], "what cannot be looked at may be anything");
+    }
+
+    #[test]
+    fn an_order_with_a_file_of_hosts_loads_these_and_one_that_would_execute_commands_here_is_refused() {
+        let of = |hosts: &str| ordered(&order(&format!("on: [/x]\nhosts: {{file: h.yaml, text: '{hosts}'}}\n")));
+        let found = of("hosts: {a: {ssh: root@db1}, b: {ssh: nas, role: observe}}").map_err(|error| error.to_string());
+        assert_eq!(found.unwrap().loads, ["host:root@db1"]);
+        for exec in ["hosts: {a: {ssh: x}, b: {exec: [reboot]}}", "hosts: {a: {ssh: x}, b: {exec: [x], role: observe}}"]
+        {
+            assert_eq!(of(exec).err().unwrap().code, Code::NotAllowed);
+        }
+        assert!(of("hosts: 1").err().unwrap().place.is_some_and(|place| place.file == "h.yaml"));
     }
 
     #[test]

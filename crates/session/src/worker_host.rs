@@ -45,7 +45,7 @@ pub(crate) enum WorkerHost {
     Local,
     /// A machine of the lab: one that is up, or a file.
     Lab(String),
-    Ssh(Remote),
+    Remote(Remote),
 }
 
 impl WorkerHost {
@@ -53,7 +53,7 @@ impl WorkerHost {
     pub(crate) fn measured(given: &Hosts, stand: Option<&StandText>) -> Result<WorkerHost> {
         let place = match (&given.lab, &given.ssh) {
             (Some(lab), _) => WorkerHost::Lab(lab.clone()),
-            (None, Some(host)) => WorkerHost::Ssh(Remote::new(host)?),
+            (None, Some(host)) => WorkerHost::Remote(Remote::new(host)?),
             (None, None) => WorkerHost::Local,
         };
         let file = stand.map(machine_of).transpose()?.flatten();
@@ -87,7 +87,7 @@ impl WorkerHost {
     /// A host beside the one that is measured: `ssh:HOST`, or a machine of the lab by its name.
     pub(crate) fn beside(name: &str) -> Result<WorkerHost> {
         match name.strip_prefix(SSH) {
-            Some(host) => Remote::new(host).map(WorkerHost::Ssh),
+            Some(host) => Remote::new(host).map(WorkerHost::Remote),
             None => Ok(WorkerHost::Lab(name.to_string())),
         }
     }
@@ -97,7 +97,7 @@ impl WorkerHost {
         match self {
             WorkerHost::Local => say!("this machine", "эта машина"),
             WorkerHost::Lab(name) => Say::same(name),
-            WorkerHost::Ssh(remote) => Say::same(remote.name()),
+            WorkerHost::Remote(remote) => Say::same(remote.name()),
         }
     }
 
@@ -106,7 +106,7 @@ impl WorkerHost {
         match self {
             WorkerHost::Local => String::new(),
             WorkerHost::Lab(name) => format!(" --lab {name}"),
-            WorkerHost::Ssh(remote) => format!(" --ssh {}", remote.name()),
+            WorkerHost::Remote(remote) => format!(" --ssh {}", remote.name()),
         }
     }
 
@@ -115,7 +115,7 @@ impl WorkerHost {
         match self {
             WorkerHost::Local => String::new(),
             WorkerHost::Lab(name) => format!(" --storage {name}"),
-            WorkerHost::Ssh(remote) => format!(" --storage {SSH}{}", remote.name()),
+            WorkerHost::Remote(remote) => format!(" --storage {SSH}{}", remote.name()),
         }
     }
 
@@ -125,7 +125,7 @@ impl WorkerHost {
     pub(crate) fn reach(&self, frontend: &Frontend) -> Result<Host> {
         match self {
             WorkerHost::Local => Host::reach(own("worker", None), HELLO_LIMIT),
-            WorkerHost::Ssh(remote) => remote.reach(&mut |told| frontend.note(told)),
+            WorkerHost::Remote(remote) => remote.reach(&mut |told| frontend.note(told)),
             WorkerHost::Lab(wanted) => in_lab(wanted, frontend),
         }
     }

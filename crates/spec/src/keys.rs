@@ -16,6 +16,7 @@ pub mod data;
 pub mod fault;
 pub mod files;
 pub mod gate;
+pub mod hosts;
 pub mod io_log;
 pub mod machine;
 pub mod operation;

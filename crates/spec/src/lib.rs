@@ -13,6 +13,7 @@ pub mod external;
 pub mod fault;
 pub mod files;
 pub mod gate;
+pub mod hosts;
 pub mod io_log;
 pub mod keys;
 mod limits;

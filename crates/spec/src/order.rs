@@ -37,6 +37,12 @@ pub struct Order {
     /// The hosts that make the load, as `ssh` knows them; of several each measures targets of its own, at the same time.
     #[serde(serialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
     pub ssh: Vec<String>,
+    /// A file with the hosts of the run, in place of `ssh` and `observe`, and their targets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<NamedText>,
+    /// Only hosts of these groups of that file; empty: all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
     /// What becomes of the run when one of several load hosts is lost.
     #[serde(skip_serializing_if = "OnLoss::is_default")]
     pub on_loss: OnLoss,

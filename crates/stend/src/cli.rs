@@ -234,7 +234,8 @@ fn inspect(lang: Lang) -> Command {
         "do not ask drives for their health and temperature",
         "не спрашивать накопители о состоянии и температуре"
     );
-    let arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang), hosts(lang)];
+    let mut arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang)];
+    arguments.extend(hosts(lang));
     verb("inspect", about, examples, "PATH", arguments, lang)
 }
 
@@ -243,18 +244,36 @@ fn doctor(lang: Lang) -> Command {
         "check whether this machine can measure; each obstacle comes with the command that removes it",
         "проверить, пригодна ли машина для измерений; к каждому препятствию — команда, которая его устраняет"
     );
-    let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --ssh db1 --ssh db2\nstend doctor --json";
+    let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --ssh db1 --ssh db2\nstend doctor --hosts hosts.yaml --group rack1\nstend doctor --json";
     let on = say!("also look at this target", "осмотреть и этот объект");
-    verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang), hosts(lang)], lang)
+    let [ssh, file, group] = hosts(lang);
+    verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang), ssh, file, group], lang)
 }
 
 /// Hosts that are looked at instead of this one.
-fn hosts(lang: Lang) -> Arg {
+fn hosts(lang: Lang) -> [Arg; 3] {
     let ssh = say!(
         "look at this host instead (a name that `ssh` knows); repeat for several hosts",
         "осмотреть эту машину, а не свою (имя, известное `ssh`); для нескольких машин повторите"
     );
-    option("ssh", "HOST", ssh, lang).action(ArgAction::Append)
+    [option("ssh", "HOST", ssh, lang).action(ArgAction::Append), hosts_file(lang), group(lang)]
+}
+
+/// A file of hosts.
+fn hosts_file(lang: Lang) -> Arg {
+    let file = say!(
+        "file of hosts: names, how each is reached (`ssh`, or a command such as `kubectl exec -i`), roles, groups, targets",
+        "файл машин: имена, как до них добраться (`ssh` или команда вроде `kubectl exec -i`), роли, группы, объекты"
+    );
+    option("hosts", "FILE", file, lang)
+}
+
+fn group(lang: Lang) -> Arg {
+    let group = say!(
+        "only hosts of this group of `--hosts`; repeat for several groups",
+        "только машины этой группы из `--hosts`; для нескольких групп повторите"
+    );
+    option("group", "NAME", group, lang).action(ArgAction::Append).requires("hosts")
 }
 
 /// Copies of this program on other hosts.
@@ -268,8 +287,9 @@ fn hosts_verb(lang: Lang) -> Command {
         "убрать с машин копии этой программы; идущему там прогону это не мешает"
     );
     let host = say!("the host, as `ssh` knows it", "машина, известная `ssh`");
-    let host = positional("HOST", host, lang).num_args(1..);
-    let clean = verb("clean", clean, "stend hosts clean db1 db2", "HOST", vec![host], lang);
+    let host = positional("HOST", host, lang).num_args(1..).required(false).required_unless_present("hosts");
+    let examples = "stend hosts clean db1 db2\nstend hosts clean --hosts hosts.yaml";
+    let clean = verb("clean", clean, examples, "HOST", vec![host, hosts_file(lang), group(lang)], lang);
     verb("hosts", about, "stend hosts clean db1 db2", "", Vec::new(), lang).subcommand_required(true).subcommand(clean)
 }
 

@@ -22,6 +22,7 @@ mod gates;
 mod history;
 mod hostile_run_files;
 mod hostile_suites;
+mod hosts_file;
 mod import;
 mod io_log;
 mod jobs;

@@ -49,6 +49,8 @@ pub struct Host {
     clock: Option<Clock>,
     /// Boot id of its machine; empty before it has said hello.
     boot_id: String,
+    /// It sees other files and processes than its kernel has: a container.
+    apart: bool,
 }
 
 impl Host {
@@ -63,7 +65,8 @@ impl Host {
         })?;
         let streams = (child.stdin.take(), child.stdout.take());
         // From here on whatever goes wrong ends the child.
-        let mut host = Host { child: Some(child), to: None, from: None, clock: None, boot_id: String::new() };
+        let mut host =
+            Host { child: Some(child), to: None, from: None, clock: None, boot_id: String::new(), apart: false };
         let (Some(to), Some(from)) = streams else {
             return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
@@ -74,7 +77,7 @@ impl Host {
     /// A worker at the other end of two streams that are there already; waits for its hello as [`Host::reach`]. Letting go of the host ends
     /// the stream to it and nothing else.
     pub fn over(from: impl Read + Send + 'static, to: impl Write + Send + 'static, limit: Duration) -> Result<Host> {
-        let mut host = Host { child: None, to: None, from: None, clock: None, boot_id: String::new() };
+        let mut host = Host { child: None, to: None, from: None, clock: None, boot_id: String::new(), apart: false };
         host.greet(Box::new(from), Box::new(to), limit)?;
         Ok(host)
     }
@@ -116,9 +119,20 @@ impl Host {
         thread("from-host", move || hand_on(&mut from, shift_ns, &mut sink))
     }
 
-    /// Boot id of its machine: the same of all workers on one machine, and of no others.
-    pub fn boot_id(&self) -> &str {
-        &self.boot_id
+    /// The same host in a container, perhaps: its kernel says neither which files and processes it sees, nor whether two are the same.
+    pub fn apart(mut self) -> Host {
+        self.apart = true;
+        self
+    }
+
+    /// Whether its files and processes are ours.
+    pub fn is_here(&self) -> bool {
+        self.clock.is_none() && !self.apart
+    }
+
+    /// Whether both are one machine, whatever they are called. Whether two containers are one is not known here.
+    pub fn is_same_machine(&self, other: &Host) -> bool {
+        self.boot_id == other.boot_id && !self.apart && !other.apart
     }
 
     /// How its clock stands to ours; `None` if it is on this machine, where there is only one.

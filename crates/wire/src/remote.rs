@@ -1,5 +1,6 @@
-//! A worker of another host, by the system's own `ssh`: keys, jump hosts and known hosts are those of the user. Brings this
-//! program there first if it is not there yet, so that both ends are of one build. Must not ask anybody anything.
+//! A worker of another host, by the system's own `ssh` (keys, jump hosts and known hosts are those of the user) or by a command of the user
+//! that hands on two streams (`kubectl exec -i`). Brings this program there first if it is not there yet, so that both ends are of one
+//! build. Must not ask anybody anything.
 
 use crate::link::Host;
 use sha2::{Digest, Sha256};
@@ -8,6 +9,7 @@ use std::io::{self, Read, Seek};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_spec::hosts::{NamedHost, Via};
 
 /// How long a worker may take until it speaks: a round trip, a login, and the start of a process that is there.
 const HELLO_LIMIT: Duration = Duration::from_secs(90);
@@ -37,10 +39,14 @@ const OPTIONS: [&str; 13] = [
     "RemoteCommand=none",
 ];
 
-/// A host that `ssh` knows how to reach.
+/// Another host, and how its shell is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
-    destination: String,
+    /// As the user calls it.
+    name: String,
+    via: Via,
+    /// Words before the shell there.
+    privilege: Vec<String>,
 }
 
 impl Remote {
@@ -64,12 +70,23 @@ impl Remote {
                 "например `root@db1` или имя из `~/.ssh/config`"
             )));
         }
-        Ok(Remote { destination: destination.to_string() })
+        let (name, via) = (destination.to_string(), Via::Ssh(destination.to_string()));
+        Ok(Remote { name, via, privilege: Vec::new() })
+    }
+
+    /// A host of a file.
+    ///
+    /// Errors: as [`Remote::new`].
+    pub fn of(host: &NamedHost) -> Result<Remote> {
+        if let Via::Ssh(destination) = &host.via {
+            Remote::new(destination)?;
+        }
+        Ok(Remote { name: host.name.clone(), via: host.via.clone(), privilege: host.privilege.clone() })
     }
 
     /// What was given.
     pub fn name(&self) -> &str {
-        &self.destination
+        &self.name
     }
 
     /// Starts a worker there. `tell` hears of what takes a while.
@@ -78,7 +95,7 @@ impl Remote {
     pub fn reach(&self, tell: &mut dyn FnMut(Say)) -> Result<Host> {
         let mut program = Program::own()?;
         if !self.has(&program)? {
-            let (name, size) = (&self.destination, program.size.div_ceil(1 << 20));
+            let (name, size) = (&self.name, program.size.div_ceil(1 << 20));
             tell(say!(
                 "copying this program to `{name}` ({size} MiB), once",
                 "программа копируется на `{name}` ({size} МиБ), один раз"
@@ -88,8 +105,10 @@ impl Remote {
         let sum = &program.sum;
         let mut command = self.command(&format!("{PLACE}; touch -c \"$d/{sum}\"; exec \"$d/{sum}\" worker --far"));
         stend_sys::process::die_with_parent(&mut command);
-        let name = &self.destination;
-        Host::reach_far(command, HELLO_LIMIT).map_err(|error| {
+        let name = &self.name;
+        let host = Host::reach_far(command, HELLO_LIMIT);
+        let host = host.map(|host| if matches!(self.via, Via::Exec { .. }) { host.apart() } else { host });
+        host.map_err(|error| {
             error.hint(say!(
                 "the output of `{name}` is above; the worker must be built for the processor of that host; a release binary is linked statically, one built for tests is not",
                 "что ответила `{name}`, показано выше; рабочий процесс должен быть собран для процессора этой машины; выпускаемая сборка статическая, сборка для тестов — нет"
@@ -100,10 +119,21 @@ impl Remote {
     /// A command of a shell there. Its text must have no single quote; shells of users all take it as one word then.
     fn command(&self, script: &str) -> Command {
         debug_assert!(!script.contains('\''), "{script}");
-        let mut command = Command::new("ssh");
+        let mut command = match &self.via {
+            Via::Ssh(destination) => {
+                let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
+                let mut command = Command::new("ssh");
+                command.args(OPTIONS).arg("--").arg(destination).arg(format!("exec {privilege}sh -c '{script}'"));
+                command
+            }
+            Via::Exec { program, arguments } => {
+                let mut command = Command::new(program);
+                command.args(arguments).args(&self.privilege).args(["sh", "-c", script]);
+                command
+            }
+        };
         // In a group of its own, Ctrl-C in a terminal reaches the coordinator alone.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.args(OPTIONS).arg("--").arg(&self.destination).arg(format!("exec sh -c '{script}'"));
         command
     }
 
@@ -115,7 +145,7 @@ impl Remote {
         if !status.success() {
             return Err(self.unreachable(&complaint));
         }
-        let name = &self.destination;
+        let name = &self.name;
         let lines: Vec<&str> = said.lines().collect();
         let ours = own_system();
         match lines[..] {
@@ -160,7 +190,7 @@ impl Remote {
         match status.success() {
             true => Ok(()),
             false => {
-                let (name, said) = (&self.destination, complaint.trim());
+                let (name, said) = (&self.name, complaint.trim());
                 Err(Error::new(
                     Kind::HostLost,
                     say!(
@@ -187,6 +217,8 @@ impl Remote {
         let mut command = self.command(script);
         stend_sys::process::die_with_parent(&mut command);
         command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = command.get_program().to_string_lossy().into_owned();
+        let not_started = |error: io::Error| not_started(&program, &error);
         let mut child = command.spawn().map_err(not_started)?;
         let (out, err) = (child.stdout.take(), child.stderr.take());
         // Both are read at the same time: whichever is full would stop the other.
@@ -197,13 +229,23 @@ impl Remote {
     }
 
     fn unreachable(&self, complaint: &str) -> Box<Error> {
-        let (name, said) = (&self.destination, complaint.trim());
-        Error::new(Code::HostUnreachable, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}")).hint(
-            say!(
-                "`ssh {name} true` must work without a question; a key and a known host are needed",
-                "`ssh {name} true` должна работать без вопросов; нужны ключ и известный ключ машины"
-            ),
-        )
+        let (name, said) = (&self.name, complaint.trim());
+        let error =
+            Error::new(Code::HostUnreachable, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}"));
+        let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
+        match &self.via {
+            Via::Ssh(destination) => error.hint(say!(
+                "`ssh {destination} {privilege}true` must work without a question; a key and a known host are needed",
+                "`ssh {destination} {privilege}true` должна работать без вопросов; нужны ключ и известный ключ машины"
+            )),
+            Via::Exec { program, arguments } => {
+                let words = arguments.join(" ");
+                error.hint(say!(
+                    "`{program} {words} {privilege}sh -c true` must work without a question and without a terminal",
+                    "`{program} {words} {privilege}sh -c true` должна работать без вопросов и без терминала"
+                ))
+            }
+        }
     }
 }
 
@@ -253,9 +295,13 @@ fn unreadable(e: io::Error) -> Box<Error> {
     Error::new(Kind::Bug, say!("cannot read our own program: {e}", "не удаётся прочитать собственную программу: {e}"))
 }
 
-fn not_started(e: io::Error) -> Box<Error> {
-    Error::new(Kind::Preflight, say!("cannot start `ssh`: {e}", "не удаётся запустить `ssh`: {e}"))
-        .hint(say!("it is in the package openssh-client", "она в пакете openssh-client"))
+fn not_started(program: &str, e: &io::Error) -> Box<Error> {
+    let error =
+        Error::new(Kind::Preflight, say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"));
+    match program {
+        "ssh" => error.hint(say!("it is in the package openssh-client", "она в пакете openssh-client")),
+        _ => error,
+    }
 }
 
 #[cfg(test)]
@@ -279,6 +325,26 @@ mod tests {
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         assert_eq!(words[OPTIONS.len()..], ["--", "db1", "exec sh -c 'exit 3'"]);
         assert!(words.contains(&"BatchMode=yes".to_string()), "{words:?}");
+    }
+
+    #[test]
+    fn a_host_of_a_file_is_reached_by_its_command_and_with_its_rights() {
+        let of = |via: Via, privilege: &[&str]| {
+            let privilege = privilege.iter().map(|word| word.to_string()).collect();
+            let (name, role) = ("db".to_string(), stend_spec::hosts::HostRole::Load);
+            Remote::of(&NamedHost { name, via, privilege, role, groups: Vec::new(), on: Vec::new() })
+        };
+        let words = |remote: &Remote| -> Vec<String> {
+            remote.command("exit 3").get_args().map(|word| word.to_string_lossy().into_owned()).collect()
+        };
+        let ssh = of(Via::Ssh("root@db1".into()), &["sudo", "-n"]).unwrap();
+        assert_eq!(words(&ssh)[OPTIONS.len()..], ["--", "root@db1", "exec sudo -n sh -c 'exit 3'"]);
+        assert_eq!(ssh.name(), "db");
+        let exec = Via::Exec { program: "kubectl".into(), arguments: vec!["exec".into(), "-i".into(), "--".into()] };
+        let exec = of(exec, &["sudo", "-n"]).unwrap();
+        assert_eq!(exec.command("exit 3").get_program(), "kubectl");
+        assert_eq!(words(&exec), ["exec", "-i", "--", "sudo", "-n", "sh", "-c", "exit 3"]);
+        assert!(of(Via::Ssh("-oProxyCommand=x".into()), &[]).is_err());
     }
 
     #[test]

@@ -44,6 +44,12 @@ pub const KINDS: &[Kind] = &[
         reference: "docs/formats/gate.md",
     },
     Kind {
+        mappings: keys::hosts::ALL,
+        title: "Stend hosts file",
+        schema: "docs/formats/schema/hosts-file.json",
+        reference: "docs/formats/hosts.md",
+    },
+    Kind {
         mappings: keys::order::ALL,
         title: "Stend order",
         schema: "docs/formats/schema/order.json",

@@ -92,10 +92,17 @@ pub const ORDER: Mapping = Mapping {
             "The host to measure on, as `ssh` knows it, or several that load together; not with `lab`.",
         ),
         optional(
+            "hosts",
+            "absent",
+            Shape::Map(&FILE),
+            "A [file of hosts](hosts.md#a-file-of-hosts): how they are reached, what each does, and its targets. Not with `ssh`, `lab`, `storage`, `stands`, `against` and `resume`.",
+        ),
+        optional("groups", "all hosts", Shape::Several(&PATH, SEVERAL), "Only hosts of these groups of `hosts`."),
+        optional(
             "on_loss",
             "stop",
             Shape::Word(|| words(ON_LOSS)),
-            "What happens when one of several load hosts is lost while they fill, measure or undo. Only with several in `ssh`.",
+            "What happens when one of several load hosts is lost while they fill, measure or undo. Only with several in `ssh`, or with `hosts`.",
         ),
         optional(
             "storage",

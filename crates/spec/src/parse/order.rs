@@ -27,22 +27,15 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let root = yaml::parse_up_to(text, file, ORDER_MAX)?;
     let mut map = Map::of(&root, file, &known::ORDER)?;
     let version = map.required("order", version)?;
-    let suite = map.optional("suite", named_text)?;
-    let directory = map.optional("directory", path)?;
-    let traces = map.optional("traces", |node, file| several(node, file, known::SEVERAL, trace))?;
-    let seed = map.optional("seed", seed)?;
-    let engine = map.optional("engine", |node, file| word(node, file, ENGINES))?;
-    let repeats = map.optional("repeats", |node, file| whole(node, file, BLOCKS))?;
-    let time_budget = map.optional("time_budget", budget)?;
-    let resume = map.optional("resume", path)?;
-    let asked = [directory.is_some(), traces.is_some(), seed.is_some(), engine.is_some(), repeats.is_some()];
-    let of_suite = asked.contains(&true) || time_budget.is_some();
+    let work = work(&mut map)?;
     let stands =
         map.optional("stands", |node, file| several(node, file, known::STANDS, named_text))?.unwrap_or_default();
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
     let on = map.optional("on", paths)?.unwrap_or_default();
     let against = map.optional("against", paths)?.unwrap_or_default();
     let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", hosts)?.unwrap_or_default());
+    let hosts_file = map.optional("hosts", named_text)?;
+    let groups = map.optional("groups", paths)?.unwrap_or_default();
     let on_loss = map.optional("on_loss", |node, file| word(node, file, known::ON_LOSS))?;
     let storage = map.optional("storage", path)?;
     let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
@@ -53,24 +46,9 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let output = map.optional("output", path)?;
     map.finish()?;
     let contradiction = |what: Say| Err(root.error(file, what));
-    let work = match (suite, resume, seed) {
-        (Some(suite), None, Some(seed)) => {
-            let (directory, traces) = (directory.unwrap_or_default(), traces.unwrap_or_default());
-            Work::Suite(Box::new(SuiteWork { suite, directory, traces, seed, engine, repeats, time_budget }))
-        }
-        (Some(_), None, None) => {
-            return contradiction(say!(
-                "an order with a suite needs a `seed`: two processes must make the same plan of it",
-                "заказу с набором нужен `seed`: два процесса должны составить по нему один и тот же план"
-            ));
-        }
-        (None, Some(resume), None) if !of_suite => Work::Resume { resume },
-        _ => {
-            return contradiction(say!(
-                "an order has either `suite` with its keys, or `resume`",
-                "в заказе либо `suite` со своими ключами, либо `resume`"
-            ));
-        }
+    let work = match work {
+        Ok(work) => work,
+        Err(what) => return contradiction(what),
     };
     let order = Order {
         version,
@@ -81,6 +59,8 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
         against,
         lab,
         ssh,
+        hosts: hosts_file,
+        groups,
         on_loss: on_loss.unwrap_or_default(),
         storage,
         observe,
@@ -94,17 +74,55 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     wrong.map_or(Ok(order), contradiction)
 }
 
+/// What is run, or why the keys say nothing that could be.
+fn work(map: &mut Map<'_>) -> Result<std::result::Result<Work, Say>> {
+    let suite = map.optional("suite", named_text)?;
+    let directory = map.optional("directory", path)?;
+    let traces = map.optional("traces", |node, file| several(node, file, known::SEVERAL, trace))?;
+    let seed = map.optional("seed", seed)?;
+    let engine = map.optional("engine", |node, file| word(node, file, ENGINES))?;
+    let repeats = map.optional("repeats", |node, file| whole(node, file, BLOCKS))?;
+    let time_budget = map.optional("time_budget", budget)?;
+    let resume = map.optional("resume", path)?;
+    let asked = [directory.is_some(), traces.is_some(), seed.is_some(), engine.is_some(), repeats.is_some()];
+    let of_suite = asked.contains(&true) || time_budget.is_some();
+    Ok(match (suite, resume, seed) {
+        (Some(suite), None, Some(seed)) => {
+            let (directory, traces) = (directory.unwrap_or_default(), traces.unwrap_or_default());
+            Ok(Work::Suite(Box::new(SuiteWork { suite, directory, traces, seed, engine, repeats, time_budget })))
+        }
+        (Some(_), None, None) => Err(say!(
+            "an order with a suite needs a `seed`: two processes must make the same plan of it",
+            "заказу с набором нужен `seed`: два процесса должны составить по нему один и тот же план"
+        )),
+        (None, Some(resume), None) if !of_suite => Ok(Work::Resume { resume }),
+        _ => Err(say!(
+            "an order has either `suite` with its keys, or `resume`",
+            "в заказе либо `suite` со своими ключами, либо `resume`"
+        )),
+    })
+}
+
 /// That something is for several load hosts alone.
 pub fn needs_several(what: &str) -> Say {
-    say!("`{what}` needs several load hosts in `ssh`", "для `{what}` нужно несколько нагружающих машин в `ssh`")
+    say!("`{what}` needs several load hosts", "для `{what}` нужно несколько нагружающих машин")
 }
 
 /// What cannot be asked for together, as on the command line; `on_loss`: the order says what a loss means.
 fn misfit(order: &Order, on_loss: bool) -> Option<Say> {
     let resumes = matches!(order.work, Work::Resume { .. });
     let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
+    let placed = order.lab.is_some() || !order.ssh.is_empty() || order.storage.is_some();
+    let in_turn = !order.stands.is_empty() || !order.against.is_empty() || resumes;
     Some(match () {
-        () if on_loss && order.ssh.len() < 2 => needs_several("on_loss"),
+        () if on_loss && order.ssh.len() < 2 && order.hosts.is_none() => needs_several("on_loss"),
+        () if order.hosts.is_some() && (placed || in_turn) => say!(
+            "`hosts` goes with none of `ssh`, `lab`, `storage`, `stands`, `against`, `resume`",
+            "с `hosts` нельзя ни `ssh`, ни `lab`, ни `storage`, ни `stands`, ни `against`, ни `resume`"
+        ),
+        () if !order.groups.is_empty() && order.hosts.is_none() => {
+            say!("`groups` needs `hosts`", "для `groups` нужно `hosts`")
+        }
         () if order.lab.is_some() && !order.ssh.is_empty() => {
             say!("`lab` and `ssh` are two places", "`lab` и `ssh` — два разных места")
         }
@@ -121,7 +139,7 @@ fn misfit(order: &Order, on_loss: bool) -> Option<Say> {
         () if order.rebuild && order.stands.is_empty() => {
             say!("`rebuild` needs `stands`", "для `rebuild` нужны `stands`")
         }
-        () if order.stands.is_empty() && !resumes && order.on.is_empty() => {
+        () if order.stands.is_empty() && !resumes && order.on.is_empty() && order.hosts.is_none() => {
             say!("an order needs `on`, `stands` or `resume`", "заказу нужно `on`, `stands` или `resume`")
         }
         () if !order.against.is_empty() && (resumes || order.on.is_empty()) => {

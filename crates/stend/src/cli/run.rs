@@ -1,6 +1,6 @@
 //! The words of `stend run`.
 
-use super::{choice, flag, force, option, positional, verb, word};
+use super::{choice, flag, force, group, hosts_file, option, positional, verb, word};
 use clap::{Arg, ArgAction, ArgGroup, Command};
 use stend_base::{Lang, Say, say};
 
@@ -193,7 +193,7 @@ fn orders(lang: Lang) -> [Arg; 3] {
 }
 
 /// What an order says, so that nothing else does.
-const ORDERED: [&str; 24] = [
+const ORDERED: [&str; 26] = [
     "SUITE",
     "rw",
     "on",
@@ -202,6 +202,8 @@ const ORDERED: [&str; 24] = [
     "rebuild",
     "lab",
     "ssh",
+    "hosts",
+    "group",
     "on-loss",
     "storage",
     "observe",
@@ -259,8 +261,8 @@ fn places(lang: Lang) -> Vec<Arg> {
         "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз; несколько машин нагружают одновременно, каждая свой PATH: `--on HOST:PATH` или один PATH, который есть на каждой"
     );
     let on_loss = say!(
-        "with several `--ssh`: what happens when one of them is lost during the run: `stop` ends it (default), `go-on` lets the others go on, and a caveat lists the trials without it",
-        "с несколькими `--ssh`: что делать, если одна из машин потеряна во время прогона: `stop` — закончить (по умолчанию), `go-on` — остальные продолжают, а оговорка перечислит испытания без неё"
+        "with several load hosts: what happens when one of them is lost during the run: `stop` ends it (default), `go-on` lets the others go on, and a caveat lists the trials without it",
+        "с несколькими нагружающими машинами: что делать, если одна из машин потеряна во время прогона: `stop` — закончить (по умолчанию), `go-on` — остальные продолжают, а оговорка перечислит испытания без неё"
     );
     let lab = say!(
         "machine file, or the name of a built-in one (`stend lab machines`): start this virtual machine and run in it; or the name of a running machine; PATH is one of its drives or directories",
@@ -281,10 +283,9 @@ fn places(lang: Lang) -> Vec<Arg> {
         flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume"]),
         option("lab", "FILE|NAME", lab, lang),
         option("ssh", "HOST", ssh, lang).action(ArgAction::Append).conflicts_with("lab"),
-        option("on-loss", "stop|go-on", on_loss, lang)
-            .requires("ssh")
-            .value_parser(["stop", "go-on"])
-            .hide_possible_values(true),
+        hosts_file(lang).conflicts_with_all(["ssh", "lab", "storage", "stand", "against", "resume"]),
+        group(lang),
+        option("on-loss", "stop|go-on", on_loss, lang).value_parser(["stop", "go-on"]).hide_possible_values(true),
         option("storage", "NAME", storage, lang),
         option("observe", "HOST", observe, lang).action(ArgAction::Append),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),

@@ -25,7 +25,8 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         None => Work::Suite(Box::new(suite_work(arguments)?)),
     };
     let stands = super::many(arguments, "stand");
-    let somewhere = !stands.is_empty() || given("resume").is_some() || given("on").is_some();
+    let somewhere =
+        !stands.is_empty() || given("resume").is_some() || given("on").is_some() || given("hosts").is_some();
     if !somewhere {
         return Err(super::target_suggestions::none_named());
     }
@@ -37,8 +38,10 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         on: super::many(arguments, "on"),
         against: super::many(arguments, "against"),
         lab: given("lab").cloned(),
-        on_loss: on_loss(arguments)?,
         ssh: super::many(arguments, "ssh"),
+        hosts: super::hosts::file(arguments)?,
+        groups: super::many(arguments, "group"),
+        on_loss: on_loss(arguments)?,
         storage: given("storage").cloned(),
         observe: super::many(arguments, "observe"),
         permission: Permission {
@@ -120,7 +123,7 @@ fn seed(arguments: &ArgMatches) -> Result<u64> {
 /// What becomes of the run when one of several load hosts is lost.
 fn on_loss(arguments: &ArgMatches) -> Result<OnLoss> {
     let Some(given) = arguments.get_one::<String>("on-loss") else { return Ok(OnLoss::default()) };
-    if super::many(arguments, "ssh").len() < 2 {
+    if super::many(arguments, "ssh").len() < 2 && arguments.get_one::<String>("hosts").is_none() {
         return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--on-loss")));
     }
     let known = ON_LOSS.iter().find(|(word, ..)| word == given);

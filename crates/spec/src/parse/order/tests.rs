@@ -29,6 +29,8 @@ fn of_suite() -> Order {
         against: vec!["/dev/sdc".into()],
         lab: None,
         ssh: vec!["root@db1".into()],
+        hosts: None,
+        groups: Vec::new(),
         on_loss: OnLoss::Stop,
         storage: None,
         observe: Vec::new(),
@@ -93,8 +95,16 @@ fn what_is_serialised_is_what_is_read() {
         ..of_suite()
     };
     assert!(text(&fleet).contains(r#""on_loss": "go-on""#));
+    let of_file = Order {
+        ssh: Vec::new(),
+        against: Vec::new(),
+        hosts: Some(named("/h.yaml", "hosts: {a: {ssh: a}, b: {exec: [x]}}\n")),
+        groups: vec!["rack1".into()],
+        on_loss: OnLoss::GoOn,
+        ..of_suite()
+    };
     assert!(text(&of_suite()).contains(r#""ssh": "root@db1""#), "as before there could be several");
-    for asked in [of_suite(), resumed, campaign, fleet] {
+    for asked in [of_suite(), resumed, campaign, fleet, of_file] {
         assert_eq!(order(&text(&asked), "o.json").unwrap(), asked);
     }
 }
