@@ -24,6 +24,11 @@ const pages = () => {
   const [a, b] = here.recorded;
   return [
     { path: "/", en: "Newest results", ru: "Последние результаты" },
+    { path: "/order", en: "Say what is measured", ru: "Укажите, что измерять", count: ".form select" },
+    { path: "/order?suite=oltp&on=/mnt/nothing-is-here", en: "The order can be read", ru: "Заказ читается", count: ".form select" },
+    { path: "/tasks", en: "as a task", ru: "as a task", count: "tbody tr" },
+    { path: `/tasks/${here.task}`, en: "Order it again", ru: "Заказать ещё раз", count: "dl dd a" },
+    { path: "/drives", en: "Directories are measured", ru: "Каталоги измеряются", count: "tbody tr" },
     { path: "/runs", en: "Order", ru: "Порядок", count: "tbody tr" },
     { path: `/runs?run=${a}&run=${b}&state=complete`, en: "Compare (2)", ru: "Сравнить (2)" },
     { path: "/runs?text=nothing-is-called-so", en: "No run fits", ru: "Подходящих прогонов нет" },
@@ -31,7 +36,12 @@ const pages = () => {
     { path: `/runs/${here.live}`, en: "stend watch", ru: "Задержка p99", count: ".plot canvas" },
     { path: "/compare", en: "Mark two to sixteen runs", ru: "Отметьте в списке" },
     { path: `/compare?run=${a}&run=${b}`, en: "Changed conditions", ru: "Изменились условия", count: ".forest li" },
+    { path: "/history", en: "Choose a suite", ru: "Выберите набор", count: ".filter select" },
+    { path: "/history?suite=small", en: "Runs (4)", ru: "Прогоны (4)" },
+    { path: "/audit", en: "Drop a CSV here", ru: "Перетащите сюда CSV", count: "textarea" },
     { path: "/suites", en: "built in", ru: "встроенн", count: ".list section" },
+    { path: "/tokens", en: "Make the token", ru: "Создать токен", count: "form select" },
+    { path: "/changes", en: "Every task that was given", ru: "Все заказанные", count: "tbody tr" },
     { path: "/settings", en: "Shortcuts of one key", ru: "Сочетания из одной клавиши" },
   ];
 };
@@ -81,7 +91,7 @@ test("the language changes without a reload, and the keyboard reaches every page
   const press = (code, key = code) => page.evaluate(([code, key]) => document.body.dispatchEvent(new KeyboardEvent("keydown", { code, key, bubbles: true })), [code, key]);
   await press("KeyL", "д");
   await page.getByText("Последние результаты").waitFor();
-  for (const [code, path] of [["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
+  for (const [code, path] of [["KeyN", "/order"], ["KeyT", "/tasks"], ["KeyD", "/drives"], ["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyH", "/history"], ["KeyA", "/audit"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
     await press("KeyG", "п");
     await press(code);
     assert.equal(new URL(page.url()).pathname, path);
@@ -124,6 +134,44 @@ test("a run is watched as it goes on, and names of runs are text", async () => {
   await page.getByText(HOSTILE).waitFor();
   assert.equal(await page.locator("img").count(), 0);
   assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a table of published numbers is judged as it is dropped", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "ru", scheme: "light", size: PHONE });
+  await page.goto(`${here.url}/audit`);
+  await page.setInputFiles("input[type=file]", new URL("../../published/elbrus-kernel54.csv", import.meta.url).pathname);
+  await page.locator(".finding").first().waitFor();
+  assert.match(await page.locator("h1").innerText(), /124 числа: 2 не могут быть верны/);
+  assert.deepEqual([...faults, ...(await faultsOf(page))], []);
+  await page.fill("#table", "x");
+  await page.getByRole("button", { name: "Проверить" }).click();
+  await page.locator("[role=alert]").waitFor();
+  await close();
+});
+
+test("a token is shown once, lets in with its role, and ends with its sessions", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "dark", size: PHONE });
+  await page.goto(`${here.url}/settings`);
+  await page.getByRole("link", { name: "Tokens and users" }).click();
+  await page.getByLabel("Name of the person").fill("anna");
+  await page.selectOption("form select", "viewer");
+  await page.getByRole("button", { name: "Make the token" }).click();
+  const secret = await page.locator(".secret code").first().innerText();
+  assert.deepEqual([...faults, ...(await faultsOf(page))], []);
+  const anna = await open(browser, { url: here.url, token: secret }, { lang: "en", scheme: "light", size: DESK });
+  await anna.page.goto(`${here.url}/changes`);
+  await anna.page.getByText("The log is for the role admin").waitFor();
+  await page.reload();
+  await page.locator("tbody tr", { hasText: "anna" }).waitFor();
+  assert.ok(!(await page.content()).includes(secret), "it is shown once");
+  await page.locator("tbody tr", { hasText: "anna" }).getByRole("button", { name: "End…" }).click();
+  await page.getByRole("button", { name: "End it and its sessions" }).click();
+  await page.getByText("only the token of the first start").waitFor();
+  assert.equal((await anna.page.request.get(`${here.url}/api/v1/me`)).status(), 401);
+  await anna.close();
+  await page.goto(`${here.url}/changes`);
+  for (const what of ["DELETE /api/v1/tokens/anna", "PUT /api/v1/tokens/anna?role=viewer"]) await page.getByText(what).waitFor();
   await close();
 });
 

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const root = new URL("../..", import.meta.url).pathname;
-const STEND = process.env.STEND ?? join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug/stend");
+export const STEND = process.env.STEND ?? join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug/stend");
 
 /** A name that would be a script if a page took it for one. */
 export const HOSTILE = `<img src=x onerror="alert(1)">`;
 
-const suite = (blocks) => `suite: small
+export const suite = (blocks) => `suite: small
 defaults: {ramp: 100ms, trial: 300ms}
 fill: {size: 32MiB}
 repeats: {blocks: ${blocks}}
@@ -62,17 +62,42 @@ export async function site({ runs = true } = {}) {
         if (text.trimEnd().endsWith("}")) resolve(JSON.parse(text));
       });
     });
-    return { url: url.replace(/\/$/, ""), token, recorded, live, stop };
+    const here = { url: url.replace(/\/$/, ""), token, recorded, live, scratch, env, stop };
+    if (runs) here.task = await ended(here, "small-1", orderOf(here, ["--beside", "--name", "as a task"]));
+    return here;
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
+/** The order for the small suite on a directory of its own, with these options. */
+export function orderOf({ scratch, env }, options = []) {
+  writeFileSync(join(scratch, "small.yaml"), suite(1));
+  mkdirSync(join(scratch, "tasks"), { recursive: true });
+  const { status, stdout, stderr } = spawnSync(STEND, ["run", join(scratch, "small.yaml"), "--on", join(scratch, "tasks"), "--seed", "7", ...options, "--print-order"], { env, encoding: "utf8" });
+  if (status !== 0) throw new Error(`no order: ${stderr}`);
+  return stdout;
+}
+
+/** Asks the API of a site as a program does. */
+export async function ask({ url, token }, method, address, body) {
+  const answer = await fetch(`${url}/api/v1/${address}`, { method, body, headers: { Authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`${method} ${address}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+/** Gives an order to the server and waits for its end; the id of the task. */
+async function ended(here, id, order) {
+  await ask(here, "PUT", `tasks/${id}`, order);
+  await eventually("the end of a task", async () => (await ask(here, "GET", `tasks/${id}`)).ended_unix);
+  return id;
+}
+
 function record(scratch, env) {
   mkdirSync(join(scratch, "target"));
   writeFileSync(join(scratch, "small.yaml"), suite(2));
-  for (const name of ["before", HOSTILE]) {
+  for (const name of ["before", HOSTILE, "after"]) {
     const words = ["run", join(scratch, "small.yaml"), "--on", join(scratch, "target"), "--progress", "none", "--name", name];
     const { status, stderr } = spawnSync(STEND, words, { env, encoding: "utf8" });
     if (status !== 0) throw new Error(`a run ended with ${status}: ${stderr}`);

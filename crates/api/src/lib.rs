@@ -2,7 +2,9 @@
 //! the pages of the API are written, and the types of answers that no verb prints. Pure: no sockets, no clock, no files.
 #![forbid(unsafe_code)]
 
+mod analysis_routes;
 mod answers;
+mod filter;
 mod live;
 mod parameters;
 mod problem;
@@ -17,12 +19,13 @@ mod user_routes;
 mod users;
 
 pub use answers::Health;
+pub use filter::{Filter, Sort, StateFilter};
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
 pub use parameters::{Parameter, Place, Takes, decoded};
 pub use problem::{Failure, Problem, status};
 pub use read::Asked;
-pub use request::{Filter, Format, Request, Sort, StateFilter};
-pub use route::{Answer, Method, Route, Schema};
+pub use request::{Format, Request};
+pub use route::{Answer, Body, Method, Route, Schema};
 pub use routes::{ROUTES, VERSION};
 pub use summary::Summary;
 pub use tasks::{Task, TaskList, TaskState, Validated};

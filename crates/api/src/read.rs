@@ -4,7 +4,7 @@
 use crate::parameters::{self, TARGET_MAX, Values, decoded, usage};
 use crate::problem::Failure;
 use crate::request::Request;
-use crate::route::{Method, Route};
+use crate::route::{Body, Method, Route};
 use crate::routes::ROUTES;
 use crate::users::Role;
 use stend_base::{Result, say};
@@ -46,7 +46,7 @@ impl Asked {
 
     /// Whether the body says more.
     pub fn has_body(&self) -> bool {
-        !self.route.body.is_empty()
+        !matches!(self.route.body, Body::None)
     }
 
     /// Who may ask.
@@ -85,8 +85,9 @@ fn fitting<'a>(route: &'static str, path: &'a str) -> Option<Vec<(&'static str, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::StateFilter;
     use crate::live::Cursor;
-    use crate::request::{Format, StateFilter};
+    use crate::request::Format;
     use proptest::prelude::*;
     use stend_base::Lang;
 

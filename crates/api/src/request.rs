@@ -1,14 +1,16 @@
 //! Requests, and what makes them of values that a route allows. Must not know addresses.
 
+use crate::filter::{Filter, Sort, StateFilter};
 use crate::live::Cursor;
 use crate::parameters::Values;
 use crate::tasks::TaskState;
 use crate::users::Role;
 use stend_base::Lang;
-use stend_record::RunState;
 
 /// Runs of a page when the request does not say.
 const PAGE: usize = 50;
+/// Runs of a history when the request does not say.
+const HISTORY: usize = 100;
 /// Life of a token when the request does not say.
 const DAYS: usize = 90;
 
@@ -51,6 +53,8 @@ pub enum Request {
         /// What the reader has already, where the query says it.
         after: Option<Cursor>,
     },
+    /// Values over many runs: those that a filter means, the newest of them.
+    History(Filter),
     /// Runs against the first of them, or the arms of one.
     Comparison {
         /// Their names in the list.
@@ -62,10 +66,20 @@ pub enum Request {
         /// Without names of hosts, serial numbers and the like.
         redact: bool,
     },
+    /// Published numbers, judged.
+    Audit {
+        /// The table.
+        table: String,
+    },
     /// The suites that are built in.
     Suites,
     /// Whether this machine can measure.
     Doctor,
+    /// The storage of this machine.
+    Drives {
+        /// Drives are not asked for their health.
+        quick: bool,
+    },
     /// The OpenAPI document.
     OpenApi,
     /// Whether an order can be read, and what it asks for.
@@ -124,6 +138,11 @@ pub enum Request {
         /// Its id.
         id: String,
     },
+    /// The text of its order.
+    TaskOrder {
+        /// Its id.
+        id: String,
+    },
     /// What its process says.
     TaskLog {
         /// Its id.
@@ -141,89 +160,6 @@ pub enum Request {
         /// The last change that the reader has, where the query says it.
         after: Option<u64>,
     },
-}
-
-/// Which runs a page of the list has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
-    /// Most runs of the page.
-    pub limit: usize,
-    /// Name of the run that the page before ended with.
-    pub cursor: Option<String>,
-    /// A part of the label.
-    pub label: Option<String>,
-    /// A part of the name of a target.
-    pub target: Option<String>,
-    /// A part of the name of the suite.
-    pub suite: Option<String>,
-    /// How far it got.
-    pub state: Option<StateFilter>,
-    /// A part of any of its names: of itself, label, suite, targets, leading case.
-    pub text: Option<String>,
-    /// Which come first.
-    pub sort: Sort,
-}
-
-/// The order of a list of runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sort {
-    /// By their start, newest first.
-    #[default]
-    Newest,
-    /// By their start, oldest first.
-    Oldest,
-    /// By the name of the suite.
-    Suite,
-    /// By the names of the targets.
-    Target,
-    /// By the leading rate, the highest first; rates of I/Os before those of bytes.
-    Rate,
-    /// By the size of the file, the largest first.
-    Size,
-}
-
-impl Sort {
-    /// The words of requests.
-    pub(crate) const WORDS: [&'static str; 6] = ["newest", "oldest", "suite", "target", "rate", "size"];
-
-    fn of(word: &str) -> Option<Sort> {
-        let all = [Sort::Newest, Sort::Oldest, Sort::Suite, Sort::Target, Sort::Rate, Sort::Size];
-        all.into_iter().zip(Sort::WORDS).find(|(_, known)| *known == word).map(|(sort, _)| sort)
-    }
-}
-
-/// How far runs of a list got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StateFilter {
-    /// A process is at work on it.
-    Running,
-    /// The plan was walked to its end.
-    Complete,
-    /// It waits for a person.
-    Suspended,
-    /// It ended early, or its coordinator is gone.
-    Ended,
-}
-
-impl StateFilter {
-    /// The words of requests.
-    pub(crate) const WORDS: [&'static str; 4] = ["running", "complete", "suspended", "ended"];
-
-    fn of(word: &str) -> Option<StateFilter> {
-        let all = [StateFilter::Running, StateFilter::Complete, StateFilter::Suspended, StateFilter::Ended];
-        all.into_iter().zip(StateFilter::WORDS).find(|(_, known)| *known == word).map(|(state, _)| state)
-    }
-
-    /// Whether a run is meant.
-    pub fn fits(self, state: &RunState, going_on: bool) -> bool {
-        match (self, state) {
-            (StateFilter::Running, _) => going_on,
-            (StateFilter::Complete, RunState::Complete) | (StateFilter::Suspended, RunState::Suspended { .. }) => true,
-            (StateFilter::Ended, RunState::Ended { .. }) => true,
-            (StateFilter::Ended, RunState::Open) => !going_on,
-            _ => false,
-        }
-    }
 }
 
 /// Forms of a report.
@@ -290,6 +226,17 @@ pub(crate) mod make {
         Request::Events { run: name(values), after: values.text("after").and_then(|text| Cursor::of(&text)) }
     }
 
+    pub fn history(values: &Values, _: String) -> Request {
+        Request::History(Filter {
+            limit: values.count("limit").unwrap_or(HISTORY),
+            label: values.text("label"),
+            target: values.text("target"),
+            suite: values.text("suite"),
+            state: Some(StateFilter::Complete),
+            ..Filter::default()
+        })
+    }
+
     pub fn comparison(values: &Values, _: String) -> Request {
         Request::Comparison {
             runs: values.all("run"),
@@ -299,12 +246,20 @@ pub(crate) mod make {
         }
     }
 
+    pub fn audit(_: &Values, table: String) -> Request {
+        Request::Audit { table }
+    }
+
     pub fn suites(_: &Values, _: String) -> Request {
         Request::Suites
     }
 
     pub fn doctor(_: &Values, _: String) -> Request {
         Request::Doctor
+    }
+
+    pub fn drives(values: &Values, _: String) -> Request {
+        Request::Drives { quick: values.is_set("quick") }
     }
 
     pub fn openapi(_: &Values, _: String) -> Request {
@@ -331,6 +286,10 @@ pub(crate) mod make {
 
     pub fn task(values: &Values, _: String) -> Request {
         Request::Task { id: id(values) }
+    }
+
+    pub fn task_order(values: &Values, _: String) -> Request {
+        Request::TaskOrder { id: id(values) }
     }
 
     pub fn task_log(values: &Values, _: String) -> Request {
@@ -376,18 +335,5 @@ pub(crate) mod make {
 
     fn name(values: &Values) -> String {
         values.text("run").unwrap_or_default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_whose_coordinator_is_gone_has_ended_and_is_not_running() {
-        let fits = |filter: StateFilter, going_on| filter.fits(&RunState::Open, going_on);
-        assert!(fits(StateFilter::Running, true) && !fits(StateFilter::Ended, true));
-        assert!(fits(StateFilter::Ended, false) && !fits(StateFilter::Running, false));
-        assert!(StateFilter::Complete.fits(&RunState::Complete, false));
     }
 }

@@ -3,7 +3,7 @@
 use crate::parameters::{Parameter, Place, Takes, Values};
 use crate::request::Request;
 use crate::users::Role;
-use stend_base::Say;
+use stend_base::{Say, say};
 
 /// Most runs of a page.
 pub(crate) const PAGE_MAX: usize = 200;
@@ -49,8 +49,8 @@ pub struct Route {
     pub method: Method,
     /// Who may ask: holders of this role, and of those above it.
     pub role: Role,
-    /// What its body is, in the file of its schema; empty: it has none.
-    pub body: &'static str,
+    /// What its body is.
+    pub body: Body,
     /// Path, with the names of its parameters between braces.
     pub path: &'static str,
     /// Name for programs that are generated of the document.
@@ -65,6 +65,17 @@ pub struct Route {
     pub command: &'static str,
     /// Makes the request of values that the parameters allow.
     pub(crate) make: fn(&Values, String) -> Request,
+}
+
+/// What comes with a request.
+#[derive(Debug, Clone, Copy)]
+pub enum Body {
+    /// Nothing.
+    None,
+    /// A file that people write, as JSON or YAML: the name of its schema.
+    Format(&'static str),
+    /// Text of this type, and what is in it.
+    Text(&'static str, fn() -> Say),
 }
 
 /// A form of an answer.
@@ -95,3 +106,21 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const fn query(name: &'static str, takes: Takes, about: fn() -> Say) -> Parameter {
     Parameter { name, place: Place::Query, takes, about }
 }
+
+pub(crate) const IF_NONE_MATCH: Parameter = Parameter {
+    name: "If-None-Match",
+    place: Place::Header,
+    takes: Takes::Text,
+    about: || {
+        say!(
+            "`ETag` of an earlier answer: if nothing changed, 304 comes",
+            "`ETag` прошлого ответа: если ничего не изменилось, придёт 304"
+        )
+    },
+};
+
+pub(crate) const LABEL: Parameter = query("label", Takes::Text, || say!("a part of the label", "часть метки"));
+pub(crate) const TARGET: Parameter =
+    query("target", Takes::Text, || say!("a part of the name of a target", "часть имени объекта"));
+pub(crate) const SUITE: Parameter =
+    query("suite", Takes::Text, || say!("a part of the name of the suite", "часть имени набора"));

@@ -1,15 +1,17 @@
 //! The table of routes: requests are read by it, and the OpenAPI document and the page of the API are written from it.
 
+use crate::analysis_routes::*;
+use crate::filter::{Sort, StateFilter};
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::{Format, Sort, StateFilter, make};
-use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::request::{Format, make};
+use crate::route::{Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, query};
 use crate::task_routes::*;
 use crate::user_routes::*;
 use crate::users::Role;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.1.0";
+pub const VERSION: &str = "1.2.0";
 
 const RUN: Parameter = Parameter {
     name: "run",
@@ -30,24 +32,12 @@ const REDACT: Parameter = Parameter {
     },
 };
 
-const IF_NONE_MATCH: Parameter = Parameter {
-    name: "If-None-Match",
-    place: Place::Header,
-    takes: Takes::Text,
-    about: || {
-        say!(
-            "`ETag` of an earlier answer: if nothing changed, 304 comes",
-            "`ETag` прошлого ответа: если ничего не изменилось, придёт 304"
-        )
-    },
-};
-
 /// Every route, in the order in which people look for them.
 pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/health",
         operation: "health",
         about: || say!("the server is there, and its version", "сервер отвечает; его версия"),
@@ -59,7 +49,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/runs",
         operation: "runs",
         about: || {
@@ -69,9 +59,9 @@ pub const ROUTES: &[Route] = &[
             )
         },
         parameters: &[
-            query("label", Takes::Text, || say!("a part of the label", "часть метки")),
-            query("target", Takes::Text, || say!("a part of the name of a target", "часть имени объекта")),
-            query("suite", Takes::Text, || say!("a part of the name of the suite", "часть имени набора")),
+            LABEL,
+            TARGET,
+            SUITE,
             query("state", Takes::Choice(&StateFilter::WORDS), || {
                 say!(
                     "how far it got; `ended`: it ended early, or its coordinator is gone",
@@ -102,7 +92,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/runs/{run}",
         operation: "run",
         about: || {
@@ -119,7 +109,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/runs/{run}/summary",
         operation: "summary",
         about: || {
@@ -136,7 +126,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/runs/{run}/report",
         operation: "report",
         about: || {
@@ -171,7 +161,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/runs/{run}/events",
         operation: "events",
         about: || {
@@ -208,7 +198,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/comparisons",
         operation: "comparison",
         about: || {
@@ -243,10 +233,12 @@ pub const ROUTES: &[Route] = &[
         command: "stend compare RUN RUN --json",
         make: make::comparison,
     },
+    HISTORY,
+    AUDIT,
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/suites",
         operation: "suites",
         about: || say!("the suites that are built in, with their files", "встроенные наборы вместе с файлами"),
@@ -258,7 +250,7 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
         path: "/api/v1/doctor",
         operation: "doctor",
         about: || say!("whether this machine can measure", "пригодна ли машина для измерений"),
@@ -270,7 +262,26 @@ pub const ROUTES: &[Route] = &[
     Route {
         method: Method::Get,
         role: Role::Viewer,
-        body: "",
+        body: Body::None,
+        path: "/api/v1/drives",
+        operation: "drives",
+        about: || {
+            say!(
+                "the drives of this machine with everything on them: who uses them, and whether they may be written",
+                "диски этой машины и всё, что на них: кто ими пользуется и можно ли на них писать"
+            )
+        },
+        parameters: &[query("quick", Takes::Flag, || {
+            say!("do not ask the drives for their health", "не запрашивать у дисков состояние")
+        })],
+        answers: &[Answer { media: JSON, schema: Schema::Document("inventory") }],
+        command: "stend inspect --json",
+        make: make::drives,
+    },
+    Route {
+        method: Method::Get,
+        role: Role::Viewer,
+        body: Body::None,
         path: "/api/v1/openapi.json",
         operation: "openapi",
         about: || say!("this API for programs (OpenAPI 3.1)", "этот API для программ (OpenAPI 3.1)"),
@@ -284,6 +295,7 @@ pub const ROUTES: &[Route] = &[
     PUT_TASK,
     TASKS,
     TASK,
+    TASK_ORDER,
     TASK_LOG,
     STOP_TASK,
     TASK_EVENTS,

@@ -2,7 +2,7 @@
 
 use crate::parameters::{Parameter, Place, Takes};
 use crate::request::make;
-use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::tasks::TaskState;
 use crate::users::Role;
 use stend_base::say;
@@ -25,7 +25,7 @@ const ONE: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("tasks.rs", 
 pub(crate) const VALIDATE: Route = Route {
     method: Method::Post,
     role: Role::Operator,
-    body: "order",
+    body: Body::Format("order"),
     path: "/api/v1/orders/validate",
     operation: "validateOrder",
     about: || {
@@ -43,7 +43,7 @@ pub(crate) const VALIDATE: Route = Route {
 pub(crate) const DRY_RUN: Route = Route {
     method: Method::Post,
     role: Role::Operator,
-    body: "order",
+    body: Body::Format("order"),
     path: "/api/v1/orders/dry-run",
     operation: "dryRunOrder",
     about: || {
@@ -61,7 +61,7 @@ pub(crate) const DRY_RUN: Route = Route {
 pub(crate) const PUT_TASK: Route = Route {
     method: Method::Put,
     role: Role::Operator,
-    body: "order",
+    body: Body::Format("order"),
     path: "/api/v1/tasks/{task}",
     operation: "putTask",
     about: || {
@@ -98,7 +98,7 @@ pub(crate) const PUT_TASK: Route = Route {
 pub(crate) const TASKS: Route = Route {
     method: Method::Get,
     role: Role::Viewer,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tasks",
     operation: "tasks",
     about: || say!("tasks, newest first", "задачи, новые сверху"),
@@ -114,7 +114,7 @@ pub(crate) const TASKS: Route = Route {
 pub(crate) const TASK: Route = Route {
     method: Method::Get,
     role: Role::Viewer,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tasks/{task}",
     operation: "task",
     about: || {
@@ -129,10 +129,23 @@ pub(crate) const TASK: Route = Route {
     make: make::task,
 };
 
+pub(crate) const TASK_ORDER: Route = Route {
+    method: Method::Get,
+    role: Role::Viewer,
+    body: Body::None,
+    path: "/api/v1/tasks/{task}/order",
+    operation: "taskOrder",
+    about: || say!("the order of a task, as it was sent", "заказ задачи, каким его прислали"),
+    parameters: &[TASK_ID],
+    answers: &[Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque }],
+    command: "",
+    make: make::task_order,
+};
+
 pub(crate) const TASK_LOG: Route = Route {
     method: Method::Get,
     role: Role::Viewer,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tasks/{task}/log",
     operation: "taskLog",
     about: || {
@@ -150,7 +163,7 @@ pub(crate) const TASK_LOG: Route = Route {
 pub(crate) const STOP_TASK: Route = Route {
     method: Method::Post,
     role: Role::Operator,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tasks/{task}/stop",
     operation: "stopTask",
     about: || {
@@ -173,7 +186,7 @@ pub(crate) const STOP_TASK: Route = Route {
 pub(crate) const TASK_EVENTS: Route = Route {
     method: Method::Get,
     role: Role::Viewer,
-    body: "",
+    body: Body::None,
     path: "/api/v1/task-events",
     operation: "taskEvents",
     about: || {

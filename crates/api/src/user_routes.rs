@@ -2,7 +2,7 @@
 
 use crate::parameters::{Parameter, Place, Takes};
 use crate::request::make;
-use crate::route::{Answer, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::users::Role;
 use stend_base::say;
 
@@ -26,7 +26,7 @@ const LIST: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("users.rs",
 pub(crate) const ME: Route = Route {
     method: Method::Get,
     role: Role::Viewer,
-    body: "",
+    body: Body::None,
     path: "/api/v1/me",
     operation: "me",
     about: || say!("who sends this request, and with which role", "кто прислал этот запрос и с какой ролью"),
@@ -39,7 +39,7 @@ pub(crate) const ME: Route = Route {
 pub(crate) const TOKENS: Route = Route {
     method: Method::Get,
     role: Role::Admin,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tokens",
     operation: "tokens",
     about: || say!("tokens with their roles, without their secrets", "токены с ролями, без секретов"),
@@ -52,7 +52,7 @@ pub(crate) const TOKENS: Route = Route {
 pub(crate) const PUT_TOKEN: Route = Route {
     method: Method::Put,
     role: Role::Admin,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tokens/{token}",
     operation: "putToken",
     about: || say!("makes a token; its secret is shown only now", "создаёт токен; секрет показывается только сейчас"),
@@ -73,7 +73,7 @@ pub(crate) const PUT_TOKEN: Route = Route {
 pub(crate) const DELETE_TOKEN: Route = Route {
     method: Method::Delete,
     role: Role::Admin,
-    body: "",
+    body: Body::None,
     path: "/api/v1/tokens/{token}",
     operation: "deleteToken",
     about: || {
@@ -91,7 +91,7 @@ pub(crate) const DELETE_TOKEN: Route = Route {
 pub(crate) const AUDIT_LOG: Route = Route {
     method: Method::Get,
     role: Role::Admin,
-    body: "",
+    body: Body::None,
     path: "/api/v1/audit-log",
     operation: "auditLog",
     about: || {

@@ -96,6 +96,11 @@ pub fn is_going_on(run_file: &Path) -> bool {
     with_short_path(&socket_path(run_file), |short| UnixStream::connect(short)).is_ok()
 }
 
+/// Whether one may: there is a socket, which a killed process leaves behind, too. Costs one look at the directory.
+pub fn may_go_on(run_file: &Path) -> bool {
+    socket_path(run_file).symlink_metadata().is_ok()
+}
+
 fn socket_path(run_file: &Path) -> PathBuf {
     let mut name = run_file.file_name().unwrap_or_default().to_os_string();
     name.push(".sock");
@@ -128,9 +133,10 @@ mod tests {
     fn a_run_that_goes_on_after_a_kill_can_be_seen_and_stopped() {
         let dir = tempfile::tempdir().unwrap();
         let run_file = dir.path().join("r.stend");
+        assert!(!may_go_on(&run_file));
         // What a killed coordinator leaves: its socket, on which nobody listens.
         drop(UnixListener::bind(dir.path().join("r.stend.sock")).unwrap());
-        assert!(!is_going_on(&run_file));
+        assert!(may_go_on(&run_file) && !is_going_on(&run_file));
         let (crate::channel::Channel { receiver, .. }, stopper) = crate::channel::channel();
         let socket = ControlSocket::open(&run_file, stopper).unwrap();
         assert!(is_going_on(&run_file));

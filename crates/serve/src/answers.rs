@@ -3,14 +3,16 @@
 
 use crate::catalogue::Catalogue;
 use crate::confirmations::Confirmed;
+use crate::printed::printed;
 use crate::summary;
 use crate::tasks::Tasks;
 use crate::users::{Change, Sender, Users};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use stend_analyse::{Findings, analyse, judge};
 use stend_api::{Format, Health, Me, OPENAPI, Request};
-use stend_base::{Lang, Result};
+use stend_base::{Error, Kind, Lang, Result, say};
 use stend_record::RunRecord;
 use stend_record::redact::Redaction;
 use stend_report::{Book, ListedSuite};
@@ -45,6 +47,8 @@ pub struct Results {
     pub tasks: Arc<Tasks>,
     /// Tokens, and the log of changes.
     pub users: Arc<Users>,
+    /// This program.
+    pub program: PathBuf,
     /// Version of Stend.
     pub stend_version: &'static str,
 }
@@ -55,16 +59,29 @@ impl Results {
     /// Errors: those of the verb.
     pub fn answer(&self, request: &Request, sender: &Sender, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
-            Request::Events { .. } | Request::TaskEvents { .. } => return Ok(None),
             Request::Health => json(pretty(&Health::of(self.stend_version))),
             Request::Runs(filter) => json(stend_report::list_json(&self.catalogue.page(filter)?)),
             Request::Run { run, redact } => result(stend_report::json(&analyse(&self.run(run, *redact)?)?)),
             Request::Summary { run } => {
-                let summary = summary::of(&judge(&self.read(run)?)?);
-                result(pretty(&summary))
+                let made = |path: &Path| {
+                    let run = stend_session::read_run(path)?;
+                    Ok((pretty(&summary::of(&judge(&run)?)), run.state))
+                };
+                result(self.catalogue.summary(run, made)?)
             }
             Request::Report { run, format, lang: asked, redact, full } => {
                 report(&self.run(run, *redact)?, *format, *full, asked.unwrap_or(lang))?
+            }
+            Request::History(filter) => {
+                let files = self.catalogue.files(filter)?;
+                if files.is_empty() {
+                    let message = say!("no complete run fits", "подходящих завершённых прогонов нет");
+                    return Err(Error::new(Kind::Usage, message));
+                }
+                let names: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+                let mut words = vec!["compare", "--history", "--json", "--"];
+                words.extend(names.iter().map(|name| &**name));
+                Answer { body: printed(&self.program, &words, "")?, ..result(String::new()) }
             }
             Request::Comparison { runs, baseline, margin, redact } => {
                 let asked = Asked {
@@ -76,12 +93,27 @@ impl Results {
                 let changed = |runs| if *redact { redacted(runs) } else { Ok(runs) };
                 result(stend_report::comparison_json(&comparison::of(&asked, &|name| self.read(name), changed)?))
             }
+            Request::Audit { table } => Answer {
+                body: printed(&self.program, &["audit", "--json", "/dev/stdin"], table)?,
+                ..json(String::new())
+            },
             Request::Suites => {
                 let of = |suite: &suites::BuiltIn| ListedSuite::of(suite.name, (suite.about)(), suite.text);
                 json(stend_report::suites_json(&suites::ALL.iter().map(of).collect::<Result<Vec<_>>>()?))
             }
             Request::Doctor => json(stend_report::doctor_json(&stend_session::checkup(None))),
+            Request::Drives { quick } => {
+                let words: &[&str] = if *quick { &["inspect", "--quick", "--json"] } else { &["inspect", "--json"] };
+                Answer { body: printed(&self.program, words, "")?, ..json(String::new()) }
+            }
             Request::OpenApi => json(OPENAPI.to_string()),
+            asked => return self.of_tasks_and_tokens(asked, sender),
+        }))
+    }
+
+    /// Answers about orders, tasks, tokens and the log of changes; `None` for the rest, which are events.
+    fn of_tasks_and_tokens(&self, request: &Request, sender: &Sender) -> Result<Option<Answer>> {
+        Ok(Some(match request {
             Request::Validate { order } => json(pretty(&Tasks::validate(order)?)),
             Request::DryRun { order } => {
                 let (body, confirmation) = self.tasks.dry_run(order, sender)?;
@@ -97,9 +129,8 @@ impl Results {
             }
             Request::Tasks { limit, state } => json(pretty(&self.tasks.list(*limit, *state))),
             Request::Task { id } => json(pretty(&self.tasks.get(id)?)),
-            Request::TaskLog { id } => {
-                Answer { media: "text/plain; charset=utf-8", body: self.tasks.log(id)?, ..json(String::new()) }
-            }
+            Request::TaskOrder { id } => plain(self.tasks.order(id)?.into_bytes()),
+            Request::TaskLog { id } => plain(self.tasks.log(id)?),
             Request::StopTask { id, now } => {
                 let (before, task) = self.tasks.stop(id, *now)?;
                 let after = if task.state.is_over() { "taken from the queue" } else { "asked to end" };
@@ -120,6 +151,7 @@ impl Results {
                 Answer { change, ..json(pretty(&self.users.list()?)) }
             }
             Request::AuditLog { limit } => json(pretty(&self.users.changes(*limit)?)),
+            _ => return Ok(None),
         }))
     }
 
@@ -154,6 +186,10 @@ fn json(text: String) -> Answer {
         confirmation: None,
         file: None,
     }
+}
+
+fn plain(body: Vec<u8>) -> Answer {
+    Answer { media: "text/plain; charset=utf-8", body, ..json(String::new()) }
 }
 
 /// Numbers, strings and words: there is no case in which they cannot be written.

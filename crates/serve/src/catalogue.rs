@@ -1,33 +1,31 @@
 //! The runs that requests can name: those of the directory of run files, by the names of its list, and nothing else. A request never
-//! becomes a path. What a list says of runs that have ended is remembered as long as their files do not change.
+//! becomes a path. What a list and a summary say of runs that have ended is remembered as
+//! long as their files do not change.
 
+use crate::remembered::{Remembered, stamp};
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use stend_analyse::findings::Headline;
 use stend_analyse::listed::{Listed, ListedRun};
-use stend_api::{Filter, Sort};
+use stend_api::{Filter, Sort, StateFilter};
 use stend_base::{Code, Error, Result, say};
 use stend_record::RunState;
 use stend_record::store::{self, KnownRun};
 use stend_report::Listing;
 use stend_session::catalogue::look;
 
-/// What changes when a file does: size and time of change, of the file and of its log.
-type Stamp = [Option<(u64, i64, i64)>; 2];
-
 /// The runs of this machine that are answered for.
 pub struct Catalogue {
     directory: PathBuf,
-    seen: Mutex<HashMap<PathBuf, (Stamp, Listed)>>,
+    listed: Remembered<Listed>,
+    /// Documents of summaries.
+    summaries: Remembered<String>,
 }
 
 impl Catalogue {
     /// The runs of a directory, which need not exist.
     pub fn new(directory: PathBuf) -> Catalogue {
-        Catalogue { directory, seen: Mutex::default() }
+        Catalogue { directory, listed: Remembered::default(), summaries: Remembered::default() }
     }
 
     /// The file of a run by its name in the list, or of the newest that is there (`last`).
@@ -58,6 +56,10 @@ impl Catalogue {
                 break;
             }
             end += 1;
+            // Thousands of runs that have ended are not opened to find the few that go on.
+            if filter.state == Some(StateFilter::Running) && !stend_run::may_go_on(&run.path) {
+                continue;
+            }
             let listed = self.listed(run);
             if fits(filter, &listed) {
                 runs.push(listed);
@@ -66,6 +68,33 @@ impl Catalogue {
         let left_out = known.len() - end;
         let next = known[..end].last().filter(|_| left_out > 0).map(|run| run.name.clone());
         Ok(Listing { runs, left_out, next, directory: self.directory.display().to_string() })
+    }
+
+    /// The summary of a run, made once for what its file holds now.
+    ///
+    /// Errors: `RunUnknown`; those of making it.
+    pub fn summary(&self, name: &str, make: impl FnOnce(&Path) -> Result<(String, RunState)>) -> Result<String> {
+        let path = self.find(name)?;
+        let stamp = stamp(&path);
+        if let Some(known) = self.summaries.get(&path, &stamp) {
+            return Ok(known);
+        }
+        let (summary, state) = make(&path)?;
+        // One that has not ended may be lost in the next moment, and its file stays as it is.
+        if state != RunState::Open {
+            self.summaries.keep(&path, stamp, summary.clone());
+        }
+        Ok(summary)
+    }
+
+    /// The files of the newest runs that a filter means.
+    ///
+    /// Errors: those of reading the directory.
+    pub fn files(&self, filter: &Filter) -> Result<Vec<PathBuf>> {
+        let known = store::known_runs(&self.directory)?;
+        self.forget(&known);
+        let meant = known.iter().filter(|run| run.is_there() && fits(filter, &self.listed(run)));
+        Ok(meant.take(filter.limit).map(|run| run.path.clone()).collect())
     }
 
     /// A page of the list in another order, for which every run is looked at.
@@ -84,37 +113,23 @@ impl Catalogue {
 
     fn listed(&self, run: &KnownRun) -> Listed {
         let stamp = stamp(&run.path);
-        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, listed)) =
-            seen().get(&run.path).filter(|(known, listed)| *known == stamp && listed.name == run.name)
-        {
-            return listed.clone();
+        if let Some(listed) = self.listed.get(&run.path, &stamp).filter(|listed| listed.name == run.name) {
+            return listed;
         }
         let listed = look(run);
         // Whether a run without an end goes on is asked anew each time.
         if listed.run().is_some_and(|found| found.state != RunState::Open) {
-            seen().insert(run.path.clone(), (stamp, listed.clone()));
+            self.listed.keep(&run.path, stamp, listed.clone());
         }
         listed
     }
 
     /// Drops what is remembered of runs that the directory does not know any more.
     fn forget(&self, known: &[KnownRun]) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() > known.len() {
-            let paths: std::collections::HashSet<&Path> = known.iter().map(|run| run.path.as_path()).collect();
-            seen.retain(|path, _| paths.contains(path.as_path()));
-        }
+        let paths = || known.iter().map(|run| run.path.as_path());
+        self.listed.forget(paths());
+        self.summaries.forget(paths());
     }
-}
-
-fn stamp(path: &Path) -> Stamp {
-    let mut log = path.as_os_str().to_os_string();
-    log.push("-wal");
-    [path, Path::new(&log)].map(|file| {
-        let found = file.symlink_metadata().ok()?;
-        Some((found.size(), found.mtime(), found.mtime_nsec()))
-    })
 }
 
 /// Whether a filter means a run. One that cannot be read has no label, target or state that could fit.

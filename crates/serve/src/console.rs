@@ -8,6 +8,22 @@ pub use files::FILES;
 /// The page behind every address of the console. It holds no data and no script, and names the files.
 pub const PAGE: &str = include_str!("../assets/console/index.html");
 
+/// Pages that are not about one run or task.
+const PAGES: [&str; 12] = [
+    "/",
+    "/order",
+    "/tasks",
+    "/runs",
+    "/compare",
+    "/history",
+    "/audit",
+    "/drives",
+    "/suites",
+    "/settings",
+    "/tokens",
+    "/changes",
+];
+
 /// Media type and content of a file of the console. Its name changes with its content.
 pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
     FILES.iter().find(|(known, ..)| *known == path).map(|(_, media, text)| (*media, *text))
@@ -15,9 +31,8 @@ pub fn file(path: &str) -> Option<(&'static str, &'static str)> {
 
 /// Whether a path is a page of the console.
 pub fn is_page(path: &str) -> bool {
-    let run = path.strip_prefix("/runs/");
-    matches!(path, "/" | "/runs" | "/compare" | "/suites" | "/settings")
-        || run.is_some_and(|name| !name.is_empty() && !name.contains('/'))
+    let named = path.strip_prefix("/runs/").or_else(|| path.strip_prefix("/tasks/"));
+    PAGES.contains(&path) || named.is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
 #[cfg(test)]
@@ -44,7 +59,11 @@ mod tests {
 
     #[test]
     fn only_pages_of_the_console_are_pages_of_the_console() {
-        assert!(["/", "/runs", "/runs/R-1", "/compare", "/settings"].into_iter().all(is_page));
+        assert!(
+            ["/", "/runs", "/runs/R-1", "/tasks", "/tasks/a", "/order", "/drives", "/compare", "/tokens", "/changes"]
+                .into_iter()
+                .all(is_page)
+        );
         for other in ["", "//", "//x", "/runs/", "/runs/a/b", "/api", "/login", "/x", "runs", "/compare/", "https://x/"]
         {
             assert!(!is_page(other), "{other}");

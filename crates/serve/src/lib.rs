@@ -12,6 +12,8 @@ mod http;
 mod live;
 mod login;
 mod pages;
+mod printed;
+mod remembered;
 mod stream;
 mod summary;
 mod tasks;
@@ -61,10 +63,7 @@ impl Server {
     /// kept.
     pub fn open(settings: Settings) -> Result<Server> {
         let Settings { listen, new_token, runs, program, stend_version } = settings;
-        let listen: SocketAddr = listen.parse().map_err(|_| no_address(&listen))?;
-        if !listen.ip().is_loopback() {
-            return Err(not_this_machine(listen));
-        }
+        let listen = address(&listen)?;
         let bound = TcpListener::bind(listen).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok((listener.local_addr()?, listener))
@@ -72,11 +71,11 @@ impl Server {
         let (address, listener) = bound.map_err(|error| cannot_listen(listen, &error))?;
         let beside_runs = runs.parent().unwrap_or(Path::new("/")).join("server");
         let (hash, token) = token::load_or_make(&beside_runs, new_token)?;
-        let tasks = Tasks::open(&beside_runs, runs.clone(), program)?;
+        let tasks = Tasks::open(&beside_runs, runs.clone(), program.clone())?;
         let users = Arc::new(Users::open(&beside_runs, hash)?);
         let site = Site {
             guard: Guard::new(users.clone()),
-            results: Arc::new(Results { catalogue: Catalogue::new(runs), tasks, users, stend_version }),
+            results: Arc::new(Results { catalogue: Catalogue::new(runs), tasks, users, program, stend_version }),
             live: Arc::new(Live::default()),
         };
         Ok(Server { listener, site, address, token })
@@ -88,6 +87,14 @@ impl Server {
     pub fn run(self) -> Result<()> {
         http::run(self.listener, self.site)
     }
+}
+
+/// An address that a server may listen on.
+///
+/// Errors: `Usage` for what is none, or is one of other machines.
+pub fn address(text: &str) -> Result<SocketAddr> {
+    let address: SocketAddr = text.parse().map_err(|_| no_address(text))?;
+    if address.ip().is_loopback() { Ok(address) } else { Err(not_this_machine(address)) }
 }
 
 fn no_address(text: &str) -> Box<Error> {

@@ -60,20 +60,25 @@ impl Live {
     ///
     /// Errors: those of reading it; `ServerBusy` if too many are watched.
     pub fn follow(&self, path: &Path) -> Result<Arc<Watched>> {
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(watched) = runs.get(path).and_then(Weak::upgrade) {
+        let known = |runs: &mut HashMap<PathBuf, Weak<Watched>>| {
+            runs.retain(|_, watched| watched.strong_count() > 0);
+            let found = runs.get(path).and_then(Weak::upgrade);
+            if found.is_none() && runs.len() >= RUNS_MAX { Err(too_many()) } else { Ok(found) }
+        };
+        if let Some(watched) = known(&mut self.runs())? {
             return Ok(watched);
         }
-        runs.retain(|_, watched| watched.strong_count() > 0);
-        if runs.len() >= RUNS_MAX {
-            let message = say!("{RUNS_MAX} runs are watched already", "уже отслеживается прогонов: {RUNS_MAX}");
-            return Err(Error::new(Code::ServerBusy, message));
-        }
+        // A large file takes its time, in which those who watch other runs go on.
         let reader = Reader::open(path)?;
         let plan = stend_session::plan_of(reader.record(), path)?;
         let watched = Arc::new(Watched { log: Mutex::default(), changed: watch::Sender::new(()) });
         let mut following = Following { reader, plan, path: path.to_path_buf() };
         following.look(&watched);
+        let mut runs = self.runs();
+        // Somebody else may have been faster with the same run.
+        if let Some(watched) = known(&mut runs)? {
+            return Ok(watched);
+        }
         if !watched.is_finished() {
             let weak = Arc::downgrade(&watched);
             let thread = std::thread::Builder::new().name("live".into());
@@ -85,6 +90,14 @@ impl Live {
         runs.insert(path.to_path_buf(), Arc::downgrade(&watched));
         Ok(watched)
     }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<PathBuf, Weak<Watched>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn too_many() -> Box<Error> {
+    Error::new(Code::ServerBusy, say!("{RUNS_MAX} runs are watched already", "уже отслеживается прогонов: {RUNS_MAX}"))
 }
 
 impl Watched {

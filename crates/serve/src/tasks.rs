@@ -7,6 +7,7 @@ mod queue;
 mod store;
 
 use crate::confirmations::{Confirmations, Confirmed};
+use crate::printed::printed;
 use crate::token;
 use crate::users::Sender;
 use process::Home;
@@ -108,7 +109,7 @@ impl Tasks {
     /// Errors: those of that command.
     pub fn dry_run(&self, text: &str, sender: &Sender) -> Result<(Vec<u8>, Option<String>)> {
         let order = ordered(text)?;
-        let preview = process::dry_run(&self.program, text)?;
+        let preview = self.preview(text)?;
         let confirmation = match order.is_destructive() && sender.role >= Role::Destroyer {
             true => Some(self.confirmations.give(text, &preview, Instant::now())?),
             false => None,
@@ -136,7 +137,7 @@ impl Tasks {
         let order = ordered(text)?;
         may_be_given(&order, sender)?;
         if order.is_destructive() {
-            let now = || process::dry_run(&self.program, text);
+            let now = || self.preview(text);
             self.confirmations.take(text, &order.confirms, confirmed, now, Instant::now())?;
         }
         let mut state = self.state();
@@ -198,6 +199,14 @@ impl Tasks {
         TaskList { schema: "stend-tasks", schema_version: 1, tasks, left_out }
     }
 
+    /// The text of its order.
+    ///
+    /// Errors: `TaskUnknown`; those of reading it.
+    pub fn order(&self, id: &str) -> Result<String> {
+        self.get(id)?;
+        self.state().store.order(id)
+    }
+
     /// The end of what a process printed.
     ///
     /// Errors: `TaskUnknown`.
@@ -254,6 +263,10 @@ impl Tasks {
     /// Wakes up its holder when there is more.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
+    }
+
+    fn preview(&self, order: &str) -> Result<Vec<u8>> {
+        printed(&self.program, &["run", "--order", "-", "--dry-run", "--json"], order)
     }
 
     fn home(&self, id: &str) -> Home {

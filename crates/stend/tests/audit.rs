@@ -1,5 +1,6 @@
 //! `stend audit`: published tables, by the real binary.
 
+use crate::serve::client::Server;
 use crate::support::{Scratch, expect_exit, stend};
 use expect_test::expect_file;
 use std::path::Path;
@@ -116,4 +117,24 @@ fn a_run_stands_beside_the_published_numbers_of_its_load() {
     assert!(text.contains("нет ни вердикта, ни цвета") && text.contains("Tyan S8030"), "{text}");
     let (_, error) = expect_exit(&mut stend(&scratch, &["compare", &run, &run, "--published", &table]), 2);
     assert!(error.contains("takes one run"), "{error}");
+}
+
+#[test]
+fn a_published_table_is_judged_as_on_the_command_line_and_a_broken_one_is_an_error() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let (printed, _) = expect_exit(&mut stend(&scratch, &["audit", "nvme-soft-raid", "--json"]), 0);
+    let mut printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+    let table = std::fs::read_to_string(published("nvme-soft-raid")).expect("a table");
+    let send = |body: &str| {
+        let token = format!("Authorization: Bearer {}", server.token.as_deref().expect("a token"));
+        server.ask("POST /api/v1/audits", &[&token, &format!("Content-Length: {}", body.len())], body)
+    };
+    let answered = send(&table);
+    printed["file"] = "/dev/stdin".into();
+    assert_eq!((answered.status, answered.json()), (200, printed));
+    for broken in ["", "x\n1\n", "\u{0}"] {
+        let refused = send(broken);
+        assert!(refused.status == 422 && refused.json()["message"]["ru"].is_string(), "{}", refused.text());
+    }
 }

@@ -1,5 +1,6 @@
 //! Values over many runs, with the real binary on runs whose contents are known.
 
+use crate::serve::client::Server;
 use crate::support::fixed_run::FixedRun;
 use crate::support::*;
 
@@ -57,4 +58,31 @@ fn too_few_runs_and_the_same_run_twice_are_refused() {
     };
     assert!(refused(&[&runs[0], &runs[1]]).contains("takes 4 to 1000 runs, 2 given"));
     assert!(refused(&[&runs[0], &runs[1], &runs[2], &runs[0]]).contains("is named twice"));
+}
+
+#[test]
+fn the_history_of_the_server_is_that_of_the_command_line() {
+    let scratch = Scratch::new();
+    let runs = std::path::PathBuf::from(scratch.directory("stend/runs"));
+    let files: Vec<String> = ten_runs(&scratch)
+        .iter()
+        .enumerate()
+        .map(|(place, file)| {
+            let kept = runs.join(format!("{place}.stend"));
+            std::fs::rename(file, &kept).expect("a run");
+            kept.to_string_lossy().into_owned()
+        })
+        .collect();
+    let server = Server::start(&scratch, &[]);
+    let words: Vec<&str> =
+        ["compare", "--history", "--json"].into_iter().chain(files.iter().map(|f| f.as_str())).collect();
+    let (printed, _) = expect_exit(&mut stend(&scratch, &words), 0);
+    let answered = server.get("/api/v1/history?suite=small&target=srv");
+    assert_eq!((answered.status, answered.text()), (200, printed));
+    let tag = format!("If-None-Match: {}", answered.header("etag").expect("a tag"));
+    assert_eq!(server.with_token("GET /api/v1/history?suite=small&target=srv", &[&tag]).status, 304);
+    for few in ["suite=small&limit=3", "label=none-has-it"] {
+        let refused = server.get(&format!("/api/v1/history?{few}"));
+        assert_eq!((refused.status, refused.json()["code"].as_str()), (400, Some("usage")), "{few}");
+    }
 }

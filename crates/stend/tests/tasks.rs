@@ -86,6 +86,29 @@ fn an_order_is_carried_out_once_however_often_it_is_sent() {
 }
 
 #[test]
+fn the_drives_are_those_that_inspect_prints_and_an_order_is_kept_as_it_was_sent() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let identities = |inventory: &Value| -> Vec<Value> {
+        let devices = inventory["devices"].as_array().expect("devices").iter();
+        devices.map(|line| line["device"]["identity"].clone()).collect()
+    };
+    let (printed, _) = expect_exit(&mut stend(&scratch, &["inspect", "--quick", "--json"]), 0);
+    let printed: Value = serde_json::from_str(&printed).expect("JSON");
+    let drives = server.get("/api/v1/drives?quick=true");
+    assert_eq!((drives.status, drives.json()["host"]["boot_id"].clone()), (200, printed["host"]["boot_id"].clone()));
+    // Loop devices of other tests come and go meanwhile.
+    let kept = |id: &Value| !id.as_str().is_some_and(|id| id.starts_with("loop:"));
+    let both = [&printed, &drives.json()].map(|of| identities(of).into_iter().filter(kept).collect::<Vec<_>>());
+    assert_eq!(both[0], both[1]);
+    let order = format!("# sent by a person\n{}", order(&scratch, SMALL, "t"));
+    assert_eq!(put(&server, "a", &order).status, 201);
+    assert_eq!(server.get("/api/v1/tasks/a/order").text(), order);
+    assert_eq!(server.get("/api/v1/tasks/b/order").json()["code"], "task_unknown");
+    wait(&server, "a", "ends", is_over);
+}
+
+#[test]
 fn a_task_outlives_its_server_is_found_again_and_can_be_stopped() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);

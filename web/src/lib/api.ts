@@ -144,8 +144,21 @@ export class Failed extends Error {
 
 /** An answer of the API. A session that has ended leads to the page for signing in, and back. */
 export async function get<T>(address: string, signal?: AbortSignal): Promise<T> {
-  const answer = await fetch(`/api/v1/${address}`, { signal: signal ?? null, headers: { Accept: "application/json" } }).catch((error: unknown) => {
-    if (signal?.aborted) throw error;
+  return (await asked(address, { signal: signal ?? null, headers: { Accept: "application/json" } })).json() as Promise<T>;
+}
+
+/** An answer that is text. */
+export const getText = async (address: string): Promise<string> => (await asked(address, {})).text();
+
+/** Asks for a change, or for something that takes a body. The answer comes with its headers. */
+export async function send<T>(method: "POST" | "PUT" | "DELETE", address: string, body = "", signal?: AbortSignal): Promise<{ data: T; headers: Headers }> {
+  const answer = await asked(address, { method, body, signal: signal ?? null, headers: { Accept: "application/json" } });
+  return { data: (await answer.json()) as T, headers: answer.headers };
+}
+
+async function asked(address: string, how: RequestInit): Promise<Response> {
+  const answer = await fetch(`/api/v1/${address}`, how).catch((error: unknown) => {
+    if (how.signal?.aborted) throw error;
     const message = { en: "the server does not answer", ru: "сервер не отвечает" };
     throw new Failed({ status: 0, detail: message.en, message, hint: { en: "is `stend serve` running?", ru: "запущен ли `stend serve`?" } });
   });
@@ -153,7 +166,7 @@ export async function get<T>(address: string, signal?: AbortSignal): Promise<T> 
     location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
     return new Promise(() => {});
   }
-  if (answer.ok) return answer.json() as Promise<T>;
+  if (answer.ok) return answer;
   const problem: unknown = await answer.json().catch(() => null);
   throw new Failed((problem as Problem | null) ?? { status: answer.status, detail: t("an answer that is none", "непонятный ответ") });
 }

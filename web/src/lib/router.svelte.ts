@@ -18,6 +18,13 @@ export function go(to: string): void {
   document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
 }
 
+/** Goes to another page in the place of this one. */
+export function moveOn(to: string): void {
+  history.replaceState(null, "", to);
+  take();
+  document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
+}
+
 /** Changes the query of this page, without another step back. */
 export function setQuery(change: (query: URLSearchParams) => void): void {
   const to = new URL(location.href);
@@ -37,11 +44,13 @@ export function follow(event: MouseEvent): void {
   go(link.pathname + link.search);
 }
 
-const PAGES = /^\/($|runs$|runs\/[^/]+$|compare$|suites$|settings$)/;
+const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|history$|audit$|drives$|suites$|settings$|tokens$|changes$)/;
 
 addEventListener("popstate", take);
 
 export const runPage = (name: string): string => `/runs/${encodeURIComponent(name)}`;
+
+export const taskPage = (id: string): string => `/tasks/${encodeURIComponent(id)}`;
 
 export function comparePage(runs: string[], baseline?: string): string {
   const query = new URLSearchParams(runs.map((run) => ["run", run]));

@@ -1,6 +1,10 @@
 // What the frame shows on every page: runs that go on and failed checks of the newest results. Asked for again while the page is seen.
 import { type List, type Listed, type Summary, get } from "./api";
 
+/** Roles in the order of what they may do; each may do what those before it may. */
+export const ROLES = ["viewer", "operator", "destroyer", "admin"] as const;
+export type Role = (typeof ROLES)[number];
+
 /** Results that are looked at for failed checks. */
 export const NEWEST = 8;
 /** Pause between two looks. By eye: a count that is five seconds old is still true for a person. */
@@ -17,6 +21,7 @@ class Server {
   /** The last question got no answer. */
   away = $state(false);
   version = $state("");
+  me: { id: string; role: Role } | null = $state.raw(null);
 
   failed = $derived(this.newest.reduce((sum, run) => sum + (this.summary(run)?.checks_failed ?? 0), 0));
 
@@ -24,7 +29,13 @@ class Server {
     return this.summaries[keyOf(run)];
   }
 
+  /** Whether whoever is signed in may do what needs this role. */
+  may(role: Role): boolean {
+    return this.me !== null && ROLES.indexOf(this.me.role) >= ROLES.indexOf(role);
+  }
+
   begin(): () => void {
+    void get<{ id: string; role: Role }>("me").then((me) => (this.me = me)).catch(() => {});
     void get<{ stend_version: string }>("health").then(({ stend_version }) => (this.version = stend_version)).catch(() => {});
     const look = () => void (document.visibilityState === "visible" && this.#look());
     look();

@@ -5,7 +5,7 @@ use super::suite::KINDS;
 use super::types::Types;
 use crate::tree::Source;
 use serde_json::{Map, Value, json};
-use stend_api::{Answer, Method, Parameter, Place, ROUTES, Route, Schema, Takes, VERSION};
+use stend_api::{Answer, Body, Method, Parameter, Place, ROUTES, Route, Schema, Takes, VERSION};
 
 const HEAD: &str = "\
 # Routes of the API
@@ -94,13 +94,20 @@ fn operation(
         "parameters": parameters,
         "responses": responses,
     });
-    if !route.body.is_empty() {
-        let schema = add(route.body, input(route.body)?, components);
-        operation["requestBody"] = json!({
-            "required": true,
-            "description": "JSON, or YAML with the same keys",
-            "content": {"application/json": {"schema": schema.clone()}, "application/yaml": {"schema": schema}},
-        });
+    match route.body {
+        Body::None => {}
+        Body::Format(name) => {
+            let schema = add(name, input(name)?, components);
+            operation["requestBody"] = json!({
+                "required": true,
+                "description": "JSON, or YAML with the same keys",
+                "content": {"application/json": {"schema": schema.clone()}, "application/yaml": {"schema": schema}},
+            });
+        }
+        Body::Text(media, about) => {
+            let content = json!({media: {"schema": {"type": "string"}}});
+            operation["requestBody"] = json!({"required": true, "description": about().en, "content": content});
+        }
     }
     if route.operation == "dryRunOrder" {
         let about = "of an order that may write to devices: what `confirmation` of the task takes";

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BtUFkDl2.css",
-        "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BtUFkDl2.css"),
+        "/assets/index-CW0U3IgQ.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../assets/console/assets/index-CW0U3IgQ.js"),
     ),
     (
-        "/assets/index-Chtph0Lm.js",
-        "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-Chtph0Lm.js"),
+        "/assets/index-jL_wvFyN.css",
+        "text/css; charset=utf-8",
+        include_str!("../../assets/console/assets/index-jL_wvFyN.css"),
     ),
 ];

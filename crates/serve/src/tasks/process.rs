@@ -10,16 +10,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::Error;
 
 /// What is sent of a log.
 const LOG_MAX: u64 = 256 << 10;
 /// Longest `runs` or `ended` that is read: a campaign of a thousand runs.
 const NOTE_MAX: u64 = 256 << 10;
-/// Largest dry run, and how long it may take.
-const PREVIEW_MAX: u64 = 64 << 20;
-const PREVIEW_TIME: Duration = Duration::from_secs(120);
 
 /// The directory of a task.
 pub struct Home(PathBuf);
@@ -119,48 +115,6 @@ impl Home {
     }
 }
 
-/// What `stend run --dry-run --json` prints about an order.
-///
-/// Errors: that of the command; `Preflight` if it takes too long.
-pub fn dry_run(program: &Path, order: &str) -> Result<Vec<u8>> {
-    let failed = |error: io::Error| {
-        Error::new(
-            Kind::Preflight,
-            say!("the dry run cannot begin: {error}", "не удаётся начать пробный режим: {error}"),
-        )
-    };
-    let file = || stend_sys::process::memory_file().map_err(failed);
-    let (mut input, mut output, mut errors) = (file()?, file()?, file()?);
-    let same = |file: &File| file.try_clone().map_err(failed);
-    input.write_all(order.as_bytes()).and_then(|()| input.rewind()).map_err(failed)?;
-    let mut command = Command::new(program);
-    command.args(["run", "--order", "-", "--dry-run", "--json"]).current_dir("/");
-    let mut child = command.stdin(input).stdout(same(&output)?).stderr(same(&errors)?).spawn().map_err(failed)?;
-    let deadline = Instant::now() + PREVIEW_TIME;
-    let ended = loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) => break status,
-            None if Instant::now() > deadline => {
-                drop(child.kill().and_then(|()| child.wait()));
-                let seconds = PREVIEW_TIME.as_secs();
-                let message = say!("the dry run took more than {seconds} s", "пробный режим длился больше {seconds} с");
-                return Err(Error::new(Kind::Preflight, message));
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
-    let read = |file: &mut File| -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        file.rewind()?;
-        file.take(PREVIEW_MAX).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    match ended.success() {
-        true => read(&mut output).map_err(failed),
-        false => Err(said(&String::from_utf8_lossy(&read(&mut errors).map_err(failed)?))),
-    }
-}
-
 /// One document as it was printed, several one after the other as an array: what is sent is JSON.
 pub fn as_one(printed: Vec<u8>) -> Vec<u8> {
     let mut documents = serde_json::Deserializer::from_slice(&printed).into_iter::<serde::de::IgnoredAny>();
@@ -170,15 +124,6 @@ pub fn as_one(printed: Vec<u8>) -> Vec<u8> {
     }
     let several: Vec<&[u8]> = ends.windows(2).map(|ends| &printed[ends[0]..ends[1]]).collect();
     if several.len() < 2 { printed } else { [b"[", several.join(&b',').as_slice(), b"]\n"].concat() }
-}
-
-/// The error that a command printed as JSON, on a line among notes for people.
-fn said(text: &str) -> Box<Error> {
-    let printed = text.lines().rev().find_map(|line| serde_json::from_str::<End>(line).ok()?.error);
-    printed.map_or_else(
-        || Error::new(Kind::Bug, say!("the dry run ended without a result", "пробный режим закончился без результата")),
-        Box::new,
-    )
 }
 
 #[cfg(test)]
@@ -211,13 +156,5 @@ mod tests {
         let sent = |printed: &str| String::from_utf8(as_one(printed.into())).unwrap();
         assert_eq!(sent("{\n  \"a\": 1\n}\n"), "{\n  \"a\": 1\n}\n");
         assert_eq!(sent("{\"a\": 1}\n{\"a\": [2]}\n"), "[{\"a\": 1},\n{\"a\": [2]}]\n");
-    }
-
-    #[test]
-    fn an_error_is_found_behind_notes() {
-        let error = Error::new(stend_base::Code::TargetRefused, say!("no", "нет")).hint(say!("x", "y"));
-        let printed = stend_report::error_json(&error);
-        assert_eq!(said(&format!("a note\n{printed}")), error);
-        assert_eq!(said("killed").kind, Kind::Bug);
     }
 }

@@ -1,0 +1,51 @@
+//! The routes of what is found in many runs, and in what others published.
+
+use crate::parameters::Takes;
+use crate::request::make;
+use crate::route::{Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, query};
+use crate::users::Role;
+use stend_base::say;
+
+pub(crate) const HISTORY: Route = Route {
+    method: Method::Get,
+    role: Role::Viewer,
+    body: Body::None,
+    path: "/api/v1/history",
+    operation: "history",
+    about: || {
+        say!(
+            "values of every case over complete runs, where they changed, and what changed at that time",
+            "значения каждого случая по завершённым прогонам: где изменились и что изменилось тогда же"
+        )
+    },
+    parameters: &[
+        SUITE,
+        TARGET,
+        LABEL,
+        query("limit", Takes::Count(PAGE_MAX), || {
+            say!("the newest so many runs, 100 by default", "сколько новейших прогонов, по умолчанию 100")
+        }),
+        IF_NONE_MATCH,
+    ],
+    answers: &[Answer { media: JSON, schema: Schema::Document("history") }],
+    command: "stend compare --history RUN… --json",
+    make: make::history,
+};
+
+pub(crate) const AUDIT: Route = Route {
+    method: Method::Post,
+    role: Role::Viewer,
+    body: Body::Text("text/csv", || say!("a table of published numbers", "таблица опубликованных чисел")),
+    path: "/api/v1/audits",
+    operation: "audit",
+    about: || {
+        say!(
+            "numbers that others published, judged from themselves; nothing is kept",
+            "проверка опубликованных чисел по ним самим; ничего не сохраняется"
+        )
+    },
+    parameters: &[],
+    answers: &[Answer { media: JSON, schema: Schema::Document("audit") }],
+    command: "stend audit TABLE --json",
+    make: make::audit,
+};

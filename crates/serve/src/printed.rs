@@ -1,0 +1,103 @@
+//! What a command of this program prints as JSON, from a process of its own: looking at drives and targets may hang and needs no server. Must
+//! not know what the command does.
+
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Result, say};
+
+/// The largest answer, and how long it may take. By eye: a dry run of a large array takes seconds.
+const OUTPUT_MAX: u64 = 64 << 20;
+const TIME: Duration = Duration::from_secs(120);
+
+/// What a command prints that reads `input`.
+///
+/// Errors: that of the command; `Preflight` if it takes too long.
+pub fn printed(program: &Path, words: &[&str], input: &str) -> Result<Vec<u8>> {
+    // The verb with its first options tells enough; a history names a hundred files.
+    let shown = words.iter().take(4).filter(|word| **word != "--").copied().collect::<Vec<_>>().join(" ");
+    let failed = |error: io::Error| {
+        Error::new(
+            Kind::Preflight,
+            say!("`stend {shown}` cannot be started: {error}", "не удаётся запустить `stend {shown}`: {error}"),
+        )
+    };
+    let file = || stend_sys::process::memory_file().map_err(failed);
+    let (mut stdin, mut output, mut errors) = (file()?, file()?, file()?);
+    let same = |file: &File| file.try_clone().map_err(failed);
+    stdin.write_all(input.as_bytes()).and_then(|()| stdin.rewind()).map_err(failed)?;
+    let mut command = Command::new(program);
+    command.args(words).current_dir("/");
+    let mut child = command.stdin(stdin).stdout(same(&output)?).stderr(same(&errors)?).spawn().map_err(failed)?;
+    let deadline = Instant::now() + TIME;
+    let ended = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if Instant::now() > deadline => {
+                drop(child.kill().and_then(|()| child.wait()));
+                return Err(took_too_long(&shown));
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    let read = |file: &mut File| -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.take(OUTPUT_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match ended.success() {
+        true => read(&mut output).map_err(failed),
+        false => Err(said(&shown, &String::from_utf8_lossy(&read(&mut errors).map_err(failed)?))),
+    }
+}
+
+fn took_too_long(shown: &str) -> Box<Error> {
+    let seconds = TIME.as_secs();
+    Error::new(
+        Kind::Preflight,
+        say!("`stend {shown}` took more than {seconds} s", "`stend {shown}` работал дольше {seconds} с"),
+    )
+}
+
+/// The error that a command printed as JSON, on a line among notes for people.
+fn said(shown: &str, text: &str) -> Box<Error> {
+    #[derive(Deserialize)]
+    struct Failed {
+        error: Option<Error>,
+    }
+    let printed = text.lines().rev().find_map(|line| serde_json::from_str::<Failed>(line).ok()?.error);
+    printed.map_or_else(
+        || {
+            Error::new(
+                Kind::Bug,
+                say!("`stend {shown}` ended without a result", "`stend {shown}` закончился без результата"),
+            )
+        },
+        Box::new,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_found_behind_notes() {
+        let error = Error::new(stend_base::Code::TargetRefused, say!("no", "нет")).hint(say!("x", "y"));
+        let printed = stend_report::error_json(&error);
+        assert_eq!(said("run", &format!("a note\n{printed}")), error);
+        assert_eq!(said("run", "killed").kind, Kind::Bug);
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_started_or_says_nothing_is_named() {
+        let none = printed(Path::new("/no/such/program"), &["inspect"], "").unwrap_err();
+        assert!(none.kind == Kind::Preflight && none.message.en.contains("stend inspect"), "{none}");
+        assert_eq!(printed(Path::new("/bin/false"), &["inspect"], "").unwrap_err().kind, Kind::Bug);
+        assert_eq!(printed(Path::new("/bin/cat"), &["-"], "text").unwrap(), b"text");
+    }
+}
