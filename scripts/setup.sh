@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build_packages=(gcc libc6-dev make)
 # Tools that the tests hold our own code against, and file systems for them to make. `xtask` holds this list against the programs
 # that tests start.
-test_packages=(util-linux mount udev procps iproute2 e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g perl lvm2 dmsetup fdisk gdisk
+test_packages=(util-linux mount udev systemd procps iproute2 e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g perl lvm2 dmsetup fdisk gdisk
     nilfs-tools f2fs-tools udftools hfsutils reiserfsprogs reiser4progs bcache-tools exfatprogs jfsutils squashfs-tools
     erofs-utils genromfs mtd-utils makefs gfs2-utils ocfs2-tools apfsprogs genisoimage parted qemu-utils thin-provisioning-tools
     cryptsetup-bin chromium fio sysbench postgresql nginx-light wrk openssh-client dropbear-bin)

@@ -16,7 +16,7 @@ const ESSENTIAL: &str = "essential";
 const NOT_INSTALLED: [&str; 2] = ["stend", "exec"];
 
 /// Which package has a program, in Debian and Ubuntu.
-const PACKAGES: [(&str, &[&str]); 18] = [
+const PACKAGES: [(&str, &[&str]); 19] = [
     (
         ESSENTIAL,
         &[
@@ -48,6 +48,7 @@ const PACKAGES: [(&str, &[&str]); 18] = [
     ),
     ("mount", &["losetup", "mount", "umount", "swapon", "swapoff"]),
     ("udev", &["udevadm"]),
+    ("systemd", &["systemd-analyze"]),
     ("procps", &["kill", "pgrep", "pkill"]),
     ("iproute2", &["ip"]),
     ("fdisk", &["sfdisk"]),

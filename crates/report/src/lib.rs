@@ -53,7 +53,7 @@ pub use json::{gated_json, json};
 pub use listing::{Listing, list_json};
 pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inventory_json, serving_json};
 pub use markdown::{gated_markdown, markdown};
-pub use ours::{MAN_COMMENT, is_ours};
+pub use ours::{MAN_COMMENT, UNIT_COMMENT, is_ours};
 pub use preview::preview_json;
 pub use published::json::published_json;
 pub use results_csv::{Dialect, ResultsCsv};

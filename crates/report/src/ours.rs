@@ -15,6 +15,8 @@ pub(crate) const COMMENT: &str = "<!-- Stend -->\n";
 pub(crate) const COMMENT_END: &str = "<!-- /Stend -->\n";
 /// What a manual page begins with.
 pub const MAN_COMMENT: &str = ".\\\" Written by Stend.\n";
+/// What a unit of systemd begins with.
+pub const UNIT_COMMENT: &str = "# Written by `stend serve install`.\n";
 /// Element of the head of each page.
 pub(crate) const GENERATOR: &str = "<meta name=\"generator\" content=\"Stend\">";
 /// Title of each workbook.
@@ -55,7 +57,7 @@ fn is_page(head: &[u8], tail: &[u8]) -> bool {
     let junit = head.strip_prefix(DECLARATION.as_bytes());
     let markdown = head.starts_with(COMMENT.as_bytes()) && tail.ends_with(COMMENT_END.as_bytes());
     html || markdown
-        || head.starts_with(MAN_COMMENT.as_bytes())
+        || [MAN_COMMENT, UNIT_COMMENT].iter().any(|mark| head.starts_with(mark.as_bytes()))
         || junit.is_some_and(|rest| rest.starts_with(COMMENT.as_bytes()))
 }
 

@@ -53,6 +53,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
         Some(("hosts", arguments)) => cmd::hosts::hosts(arguments, out),
+        Some(("serve", arguments)) if arguments.contains_id("ACTION") => cmd::serve_install::install(arguments, out),
         Some(("serve", arguments)) => cmd::serve::serve(arguments, out),
         Some(("completions", arguments)) => cmd::completions::completions(arguments, out),
         Some(("man", arguments)) => cmd::man::man(arguments, out),

@@ -55,6 +55,7 @@ mod resume;
 mod search;
 mod second_start;
 mod serve;
+mod service;
 mod several_targets;
 mod stands;
 mod steady;

@@ -26,6 +26,7 @@ pub mod report;
 pub mod rm;
 pub mod run;
 pub mod serve;
+pub mod serve_install;
 pub mod show;
 mod signals;
 pub mod stand;
@@ -92,6 +93,16 @@ fn is_page(arguments: &ArgMatches) -> Result<()> {
         "`-o` записывает страницу HTML, а имя `{file}` — как у файла другого вида"
     );
     Err(Error::new(Kind::Usage, error).hint(instead))
+}
+
+/// The file of this program.
+///
+/// Errors: `Preflight` if the system does not tell.
+fn this_program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|error| {
+        let message = say!("cannot find this program: {error}", "не удаётся найти эту программу: {error}");
+        Error::new(Kind::Preflight, message)
+    })
 }
 
 /// Whether an option names the standard output.

@@ -2,7 +2,7 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Result, say};
 use stend_record::store;
 use stend_serve::{Server, Settings};
 
@@ -12,10 +12,7 @@ pub fn serve(arguments: &ArgMatches, out: &Out) -> Result<()> {
         listen: super::required(arguments, "listen").to_string(),
         new_token: arguments.get_flag("new-token"),
         runs: store::directory()?,
-        program: std::env::current_exe().map_err(|error| {
-            let message = say!("cannot find this program: {error}", "не удаётся найти эту программу: {error}");
-            Error::new(Kind::Preflight, message)
-        })?,
+        program: super::this_program()?,
         stend_version: env!("CARGO_PKG_VERSION"),
     };
     // Nothing has to be undone: a signal may end the process at any time.
