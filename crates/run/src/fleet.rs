@@ -243,6 +243,8 @@ impl Fleet {
         let kind = EventKind::HostLost { detail: detail.to_string() };
         let mut heard = vec![Notice::Keep(Entry::Event(Event { at: now, host, kind }))];
         if self.alive().next().is_none() {
+            // Some may have ended the trial before they were lost.
+            heard.extend(self.stop_others(step));
             heard.push(Notice::Walk(Input::AllLost(self.named(host, lost(detail)))));
             return heard;
         }
