@@ -14,3 +14,16 @@ pub fn busy(before: &[CpuTimes], after: &[CpuTimes]) -> Option<f64> {
     let busy = total(after, states, 2) - total(before, states, 2);
     (before.len() == after.len() && all > 0.0).then(|| (busy / all).clamp(0.0, 1.0))
 }
+
+/// Part of the time of all CPUs that went into one state.
+pub fn share_of(before: &[CpuTimes], after: &[CpuTimes], state: fn(&CpuTimes) -> u64) -> Option<f64> {
+    let all = |c: &CpuTimes| {
+        let states = [c.idle_ns, c.iowait_ns, c.user_ns, c.system_ns, c.irq_ns, c.softirq_ns, c.steal_ns];
+        states.iter().map(|ns| *ns as f64).sum::<f64>()
+    };
+    let grown = |of: &dyn Fn(&CpuTimes) -> f64| -> f64 {
+        after.iter().map(of).sum::<f64>() - before.iter().map(of).sum::<f64>()
+    };
+    let (time, part) = (grown(&all), grown(&|c| state(c) as f64));
+    (before.len() == after.len() && time > 0.0).then(|| (part / time).clamp(0.0, 1.0))
+}

@@ -49,6 +49,8 @@ pub struct ListedRun {
     pub label: Option<String>,
     /// Name of the suite.
     pub suite: String,
+    /// It is a recording: a host was watched, nothing was measured.
+    pub recording: bool,
     /// The targets as the user named them; none if the run ended before they were looked at.
     pub targets: Vec<String>,
     /// How far it got.

@@ -2,12 +2,17 @@
 //! write anything, or fail: what is missing or malformed on this kernel is `None`.
 #![forbid(unsafe_code)]
 
+mod cost;
+mod devices;
 mod group;
 mod interrupts;
 mod kernel;
 mod parse;
 mod parts;
 mod source;
+
+pub use cost::reading_cost;
+pub use devices::block_devices;
 
 use group::Groups;
 use interrupts::Owned;
@@ -19,6 +24,23 @@ use stend_base::Nanos;
 use stend_record::sample::Pressure;
 use stend_record::{Parts, Sample};
 
+/// Readers of what parts of the machine tell of themselves, temperatures included. A drive that does not answer holds them up, so
+/// that they are read on a thread of their own.
+#[derive(Debug)]
+pub struct PartsProbe(Readers);
+
+impl PartsProbe {
+    /// Finds what there is of `devices` below `root`.
+    pub fn find(root: &Path, devices: &[String]) -> PartsProbe {
+        PartsProbe(Readers::find(root, devices))
+    }
+
+    /// A reading, however long it takes.
+    pub fn read(&mut self) -> Box<Parts> {
+        self.0.at_edge()
+    }
+}
+
 /// Readers of one host, with their files kept open: one reading is a few `pread`s and no allocation
 /// beyond the sample itself.
 #[derive(Debug)]
@@ -26,7 +48,8 @@ pub struct Probe {
     devices: Vec<String>,
     owned: Owned,
     groups: Groups,
-    parts: Readers,
+    /// `None`: they are read by somebody else.
+    parts: Option<Readers>,
     interrupts: Source,
     softirqs: Source,
     networks: Source,
@@ -49,13 +72,29 @@ impl Probe {
     /// `devices` are kernel names as in `/sys/block`; a sample lists those that exist in this order. The
     /// coordinator is given only when it runs on the same host.
     pub fn new(root: &Path, devices: Vec<String>, worker_pid: u32, coordinator_pid: Option<u32>) -> Probe {
+        let parts = Some(Readers::find(root, &devices));
+        Probe::with(root, devices, (worker_pid, coordinator_pid), parts)
+    }
+
+    /// Readers of a host that is watched without a load, by the process `pid`. The state of its parts is not among what they
+    /// read: [`PartsProbe`] may have to wait for a drive.
+    pub fn of_host(root: &Path, devices: Vec<String>, pid: u32) -> Probe {
+        Probe::with(root, devices, (pid, None), None)
+    }
+
+    fn with(
+        root: &Path,
+        devices: Vec<String>,
+        (worker_pid, coordinator_pid): (u32, Option<u32>),
+        parts: Option<Readers>,
+    ) -> Probe {
         let proc = root.join("proc");
         let process = |pid: u32| Source::open(&proc.join(pid.to_string()).join("stat"));
         let pressure = proc.join("pressure");
         Probe {
             owned: Owned::find(root, &devices),
             groups: Groups::find(root, worker_pid, &devices),
-            parts: Readers::find(root, &devices),
+            parts,
             interrupts: Source::open(&proc.join("interrupts")),
             softirqs: Source::open(&proc.join("softirqs")),
             networks: Source::open(&proc.join("net/dev")),
@@ -99,7 +138,7 @@ impl Probe {
             tcp: self.tcp.read().and_then(kernel::tcp),
             paging: self.paging.read().and_then(|text| kernel::paging(text, page_bytes)),
             limits: self.groups.read(),
-            parts: parts(&mut self.parts),
+            parts: self.parts.as_mut().and_then(parts),
             worker: self.worker.read().and_then(|text| parse::process(text, page_bytes)),
             coordinator: self
                 .coordinator

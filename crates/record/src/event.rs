@@ -146,6 +146,13 @@ pub enum EventKind {
         /// Names of the drives, as the kernel has them.
         drives: Vec<String>,
     },
+    /// Block devices of a host that is recorded appeared or are gone.
+    Devices {
+        /// Kernel names of those that appeared.
+        came: Vec<String>,
+        /// Kernel names of those that are gone.
+        went: Vec<String>,
+    },
 }
 
 /// Host and targets in one arm, as they were just after switching to it.

@@ -20,6 +20,7 @@ pub mod parts;
 mod phase;
 pub mod probes;
 pub mod published;
+mod recording;
 pub mod redact;
 pub mod run;
 pub mod sample;
@@ -50,6 +51,7 @@ pub use observed::{
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};
+pub use recording::{Recording, Retention, Tier};
 pub use run::{Entry, GateText, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
 pub use stand_answers::{DryRun, LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};

@@ -57,7 +57,8 @@ fn is_of_the_run(kind: &EventKind) -> bool {
         | EventKind::Command { .. }
         | EventKind::Unwatched { .. }
         | EventKind::Step { .. }
-        | EventKind::Beside { .. } => false,
+        | EventKind::Beside { .. }
+        | EventKind::Devices { .. } => false,
     }
 }
 

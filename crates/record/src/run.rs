@@ -8,6 +8,7 @@ use crate::hosts::{HostId, HostInfo, HostRecord, Role};
 use crate::imported::Imported;
 use crate::io_log::IoChunk;
 use crate::observed::{FillOutcome, Slice, TrialOutcome, ZeroSample};
+use crate::recording::Recording;
 use crate::sample::Sample;
 use crate::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub struct RunHeader {
     /// What its results are held against.
     #[serde(default)]
     pub gate: Option<GateText>,
+    /// It is a recording: a host is watched, nothing is measured, and there is no plan.
+    #[serde(default)]
+    pub recording: Option<Recording>,
 }
 
 impl RunHeader {
@@ -65,6 +69,7 @@ impl RunHeader {
             stand: None,
             label: None,
             gate: None,
+            recording: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::step::{Input, UserRequest};
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
 use stend_base::{Error, Kind, say};
 
 /// Where everything that happens to a run arrives.
@@ -20,6 +21,13 @@ pub struct Stopper {
 pub fn channel() -> (Channel, Stopper) {
     let (sender, receiver) = std::sync::mpsc::channel();
     (Channel { sender: sender.clone(), receiver }, Stopper { sender })
+}
+
+impl Channel {
+    /// Waits for somebody who asks to stop, at most so long. For a session that is no run, to which nothing else can happen.
+    pub fn waits_for_stop(&self, limit: Duration) -> bool {
+        self.receiver.recv_timeout(limit).is_ok()
+    }
 }
 
 impl Stopper {

@@ -19,13 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const WORD_MAX: u64 = 16;
 
 /// A listening socket; removed when dropped.
-pub(crate) struct ControlSocket {
+pub struct ControlSocket {
     path: PathBuf,
 }
 
 impl ControlSocket {
     /// Listens beside `run_file` and passes what is asked to `stopper`. The socket of a coordinator that was killed is replaced.
-    pub(crate) fn open(run_file: &Path, stopper: Stopper) -> io::Result<ControlSocket> {
+    ///
+    /// Errors: those of making a socket there.
+    pub fn open(run_file: &Path, stopper: Stopper) -> io::Result<ControlSocket> {
         let path = socket_path(run_file);
         remove_stale(&path)?;
         let listener = with_short_path(&path, |short| UnixListener::bind(short))?;

@@ -331,6 +331,7 @@ impl Loop {
             stand: self.setup.stand.clone(),
             label: self.setup.label.clone(),
             gate: self.setup.gate.clone(),
+            recording: None,
         };
         let options = Options { spool, reserve: expected_size(&plan, self.fleet.count()) };
         let writer = create(&self.setup.run_file, header, options)?;

@@ -27,7 +27,7 @@ mod walk;
 mod watch;
 
 pub use channel::{Channel, Stopper, channel};
-pub use control::{ask_to_stop, is_going_on, may_go_on};
+pub use control::{ControlSocket, ask_to_stop, is_going_on, may_go_on};
 pub use execute::execute;
 pub use fleet::LoadHost;
 pub use look::look;

@@ -134,6 +134,10 @@ impl Catalogue {
 
 /// Whether a filter means a run. One that cannot be read has no label, target or state that could fit.
 fn fits(filter: &Filter, listed: &Listed) -> bool {
+    // The console and the API show runs; what a recording holds `stend show` prints.
+    if listed.run().is_some_and(|run| run.recording) {
+        return false;
+    }
     let Filter { label, target, suite, state, text, limit: _, cursor: _, sort: _ } = filter;
     if label.is_none() && target.is_none() && suite.is_none() && state.is_none() && text.is_none() {
         return true;

@@ -32,6 +32,7 @@ fn listed(seen: Glance, path: &Path) -> ListedRun {
         started_unix: seen.header.started_unix,
         label: seen.header.label,
         suite: seen.header.inputs.suite.name,
+        recording: seen.header.recording.is_some(),
         targets: names(&seen.targets),
         going_on: seen.state == RunState::Open && stend_run::is_going_on(path),
         state: seen.state,

@@ -14,9 +14,13 @@ mod inputs;
 mod load_hosts;
 mod look;
 mod machine;
+mod metrics;
 mod observe;
 pub mod ordered;
 mod preview;
+mod recording;
+mod retention;
+mod sampler;
 mod setup;
 mod stand;
 mod storage_host;
@@ -30,17 +34,28 @@ pub use frontend::{Frontend, Progress, Ready};
 pub use inputs::{plan_of, read_run, stand_text, suite, written};
 pub use look::{Looked, clean, hosts, look};
 pub use machine::{answers, read_machine, start as start_machine};
+pub use metrics::MetricsServer;
 pub use preview::preview;
+pub use recording::{RecordOrder, RecordingNews, record};
+pub use retention::{pace, retention};
+pub use sampler::Sampler;
 pub use stand::{Action, Answer, Request, stand};
 pub use worker_host::Hosts;
 
 use stend_base::Result;
-use stend_record::Checkup;
+use stend_record::{Checkup, HostFacts};
 use stend_spec::order::{Order, Work};
 
 /// Whether this machine can measure, on a target if one is named. Changes nothing.
 pub fn checkup(on: Option<&str>) -> Checkup {
-    stend_stand::doctor(on)
+    let mut checkup = stend_stand::doctor(on);
+    checkup.items.push(stend_probe::reading_cost(std::path::Path::new("/")));
+    checkup
+}
+
+/// Facts of this machine. Changes nothing.
+pub fn host_facts() -> HostFacts {
+    stend_stand::host_facts()
 }
 
 /// Carries the order out. What it measured is in the run files that [`Progress::Ended`] names.

@@ -8,6 +8,7 @@ mod refuse;
 mod run;
 mod serve;
 mod stand;
+mod watching;
 
 pub use refuse::{print_help, refuse};
 
@@ -58,6 +59,9 @@ pub fn command(lang: Lang) -> Command {
             run::run(lang),
             watch(lang),
             stop(lang),
+            watching::record(lang),
+            watching::top(lang),
+            watching::journal(lang),
             list(lang),
             rm(lang),
             suites(lang),

@@ -7,6 +7,7 @@ mod cmd;
 mod out;
 mod progress;
 mod save;
+mod terminal;
 
 use clap::ArgMatches;
 use out::Out;
@@ -37,6 +38,9 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
     match matches.subcommand() {
         Some(("run", arguments)) => cmd::run::run(arguments, out),
         Some(("watch", arguments)) => cmd::watch::watch(arguments, out),
+        Some(("record", arguments)) => cmd::record::record(arguments, out),
+        Some(("top", arguments)) => cmd::top::top(arguments, out),
+        Some(("journal", arguments)) => cmd::journal::journal(arguments, out),
         Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
         Some(("list", arguments)) => cmd::list::list(arguments, out),
         Some(("rm", arguments)) => cmd::rm::rm(arguments, out),

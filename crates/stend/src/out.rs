@@ -58,6 +58,13 @@ impl Out {
         self.write(|to| write!(to, "{text}{newline}"))
     }
 
+    /// As [`result`](Self::result), of something that goes on: whether somebody still reads it.
+    pub fn is_read(&self, text: &str) -> Result<bool> {
+        self.result(text)?;
+        // What follows the last reader of a pipe is lost; only the next write would tell.
+        Ok(!is_closed(std::io::stdout()))
+    }
+
     /// Writes a file that was asked for on the standard output, piece by piece: byte for byte, but to a terminal as [`result`](Self::result).
     pub fn stream(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
         if !self.terminal {
@@ -125,6 +132,14 @@ fn for_errors(text: &str) -> String {
         true => stend_report::wrapped(text, columns(stderr)),
         false => text.to_string(),
     }
+}
+
+/// Whether the other end of a pipe or of a terminal is gone.
+fn is_closed(stream: impl std::os::fd::AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut ready = [PollFd::new(&stream, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut ready, Some(&now)).is_ok() && ready[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Columns of a terminal, or of where one is expected.

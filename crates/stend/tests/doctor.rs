@@ -16,7 +16,16 @@ fn this_machine_is_looked_at_in_both_languages() {
     let (russian, _) = expect_exit(&mut stend(&scratch, &["doctor", "--lang", "ru"]), 0);
     assert!(russian.contains("ашин") && !russian.contains("machine"), "{russian}");
     let (json, _) = expect_exit(&mut stend(&scratch, &["doctor", "--json"]), 0);
-    for id in ["io_uring", "locked_memory", "open_files", "aio_requests", "governor", "clock_source", "leftovers"] {
+    for id in [
+        "io_uring",
+        "locked_memory",
+        "open_files",
+        "aio_requests",
+        "governor",
+        "clock_source",
+        "leftovers",
+        "telemetry",
+    ] {
         assert!(items(&json).iter().any(|item| item["id"] == id), "{id}: {json}");
     }
 }

@@ -71,3 +71,4 @@ mod users;
 mod verbs;
 mod verdicts;
 mod verification;
+mod watching;

@@ -9,7 +9,11 @@ use stend_wire::{Look, Seen};
 /// Looks. A target is sampled as before a run, which `outbox` hears of if it takes a while.
 pub fn look(what: &Look, outbox: &Outbox) -> Result<Seen> {
     Ok(match what {
-        Look::Checkup(on) => Seen::Checkup(stend_stand::doctor(on.as_deref())),
+        Look::Checkup(on) => {
+            let mut checkup = stend_stand::doctor(on.as_deref());
+            checkup.items.push(stend_probe::reading_cost(std::path::Path::new("/")));
+            Seen::Checkup(checkup)
+        }
         Look::Inventory { ask_drives } => Seen::Inventory(inventory(*ask_drives)),
         Look::Target(path) => {
             let mut facts = stend_stand::inspect(path)?;

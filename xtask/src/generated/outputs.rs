@@ -6,7 +6,7 @@ use crate::tree::Source;
 use serde_json::{Value, json};
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 18] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 21] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
@@ -18,6 +18,9 @@ const DOCUMENTS: [(&str, &str, &str, &str); 18] = [
     ("stand-plan", "`stend stand plan --json`", "crates/report/src/stands.rs", "Planned"),
     ("stand-status", "`stend stand status --json`", "crates/report/src/stands.rs", "Statuses"),
     ("stand-up", "`stend stand up --json`", "crates/report/src/stands.rs", "Up"),
+    ("recording", "`stend show RECORDING --json`", "crates/report/src/recording.rs", "Document"),
+    ("host-step", "`stend top --json`, a document per line", "crates/report/src/recording.rs", "Step"),
+    ("journal", "`stend journal --json`", "crates/report/src/journal.rs", "Document"),
     ("checkup", "`stend doctor --json`", "crates/report/src/machine.rs", "Document"),
     (
         "hosts",

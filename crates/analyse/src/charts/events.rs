@@ -49,8 +49,19 @@ fn name(kind: &EventKind) -> Option<Say> {
             Some(what.clone())
         }
         EventKind::Beside { run_id, .. } => Some(say!("{run_id} beside", "рядом {run_id}")),
+        EventKind::Devices { came, went } => Some(devices(came, went)),
         EventKind::RunFileFull { .. } => Some(say!("run file full", "файл прогона полон")),
         _ => None,
+    }
+}
+
+/// Devices of a recording that appeared or are gone.
+fn devices(came: &[String], went: &[String]) -> Say {
+    let (new, gone) = (came.join(", "), went.join(", "));
+    match (came.is_empty(), went.is_empty()) {
+        (false, true) => say!("{new} appeared", "появился {new}"),
+        (true, _) => say!("{gone} gone", "пропал {gone}"),
+        (false, false) => say!("{gone} gone, {new} appeared", "пропал {gone}, появился {new}"),
     }
 }
 

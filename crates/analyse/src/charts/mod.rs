@@ -13,6 +13,7 @@ mod instances;
 mod matrix;
 mod overview;
 mod phases;
+pub(crate) mod recording;
 mod resources;
 mod rounds;
 mod scaling;

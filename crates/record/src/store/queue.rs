@@ -167,6 +167,17 @@ pub fn entry_weight(entry: &Entry) -> usize {
                 + size_of_val(outcome.censored.as_slice())
         }
         Entry::IoLog { chunk, .. } => chunk.records.as_bytes().len(),
+        Entry::Sample { sample, .. } => {
+            size_of_val(sample.as_ref())
+                + sample.cpus.as_deref().map_or(0, size_of_val)
+                + size_of_val(sample.disks.as_slice())
+                + sample.networks.as_deref().map_or(0, size_of_val)
+                + sample.softirqs.as_deref().map_or(0, size_of_val)
+                + sample
+                    .interrupts
+                    .as_ref()
+                    .map_or(0, |all| size_of_val(all.cpus.as_slice()) + size_of_val(all.lines.as_slice()))
+        }
         Entry::Header(header) => header.suite_text.len() * 4,
         Entry::Plan(plan) => plan.cases.len() * CELL + size_of_val(plan.order.as_slice()),
         _ => 0,

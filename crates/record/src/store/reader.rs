@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stend_base::{Code, Error, Result, say};
+use stend_base::{Code, Error, Kind, Result, say};
 
 /// How long reading waits for a writer that is just folding its log into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -51,6 +51,9 @@ impl Reader {
     fn begin(path: &Path) -> Result<Reader> {
         let is_finished = !beside(path, "-wal").exists();
         let (db, header, _, budget) = open_run(path)?;
+        if header.recording.is_some() {
+            return Err(is_recording(path, &header.id));
+        }
         let mut reader = Reader { db, path: path.to_path_buf(), is_finished, reading: Reading::new(header, budget) };
         reader.snapshot()?;
         Ok(reader)
@@ -91,8 +94,7 @@ impl Reader {
         let spooled: Option<PathBuf> = schema::get_meta(&self.db, key::SPOOL).map_err(unreadable)?;
         // Before the tables: what moves from the spool into the database meanwhile is then found there.
         let spooled = spooled.map(|spool| spool::read(&spool, &self.reading.record.header.id)).unwrap_or_default();
-        // One snapshot of all tables, however long reading them takes.
-        self.db.execute_batch("BEGIN").map_err(unreadable)?;
+        begin_snapshot(&self.db).map_err(unreadable)?;
         self.reading.look(&self.db, spooled);
         Ok(())
     }
@@ -149,6 +151,27 @@ pub(super) fn written(path: &Path, id: &[u8]) -> Option<u64> {
     let (db, header, ..) = open_run(path).ok()?;
     let written = schema::get_meta::<u64>(&db, key::WRITTEN).ok()?;
     written.filter(|_| header.id.as_bytes() == id)
+}
+
+/// Why a recording is not read as a run: it may be longer than memory, and has nothing that was measured.
+fn is_recording(path: &Path, id: &str) -> Box<Error> {
+    let shown = path.display();
+    Error::new(
+        Kind::Usage,
+        say!(
+            "`{shown}` is a recording: it has telemetry of a host, and no trials",
+            "`{shown}` — запись хоста: в ней телеметрия, а испытаний нет"
+        ),
+    )
+    .hint(say!(
+        "`stend show {id}`, `stend report {id}` and `stend top {id}` show recordings",
+        "записи показывают `stend show {id}`, `stend report {id}` и `stend top {id}`"
+    ))
+}
+
+/// One snapshot of all tables, however long reading them takes.
+pub(super) fn begin_snapshot(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("BEGIN")
 }
 
 /// Opens a run file whose header can be read: with the path of its spool, if it has one, and what it can hold at most.

@@ -64,8 +64,21 @@ impl Reading {
     }
 
     fn tables(&mut self, db: &Connection) {
+        self.all_but_samples(db);
+        self.tail(
+            db,
+            "host, body",
+            "sample",
+            |seen| &mut seen.samples,
+            |row| Ok(Entry::Sample { host: host(row, 1)?, sample: binary(row, 2)? }),
+        );
+    }
+
+    /// What is in the tables, telemetry left out.
+    pub fn all_but_samples(&mut self, db: &Connection) {
         self.hosts(db);
-        if self.record.plan.is_none() {
+        // A recording has none.
+        if self.record.plan.is_none() && self.record.header.recording.is_none() {
             self.plan(db);
         }
         let of_hosts = |table| format!("SELECT host, body, octet_length(body) FROM {table} ORDER BY host");
@@ -87,13 +100,6 @@ impl Reading {
         );
         self.io_logs(db);
         self.outcomes(db);
-        self.tail(
-            db,
-            "host, body",
-            "sample",
-            |seen| &mut seen.samples,
-            |row| Ok(Entry::Sample { host: host(row, 1)?, sample: binary(row, 2)? }),
-        );
         self.tail(db, "body", "event", |seen| &mut seen.events, |row| Ok(Entry::Event(json(row, 1)?)));
     }
 
@@ -303,7 +309,7 @@ fn json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
     serde_json::from_slice(body).map_err(|error| conversion(column, Type::Text, error))
 }
 
-fn binary<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+pub(super) fn binary<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
     check_length(row, Type::Blob)?;
     let body = row.get_ref(column)?.as_blob()?;
     postcard::from_bytes(body).map_err(|error| conversion(column, Type::Blob, error))

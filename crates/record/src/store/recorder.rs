@@ -14,6 +14,7 @@ use super::lock::{self, NotHeld};
 use super::owner::Owner;
 use super::queue::entry_weight;
 use super::reserve::Reserve;
+use super::retention::Thinning;
 use super::schema::{self, key};
 use super::spool::{self, Spool};
 use crate::event::{Event, EventKind};
@@ -78,6 +79,8 @@ pub struct Recorder {
     stuck: bool,
     lost: u64,
     failure: Option<Box<Error>>,
+    /// What removes samples of a recording that grow too old.
+    thinning: Option<Thinning>,
     /// What the file is called once it is whole; `None`: it has its name.
     becomes: Option<PathBuf>,
     /// The file itself, locked. Comes last because closing it any earlier would end SQLite's own locks:
@@ -125,6 +128,7 @@ impl Recorder {
         schema::insert(&db, &Entry::Header(Box::new(header.clone()))).map_err(failed)?;
         schema::put_meta(&db, key::WRITTEN, &0u64).map_err(failed)?;
         let mut recorder = Recorder::over(db, file, path, options);
+        recorder.thinning = header.recording.as_ref().map(|recording| Thinning::new(recording.retention.clone()));
         if options.spool {
             recorder.open_spool(memory, &header.id, owner).map_err(failed)?;
         }
@@ -152,6 +156,7 @@ impl Recorder {
             stuck: false,
             lost: 0,
             failure: None,
+            thinning: None,
             becomes: None,
             file,
         }
@@ -206,6 +211,9 @@ impl Recorder {
     }
 
     fn keep(&mut self, entry: Entry) {
+        if let (Some(thinning), Entry::Sample { sample, .. }) = (&mut self.thinning, &entry) {
+            thinning.note(sample.at);
+        }
         let spooled = self.spool.as_mut().map_or(Ok(()), |spool| spool.append(self.next, &entry));
         self.next += 1;
         self.backlog_weight += entry_weight(&entry);
@@ -276,11 +284,23 @@ impl Recorder {
     /// Makes everything durable.
     pub fn edge(&mut self) {
         self.commit();
+        if !self.stuck && self.thinning.is_some() {
+            self.stuck = !self.insist(Recorder::thin);
+        }
         self.insist(Recorder::checkpoint);
         let used = used(&self.path);
         if let Some(reserve) = &mut self.reserve {
             reserve.shrink_by(used);
         }
+    }
+
+    fn thin(&mut self) -> rusqlite::Result<()> {
+        self.thinning.as_mut().map_or(Ok(()), |thinning| thinning.pass(&mut self.db))
+    }
+
+    /// Whether the last commit failed: entries wait for room.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck
     }
 
     /// Syncs the log, copies it into the database, syncs that, and begins the log anew.

@@ -53,6 +53,7 @@ pub fn header() -> RunHeader {
             text: "gate: nightly".into(),
             expect: vec!["iops > 1".into()],
         }),
+        recording: None,
     }
 }
 

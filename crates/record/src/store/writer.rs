@@ -6,6 +6,7 @@ use super::recorder::{Options, Recorder};
 use super::removal;
 use crate::run::{Entry, RunHeader, RunState};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -32,6 +33,7 @@ pub struct Writer {
 #[derive(Debug, Default)]
 struct Shared {
     queue: Queue,
+    stuck: AtomicBool,
     failure: Mutex<Option<Box<Error>>>,
     closed: Mutex<Option<Result<PathBuf>>>,
 }
@@ -152,6 +154,11 @@ impl Writer {
         self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Whether entries wait for room now. Each [`edge`](Self::edge) tries again; what does not fit into 128 MiB meanwhile is lost, and counted.
+    pub fn is_stuck(&self) -> bool {
+        self.shared.stuck.load(Ordering::Relaxed)
+    }
+
     /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -236,6 +243,7 @@ fn serve(mut recorder: Recorder, shared: &Shared) {
         if let Some(failure) = recorder.failure() {
             shared.set_failure(failure);
         }
+        shared.stuck.store(recorder.is_stuck(), Ordering::Relaxed);
         if popped {
             shared.queue.handled();
         }

@@ -20,6 +20,7 @@ mod method;
 mod numa;
 pub mod published;
 mod ratios;
+pub mod recording;
 mod results;
 mod summary;
 mod system;

@@ -210,6 +210,7 @@ mod tests {
                 hostile => Some(hostile.into()),
             },
             suite: "quick".into(),
+            recording: false,
             targets: vec![target.into()],
             going_on: state == RunState::Open && name.ends_with('c'),
             state,

@@ -9,6 +9,7 @@ pub mod doctor;
 mod faults;
 pub mod gate;
 mod grid;
+pub mod host;
 pub mod hosts;
 pub mod inspect;
 pub mod inventory;
@@ -20,11 +21,12 @@ pub mod picture;
 pub mod preview;
 pub mod previews;
 pub mod published;
+pub mod recording;
 mod table;
 
 use crate::figures::{self, on, utc};
 use crate::{rates, words};
-use layout::paragraph;
+pub(crate) use layout::paragraph;
 pub use layout::{clean, columns, for_terminal, json_for_terminal, wrapped};
 use stend_analyse::Findings;
 use stend_analyse::findings::{
@@ -189,6 +191,10 @@ impl Screen {
         paragraph("", text, self.width)
     }
 
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     pub(crate) fn bold(&self, text: &str) -> String {
         self.escape("1", text)
     }
@@ -198,7 +204,7 @@ impl Screen {
     }
 
     /// Something is wrong: red, and never without its glyph.
-    fn alarm(&self, text: &str) -> String {
+    pub(crate) fn alarm(&self, text: &str) -> String {
         self.escape("31", text)
     }
 

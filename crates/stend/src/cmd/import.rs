@@ -123,6 +123,7 @@ impl Begun {
             stand: None,
             label: None,
             gate: None,
+            recording: None,
         }
     }
 }

@@ -8,6 +8,7 @@ use stend_analyse::Findings;
 use stend_analyse::gate::GateFinding;
 use stend_base::{Error, Kind, Lang, Result, Say, say};
 use stend_record::RunRecord;
+use stend_record::store::SampleRows;
 
 /// Writes the report, or prints it when the file is `-`.
 pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -17,6 +18,9 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let markdown = arguments.get_one::<String>("markdown");
     let (open, force) = (arguments.get_flag("open"), arguments.get_flag("force"));
     let path = super::located(super::required(arguments, "RUN"), out)?;
+    if let Some(rows) = super::recording::open(&path, arguments, &ONLY_OF_RUNS)? {
+        return of_recording(&rows, &path, arguments, out);
+    }
     let output = match markdown.or_else(|| arguments.get_one::<String>("output")) {
         Some(file) if open && file == "-" => return Err(nothing_to_open()),
         Some(file) => Output::new(file, what(), force),
@@ -53,6 +57,35 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
         super::open::open(output.path(), out);
     }
     verdict()
+}
+
+/// Options that say nothing of a recording.
+const ONLY_OF_RUNS: [&str; 5] = ["markdown", "full", "redact", "gate", "expect"];
+
+/// Writes the page of a recording.
+fn of_recording(rows: &SampleRows, path: &Path, arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let force = arguments.get_flag("force");
+    let output = match arguments.get_one::<String>("output") {
+        Some(file) => Output::new(file, what(), force),
+        None => beside(path, force)?,
+    };
+    let file = output.path().to_string_lossy().into_owned();
+    if file != "-" {
+        output.check()?;
+    }
+    let text = stend_report::recording_html(&rows.record, &super::recording::folded(rows), out.lang);
+    if file == "-" {
+        return out.result(&text);
+    }
+    output.save(|to| to.write_all(text.as_bytes()))?;
+    out.result(&match out.json {
+        true => serde_json::json!({"report": file}).to_string(),
+        false => file,
+    })?;
+    if arguments.get_flag("open") {
+        super::open::open(output.path(), out);
+    }
+    Ok(())
 }
 
 /// Beside the run file lies the report that says everything.

@@ -14,7 +14,11 @@ pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // What is wrong with a gate or an output is said before anything is read.
     let asked = super::gate::of_one_run(arguments)?;
     let junit = Junit::of(arguments)?;
-    let run = super::read_run(arguments, out)?;
+    let path = super::located(super::required(arguments, "RUN"), out)?;
+    if super::recording::show(&path, arguments, out)? {
+        return Ok(());
+    }
+    let run = super::redact::record(arguments, stend_session::read_run(&path)?, out)?;
     let findings = if out.json { stend_analyse::analyse(&run)? } else { stend_analyse::judge(&run)? };
     let is_asked = asked.is_some();
     let gate = asked.or_else(|| super::gate::of_record(&run, out));

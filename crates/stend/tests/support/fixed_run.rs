@@ -46,6 +46,7 @@ impl FixedRun<'_> {
             stand: None,
             label: None,
             gate: None,
+            recording: None,
         };
         let writer = store::create(path, header, Options::default()).expect("a new run file");
         let facts = HostFacts {

@@ -5,6 +5,7 @@ mod format;
 mod hostile;
 mod io_log;
 mod killed;
+mod recording;
 mod resume_refused;
 mod resumed;
 mod spooled;

@@ -1,0 +1,257 @@
+//! What a host did between two samples: every rate of a drive, a CPU or a network that a chart, a live view or an exporter shows is
+//! computed here. Must not judge. A counter that went back (a device that was replaced, a counter that wrapped) gives no value.
+
+use crate::cpu;
+use stend_base::Nanos;
+use stend_record::Sample;
+use stend_record::sample::{DiskCounters, Memory, NetworkCounters, Pressure, Traffic};
+
+/// A host between two samples.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HostRates {
+    /// Time of the later sample.
+    pub at: Nanos,
+    /// Time between both.
+    pub span: Nanos,
+    /// Busy share of all CPUs; waiting for I/O is idle.
+    pub cpu_busy: Option<f64>,
+    /// Share of the time of all CPUs that was idle while an I/O was outstanding.
+    pub cpu_iowait: Option<f64>,
+    /// Share of the time of all CPUs that a hypervisor took.
+    pub cpu_steal: Option<f64>,
+    /// Memory at the later sample.
+    pub memory: Option<Memory>,
+    /// Shares of time in which tasks waited.
+    pub stalls: Stalls,
+    /// Devices that both samples have, in the order of the later one.
+    pub drives: Vec<DriveRates>,
+    /// Interfaces that both samples have.
+    pub networks: Vec<NetworkRates>,
+    /// Share of TCP segments that were sent again; `None` if none was sent.
+    pub tcp_sent_again: Option<f64>,
+}
+
+/// Shares of time, 0 to 1 (pressure stall information).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Stalls {
+    /// Some task waited for a CPU.
+    pub cpu_some: Option<f64>,
+    /// Some task waited for memory.
+    pub memory_some: Option<f64>,
+    /// All tasks waited for memory.
+    pub memory_full: Option<f64>,
+    /// Some task waited for I/O.
+    pub io_some: Option<f64>,
+    /// All tasks waited for I/O.
+    pub io_full: Option<f64>,
+}
+
+/// A block device between two samples.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DriveRates {
+    /// Kernel name.
+    pub name: String,
+    /// Reads completed per second.
+    pub reads: f64,
+    /// Writes completed per second.
+    pub writes: f64,
+    /// Bytes read per second.
+    pub read_bytes: f64,
+    /// Bytes written per second.
+    pub write_bytes: f64,
+    /// Mean latency of reads, waiting in the queue of the kernel included; `None` without reads.
+    pub read_latency: Option<Nanos>,
+    /// The same of writes.
+    pub write_latency: Option<Nanos>,
+    /// I/Os in flight on average.
+    pub queue: f64,
+    /// Share of time with at least one I/O in flight. A device that works on many at once can do more at 100 %.
+    pub busy: f64,
+}
+
+impl DriveRates {
+    /// Reads and writes per second.
+    pub fn iops(&self) -> f64 {
+        self.reads + self.writes
+    }
+}
+
+/// A network interface between two samples.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NetworkRates {
+    /// Name of the interface.
+    pub name: String,
+    /// Bytes received per second.
+    pub received: f64,
+    /// Bytes sent per second.
+    pub sent: f64,
+    /// Bad packets per second, both ways.
+    pub errors: f64,
+    /// Packets without room per second, both ways.
+    pub drops: f64,
+}
+
+/// What happened between two samples of one host. `None` if the later one is not later.
+pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
+    let span = Nanos(after.at.0.checked_sub(before.at.0).filter(|ns| *ns > 0)?);
+    let cpus = before.cpus.as_deref().zip(after.cpus.as_deref());
+    Some(HostRates {
+        at: after.at,
+        span,
+        cpu_busy: cpus.and_then(|(b, a)| cpu::busy(b, a)),
+        cpu_iowait: cpus.and_then(|(b, a)| cpu::share_of(b, a, |c| c.iowait_ns)),
+        cpu_steal: cpus.and_then(|(b, a)| cpu::share_of(b, a, |c| c.steal_ns)),
+        memory: after.memory,
+        stalls: stalls(before, after, span),
+        drives: after
+            .disks
+            .iter()
+            .filter_map(|disk| drive(before.disks.iter().find(|earlier| earlier.name == disk.name)?, disk, span))
+            .collect(),
+        networks: after
+            .networks
+            .iter()
+            .flatten()
+            .filter_map(|after| {
+                network(before.networks.iter().flatten().find(|earlier| earlier.name == after.name)?, after, span)
+            })
+            .collect(),
+        tcp_sent_again: before.tcp.zip(after.tcp).and_then(|(b, a)| {
+            let (sent, again) = (a.sent.checked_sub(b.sent)?, a.sent_again.checked_sub(b.sent_again)?);
+            (sent > 0).then(|| (again as f64 / sent as f64).min(1.0))
+        }),
+    })
+}
+
+fn stalls(before: &Sample, after: &Sample, span: Nanos) -> Stalls {
+    let share = |of: fn(&Pressure) -> Option<u64>| {
+        let grown = of(after.pressure.as_ref()?)?.checked_sub(of(before.pressure.as_ref()?)?)?;
+        Some((grown as f64 / span.0 as f64).min(1.0))
+    };
+    Stalls {
+        cpu_some: share(|p| p.cpu_some_ns),
+        memory_some: share(|p| p.memory_some_ns),
+        memory_full: share(|p| p.memory_full_ns),
+        io_some: share(|p| p.io_some_ns),
+        io_full: share(|p| p.io_full_ns),
+    }
+}
+
+/// `None` if any counter went back: then it is another device, or one that began to count anew.
+fn drive(before: &DiskCounters, after: &DiskCounters, span: Nanos) -> Option<DriveRates> {
+    let grown = |of: fn(&DiskCounters) -> u64| of(after).checked_sub(of(before));
+    let (reads, writes) = (grown(|d| d.reads)?, grown(|d| d.writes)?);
+    let (read_ns, write_ns) = (grown(|d| d.read_ns)?, grown(|d| d.write_ns)?);
+    let per_second = |count: u64| count as f64 / span.as_secs();
+    Some(DriveRates {
+        name: after.name.clone(),
+        reads: per_second(reads),
+        writes: per_second(writes),
+        read_bytes: per_second(grown(|d| d.read_bytes)?),
+        write_bytes: per_second(grown(|d| d.write_bytes)?),
+        read_latency: read_ns.checked_div(reads).map(Nanos),
+        write_latency: write_ns.checked_div(writes).map(Nanos),
+        queue: grown(|d| d.weighted_ns)? as f64 / span.0 as f64,
+        // The kernel counts in ticks, so that a short span may hold a little more than itself.
+        busy: (grown(|d| d.busy_ns)? as f64 / span.0 as f64).min(1.0),
+    })
+}
+
+fn network(before: &NetworkCounters, after: &NetworkCounters, span: Nanos) -> Option<NetworkRates> {
+    let per_second = |count: u64| count as f64 / span.as_secs();
+    let both = |of: fn(&Traffic) -> u64| {
+        let received = of(&after.received).checked_sub(of(&before.received))?;
+        Some(per_second(received.saturating_add(of(&after.sent).checked_sub(of(&before.sent))?)))
+    };
+    Some(NetworkRates {
+        name: after.name.clone(),
+        received: per_second(after.received.bytes.checked_sub(before.received.bytes)?),
+        sent: per_second(after.sent.bytes.checked_sub(before.sent.bytes)?),
+        errors: both(|t| t.errors)?,
+        drops: both(|t| t.drops)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::sample::{CpuTimes, TcpCounters};
+
+    /// A host after `s` seconds in which a drive did 100 reads and 50 writes of 4 KiB per second, at 2 and 4 ms each.
+    fn sample(s: u64) -> Sample {
+        let ms = |n: u64| n * 1_000_000;
+        let disk = DiskCounters {
+            name: "sda".into(),
+            reads: 100 * s,
+            read_bytes: 409_600 * s,
+            read_ns: ms(200 * s),
+            writes: 50 * s,
+            write_bytes: 204_800 * s,
+            write_ns: ms(200 * s),
+            busy_ns: ms(300 * s),
+            weighted_ns: ms(400 * s),
+            ..DiskCounters::default()
+        };
+        let traffic = |bytes| Traffic { bytes, packets: s, errors: 0, drops: 3 * s };
+        let cpu = CpuTimes {
+            user_ns: ms(250 * s),
+            idle_ns: ms(500 * s),
+            iowait_ns: ms(200 * s),
+            steal_ns: ms(50 * s),
+            ..CpuTimes::default()
+        };
+        Sample {
+            at: Nanos::secs(1000 + s),
+            cpus: Some(vec![cpu]),
+            pressure: Some(Pressure { io_some_ns: Some(ms(100 * s)), ..Pressure::default() }),
+            disks: vec![disk],
+            networks: Some(vec![NetworkCounters {
+                name: "eth0".into(),
+                received: traffic(1000 * s),
+                sent: traffic(500 * s),
+            }]),
+            tcp: Some(TcpCounters { sent: 200 * s, sent_again: s }),
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn rates_are_what_counters_grew_by_over_the_time_between() {
+        let rates = between(&sample(10), &sample(20)).unwrap();
+        let drive = &rates.drives[0];
+        assert_eq!((drive.reads, drive.writes, drive.iops()), (100.0, 50.0, 150.0));
+        assert_eq!((drive.read_bytes, drive.write_bytes), (409_600.0, 204_800.0));
+        assert_eq!((drive.read_latency, drive.write_latency), (Some(Nanos::millis(2)), Some(Nanos::millis(4))));
+        assert_eq!((drive.queue, drive.busy), (0.4, 0.3));
+        assert_eq!((rates.cpu_busy, rates.cpu_iowait, rates.cpu_steal), (Some(0.3), Some(0.2), Some(0.05)));
+        assert_eq!((rates.stalls.io_some, rates.stalls.cpu_some), (Some(0.1), None));
+        assert_eq!((rates.networks[0].received, rates.networks[0].sent, rates.networks[0].drops), (1000.0, 500.0, 6.0));
+        assert_eq!(rates.tcp_sent_again, Some(0.005));
+    }
+
+    #[test]
+    fn a_counter_that_went_back_is_no_rate_and_takes_only_its_own_device_along() {
+        let (mut before, mut after) = (sample(10), sample(11));
+        for of in [&mut before, &mut after] {
+            of.disks.push(DiskCounters { name: "sdb".into(), ..of.disks[0].clone() });
+        }
+        after.disks[0].read_ns = 0;
+        let rates = between(&before, &after).unwrap();
+        assert_eq!(rates.drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["sdb"]);
+        after.disks.remove(1);
+        assert!(between(&before, &after).unwrap().drives.is_empty(), "a drive that vanished has no rate");
+        assert_eq!(between(&after, &before), None, "time does not go back");
+        assert_eq!(between(&before, &before), None);
+    }
+
+    #[test]
+    fn what_did_nothing_has_no_latency_and_what_is_missing_is_none() {
+        let (before, mut after) = (sample(10), sample(10));
+        after.at = Nanos::secs(1011);
+        let rates = between(&before, &after).unwrap();
+        assert_eq!((rates.drives[0].read_latency, rates.drives[0].busy, rates.tcp_sent_again), (None, 0.0, None));
+        let (a, b) = (Nanos(1), Nanos(2));
+        let bare = between(&Sample { at: a, ..Sample::default() }, &Sample { at: b, ..Sample::default() }).unwrap();
+        assert_eq!((bare.cpu_busy, bare.memory, bare.drives.len()), (None, None, 0));
+    }
+}

@@ -1,0 +1,226 @@
+//! What the rules say of a host between two samples. Must not know what was open before.
+
+use super::rules::{JournalRule, ProblemSeverity};
+use crate::host_rates::{DriveRates, HostRates};
+use std::collections::{BTreeMap, BTreeSet};
+use stend_base::{Bytes, Say, format, say};
+use stend_record::sample::DiskCounters;
+use stend_record::{Parts, Sample};
+
+/// Fewest siblings whose median says something.
+const SIBLINGS_LEAST: usize = 3;
+/// A drive that does less per second has too few latencies to be judged.
+const IOPS_LEAST: f64 = 10.0;
+/// Latencies closer than this are alike whatever their ratio, ns: a busy CPU adds as much.
+const APART_NS: f64 = 1e6;
+/// Bytes per second; below, a few segments that are sent again are nothing.
+const TRAFFIC_LEAST: f64 = 1e6;
+
+/// What a rule says of an object now.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// It is bad: how, and in words.
+    Bad(ProblemSeverity, Say),
+    /// It is neither bad enough to open a problem nor good enough to close one.
+    Between,
+    /// It is good.
+    Good,
+}
+
+/// Verdicts of one moment: rule, object, what is said.
+pub(super) type Verdicts = Vec<(JournalRule, String, Verdict)>;
+
+/// A value against the limits of a rule, whose larger values are worse.
+fn above(rule: JournalRule, value: f64, severity: ProblemSeverity, evidence: impl FnOnce() -> Say) -> Verdict {
+    let limits = rule.limits();
+    match value {
+        value if value >= limits.from => Verdict::Bad(severity, evidence()),
+        value if value < limits.until => Verdict::Good,
+        _ => Verdict::Between,
+    }
+}
+
+/// What is known of the drives of a host.
+#[derive(Debug, Default)]
+pub(super) struct Drives {
+    /// Kernel names of devices that are drives themselves. Some kernels lose count of what is in flight on arrays and mappings.
+    pub physical: BTreeSet<String>,
+    /// Model of each device that has one: those of one model are siblings.
+    pub models: BTreeMap<String, String>,
+}
+
+/// Verdicts over what happened between two samples.
+pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, drives: &Drives) -> Verdicts {
+    let mut said: Verdicts = Vec::new();
+    for disk in &after.disks {
+        said.push((JournalRule::DriveGone, disk.name.clone(), Verdict::Good));
+        let earlier = before.disks.iter().find(|earlier| earlier.name == disk.name);
+        if let Some(earlier) = earlier.filter(|_| drives.physical.contains(&disk.name)) {
+            said.push((JournalRule::DriveStuck, disk.name.clone(), stuck(earlier, disk)));
+        }
+    }
+    slow(&rates.drives, &drives.models, &mut said);
+    for network in &rates.networks {
+        let verdict = above(JournalRule::PortErrors, network.errors, ProblemSeverity::Warning, || {
+            Say::both(|lang| {
+                let errors = format::number(network.errors, lang);
+                say!("{errors} bad packets per second", "{errors} повреждённых пакетов в секунду").get(lang).to_string()
+            })
+        });
+        said.push((JournalRule::PortErrors, network.name.clone(), verdict));
+    }
+    let host = || "host".to_string();
+    let traffic: f64 = rates.networks.iter().map(|n| n.received + n.sent).sum();
+    if let Some(again) = rates.tcp_sent_again.filter(|_| traffic >= TRAFFIC_LEAST) {
+        let verdict = above(JournalRule::SentAgain, again, ProblemSeverity::Warning, || {
+            percent(again, &say!("of all segments", "всех сегментов"))
+        });
+        said.push((JournalRule::SentAgain, host(), verdict));
+    }
+    if let Some(steal) = rates.cpu_steal {
+        let verdict = above(JournalRule::CpuSteal, steal, ProblemSeverity::Warning, || {
+            percent(steal, &say!("of the CPU time", "времени процессоров"))
+        });
+        said.push((JournalRule::CpuSteal, host(), verdict));
+    }
+    if let Some(memory) = rates.memory.filter(|memory| memory.total_bytes > 0) {
+        let (left, limits) =
+            (memory.available_bytes as f64 / memory.total_bytes as f64, JournalRule::MemoryLow.limits());
+        let verdict = match left {
+            left if left <= limits.from => Verdict::Bad(ProblemSeverity::Warning, bytes_left(memory.available_bytes)),
+            left if left > limits.until => Verdict::Good,
+            _ => Verdict::Between,
+        };
+        said.push((JournalRule::MemoryLow, host(), verdict));
+    }
+    let kills = |sample: &Sample| sample.paging.and_then(|paging| paging.oom_kills);
+    if let Some(killed) = kills(before).zip(kills(after)).and_then(|(before, after)| after.checked_sub(before)) {
+        let verdict = match killed {
+            0 => Verdict::Good,
+            _ => {
+                Verdict::Bad(ProblemSeverity::Critical, say!("processes killed: {killed}", "убито процессов: {killed}"))
+            }
+        };
+        said.push((JournalRule::MemoryKill, host(), verdict));
+    }
+    said
+}
+
+fn percent(share: f64, of: &Say) -> Say {
+    Say::both(|lang| format!("{} {}", format::percent(share, lang), of.get(lang)))
+}
+
+fn bytes_left(bytes: u64) -> Say {
+    Say::both(|lang| {
+        let left = format::bytes(Bytes(bytes), lang);
+        say!("{left} left", "осталось {left}").get(lang).to_string()
+    })
+}
+
+/// I/Os in flight at both ends, and none completed between them.
+fn stuck(before: &DiskCounters, after: &DiskCounters) -> Verdict {
+    let same = (before.reads, before.writes, before.flushes) == (after.reads, after.writes, after.flushes);
+    let waiting = after.in_flight;
+    match same && before.in_flight > 0 && waiting > 0 {
+        true => Verdict::Bad(
+            ProblemSeverity::Critical,
+            say!("{waiting} I/Os in flight, none completes", "операций в очереди: {waiting}, ни одна не завершается"),
+        ),
+        false => Verdict::Good,
+    }
+}
+
+/// Mean latency of each drive against the median of the others of its model.
+fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Verdicts) {
+    let latency = |drive: &DriveRates| {
+        let of = |latency: Option<stend_base::Nanos>, rate: f64| latency.map_or(0.0, |ns| ns.0 as f64 * rate);
+        let busy = of(drive.read_latency, drive.reads) + of(drive.write_latency, drive.writes);
+        (drive.iops() >= IOPS_LEAST).then(|| busy / drive.iops())
+    };
+    for drive in drives {
+        let (Some(model), Some(own)) = (models.get(&drive.name), latency(drive)) else { continue };
+        let of_model = |other: &&DriveRates| other.name != drive.name && models.get(&other.name) == Some(model);
+        let mut siblings: Vec<f64> = drives.iter().filter(of_model).filter_map(latency).collect();
+        if siblings.len() < SIBLINGS_LEAST {
+            continue;
+        }
+        siblings.sort_by(f64::total_cmp);
+        let median = siblings[siblings.len() / 2];
+        let ratio = if own - median < APART_NS { 0.0 } else { own / median.max(1.0) };
+        let verdict = above(JournalRule::DriveSlow, ratio, ProblemSeverity::Warning, || {
+            Say::both(|lang| {
+                let time = |ns: f64| format::latency(stend_base::Nanos(ns as u64), lang);
+                let (own, median) = (time(own), time(median));
+                say!("mean latency {own}, its siblings {median}", "средняя задержка {own}, у соседей {median}")
+                    .get(lang)
+                    .to_string()
+            })
+        });
+        said.push((JournalRule::DriveSlow, drive.name.clone(), verdict));
+    }
+}
+
+/// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one.
+pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
+    let mut said: Verdicts = Vec::new();
+    let state = |is_bad: bool, severity, evidence: Say| match is_bad {
+        true => Verdict::Bad(severity, evidence),
+        false => Verdict::Good,
+    };
+    for array in &now.arrays {
+        let (Some(missing), disks) = (array.degraded, array.disks) else { continue };
+        let evidence = say!("lacks {missing} of {disks} drives", "не хватает накопителей: {missing} из {disks}");
+        said.push((
+            JournalRule::ArrayDegraded,
+            array.name.clone(),
+            state(missing > 0, ProblemSeverity::Critical, evidence),
+        ));
+    }
+    for pool in &now.pools {
+        let Some(health) = &pool.health else { continue };
+        let evidence = say!("its state is {health}", "состояние {health}");
+        let severity = if health == "DEGRADED" { ProblemSeverity::Warning } else { ProblemSeverity::Critical };
+        said.push((JournalRule::PoolUnhealthy, pool.name.clone(), state(health != "ONLINE", severity, evidence)));
+    }
+    for path in &now.paths {
+        let told = path.state.as_deref().unwrap_or("gone");
+        let evidence = say!("its state is {told}", "состояние {told}");
+        let object = format!("{}/{}", path.device, path.path);
+        said.push((JournalRule::PathDown, object, state(!path.is_usable(), ProblemSeverity::Warning, evidence)));
+    }
+    for link in &now.links {
+        let (lanes, possible) = (link.now.width, link.best.width);
+        let evidence = say!("{lanes} lanes of {possible}", "линий {lanes} из {possible}");
+        // Without a device behind it a link has no lanes: that is another problem.
+        let narrow = lanes > 0 && lanes < possible;
+        said.push((JournalRule::LinkNarrow, link.device.clone(), state(narrow, ProblemSeverity::Warning, evidence)));
+        let earlier = before.and_then(|before| before.links.iter().find(|earlier| earlier.address == link.address));
+        let corrected = earlier.and_then(|earlier| link.corrected?.checked_sub(earlier.corrected?));
+        if let Some(errors) = corrected {
+            let evidence = say!("errors corrected: {errors}", "исправлено ошибок: {errors}");
+            said.push((
+                JournalRule::LinkErrors,
+                link.device.clone(),
+                state(errors > 0, ProblemSeverity::Warning, evidence),
+            ));
+        }
+    }
+    for reading in &now.temperatures {
+        let limit = |of: Option<i64>| of.filter(|milli| *milli > 0);
+        let Some(warning) = limit(reading.warning).or(limit(reading.critical)) else { continue };
+        let is_critical = limit(reading.critical).is_some_and(|critical| reading.milli_celsius >= critical);
+        let severity = if is_critical { ProblemSeverity::Critical } else { ProblemSeverity::Warning };
+        let over = (reading.milli_celsius - warning) as f64 / 1e3;
+        let verdict = above(JournalRule::DriveHot, over, severity, || {
+            Say::both(|lang| {
+                let celsius = |milli: i64| format::fixed(milli as f64 / 1e3, 0, lang);
+                let (now, limit) = (celsius(reading.milli_celsius), celsius(warning));
+                say!("{now} °C, its own limit is {limit} °C", "{now} °C при собственном пределе {limit} °C")
+                    .get(lang)
+                    .to_string()
+            })
+        });
+        said.push((JournalRule::DriveHot, reading.device.clone(), verdict));
+    }
+    said
+}

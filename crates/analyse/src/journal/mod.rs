@@ -1,0 +1,177 @@
+//! The journal: samples and events of a host to problems that open and close. Pure: the same recording makes the same journal.
+
+mod judge;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use rules::{Category, JournalRule, LIMITS, Limits, ProblemSeverity, RULES_VERSION};
+
+use crate::host_rates;
+use judge::{Drives, Verdict, Verdicts};
+use std::collections::BTreeMap;
+use stend_base::{Nanos, Say, say};
+use stend_record::{Event, EventKind, Parts, RunRecord, Sample};
+
+/// A problem that comes back so soon is the same one.
+const SAME_WITHIN: Nanos = Nanos::secs(3600);
+/// One that has come so often closes only when it was away for that long: nobody is called every minute.
+const FLAPS: u32 = 3;
+/// Most problems that are kept; a host with more has one cause for many.
+const PROBLEMS_MAX: usize = 10_000;
+/// Most objects that are followed.
+const OBJECTS_MAX: usize = 8_192;
+
+/// A problem of one object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// The rule that found it.
+    pub rule: JournalRule,
+    /// What it concerns: a kernel name, `mpatha/sdb`, or `host`.
+    pub object: String,
+    /// The worst that it was.
+    pub severity: ProblemSeverity,
+    /// What was seen when it was worst, or last.
+    pub evidence: Say,
+    /// When it opened, on the clock of the host.
+    pub opened: Nanos,
+    /// When it closed; `None`: it is open.
+    pub closed: Option<Nanos>,
+    /// How often it came back within an hour, the first time included.
+    pub times: u32,
+}
+
+/// An object under a rule.
+#[derive(Debug, Default)]
+struct Tracked {
+    /// Bad since then.
+    bad_since: Option<Nanos>,
+    /// Good since then.
+    good_since: Option<Nanos>,
+    /// Its problem, by its number; open or not.
+    problem: Option<usize>,
+}
+
+/// The journal in the making.
+#[derive(Debug, Default)]
+pub struct Journal {
+    before: Option<Sample>,
+    parts: Option<Box<Parts>>,
+    drives: Drives,
+    /// Events that were not looked at, the next one last.
+    events: Vec<Event>,
+    tracked: BTreeMap<(JournalRule, String), Tracked>,
+    problems: Vec<Problem>,
+}
+
+impl Journal {
+    /// A journal of the host in this record, whose samples are yet to come.
+    pub fn new(run: &RunRecord) -> Journal {
+        let devices = || run.load().targets.iter().flat_map(|target| &target.devices);
+        let drives = Drives {
+            physical: devices().filter(|device| device.kind == "disk").map(|device| device.name.clone()).collect(),
+            models: devices().filter_map(|device| Some((device.name.clone(), device.model.clone()?))).collect(),
+        };
+        let mut events: Vec<Event> = run.events.clone();
+        events.sort_by_key(|event| event.at);
+        events.reverse();
+        Journal { drives, events, ..Journal::default() }
+    }
+
+    /// Takes the next sample, and what happened before it.
+    pub fn add(&mut self, sample: Sample) {
+        while let Some(event) = self.events.pop_if(|event| event.at <= sample.at) {
+            self.happened(&event);
+        }
+        if let Some(before) = &self.before
+            && let Some(rates) = host_rates::between(before, &sample)
+        {
+            let said = judge::step(before, &sample, &rates, &self.drives);
+            self.note(sample.at, said);
+        }
+        if let Some(parts) = &sample.parts {
+            let said = judge::parts(self.parts.as_deref(), parts);
+            self.note(sample.at, said);
+            self.parts = Some(parts.clone());
+        }
+        self.before = Some(sample);
+    }
+
+    /// Every problem in the order in which it opened.
+    pub fn end(mut self) -> Vec<Problem> {
+        while let Some(event) = self.events.pop() {
+            self.happened(&event);
+        }
+        self.problems
+    }
+
+    fn happened(&mut self, event: &Event) {
+        let EventKind::Devices { came, went } = &event.kind else { return };
+        let gone =
+            |_| Verdict::Bad(ProblemSeverity::Critical, say!("the kernel has it no more", "в системе его больше нет"));
+        let said = went.iter().map(|name| (JournalRule::DriveGone, name.clone(), gone(name)));
+        let back = came.iter().map(|name| (JournalRule::DriveGone, name.clone(), Verdict::Good));
+        let said: Verdicts = said.chain(back).collect();
+        self.note(event.at, said);
+    }
+
+    fn note(&mut self, at: Nanos, said: Verdicts) {
+        for (rule, object, verdict) in said {
+            let key = (rule, object);
+            match verdict {
+                Verdict::Bad(severity, evidence) => self.bad(at, key, severity, evidence),
+                Verdict::Good => self.good(at, &key),
+                Verdict::Between => self.between(&key),
+            }
+        }
+    }
+
+    fn bad(&mut self, at: Nanos, key: (JournalRule, String), severity: ProblemSeverity, evidence: Say) {
+        if self.tracked.len() >= OBJECTS_MAX && !self.tracked.contains_key(&key) {
+            return;
+        }
+        let (rule, object) = key.clone();
+        let tracked = self.tracked.entry(key).or_default();
+        tracked.good_since = None;
+        let since = *tracked.bad_since.get_or_insert(at);
+        let known = tracked.problem.and_then(|number| self.problems.get_mut(number));
+        if let Some(problem) = known {
+            let again = problem.closed.is_some_and(|closed| at.saturating_sub(closed) <= SAME_WITHIN);
+            let ripe = at.saturating_sub(since) >= rule.limits().opens_after;
+            if problem.closed.is_none() || again && ripe {
+                problem.times += u32::from(problem.closed.take().is_some());
+                if severity >= problem.severity {
+                    (problem.severity, problem.evidence) = (severity, evidence);
+                }
+                return;
+            }
+        }
+        if at.saturating_sub(since) >= rule.limits().opens_after && self.problems.len() < PROBLEMS_MAX {
+            tracked.problem = Some(self.problems.len());
+            self.problems.push(Problem { rule, object, severity, evidence, opened: since, closed: None, times: 1 });
+        }
+    }
+
+    fn good(&mut self, at: Nanos, key: &(JournalRule, String)) {
+        let Some(tracked) = self.tracked.get_mut(key) else { return };
+        tracked.bad_since = None;
+        let since = *tracked.good_since.get_or_insert(at);
+        let open = tracked.problem.and_then(|number| self.problems.get_mut(number)).filter(|p| p.closed.is_none());
+        if let Some(problem) = open {
+            let patience = match problem.times >= FLAPS {
+                true => SAME_WITHIN,
+                false => key.0.limits().closes_after,
+            };
+            if at.saturating_sub(since) >= patience {
+                problem.closed = Some(since);
+            }
+        }
+    }
+
+    /// Neither: what opened stays open, and what was on its way to open or close waits.
+    fn between(&mut self, key: &(JournalRule, String)) {
+        if let Some(tracked) = self.tracked.get_mut(key) {
+            (tracked.bad_since, tracked.good_since) = (None, None);
+        }
+    }
+}

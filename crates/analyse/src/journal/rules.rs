@@ -1,0 +1,212 @@
+//! The table of the journal's rules: what each is about, after how long a problem opens and closes, and what to do. Limits of a drive come
+//! before ours.
+
+use serde::Serialize;
+use stend_base::{Nanos, Say, say};
+
+/// Raised by any change of a rule, so that a problem can be traced to what found it.
+pub const RULES_VERSION: &str = "1";
+
+/// What a problem is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// The machine: CPUs, memory.
+    Node,
+    /// A network interface.
+    Port,
+    /// A way to a drive, or the link that it hangs on.
+    Path,
+    /// A drive.
+    Drive,
+    /// An array of md.
+    Array,
+    /// A pool of ZFS.
+    Pool,
+    /// Temperatures.
+    Temperature,
+}
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemSeverity {
+    /// It costs performance or a reserve; look at it soon.
+    Warning,
+    /// Data or service are at risk; look at it now.
+    Critical,
+}
+
+/// One rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JournalRule {
+    /// An array lacks drives.
+    ArrayDegraded,
+    /// A device vanished.
+    DriveGone,
+    /// I/Os are in flight, and none completes.
+    DriveStuck,
+    /// Its latency departs from that of its siblings.
+    DriveSlow,
+    /// At or above the limit that the drive names itself.
+    DriveHot,
+    /// No I/O can go this way.
+    PathDown,
+    /// Fewer lanes than device and port could have.
+    LinkNarrow,
+    /// The link had to correct errors.
+    LinkErrors,
+    /// A pool is not as it should be.
+    PoolUnhealthy,
+    /// Bad packets.
+    PortErrors,
+    /// TCP segments have to be sent again.
+    SentAgain,
+    /// Almost no memory is left.
+    MemoryLow,
+    /// A process was killed for want of memory.
+    MemoryKill,
+    /// A hypervisor takes CPU time.
+    CpuSteal,
+}
+
+/// What decides over a rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// What it is about.
+    pub category: Category,
+    /// From this value on it is bad; of states, 0.
+    pub from: f64,
+    /// Below this value it is good again (hysteresis); of states, 0.
+    pub until: f64,
+    /// How long it must be bad before a problem opens.
+    pub opens_after: Nanos,
+    /// How long it must be good before the problem closes.
+    pub closes_after: Nanos,
+}
+
+/// Every rule with its limits. Where no source is named they are chosen by eye.
+pub const LIMITS: [(JournalRule, Limits); 14] = [
+    // States of the kernel: there is nothing to wait for.
+    (JournalRule::ArrayDegraded, state(Category::Array)),
+    (JournalRule::DriveGone, state(Category::Drive)),
+    (JournalRule::PathDown, state(Category::Path)),
+    (JournalRule::LinkNarrow, state(Category::Path)),
+    (JournalRule::PoolUnhealthy, state(Category::Pool)),
+    // Half of the timeout of the SCSI layer (30 s): no healthy drive takes as long, an error handler does.
+    (JournalRule::DriveStuck, limits(Category::Drive, 0.0, 0.0, 15, 60)),
+    // Latency as a multiple of the median of its siblings; drives of one model differ by tens of percent.
+    (JournalRule::DriveSlow, limits(Category::Drive, 3.0, 2.0, 60, 300)),
+    // Kelvin above the drive's own limit; it is over when it is three below.
+    (JournalRule::DriveHot, limits(Category::Temperature, 0.0, -3.0, 0, 60)),
+    // Errors are counted and do not go away: over an hour after the last one.
+    (JournalRule::LinkErrors, limits(Category::Path, 1.0, 1.0, 0, 3600)),
+    (JournalRule::MemoryKill, limits(Category::Node, 1.0, 1.0, 0, 3600)),
+    // Per second; a cable that is bad makes many.
+    (JournalRule::PortErrors, limits(Category::Port, 1.0, 0.1, 60, 600)),
+    // Share of segments: from here on TCP halves its window again and again.
+    (JournalRule::SentAgain, limits(Category::Port, 0.01, 0.005, 60, 600)),
+    // Share of memory that is left.
+    (JournalRule::MemoryLow, limits(Category::Node, 0.05, 0.08, 60, 300)),
+    // Share of the time of all CPUs.
+    (JournalRule::CpuSteal, limits(Category::Node, 0.1, 0.05, 60, 600)),
+];
+
+const fn state(category: Category) -> Limits {
+    limits(category, 0.0, 0.0, 0, 0)
+}
+
+const fn limits(category: Category, from: f64, until: f64, opens: u64, closes: u64) -> Limits {
+    Limits { category, from, until, opens_after: Nanos::secs(opens), closes_after: Nanos::secs(closes) }
+}
+
+impl JournalRule {
+    /// Its limits.
+    pub fn limits(self) -> Limits {
+        // Every rule is in the table, which a test counts.
+        LIMITS.iter().find(|(rule, _)| *rule == self).map_or(state(Category::Node), |(_, limits)| *limits)
+    }
+
+    /// What it calls a problem, in few words.
+    pub fn name(self) -> Say {
+        match self {
+            JournalRule::ArrayDegraded => say!("array without redundancy", "массив без избыточности"),
+            JournalRule::DriveGone => say!("drive gone", "накопитель пропал"),
+            JournalRule::DriveStuck => say!("drive does not answer", "накопитель не отвечает"),
+            JournalRule::DriveSlow => say!("drive slower than its siblings", "накопитель медленнее соседей"),
+            JournalRule::DriveHot => say!("drive too warm", "накопитель перегрет"),
+            JournalRule::PathDown => say!("path down", "путь не работает"),
+            JournalRule::LinkNarrow => say!("link narrower than possible", "шина уже возможной"),
+            JournalRule::LinkErrors => say!("errors on the link", "ошибки на шине"),
+            JournalRule::PoolUnhealthy => say!("pool not healthy", "пул неисправен"),
+            JournalRule::PortErrors => say!("bad packets", "повреждённые пакеты"),
+            JournalRule::SentAgain => say!("segments sent again", "повторные передачи"),
+            JournalRule::MemoryLow => say!("memory almost used up", "память почти исчерпана"),
+            JournalRule::MemoryKill => say!("process killed for want of memory", "процесс убит из-за нехватки памяти"),
+            JournalRule::CpuSteal => say!("CPU time taken by the hypervisor", "гипервизор отнимает процессор"),
+        }
+    }
+
+    /// What to do, in one sentence.
+    pub fn advice(self) -> Say {
+        match self {
+            JournalRule::ArrayDegraded => say!(
+                "Replace the failed drive and watch the rebuild with `cat /proc/mdstat`.",
+                "Замените отказавший накопитель и следите за восстановлением: `cat /proc/mdstat`."
+            ),
+            JournalRule::DriveGone => say!(
+                "Look for its last errors with `dmesg`, and check its slot, cable and power.",
+                "Посмотрите последние ошибки в `dmesg`, проверьте слот, кабель и питание."
+            ),
+            JournalRule::DriveStuck => say!(
+                "Look into `dmesg` for timeouts and resets, and take the drive out of service if they repeat.",
+                "Посмотрите в `dmesg` таймауты и сбросы; если они повторяются, выведите накопитель из работы."
+            ),
+            JournalRule::DriveSlow => say!(
+                "Compare its health with that of its siblings: `stend inspect` shows wear, errors and temperature.",
+                "Сравните его состояние с соседями: `stend inspect` покажет износ, ошибки и температуру."
+            ),
+            JournalRule::DriveHot => say!(
+                "Check fans and airflow; above its limit the drive slows itself down.",
+                "Проверьте вентиляторы и обдув: выше предела накопитель сам себя замедляет."
+            ),
+            JournalRule::PathDown => say!(
+                "Check cable, port and target of this path; the drive has one way less.",
+                "Проверьте кабель, порт и цель этого пути: у накопителя одним путём меньше."
+            ),
+            JournalRule::LinkNarrow => say!(
+                "Reseat the drive or its adapter, and check the slot: it runs with fewer lanes than both ends can.",
+                "Переставьте накопитель или адаптер и проверьте слот: линий меньше, чем умеют обе стороны."
+            ),
+            JournalRule::LinkErrors => say!(
+                "Reseat the drive or replace its riser or cable if the errors go on.",
+                "Если ошибки продолжаются, переставьте накопитель или замените переходник либо кабель."
+            ),
+            JournalRule::PoolUnhealthy => say!(
+                "`zpool status` names the device and what to do.",
+                "`zpool status` назовёт устройство и нужное действие."
+            ),
+            JournalRule::PortErrors => say!(
+                "Replace cable or transceiver, and compare with the counters of the switch.",
+                "Замените кабель или трансивер и сравните со счётчиками коммутатора."
+            ),
+            JournalRule::SentAgain => say!(
+                "Look for losses on the way: errors and drops of ports, full buffers of switches, a wrong MTU.",
+                "Ищите потери по пути: ошибки и отбросы на портах, полные буферы коммутаторов, неверный MTU."
+            ),
+            JournalRule::MemoryLow => say!(
+                "Find what takes the memory with `top`, and give the machine more or the programs less.",
+                "Найдите с помощью `top`, кто занимает память; добавьте её или ограничьте программы."
+            ),
+            JournalRule::MemoryKill => say!(
+                "`dmesg` names the process; give the machine more memory or the programs less.",
+                "`dmesg` назовёт процесс; добавьте памяти или ограничьте программы."
+            ),
+            JournalRule::CpuSteal => say!(
+                "Move the machine to a less busy host or reserve CPUs for it: its latencies include these waits.",
+                "Перенесите машину на менее занятый хост или закрепите за ней процессоры: задержки включают это ожидание."
+            ),
+        }
+    }
+}

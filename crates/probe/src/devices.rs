@@ -1,0 +1,60 @@
+//! Which block devices a host has. Must not open one.
+
+use std::path::Path;
+
+/// Most devices that are followed: a shelf of 240 drives with multipath on top; beyond, a sample would be larger than what it tells.
+const DEVICES_MAX: usize = 512;
+
+/// Kernel names of the whole devices below `root` that have a size, in the order in which people count them: partitions are
+/// counted with their disk, and RAM disks and unused loop devices do nothing.
+pub fn block_devices(root: &Path) -> Vec<String> {
+    let class = root.join("sys/class/block");
+    let entries = std::fs::read_dir(&class).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with("ram"))
+        .filter(|name| {
+            let of = |file: &str| std::fs::read_to_string(class.join(name).join(file)).ok();
+            let size = of("size").and_then(|size| size.trim().parse::<u64>().ok());
+            of("partition").is_none() && size.is_some_and(|sectors| sectors > 0)
+        })
+        .collect();
+    names.sort_by_cached_key(|name| parts(name));
+    names.truncate(DEVICES_MAX);
+    names
+}
+
+/// What a name is sorted by, so that `sdb` comes before `sdaa` and `nvme2n1` before `nvme10n1`: its family, the length of one that is
+/// letters alone, its numbers.
+fn parts(name: &str) -> (String, usize, Vec<u64>, String) {
+    let letters = name.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(name.len());
+    let numbers = name.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+    match letters == name.len() {
+        // `sd` and `vd` have letters instead of numbers.
+        true => (name.chars().take(2).collect(), letters, Vec::new(), name.to_string()),
+        false => (name[..letters].to_string(), 0, numbers, name.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_whole_have_a_size_and_come_in_the_order_in_which_people_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, file: &str, text: &str| {
+            let place = dir.path().join("sys/class/block").join(name);
+            std::fs::create_dir_all(&place).unwrap();
+            std::fs::write(place.join(file), text).unwrap();
+        };
+        for name in ["sdaa", "nvme10n1", "sdb", "nvme2n1", "md0", "sda1", "ram0", "sda"] {
+            put(name, "size", "1953525168\n");
+        }
+        put("sda1", "partition", "1\n");
+        put("loop0", "size", "0\n");
+        put("sr0", "size", "x\n");
+        assert_eq!(block_devices(dir.path()), ["md0", "nvme2n1", "nvme10n1", "sda", "sdb", "sdaa"]);
+        assert_eq!(block_devices(&dir.path().join("absent")), Vec::<String>::new());
+    }
+}

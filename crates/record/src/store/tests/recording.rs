@@ -1,0 +1,128 @@
+//! Recordings: bounded however long they go on, readable however they end, and no runs.
+
+use super::*;
+use crate::event::{Event, EventKind};
+use crate::recording::{Recording, Retention, Tier};
+use crate::run::RunHeader;
+use crate::sample::{DiskCounters, Sample};
+use crate::store::SampleRows;
+use crate::store::recorder::Recorder;
+use stend_base::{Bytes, Kind, Nanos};
+
+fn header(retention: Retention) -> RunHeader {
+    let recording = Some(Recording { every: Nanos::SECOND, retention });
+    RunHeader { recording, imported: None, ..samples::header() }
+}
+
+/// A second each for a minute, ten for ten minutes, a minute for an hour.
+fn short() -> Retention {
+    let tier = |step, age| Tier { step: Nanos::secs(step), age: Nanos::secs(age) };
+    Retention { tiers: vec![tier(1, 60), tier(10, 600), tier(60, 3600)], size_max: Bytes::gib(1) }
+}
+
+fn sample(second: u64, drives: usize) -> Entry {
+    let disk = |n: usize| DiskCounters { name: format!("sd{n}"), reads: second * 100, ..DiskCounters::default() };
+    let sample = Sample { at: Nanos::secs(1000 + second), disks: (0..drives).map(disk).collect(), ..Sample::default() };
+    Entry::Sample { host: crate::HostId::LOAD, sample: Box::new(sample) }
+}
+
+/// A recording of so many seconds, with an edge every fifty of them.
+fn recorded(place: &Place, retention: Retention, seconds: u64, drives: usize) -> Recorder {
+    let mut recorder = Recorder::create(&place.file(), &header(retention), PLAIN, None, place.memory.path()).unwrap();
+    for second in 0..seconds {
+        recorder.record(sample(second, drives));
+        if second % 50 == 49 {
+            recorder.edge();
+        }
+    }
+    recorder
+}
+
+fn times(rows: &SampleRows) -> Vec<u64> {
+    (0..rows.len()).map(|index| rows.at(index).unwrap().0 / 1_000_000_000 - 1000).collect()
+}
+
+#[test]
+fn samples_grow_coarser_with_age_and_what_is_too_old_goes() {
+    let place = Place::new();
+    let path = recorded(&place, short(), 10_000, 2).close(Some(RunState::Complete)).unwrap();
+    let rows = SampleRows::open(&path).unwrap();
+    let times = times(&rows);
+    let steps = |from: u64, to: u64| -> Vec<u64> {
+        let inside: Vec<u64> = times.iter().copied().filter(|t| (from..to).contains(t)).collect();
+        inside.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    };
+    assert!(steps(9_950, 10_000).iter().all(|step| *step == 1));
+    assert!(steps(9_410, 9_880).iter().all(|step| *step == 10), "{:?}", steps(9_410, 9_880));
+    assert!(steps(6_500, 9_340).iter().all(|step| *step == 60), "{:?}", steps(6_500, 9_340));
+    assert!(times[0] >= 10_000 - 3_600 - 120, "{}", times[0]);
+    assert!((times.len() as u64) < short().samples_max() + 120, "{}", times.len());
+    let last = rows.get(rows.len() - 1).unwrap();
+    assert_eq!((last.at, last.disks[1].reads), (Nanos::secs(10_999), 999_900));
+    assert_eq!((rows.get(rows.len()), rows.record.state.clone()), (None, RunState::Complete));
+}
+
+#[test]
+fn a_file_stays_below_its_size_and_the_oldest_go_first() {
+    let place = Place::new();
+    let tier = Tier { step: Nanos::SECOND, age: Nanos::secs(1 << 30) };
+    let size_max = Bytes::mib(2);
+    let path = recorded(&place, Retention { tiers: vec![tier], size_max }, 8_000, 32).close(None).unwrap();
+    let size = std::fs::metadata(&path).unwrap().len();
+    assert!(size < size_max.0 * 2, "{size}");
+    let rows = SampleRows::open(&path).unwrap();
+    let times = times(&rows);
+    assert!(times.windows(2).all(|pair| pair[1] == pair[0] + 1), "nothing is missing in the middle");
+    assert!(times[0] > 0 && *times.last().unwrap() == 7_999 && times.len() > 500, "{} {}", times[0], times.len());
+}
+
+#[test]
+fn a_recording_that_is_killed_has_all_but_its_last_second_and_reads_as_open() {
+    let place = Place::new();
+    let writer = create_with(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    (0..5).for_each(|second| writer.append(sample(second, 1)));
+    settle(&writer);
+    writer.edge();
+    settle(&writer);
+    let killed = place.copy_as_killed();
+    let rows = SampleRows::open(&killed.file()).unwrap();
+    assert_eq!((times(&rows), rows.record.state.clone()), (vec![0, 1, 2, 3, 4], RunState::Open));
+}
+
+#[test]
+fn events_of_a_recording_are_bounded_and_the_newest_stay() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    for n in 0..10_050u64 {
+        let kind = EventKind::Devices { came: vec![format!("sd{n}")], went: Vec::new() };
+        recorder.record(Entry::Event(Event::new(Nanos::secs(n), kind)));
+    }
+    recorder.edge();
+    let path = recorder.close(Some(RunState::Complete)).unwrap();
+    let events = SampleRows::open(&path).unwrap().record.events;
+    assert_eq!((events.len(), events[0].at), (10_000, Nanos::secs(50)));
+}
+
+#[test]
+fn a_recording_is_no_run_to_read_or_to_go_on_with() {
+    let place = Place::new();
+    let path = recorded(&place, short(), 20, 1).close(None).unwrap();
+    let error = crate::store::read(&path).unwrap_err();
+    assert_eq!(error.kind, Kind::Usage);
+    assert!(error.message.en.contains("is a recording"), "{}", error.message.en);
+    assert_eq!(place.resume(PLAIN).unwrap_err().kind, Kind::Usage);
+}
+
+#[test]
+fn a_damaged_sample_and_one_from_the_past_cost_only_themselves() {
+    let place = Place::new();
+    let path = recorded(&place, short(), 20, 1).close(Some(RunState::Complete)).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute("UPDATE sample SET body = x'ff' WHERE id = 3", []).unwrap();
+    db.execute("UPDATE sample SET body = (SELECT body FROM sample WHERE id = 1) WHERE id = 7", []).unwrap();
+    db.execute("UPDATE sample SET body = substr(body, 1, 8) WHERE id = 9", []).unwrap();
+    drop(db);
+    let rows = SampleRows::open(&path).unwrap();
+    assert_eq!(rows.len(), 18);
+    assert_eq!((0..rows.len()).filter(|index| rows.get(*index).is_none()).count(), 1);
+}

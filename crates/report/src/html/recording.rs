@@ -1,0 +1,105 @@
+//! A recording as one HTML file: the host in a sentence, its drives, and everything over time.
+
+use super::{bar, document, facts, figure, section, table};
+use crate::figures::{NONE, utc};
+use crate::markup::Markup;
+use crate::recording;
+use crate::svg::WIDTH_PAGE;
+use stend_analyse::recording::Recorded;
+use stend_analyse::recording_lines::{RecordedDrive, Spread};
+use stend_base::{Lang, Say, format, say};
+use stend_record::RunRecord;
+
+/// A recording as one HTML file that starts in `lang`.
+pub fn recording_html(run: &RunRecord, found: &Recorded, lang: Lang) -> String {
+    let title = title(run);
+    document(&title, lang, |m| {
+        m.raw("\n");
+        m.el("header", "top", |m| {
+            bar(m);
+            m.line("h1", "", &title);
+            m.line("p", "verdict", &recording::host(found));
+            [recording::state(run), recording::idle(found)].iter().flatten().for_each(|said| m.line("p", "note", said));
+        });
+        m.raw("\n");
+        m.el("main", "", |m| {
+            drives(m, found);
+            if !found.charts.is_empty() {
+                section(m, "cases", &say!("Over time", "По времени"), |m| {
+                    m.el("div", "charts wide", |m| {
+                        found.charts.iter().for_each(|chart| figure::draw(m, chart, lang, WIDTH_PAGE));
+                    });
+                });
+            }
+            section(m, "system", &say!("The recording", "Запись"), |m| facts(m, &what(run, found)));
+        });
+    })
+}
+
+fn title(run: &RunRecord) -> Say {
+    let (host, began) = (run.load().called(), utc(run.header.started_unix));
+    say!("Recording of {host} from {began}", "Запись хоста {host} с {began}")
+}
+
+fn what(run: &RunRecord, found: &Recorded) -> Vec<(Say, Say)> {
+    let facts = run.load().facts.as_ref();
+    let of = |field: fn(&stend_record::HostFacts) -> &str| Say::same(facts.map_or("", field));
+    let recording = run.header.recording.as_ref();
+    vec![
+        (say!("id", "номер"), Say::same(&*run.header.id)),
+        (say!("label", "метка"), Say::same(run.header.label.as_deref().unwrap_or(""))),
+        (say!("length", "длительность"), Say::both(|lang| format::duration(found.span, lang))),
+        (say!("samples", "отсчётов"), Say::same(format::count(found.samples))),
+        (
+            say!("keeps", "хранит"),
+            recording.map_or_else(|| Say::same(""), |recording| recording::retention_text(&recording.retention)),
+        ),
+        (say!("system", "система"), of(|f| &f.os)),
+        (say!("kernel", "ядро"), of(|f| &f.kernel)),
+        (say!("CPU", "процессор"), of(|f| &f.cpu_model)),
+    ]
+}
+
+fn drives(m: &mut Markup, found: &Recorded) {
+    if found.drives.is_empty() {
+        return;
+    }
+    let columns = [
+        say!("device", "устройство"),
+        Say::same("IOPS"),
+        say!("at most", "наибольшее"),
+        say!("MB/s", "МБ/с"),
+        say!("at most", "наибольшее"),
+        say!("read latency, ms", "задержка чтения, мс"),
+        say!("write latency, ms", "задержка записи, мс"),
+        say!("I/Os in flight", "операций в очереди"),
+        say!("share of time with I/O", "доля времени с операциями"),
+    ];
+    section(m, "results", &say!("Drives", "Накопители"), |m| {
+        let note = say!(
+            "Means over the whole recording; “at most” is the largest of one step. A drive that works on many I/Os at once can do more when it is busy all the time.",
+            "Средние за всю запись; «наибольшее» — самое большое за один шаг. Накопитель, который выполняет много операций сразу, может больше и тогда, когда занят всё время."
+        );
+        m.line("p", "note", &note);
+        table(m, "numbers", &columns, |m| found.drives.iter().for_each(|drive| row(m, drive)));
+    });
+}
+
+fn row(m: &mut Markup, drive: &RecordedDrive) {
+    let number = |value: f64| Say::both(|lang| format::number(value, lang));
+    let latency = |of: Option<Spread>| of.map_or_else(|| Say::same(NONE), |ns| number(ns.mean / 1e6));
+    let cells = [
+        number(drive.iops.mean),
+        number(drive.iops.max),
+        number(drive.throughput.mean / 1e6),
+        number(drive.throughput.max / 1e6),
+        latency(drive.read_latency),
+        latency(drive.write_latency),
+        number(drive.queue.mean),
+        Say::both(|lang| format::percent(drive.busy.mean, lang)),
+    ];
+    m.el("tr", "", |m| {
+        m.with("th", &[("scope", "row")], |m| m.text(&drive.name));
+        cells.iter().for_each(|cell| m.line("td", "", cell));
+    });
+}

@@ -1,0 +1,284 @@
+//! A recording in sentences and for machines, and one step of a host for machines.
+
+use crate::json::{State, pretty, state as state_out};
+use serde::Serialize;
+use stend_analyse::Chart;
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates};
+use stend_analyse::recording::Recorded;
+use stend_analyse::recording_lines::{RecordedDrive, Spread};
+use stend_base::{Lang, Nanos, Say, format, say};
+use stend_record::parts::Temperature;
+use stend_record::{Retention, RunRecord, RunState};
+
+/// Raised when a field changes its meaning or goes away; new fields do not raise it.
+const SCHEMA_VERSION: u32 = 1;
+
+/// The host in a sentence.
+pub(crate) fn host(found: &Recorded) -> Say {
+    Say::both(|lang| {
+        let percent = |of: Spread| (format::percent(of.mean, lang), format::percent(of.max, lang));
+        let Some((mean, max)) = found.cpu_busy.map(percent) else {
+            return say!("Nothing was read yet.", "Пока ничего не прочитано.").get(lang).to_string();
+        };
+        let cpu = say!(
+            "CPUs busy {mean} on average, {max} at most",
+            "процессоры заняты в среднем на {mean}, самое большее на {max}"
+        );
+        let io = found.io_some.map(percent).map(|(mean, max)| {
+            say!(
+                "; some task waited for I/O {mean} of the time, {max} at most",
+                "; задачи ждали ввода-вывода {mean} времени, самое большее {max}"
+            )
+        });
+        let io = io.map_or(String::new(), |said| said.get(lang).to_string());
+        let text = format!("{}{io}.", cpu.get(lang));
+        let mut letters = text.chars();
+        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    })
+}
+
+/// What is to be said of how it ended; nothing of one that ended as it should.
+pub(crate) fn state(run: &RunRecord) -> Option<Say> {
+    match &run.state {
+        RunState::Open => Some(say!(
+            "It has no end: it is going on, or its process was killed.",
+            "Конца нет: запись идёт, или её процесс убили."
+        )),
+        _ => None,
+    }
+}
+
+/// Devices without any I/O.
+pub(crate) fn idle(found: &Recorded) -> Option<Say> {
+    let names = found.idle.join(", ");
+    (!found.idle.is_empty()).then(|| say!("Without I/O: {names}.", "Без операций: {names}."))
+}
+
+/// How long a recording keeps what: `1 s for 2 d, 10 s for 14 d, at most 1 GiB`.
+pub fn retention_text(retention: &Retention) -> Say {
+    Say::both(|lang| {
+        let one = |tier: &stend_record::Tier| {
+            let (step, age) = (format::exact(tier.step, lang), age(tier.age, lang));
+            say!("{step} for {age}", "шаг {step} — {age}").get(lang).to_string()
+        };
+        let tiers = retention.tiers.iter().map(one).collect::<Vec<_>>().join(", ");
+        let size = format::bytes(retention.size_max, lang);
+        say!("{tiers}, at most {size}", "{tiers}, не более {size}").get(lang).to_string()
+    })
+}
+
+/// An age in days where it is whole days.
+fn age(age: Nanos, lang: Lang) -> String {
+    const DAY: u64 = 24 * 3600 * 1_000_000_000;
+    match age.0 > 0 && age.0.is_multiple_of(DAY) {
+        true => format!("{} {}", age.0 / DAY, lang.pick("d", "сут")),
+        false => format::exact(age, lang),
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    /// Id of the recording.
+    run: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'a str>,
+    host: &'a str,
+    started_unix_s: i64,
+    /// Time between two samples as it was asked for.
+    every_ns: u64,
+    span_ns: u64,
+    samples: u64,
+    state: State<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_busy_share: Option<SpreadOut>,
+    /// Share of time in which some task waited for I/O.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    io_some_share: Option<SpreadOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_used_bytes: Option<SpreadOut>,
+    drives: Vec<DriveOut<'a>>,
+    /// Kernel names of the devices without any I/O.
+    idle: &'a [String],
+    charts: &'a [Chart],
+}
+
+#[derive(Serialize)]
+struct SpreadOut {
+    mean: f64,
+    /// The largest of one step.
+    max: f64,
+}
+
+#[derive(Serialize)]
+struct DriveOut<'a> {
+    name: &'a str,
+    iops: SpreadOut,
+    throughput_bytes_per_s: SpreadOut,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_latency_ns: Option<SpreadOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_latency_ns: Option<SpreadOut>,
+    queue_depth: SpreadOut,
+    busy_share: SpreadOut,
+}
+
+/// A recording as JSON.
+pub fn recording_json(run: &RunRecord, found: &Recorded) -> String {
+    pretty(&Document {
+        schema: "stend-recording",
+        schema_version: SCHEMA_VERSION,
+        run: &run.header.id,
+        label: run.header.label.as_deref(),
+        host: run.load().called(),
+        started_unix_s: run.header.started_unix,
+        every_ns: run.header.recording.as_ref().map_or(0, |recording| recording.every.0),
+        span_ns: found.span.0,
+        samples: found.samples,
+        state: state_out(&run.state),
+        cpu_busy_share: found.cpu_busy.map(spread),
+        io_some_share: found.io_some.map(spread),
+        memory_used_bytes: found.memory_used.map(spread),
+        drives: found.drives.iter().map(drive).collect(),
+        idle: &found.idle,
+        charts: &found.charts,
+    })
+}
+
+fn spread(of: Spread) -> SpreadOut {
+    SpreadOut { mean: of.mean, max: of.max }
+}
+
+fn drive(drive: &RecordedDrive) -> DriveOut<'_> {
+    DriveOut {
+        name: &drive.name,
+        iops: spread(drive.iops),
+        throughput_bytes_per_s: spread(drive.throughput),
+        read_latency_ns: drive.read_latency.map(spread),
+        write_latency_ns: drive.write_latency.map(spread),
+        queue_depth: spread(drive.queue),
+        busy_share: spread(drive.busy),
+    }
+}
+
+/// One step of a host, a document per line.
+#[derive(Serialize)]
+struct Step<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    host: &'a str,
+    at_unix_ms: i64,
+    /// Length of the step.
+    span_ns: u64,
+    cpu_busy_share: Option<f64>,
+    cpu_iowait_share: Option<f64>,
+    cpu_steal_share: Option<f64>,
+    memory_total_bytes: Option<u64>,
+    memory_available_bytes: Option<u64>,
+    cpu_some_share: Option<f64>,
+    io_some_share: Option<f64>,
+    io_full_share: Option<f64>,
+    memory_some_share: Option<f64>,
+    memory_full_share: Option<f64>,
+    tcp_sent_again_share: Option<f64>,
+    drives: Vec<StepDrive<'a>>,
+    networks: Vec<StepNetwork<'a>>,
+    temperatures: Vec<StepTemperature<'a>>,
+}
+
+#[derive(Serialize)]
+struct StepDrive<'a> {
+    name: &'a str,
+    reads_per_s: f64,
+    writes_per_s: f64,
+    read_bytes_per_s: f64,
+    write_bytes_per_s: f64,
+    /// Null where nothing was read.
+    read_latency_ns_mean: Option<u64>,
+    write_latency_ns_mean: Option<u64>,
+    queue_depth_mean: f64,
+    busy_share: f64,
+}
+
+#[derive(Serialize)]
+struct StepNetwork<'a> {
+    name: &'a str,
+    received_bytes_per_s: f64,
+    sent_bytes_per_s: f64,
+    errors_per_s: f64,
+    drops_per_s: f64,
+}
+
+#[derive(Serialize)]
+struct StepTemperature<'a> {
+    device: &'a str,
+    celsius: f64,
+}
+
+/// One step of a host as JSON on one line.
+pub fn host_json(host: &str, at_unix_ms: i64, rates: &HostRates, temperatures: &[Temperature]) -> String {
+    let step = Step {
+        schema: "stend-host-step",
+        schema_version: SCHEMA_VERSION,
+        host,
+        at_unix_ms,
+        span_ns: rates.span.0,
+        cpu_busy_share: rates.cpu_busy,
+        cpu_iowait_share: rates.cpu_iowait,
+        cpu_steal_share: rates.cpu_steal,
+        memory_total_bytes: rates.memory.map(|m| m.total_bytes),
+        memory_available_bytes: rates.memory.map(|m| m.available_bytes),
+        cpu_some_share: rates.stalls.cpu_some,
+        io_some_share: rates.stalls.io_some,
+        io_full_share: rates.stalls.io_full,
+        memory_some_share: rates.stalls.memory_some,
+        memory_full_share: rates.stalls.memory_full,
+        tcp_sent_again_share: rates.tcp_sent_again,
+        drives: rates.drives.iter().map(step_drive).collect(),
+        networks: rates.networks.iter().map(step_network).collect(),
+        temperatures: temperatures
+            .iter()
+            .map(|t| StepTemperature { device: &t.device, celsius: t.milli_celsius as f64 / 1e3 })
+            .collect(),
+    };
+    // A tree of structs, strings and numbers has no case in which it cannot be written.
+    serde_json::to_string(&step).unwrap_or_default() + "\n"
+}
+
+fn step_drive(drive: &DriveRates) -> StepDrive<'_> {
+    StepDrive {
+        name: &drive.name,
+        reads_per_s: drive.reads,
+        writes_per_s: drive.writes,
+        read_bytes_per_s: drive.read_bytes,
+        write_bytes_per_s: drive.write_bytes,
+        read_latency_ns_mean: drive.read_latency.map(|ns| ns.0),
+        write_latency_ns_mean: drive.write_latency.map(|ns| ns.0),
+        queue_depth_mean: drive.queue,
+        busy_share: drive.busy,
+    }
+}
+
+fn step_network(network: &NetworkRates) -> StepNetwork<'_> {
+    StepNetwork {
+        name: &network.name,
+        received_bytes_per_s: network.received,
+        sent_bytes_per_s: network.sent,
+        errors_per_s: network.errors,
+        drops_per_s: network.drops,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retention_is_told_in_days_where_it_is_whole_days() {
+        let text = retention_text(&Retention::usual(Nanos::SECOND));
+        assert_eq!(text.en, "1 s for 2 d, 10 s for 14 d, 5 min for 400 d, at most 1 GiB");
+        assert_eq!(text.ru, "шаг 1 с — 2 сут, шаг 10 с — 14 сут, шаг 5 мин — 400 сут, не более 1 ГиБ");
+        assert_eq!(age(Nanos::secs(90 * 60), Lang::En), "90 min");
+    }
+}

@@ -1,0 +1,335 @@
+//! A host at one moment on a terminal: what `stend top` draws. Must not keep anything between two pictures.
+
+use super::grid::{Column, Row, grid};
+use super::layout::{clean, paragraph, width as width_of};
+use super::{Screen, screen};
+use crate::figures::{NONE, utc};
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates};
+use stend_base::text::plural_ru;
+use stend_base::{Bytes, Lang, Nanos, Say, format, say};
+use stend_record::parts::Temperature;
+
+/// Least devices that are shown, however low the terminal is.
+const ROWS_LEAST: usize = 3;
+
+/// What a picture shows.
+#[derive(Debug, Clone, Copy)]
+pub struct HostView<'a> {
+    /// Name of the host.
+    pub host: &'a str,
+    /// Wall clock of the picture, seconds since 1970 UTC.
+    pub at_unix: i64,
+    /// How long before the newest picture it was; zero: it is the newest.
+    pub back: Nanos,
+    /// It comes from a recording.
+    pub recorded: bool,
+    /// What happened in the last step.
+    pub rates: &'a HostRates,
+    /// Temperatures as they were last read.
+    pub temperatures: &'a [Temperature],
+}
+
+/// The picture in at most `height` lines of `width` columns (40 and 10 at least).
+pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), colour: bool) -> String {
+    let screen = screen(lang, width, colour);
+    let mut lines = vec![screen.bold(&cut(&title(view, lang), screen.width))];
+    for line in [cpus(view.rates, lang), memory(view.rates, lang), waits(view.rates, lang), network(view.rates, lang)] {
+        lines.push(cut(&line, screen.width));
+    }
+    lines.push(String::new());
+    let note = cut(caveat().get(lang), screen.width);
+    let keys = cut(keys(view.recorded).get(lang), screen.width);
+    // The heading of the table, how many are left out, the caveat and the keys.
+    let room = height.saturating_sub(lines.len() + 4).max(ROWS_LEAST);
+    let (shown, left_out) = busiest(&view.rates.drives, room);
+    let table = table(&shown, view.temperatures, &screen);
+    lines.extend(table.lines().map(str::to_string));
+    if left_out > 0 {
+        lines.push(screen.faint(&cut(more(left_out).get(lang), screen.width)));
+    }
+    lines.push(screen.faint(&note));
+    lines.push(screen.faint(&keys));
+    lines.join("\n") + "\n"
+}
+
+/// A line that is no wider than the screen.
+fn cut(line: &str, columns: usize) -> String {
+    let line = clean(line);
+    if width_of(&line) <= columns {
+        return line;
+    }
+    let mut short = String::new();
+    for letter in line.chars() {
+        if width_of(&short) + width_of(&letter.to_string()) >= columns {
+            break;
+        }
+        short.push(letter);
+    }
+    short + "…"
+}
+
+fn title(view: &HostView, lang: Lang) -> String {
+    let (host, at) = (view.host, to_the_second(view.at_unix));
+    let step = format::duration(view.rates.span, lang);
+    let back = format::duration(view.back, lang);
+    let text = match (view.back.0 > 0, view.recorded) {
+        (true, _) => say!(
+            "{host}  {at}, {back} before the newest, step {step}",
+            "{host}  {at}, за {back} до последнего, шаг {step}"
+        ),
+        (false, true) => {
+            say!("{host}  {at}, the end of the recording, step {step}", "{host}  {at}, конец записи, шаг {step}")
+        }
+        (false, false) => say!("{host}  {at}, now, step {step}", "{host}  {at}, сейчас, шаг {step}"),
+    };
+    text.get(lang).to_string()
+}
+
+/// A moment as `2026-11-28 01:42:05 UTC`.
+fn to_the_second(unix: i64) -> String {
+    let (minute, second) = (utc(unix), unix.rem_euclid(60));
+    match minute.strip_suffix(" UTC") {
+        Some(minute) => format!("{minute}:{second:02} UTC"),
+        None => minute,
+    }
+}
+
+fn share(value: Option<f64>, lang: Lang) -> String {
+    value.map_or_else(|| NONE.to_string(), |value| format::percent(value, lang))
+}
+
+fn cpus(rates: &HostRates, lang: Lang) -> String {
+    let (busy, iowait, steal) =
+        (share(rates.cpu_busy, lang), share(rates.cpu_iowait, lang), share(rates.cpu_steal, lang));
+    say!(
+        "CPU      busy {busy}, waiting for I/O {iowait}, taken by the hypervisor {steal}",
+        "Проц.    заняты {busy}, ждут ввод-вывод {iowait}, отнял гипервизор {steal}"
+    )
+    .get(lang)
+    .to_string()
+}
+
+fn memory(rates: &HostRates, lang: Lang) -> String {
+    let Some(memory) = rates.memory else {
+        return say!("memory   {NONE}", "Память   {NONE}").get(lang).to_string();
+    };
+    let size = |bytes: u64| format::bytes(Bytes(bytes), lang);
+    let (used, total) = (size(memory.total_bytes.saturating_sub(memory.available_bytes)), size(memory.total_bytes));
+    let (dirty, swap) = (size(memory.dirty_bytes), size(memory.swap_used_bytes));
+    say!(
+        "memory   {used} of {total} in use, to be written {dirty}, swap in use {swap}",
+        "Память   занято {used} из {total}, ждёт записи {dirty}, занято подкачки {swap}"
+    )
+    .get(lang)
+    .to_string()
+}
+
+fn waits(rates: &HostRates, lang: Lang) -> String {
+    let of = &rates.stalls;
+    let (cpu, io, memory) = (share(of.cpu_some, lang), share(of.io_some, lang), share(of.memory_some, lang));
+    say!(
+        "waits    for a CPU {cpu}, for I/O {io}, for memory {memory} of the time",
+        "Ждали    процессор {cpu}, ввод-вывод {io}, память {memory} времени"
+    )
+    .get(lang)
+    .to_string()
+}
+
+/// The interfaces with traffic, the busiest first.
+fn network(rates: &HostRates, lang: Lang) -> String {
+    let mut busy: Vec<&NetworkRates> = rates.networks.iter().filter(|n| n.received + n.sent > 0.0).collect();
+    busy.sort_by(|a, b| (b.received + b.sent).total_cmp(&(a.received + a.sent)));
+    let mega = |bytes: f64| format::number(bytes / 1e6, lang);
+    let one = |n: &&NetworkRates| {
+        let (name, received, sent) = (&n.name, mega(n.received), mega(n.sent));
+        let lost = n.errors + n.drops;
+        let lost = if lost > 0.0 { format!(" ✖{}", format::number(lost, lang)) } else { String::new() };
+        format!("{name} ↓{received} ↑{sent}{lost}")
+    };
+    let told = busy.iter().map(one).collect::<Vec<_>>().join(", ");
+    let told = if told.is_empty() { NONE.to_string() } else { told };
+    let again = rates.tcp_sent_again.filter(|again| *again > 0.0).map(|again| format::percent(again, lang));
+    match again {
+        None => say!("network  {told} MB/s", "Сеть     {told} МБ/с"),
+        Some(again) => {
+            say!("network  {told} MB/s, TCP sent again {again}", "Сеть     {told} МБ/с, повторов TCP {again}")
+        }
+    }
+    .get(lang)
+    .to_string()
+}
+
+/// The devices with most I/O that fit, in the order of the host, and how many others there are.
+fn busiest(drives: &[DriveRates], room: usize) -> (Vec<&DriveRates>, usize) {
+    let mut by_load: Vec<&DriveRates> = drives.iter().collect();
+    by_load.sort_by(|a, b| b.busy.total_cmp(&a.busy).then(b.iops().total_cmp(&a.iops())));
+    by_load.truncate(room);
+    let shown: Vec<&DriveRates> = drives.iter().filter(|d| by_load.iter().any(|one| one.name == d.name)).collect();
+    let left_out = drives.len() - shown.len();
+    (shown, left_out)
+}
+
+fn more(count: usize) -> Say {
+    let ru = plural_ru(count as u64, "устройство", "устройства", "устройств");
+    say!("… and {count} less busy", "… и ещё {count} {ru} с меньшей нагрузкой")
+}
+
+fn table(drives: &[&DriveRates], temperatures: &[Temperature], screen: &Screen) -> String {
+    let lang = screen.lang;
+    let heads = [
+        say!("device", "устройство"),
+        say!("reads/s", "чт/с"),
+        say!("writes/s", "зап/с"),
+        say!("rd MB/s", "чт МБ/с"),
+        say!("wr MB/s", "зп МБ/с"),
+        say!("rd ms", "чт мс"),
+        say!("wr ms", "зп мс"),
+        say!("queue", "очередь"),
+        say!("busy", "занят"),
+        Say::same("°C"),
+    ];
+    let number = |value: f64| format::number(value, lang);
+    let latency = |of: Option<Nanos>| of.map_or_else(|| NONE.to_string(), |ns| number(ns.0 as f64 / 1e6));
+    let warm = |name: &str| {
+        let milli = temperatures.iter().find(|t| t.device == name).map(|t| t.milli_celsius);
+        milli.map_or_else(|| NONE.to_string(), |milli| format::fixed(milli as f64 / 1e3, 0, lang))
+    };
+    let row = |drive: &&DriveRates| Row {
+        name: clean(&drive.name),
+        indent: 0,
+        cells: vec![
+            number(drive.reads),
+            number(drive.writes),
+            number(drive.read_bytes / 1e6),
+            number(drive.write_bytes / 1e6),
+            latency(drive.read_latency),
+            latency(drive.write_latency),
+            number(drive.queue),
+            format::percent(drive.busy, lang),
+            warm(&drive.name),
+        ],
+        tint: None,
+    };
+    let rows: Vec<Row> = drives.iter().map(row).collect();
+    let heads = if temperatures.is_empty() { &heads[..heads.len() - 1] } else { &heads[..] };
+    // The last columns go first where there is no room.
+    (1..=heads.len())
+        .rev()
+        .find_map(|count| {
+            let column = |(at, head): (usize, &Say)| Column { head: head.get(lang).to_string(), right: at > 0 };
+            let columns: Vec<Column> = heads[..count].iter().enumerate().map(column).collect();
+            grid(&columns, &rows, screen)
+        })
+        .unwrap_or_default()
+}
+
+fn caveat() -> Say {
+    say!(
+        "busy: share of time with I/O; at 100 % a drive may still have reserves",
+        "занят: доля времени с операциями; и при 100 % у накопителя бывает запас"
+    )
+}
+
+fn keys(recorded: bool) -> Say {
+    match recorded {
+        true => {
+            say!("← → a step, PgUp PgDn a minute, Home End, q ends", "← → шаг, PgUp PgDn минута, Home End, q — выход")
+        }
+        false => say!(
+            "← → a step, PgUp PgDn a minute, End now, q ends",
+            "← → шаг, PgUp PgDn минута, End — сейчас, q — выход"
+        ),
+    }
+}
+
+/// Why there is nothing to see yet.
+pub fn host_waits(lang: Lang, width: usize) -> String {
+    let text = say!("The first step is being measured.", "Идёт первый шаг.");
+    paragraph("", text.get(lang), width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_analyse::host_rates::Stalls;
+    use stend_record::sample::Memory;
+
+    fn drive(name: &str, reads: f64, busy: f64) -> DriveRates {
+        DriveRates {
+            name: name.into(),
+            reads,
+            writes: 12.5,
+            read_bytes: reads * 4096.0,
+            write_bytes: 51_200.0,
+            read_latency: (reads > 0.0).then_some(Nanos(84_200)),
+            write_latency: Some(Nanos(1_200_000)),
+            queue: 1.5,
+            busy,
+        }
+    }
+
+    fn rates() -> HostRates {
+        HostRates {
+            at: Nanos::secs(100),
+            span: Nanos::SECOND,
+            cpu_busy: Some(0.123),
+            cpu_iowait: Some(0.04),
+            cpu_steal: Some(0.0),
+            memory: Some(Memory {
+                total_bytes: 8 << 30,
+                available_bytes: 5 << 30,
+                dirty_bytes: 1 << 20,
+                ..Memory::default()
+            }),
+            stalls: Stalls { cpu_some: Some(0.01), io_some: Some(0.2), memory_some: Some(0.0), ..Stalls::default() },
+            drives: vec![drive("nvme0n1", 412_000.0, 0.994), drive("sda", 0.0, 0.02), drive("sdb", 3.0, 0.5)],
+            networks: vec![NetworkRates { name: "eth0".into(), received: 12.3e6, sent: 4e5, errors: 0.0, drops: 2.0 }],
+            tcp_sent_again: Some(0.001),
+        }
+    }
+
+    fn drawn(lang: Lang, size: (usize, usize), back: u64) -> String {
+        let rates = rates();
+        let temperatures =
+            [Temperature { device: "nvme0n1".into(), milli_celsius: 45_850, warning: None, critical: None }];
+        let view = HostView {
+            host: "lab01",
+            at_unix: 1_795_296_600,
+            back: Nanos::secs(back),
+            recorded: false,
+            rates: &rates,
+            temperatures: &temperatures,
+        };
+        host_text(&view, lang, size, false)
+    }
+
+    #[test]
+    fn a_host_has_a_line_for_each_thing_and_a_row_for_each_drive() {
+        let english = drawn(Lang::En, (80, 24), 0);
+        assert_eq!(english.lines().count(), 12, "{english}");
+        let begins: Vec<&str> = english.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        let expected = ["lab01", "CPU", "memory", "waits", "network", "device", "nvme0n1", "sda", "sdb", "busy:", "←"];
+        assert_eq!(begins, expected);
+        assert!(english.contains("eth0 ↓12.3 ↑0.4") && english.contains("°C"), "{english}");
+        let russian = drawn(Lang::Ru, (80, 24), 75);
+        assert!(russian.contains("до последнего") && russian.contains("Проц."), "{russian}");
+        let low = drawn(Lang::En, (80, 10), 0);
+        assert!(low.contains("nvme0n1") && low.lines().count() <= 12, "{low}");
+    }
+
+    #[test]
+    fn whatever_the_terminal_no_line_is_wider_and_the_busiest_devices_stay() {
+        for lang in [Lang::En, Lang::Ru] {
+            for size in [(40, 10), (60, 12), (80, 24), (110, 50)] {
+                let text = drawn(lang, size, 0);
+                assert!(text.lines().all(|line| width_of(line) <= size.0), "{size:?}\n{text}");
+            }
+        }
+        let (shown, left_out) = {
+            let rates = rates();
+            let (shown, left_out) = busiest(&rates.drives, 2);
+            (shown.iter().map(|d| d.name.clone()).collect::<Vec<_>>(), left_out)
+        };
+        assert_eq!((shown, left_out), (vec!["nvme0n1".to_string(), "sdb".to_string()], 1));
+    }
+}

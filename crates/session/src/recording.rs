@@ -1,0 +1,186 @@
+//! Records this host: one loop that waits, reads and hands on, until somebody asks it to stop. Must not print or judge.
+
+use crate::control::Control;
+use crate::inputs::since_1970;
+use crate::sampler::Sampler;
+use crate::setup::absolute;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stend_base::{Bytes, Nanos, Result, Say, say};
+use stend_plan::{PlanInputs, PlanTarget};
+use stend_record::store::{self, Options, Writer};
+use stend_record::{Entry, Event, HostId, HostInfo, Recording, RunHeader, RunState, Sample, TargetFacts, TargetKind};
+use stend_run::ControlSocket;
+use stend_spec::suite::Suite;
+
+/// How often the file is synced, made fewer samples of, and tried again when its disk was full.
+const EDGE_EVERY: Nanos = Nanos::secs(10);
+
+/// What is to be recorded.
+#[derive(Debug, Clone)]
+pub struct RecordOrder {
+    /// How often, and how long what is kept.
+    pub recording: Recording,
+    /// The file; `None`: in the directory of run files.
+    pub output: Option<PathBuf>,
+    /// What the user calls it.
+    pub label: Option<String>,
+    /// Ends by itself after this time.
+    pub lasts: Option<Nanos>,
+    /// The command line, as given.
+    pub command_line: Vec<String>,
+}
+
+/// What happens to a recording.
+pub enum RecordingNews<'a> {
+    /// It began.
+    Begins {
+        /// Its id.
+        id: &'a str,
+        /// Its file.
+        path: &'a Path,
+        /// Block devices that are read.
+        devices: usize,
+    },
+    /// A sample was read.
+    Read(&'a Sample),
+    /// Worth a word, and told once.
+    Warning(Say),
+}
+
+/// Records this host until it is asked to stop, and returns the file.
+///
+/// Errors: kind `RunFile` if the file cannot be made or its end cannot be written.
+pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(RecordingNews)) -> Result<PathBuf> {
+    let mut sampler = Sampler::new(Path::new("/"))?;
+    let (header, path) = begin(&order)?;
+    store::may_create(&path)?;
+    let id = header.id.clone();
+    let writer = store::create(&path, header, Options::default())?;
+    if let Some(Err(error)) = store::directory().ok().map(|known| store::make_known(&path, &id, &known)) {
+        tell(RecordingNews::Warning(error.message));
+    }
+    let (channel, stopper) = stend_run::channel();
+    control.aim(Some(stopper.clone()));
+    // Removed when it is dropped, before the last word.
+    let _socket = ControlSocket::open(&path, stopper)
+        .map_err(|error| {
+            tell(RecordingNews::Warning(say!(
+                "`stend stop` cannot reach this recording: {error}",
+                "`stend stop` не сможет обратиться к этой записи: {error}"
+            )));
+        })
+        .ok();
+    writer.append(host());
+    tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
+    let mut file = File { writer, stuck: false };
+    let begun = stend_sys::clock::now();
+    let (mut due, mut edge) = (begun, begun + EDGE_EVERY);
+    loop {
+        let (sample, changed) = sampler.read();
+        let now = sample.at;
+        if let Some(kind) = changed {
+            file.writer.append(Entry::Event(Event::new(now, kind)));
+            file.writer.append(host());
+        }
+        tell(RecordingNews::Read(&sample));
+        file.writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample) });
+        if now >= edge {
+            edge = now + EDGE_EVERY;
+            file.edge(tell);
+        }
+        due = next(due, now, order.recording.every);
+        let over = order.lasts.is_some_and(|lasts| due.saturating_sub(begun) > lasts);
+        if over || channel.waits_for_stop(wait(due)) {
+            break;
+        }
+    }
+    control.aim(None);
+    file.writer.close(RunState::Complete)
+}
+
+/// Time until then.
+fn wait(due: Nanos) -> Duration {
+    due.saturating_sub(stend_sys::clock::now()).duration()
+}
+
+/// When the next sample is due: times that have passed meanwhile (a host that slept, a reading that took long) are left out.
+fn next(due: Nanos, now: Nanos, every: Nanos) -> Nanos {
+    let missed = now.saturating_sub(due).0 / every.0.max(1);
+    Nanos(due.0.saturating_add(every.0.saturating_mul(missed + 1)))
+}
+
+/// The file, and whether its disk was full when we last looked.
+struct File {
+    writer: Writer,
+    stuck: bool,
+}
+
+impl File {
+    /// Has everything made durable. A full disk makes one warning, and another one when there is room again.
+    fn edge(&mut self, tell: &mut dyn FnMut(RecordingNews)) {
+        let stuck = self.writer.is_stuck();
+        if stuck != self.stuck {
+            self.stuck = stuck;
+            let why = self.writer.failure().map_or_else(|| Say::same(""), |error| error.message);
+            let (en, ru) = (why.en, why.ru);
+            tell(RecordingNews::Warning(match stuck {
+                true => say!(
+                    "{en}; reading goes on, and writing as soon as there is room",
+                    "{ru}; чтение продолжается, а запись — как только появится место"
+                ),
+                false => say!("the recording is written again", "запись снова пишется на диск"),
+            }));
+        }
+        self.writer.edge();
+    }
+}
+
+/// Header and place of a new recording.
+fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
+    let now = since_1970();
+    let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));
+    let path = match &order.output {
+        Some(path) => absolute(path)?,
+        None => {
+            let directory = store::directory()?;
+            store::make_directory(&directory)?;
+            directory.join(format!("{id}.{}", store::EXTENSION))
+        }
+    };
+    // Nothing is asked for: the suite has no cases, and its name is what lists show.
+    let suite = Suite { name: "recording".to_string(), ..Suite::default() };
+    let target = PlanTarget::device(Bytes(0));
+    let inputs = PlanInputs { suite, seed: 0, target, time_budget: None, traces: Vec::new() };
+    let (monotonic, _, realtime) = stend_sys::clock::stamps();
+    let header = RunHeader {
+        started_unix: now.as_secs() as i64,
+        stend_version: env!("CARGO_PKG_VERSION").to_string(),
+        command_line: order.command_line.clone(),
+        realtime_offset_ns: realtime as i64 - monotonic as i64,
+        label: order.label.clone(),
+        recording: Some(order.recording.clone()),
+        ..RunHeader::new(&id, inputs)
+    };
+    Ok((header, path))
+}
+
+/// What is known of this host: the machine, and its devices with their models.
+fn host() -> Entry {
+    let drive = |found: stend_record::InventoryDevice| TargetFacts {
+        identity: found.device.identity.clone(),
+        size: found.device.size,
+        free: found.device.size,
+        logical_block: Bytes(found.logical_block),
+        physical_block: Bytes(found.physical_block),
+        devices: vec![found.device],
+        ..TargetFacts::new(found.path, TargetKind::BlockDevice, found.access)
+    };
+    let drives = stend_stand::inventory(false).into_iter().filter(|found| found.device.depth == 0);
+    let info = HostInfo {
+        facts: Some(stend_stand::host_facts()),
+        targets: drives.map(drive).collect(),
+        ..HostInfo::default()
+    };
+    Entry::Host { host: HostId::LOAD, info: Box::new(info) }
+}

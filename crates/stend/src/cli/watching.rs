@@ -1,0 +1,73 @@
+//! The words of `stend record`, `stend top` and `stend journal`.
+
+use super::{flag, option, positional, run_argument, verb};
+use clap::{Command, value_parser};
+use stend_base::{Lang, say};
+
+pub(super) fn record(lang: Lang) -> Command {
+    let about = say!(
+        "record what this machine and its drives do, without a load, until Ctrl-C",
+        "записывать работу машины и её накопителей без нагрузки, до Ctrl-C"
+    );
+    let examples = "stend record\nstend record --every 100ms --for 10min -o night.stend\nstend record --metrics 9101\nstend record --keep 1s:48h,10s:14d,5min:400d --size-max 500MiB";
+    let every =
+        say!("time between two samples, 100ms to 1h (default: 1s)", "шаг отсчётов, от 100ms до 1h (по умолчанию 1s)");
+    let keep = say!(
+        "steps and up to which age each is kept (default: 1s:2d,10s:14d,5min:400d)",
+        "шаги и до какого возраста каждый хранится (по умолчанию 1s:2d,10s:14d,5min:400d)"
+    );
+    let size = say!(
+        "most that samples take in the file, the oldest go first (default: 1GiB)",
+        "сколько отсчёты занимают в файле, первыми удаляются старые (по умолчанию 1GiB)"
+    );
+    let lasts = say!("end by itself after this time", "закончить через это время");
+    let name = say!("a label by which commands find the recording", "метка, по которой команды найдут запись");
+    let metrics = say!(
+        "also answer Prometheus at http://ADDRESS/metrics: a port of this machine alone, or an address with a port",
+        "ещё и отвечать Prometheus по http://АДРЕС/metrics: порт только этой машины или адрес с портом"
+    );
+    let output = say!(
+        "file to write (default: in the directory of runs, so that `stend list` shows it)",
+        "файл записи (по умолчанию в каталоге прогонов, его показывает `stend list`)"
+    );
+    let arguments = vec![
+        option("every", "TIME", every, lang).default_value("1s").hide_default_value(true),
+        option("keep", "STEPS", keep, lang),
+        option("size-max", "SIZE", size, lang),
+        option("for", "TIME", lasts, lang),
+        option("metrics", "ADDRESS", metrics, lang),
+        option("name", "LABEL", name, lang),
+        option("output", "FILE", output, lang).short('o'),
+    ];
+    verb("record", about, examples, "", arguments, lang)
+}
+
+pub(super) fn top(lang: Lang) -> Command {
+    let about = say!(
+        "what this machine and its drives do now, or did in a recording; with --json a line for each step",
+        "что машина и её накопители делают сейчас или делали в записи; с --json по строке на шаг"
+    );
+    let examples = "stend top\nstend top last\nstend top --every 5s --json\nstend top --count 10 --json > steps.jsonl";
+    let run = say!(
+        "a recording instead of this machine: id, unique prefix, label, path, or `last`",
+        "запись вместо этой машины: номер, его начало, метка, путь или `last`"
+    );
+    let every = say!("length of a step, 100ms to 1h (default: 1s)", "длина шага, от 100ms до 1h (по умолчанию 1s)");
+    let count = say!("end after so many steps", "закончить после стольких шагов");
+    let arguments = vec![
+        positional("RECORDING", run, lang).required(false),
+        option("every", "TIME", every, lang).conflicts_with("RECORDING"),
+        option("count", "N", count, lang).value_parser(value_parser!(u64).range(1..)),
+    ];
+    verb("top", about, examples, "[RECORDING]", arguments, lang)
+}
+
+pub(super) fn journal(lang: Lang) -> Command {
+    let about = say!(
+        "problems of a host that was recorded or measured: drives, arrays, paths, ports, temperatures, memory",
+        "проблемы хоста по записи или прогону: накопители, массивы, пути, порты, температуры, память"
+    );
+    let open = say!("only problems that are open", "только открытые проблемы");
+    let arguments = vec![run_argument(lang), flag("open", None, open, lang)];
+    verb("journal", about, "stend journal last\nstend journal night.stend --open --json", "RUN", arguments, lang)
+}

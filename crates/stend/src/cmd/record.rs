@@ -1,0 +1,80 @@
+//! `stend record`: records this machine until somebody ends it.
+
+use crate::out::Out;
+use clap::ArgMatches;
+use std::path::{Path, PathBuf};
+use stend_base::{Error, Kind, Result, format, say};
+use stend_record::{Parts, Recording};
+use stend_session::{MetricsServer, RecordOrder, RecordingNews};
+
+/// Records, and says at the end where the file is and what reading took.
+pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let option = |name: &str| arguments.get_one::<String>(name).map(String::as_str);
+    let every = stend_session::pace(super::required(arguments, "every"))?;
+    let recording =
+        Recording { every, retention: stend_session::retention(every, option("keep"), option("size-max"))? };
+    let order = RecordOrder {
+        recording: recording.clone(),
+        output: option("output").map(PathBuf::from),
+        label: option("name").map(String::from),
+        lasts: option("for").map(lasts).transpose()?,
+        command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+    };
+    let metrics =
+        option("metrics").map(|at| MetricsServer::open(at, stend_report::METRICS_CONTENT_TYPE)).transpose()?;
+    let control = super::signals::watch_signals()?;
+    let (mut samples, mut busy_ns) = (0u64, 0u64);
+    // Read less often than the rest.
+    let mut parts: Option<Box<Parts>> = None;
+    let path = stend_session::record(order, &control, &mut |news| match news {
+        RecordingNews::Begins { id, path, devices } => {
+            begins(id, path, devices, &recording, out);
+            if let Some(server) = &metrics {
+                let address = server.address;
+                let told = say!("metrics    http://{address}/metrics", "метрики  http://{address}/metrics");
+                out.note(told.get(out.lang));
+            }
+        }
+        RecordingNews::Read(sample) => {
+            parts = sample.parts.clone().or(parts.take());
+            if let Some(server) = &metrics {
+                server.show(stend_report::metrics_text(sample, parts.as_deref(), env!("CARGO_PKG_VERSION")));
+            }
+            samples += 1;
+            busy_ns = busy_ns.saturating_add(sample.cost_ns);
+        }
+        RecordingNews::Warning(warning) => out.note(&format!("! {}", warning.get(out.lang))),
+    })?;
+    let shown = path.display().to_string();
+    let (file, count) = (&shown, format::count(samples));
+    let each = format::latency(stend_base::Nanos(busy_ns / samples.max(1)), out.lang);
+    let told = say!(
+        "{file}\nsamples: {count}, reading one took {each} on average",
+        "{file}\nотсчётов: {count}, чтение одного занимало в среднем {each}"
+    );
+    out.result(&match out.json {
+        true => serde_json::json!({"recording": shown, "samples": samples, "read_ns_mean": busy_ns / samples.max(1)})
+            .to_string(),
+        false => told.get(out.lang).to_string(),
+    })
+}
+
+fn begins(id: &str, path: &Path, devices: usize, recording: &Recording, out: &Out) {
+    let shown = path.display().to_string();
+    let (every, keeps) = (recording.every, stend_report::retention_text(&recording.retention));
+    let (en_every, ru_every) = (format::exact(every, stend_base::Lang::En), format::exact(every, stend_base::Lang::Ru));
+    let (en, ru, file) = (keeps.en, keeps.ru, &shown);
+    let text = say!(
+        "recording  {id}, every {en_every}, devices: {devices}\nfile       {file}\nkeeps      {en}\nCtrl-C ends it; `stend top {id}` and `stend show {id}` show it meanwhile",
+        "запись   {id}, шаг {ru_every}, устройств: {devices}\nфайл     {file}\nхранит   {ru}\nCtrl-C завершает; тем временем её показывают `stend top {id}` и `stend show {id}`"
+    );
+    out.note(text.get(out.lang));
+}
+
+/// How long it shall take.
+fn lasts(text: &str) -> Result<stend_base::Nanos> {
+    stend_base::units::parse_nanos(text).ok().filter(|lasts| lasts.0 > 0).ok_or_else(|| {
+        Error::new(Kind::Usage, say!("`--for {text}` is no time", "`--for {text}` — не время"))
+            .hint(say!("for example `--for 10min`", "например `--for 10min`"))
+    })
+}

@@ -1,0 +1,240 @@
+//! `stend top`: a host step by step, as it is now or as a recording has it. On a terminal a picture with a history, else what it shows as text.
+
+use crate::out::Out;
+use crate::terminal::{Key, Terminal};
+use clap::ArgMatches;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::time::Duration;
+use stend_analyse::host_rates::{HostRates, between};
+use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_record::parts::Temperature;
+use stend_record::store::SampleRows;
+use stend_record::{HostFacts, Sample};
+use stend_report::HostView;
+use stend_session::Sampler;
+
+/// Steps that are kept of a host that is watched now: an hour of seconds, some 20 MB with 32 drives.
+const STEPS_KEPT: usize = 3600;
+
+/// A signal is noticed after this time at the latest.
+const NOTICE: Duration = Duration::from_millis(100);
+
+/// How far back a recording is looked through for temperatures: they are read every half a minute.
+const SAMPLES_BACK: usize = 60;
+
+/// What PgUp and PgDn go by.
+const PAGE: Nanos = Nanos::secs(60);
+
+/// Shows a host until the user ends it, or after as many steps as were asked for.
+pub fn top(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let every = stend_session::pace(arguments.get_one::<String>("every").map_or("1s", String::as_str))?;
+    let count = arguments.get_one::<u64>("count").copied();
+    let mut steps = match arguments.get_one::<String>("RECORDING") {
+        Some(name) => Steps::recorded(name, out)?,
+        None => Steps::now(every)?,
+    };
+    if !out.json && count.is_none() && Terminal::is_there() {
+        let control = super::signals::watch_signals()?;
+        return control.hold(|stopped| draw(&mut steps, out, stopped));
+    }
+    print(&mut steps, count, out)
+}
+
+/// A step with what is needed to draw it.
+#[derive(Debug, Clone)]
+struct Step {
+    rates: HostRates,
+    at_unix_ns: i64,
+    temperatures: Vec<Temperature>,
+}
+
+/// Where steps come from.
+enum Steps {
+    /// This host.
+    Now { sampler: Box<Sampler>, every: Nanos, due: Nanos, before: Box<Sample>, kept: VecDeque<Step>, host: String },
+    /// A recording.
+    Recorded(Box<SampleRows>),
+}
+
+impl Steps {
+    fn now(every: Nanos) -> Result<Steps> {
+        let mut sampler = Box::new(Sampler::new(Path::new("/"))?);
+        let (before, _) = sampler.read();
+        let HostFacts { hostname: host, .. } = stend_session::host_facts();
+        Ok(Steps::Now { sampler, every, due: before.at + every, before: Box::new(before), kept: VecDeque::new(), host })
+    }
+
+    fn recorded(name: &str, out: &Out) -> Result<Steps> {
+        let path = super::located(name, out)?;
+        let rows = super::recording::open(&path, &ArgMatches::default(), &[])?;
+        rows.map(|rows| Steps::Recorded(Box::new(rows))).ok_or_else(|| {
+            let message = say!("`{name}` is a run, not a recording", "`{name}` — прогон, а не запись");
+            Error::new(Kind::Usage, message).hint(say!(
+                "`stend watch {name}` follows a run, `stend show {name}` prints its results",
+                "за прогоном следит `stend watch {name}`, результаты печатает `stend show {name}`"
+            ))
+        })
+    }
+
+    fn host(&self) -> &str {
+        match self {
+            Steps::Now { host, .. } => host,
+            Steps::Recorded(rows) => rows.record.load().called(),
+        }
+    }
+
+    fn is_recorded(&self) -> bool {
+        matches!(self, Steps::Recorded(_))
+    }
+
+    /// How many there are by now.
+    fn len(&self) -> usize {
+        match self {
+            Steps::Now { kept, .. } => kept.len(),
+            Steps::Recorded(rows) => rows.len().saturating_sub(1),
+        }
+    }
+
+    /// When a step ended, on the clock of the host.
+    fn at(&self, index: usize) -> Option<Nanos> {
+        match self {
+            Steps::Now { kept, .. } => kept.get(index).map(|step| step.rates.at),
+            Steps::Recorded(rows) => rows.at(index + 1),
+        }
+    }
+
+    /// A step; `None` of one whose samples are damaged.
+    fn get(&self, index: usize) -> Option<Step> {
+        match self {
+            Steps::Now { kept, .. } => kept.get(index).cloned(),
+            Steps::Recorded(rows) => {
+                let rates = between(&rows.get(index)?, &rows.get(index + 1)?)?;
+                let at_unix_ns = rows.record.header.realtime_offset_ns.saturating_add_unsigned(rates.at.0);
+                let mut back = (0..=index + 1).rev().take(SAMPLES_BACK);
+                let parts = back.find_map(|at| rows.get(at)?.parts);
+                Some(Step { rates, at_unix_ns, temperatures: parts.map_or_else(Vec::new, |parts| parts.temperatures) })
+            }
+        }
+    }
+
+    /// How long until there is a new one; `None`: there will be none.
+    fn until_next(&self) -> Option<Duration> {
+        match self {
+            Steps::Now { due, .. } => Some(due.saturating_sub(stend_sys::clock::now()).duration()),
+            Steps::Recorded(_) => None,
+        }
+    }
+
+    /// Reads the next one, if it is due. Returns how many of the oldest went.
+    fn go_on(&mut self) -> Option<usize> {
+        let Steps::Now { sampler, every, due, before, kept, .. } = self else { return None };
+        if stend_sys::clock::now() < *due {
+            return None;
+        }
+        let (sample, _) = sampler.read();
+        let rates = between(before, &sample)?;
+        let (monotonic, _, realtime) = stend_sys::clock::stamps();
+        let at_unix_ns = (realtime as i64).saturating_sub(monotonic as i64).saturating_add_unsigned(sample.at.0);
+        let known = kept.back().map(|step| step.temperatures.clone()).unwrap_or_default();
+        let temperatures = sample.parts.as_ref().map_or(known, |parts| parts.temperatures.clone());
+        kept.push_back(Step { rates, at_unix_ns, temperatures });
+        *due = sample.at + *every;
+        **before = sample;
+        let over = kept.len().saturating_sub(STEPS_KEPT);
+        kept.drain(..over);
+        Some(over)
+    }
+}
+
+/// Prints every step as a line of JSON; without `--json` and a count one picture is enough.
+fn print(steps: &mut Steps, count: Option<u64>, out: &Out) -> Result<()> {
+    let most = count.unwrap_or(if out.json { u64::MAX } else { 1 });
+    let mut index = if steps.is_recorded() && !out.json { steps.len().saturating_sub(most as usize) } else { 0 };
+    for _ in 0..most {
+        while index >= steps.len() {
+            let Some(wait) = steps.until_next() else { return Ok(()) };
+            std::thread::sleep(wait);
+            index -= steps.go_on().unwrap_or(0);
+        }
+        if let Some(step) = steps.get(index) {
+            let text = match out.json {
+                true => {
+                    let at_unix_ms = step.at_unix_ns / 1_000_000;
+                    stend_report::host_json(steps.host(), at_unix_ms, &step.rates, &step.temperatures)
+                }
+                false => picture(steps, &step, index, out, usize::MAX),
+            };
+            if !out.is_read(&text)? {
+                return Ok(());
+            }
+        }
+        index += 1;
+    }
+    Ok(())
+}
+
+fn picture(steps: &Steps, step: &Step, index: usize, out: &Out, rows: usize) -> String {
+    let newest = steps.at(steps.len().saturating_sub(1)).unwrap_or(step.rates.at);
+    let back = if index + 1 == steps.len() { Nanos(0) } else { newest.saturating_sub(step.rates.at) };
+    let view = HostView {
+        host: steps.host(),
+        at_unix: step.at_unix_ns.div_euclid(1_000_000_000),
+        back,
+        recorded: steps.is_recorded(),
+        rates: &step.rates,
+        temperatures: &step.temperatures,
+    };
+    stend_report::host_text(&view, out.lang, (out.width(), rows), out.colour())
+}
+
+/// Draws until the user has seen enough: the only place that waits.
+fn draw(steps: &mut Steps, out: &Out, stopped: &dyn Fn() -> bool) -> Result<()> {
+    let terminal = Terminal::take()?;
+    // Which step is shown; `None`: always the newest.
+    let mut held: Option<usize> = None;
+    let mut changed = true;
+    while !stopped() {
+        if changed {
+            let index = held.unwrap_or(steps.len().saturating_sub(1));
+            let text = match steps.get(index) {
+                Some(step) => picture(steps, &step, index, out, terminal.rows()),
+                None => stend_report::host_waits(out.lang, out.width()),
+            };
+            if terminal.draw(&text, out.colour()).is_err() {
+                return Ok(());
+            }
+        }
+        let keys = terminal.keys(steps.until_next().unwrap_or(NOTICE).min(NOTICE));
+        if keys.contains(&Key::Quit) {
+            return Ok(());
+        }
+        changed = !keys.is_empty();
+        for key in keys {
+            held = moved(steps, held, key);
+        }
+        if let Some(gone) = steps.go_on() {
+            held = held.map(|index| index.saturating_sub(gone));
+            changed = true;
+        }
+    }
+    Ok(())
+}
+
+/// Which step is shown after a key.
+fn moved(steps: &Steps, held: Option<usize>, key: Key) -> Option<usize> {
+    let last = steps.len().saturating_sub(1);
+    let index = held.unwrap_or(last);
+    let at = steps.at(index).unwrap_or_default();
+    let wanted = match key {
+        Key::Left => index.saturating_sub(1),
+        Key::Right => index + 1,
+        Key::PageUp => (0..index).rev().find(|i| steps.at(*i).is_some_and(|then| then + PAGE <= at)).unwrap_or(0),
+        Key::PageDown => (index..last).find(|i| steps.at(*i).is_some_and(|then| then >= at + PAGE)).unwrap_or(last),
+        Key::Home => 0,
+        Key::End => last,
+        Key::Quit => index,
+    };
+    // At the newest one the picture goes on by itself.
+    (wanted < last).then_some(wanted)
+}

@@ -1,0 +1,116 @@
+//! `stend record` and `stend top` on this machine, and what `show` and `report` make of a recording.
+
+use super::support::{self, Running, Scratch, expect_exit, stend};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A recording of so many tenths of a second.
+fn recorded(scratch: &Scratch, name: &str, tenths: u32) -> PathBuf {
+    let path = scratch.join(name);
+    let lasts = format!("{}ms", tenths * 100);
+    let file = path.to_string_lossy().into_owned();
+    let (stdout, stderr) =
+        expect_exit(&mut stend(scratch, &["record", "--every", "100ms", "--for", &lasts, "-o", &file]), 0);
+    assert!(stdout.contains("samples: "), "{stdout}");
+    assert!(stderr.contains("keeps      100 ms for 2 d, 10 s for 14 d, 5 min for 400 d, at most 1 GiB"), "{stderr}");
+    path
+}
+
+#[test]
+fn a_recording_is_shown_listed_reported_and_replayed() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let path = recorded(&scratch, "night.stend", 8);
+    let file = path.to_str().unwrap();
+    let (shown, _) = expect_exit(&mut stend(&scratch, &["show", file, "--json"]), 0);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(
+        (shown["schema"].as_str(), shown["state"]["state"].as_str()),
+        (Some("stend-recording"), Some("complete"))
+    );
+    let samples = shown["samples"].as_u64().unwrap();
+    assert!((3..=9).contains(&samples), "{samples}");
+    let (text, _) = expect_exit(&mut stend(&scratch, &["show", "last"]), 0);
+    assert!(text.contains("recording of") && text.contains("CPUs busy"), "{text}");
+    let (russian, _) = expect_exit(&mut stend(&scratch, &["show", "last", "--lang", "ru"]), 0);
+    assert!(russian.contains("запись хоста") && russian.contains("Процессоры заняты"), "{russian}");
+    let page = scratch.join("night.html");
+    expect_exit(&mut stend(&scratch, &["report", "last", "-o", page.to_str().unwrap()]), 0);
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.contains("Recording of") && html.contains("The host over time"), "{html}");
+    let (list, _) = expect_exit(&mut stend(&scratch, &["list"]), 0);
+    assert!(list.contains("recording") && list.contains("complete"), "{list}");
+    let (steps, _) = expect_exit(&mut stend(&scratch, &["top", file, "--json"]), 0);
+    let steps: Vec<Value> = steps.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(steps.len() as u64, samples - 1);
+    assert!(steps.iter().all(|step| step["cpu_busy_share"].is_number() && step["span_ns"].as_u64() > Some(0)));
+    let (journal, _) = expect_exit(&mut stend(&scratch, &["journal", file, "--json"]), 0);
+    let journal: Value = serde_json::from_str(&journal).unwrap();
+    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("1"), true));
+    let (picture, _) = expect_exit(&mut stend(&scratch, &["top", file]), 0);
+    assert!(picture.contains("the end of the recording") && picture.contains("CPU      busy"), "{picture}");
+}
+
+#[test]
+fn what_is_about_runs_is_refused_for_a_recording_and_the_other_way_round() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let path = recorded(&scratch, "a.stend", 3);
+    let file = path.to_str().unwrap();
+    for arguments in [
+        &["show", file, "-v"][..],
+        &["show", file, "--expect", "iops > 1"],
+        &["report", file, "--markdown", "-"],
+        &["report", file, "--full", "-o", "-"],
+        &["compare", file, file],
+        &["export", file, "--format", "json", "-o", "-"],
+        &["run", "--resume", file],
+        &["watch", file],
+    ] {
+        let (_, stderr) = expect_exit(&mut stend(&scratch, arguments), 2);
+        assert!(stderr.contains("recording"), "{arguments:?}: {stderr}");
+    }
+    for (arguments, told) in [
+        (&["record", "--every", "10ms"][..], "no pace"),
+        (&["record", "--keep", "10s:1d,1s:2d"], "do not ascend"),
+        (&["record", "--size-max", "1KiB"], "no size"),
+        (&["record", "--for", "0s"], "no time"),
+        (&["top", file, "--every", "1s"], "--every"),
+    ] {
+        let (_, stderr) = expect_exit(&mut stend(&scratch, arguments), 2);
+        assert!(stderr.contains(told), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_recording_can_be_stopped_from_another_terminal_and_followed_meanwhile() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let path = scratch.join("b.stend");
+    let file = path.to_string_lossy().into_owned();
+    let mut running = Running::new(&mut stend(&scratch, &["record", "--every", "100ms", "-o", &file]));
+    support::eventually("two samples are there", Duration::from_secs(20), || {
+        let output = support::output(&mut stend(&scratch, &["top", &file, "--json"]));
+        output.status.success() && !output.stdout.is_empty()
+    });
+    let (text, _) = expect_exit(&mut stend(&scratch, &["show", &file]), 0);
+    assert!(text.contains("It has no end"), "{text}");
+    expect_exit(&mut stend(&scratch, &["stop", &file]), 0);
+    assert_eq!(running.wait(Duration::from_secs(20)), Some(0));
+    let (text, _) = expect_exit(&mut stend(&scratch, &["show", &file]), 0);
+    assert!(!text.contains("It has no end"), "{text}");
+    assert!(!scratch.join("b.stend.sock").exists() && !scratch.join("b.stend-wal").exists());
+}
+
+#[test]
+fn the_live_view_prints_steps_as_json_and_one_picture_without_a_terminal() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let (steps, _) = expect_exit(&mut stend(&scratch, &["top", "--every", "100ms", "--count", "3", "--json"]), 0);
+    let steps: Vec<Value> = steps.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(steps.len(), 3);
+    assert!(steps.windows(2).all(|pair| pair[0]["at_unix_ms"].as_i64() < pair[1]["at_unix_ms"].as_i64()));
+    let (picture, _) = expect_exit(&mut stend(&scratch, &["top", "--every", "100ms", "--lang", "ru"]), 0);
+    assert!(picture.contains("сейчас, шаг 0,1") && picture.contains("Память"), "{picture}");
+}
