@@ -24,7 +24,7 @@ pub struct Outline {
 /// What a suite takes on a usual target; `None` if that depends on the target or on a file that it names.
 pub fn outline(suite: &Suite) -> Option<Outline> {
     let target = PlanTarget::directory(ROOM);
-    let inputs = PlanInputs { suite: suite.clone(), seed: 0, target, time_budget: None, traces: Vec::new() };
+    let inputs = PlanInputs::new(suite.clone(), 0, target);
     let plan = Plan::new(&inputs).ok()?;
     // Half a suite would be half an answer.
     if plan.cases.iter().any(|case| case.not_run.is_some()) {

@@ -77,6 +77,13 @@ pub struct PlanInputs {
     pub traces: Vec<TraceFacts>,
 }
 
+impl PlanInputs {
+    /// A suite without traces, for as long as it takes.
+    pub fn new(suite: Suite, seed: u64, target: PlanTarget) -> PlanInputs {
+        PlanInputs { suite, seed, target, time_budget: None, traces: Vec::new() }
+    }
+}
+
 /// A suite laid out for one target; stored in the run file, so that a later Stend reads the run by the plan that it followed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {

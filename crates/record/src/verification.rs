@@ -36,6 +36,16 @@ impl Defect {
         Defect::Reordered,
     ];
 
+    const GRAVEST_FIRST: [Defect; 7] = [
+        Defect::Corrupt,
+        Defect::Misdirected,
+        Defect::Phantom,
+        Defect::Torn,
+        Defect::Reordered,
+        Defect::Lost,
+        Defect::Stale,
+    ];
+
     /// Position in [`Defect::ALL`].
     pub fn index(self) -> usize {
         self as usize
@@ -75,6 +85,11 @@ impl Checked {
     /// Blocks that were not as written.
     pub fn wrong(&self) -> u64 {
         self.defects.iter().fold(0, |sum: u64, n| sum.saturating_add(*n))
+    }
+
+    /// The kind among them that says most about the cause; the target reports none of them.
+    pub fn gravest(&self) -> Option<Defect> {
+        Defect::GRAVEST_FIRST.into_iter().find(|kind| self.defects[kind.index()] > 0)
     }
 
     /// Adds the counts of another.

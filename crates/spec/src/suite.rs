@@ -150,12 +150,17 @@ pub struct StreamSpec {
 impl SuiteCase {
     /// Such an application, with every key about I/O of our own at its default.
     pub fn of_application(name: String, spec: AppSpec) -> SuiteCase {
+        SuiteCase { app: Some(spec), ..SuiteCase::new(name, Vec::new(), (Nanos(0), spec.app.slo.window)) }
+    }
+
+    /// These streams of direct I/O by the engine of Stend, with nothing beside them.
+    pub fn new(name: String, streams: Vec<StreamSpec>, (ramp, window): (Nanos, Nanos)) -> SuiteCase {
         SuiteCase {
             name,
-            app: Some(spec),
-            streams: Vec::new(),
-            ramp: Nanos(0),
-            window: spec.app.slo.window,
+            app: None,
+            streams,
+            ramp,
+            window,
             direct: true,
             pages: Pages::Ordinary,
             backend: Backend::Auto,

@@ -97,16 +97,7 @@ fn meaning(all: &Checked) -> Say {
 }
 
 fn what_is_wrong(all: &Checked) -> Say {
-    let order = [
-        Defect::Corrupt,
-        Defect::Misdirected,
-        Defect::Phantom,
-        Defect::Torn,
-        Defect::Reordered,
-        Defect::Lost,
-        Defect::Stale,
-    ];
-    match order.into_iter().find(|kind| all.defects[kind.index()] > 0) {
+    match all.gravest() {
         Some(Defect::Corrupt) => say!(
             "Blocks were changed, or cut within a sector where nothing was in flight.",
             "Блоки изменились или оборваны внутри сектора там, куда ничего не писалось."

@@ -134,18 +134,7 @@ fn found(example: &Mismatch) -> Say {
 
 /// What the most serious kind of difference means.
 fn meaning(all: &Checked) -> Say {
-    // The target reports none of these; the first of the list says most about the cause.
-    let order = [
-        Defect::Corrupt,
-        Defect::Misdirected,
-        Defect::Phantom,
-        Defect::Torn,
-        Defect::Reordered,
-        Defect::Lost,
-        Defect::Stale,
-    ];
-    let worst = order.into_iter().find(|kind| all.defects[kind.index()] > 0);
-    let what = match worst {
+    let what = match all.gravest() {
         Some(Defect::Corrupt) => {
             say!("Data changed between write and read.", "Данные изменились между записью и чтением.")
         }
