@@ -27,6 +27,8 @@ mod preview;
 mod published;
 mod rates;
 mod recording;
+#[cfg(test)]
+mod recording_tests;
 mod repeat;
 mod results_csv;
 mod shell;

@@ -226,7 +226,7 @@ fn without_io_uring_the_trial_runs_and_says_why() {
     assert_eq!(outcome.status, TrialStatus::Complete);
     assert_eq!((outcome.engine.backend.as_str(), outcome.engine.registered), ("libaio", false));
     assert!(outcome.engine.fallback_reason.contains("io_uring"));
-    assert_eq!((outcome.engine.cpus.len(), outcome.engine.plain_syncs), (1, false), "one thread per job");
+    assert_eq!((outcome.engine.threads(), outcome.engine.plain_syncs), (1, false), "one thread per job");
 }
 
 #[test]
