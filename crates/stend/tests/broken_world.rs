@@ -320,6 +320,9 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "run" | "stop" => Vec::new(),
         // Prints notes and no result.
         "hosts" => Vec::new(),
+        // Ends as a whole recording: `a_recording_ends_whole_by_a_signal_and_a_killed_one_has_what_was_read`
+        "record" => Vec::new(),
+        "top" => vec!["top", "--json"],
         "audit" => vec!["audit", table],
         "compare" => vec!["compare", "last", "R-20261121T213000Z-aaaa"],
         "completions" => vec!["completions", "bash"],
@@ -331,7 +334,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "report" => vec!["report", "last", "-o", page],
         "rm" => vec!["rm", "last", "--yes"],
         "serve" => vec!["serve", "--listen", "127.0.0.1:0"],
-        "show" | "watch" => vec![verb, "last"],
+        "journal" | "show" | "watch" => vec![verb, "last"],
         "stand" => vec!["stand", "status"],
         "doctor" | "list" | "stands" | "suites" => vec![verb],
         other => panic!("with which words does `{other}` print something?"),

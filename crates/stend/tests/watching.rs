@@ -83,24 +83,49 @@ fn what_is_about_runs_is_refused_for_a_recording_and_the_other_way_round() {
     }
 }
 
+/// A recording that goes on and has two samples, and its file.
+fn going_on(scratch: &Scratch, name: &str) -> (Running, String) {
+    let file = scratch.join(name).to_string_lossy().into_owned();
+    let running = Running::new(&mut stend(scratch, &["record", "--every", "100ms", "-o", &file]));
+    support::eventually("two samples are there", Duration::from_secs(20), || {
+        let output = support::output(&mut stend(scratch, &["top", &file, "--json"]));
+        output.status.success() && !output.stdout.is_empty()
+    });
+    (running, file)
+}
+
+fn has_no_end(scratch: &Scratch, file: &str) -> bool {
+    let (text, _) = expect_exit(&mut stend(scratch, &["show", file]), 0);
+    text.contains("It has no end")
+}
+
 #[test]
 fn a_recording_can_be_stopped_from_another_terminal_and_followed_meanwhile() {
     let _turn = support::host_turn();
     let scratch = Scratch::new();
-    let path = scratch.join("b.stend");
-    let file = path.to_string_lossy().into_owned();
-    let mut running = Running::new(&mut stend(&scratch, &["record", "--every", "100ms", "-o", &file]));
-    support::eventually("two samples are there", Duration::from_secs(20), || {
-        let output = support::output(&mut stend(&scratch, &["top", &file, "--json"]));
-        output.status.success() && !output.stdout.is_empty()
-    });
-    let (text, _) = expect_exit(&mut stend(&scratch, &["show", &file]), 0);
-    assert!(text.contains("It has no end"), "{text}");
+    let (mut running, file) = going_on(&scratch, "b.stend");
+    assert!(has_no_end(&scratch, &file));
     expect_exit(&mut stend(&scratch, &["stop", &file]), 0);
     assert_eq!(running.wait(Duration::from_secs(20)), Some(0));
-    let (text, _) = expect_exit(&mut stend(&scratch, &["show", &file]), 0);
-    assert!(!text.contains("It has no end"), "{text}");
+    assert!(!has_no_end(&scratch, &file));
     assert!(!scratch.join("b.stend.sock").exists() && !scratch.join("b.stend-wal").exists());
+}
+
+#[test]
+fn a_recording_ends_whole_by_a_signal_and_a_killed_one_has_what_was_read() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    for signal in ["-INT", "-TERM"] {
+        let (mut running, file) = going_on(&scratch, &format!("{signal}.stend"));
+        support::tool(&["kill", signal, &running.child.id().to_string()]);
+        assert_eq!(running.wait_as_shell(Duration::from_secs(20)), Some(0), "{signal}");
+        assert!(!has_no_end(&scratch, &file), "{signal}");
+    }
+    let (mut running, file) = going_on(&scratch, "killed.stend");
+    running.kill();
+    assert!(has_no_end(&scratch, &file));
+    let (steps, _) = expect_exit(&mut stend(&scratch, &["top", &file, "--json"]), 0);
+    assert!(!steps.is_empty());
 }
 
 #[test]

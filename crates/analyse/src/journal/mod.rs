@@ -107,8 +107,9 @@ impl Journal {
 
     fn happened(&mut self, event: &Event) {
         let EventKind::Devices { came, went } = &event.kind else { return };
-        let gone =
-            |_| Verdict::Bad(ProblemSeverity::Critical, say!("the kernel no longer lists it", "в системе его больше нет"));
+        let gone = |_| {
+            Verdict::Bad(ProblemSeverity::Critical, say!("the kernel no longer lists it", "в системе его больше нет"))
+        };
         let said = went.iter().map(|name| (JournalRule::DriveGone, name.clone(), gone(name)));
         let back = came.iter().map(|name| (JournalRule::DriveGone, name.clone(), Verdict::Good));
         let said: Verdicts = said.chain(back).collect();
