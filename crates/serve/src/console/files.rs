@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-D7wkWqE9.js",
+        "/assets/index-BbCf5qLG.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-D7wkWqE9.js"),
+        include_str!("../../assets/console/assets/index-BbCf5qLG.js"),
     ),
     (
         "/assets/index-jL_wvFyN.css",

@@ -88,7 +88,9 @@ fn answer(scratch: &Scratch, line: &str, lang: &str, data: &str) -> (String, Vec
     let text = stderr.replace(&*scratch.path().to_string_lossy(), "SCRATCH");
     // Which places there are, and how many, is a matter of the machine.
     let lines = text.lines().map(|line| if line.starts_with("  --on ") { "  --on PLACE" } else { line });
-    let mut lines: Vec<&str> = lines.collect();
+    // On a machine that is busy a look at the target takes long enough for a line of progress.
+    let progress = |line: &str| line.starts_with("looking at the target") || line.starts_with("осмотр объекта");
+    let mut lines: Vec<&str> = lines.filter(|line| !progress(line)).collect();
     lines.dedup();
     let text = lines.join("\n");
     let entry = format!("$ stend {line}\n[{code}] {text}\n\n");
