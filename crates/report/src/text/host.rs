@@ -27,6 +27,8 @@ pub struct HostView<'a> {
     pub rates: &'a HostRates,
     /// Temperatures as they were last read.
     pub temperatures: &'a [Temperature],
+    /// It stands on a terminal that takes keys.
+    pub keys: bool,
 }
 
 /// The picture in at most `height` lines of `width` columns (40 and 10 at least).
@@ -38,7 +40,6 @@ pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), c
     }
     lines.push(String::new());
     let note = cut(caveat().get(lang), screen.width);
-    let keys = cut(keys(view.recorded).get(lang), screen.width);
     // The heading of the table, how many are left out, the caveat and the keys.
     let room = height.saturating_sub(lines.len() + 4).max(ROWS_LEAST);
     let (shown, left_out) = busiest(&view.rates.drives, room);
@@ -48,7 +49,9 @@ pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), c
         lines.push(screen.faint(&cut(more(left_out).get(lang), screen.width)));
     }
     lines.push(screen.faint(&note));
-    lines.push(screen.faint(&keys));
+    if view.keys {
+        lines.push(screen.faint(&cut(keys(view.recorded).get(lang), screen.width)));
+    }
     lines.join("\n") + "\n"
 }
 
@@ -147,7 +150,11 @@ fn network(rates: &HostRates, lang: Lang) -> String {
         format!("{name} ↓{received} ↑{sent}{lost}")
     };
     let told = busy.iter().map(one).collect::<Vec<_>>().join(", ");
-    let told = if told.is_empty() { NONE.to_string() } else { told };
+    let told = match (told.as_str(), rates.networks.is_empty()) {
+        ("", true) => NONE.to_string(),
+        ("", false) => "0".to_string(),
+        _ => told,
+    };
     let again = rates.tcp_sent_again.filter(|again| *again > 0.0).map(|again| format::percent(again, lang));
     match again {
         None => say!("network  {told} MB/s", "Сеть     {told} МБ/с"),
@@ -299,8 +306,12 @@ mod tests {
             recorded: false,
             rates: &rates,
             temperatures: &temperatures,
+            keys: true,
         };
-        host_text(&view, lang, size, false)
+        let printed = host_text(&HostView { keys: false, ..view }, lang, size, false);
+        let shown = host_text(&view, lang, size, false);
+        assert!(!printed.contains('←') && shown.starts_with(&printed), "only a terminal has keys");
+        shown
     }
 
     #[test]
@@ -313,6 +324,9 @@ mod tests {
         assert!(english.contains("eth0 ↓12.3 ↑0.4") && english.contains("°C"), "{english}");
         let russian = drawn(Lang::Ru, (80, 24), 75);
         assert!(russian.contains("до последнего") && russian.contains("Проц."), "{russian}");
+        let silent = HostRates { networks: vec![NetworkRates::default()], ..HostRates::default() };
+        assert_eq!(network(&silent, Lang::En), "network  0 MB/s");
+        assert_eq!(network(&HostRates::default(), Lang::En), "network  — MB/s", "not counted is not zero");
         let low = drawn(Lang::En, (80, 10), 0);
         assert!(low.contains("nvme0n1") && low.lines().count() <= 12, "{low}");
     }

@@ -184,6 +184,7 @@ fn picture(steps: &Steps, step: &Step, index: usize, out: &Out, rows: usize) -> 
         recorded: steps.is_recorded(),
         rates: &step.rates,
         temperatures: &step.temperatures,
+        keys: rows < usize::MAX,
     };
     stend_report::host_text(&view, out.lang, (out.width(), rows), out.colour())
 }
