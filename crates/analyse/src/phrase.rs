@@ -187,8 +187,8 @@ pub fn operations(stream: &Stream, lang: Lang) -> String {
                     (false, true) => "последовательное",
                     (false, false) => "последовательная",
                 };
-                let durable = if durable { "надёжная " } else { "" };
-                format!("{durable}{order} {}", self::op(*op).ru)
+                let durable = if durable { " с подтверждением" } else { "" };
+                format!("{order} {}{durable}", self::op(*op).ru)
             }
         };
     }
@@ -480,11 +480,11 @@ mod tests {
             random read, 4 KiB, 32 in flight
             случайное чтение, 4 КиБ, 32 в очереди
             durable random write, 4 KiB, 1 in flight, fdatasync after each, buffers in huge pages
-            надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой, буферы в больших страницах
+            случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой, буферы в больших страницах
             random, 70 % reads and 30 % writes, 4 KiB, 32 in flight
             случайный доступ, 70 % чтения и 30 % записи, 4 КиБ, 32 в очереди
             durable random write, 4 KiB, 2 × 4 in flight, fsync after every 8, through the page cache
-            надёжная случайная запись, 4 КиБ, 2 × 4 в очереди, fsync после каждых 8, через страничный кэш
+            случайная запись с подтверждением, 4 КиБ, 2 × 4 в очереди, fsync после каждых 8, через страничный кэш
         "#]]
         .assert_eq(&text);
     }

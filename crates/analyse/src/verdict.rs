@@ -324,9 +324,9 @@ mod tests {
         check(
             &two_cases(),
             expect![[r#"
-            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
-            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
-        "#]],
+                Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+                Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+            "#]],
         );
     }
 
@@ -358,9 +358,9 @@ mod tests {
         check(
             &record,
             expect![[r#"
-            Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
-            На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
-        "#]],
+                Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+                На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+            "#]],
         );
     }
 
@@ -371,9 +371,9 @@ mod tests {
         check(
             &record,
             expect![[r#"
-            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.
-            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор.
-        "#]],
+                Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still in progress, or it was killed. This is what was recorded until now.
+                Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был прерван. Показано то, что записано до сих пор.
+            "#]],
         );
     }
 
