@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 /// The CPU of each thread, for (how many threads, the CPUs that their stream names) one after the other; `None` where a stream names
-/// none: the scheduler then decides, as it does for other programs. Keeping such threads on CPUs of our choice made one I/O in flight on a
-/// loop device half as fast as fio's, because the kernel's thread behind it is then woken on another CPU (docs/bench/speed.md).
+/// none: the scheduler then decides, as it does for fio and for applications, so that what is measured is what these get.
 ///
 /// Named CPUs are shared out evenly, whichever lists they stand in: first the one with the fewest threads.
 pub(crate) fn place(threads: &[(usize, &[u32])]) -> Vec<Option<u32>> {

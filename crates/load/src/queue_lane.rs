@@ -194,7 +194,7 @@ impl<Q: Queue> QueueLane<Q> {
         } else {
             if self.submission.is_apart() {
                 self.queue.submit()?;
-                if self.submission.is_alone() {
+                if !self.submission.decides() {
                     self.submission.waited(!self.queue.is_ready());
                 }
             }

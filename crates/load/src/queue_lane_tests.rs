@@ -6,12 +6,18 @@ use crate::layout::tests::{stream, trial};
 use crate::message::{Finished, Message};
 use crate::recorder::MESSAGES_PER_THREAD;
 use crate::shared::{InFlight, Shared, Times};
+use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use stend_base::{Bytes, Histogram};
 use stend_record::observed::IoErrors;
 use stend_spec::workload::{Mix, OPS, Stream, Submit};
 use stend_sys::clock;
+
+thread_local! {
+    /// Calls that submit and do not wait.
+    static SUBMITS: Cell<u64> = const { Cell::new(0) };
+}
 
 const IOS: u64 = 200;
 const EIO: i32 = 5;
@@ -62,6 +68,7 @@ impl Queue for Scripted {
     }
 
     fn submit(&mut self) -> io::Result<()> {
+        SUBMITS.set(SUBMITS.get() + 1);
         std::thread::sleep(self.script.call.duration());
         self.wanted = self.pending.len().min(self.wanted + self.script.at_once);
         Ok(())
@@ -123,6 +130,20 @@ fn made_of(ios: u64, spec: Stream, script: Script) -> Made {
         }
     }
     (done, shared.faults(), rounds.load(Ordering::Relaxed), ended, latency)
+}
+
+#[test]
+fn a_single_io_is_submitted_by_a_call_of_its_own_while_its_thread_waits_and_seldom_otherwise() {
+    let submits = |submit, ready| {
+        SUBMITS.set(0);
+        let (done, ..) = made_by(Stream { submit, ..stream() }, Script { ready, ..SCRIPT });
+        assert_eq!(done.iter().sum::<u64>(), IOS);
+        SUBMITS.get()
+    };
+    assert_eq!(submits(Submit::Auto, false), IOS);
+    // Eight until it is known, and one of the hundred after them.
+    assert_eq!(submits(Submit::Auto, true), 8 + 1);
+    assert_eq!(submits(Submit::Batch, false), 0);
 }
 
 fn deep(mix: Mix) -> Stream {

@@ -4,7 +4,7 @@
 //! that spends all its time on calls gives fewer I/Os than by one call for several, and its device never waits for one of them.
 //! A thread that has to wait submits and waits by two calls. One call is cheaper, but where a thread of the kernel serves the target, one
 //! I/O in flight took longer then: reads of a loop device by `t/io_uring` made 31,000 to 51,000 I/Os per second by one call and 41,000 to
-//! 59,000 by two (five pairs of 2 s).
+//! 59,000 by two (five pairs of 2 s, two calls ahead in each).
 
 use stend_base::Nanos;
 use stend_record::observed::Submissions;
@@ -130,14 +130,8 @@ impl Submission {
         self.since_asked == 0
     }
 
-    /// Whether one call for submitting and waiting leaves it open whether a wait was needed: there is one I/O in flight at most, and it
-    /// is complete when the call returns, whenever that was.
-    #[inline(always)]
-    pub fn is_alone(&self) -> bool {
-        !self.decides
-    }
-
-    /// Whether [`Submission::waited`] wants to know of several in flight.
+    /// Whether [`Submission::waited`] wants to know of several in flight. A single one is complete when a call that waits returns, whether
+    /// a wait was needed or not: it is looked at between two calls.
     #[inline(always)]
     pub fn decides(&self) -> bool {
         self.decides
@@ -235,7 +229,7 @@ mod tests {
     #[test]
     fn a_single_io_goes_by_a_call_of_its_own_as_long_as_its_thread_waits_for_it() {
         let mut single = Submission::of(&stream(), 1);
-        assert!(!single.decides() && single.is_alone() && single.is_apart() && !single.has_turns());
+        assert!(!single.decides() && single.is_apart() && !single.has_turns());
         (0..NO_WAITS).for_each(|_| single.waited(false));
         let asked = (0..3 * ASK_EVERY).filter(|_| single.is_apart()).count();
         assert_eq!(asked, 3, "it asks again now and then");

@@ -408,7 +408,7 @@ impl Walk {
         self.gone(lost(&detail));
     }
 
-    /// There is nobody left to ask.
+    /// No host is left to ask.
     fn gone(&mut self, error: Box<Error>) {
         self.end_with(error);
         self.over();

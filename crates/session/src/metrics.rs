@@ -37,7 +37,7 @@ impl MetricsServer {
         let given = page.clone();
         let serve = move || {
             for stream in listener.incoming().flatten() {
-                // A caller that goes away or sends nonsense gets nothing, and nobody else notices.
+                // A caller that goes away or sends nonsense gets nothing, and the next one is answered.
                 drop(answer(stream, &given, content_type));
             }
         };

@@ -8,7 +8,7 @@ use stend_record::{Retention, Tier};
 const EVERY_LEAST: Nanos = Nanos::millis(100);
 const EVERY_MOST: Nanos = Nanos::secs(3600);
 
-/// More steps than this nobody can tell apart in a chart (by eye).
+/// By eye: more steps cannot be told apart in a chart.
 const TIERS_MAX: usize = 8;
 
 /// Ten years: beyond, a step is older than any machine.

@@ -7,7 +7,7 @@ use stend_base::{Bytes, Say, format, say};
 use stend_record::sample::DiskCounters;
 use stend_record::{Parts, Sample};
 
-/// Fewest siblings whose median says something.
+/// Fewer siblings have no median that a drive could be held against.
 const SIBLINGS_LEAST: usize = 3;
 /// A drive that does less per second has too few latencies to be judged.
 const IOPS_LEAST: f64 = 10.0;

@@ -15,7 +15,7 @@ use stend_record::{Event, EventKind, Parts, RunRecord, Sample};
 
 /// A problem that comes back so soon is the same one.
 const SAME_WITHIN: Nanos = Nanos::secs(3600);
-/// One that has come so often closes only when it was away for that long: nobody is called every minute.
+/// One that has come so often closes only when it was away for that long, so that it does not call people every minute.
 const FLAPS: u32 = 3;
 /// Most problems that are kept; a host with more has one cause for many.
 const PROBLEMS_MAX: usize = 10_000;

@@ -7,7 +7,7 @@ use stend_record::{HostId, RunRecord, RunState, Slice, TrialOutcome};
 use stend_spec::order::OnLoss;
 use stend_wire::{Reply, Request};
 
-/// After a loss that ends the run nobody may load longer than this.
+/// After a loss that ends the run no host may load longer than this.
 const STOP_LIMIT: Nanos = Nanos::secs(2);
 
 /// What each host measured in each trial, by what arrived from it.
@@ -67,9 +67,9 @@ fn stops(wrong: &mut Vec<String>, played: &Played, lost: &[(Nanos, HostId)]) {
         (Trouble::None, _) => must(wrong, end.is_none(), "nothing went wrong, and it is not complete"),
         // It may have ended before.
         (_, None) => {}
-        (Trouble::Refuses, Some(kind)) => must(wrong, *kind == Kind::Preflight, "a refusal is told as something else"),
+        (Trouble::Refuses, Some(kind)) => must(wrong, *kind == Kind::Preflight, "a refusal ends with another error"),
         (_, Some(kind)) => {
-            must(wrong, *kind == Kind::HostLost, "a lost host is told as something else");
+            must(wrong, *kind == Kind::HostLost, "a lost host ends with another error");
             let named = lost.first().map(|(_, host)| host.index());
             must(wrong, named == victim, "the file does not name the lost host");
         }
@@ -103,7 +103,7 @@ fn goes_on(wrong: &mut Vec<String>, played: &Played, record: &RunRecord, lost: &
             must(wrong, was_ready, "a host was stopped in a run that went on");
         }
         Some(kind) => {
-            must(wrong, *kind == Kind::HostLost, "a lost host is told as something else");
+            must(wrong, *kind == Kind::HostLost, "a lost host ends with another error");
             must(wrong, lost.len() == fars.len() || !was_ready, "it ended although others were there");
         }
     }
