@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BbCf5qLG.js",
+        "/assets/index-BKpWUUe5.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BbCf5qLG.js"),
+        include_str!("../../assets/console/assets/index-BKpWUUe5.js"),
     ),
     (
-        "/assets/index-jL_wvFyN.css",
+        "/assets/index-Dm29HI5I.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-jL_wvFyN.css"),
+        include_str!("../../assets/console/assets/index-Dm29HI5I.css"),
     ),
 ];
