@@ -4,6 +4,7 @@
 
 use crate::boot::{BOOT_LIMIT, does_not_start, without_core_dumps};
 use crate::command::{FromGuest, ToGuest};
+use crate::console::last_lines;
 use crate::emulator::Emulator;
 use crate::faults::Faults;
 use crate::greeting::{self, Session};
@@ -362,12 +363,22 @@ impl Standing {
         self.meet(WORKER_SOCKET, MEET_LIMIT, &|| true).map(drop).map_err(|e| self.lost(&e))
     }
 
+    /// Why it cannot be spoken to: it does not answer, or its QEMU is gone. QEMU ends with a kernel that panics, and then the
+    /// console tells why.
     fn lost(&self, error: &io::Error) -> Box<Error> {
         let name = &self.name;
-        Error::new(
-            Kind::HostLost,
-            say!("the machine `{name}` does not answer: {error}", "машина `{name}` не отвечает: {error}"),
-        )
+        let silent = say!("the machine `{name}` does not answer: {error}", "машина `{name}` не отвечает: {error}");
+        if self.process().is_some() || !self.directory.exists() {
+            return Error::new(Kind::HostLost, silent);
+        }
+        let ended = match last_lines(&self.console()).as_str() {
+            "" => say!("the machine `{name}` has ended", "машина `{name}` завершилась"),
+            lines => say!(
+                "the machine `{name}` has ended; its console ends with:\n{lines}",
+                "машина `{name}` завершилась; последнее на её консоли:\n{lines}"
+            ),
+        };
+        Error::new(Kind::HostLost, ended)
     }
 }
 
@@ -400,6 +411,17 @@ mod tests {
         assert_eq!((up, dead), (Vec::new(), vec!["dead".to_string(), "reused".to_string()]));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
         assert_eq!(list(&place.path().join("nowhere")), (Vec::new(), Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_machine_whose_emulator_is_gone_tells_the_end_of_its_console() {
+        let place = tempfile::tempdir().unwrap();
+        let standing = Standing::named("panicked", place.path()).unwrap();
+        fs::create_dir(place.path().join("panicked")).unwrap();
+        let lost = || standing.lost(&io::ErrorKind::ConnectionReset.into()).message.en;
+        assert_eq!(lost(), "the machine `panicked` has ended");
+        fs::write(place.path().join("panicked").join(CONSOLE), "booted\nKernel panic - not syncing\n").unwrap();
+        assert!(lost().ends_with("its console ends with:\nbooted\nKernel panic - not syncing"), "{}", lost());
     }
 
     #[test]

@@ -39,9 +39,10 @@ fn an_event_comes_in_its_window_and_is_undone_at_its_time() {
     let found = &show_json(&scratch, &file)["faults"][0]["trials"][0];
     let at: Vec<f64> =
         found["moments"].as_array().expect("moments").iter().filter_map(|one| one["at_s"].as_f64()).collect();
-    // A machine that is busy with other tests may be late.
+    // Both have their times in the plan. A machine that is busy with other tests may be late for either, so that what lies
+    // between them can be shorter or longer.
     let [0.0, undone] = at[..] else { panic!("{found}") };
-    assert!((0.99..2.5).contains(&undone), "{found}");
+    assert!((0.3..2.5).contains(&undone), "{found}");
     assert_eq!(found["recovery"]["before_for_ns"], 1_000_000_000u64);
     assert!(found["redundant_again_ns"].is_null(), "there is no array: {found}");
     let preview = [&["run", &suite, "--on", &target, "--dry-run", "--allow-commands"][..]].concat();

@@ -2,13 +2,13 @@
 
 use crate::support::*;
 
-/// Eight blocks of sequential reads in two arms: the device as it is, and switched.
+/// Sixteen blocks of sequential reads in two arms: the device as it is, and switched.
 fn suite(second: &str) -> String {
     format!(
         "suite: verdicts
-defaults: {{ramp: 50ms, trial: 300ms}}
+defaults: {{ramp: 50ms, trial: 250ms}}
 fill: {{size: 16MiB}}
-repeats: {{blocks: 8}}
+repeats: {{blocks: 16}}
 cases:
   - name: read
     streams: [{{op: read, pattern: sequential, block_size: 1MiB, queue_depth: 1}}]
@@ -33,12 +33,13 @@ fn measured(scratch: &Scratch, device: &Loop, name: &str, second: &str) -> Strin
 }
 
 /// The machine may be busy with anything else: what is asserted of the twin holds by construction, and the known difference
-/// is fourfold.
+/// is fourfold. Of eight blocks, one that was disturbed was enough to leave it open.
 #[test]
 fn a_known_difference_is_found_and_a_twin_is_not_coloured() {
     if !root("a_known_difference_is_found_and_a_twin_is_not_coloured") {
         return;
     }
+    let _alone = host_turn();
     let scratch = Scratch::new();
     let device = Loop::new(&scratch, "backing", 32 << 20);
     let setting = device.device.replace("/dev/", "/sys/block/") + "/queue/max_sectors_kb";
@@ -64,7 +65,7 @@ fn a_known_difference_is_found_and_a_twin_is_not_coloured() {
     let found = json(&scratch, &["compare", &twin, "--json"]);
     assert_eq!((&rate(&found)["coloured"], &rate(&found)["basis"]), (&false.into(), &"blocks".into()), "{found}");
     assert_eq!(found["floor"]["from"], serde_json::json!(["plain", "again"]));
-    assert_eq!(found["floor"]["rate"]["distances"], 8);
+    assert_eq!(found["floor"]["rate"]["distances"], 16);
 
     // The noise of the twin is what the other run is held against.
     let found = json(&scratch, &["compare", &cut, "--floor", &twin, "--json"]);
