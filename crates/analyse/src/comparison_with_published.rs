@@ -3,7 +3,6 @@
 
 use crate::compare::{ArmCondition, arm_conditions};
 use crate::findings::{CaseFinding, CheckId, Estimate, Findings, OpFinding, Quantile};
-use crate::phrase::both;
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Result, Say, Share, format, say};
 use stend_record::published::{Claim, Dimension, Published};
@@ -305,7 +304,7 @@ impl Quantity {
 
     /// A value of it in the field's units.
     pub fn show(self, value: f64) -> Say {
-        both(|lang| match self {
+        Say::both(|lang| match self {
             Quantity::Iops => format!("{} IOPS", format::iops(value, lang)),
             Quantity::Throughput => format::throughput(value, lang),
             Quantity::Mean | Quantity::P99 => format::latency(Nanos((value * 1e9) as u64), lang),

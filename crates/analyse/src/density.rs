@@ -6,7 +6,6 @@ use crate::cpu::busy;
 use crate::findings::{Caveat, Decisive, DensityFinding, DensityPoint, UsedUp};
 use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT};
 use crate::objective::{holds, windows};
-use crate::phrase::{both, pick};
 use crate::search;
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
@@ -213,12 +212,12 @@ impl UsedUp {
 impl DensityFinding {
     /// The answer as a sentence or two.
     pub fn say(&self) -> Say {
-        both(|l| self.sentence(l))
+        Say::both(|l| self.sentence(l))
     }
 
     /// The objective in words.
     pub fn objective(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let slo = &self.slo;
             let served = self.offered.map_or(String::new(), |rate| {
                 say_in!(
@@ -273,14 +272,13 @@ impl DensityFinding {
             text += &self.why(missed, l);
         }
         if self.disordered {
-            text += pick(
-                l,
+            text += l.pick(
                 " A larger number held although a smaller one missed: chance decides here, so this is the cautious answer.",
                 " Большее число выдержало там, где меньшее не выдержало: здесь решает случай, и ответ осторожный.",
             );
         }
         if !self.confirmed {
-            text += pick(l, " The search did not finish.", " Поиск не дошёл до конца.");
+            text += l.pick(" The search did not finish.", " Поиск не дошёл до конца.");
         }
         text
     }
@@ -312,7 +310,7 @@ impl DensityFinding {
 
 /// The run in a few sentences: the answers, then the most serious reason to doubt.
 pub(crate) fn verdict(found: &[DensityFinding], caveats: &[Caveat]) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let answers = found.iter().map(|found| found.sentence(l));
         let doubt = caveats.first().map(|caveat| caveat.say().get(l).to_string());
         answers.chain(doubt).collect::<Vec<_>>().join(" ")

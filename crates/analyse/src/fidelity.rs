@@ -2,7 +2,6 @@
 //! original. What the target did with them is not judged here.
 
 use crate::findings::ReplayFinding;
-use crate::phrase::both;
 use crate::series::INTERVAL;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::text::{plural_en, plural_ru};
@@ -58,7 +57,7 @@ impl ReplayFinding {
 
     /// In one sentence.
     pub fn say(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let latency = |late: Option<Nanos>| late.map_or("—".to_string(), |late| format::latency(late, l));
             let number = |n: Option<f64>| {
                 n.map_or(say_in!(l, "not measurable", "неизмеримо"), |n| format::number(n, l))

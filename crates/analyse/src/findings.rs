@@ -15,7 +15,7 @@ mod sweep;
 use crate::chart::Chart;
 pub use caveat::Caveat;
 pub use ceiling::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, LayoutFrom, RateFrom, Relieved, Resource,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, LayoutFrom, LimitTest, RateFrom, Resource,
     UnknownCeiling,
 };
 pub use check::{CheckId, CheckResult, CheckStatus};
@@ -23,9 +23,10 @@ pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
 pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding, LossFinding};
 pub use numa::{NumaCell, NumaFinding, OfLocal};
-pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Stood};
+pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Standstill};
 pub use replay::{IoLogFinding, ReplayFinding};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 pub use steady::SteadyFinding;
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
@@ -120,6 +121,14 @@ pub struct NotRun {
 }
 
 impl Findings {
+    /// Checks that have this result in any case, each counted once, and the cases in which one of them has it.
+    pub fn checks_with(&self, status: CheckStatus) -> (usize, usize) {
+        let in_cases = self.cases.iter().map(|case| case.checks.iter().filter(|check| check.status == status));
+        let of_each: Vec<BTreeSet<CheckId>> = in_cases.map(|checks| checks.map(|check| check.id).collect()).collect();
+        let kinds: BTreeSet<CheckId> = of_each.iter().flatten().copied().collect();
+        (kinds.len(), of_each.iter().filter(|checks| !checks.is_empty()).count())
+    }
+
     /// The same where the reason for an early end is shown anyway.
     pub fn without_reason(mut self) -> Findings {
         for caveat in &mut self.caveats {

@@ -7,9 +7,8 @@
 use crate::check::is_unmet;
 use crate::findings::{CaseFinding, CheckId, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Nanos, format, say, say_in};
+use stend_base::{Lang, Nanos, Say, format, say, say_in};
 use stend_plan::Plan;
 
 /// (cases that lack something, all cases).
@@ -49,7 +48,7 @@ pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> G
         true => GradeLevel::Publishable,
         false => GradeLevel::Screening,
     };
-    Grade { level, banner: both(|l| banner(level, &missing.list(l).join("; "), l)) }
+    Grade { level, banner: Say::both(|l| banner(level, &missing.list(l).join("; "), l)) }
 }
 
 /// For numbers that other programs print: Stend saw none of their I/O.

@@ -1,7 +1,6 @@
 //! What became of the logs of every I/O: counted, not judged. Must not look at the records themselves.
 
 use crate::findings::IoLogFinding;
-use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say_in};
@@ -48,9 +47,9 @@ pub fn in_words(logs: &[IoLogFinding]) -> Option<Say> {
         if beyond > 0 {
             text += &say_in!(l, ", {n} beyond the size", ", сверх объёма: {n}", n = format::count(beyond));
         }
-        text + pick(l, "; `stend export RUN --ios` writes them.", "; выгружает `stend export ПРОГОН --ios`.")
+        text + l.pick("; `stend export RUN --ios` writes them.", "; выгружает `stend export ПРОГОН --ios`.")
     };
-    (!logs.is_empty()).then(|| both(sentence))
+    (!logs.is_empty()).then(|| Say::both(sentence))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! threads and memory are on the node of the target's device.
 
 use crate::findings::{CaseFinding, NumaCell, NumaFinding, OfLocal};
-use crate::phrase::{both, rate};
+use crate::phrase::rate;
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
 use stend_base::{Lang, Say, format, say_in};
@@ -112,7 +112,7 @@ impl NumaFinding {
 
     /// What the matrix says, without the name of the case.
     pub fn say(&self) -> Say {
-        both(|l| self.sentence(l))
+        Say::both(|l| self.sentence(l))
     }
 
     fn sentence(&self, l: Lang) -> String {

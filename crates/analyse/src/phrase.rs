@@ -26,25 +26,15 @@ const HALF_WIDTH_WIDE: f64 = 0.5;
 /// More zones than this make a name that nobody reads.
 const ZONES_TOLD: usize = 4;
 
-/// Builds a statement from a function of the language; for texts with formatted numbers in them.
-pub fn both(text: impl Fn(Lang) -> String) -> Say {
-    Say { en: text(Lang::En), ru: text(Lang::Ru) }
-}
-
 /// A percentile as another tool printed it, over its jobs and trials: `1.2 ms`, `1.2 ms to 1.4 ms`.
 pub fn printed((least, most): (Nanos, Nanos), lang: Lang) -> String {
     let (low, high) = (format::latency(least, lang), format::latency(most, lang));
-    if least == most { low } else { format!("{low}{}{high}", pick(lang, " to ", "…")) }
-}
-
-/// One of two words.
-pub fn pick<'a>(lang: Lang, en: &'a str, ru: &'a str) -> &'a str {
-    lang.pick(en, ru)
+    if least == most { low } else { format!("{low}{}{high}", lang.pick(" to ", "…")) }
 }
 
 /// A workload in words: `random read, 4 KiB, 32 in flight`; streams joined by ` + `.
 pub fn workload(trial: &Trial) -> Say {
-    both(|lang| {
+    Say::both(|lang| {
         if let Some(app) = &trial.app {
             return application(app, lang);
         }
@@ -63,10 +53,10 @@ pub fn workload(trial: &Trial) -> Say {
             };
         }
         if !trial.direct {
-            text.push_str(pick(lang, ", through the page cache", ", через страничный кэш"));
+            text.push_str(lang.pick(", through the page cache", ", через страничный кэш"));
         }
         if trial.pages == Pages::Huge {
-            text.push_str(pick(lang, ", buffers in huge pages", ", буферы в больших страницах"));
+            text.push_str(lang.pick(", buffers in huge pages", ", буферы в больших страницах"));
         }
         text
     })
@@ -93,7 +83,7 @@ fn application(app: &App, lang: Lang) -> String {
             text += &say_in!(lang, " and {iops} IOPS each way", " и {iops} IOPS в каждую сторону");
         }
     }
-    text + pick(lang, " each", " каждому")
+    text + lang.pick(" each", " каждому")
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {
@@ -112,7 +102,7 @@ fn stream(stream: &Stream, lang: Lang) -> String {
         None if stream.is_open() => {
             format!("{what}{pattern}, {size}, {}{more}", at_most(&format!("{jobs}{depth}"), lang))
         }
-        None => format!("{what}{pattern}, {size}, {jobs}{depth} {}{more}", pick(lang, "in flight", "в очереди")),
+        None => format!("{what}{pattern}, {size}, {jobs}{depth} {}{more}", lang.pick("in flight", "в очереди")),
     }
 }
 
@@ -138,7 +128,7 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
     });
     let batch = Some(stream.batch).filter(|batch| batch.is_any()).map(|batch| {
         let stamps = if batch.one_stamp {
-            pick(lang, ", one time stamp", ", одна отметка времени")
+            lang.pick(", one time stamp", ", одна отметка времени")
         } else {
             ""
         };
@@ -194,11 +184,11 @@ pub fn operations(stream: &Stream, lang: Lang) -> String {
     }
     let parts: Vec<String> = shares.into_iter().map(|(op, share)| format!("{share} % {}", of_mix(op, lang))).collect();
     let order = match random {
-        true => pick(lang, "random", "случайный доступ"),
-        false => pick(lang, "sequential", "последовательный доступ"),
+        true => lang.pick("random", "случайный доступ"),
+        false => lang.pick("sequential", "последовательный доступ"),
     };
     match parts.as_slice() {
-        [first @ .., last] => format!("{order}, {}{}{last}", first.join(", "), pick(lang, " and ", " и ")),
+        [first @ .., last] => format!("{order}, {}{}{last}", first.join(", "), lang.pick(" and ", " и ")),
         [] => order.to_string(),
     }
 }
@@ -206,11 +196,11 @@ pub fn operations(stream: &Stream, lang: Lang) -> String {
 /// Operations of which there is a share.
 fn of_mix(op: Op, lang: Lang) -> &'static str {
     match op {
-        Op::Read => pick(lang, "reads", "чтения"),
-        Op::Write => pick(lang, "writes", "записи"),
-        Op::Discard => pick(lang, "discards", "освобождения"),
-        Op::WriteZeroes => pick(lang, "writes of zeroes", "записи нулей"),
-        Op::Sync => pick(lang, "syncs", "синхронизации"),
+        Op::Read => lang.pick("reads", "чтения"),
+        Op::Write => lang.pick("writes", "записи"),
+        Op::Discard => lang.pick("discards", "освобождения"),
+        Op::WriteZeroes => lang.pick("writes of zeroes", "записи нулей"),
+        Op::Sync => lang.pick("syncs", "синхронизации"),
     }
 }
 
@@ -222,7 +212,7 @@ fn traced(stream: &Stream, shares: &[(Op, u8)], lang: Lang) -> Option<String> {
             lang,
             "trace at pace {p}",
             "трасса с темпом {p}",
-            p = pace.label().replace('.', pick(lang, ".", ","))
+            p = pace.label().replace('.', lang.pick(".", ","))
         ),
     };
     let parts: Vec<String> = shares.iter().map(|(op, share)| format!("{share} % {}", of_mix(*op, lang))).collect();
@@ -231,23 +221,23 @@ fn traced(stream: &Stream, shares: &[(Op, u8)], lang: Lang) -> Option<String> {
 
 /// `, data 2:1 compressible, 1.5:1 repeated`; empty if neither was asked for.
 pub fn data(data: Data, lang: Lang) -> String {
-    let ratio = |thousandths: u32| (f64::from(thousandths) / 1e3).to_string().replace('.', pick(lang, ".", ","));
+    let ratio = |thousandths: u32| (f64::from(thousandths) / 1e3).to_string().replace('.', lang.pick(".", ","));
     let (compress, dedup) = (ratio(data.compress_thousandths), ratio(data.dedup_thousandths));
-    let compresses = format!("{compress}:1 {}", pick(lang, "compressible", "сжимаемые"));
-    let repeats = format!("{dedup}:1 {}", pick(lang, "repeated", "повторяющиеся"));
+    let compresses = format!("{compress}:1 {}", lang.pick("compressible", "сжимаемые"));
+    let repeats = format!("{dedup}:1 {}", lang.pick("repeated", "повторяющиеся"));
     match (data.compress_thousandths > 1000, data.dedup_thousandths > 1000) {
         (false, false) => String::new(),
-        (true, false) => format!(", {} {compresses}", pick(lang, "data", "данные")),
-        (false, true) => format!(", {} {repeats}", pick(lang, "data", "данные")),
-        (true, true) => format!(", {} {compresses}, {repeats}", pick(lang, "data", "данные")),
+        (true, false) => format!(", {} {compresses}", lang.pick("data", "данные")),
+        (false, true) => format!(", {} {repeats}", lang.pick("data", "данные")),
+        (true, true) => format!(", {} {compresses}, {repeats}", lang.pick("data", "данные")),
     }
 }
 
 /// `, verified`; empty if the stream is not.
 pub fn verified(stream: &Stream, lang: Lang) -> &'static str {
     match stream.verify {
-        Some(verify) if verify.crash => pick(lang, ", verified across crashes", ", со сверкой после сбоев"),
-        Some(_) => pick(lang, ", verified", ", со сверкой"),
+        Some(verify) if verify.crash => lang.pick(", verified across crashes", ", со сверкой после сбоев"),
+        Some(_) => lang.pick(", verified", ", со сверкой"),
         None => "",
     }
 }
@@ -261,13 +251,13 @@ pub fn sizes(stream: &Stream, lang: Lang) -> String {
     if stream.replay.is_some() {
         return say_in!(lang, "up to ", "до ") + &format::bytes(stream.block_size, lang);
     }
-    stream.sizes().map(of).collect::<Vec<_>>().join(pick(lang, " and ", " и "))
+    stream.sizes().map(of).collect::<Vec<_>>().join(lang.pick(" and ", " и "))
 }
 
 /// What "random" and "sequential" leave open of a pattern, such as ` (Zipf, exponent 1.2)`; empty if nothing.
 pub fn pattern(pattern: &Pattern, lang: Lang) -> String {
     // As it was asked for, not rounded.
-    let number = |value: f64| value.to_string().replace('.', pick(lang, ".", ","));
+    let number = |value: f64| value.to_string().replace('.', lang.pick(".", ","));
     let percent = |share: Millionths| format!("{} %", number(share.as_percent()));
     let words = match pattern {
         Pattern::Random | Pattern::Sequential | Pattern::Traced => return String::new(),
@@ -323,11 +313,11 @@ fn sync(sync: Sync, lang: Lang) -> String {
 /// An operation as a noun.
 pub fn op(op: Op) -> Say {
     match op {
-        Op::Read => both(|l| pick(l, "read", "чтение").into()),
-        Op::Write => both(|l| pick(l, "write", "запись").into()),
-        Op::Discard => both(|l| pick(l, "discard", "освобождение").into()),
-        Op::WriteZeroes => both(|l| pick(l, "write of zeroes", "запись нулей").into()),
-        Op::Sync => both(|l| pick(l, "sync", "синхронизация").into()),
+        Op::Read => Say::both(|l| l.pick("read", "чтение").into()),
+        Op::Write => Say::both(|l| l.pick("write", "запись").into()),
+        Op::Discard => Say::both(|l| l.pick("discard", "освобождение").into()),
+        Op::WriteZeroes => Say::both(|l| l.pick("write of zeroes", "запись нулей").into()),
+        Op::Sync => Say::both(|l| l.pick("sync", "синхронизация").into()),
     }
 }
 

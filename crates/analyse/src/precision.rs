@@ -192,7 +192,7 @@ impl PrecisionFinding {
 
     /// How precise it is, and what it takes to be as precise as it should.
     pub fn say(&self) -> Say {
-        phrase::both(|l| self.sentence(l))
+        Say::both(|l| self.sentence(l))
     }
 
     fn sentence(&self, l: Lang) -> String {

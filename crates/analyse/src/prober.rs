@@ -3,9 +3,8 @@
 //! Silence of the probes alone is not a standstill: behind a load that fills the target's queues they wait as everybody does.
 //! What the load completed meanwhile tells the two apart.
 
-use crate::findings::{OtherOp, ProberFinding, Quantile, QuantileValue, SilenceFinding, SilenceKind, Stood};
+use crate::findings::{OtherOp, ProberFinding, Quantile, QuantileValue, SilenceFinding, SilenceKind, Standstill};
 use crate::limits::{PROBER_SHARE, STANDSTILL_PERIODS, STANDSTILL_QUIET, STOOD_EXPECTED};
-use crate::phrase::{both, pick};
 use crate::series::{self, INTERVAL};
 use crate::trials::{CaseTrials, Counting};
 use std::collections::BTreeSet;
@@ -105,7 +104,8 @@ fn completed(trial: &Counting<'_>, silence: &Silence) -> Option<(u64, f64)> {
 fn others(case: &CaseTrials<'_>, prober: &Prober) -> Vec<OtherOp> {
     let made = |op: &Op| *op != prober.op && case.asked.streams.iter().any(|stream| stream.mix.share(*op) > 0);
     let one = |op: Op| {
-        let seen: Vec<(bool, Option<Stood>)> = case.counting.iter().map(|trial| stood(trial, op, prober)).collect();
+        let seen: Vec<(bool, Option<Standstill>)> =
+            case.counting.iter().map(|trial| stood(trial, op, prober)).collect();
         let longest = seen.iter().filter_map(|(_, stood)| *stood).max_by_key(|stood| stood.length);
         OtherOp { op, stood: longest, too_few: seen.iter().any(|(few, _)| *few) }
     };
@@ -113,7 +113,7 @@ fn others(case: &CaseTrials<'_>, prober: &Prober) -> Vec<OtherOp> {
 }
 
 /// Whether a trial makes too few I/Os of a kind to tell a second without one from chance, and the longest time without one that is none.
-fn stood(trial: &Counting<'_>, op: Op, prober: &Prober) -> (bool, Option<Stood>) {
+fn stood(trial: &Counting<'_>, op: Op, prober: &Prober) -> (bool, Option<Standstill>) {
     let cells = series::inside_window(trial.record, series::cells(&trial.record.slices, |slice| slice.op == op));
     // All intervals that were not empty: a standstill must not make its own absence likely.
     let (busy, all) =
@@ -138,7 +138,7 @@ fn stood(trial: &Counting<'_>, op: Op, prober: &Prober) -> (bool, Option<Stood>)
     let since =
         trial.outcome.load_start + Nanos((series::window(trial.record).start + longest.start) as u64 * INTERVAL.0);
     let at = since.saturating_sub(trial.outcome.window_start);
-    (too_few, Some(Stood { length, at, trial: trial.record.trial, since }))
+    (too_few, Some(Standstill { length, at, trial: trial.record.trial, since }))
 }
 
 /// When the target stood still, and for how long: the longest time of each trial that counts, and of each kind of I/O that the probes do
@@ -180,7 +180,7 @@ impl ProberFinding {
 
     /// In a few sentences.
     pub fn say(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let mut sentences = vec![self.answers(l)];
             sentences.extend(self.troubles(l));
             sentences.push(
@@ -196,8 +196,8 @@ impl ProberFinding {
     fn answers(&self, l: Lang) -> String {
         let latency = |quantile: &Quantile| quantile_in_words(quantile, l);
         let kind = match self.op {
-            Op::Write => pick(l, "durable writes", "записи с подтверждением"),
-            _ => pick(l, "reads", "чтения"),
+            Op::Write => l.pick("durable writes", "записи с подтверждением"),
+            _ => l.pick("reads", "чтения"),
         };
         let longest = format::latency(self.response_max, l);
         let most = match self.unanswered {
@@ -253,7 +253,7 @@ impl ProberFinding {
         let parts: Vec<String> = share.into_iter().chain(cpus).collect();
         match parts.is_empty() {
             true => String::new(),
-            false => format!("{} {}.", pick(l, "It took", "Они заняли"), parts.join(pick(l, " and ", " и "))),
+            false => format!("{} {}.", l.pick("It took", "Они заняли"), parts.join(l.pick(" and ", " и "))),
         }
     }
 }
@@ -261,11 +261,11 @@ impl ProberFinding {
 /// I/Os of a kind, many of them.
 fn kinds(op: Op, l: Lang) -> &'static str {
     match op {
-        Op::Read => pick(l, "reads", "чтения"),
-        Op::Write => pick(l, "writes", "записи"),
-        Op::Discard => pick(l, "discards", "освобождения"),
-        Op::WriteZeroes => pick(l, "writes of zeroes", "записи нулей"),
-        Op::Sync => pick(l, "syncs", "синхронизации"),
+        Op::Read => l.pick("reads", "чтения"),
+        Op::Write => l.pick("writes", "записи"),
+        Op::Discard => l.pick("discards", "освобождения"),
+        Op::WriteZeroes => l.pick("writes of zeroes", "записи нулей"),
+        Op::Sync => l.pick("syncs", "синхронизации"),
     }
 }
 
@@ -273,16 +273,16 @@ fn quantile_in_words(quantile: &Quantile, l: Lang) -> String {
     match quantile.value {
         QuantileValue::At(value) => format::latency(value, l),
         QuantileValue::Above(value) => format!("> {}", format::latency(value, l)),
-        QuantileValue::NotEnough { .. } | QuantileValue::Printed(_) => pick(l, "(too few)", "(проб мало)").into(),
+        QuantileValue::NotEnough { .. } | QuantileValue::Printed(_) => l.pick("(too few)", "(проб мало)").into(),
     }
 }
 
 impl SilenceFinding {
     /// In one sentence; of a prober that does `op`.
     pub fn say(&self, op: Op) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let ops = kinds(op, l);
-            let least = if self.ended { "" } else { pick(l, "more than ", "более ") };
+            let least = if self.ended { "" } else { l.pick("more than ", "более ") };
             let time = format!("{least}{}", format::latency(self.length, l));
             let begin = format::duration(self.at, l);
             let (trial, completed) = (self.trial + 1, format::count(self.load_completed.unwrap_or(0)));

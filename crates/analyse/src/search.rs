@@ -4,10 +4,9 @@
 use crate::findings::{SearchFinding, SearchedRate};
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
 use crate::objective;
-use crate::phrase::{both, pick};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Lang, Say, Share, format, say_in};
-use stend_plan::ladder::{Ladder, Sought, look};
+use stend_plan::ladder::{Ladder, SearchTarget, look};
 use stend_plan::{Outcome, Plan};
 use stend_record::{RunRecord, TrialOutcome, TrialStatus};
 use stend_spec::search::{Look, Search};
@@ -21,9 +20,9 @@ pub fn step(plan: &Plan, case: u32, outcome: &TrialOutcome) -> Outcome {
         TrialStatus::Stalled => Outcome::Stalled,
         TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
             Some((ladder, _)) => match &ladder.sought {
-                Sought::Rate { stream, search } if !held(search, *stream, outcome) => Outcome::Missed,
-                Sought::Instances(_) if !objective::held(plan, case, outcome) => Outcome::Missed,
-                Sought::Rate { .. } | Sought::Instances(_) => Outcome::Ok,
+                SearchTarget::Rate { stream, search } if !held(search, *stream, outcome) => Outcome::Missed,
+                SearchTarget::Instances(_) if !objective::held(plan, case, outcome) => Outcome::Missed,
+                SearchTarget::Rate { .. } | SearchTarget::Instances(_) => Outcome::Ok,
             },
             None => Outcome::Ok,
         },
@@ -120,7 +119,7 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFindin
 impl SearchFinding {
     /// The answer as a sentence.
     pub fn say(&self) -> Say {
-        both(|l| self.sentence(l))
+        Say::both(|l| self.sentence(l))
     }
 
     fn sentence(&self, l: Lang) -> String {
@@ -132,7 +131,7 @@ impl SearchFinding {
         };
         // The table has percentiles of each operation.
         let kinds = match self.together {
-            true => pick(l, ", all operations together,", " (всех видов вместе)"),
+            true => l.pick(", all operations together,", " (всех видов вместе)"),
             false => "",
         };
         let label = &self.label;
@@ -157,7 +156,7 @@ impl SearchFinding {
                 bad = bad.as_ref().map(held).unwrap_or_default()
             ),
         };
-        let open = pick(l, " The search did not finish.", " Поиск не завершён.");
+        let open = l.pick(" The search did not finish.", " Поиск не завершён.");
         let end = if self.confirmed { "" } else { open };
         let each = match self.hosts {
             ..=1 => String::new(),

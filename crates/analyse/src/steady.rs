@@ -2,7 +2,7 @@
 
 use crate::findings::{CaseFinding, Headline, SteadyFinding};
 use crate::limits::STEADY_ROUNDS;
-use crate::phrase::{both, headline};
+use crate::phrase::headline;
 use crate::pts::Window;
 use stend_base::text::counted;
 use stend_base::{Lang, Say, Share, format, say_in};
@@ -111,7 +111,7 @@ pub(crate) fn insert(run: &RunRecord, plan: &Plan, cases: &mut [CaseFinding]) {
 impl SteadyFinding {
     /// What was found, in a sentence.
     pub fn say(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let (rounds, time, window) = (rounds(self.rounds, l), format::duration(self.round, l), self.window(l));
             match self.reached {
                 true => say_in!(

@@ -4,7 +4,6 @@
 use crate::charts::family::{Family, Kind, Member, Parameter, families};
 use crate::findings::{CaseFinding, Headline, QuantileValue, Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 use crate::limits::{SWEEP_LEVEL, USL_DEVIATION, USL_SPREAD};
-use crate::phrase::{both, pick};
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_spec::workload::Op;
@@ -108,18 +107,18 @@ fn model(members: &[&Member<'_>], points: &[SweepPoint], headline: Headline) -> 
 impl SweepFinding {
     /// What it says, in one or two sentences.
     pub fn say(&self) -> Say {
-        both(|l| self.bend(l) + &self.law(l))
+        Say::both(|l| self.bend(l) + &self.law(l))
     }
 
     /// Where the rate bends, alone.
     pub fn in_short(&self) -> Say {
-        both(|l| self.bend(l))
+        Say::both(|l| self.bend(l))
     }
 
     fn name(&self, l: Lang) -> &'static str {
         match self.of {
-            SweepOf::QueueDepth => pick(l, "queue depth", "глубина очереди"),
-            SweepOf::Jobs => pick(l, "jobs", "заданий"),
+            SweepOf::QueueDepth => l.pick("queue depth", "глубина очереди"),
+            SweepOf::Jobs => l.pick("jobs", "заданий"),
         }
     }
 
@@ -192,13 +191,13 @@ impl SweepFinding {
             beta = fraction(found.beta, l)
         );
         let rate = found.peak_rate.map(|rate| self.told(rate, l)).unwrap_or_default();
-        let beyond = pick(l, " (extrapolated beyond what was measured)", " (экстраполяция за пределы измеренного)");
+        let beyond = l.pick(" (extrapolated beyond what was measured)", " (экстраполяция за пределы измеренного)");
         let end = match (found.peak.map(|peak| format::count(peak.round() as u64)), found.peak_rate) {
             (Some(peak), Some(_)) => {
                 say_in!(l, "; largest near {peak} at {rate}", "; наибольшая около {peak}: {rate}")
             }
             (None, Some(_)) => say_in!(l, "; comes nearer to {rate}", "; приближается к {rate}"),
-            (_, None) => return text + pick(l, "; no bound is seen.", "; предела не видно."),
+            (_, None) => return text + l.pick("; no bound is seen.", "; предела не видно."),
         };
         text + &end + if found.extrapolated { beyond } else { "" } + "."
     }

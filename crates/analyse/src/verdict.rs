@@ -2,7 +2,7 @@
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
 use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue, SearchFinding};
-use crate::phrase::{both, on_each, pick, printed, rate, sizes};
+use crate::phrase::{on_each, printed, rate, sizes};
 use crate::trials::CaseTrials;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub fn verdict(
     let alone: Vec<_> = measured.iter().copied().filter(|(_, case)| searched.plan.rung(case.case).is_none()).collect();
     let telling = telling(&alone);
     let told = |name: fn(&Trial, &CaseFinding) -> Say| {
-        both(|l| {
+        Say::both(|l| {
             let answers = searched.answers.iter().map(|answer| answer.say().get(l).to_string());
             let lines = telling.iter().map(|(asked, case)| line(name(asked, case).get(l), case, l) + ".");
             answers.chain(lines).collect::<Vec<_>>().join(" ")
@@ -116,7 +116,7 @@ fn failed(cases: &[CaseFinding]) -> Option<(Say, Say)> {
     let (count, check) = most_frequent(cases, CheckStatus::Fail)?;
     let (id, name, meaning) = (&check.id, &check.name, &check.meaning);
     let total = cases.len() as u64;
-    let said = both(|l| {
+    let said = Say::both(|l| {
         let noun = match l {
             Lang::En => plural_en(total, "case", "cases"),
             Lang::Ru => plural_ru(total, "случая", "случаев", "случаев"),
@@ -191,12 +191,12 @@ fn short_name(asked: &Trial, case: &CaseFinding) -> Say {
     if !plain || stream.is_open() || stream.pattern == Pattern::Append {
         return case.workload.clone();
     }
-    let short = both(|l| {
+    let short = Say::both(|l| {
         let depth = match asked.in_flight() {
             ..=1 => String::new(),
             depth => say_in!(l, ", {depth} in flight", ", {depth} в очереди"),
         };
-        format!("{}, {}{depth}", pick(l, "durable write", "запись с подтверждением"), sizes(stream, l))
+        format!("{}, {}{depth}", l.pick("durable write", "запись с подтверждением"), sizes(stream, l))
     });
     case.hosts.as_ref().map_or(short.clone(), |found| on_each(&short, found.hosts.len()))
 }
@@ -251,7 +251,7 @@ fn line(name: &str, case: &CaseFinding, lang: Lang) -> String {
     let alone = if estimate.interval.is_some() {
         ""
     } else {
-        pick(lang, " (no interval: too few trials)", " (без интервала: мало испытаний)")
+        lang.pick(" (no interval: too few trials)", " (без интервала: мало испытаний)")
     };
     format!("{}: {}{alone}{p99}", capital(name), rate(case.headline, estimate, lang))
 }

@@ -24,9 +24,9 @@ pub struct Summary {
     pub telling: Vec<u32>,
     /// Checks that hold, of all cases together.
     pub checks_passed: usize,
-    /// Checks that warn.
+    /// Checks that warn, each once, in however many cases.
     pub checks_warned: usize,
-    /// Checks that failed.
+    /// Checks that failed, each once.
     pub checks_failed: usize,
     /// Reasons to doubt the whole run.
     pub caveats: usize,

@@ -14,7 +14,7 @@ pub(crate) const INSTANCES: &str = "instances";
 /// What is searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sought {
+pub enum SearchTarget {
     /// The highest rate of a stream.
     Rate {
         /// Index of the stream.
@@ -30,7 +30,7 @@ pub enum Sought {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ladder {
     /// What is searched.
-    pub sought: Sought,
+    pub sought: SearchTarget,
     /// Index of each rung in [`Plan::cases`](crate::Plan::cases), ascending by what is searched.
     pub cells: Vec<u32>,
     /// Name of the case, with the axes that are not searched.
@@ -44,11 +44,11 @@ impl Ladder {
     pub(crate) fn of<'c>(case: &SuiteCase, blocks: u32, cells: impl Iterator<Item = (u32, &'c Case)>) -> Vec<Ladder> {
         let found = case.streams.iter().zip(0..).find_map(|(spec, i)| Some((i, spec.search.as_ref()?)));
         let (sought, axis) = match (found, &case.app) {
-            (_, Some(spec)) => (Sought::Instances(spec.density), INSTANCES.to_string()),
+            (_, Some(spec)) => (SearchTarget::Instances(spec.density), INSTANCES.to_string()),
             (Some((stream, search)), None) => {
                 let several = case.streams.len() > 1;
                 let axis = if several { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
-                (Sought::Rate { stream, search: search.clone() }, axis)
+                (SearchTarget::Rate { stream, search: search.clone() }, axis)
             }
             (None, None) => return Vec::new(),
         };
@@ -89,23 +89,23 @@ impl Ladder {
     /// The search for a rate, with the index of its stream; `None` if it is one for instances.
     pub fn rate(&self) -> Option<(u16, &Search)> {
         match &self.sought {
-            Sought::Rate { stream, search } => Some((*stream, search)),
-            Sought::Instances(_) => None,
+            SearchTarget::Rate { stream, search } => Some((*stream, search)),
+            SearchTarget::Instances(_) => None,
         }
     }
 
     /// The numbers of instances that are searched; `None` if it is a search for a rate.
     pub fn instances(&self) -> Option<Density> {
         match self.sought {
-            Sought::Instances(density) => Some(density),
-            Sought::Rate { .. } => None,
+            SearchTarget::Instances(density) => Some(density),
+            SearchTarget::Rate { .. } => None,
         }
     }
 
     fn values(&self) -> Vec<u64> {
         match &self.sought {
-            Sought::Rate { search, .. } => search.rates().into_iter().map(|rate| rate.0).collect(),
-            Sought::Instances(density) => density.counts().into_iter().map(u64::from).collect(),
+            SearchTarget::Rate { search, .. } => search.rates().into_iter().map(|rate| rate.0).collect(),
+            SearchTarget::Instances(density) => density.counts().into_iter().map(u64::from).collect(),
         }
     }
 

@@ -54,7 +54,7 @@ pub use probes::{Probes, Silence};
 pub use recording::{Recording, Retention, Tier};
 pub use run::{Entry, GateText, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
-pub use stand_answers::{DryRun, LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};
+pub use stand_answers::{DryRun, LayerStatus, PlannedDrive, PlannedStep, StandPlan, StandStatus, StandTargets};
 pub use together::together;
 pub use trial::{TrialPart, TrialRecord};
 pub use verification::{Defect, Verification};

@@ -88,7 +88,7 @@ pub struct LayerStatus {
 
 /// A stand that is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Raised {
+pub struct StandTargets {
     /// Paths of what is measured.
     pub targets: Vec<String>,
     /// Identities of those that are devices: what the stand made may be written.

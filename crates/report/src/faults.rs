@@ -44,7 +44,7 @@ pub(crate) fn rows(found: &FaultFinding) -> Vec<(Say, Vec<Say>)> {
 /// What the numbers mean, below the table.
 pub(crate) fn origin() -> Say {
     say!(
-        "Before: mean of the window up to the event. Stood still: longest time without any I/O, in steps of 100 ms. Fell by: least mean of 5 s. Back at 90 %: every mean of 5 s within the next minute (or the recorded time) is at 90 % or more. Below 90 %: seconds, all together. Lost: work not done until then, in seconds of full service; 300 s: over that fixed time. Whole again: when arrays had all members and synchronised nothing. p99: from when an I/O was due.",
+        "Before: mean of the window up to the event. Standstill still: longest time without any I/O, in steps of 100 ms. Fell by: least mean of 5 s. Back at 90 %: every mean of 5 s within the next minute (or the recorded time) is at 90 % or more. Below 90 %: seconds, all together. Lost: work not done until then, in seconds of full service; 300 s: over that fixed time. Whole again: when arrays had all members and synchronised nothing. p99: from when an I/O was due.",
         "До: среднее окна до события. Стояло: самое долгое время без ввода-вывода, с шагом 100 мс. Упало на: наименьшее среднее за 5 с. К 90 % через: все пятисекундные средние за следующую минуту (или записанное время) не ниже 90 %. Ниже 90 %: секунд всего. Потеряно: невыполненная до этого работа в секундах полной; 300 с — за этот постоянный срок. Снова цел: когда в массивах все накопители и ничего не синхронизируется. p99: от срока операции."
     )
 }

@@ -96,10 +96,7 @@ pub(crate) fn beside(found: &HostsFinding) -> Say {
         let mut said = Vec::new();
         if !found.without.is_empty() {
             let without = found.without.join(", ");
-            said.push(match lang {
-                Lang::En => format!("Lost before: {without}."),
-                Lang::Ru => format!("Потеряны раньше: {without}."),
-            });
+            said.push(say_in!(lang, "Lost before: {without}.", "Потеряны раньше: {without}."));
         }
         if let Some((name, ratio)) = slowest(found) {
             let interval = ratio.interval.map_or(String::new(), |(low, high)| {
@@ -126,13 +123,17 @@ pub(crate) fn beside(found: &HostsFinding) -> Say {
             off => format!(" (± {})", format::latency(off, lang)),
         };
         let in_step = found.began_apart == Nanos(0) && found.ended_apart == Nanos(0);
-        said.push(match lang {
-            Lang::En if in_step => format!("All began and ended at the planned times{clocks}."),
-            Lang::Ru if in_step => format!("Все начали и закончили в назначенное время{clocks}."),
-            Lang::En => format!("Loads began within {began} of each other, windows ended within {ended}{clocks}."),
-            Lang::Ru => {
-                format!("Нагрузка началась с разницей до {began}, окна закончились с разницей до {ended}{clocks}.")
-            }
+        said.push(match in_step {
+            true => say_in!(
+                lang,
+                "All began and ended at the planned times{clocks}.",
+                "Все начали и закончили в назначенное время{clocks}."
+            ),
+            false => say_in!(
+                lang,
+                "Loads began within {began} of each other, windows ended within {ended}{clocks}.",
+                "Нагрузка началась с разницей до {began}, окна закончились с разницей до {ended}{clocks}."
+            ),
         });
         said.join(" ")
     })

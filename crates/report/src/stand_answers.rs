@@ -3,7 +3,7 @@
 use crate::text::{clean, columns};
 use serde::Serialize;
 use stend_base::{Lang, Say, format, say};
-use stend_record::{LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};
+use stend_record::{LayerStatus, PlannedDrive, PlannedStep, StandPlan, StandStatus, StandTargets};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -26,7 +26,7 @@ struct Statuses<'a> {
 struct Up<'a> {
     schema: &'static str,
     schema_version: u32,
-    up: &'a Raised,
+    up: &'a StandTargets,
 }
 
 /// A plan as JSON, indented, with a line feed at the end.
@@ -40,7 +40,7 @@ pub fn stand_status_json(stands: &[StandStatus]) -> String {
 }
 
 /// What came of putting a stand up, as JSON, indented, with a line feed at the end.
-pub fn stand_up_json(up: &Raised) -> String {
+pub fn stand_up_json(up: &StandTargets) -> String {
     crate::json::pretty(&Up { schema: "stend-stand-up", schema_version: SCHEMA_VERSION, up })
 }
 
@@ -264,7 +264,11 @@ mod tests {
     fn the_machine_forms_are_stable() {
         expect_file!["../tests/golden/stand-plan.json"].assert_eq(&stand_plan_json(&plan()));
         expect_file!["../tests/golden/stand-status.json"].assert_eq(&stand_status_json(&statuses()));
-        let up = Raised { targets: vec!["/dev/md127".into()], identities: vec!["md:1".into()], signatures: Vec::new() };
+        let up = StandTargets {
+            targets: vec!["/dev/md127".into()],
+            identities: vec!["md:1".into()],
+            signatures: Vec::new(),
+        };
         expect_file!["../tests/golden/stand-up.json"].assert_eq(&stand_up_json(&up));
     }
 }

@@ -1,8 +1,9 @@
 //! Words for the values of enums, in both languages. One value, one word, as docs/GLOSSARY.md has it.
 
+use stend_analyse::Findings;
 use stend_analyse::findings::{Basis, Caveat, CheckStatus};
 use stend_analyse::history::Followed;
-use stend_base::text::{plural_en, plural_ru};
+use stend_base::text::{counted, plural_en, plural_ru};
 use stend_base::{Millionths, Say, format, say};
 use stend_record::{TargetKind, TrialStatus};
 use stend_spec::until::Until;
@@ -72,6 +73,18 @@ pub fn check_count(status: CheckStatus, n: u64) -> Say {
         CheckStatus::NotApplicable => ("not applicable", ru("неприменима", "неприменимы", "неприменимо")),
     };
     say!("{n} {en}", "{n} {ru}")
+}
+
+/// Warnings of a run, each counted once, and how many cases have one: `2 warnings in 3 cases`. `None`: there are none.
+pub fn warnings(findings: &Findings) -> Option<Say> {
+    let (warnings, cases) = findings.checks_with(CheckStatus::Warn);
+    let ru = ["предупреждение", "предупреждения", "предупреждений"];
+    let Say { en, ru } = (warnings > 0).then(|| counted(warnings as u64, ["warning", "warnings"], ru))?;
+    let in_ru = plural_ru(cases as u64, "случае", "случаях", "случаях");
+    Some(match cases {
+        0 | 1 => Say { en, ru },
+        _ => say!("{en} in {cases} cases", "{ru} в {cases} {in_ru}"),
+    })
 }
 
 /// Where an interval comes from.

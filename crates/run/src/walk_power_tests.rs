@@ -180,7 +180,8 @@ fn after_the_last_cut(history: Vec<Outcome>) -> Walk {
     let asked = Asked { resume: Some(cut), returned, stand: Some(file), ..cutting(Some("/k")) };
     let mut walk = Walk::new(asked, Nanos::secs(121));
     let hear = |walk: &mut Walk, reply, at| walk.apply(Input::Host(FromHost::Reply(reply)), Nanos::secs(at));
-    let raised = stend_record::Raised { identities: Vec::new(), signatures: Vec::new(), targets: vec!["/t".into()] };
+    let raised =
+        stend_record::StandTargets { identities: Vec::new(), signatures: Vec::new(), targets: vec!["/t".into()] };
     hear(&mut walk, Reply::Stand(Box::new(stend_wire::StandAnswer::Up(raised))), 130);
     let Reply::Facts(mut facts) = elsewhere() else { unreachable!() };
     facts.host.boot_id = "after".into();

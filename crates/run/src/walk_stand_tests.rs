@@ -1,7 +1,7 @@
 //! The stand of a run comes before everything else and goes last, whatever happens between.
 
 use super::*;
-use stend_record::Raised;
+use stend_record::StandTargets;
 use stend_wire::{StandAnswer, StandFile, StandOrder};
 
 fn standing() -> Walk {
@@ -13,7 +13,7 @@ fn standing() -> Walk {
 }
 
 fn up() -> Reply {
-    let raised = Raised { targets: vec!["/dev/md127".into()], identities: Vec::new(), signatures: Vec::new() };
+    let raised = StandTargets { targets: vec!["/dev/md127".into()], identities: Vec::new(), signatures: Vec::new() };
     Reply::Stand(Box::new(StandAnswer::Up(raised)))
 }
 

@@ -6,7 +6,7 @@ use stend_api::Summary;
 /// The findings without their numbers.
 pub fn of(findings: &Findings) -> Summary {
     let checks = || findings.cases.iter().flat_map(|case| &case.checks);
-    let with = |status| checks().filter(|check| check.status == status).count();
+    let kinds = |status| findings.checks_with(status).0;
     Summary {
         schema: "stend-summary",
         schema_version: 1,
@@ -16,9 +16,9 @@ pub fn of(findings: &Findings) -> Summary {
         publishable: findings.grade.level == GradeLevel::Publishable,
         cases: findings.cases.len(),
         telling: findings.telling.clone(),
-        checks_passed: with(CheckStatus::Pass),
-        checks_warned: with(CheckStatus::Warn),
-        checks_failed: with(CheckStatus::Fail),
+        checks_passed: checks().filter(|check| check.status == CheckStatus::Pass).count(),
+        checks_warned: kinds(CheckStatus::Warn),
+        checks_failed: kinds(CheckStatus::Fail),
         caveats: findings.caveats.len(),
     }
 }

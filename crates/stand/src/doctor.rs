@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use stend_base::{Say, say};
 use stend_record::{Checkup, CheckupItem, Level, TargetFacts, TargetKind, WriteAccess};
 use stend_sys::Obstacle;
-use stend_sys::obstacle::Cure;
+use stend_sys::obstacle::ShellCommand;
 use stend_sys::uring::{Polling, Ring};
 
 /// Where test files of runs usually go, beside the directory that is looked at and the current one.
@@ -86,7 +86,7 @@ fn wrong(id: &str, level: Level, found: Say, affects: Say) -> CheckupItem {
 }
 
 /// The same with the command that cures it.
-fn cured(item: CheckupItem, cure: &Cure, root: bool) -> CheckupItem {
+fn cured(item: CheckupItem, cure: &ShellCommand, root: bool) -> CheckupItem {
     CheckupItem { cure: Some(cure.command(root)), ..item }
 }
 

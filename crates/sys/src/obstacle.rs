@@ -11,35 +11,35 @@ pub struct Obstacle {
     /// What it is, as a clause.
     pub cause: Say,
     /// What takes it away; `None` where nothing does on this kernel.
-    pub cure: Option<Cure>,
+    pub cure: Option<ShellCommand>,
 }
 
 /// One command of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cure {
+pub enum ShellCommand {
     /// To be given as root.
     AsRoot(&'static str),
     /// To be given by anybody.
     AsUser(&'static str),
 }
 
-impl Cure {
+impl ShellCommand {
     /// The command as this user gives it: with `sudo` where root is needed and `root` is false.
     pub fn command(self, root: bool) -> String {
         match self {
-            Cure::AsRoot(command) if !root => format!("sudo {command}"),
-            Cure::AsRoot(command) | Cure::AsUser(command) => command.to_string(),
+            ShellCommand::AsRoot(command) if !root => format!("sudo {command}"),
+            ShellCommand::AsRoot(command) | ShellCommand::AsUser(command) => command.to_string(),
         }
     }
 }
 
 /// Locked memory for this shell and what it starts; `$$` is the shell, also behind `sudo`.
-pub const MORE_LOCKED_MEMORY: Cure = Cure::AsRoot("prlimit --pid $$ --memlock=unlimited:unlimited");
+pub const MORE_LOCKED_MEMORY: ShellCommand = ShellCommand::AsRoot("prlimit --pid $$ --memlock=unlimited:unlimited");
 /// Open files for this shell and what it starts: twice what the largest suite needs.
-pub const MORE_OPEN_FILES: Cure = Cure::AsRoot("prlimit --pid $$ --nofile=8192:8192");
+pub const MORE_OPEN_FILES: ShellCommand = ShellCommand::AsRoot("prlimit --pid $$ --nofile=8192:8192");
 
 /// A container without a filter.
-const UNCONFINED: Cure = Cure::AsUser("docker run --security-opt seccomp=unconfined …");
+const UNCONFINED: ShellCommand = ShellCommand::AsUser("docker run --security-opt seccomp=unconfined …");
 
 impl Obstacle {
     /// Without anything that would help on this kernel.
@@ -66,7 +66,7 @@ impl Obstacle {
                         "io_uring выключен (kernel.io_uring_disabled = 2)"
                     ),
                 };
-                curable(cause, Cure::AsRoot("sysctl -w kernel.io_uring_disabled=0"))
+                curable(cause, ShellCommand::AsRoot("sysctl -w kernel.io_uring_disabled=0"))
             }
             (Some(libc::EPERM | libc::EACCES), _) => curable(
                 say!(
@@ -124,10 +124,10 @@ impl Obstacle {
 
 /// 1,048,576 is what databases ask for, 16 times the kernel's default; who has that already gets 16 times
 /// that. A trial needs 65,536 at most.
-fn more_aio(setting: &str) -> Cure {
+fn more_aio(setting: &str) -> ShellCommand {
     match setting.parse::<u64>() {
-        Ok(limit) if limit >= 1 << 20 => Cure::AsRoot("sysctl -w fs.aio-max-nr=16777216"),
-        _ => Cure::AsRoot("sysctl -w fs.aio-max-nr=1048576"),
+        Ok(limit) if limit >= 1 << 20 => ShellCommand::AsRoot("sysctl -w fs.aio-max-nr=16777216"),
+        _ => ShellCommand::AsRoot("sysctl -w fs.aio-max-nr=1048576"),
     }
 }
 
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn who_is_not_root_is_told_to_become_it_only_where_that_is_needed() {
-        assert_eq!(Cure::AsRoot("sysctl -w a=1").command(false), "sudo sysctl -w a=1");
-        assert_eq!(Cure::AsRoot("sysctl -w a=1").command(true), "sysctl -w a=1");
-        assert_eq!(Cure::AsUser("docker run").command(false), "docker run");
+        assert_eq!(ShellCommand::AsRoot("sysctl -w a=1").command(false), "sudo sysctl -w a=1");
+        assert_eq!(ShellCommand::AsRoot("sysctl -w a=1").command(true), "sysctl -w a=1");
+        assert_eq!(ShellCommand::AsUser("docker run").command(false), "docker run");
     }
 }

@@ -7,8 +7,8 @@ use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{
-    Aftermath, ArmFacts, DryRun, Event, HostFacts, IoChunk, Raised, Sample, Slice, StandPlan, StandStatus, TargetFacts,
-    TrialOutcome, ZeroSample,
+    Aftermath, ArmFacts, DryRun, Event, HostFacts, IoChunk, Sample, Slice, StandPlan, StandStatus, StandTargets,
+    TargetFacts, TrialOutcome, ZeroSample,
 };
 use stend_spec::app::Program;
 use stend_spec::arm::{Observation, Switch};
@@ -154,7 +154,7 @@ pub enum StandAnswer {
     /// Answer to [`StandOrder::Plan`].
     Plan(StandPlan),
     /// Answer to [`StandOrder::Up`].
-    Up(Raised),
+    Up(StandTargets),
     /// Answer to [`StandOrder::Down`].
     Down,
     /// Answer to [`StandOrder::Status`].

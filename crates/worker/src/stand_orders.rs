@@ -3,7 +3,7 @@
 use crate::outbox::Outbox;
 use stend_base::Result;
 use stend_load::Control;
-use stend_record::Raised;
+use stend_record::StandTargets;
 use stend_spec::stand::Stand;
 use stend_stand::{Owner, Watch};
 use stend_wire::Permission;
@@ -15,7 +15,7 @@ pub(crate) struct Stands {
     /// Name of the one that goes with the session, and whose it is then.
     until_release: Option<(String, String)>,
     /// What the one made.
-    raised: Option<Raised>,
+    raised: Option<StandTargets>,
 }
 
 impl Stands {

@@ -1,7 +1,6 @@
 //! How the drives under the targets are put together: as the host shows it, or as the suite states it. Must not compute.
 
 use crate::findings::LayoutFrom;
-use crate::phrase::both;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::targets::{calibrated, joining};
 use stend_record::{Device, RunRecord, TargetFacts};
@@ -15,7 +14,7 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
     let shown = shown(run);
     let Some(stated) = stated(run) else { return shown.map(|layout| (layout, LayoutFrom::Host)) };
     let contradiction = |shown: Say| {
-        both(|l| {
+        Say::both(|l| {
             say_in!(
                 l,
                 "the suite states {stated}, but the host shows {shown}",
@@ -28,12 +27,12 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
     let count = calibrated(&run.load().targets).len() as u32;
     match shown {
         // What the host knows less of than the suite says is no contradiction.
-        Ok(Some(shown)) if !alike(stated, shown) => Err(contradiction(both(|l| in_words(shown, l)))),
+        Ok(Some(shown)) if !alike(stated, shown) => Err(contradiction(Say::both(|l| in_words(shown, l)))),
         // The same; spares are members that no I/O goes to.
         Ok(Some(_)) => Ok((Some(stated), LayoutFrom::Suite)),
         // A drive, and each of several volumes, may be on an array of its own.
         _ if count > run.load().targets.len().max(1) as u32 && count != stated.drives() => {
-            Err(contradiction(both(|l| {
+            Err(contradiction(Say::both(|l| {
                 say_in!(l, "{n} drives", "накопителей: {n}", n = format::count(u64::from(count)))
             })))
         }

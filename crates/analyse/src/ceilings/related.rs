@@ -1,7 +1,7 @@
 //! Cases that differ from one in a single thing, and what that thing does to the rate: the tests of cause of method §5.3. Must
 //! not say what bounds a case.
 
-use crate::findings::{CaseFinding, Doubled, Relieved};
+use crate::findings::{CaseFinding, Doubled, LimitTest};
 use crate::limits::{DOUBLED_GROWS, DOUBLED_SATURATED};
 use crate::trials::CaseTrials;
 use stend_plan::{Case, Plan};
@@ -29,7 +29,7 @@ fn gain(mine: &Rate, other: &Rate) -> Option<(f64, Option<f64>)> {
 }
 
 /// What the tests did that the suite asked for, but for twice the depth.
-pub(super) fn relieved(plan: &Plan, mine: &Rate, rates: &[Rate]) -> Vec<Relieved> {
+pub(super) fn relieved(plan: &Plan, mine: &Rate, rates: &[Rate]) -> Vec<LimitTest> {
     let one = |TestedBy { cell, test, .. }: TestedBy| {
         let (gain, noise) = gain(mine, rates.iter().find(|rate| rate.case == cell)?)?;
         // More jobs may also get in each other's way; another node is no better or worse by itself.
@@ -39,7 +39,7 @@ pub(super) fn relieved(plan: &Plan, mine: &Rate, rates: &[Rate]) -> Vec<Relieved
             change if change < DOUBLED_SATURATED && change + noise < DOUBLED_GROWS => Some(false),
             _ => None,
         });
-        Some(Relieved { test, case: own_label(plan, cell), gain, matters })
+        Some(LimitTest { test, case: own_label(plan, cell), gain, matters })
     };
     plan.tests_of(mine.case).filter(|tested| tested.test != Test::Depth).filter_map(one).collect()
 }

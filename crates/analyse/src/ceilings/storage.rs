@@ -9,7 +9,6 @@ use crate::check::stretch::stretches;
 use crate::check::{fullest_interface, is_over_network};
 use crate::findings::{CaseFinding, CeilingDoubt, CeilingUse, Headline, RateFrom, Resource, UnknownCeiling};
 use crate::limits::{ABOVE_CEILING, LINK_USABLE, NETWORK_USABLE};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{MilliIops, Say, Share, format, say, say_in};
@@ -91,7 +90,7 @@ pub(super) fn of_storage(
 fn faster(above: &CeilingUse) -> Say {
     let stated = matches!(&above.resource, Resource::Drives { read, written, .. }
         if [read, written].into_iter().flatten().any(|from| matches!(from, RateFrom::Stated { .. })));
-    both(|l| {
+    Say::both(|l| {
         let used = format::percent(above.used.0, l);
         match stated {
             false => say_in!(

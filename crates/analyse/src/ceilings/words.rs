@@ -3,10 +3,9 @@
 use super::Demand;
 use super::layout::in_words;
 use crate::findings::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Headline, LayoutFrom, RateFrom, Relieved, Resource,
-    UnknownCeiling,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Headline, LayoutFrom, LimitTest, RateFrom,
+    Resource, UnknownCeiling,
 };
-use crate::phrase::{both, pick};
 use stend_base::{Lang, Say, format, say_in};
 use stend_spec::calibration::Reading;
 use stend_spec::confirm::Test;
@@ -17,7 +16,7 @@ const NAMED_MOST: usize = 3;
 impl CeilingFinding {
     /// What bounds the case, how near it is, what comes next, and what is not known.
     pub fn say(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let (known, not_known) = (self.known(), self.not_known());
             let parts = [known.get(l), not_known.get(l)];
             parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
@@ -26,7 +25,7 @@ impl CeilingFinding {
 
     /// The same without what is not known, which is often the same for many cases.
     pub fn known(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let tests: String = self.relieved.iter().map(|test| test.in_words(l)).collect();
             let host = self
                 .host
@@ -38,7 +37,7 @@ impl CeilingFinding {
 
     /// What is not known, as a sentence; empty if all is.
     pub fn not_known(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let one = |u: &UnknownCeiling| format!("{} ({})", u.what.get(l), u.why.get(l));
             let all: Vec<String> = self.unknown.iter().map(one).collect();
             match all.is_empty() {
@@ -106,8 +105,8 @@ impl CeilingFinding {
         };
         let layout = demand.layout.map(|layout| {
             let from = match demand.from {
-                LayoutFrom::Host => pick(l, "as the host shows it", "как показывает хост"),
-                LayoutFrom::Suite => pick(l, "as the suite states", "как указано в наборе"),
+                LayoutFrom::Host => l.pick("as the host shows it", "как показывает хост"),
+                LayoutFrom::Suite => l.pick("as the suite states", "как указано в наборе"),
             };
             format!(" {} ({from}):", in_words(layout, l))
         });
@@ -183,7 +182,7 @@ impl CeilingFinding {
     }
 }
 
-impl Relieved {
+impl LimitTest {
     /// What was changed, and what that says.
     fn in_words(&self, l: Lang) -> String {
         let case = self.case.as_ref().map(|label| say_in!(l, " (case `{label}`)", " (случай `{label}`)"));
@@ -304,13 +303,13 @@ fn drives_in_words(of: (Reading, bool), read: Option<&RateFrom>, written: Option
     };
     let measured = read.filter(|from| !matches!(from, RateFrom::Stated { .. })).map(|from| {
         let whose = match from {
-            _ if one => pick(l, "its own ceiling, read alone", "его собственный потолок при чтении"),
-            RateFrom::Summed => pick(l, "each read alone, summed", "сумма при чтении по одному"),
-            _ => pick(l, "read together", "при одновременном чтении"),
+            _ if one => l.pick("its own ceiling, read alone", "его собственный потолок при чтении"),
+            RateFrom::Summed => l.pick("each read alone, summed", "сумма при чтении по одному"),
+            _ => l.pick("read together", "при одновременном чтении"),
         };
         let reads = match reading {
-            Reading::Random => pick(l, "4 KiB at random, 32 in flight each", "4 КиБ вразброс, глубина 32 на каждый"),
-            Reading::Sequential => pick(l, "1 MiB in order, 8 in flight each", "1 МиБ подряд, глубина 8 на каждый"),
+            Reading::Random => l.pick("4 KiB at random, 32 in flight each", "4 КиБ вразброс, глубина 32 на каждый"),
+            Reading::Sequential => l.pick("1 MiB in order, 8 in flight each", "1 МиБ подряд, глубина 8 на каждый"),
         };
         format!("{whose}: {reads}")
     });

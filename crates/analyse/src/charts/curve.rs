@@ -3,7 +3,7 @@
 use super::{SERIES_MAX, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{CaseFinding, OpFinding, QuantileValue, SearchFinding};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use stend_base::{Say, format, say, say_in};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
@@ -46,7 +46,7 @@ fn chart(number: usize, ladder: &Ladder, cases: &[CaseFinding], answer: &SearchF
         return None;
     }
     let limit = answer.limit.0.max(1) as f64;
-    let name = both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(answer.limit, l)));
+    let name = Say::both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(answer.limit, l)));
     let ends = [0.0, to].map(|x| Point { x, y: Some(limit), envelope: None }).to_vec();
     lines.push(line(name, lines.len(), ends, false));
     let label = &ladder.label;
@@ -82,7 +82,7 @@ fn lines(rungs: &[Rung<'_>], stream: u16, answer: &SearchFinding) -> Vec<Series>
     for (op, quantile) in kinds.iter().flat_map(|op| [(*op, 0), (*op, upper)]).take(SERIES_MAX - 1) {
         let points: Vec<Point> = rungs.iter().filter_map(|rung| point(rung, (stream, op), quantile)).collect();
         let several = kinds.len() > 1;
-        let name = both(|l| {
+        let name = Say::both(|l| {
             let op = if several { format!("{}, ", op_name(op).get(l)) } else { String::new() };
             op + QUANTILES[quantile]
         });
@@ -119,13 +119,13 @@ fn mark(at: f64, answer: &SearchFinding) -> Mark {
     } else {
         say!("highest that held", "высшая из выдержавших")
     };
-    let detail = both(|l| answer.held.map_or(String::new(), |held| format::rate(held.rate, l)));
+    let detail = Say::both(|l| answer.held.map_or(String::new(), |held| format::rate(held.rate, l)));
     Mark { at, name, detail }
 }
 
 /// The p99 at both ends, and what the marks are.
 fn summary((first, last): (&Rung<'_>, &Rung<'_>), stream: u16, answer: &SearchFinding) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let end = |rung: &Rung<'_>| {
             let worst = of_stream(rung.case, stream).filter_map(|op| match op.quantiles.get(1)?.value {
                 QuantileValue::At(value) => Some((value, "")),
@@ -143,7 +143,7 @@ fn summary((first, last): (&Rung<'_>, &Rung<'_>), stream: u16, answer: &SearchFi
             b = end(last),
             f = match answer.held {
                 Some(_) =>
-                    pick(l, ", the upright one the highest rate that held", ", отвесная — высшая выдержавшая частота"),
+                    l.pick(", the upright one the highest rate that held", ", отвесная — высшая выдержавшая частота"),
                 None => "",
             }
         )

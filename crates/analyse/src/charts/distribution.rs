@@ -3,7 +3,7 @@
 use super::{SERIES_MAX, caps, few, latency_axis};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::operations::OpLatency;
-use crate::phrase::{both, op as op_name};
+use crate::phrase::op as op_name;
 use stend_base::{Lang, Say, Share, format, say};
 
 /// A curve ends where fewer I/Os than this lie beyond: a few outliers would draw it.
@@ -95,7 +95,7 @@ fn name(latency: &OpLatency, several: bool) -> Say {
 
 /// The two ends of every curve.
 fn summary(series: &[Series]) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let end = |p: &Point| {
             let latency = format::latency(stend_base::Nanos(p.y.unwrap_or(0.0) as u64), l);
             format!("p{} {latency}", trimmed(p.x * 100.0, l))

@@ -2,7 +2,6 @@
 //! cases are drawn from.
 
 use crate::findings::{CaseFinding, CheckStatus};
-use crate::phrase::{both, pick};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format, say};
 use stend_plan::{Case, Plan};
@@ -60,13 +59,13 @@ impl Parameter {
     /// Name with unit, as on an axis.
     pub fn name(&self) -> Say {
         let number = self.stream + 1;
-        both(|l| {
+        Say::both(|l| {
             let name = match self.kind {
-                Kind::BlockSize => pick(l, "block size", "размер блока"),
-                Kind::QueueDepth => pick(l, "queue depth", "глубина очереди"),
-                Kind::Jobs => pick(l, "jobs", "число заданий"),
+                Kind::BlockSize => l.pick("block size", "размер блока"),
+                Kind::QueueDepth => l.pick("queue depth", "глубина очереди"),
+                Kind::Jobs => l.pick("jobs", "число заданий"),
             };
-            let stream = format!("{} {number}", pick(l, "stream", "поток"));
+            let stream = format!("{} {number}", l.pick("stream", "поток"));
             if self.several { format!("{name}, {stream}") } else { name.to_string() }
         })
     }
@@ -74,7 +73,7 @@ impl Parameter {
     /// A value as it is written at a tick.
     pub fn value(&self, value: u64) -> Say {
         match self.kind {
-            Kind::BlockSize => both(|l| format::bytes(Bytes(value), l)),
+            Kind::BlockSize => Say::both(|l| format::bytes(Bytes(value), l)),
             Kind::QueueDepth | Kind::Jobs => Say::same(format::count(value)),
         }
     }
@@ -116,7 +115,7 @@ impl<'a> Family<'a> {
             groups.entry(others(member)).or_default().push(member);
         }
         let name = |values: &[(usize, u64)]| {
-            both(|l| {
+            Say::both(|l| {
                 let part = |&(i, value): &(usize, u64)| {
                     let parameter = &self.parameters[i];
                     format!("{} {}", parameter.name().get(l), parameter.value(value).get(l))

@@ -2,7 +2,7 @@
 
 use super::{since, time_axis, time_series, tint};
 use crate::chart::{Axis, Cell, Chart, Field, Pane, Point, Quantity, Scale, Series, Unit};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use crate::series;
 use crate::trials::CaseTrials;
 use std::collections::BTreeMap;
@@ -136,8 +136,8 @@ fn pane(op: Op, columns: &[Column]) -> Option<Pane> {
         }
     }
     let largest = cells.values().copied().fold(0.0, f64::max);
-    let label = both(|l| format!("{}{}", op_name(op).get(l), pick(l, " latency", ", задержка")));
-    let name = both(|l| pick(l, "I/Os per cell", "операций в клетке").into());
+    let label = Say::both(|l| format!("{}{}", op_name(op).get(l), l.pick(" latency", ", задержка")));
+    let name = Say::both(|l| l.pick("I/Os per cell", "операций в клетке").into());
     let field = Field {
         name,
         quantity: Quantity::Latency,
@@ -178,7 +178,7 @@ fn p99(columns: &[Column]) -> Series {
 
 /// Where most I/Os lie, and how far the 99th percentile of a column moved.
 fn summary(found: &[(Op, Vec<Column>)]) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let line = |(op, columns): &(Op, Vec<Column>)| {
             let p99 = || columns.iter().filter_map(|c| c.p99);
             let low = format::latency(p99().min().unwrap_or_default(), l);
@@ -186,8 +186,7 @@ fn summary(found: &[(Op, Vec<Column>)]) -> Say {
             say_in!(l, "{op}: p99 between {low} and {high}", "{op}: p99 от {low} до {high}", op = op_name(*op).get(l))
         };
         let lines: Vec<String> = found.iter().map(line).collect();
-        let end = pick(
-            l,
+        let end = l.pick(
             "The stronger the colour of a cell, the more I/Os completed there; bars at the right add up the rows.",
             "Чем гуще цвет клетки, тем больше в ней операций; полосы справа — суммы по строкам.",
         );

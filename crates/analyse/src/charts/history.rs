@@ -5,7 +5,7 @@ use super::thin::{self, Join};
 use super::{caps, few, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::history::{Change, Followed, History, Series as Followings};
-use crate::phrase::{both, op as op_name};
+use crate::phrase::op as op_name;
 use stend_base::{Say, format, say, say_in};
 
 /// Most cases that are drawn: by eye, what a page still is.
@@ -50,7 +50,7 @@ fn joined(mut marks: Vec<Mark>) -> Vec<Mark> {
     let mut joined: Vec<Mark> = Vec::new();
     for mark in marks {
         match joined.last_mut().filter(|last| last.at == mark.at) {
-            Some(last) => last.name = both(|l| format!("{}, {}", last.name.get(l), mark.name.get(l))),
+            Some(last) => last.name = Say::both(|l| format!("{}, {}", last.name.get(l), mark.name.get(l))),
             None => joined.push(mark),
         }
     }
@@ -122,7 +122,7 @@ fn mark(history: &History, series: &Followings, change: &Change) -> Mark {
     let [last, first] = runs;
     Mark {
         at: (place(change.last) + place(change.first)) / 2.0,
-        name: both(by),
+        name: Say::both(by),
         detail: say!("between {last} and {first}", "между {last} и {first}"),
     }
 }
@@ -148,7 +148,7 @@ fn name(followed: Followed) -> Say {
 fn summary(case: &[&Followings]) -> Say {
     let changes: usize = case.iter().map(|series| series.changes.len()).sum();
     let runs = case.iter().map(|series| series.points.len()).max().unwrap_or(0);
-    both(|l| {
+    Say::both(|l| {
         let n = format::count(runs as u64);
         match changes {
             0 => say_in!(

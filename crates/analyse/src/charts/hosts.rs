@@ -4,7 +4,6 @@ use super::thin::{self, Join};
 use super::{SERIES_MAX, few, from_zero, since, time_axis, time_series, tint, values};
 use crate::chart::{Axis, Chart, Field, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
-use crate::phrase::both;
 use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say, say_in};
@@ -159,7 +158,7 @@ fn summary(hosts: usize, panes: &[Pane], headline: Headline) -> Say {
         panes.iter().flat_map(|pane| values(&pane.series)).chain(fields.map(|cell| cell.value))
     };
     let (low, high) = (drawn().fold(f64::INFINITY, f64::min), drawn().fold(0.0, f64::max));
-    both(|l| {
+    Say::both(|l| {
         let value = |v: f64| match headline {
             Headline::Throughput => format::throughput(v, l),
             Headline::Iops => format!("{} IOPS", format::iops(v, l)),

@@ -3,7 +3,6 @@
 use super::{HEADROOM, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{DensityFinding, DensityPoint};
-use crate::phrase::{both, pick};
 use stend_base::{Say, format, say, say_in};
 
 /// Most charts of a run; further searches are read from their tables.
@@ -21,7 +20,7 @@ fn chart(number: usize, found: &DensityFinding) -> Option<Chart> {
     }
     let to = f64::from(last.instances) * HEADROOM;
     let percent = found.slo.quantile.0 / 10_000;
-    let limit = both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(found.slo.limit, l)));
+    let limit = Say::both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(found.slo.limit, l)));
     let level = [0.0, to].map(|x| Point { x, y: Some(found.slo.limit.0.max(1) as f64), envelope: None });
     let latency = vec![
         line(say!("p{percent} that decides", "решающий p{percent}"), Quantity::Latency, 0, decisive(found)),
@@ -89,7 +88,7 @@ fn line(name: Say, quantity: Quantity, variant: u8, points: Vec<Point>) -> Serie
 }
 
 fn summary((first, last): (&DensityPoint, &DensityPoint), found: &DensityFinding) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let end = |point: &DensityPoint| {
             let latency = point.decisive.map(|found| format!(" {},", format::latency(found.middle, l)));
             format!("N = {}:{} {}/s", point.instances, latency.unwrap_or_default(), format::number(point.rate, l))
@@ -102,8 +101,7 @@ fn summary((first, last): (&DensityPoint, &DensityPoint), found: &DensityFinding
             b = end(last),
             w = format::percent(found.slo.windows.as_share(), l),
             h = match found.held {
-                Some(_) => pick(
-                    l,
+                Some(_) => l.pick(
                     "; the upright line is the largest number that holds",
                     "; отвесная линия — наибольшее выдержавшее число"
                 ),

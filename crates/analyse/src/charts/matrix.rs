@@ -4,7 +4,7 @@ use super::family::{Family, Kind, Member, Parameter};
 use super::{caps, tint};
 use crate::chart::{Axis, Cell, Chart, Field, Mark, Pane, Quantity, Scale, Unit};
 use crate::findings::{CaseFinding, Headline, OpFinding, QuantileValue};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use stend_base::{Say, say, say_in};
 
 /// Most values of a parameter: more columns would not hold their numbers.
@@ -89,7 +89,7 @@ fn chart(
     let title = if line.en.is_empty() {
         Say::same(&family.name)
     } else {
-        both(|l| format!("{}, {}", family.name, line.get(l)))
+        Say::both(|l| format!("{}, {}", family.name, line.get(l)))
     };
     Some(Chart {
         id,
@@ -118,9 +118,9 @@ fn p99(case: &CaseFinding, of: &OpFinding) -> Option<f64> {
 fn axis(parameter: &Parameter, values: &[u64], of: &Say) -> Axis {
     let name = |(i, v): (usize, &u64)| Mark { at: i as f64 + 0.5, name: parameter.value(*v), detail: Say::same("") };
     let names = values.iter().enumerate().map(name).collect();
-    let label = both(|l| match of.get(l) {
+    let label = Say::both(|l| match of.get(l) {
         "" => parameter.name().get(l).to_string(),
-        of => format!("{of} {} {}", pick(l, "by", "по оси:"), parameter.name().get(l)),
+        of => format!("{of} {} {}", l.pick("by", "по оси:"), parameter.name().get(l)),
     });
     Axis { names, ..Axis::new(label, Scale::Linear, Unit::Plain, 0.0, values.len() as f64) }
 }
@@ -145,7 +145,7 @@ fn field(name: Say, quantity: Quantity, unit: Unit, (columns, rows): (usize, usi
 
 fn summary(family: &Family<'_>, across: &Parameter, up: &Parameter) -> Say {
     let missing = family.missing();
-    both(|l| {
+    Say::both(|l| {
         let (across, up) = (across.name(), up.name());
         say_in!(
             l,

@@ -4,7 +4,6 @@ use super::thin::{self, Join};
 use super::{caps, events, phases, since, time_axis};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cpu::busy;
-use crate::phrase::both;
 use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::{Role, RunRecord, Sample};
 
@@ -57,7 +56,7 @@ fn cpus(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
     }
     let label = say!("busy share of all CPUs", "доля занятости всех процессоров");
     let y = Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
-    let said = both(|l| {
+    let said = Say::both(|l| {
         let (mean, peak) = (format::percent(mean, l), format::percent(peak, l));
         say_in!(
             l,
@@ -100,7 +99,7 @@ fn temperatures(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
     let y = Axis::new(label, Scale::Linear, Unit::Plain, (lowest - ROOM).floor(), (top + ROOM).ceil());
     let pane = Pane::lines(y, lines.collect());
     let degrees = |value: f64, lang| format::fixed(value, usize::from(value.fract() != 0.0), lang);
-    let said = both(|l| {
+    let said = Say::both(|l| {
         let limit = warning.map_or(String::new(), |limit| {
             say_in!(
                 l,

@@ -4,7 +4,6 @@ use super::{caps, from_zero, values};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
 use crate::findings::CaseFinding;
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::sample::{NetworkCounters, Pressure};
@@ -243,7 +242,7 @@ fn summary(busy: &Series, trials: &[CaseTrials<'_>]) -> Say {
         .zip(trials)
         .filter_map(|(p, case)| Some((p.y?, case.case)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    both(|l| match most {
+    Say::both(|l| match most {
         None => say_in!(l, "CPUs were not observed.", "Процессоры не наблюдались."),
         Some((share, case)) => {
             say_in!(

@@ -5,7 +5,6 @@ use super::steady::{curve, rate_axis};
 use super::{caps, from_zero};
 use crate::chart::{Axis, Chart, Pane, Scale, Unit};
 use crate::findings::Headline;
-use crate::phrase::both;
 use crate::pts::Window;
 use crate::steady::{rates, series};
 use stend_base::{Say, format, say, say_in};
@@ -46,7 +45,7 @@ fn summary(window: Option<Window>) -> Say {
         );
     };
     let steady = window.is_steady();
-    both(|l| {
+    Say::both(|l| {
         let (range, slope) = (format::percent(window.range, l), format::percent(window.excursion(), l));
         match steady {
             true => say_in!(

@@ -4,7 +4,7 @@ use super::family::{Family, Kind};
 use super::{HEADROOM, SERIES_MAX, caps, latency_axis};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{OpFinding, QuantileValue};
-use crate::phrase::{both, op as op_name};
+use crate::phrase::op as op_name;
 use stend_base::{Say, say, say_in};
 use stend_spec::workload::Op;
 
@@ -53,7 +53,7 @@ fn series(family: &Family<'_>, index: usize) -> Vec<Series> {
                 })
                 .collect();
             points.sort_by(|a, b| a.0.x.total_cmp(&b.0.x));
-            let name = both(|l| {
+            let name = Say::both(|l| {
                 let several = ops.iter().filter(|o| o.op != Op::Sync).count() > 1;
                 let op = if several { op_name(op.op).get(l).to_string() } else { String::new() };
                 let parts = [family.name.clone(), line.get(l).to_string(), op];
@@ -99,7 +99,7 @@ fn chart(kind: Kind, part: usize, mut lines: Vec<Series>, left_out: usize) -> Ch
                 say!("Throughput against latency, by queue depth", "Производительность и задержка, по глубине очереди")
             }
         },
-        summary: both(|l| {
+        summary: Say::both(|l| {
             let missing = match left_out {
                 0 => String::new(),
                 n => say_in!(

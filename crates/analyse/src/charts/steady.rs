@@ -5,7 +5,6 @@ use super::{caps, few, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
 use crate::limits::{STEADY_RANGE, STEADY_ROUNDS};
-use crate::phrase::both;
 use crate::pts::Window;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
@@ -107,7 +106,7 @@ fn blocks(numbers: impl Iterator<Item = u32>) -> Axis {
 
 /// Range and slope in words, beside what the rule of SNIA's PTS allows.
 fn summary(range: f64, slope: f64) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let (range, slope) = (format::percent(range, l), format::percent(slope.abs(), l));
         say_in!(
             l,

@@ -6,7 +6,7 @@ use super::{SERIES_MAX, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, QuantileValue};
 use crate::findings::{ScalingModel, SweepFinding};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use crate::sweeps;
 use stend_base::{Say, format, say};
 
@@ -126,7 +126,7 @@ fn latencies(lines: &[Line], index: usize) -> Vec<Series> {
                         at(m.values[index], m.case.ops.iter().find(same)?, q)
                     })
                     .collect();
-                let name = both(|l| {
+                let name = Say::both(|l| {
                     let op = if ops.len() > 1 { op_name(op.op).get(l).to_string() } else { String::new() };
                     let parts = [line.get(l).to_string(), op, quantile_name.to_string()];
                     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(", ")
@@ -178,7 +178,7 @@ fn axis(parameter: &Parameter, values: impl Iterator<Item = u64>) -> Axis {
 /// The two ends of the first line.
 fn summary(family: &Family<'_>, (index, parameter): (usize, &Parameter), lines: &[Line]) -> Say {
     let missing = family.missing();
-    both(|l| {
+    Say::both(|l| {
         let end = |m: Option<&&Member>| {
             m.map_or(String::new(), |m| {
                 let (value, iops) = (parameter.value(m.values[index]), format::iops(m.case.total.iops.value, l));
@@ -191,7 +191,7 @@ fn summary(family: &Family<'_>, (index, parameter): (usize, &Parameter), lines: 
             format!("{name}{} … {}", end(members.first()), end(members.last()))
         };
         let lines = lines.first().map_or(String::new(), line);
-        let bars = pick(l, "Bars are 95 % intervals.", "Отрезки — 95-процентные интервалы.");
+        let bars = l.pick("Bars are 95 % intervals.", "Отрезки — 95-процентные интервалы.");
         format!("{lines}. {bars}{}", missing.get(l))
     })
 }

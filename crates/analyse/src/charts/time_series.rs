@@ -4,7 +4,7 @@ use super::thin::{self, Join};
 use super::{caps, events, few, from_zero, latency_axis, since, time_axis};
 use crate::chart::{Band, Chart, Mark, Pane, Point, Quantity, Series, Unit};
 use crate::findings::Headline;
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use crate::prober;
 use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
 use crate::trials::CaseTrials;
@@ -73,7 +73,7 @@ fn events(run: &RunRecord, case: &CaseTrials<'_>, trials: &[&TrialRecord], run_s
         events::within(run, run_start, start, start + shown(trial))
     };
     let stood = |(at, length): (Nanos, Nanos)| {
-        let name = both(|l| say_in!(l, "standstill {t}", "остановка {t}", t = format::latency(length, l)));
+        let name = Say::both(|l| say_in!(l, "standstill {t}", "остановка {t}", t = format::latency(length, l)));
         Mark { at: since(run_start, at), name, detail: Say::same("") }
     };
     let mut marks: Vec<Mark> =
@@ -135,7 +135,7 @@ fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
         .enumerate()
         .map(|(variant, (stretches, (en, ru, _)))| {
             let points = thin::line(stretches, Join::Largest);
-            let name = both(|l| pick(l, en, ru).to_string());
+            let name = Say::both(|l| l.pick(en, ru).to_string());
             Series {
                 name,
                 quantity: Quantity::Latency,
@@ -147,7 +147,7 @@ fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
             }
         })
         .collect();
-    let label = both(|l| format!("{}{}", op_name(op).get(l), pick(l, " latency", ", задержка")));
+    let label = Say::both(|l| format!("{}{}", op_name(op).get(l), l.pick(" latency", ", задержка")));
     series.iter().any(|s| !s.points.is_empty()).then(|| Pane::lines(latency_axis(label, &series), series))
 }
 
@@ -171,7 +171,7 @@ fn summary(trials: usize, panes: &[Pane]) -> Say {
     let drawn = || rates.iter().flat_map(|p| super::values(&p.series));
     let (low, high) = (drawn().fold(f64::INFINITY, f64::min), drawn().fold(0.0, f64::max));
     let unit = rates.map_or(Unit::Plain, |p| p.y.unit);
-    both(|l| {
+    Say::both(|l| {
         let value = |v: f64| match unit {
             Unit::BytesPerSecond => format::throughput(v, l),
             _ => format!("{} IOPS", format::iops(v, l)),

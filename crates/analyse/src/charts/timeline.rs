@@ -3,7 +3,6 @@
 use super::{events, phases, since};
 use crate::chart::{Band, Mark};
 use crate::findings::Findings;
-use crate::phrase::both;
 use crate::series;
 use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, format, say, say_in};
@@ -191,7 +190,7 @@ fn summary(phases: &[Band], gaps: &[Band]) -> Say {
         }
     }
     let missing: f64 = gaps.iter().map(|gap| gap.to - gap.from).sum();
-    both(|l| {
+    Say::both(|l| {
         let length = |seconds: f64| format::duration(Nanos((seconds * 1e9) as u64), l);
         // What took no tenth of a second is not seen either.
         let told = took.iter().filter(|(_, seconds)| *seconds >= 0.1);

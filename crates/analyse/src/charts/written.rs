@@ -4,7 +4,7 @@ use super::thin::{self, Join};
 use super::{few, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
-use crate::phrase::{both, op as op_name};
+use crate::phrase::op as op_name;
 use crate::series::{self, INTERVAL};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say, say_in};
@@ -79,7 +79,7 @@ fn marks(range: f64, written: f64) -> Vec<Mark> {
 }
 
 fn summary(written: f64, times: f64) -> Say {
-    both(|l| {
+    Say::both(|l| {
         say_in!(
             l,
             "The rate against what the case has written, {bytes} in all: {times} times its range.",

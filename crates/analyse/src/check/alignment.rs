@@ -6,7 +6,6 @@ mod read_back;
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say, say_in};
 use stend_record::targets::devices;
@@ -21,7 +20,7 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let volumes_only = !run.load().targets.is_empty() && of_medium().next().is_none();
     let check = Check {
         id: CheckId::H62,
-        limit: both(|l| match physical {
+        limit: Say::both(|l| match physical {
             Some(block) => say_in!(l, "multiples of {b}", "кратно {b}", b = format::bytes(block, l)),
             None => "–".to_string(),
         }),
@@ -44,10 +43,10 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if found.is_empty() {
         let aligned = say!("aligned", "выровнено");
         let Some(beneath) = beneath else { return check.pass(aligned) };
-        let measured = both(|l| format!("{}; {}", aligned.get(l), beneath.measured.get(l)));
+        let measured = Say::both(|l| format!("{}; {}", aligned.get(l), beneath.measured.get(l)));
         return check.result(beneath.status, measured, beneath.meaning);
     }
-    let measured = both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "));
+    let measured = Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "));
     if case.asked.writes() {
         return check.result(
             CheckStatus::Fail,
@@ -77,7 +76,7 @@ fn misaligned(targets: &[TargetFacts], case: &CaseTrials<'_>, physical: Bytes) -
         found.push(say!("partition {name} begins at byte {start}", "раздел {name} начинается с байта {start}"));
     }
     for size in case.asked.streams.iter().flat_map(|s| s.sizes().map(|share| share.size)).filter(|size| off(*size)) {
-        found.push(both(|l| say_in!(l, "blocks of {b}", "блоки по {b}", b = format::bytes(size, l))));
+        found.push(Say::both(|l| say_in!(l, "blocks of {b}", "блоки по {b}", b = format::bytes(size, l))));
     }
     // Offsets in a file say nothing about the device: the file system aligns its own blocks.
     let jobs = case.counting.iter().flat_map(|trial| &trial.outcome.engine.jobs);

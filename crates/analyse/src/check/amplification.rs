@@ -5,7 +5,6 @@ use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::AMPLIFICATION_DEVIATION;
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
 use stend_record::targets::drives;
@@ -27,7 +26,7 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let expected = expected.filter(|_| bare);
     let check = Check {
         id: CheckId::H63,
-        limit: both(|l| match expected {
+        limit: Say::both(|l| match expected {
             Some(Expected { least, most }) => say_in!(
                 l,
                 "{a} to {b}, ± {d}",
@@ -59,7 +58,7 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(written) = written.filter(|_| asked > 0.0) else { return check.not_measurable(too_few_samples()) };
     let ratio = written.iter().map(|&bytes| bytes as f64).sum::<f64>() / asked;
     let names = drives.iter().map(|drive| drive.name.as_str()).collect::<Vec<_>>().join(", ");
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{r} bytes at {names} per byte written",

@@ -5,9 +5,8 @@ use super::drives::asked;
 use super::readings::{no_readings, readings};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::ARC_HITS;
-use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, format, say, say_in};
+use stend_base::{Bytes, Say, format, say, say_in};
 use stend_record::parts::ArcCounters;
 use stend_record::{RunRecord, TargetFacts};
 use stend_spec::workload::Op;
@@ -19,7 +18,7 @@ pub(super) fn is_on_zfs(target: &TargetFacts) -> bool {
 
 /// H13: share of the reads of data that were answered from the ARC.
 pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: CheckId::H13, limit: both(|l| format!("≤ {}", format::percent(ARC_HITS, l))) };
+    let check = Check { id: CheckId::H13, limit: Say::both(|l| format!("≤ {}", format::percent(ARC_HITS, l))) };
     if !run.load().targets.iter().any(is_on_zfs) {
         return check.not_applicable(say!("No target lies on ZFS.", "Ни один объект не лежит на ZFS."));
     }
@@ -46,7 +45,7 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let share = hits as f64 / hits.saturating_add(misses) as f64;
     let size = ends.iter().map(|(_, last)| last.size_bytes).max().unwrap_or(0);
     let most = ends.iter().map(|(_, last)| last.size_max_bytes).max().unwrap_or(0);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{s} of the reads from the ARC ({a} of at most {m})",

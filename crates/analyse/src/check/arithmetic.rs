@@ -4,7 +4,6 @@ use super::{Check, worst};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::io_log;
 use crate::limits::{BANDWIDTH_DEVIATION, MIX_SIGMA, SUM_DEVIATION, WINDOW_DEVIATION};
-use crate::phrase::{both, pick};
 use crate::series::INTERVAL;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Lang, Nanos, Say, format, say, say_in};
@@ -12,7 +11,8 @@ use stend_spec::workload::Op;
 
 /// H01: bytes equal I/Os times block size.
 pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: CheckId::H01, limit: both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))) };
+    let check =
+        Check { id: CheckId::H01, limit: Say::both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))) };
     if case.asked.streams.iter().all(|stream| stream.replay.is_some()) {
         return check.not_applicable(say!(
             "The trial does not record the sizes of the trace's I/Os that end inside the window.",
@@ -23,7 +23,7 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("sizes of the I/Os are not given", "размеры операций не указаны"));
     }
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let shown = format::near_limit::percent(deviation, BANDWIDTH_DEVIATION, l);
         say_in!(l, "differ by ", "расходятся на ") + &shown
     });
@@ -46,9 +46,8 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
     check.result(
         CheckStatus::Fail,
         measured,
-        both(|l| {
-            let text = pick(
-                l,
+        Say::both(|l| {
+            let text = l.pick(
                 "The counters of I/Os and of bytes contradict each other; neither can be used.",
                 "Счётчики операций и байтов противоречат друг другу; нельзя верить ни одному.",
             );
@@ -135,7 +134,7 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
     let (sum, window) = (SUM_DEVIATION, WINDOW_DEVIATION);
     let check = Check {
         id: CheckId::H08,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "sums ± {s}, window ± {w}",
@@ -148,7 +147,7 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
     let Some((sums_off, _)) = worst(case, sums_deviation) else { return check.no_trials() };
     let Some((window_off, worst_window)) = worst(case, window_deviation) else { return check.no_trials() };
     let (is, planned) = (worst_window.window, worst_window.record.asked.window);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "sums differ by {s}; window {is} of {planned}",
@@ -186,7 +185,7 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
 }
 
 fn seconds(span: Nanos, lang: Lang) -> String {
-    format!("{} {}", format::fixed(span.as_secs(), 2, lang), pick(lang, "s", "с"))
+    format!("{} {}", format::fixed(span.as_secs(), 2, lang), lang.pick("s", "с"))
 }
 
 /// How far the window is from the planned one. That of another engine lasts until the last I/O has ended, which began

@@ -4,7 +4,6 @@ use super::Check;
 use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::{ArrayState, PoolState};
@@ -50,7 +49,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>) -> CheckResult {
     let found = works(&readings);
     if found.is_empty() {
         return check
-            .pass(both(|l| say_in!(l, "nothing in {n} readings", "ничего, показаний: {n}", n = readings.len())));
+            .pass(Say::both(|l| say_in!(l, "nothing in {n} readings", "ничего, показаний: {n}", n = readings.len())));
     }
     check.result(CheckStatus::Fail, measured(&found, readings.len()), meaning())
 }
@@ -100,7 +99,7 @@ fn measured(found: &[Work], readings: usize) -> Say {
         let seen = say_in!(lang, "in {k} of {readings} readings", "показаний: {k} из {readings}", k = work.seen);
         format!("{}{at} ({seen})", work.what)
     };
-    both(|l| found.iter().map(|work| one(work, l)).collect::<Vec<_>>().join("; "))
+    Say::both(|l| found.iter().map(|work| one(work, l)).collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

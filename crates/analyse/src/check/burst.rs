@@ -3,10 +3,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
-use crate::phrase::both;
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Bytes, format, say, say_in};
+use stend_base::{Bytes, Say, format, say, say_in};
 use stend_spec::workload::{Op, Stream};
 use stend_stats::plateau;
 
@@ -17,7 +16,7 @@ const SECOND: usize = 10;
 pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H15,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(l, "no lasting drop > {s}", "нет стойкого падения > {s}", s = format::percent(1.0 - STEP_DOWN, l))
         }),
     };
@@ -39,7 +38,7 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(say!("no drop", "падения нет"));
     };
     let before: f64 = seconds[..step.at].iter().sum();
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{a}, then {b} from {n} on",

@@ -4,7 +4,6 @@
 use super::{BY_COUNTERS, worst_of};
 use crate::findings::CheckId::{self, *};
 use crate::findings::{CheckResult, CheckStatus};
-use crate::phrase::both;
 use stend_base::{Lang, Say, format, say, say_in};
 
 /// Checks of the run as a whole: its rounds, its pauses, its crashes.
@@ -68,7 +67,7 @@ fn worst(answers: &[(OfHost<'_>, &CheckResult)]) -> CheckResult {
         _ if is_good || first.meaning.en.is_empty() => first.meaning.clone(),
         _ => {
             let names: Vec<&str> = concerned.iter().map(|(host, _)| host.name).collect();
-            both(|l| format!("{}: {}", on(&names, answers.len(), l), first.meaning.get(l)))
+            Say::both(|l| format!("{}: {}", on(&names, answers.len(), l), first.meaning.get(l)))
         }
     };
     CheckResult { measured, meaning, ..first.clone() }
@@ -77,7 +76,7 @@ fn worst(answers: &[(OfHost<'_>, &CheckResult)]) -> CheckResult {
 /// What was measured on each: `a: 7 %; b: 9 %`.
 fn each(of: &[(OfHost<'_>, &CheckResult)]) -> Say {
     let more = of.len().saturating_sub(NAMED_MAX);
-    both(|l| {
+    Say::both(|l| {
         let shown = of.iter().take(NAMED_MAX).map(|(host, found)| format!("{}: {}", host.name, found.measured.get(l)));
         let rest = (more > 0)
             .then(|| say_in!(l, "{n} more load hosts", "и ещё нагружающих машин: {n}", n = format::count(more as u64)));

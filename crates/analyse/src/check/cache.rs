@@ -6,7 +6,7 @@ use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BYTES_PAGED, CACHE_GROWTH, CACHE_GROWTH_MIN, CACHE_INFLATION, EDGE_EXCUSES};
-use crate::phrase::{both, op as op_name};
+use crate::phrase::op as op_name;
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Lang, Say, format, say, say_in};
 use stend_record::{RunRecord, Sample, TargetKind};
@@ -20,7 +20,7 @@ const CACHES_ANYWAY: [&str; 3] = ["zfs", "fuse", "fuseblk"];
 pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H10,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             let gain = format::percent(CACHE_INFLATION, l);
             say_in!(l, "memory may add ≤ {gain}", "память может добавить ≤ {gain}")
         }),
@@ -31,14 +31,14 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let region = read_from(case.asked);
     let anyway = run.load().targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
     if case.asked.direct && anyway.is_none() {
-        return check.pass(both(|l| {
+        return check.pass(Say::both(|l| {
             say_in!(l, "{r}, past the page cache", "{r}, мимо страничного кэша", r = format::bytes(region, l))
         }));
     }
     let Some(memory) = memory(run) else {
         return check.not_measurable(say!("the size of memory is not known", "размер памяти неизвестен"));
     };
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(l, "{r}, {m} of memory", "{r}, памяти {m}", r = format::bytes(region, l), m = format::bytes(memory, l))
     });
     // A cache of C answers at most C / WS of uniform random reads, and the rate grows by 1 / (1 − C / WS).
@@ -49,7 +49,7 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     check.result(
         CheckStatus::Warn,
         measured,
-        both(|l| {
+        Say::both(|l| {
             say_in!(
                 l,
                 "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {need} and more.",
@@ -110,7 +110,7 @@ impl Paged {
 pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H12,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "block devices moved ≥ {p}, the cache grew < {g}",
@@ -173,7 +173,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// What passed the block devices, and by how much the cache grew.
 fn moved(paged: &[Paged], growth: Option<f64>) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let parts = paged.iter().map(|paged| paged.said(l)).collect::<Vec<_>>().join(", ");
         let grew = growth.map(|share| {
             say_in!(

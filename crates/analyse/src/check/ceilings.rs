@@ -7,7 +7,7 @@ use crate::ceilings::storage::{Held, bounding};
 use crate::ceilings::work::work;
 use crate::findings::{CheckId, CheckResult, CheckStatus, Estimate, Headline};
 use crate::limits::{ABOVE_CEILING, ENGINE_HEADROOM};
-use crate::phrase::{self, both};
+use crate::phrase;
 use crate::rates;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
@@ -17,7 +17,7 @@ use stend_spec::workload::Op;
 
 /// H07: rate of a case against what its drives gave when they were read, or are stated to give.
 pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: CheckId::H07, limit: both(|l| format!("≤ {}", format::percent(ABOVE_CEILING, l))) };
+    let check = Check { id: CheckId::H07, limit: Say::both(|l| format!("≤ {}", format::percent(ABOVE_CEILING, l))) };
     if !is_known(run) {
         return check.not_applicable(nothing_calibrated());
     }
@@ -41,7 +41,7 @@ pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let above = part(&highest) > ABOVE_CEILING;
     let (reading, estimate, held) = highest;
     let ceiling = held.per_second;
-    let measured = both(|l| told(reading, (estimate.value, ceiling), l));
+    let measured = Say::both(|l| told(reading, (estimate.value, ceiling), l));
     if !above {
         return check.pass(measured);
     }
@@ -96,7 +96,9 @@ fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
 pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H42,
-        limit: both(|l| say_in!(l, "≥ {n} times the rate", "≥ {n} скорости", n = format::fixed(ENGINE_HEADROOM, 1, l))),
+        limit: Say::both(|l| {
+            say_in!(l, "≥ {n} times the rate", "≥ {n} скорости", n = format::fixed(ENGINE_HEADROOM, 1, l))
+        }),
     };
     if !is_calibrated(run) {
         return check.not_applicable(nothing_calibrated());
@@ -123,7 +125,7 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("the case did no I/O", "случай не выполнил ни одной операции"));
     }
     let times = ceiling / rate;
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let shown = format::near_limit::fixed(times, ENGINE_HEADROOM, 1, l);
         say_in!(l, "{shown} times", "в {shown} раза больше")
     });

@@ -3,7 +3,6 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BATCH_SPAN, CLOCK_COST, CLOCK_SLEW, CLOCK_SOURCES, CLOCK_STEP};
-use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
 use stend_record::{JobTotals, RunRecord};
@@ -16,7 +15,7 @@ const READINGS: f64 = 2.0;
 pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H44,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "cost ≤ {c}, shared over ≤ {b} of latency, steps ≤ {s}",
@@ -37,7 +36,7 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let cost = case.counting.iter().filter_map(cost).max_by(f64::total_cmp);
     let shared = case.counting.iter().filter_map(shared).max_by(f64::total_cmp);
     let step = case.counting.iter().filter_map(|t| step(&t.outcome.clocks)).max_by_key(|step| step.unsigned_abs());
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let mut text = source.to_string();
         if let Some(cost) = cost {
             text +=

@@ -5,7 +5,6 @@ mod replayed;
 use super::Check;
 use super::verified::{blocks, differing};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, Share, format, say, say_in};
 use stend_record::verification::{Checked, Defect};
@@ -46,7 +45,7 @@ pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let n = crashes.len() as u64;
-    check.pass(both(|l| {
+    check.pass(Say::both(|l| {
         let (n, blocks, below) = (format::count(n), blocks(acknowledged, l), format::percent(bound(n).0, l));
         say_in!(
             l,
@@ -67,7 +66,7 @@ pub fn bound(crashes: u64) -> Share {
 fn failed(all: &Checked, unread: u64, (hit, of): (u64, u64), crashes: &[&Crash]) -> Say {
     let example = crashes.iter().find_map(|crash| crash.examples.first());
     let Say { en, ru } = differing(all, example);
-    both(|l| {
+    Say::both(|l| {
         let (hit, of) = (format::count(hit), format::count(of));
         let text = match (l, all.wrong() > 0) {
             (Lang::En, true) => format!("{hit} of {of} crashes: {en}"),

@@ -5,7 +5,6 @@ use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
-use crate::phrase::{both, pick};
 use crate::submitted;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
@@ -59,7 +58,7 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     // The whole interval is below, as far as trials make one.
     let interval = t_interval::interval(&each).filter(|_| each.len() >= TRIALS_SURE);
     let excused = interval.filter(|_| mean < DEPTH_REACHED * rest);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let shown_mean = format::near_limit::number(mean, DEPTH_REACHED * rest, l);
         let mean = match excused {
             Some((_, high)) if high > mean => {
@@ -84,8 +83,8 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// What has to be there of what was asked, or of what is left of that when some `wait` above the device.
 fn limit(wait: bool) -> Say {
-    both(|l| {
-        let less = if wait { pick(l, " and did not wait", " без ждавших подачи") } else { "" };
+    Say::both(|l| {
+        let less = if wait { l.pick(" and did not wait", " без ждавших подачи") } else { "" };
         say_in!(
             l,
             "≥ {p} of what was asked{less}, ≥ {q} in each trial",

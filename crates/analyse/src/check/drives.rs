@@ -5,7 +5,7 @@ use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BYTES_AT_DRIVES, EDGE_EXCUSES};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
 use stend_record::{Device, RunRecord};
@@ -33,7 +33,8 @@ impl Bytes {
 
 /// H11: bytes at the lowest visible devices against bytes of the application.
 pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: CheckId::H11, limit: both(|l| format!("≥ {}", format::fixed(BYTES_AT_DRIVES, 2, l))) };
+    let check =
+        Check { id: CheckId::H11, limit: Say::both(|l| format!("≥ {}", format::fixed(BYTES_AT_DRIVES, 2, l))) };
     if case.counting.is_empty() {
         return check.no_trials();
     }
@@ -123,18 +124,17 @@ fn said(found: &Bytes, lang: Lang) -> String {
 fn measured(ratios: &[(Op, Bytes)], below: &LowerDevices<'_>, drives: &[&Device]) -> Say {
     let names = below.names(drives);
     let is_virtual = drives.iter().any(|d| d.is_virtual);
-    both(|l| {
+    Say::both(|l| {
         let ratio = |(op, found): &(Op, Bytes)| format!("{} {}", op_name(*op).get(l), said(found, l));
         let ratios = ratios.iter().map(ratio).collect::<Vec<_>>().join(", ");
-        let at = pick(l, "at", "на");
+        let at = l.pick("at", "на");
         let beyond = if LowerDevices::ends_at_a_network(drives) {
-            pick(
-                l,
+            l.pick(
                 " (over a network: drives and caches behind it are not visible)",
                 " (по сети: накопители и кэши за ней не видны)",
             )
         } else if is_virtual {
-            pick(l, " (virtual: caches of its host are not visible)", " (виртуальный: кэш его хоста не виден)")
+            l.pick(" (virtual: caches of its host are not visible)", " (виртуальный: кэш его хоста не виден)")
         } else {
             ""
         };

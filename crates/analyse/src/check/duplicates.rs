@@ -3,10 +3,9 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::COINCIDENCES_EXPECTED;
-use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
 use std::collections::HashMap;
-use stend_base::{format, say};
+use stend_base::{Say, format, say};
 use stend_spec::workload::Op;
 use stend_stats::coincidence;
 
@@ -77,7 +76,7 @@ fn result(case: &CaseTrials<'_>, shared: Shared) -> CheckResult {
         return check.no_trials();
     }
     let text = |(n, first): (u32, Option<u32>)| {
-        both(|l| {
+        Say::both(|l| {
             let n = format::count(u64::from(n));
             match (l, first) {
                 (_, None) => n,

@@ -6,7 +6,6 @@ use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FLUSHES_PER_SYNC, SYNC_FASTEST, SYNC_PER_SECOND_ROTATING, SYNCS_JUDGED};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::histogram::Histogram;
 use stend_base::{Nanos, Say, Share, format, say, say_in};
@@ -158,7 +157,7 @@ fn is_of_disks(case: &CaseTrials<'_>, drives: &[&Device]) -> bool {
 
 /// What syncs may be like, also if they wait for disks to turn.
 fn limit(turning: bool) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let most = format::iops(SYNC_PER_SECOND_ROTATING, l);
         let rate = match turning {
             true => say_in!(l, ", ≤ {most} per second", ", не чаще {most} в секунду"),
@@ -174,15 +173,14 @@ fn limit(turning: bool) -> Say {
 }
 
 fn measured(found: Flushes, median: Option<Nanos>, fua: bool, turning: bool) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let rate = match turning {
             true => say_in!(l, ", {rate} per second", ", {rate} в секунду", rate = format::iops(found.rate, l)),
             false => String::new(),
         };
-        let median = median.map(|median| format!(", {} {}", pick(l, "median", "медиана"), format::latency(median, l)));
+        let median = median.map(|median| format!(", {} {}", l.pick("median", "медиана"), format::latency(median, l)));
         let fua = if fua {
-            pick(
-                l,
+            l.pick(
                 " (the drive takes FUA, which the kernel does not count)",
                 " (накопитель принимает FUA, ядро их не считает)",
             )
@@ -250,19 +248,15 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let volatile: Vec<&Device> = volatile.copied().collect();
     let names = below.names(&volatile);
     let is_virtual = drives.iter().any(|drive| drive.is_virtual);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let hidden = if is_virtual {
-            pick(
-                l,
-                " (virtual: the cache mode of its host is not visible)",
-                " (виртуальный: режим кэша хоста не виден)",
-            )
+            l.pick(" (virtual: the cache mode of its host is not visible)", " (виртуальный: режим кэша хоста не виден)")
         } else {
             ""
         };
         match volatile.is_empty() {
             true => say_in!(l, "no volatile cache", "энергозависимых кэшей нет") + hidden,
-            false => format!("{} {}{hidden}", pick(l, "volatile cache:", "энергозависимый кэш:"), names.get(l)),
+            false => format!("{} {}{hidden}", l.pick("volatile cache:", "энергозависимый кэш:"), names.get(l)),
         }
     });
     // A case without syncs does not claim that its writes are durable: what becomes of them is one note of the run.

@@ -2,9 +2,8 @@
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Lang, format, say};
+use stend_base::{Lang, Say, format, say};
 
 /// Failed I/Os of a case over all its trials, those left out included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,7 +19,7 @@ struct Failures {
 pub fn errors(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check { id: CheckId::H76, limit: stend_base::Say::same("0") };
     let found = count(case);
-    let measured = both(|l| text(found, l));
+    let measured = Say::both(|l| text(found, l));
     if found == Failures::default() {
         return match case.counting.is_empty() {
             true => check.no_trials(),

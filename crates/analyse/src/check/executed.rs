@@ -2,7 +2,6 @@
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say, say_in};
 use stend_record::observed::JobTotals;
@@ -29,7 +28,7 @@ pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
     };
     check.result(
         CheckStatus::Fail,
-        both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; ")),
+        Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; ")),
         say!(
             "The load differed from the suite; the number belongs to another experiment. Report this as a defect.",
             "Нагрузка была не той, что описана в наборе: число относится к другому опыту. Сообщите об этом как о дефекте."
@@ -99,7 +98,7 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
         found.push(say!("buffers not on the NUMA node asked for", "буферы не на заявленном узле NUMA"));
     }
     if let Some(job) = jobs().find(|job| job.block_size != stream.block_size) {
-        found.push(both(|l| {
+        found.push(Say::both(|l| {
             say_in!(
                 l,
                 "block size {i}, asked {a}",

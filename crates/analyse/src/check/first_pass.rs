@@ -6,7 +6,6 @@ use super::Check;
 use super::drives::asked;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{CACHE_FILLED, CACHE_FILLING, CACHE_WARMED};
-use crate::phrase::both;
 use crate::series::{self, Cell, INTERVAL};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Nanos, Say, format, say, say_in};
@@ -40,7 +39,7 @@ impl Begin {
     }
 
     fn say(self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let ratio = format::near_limit::fixed(self.ratio(), self.limit(), 2, l);
             match self {
                 Begin::Reads(_) => say_in!(
@@ -73,7 +72,7 @@ impl Begin {
 pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H14,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "reads ≤ {r}, writes ≤ {w}",

@@ -6,7 +6,7 @@ use super::stretch::{self, stretches};
 use super::{Check, too_few_samples, zfs};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::op as op_name;
 use crate::series::Cell;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
@@ -62,7 +62,7 @@ pub(super) fn not_told(file_system: &str) -> Say {
 
 /// H26: hardly any I/O of the device is not ours.
 pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: CheckId::H26, limit: both(|l| format!("≤ {}", format::percent(FOREIGN_SHARE, l))) };
+    let check = Check { id: CheckId::H26, limit: Say::both(|l| format!("≤ {}", format::percent(FOREIGN_SHARE, l))) };
     if case.counting.is_empty() {
         return check.no_trials();
     }
@@ -93,11 +93,11 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let shares = |zfs: bool| Some((share(|cell| cell.bytes, zfs)?, share(|cell| cell.ops, zfs).filter(|_| small)));
     let Some((bytes, ios)) = shares(on_zfs) else { return check.not_measurable(too_few_samples()) };
     let name = devices.join(", ");
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let percent = |share: f64| format::near_limit::percent(share, FOREIGN_SHARE, l);
         let text = say_in!(l, "{b} of the bytes", "{b} байт", b = percent(bytes));
         let ios = ios.map(|share| say_in!(l, ", {o} of the I/Os", ", {o} операций", o = percent(share)));
-        format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))
+        format!("{text}{} {} {name}", ios.unwrap_or_default(), l.pick("at", "на"))
     });
     let holds = |(bytes, ios): (f64, Option<f64>)| bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE;
     if holds((bytes, ios)) {
@@ -198,7 +198,7 @@ fn split(scatters: Option<&str>) -> Say {
 /// How large I/Os at the devices may be, as parts of a block: at least so much of each operation, and at random places hardly more.
 fn allowed(least: &[(Op, f64)], random: bool) -> Say {
     let is_one = least.iter().all(|(_, share)| *share == least[0].1);
-    both(|l| {
+    Say::both(|l| {
         let (one, most) = (least.first().map_or(SPLIT, |(_, share)| *share), format::percent(MERGED, l));
         if is_one && random {
             return say_in!(l, "{s} to {most} of a block", "от {s} до {most} блока", s = format::percent(one, l));
@@ -215,12 +215,12 @@ fn allowed(least: &[(Op, f64)], random: bool) -> Say {
 
 /// The sizes of I/Os at the devices, as parts of the block.
 fn shares(sizes: &[(Op, f64)], devices: &[&str]) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let one = |(op, size): &(Op, f64)| format!("{} {}", op_name(*op).get(l), format::percent(*size, l));
         format!(
             "{} {} {}",
             sizes.iter().map(one).collect::<Vec<_>>().join(", "),
-            pick(l, "at", "на"),
+            l.pick("at", "на"),
             devices.join(", ")
         )
     })

@@ -3,7 +3,6 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
-use crate::phrase::both;
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Lang, Say, format, say, say_in};
@@ -14,7 +13,7 @@ use stend_stats::t_interval;
 pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H40,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             let (waiting, late) = (format::percent(RUN_DELAY_VISIBLE, l), format::percent(LATE_STAMPS, l));
             say_in!(
                 l,
@@ -39,7 +38,7 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
             "это ядро не сообщает, сколько потоки ждут процессора"
         ));
     };
-    let measured = both(|l| kept.said(l));
+    let measured = Say::both(|l| kept.said(l));
     match kept.found() {
         Some(meaning) => check.result(CheckStatus::Warn, measured, meaning),
         None => check.pass(measured),

@@ -5,7 +5,6 @@ use super::readings::{no_readings, readings};
 use super::stretch::stretches;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FREQUENCIES_JUDGED, FREQUENCY_VARIATION, THROTTLED_LOSS};
-use crate::phrase::{both, pick};
 use crate::series::{self, cells, inside_window};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Lang, Say, format, say, say_in};
@@ -19,7 +18,7 @@ const STEADY: &str = "performance";
 pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H47,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "`performance`, varies ≤ {v}",
@@ -39,7 +38,7 @@ pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "ни регулятор, ни частота процессоров отсюда не видны, как обычно в виртуальной машине"
         ));
     }
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let varies = |v: f64| {
             say_in!(l, "varies by {v}", "разброс {v}", v = format::near_limit::percent(v, FREQUENCY_VARIATION, l))
         };
@@ -113,7 +112,7 @@ pub fn heat(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "ни торможение процессоров, ни температура накопителей отсюда не видны, как обычно в виртуальной машине"
         ));
     }
-    let measured = both(|l| measured(&found, l));
+    let measured = Say::both(|l| measured(&found, l));
     let hot = found.throttled.is_some_and(|n| n > 0) || found.drives.iter().any(is_hot);
     if !hot {
         return check.pass(measured);
@@ -161,7 +160,7 @@ fn measured(found: &Heat, lang: Lang) -> String {
     let degrees = |milli: i64| format!("{} °C", format::fixed(milli as f64 / 1000.0, 0, lang));
     let drive = |drive: &Temperature| {
         let limit = drive.warning.or(drive.critical).filter(|&limit| limit > 0);
-        let of = limit.map(|limit| format!("{}{}", pick(lang, " of ", " из "), degrees(limit))).unwrap_or_default();
+        let of = limit.map(|limit| format!("{}{}", lang.pick(" of ", " из "), degrees(limit))).unwrap_or_default();
         format!("{} {}{of}", drive.device, degrees(drive.milli_celsius))
     };
     let cpus = found

@@ -3,16 +3,15 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::IDLE;
-use crate::phrase::both;
 use crate::series;
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, format, say};
+use stend_base::{Nanos, Say, format, say};
 use stend_record::observed::Phase;
 use stend_record::{EventKind, RunRecord};
 
 /// H78: no trial began more than a minute after the fill, or the trial or round before it, ended.
 pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let check = Check { id: CheckId::H78, limit: both(|l| format!("≤ {t}", t = format::duration(IDLE, l))) };
+    let check = Check { id: CheckId::H78, limit: Say::both(|l| format!("≤ {t}", t = format::duration(IDLE, l))) };
     if case.counting.is_empty() {
         return check.no_trials();
     }
@@ -31,7 +30,7 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "до него этот прогон объект не нагружал, или переключался вариант"
         ));
     };
-    let measured = both(|l| format::near_limit::duration(longest, IDLE, l));
+    let measured = Say::both(|l| format::near_limit::duration(longest, IDLE, l));
     if longest <= IDLE {
         return check.pass(measured);
     }

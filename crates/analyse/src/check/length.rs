@@ -6,11 +6,10 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{BATCHES_PUBLISHABLE, WINDOW_PUBLISHABLE};
-use crate::phrase::both;
 use crate::rates;
 use crate::series::{self, Cell};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Nanos, format, say, say_in};
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_spec::workload::Op;
 use stend_stats::batch_means;
 use stend_stats::mser::{self, WarmUp};
@@ -25,7 +24,7 @@ const SECONDS_ENOUGH: usize = 100;
 pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H22,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             let ramp = format::duration(case.asked.ramp, l);
             say_in!(l, "≤ the ramp of {ramp}", "≤ разгона {ramp}")
         }),
@@ -48,7 +47,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
         );
     }
     let longest = found.iter().map(|(_, length)| *length).max().unwrap_or_default();
-    let measured = both(|l| format::near_limit::duration(longest, case.asked.ramp, l));
+    let measured = Say::both(|l| format::near_limit::duration(longest, case.asked.ramp, l));
     if longest <= case.asked.ramp {
         return check.pass(measured);
     }
@@ -80,7 +79,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     let (window, need) = (WINDOW_PUBLISHABLE, BATCHES_PUBLISHABLE);
     let check = Check {
         id: CheckId::H23,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "≥ {w}, {need} independent batches",
@@ -105,7 +104,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
         batch_means::batches(&series, 1).map_or(0, |found| found.means.len())
     };
     let fewest = case.counting.iter().map(batches).min().unwrap_or(0);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{w}, {fewest} independent batches",

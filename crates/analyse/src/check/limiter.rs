@@ -5,7 +5,6 @@ use super::Check;
 use super::stretch::{self, Stretch, stretches};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_DOWN, STEP_SECONDS};
-use crate::phrase::{both, pick};
 use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
@@ -107,7 +106,7 @@ fn of_device(limit: &IoLimit, read: Cell, write: Cell, span: f64) -> Vec<(Say, f
     ];
     let one = |(most, done, text): (Option<u64>, f64, InWords)| {
         let (most, rate) = (most.filter(|&most| most > 0)? as f64, done / span);
-        let measured = both(|l| {
+        let measured = Say::both(|l| {
             say_in!(
                 l,
                 "{r} of the {m} that {device} is limited to",
@@ -139,7 +138,7 @@ fn step_down(seconds: &[Cell]) -> Option<Say> {
     let ops: Vec<f64> = seconds.iter().map(|cell| cell.ops).collect();
     let step = plateau::step(&ops, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
     let at = step.at;
-    Some(both(|l| {
+    Some(Say::both(|l| {
         say_in!(
             l,
             "from {b} to {a} IOPS after {at} s of load",
@@ -164,11 +163,11 @@ fn flat_top(seconds: &[Cell]) -> Option<Say> {
         (Some(round), _, _) => (round, |value, l| format!("{} IOPS", format::iops(value, l))),
         (None, Some(round), _) => (round, format::throughput),
         (None, None, Some(round)) => {
-            (round, |value, l| format!("{} {}", format::number(value, l), pick(l, "MiB/s", "МиБ/с")))
+            (round, |value, l| format!("{} {}", format::number(value, l), l.pick("MiB/s", "МиБ/с")))
         }
         (None, None, None) => return None,
     };
-    Some(both(|l| say_in!(l, "flat at {v}", "ровно {v}", v = shown.1(shown.0, l))))
+    Some(Say::both(|l| say_in!(l, "flat at {v}", "ровно {v}", v = shown.1(shown.0, l))))
 }
 
 #[cfg(test)]

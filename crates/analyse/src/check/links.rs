@@ -4,7 +4,6 @@ use super::Check;
 use super::readings::{no_readings, readings};
 use super::stretch::stretches;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::{Link, LinkState};
@@ -57,7 +56,7 @@ pub fn links(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "ни одно показание о канале не пришлось на нагрузку: в покое канал может экономить энергию"
         ));
     }
-    let measured = both(|l| found.iter().map(|link| in_words(link, l)).collect::<Vec<_>>().join("; "));
+    let measured = Say::both(|l| found.iter().map(|link| in_words(link, l)).collect::<Vec<_>>().join("; "));
     if found.iter().any(is_slower) {
         return check.result(CheckStatus::Fail, measured, slower());
     }
@@ -120,7 +119,7 @@ fn in_words(link: &ReportedLink, lang: Lang) -> String {
         format!("{speed} GT/s ×{}", link.width)
     };
     let best = match is_slower(link) {
-        true => format!("{}{}", pick(lang, " of ", " из "), of(link.best)),
+        true => format!("{}{}", lang.pick(" of ", " из "), of(link.best)),
         false => String::new(),
     };
     let corrected = link

@@ -3,7 +3,6 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED, IN_FLIGHT_TURNS};
-use crate::phrase::both;
 use crate::printed::{self, Occupied};
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
@@ -33,7 +32,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     let (most, least) = (IN_FLIGHT_IMPOSSIBLE - 1.0, 1.0 - IN_FLIGHT_REACHED);
     let mut check = Check {
         id: CheckId::H02,
-        limit: both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
+        limit: Say::both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
     };
     let trials: Vec<InFlight> = case.counting.iter().map(|trial| implied(trial, |_| true)).collect();
     if let Some(why) = case.counting.iter().find_map(unknown) {
@@ -47,7 +46,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         false => Vec::new(),
     };
     if full.is_empty() {
-        check.limit = both(|l| format!("+ {}", format::percent(most, l)));
+        check.limit = Say::both(|l| format!("+ {}", format::percent(most, l)));
     }
     // I/Os waiting for their turn are reported and accepted, as long as more are in flight than waiting.
     let low = |t: &InFlight| ((t.most + t.held) / t.asked).min(t.most / t.asked / IN_FLIGHT_TURNS * IN_FLIGHT_REACHED);
@@ -55,7 +54,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     let Some(fullest) = trials.iter().max_by(|a, b| high(a).total_cmp(&high(b))) else { return check.no_trials() };
     let measured = |t: &InFlight| {
         let (mean, asked) = (t.mean, t.asked);
-        both(|l| {
+        Say::both(|l| {
             // The tolerance from the edges of the window is shown where it decides.
             let edge = match () {
                 () if mean / asked < IN_FLIGHT_REACHED && !full.is_empty() && t.most > mean => {

@@ -4,7 +4,6 @@ use super::readings::readings_in;
 use super::stretch::{Stretch, stretches_in};
 use super::worst_of;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, say};
 use stend_record::targets::drives;
@@ -73,7 +72,7 @@ impl<'a> LowerDevices<'a> {
             (own, other) if own < other => there,
             // Both say something, or neither does.
             _ if here.status == CheckStatus::Pass => {
-                let measured = both(|l| format!("{}; {}", here.measured.get(l), there.measured.get(l)));
+                let measured = Say::both(|l| format!("{}; {}", here.measured.get(l), there.measured.get(l)));
                 CheckResult { measured, ..here }
             }
             _ => here,
@@ -104,7 +103,7 @@ impl<'a> LowerDevices<'a> {
     pub fn names(&self, drives: &[&Device]) -> Say {
         let names = drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ");
         match self.host {
-            Some(host) => both(|l| format!("{names} {} {host}", pick(l, "of", "машины"))),
+            Some(host) => Say::both(|l| format!("{names} {} {host}", l.pick("of", "машины"))),
             None => Say::same(names),
         }
     }

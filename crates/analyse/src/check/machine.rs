@@ -5,9 +5,8 @@ use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{MEMORY_TO_SPARE, MEMORY_WAIT, STEAL_MEAN, STEAL_SECOND};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Nanos, format, say, say_in};
+use stend_base::{Bytes, Nanos, Say, format, say, say_in};
 use stend_record::sample::CpuTimes;
 use stend_record::{RunRecord, Sample};
 
@@ -18,7 +17,7 @@ const NEARLY_A_SECOND: Nanos = Nanos::millis(900);
 pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H49,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "mean ≤ {m}, any second ≤ {s}",
@@ -42,7 +41,7 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     });
     let mean = stolen as f64 / (all as f64).max(1.0);
     let worst = stretches.iter().flat_map(seconds).fold(mean, f64::max);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "mean {m}, worst second {w}",
@@ -108,7 +107,7 @@ struct MemoryTrouble {
 pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H50,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "no swapping, waiting ≤ {w}",
@@ -127,7 +126,7 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "во время нагрузки нет показаний подкачки и нехватки памяти"
         ));
     }
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let swapped =
             found.swapped.map(|bytes| say_in!(l, "{b} swapped", "подкачка {b}", b = format::bytes(Bytes(bytes), l)));
         let percent = |share: f64| format::near_limit::percent(share, MEMORY_WAIT, l);
@@ -142,11 +141,11 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let short = some(found.killed) || found.waited.is_some_and(|share| share > MEMORY_WAIT);
     if !some(found.swapped) && (!short || found.elsewhere) {
         let measured = if short {
-            both(|l| {
+            Say::both(|l| {
                 format!(
                     "{}{}",
                     measured.get(l),
-                    pick(l, " (in other control groups)", " (в других контрольных группах)")
+                    l.pick(" (in other control groups)", " (в других контрольных группах)")
                 )
             })
         } else {

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
-use crate::phrase::{both, op as op_name};
+use crate::phrase::op as op_name;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say, say_in};
 use stend_spec::workload::{Op, Stream};
@@ -35,7 +35,7 @@ impl Executed {
 pub fn mix(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H03,
-        limit: both(|l| say_in!(l, "± {d}, or chance", "± {d} или случай", d = format::percent(MIX_DEVIATION, l))),
+        limit: Say::both(|l| say_in!(l, "± {d}, or chance", "± {d} или случай", d = format::percent(MIX_DEVIATION, l))),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -107,7 +107,7 @@ fn words(found: &Executed) -> Say {
         let allowed = if is < found.asked { -MIX_DEVIATION } else { MIX_DEVIATION };
         format::near_limit::percent(is, found.asked + allowed, l)
     };
-    both(|l| {
+    Say::both(|l| {
         say_in!(
             l,
             "{o}: {i} of the I/Os, {b} of the bytes, asked {a}",

@@ -4,7 +4,6 @@ use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{LINE_RATE_REACHED, SENT_AGAIN};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::sample::{NetworkCounters, TcpCounters};
@@ -33,7 +32,7 @@ struct Traffic {
 pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H61,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "≤ {r} of the line rate, no drops, sent again ≤ {a}",
@@ -50,7 +49,7 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let Some(found) = traffic(run, &stretches(run, case)) else { return check.not_measurable(too_few_samples()) };
-    let measured = both(|l| in_words(&found, l));
+    let measured = Say::both(|l| in_words(&found, l));
     if found.fullest.as_ref().is_some_and(|(_, share)| *share > LINE_RATE_REACHED) {
         return check.result(CheckStatus::Warn, measured, full());
     }
@@ -58,9 +57,8 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.result(CheckStatus::Warn, measured, lost());
     }
     if found.fullest.is_none() {
-        return check.not_measurable(both(|l| {
-            let what = pick(
-                l,
+        return check.not_measurable(Say::both(|l| {
+            let what = l.pick(
                 "no interface reports its line rate (usual in a virtual machine); otherwise: ",
                 "скорость канала не известна ни у одного интерфейса (обычно в виртуальной машине); остальное: ",
             );

@@ -3,13 +3,12 @@
 use super::Check;
 use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus};
 use crate::limits::PRECISION;
-use crate::phrase::both;
-use stend_base::{format, say};
+use stend_base::{Say, format, say};
 
 /// H24: the interval of the rate is as narrow as it should be after all the trials that there are.
 pub fn noise(case: &CaseFinding) -> CheckResult {
     let goal = case.precision.as_ref().map_or(PRECISION, |precision| precision.goal.0);
-    let check = Check { id: CheckId::H24, limit: both(|l| format!("≤ ± {}", format::percent(goal, l))) };
+    let check = Check { id: CheckId::H24, limit: Say::both(|l| format!("≤ ± {}", format::percent(goal, l))) };
     let Some(precision) = &case.precision else {
         return check.result(
             CheckStatus::ScreeningOnly,
@@ -20,7 +19,7 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
             ),
         );
     };
-    let measured = both(|l| format!("± {}", format::near_limit::percent(precision.half_width.0, goal, l)));
+    let measured = Say::both(|l| format!("± {}", format::near_limit::percent(precision.half_width.0, goal, l)));
     match precision.is_reached() {
         true => check.pass(measured),
         false => check.result(

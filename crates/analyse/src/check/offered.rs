@@ -4,7 +4,6 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA, OWN_LATENESS};
-use crate::phrase::both;
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
@@ -61,7 +60,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
     if late.0 > OWN_LATENESS {
         return check.result(
             CheckStatus::Warn,
-            both(|l| {
+            Say::both(|l| {
                 say_in!(
                     l,
                     "own delay {time}, {share} of the latency",
@@ -81,7 +80,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
 
 /// What may be missing or still wait, as a share of what was due: of few I/Os chance takes away more. Another engine gives only the rate.
 fn limit(deviation: f64, by_other: bool) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let (off, late) = (format::percent(deviation, l), format::percent(OWN_LATENESS, l));
         match by_other {
             true => say_in!(l, "± {off}; own delay ≤ {late} of latency", "± {off}; своё опоздание ≤ {late} задержки"),
@@ -97,7 +96,7 @@ fn limit(deviation: f64, by_other: bool) -> Say {
 impl Offer {
     /// What was done of what was offered.
     fn measured(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let rate = |n: f64| format::iops(n / self.seconds, l);
             let allowed = if self.done < self.due { -self.allowed() } else { self.allowed() };
             let done = format::near_limit::number(self.done / self.seconds, (self.due + allowed) / self.seconds, l);

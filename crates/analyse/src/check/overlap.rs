@@ -4,15 +4,14 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::AREAS_UNIQUE;
-use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{format, say, say_in};
+use stend_base::{Say, format, say, say_in};
 
 /// H16: hardly any byte belongs to more than one job.
 pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H16,
-        limit: both(|l| say_in!(l, "unique ≥ {s}", "уникальных ≥ {s}", s = format::percent(AREAS_UNIQUE, l))),
+        limit: Say::both(|l| say_in!(l, "unique ≥ {s}", "уникальных ≥ {s}", s = format::percent(AREAS_UNIQUE, l))),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -24,7 +23,7 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     let share = shares.into_iter().fold(1.0, f64::min);
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{s} of the bytes are of one job",

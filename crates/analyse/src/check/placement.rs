@@ -4,10 +4,9 @@ use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{INTERRUPT_CPU_BUSY, INTERRUPT_SHARE, INTERRUPTS_JUDGED};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
-use stend_base::{Lang, format, say, say_in};
+use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::targets::drives;
 use stend_record::{RunRecord, Sample};
 use stend_spec::topology::NumaNode;
@@ -39,7 +38,7 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "ядро не сообщает узел каждого накопителя либо генератор — где шли его потоки"
         ));
     };
-    let measured = both(|l| in_words(&found, l));
+    let measured = Say::both(|l| in_words(&found, l));
     let all: BTreeSet<u32> = [&found.drives, &found.threads, &found.memory].into_iter().flatten().copied().collect();
     if all.len() == 1 {
         return check.pass(measured);
@@ -68,20 +67,20 @@ fn found(run: &RunRecord, case: &CaseTrials<'_>, nodes: &[NumaNode]) -> Option<N
 fn in_words(nodes: &Nodes, lang: Lang) -> String {
     let list = |nodes: &BTreeSet<u32>| nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let parts = [
-        (pick(lang, "drives", "накопители"), &nodes.drives),
-        (pick(lang, "threads", "потоки"), &nodes.threads),
-        (pick(lang, "memory", "память"), &nodes.memory),
+        (lang.pick("drives", "накопители"), &nodes.drives),
+        (lang.pick("threads", "потоки"), &nodes.threads),
+        (lang.pick("memory", "память"), &nodes.memory),
     ];
     let parts = parts.into_iter().filter(|(_, nodes)| !nodes.is_empty());
     let text = parts.map(|(name, nodes)| format!("{name} {}", list(nodes))).collect::<Vec<_>>().join(", ");
-    format!("{}: {text}", pick(lang, "nodes", "узлы"))
+    format!("{}: {text}", lang.pick("nodes", "узлы"))
 }
 
 /// H46: no CPU takes far more completions than its share, or is busy with interrupts.
 pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
         id: CheckId::H46,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "a CPU ≤ {b} busy with interrupts",
@@ -101,7 +100,7 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let fair = 1.0 / threads.max().unwrap_or(0).max(1) as f64;
     let largest = largest_share(&stretches);
     if largest.is_some() {
-        check.limit = both(|l| {
+        check.limit = Say::both(|l| {
             say_in!(
                 l,
                 "a CPU ≤ {b} busy with interrupts, ≤ {n} of the drives'",
@@ -111,7 +110,7 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             )
         });
     }
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let busy = say_in!(
             l,
             "CPU {cpu} busy with interrupts {b}",

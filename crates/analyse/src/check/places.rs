@@ -3,9 +3,8 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{PLACES_SHORTFALL, PLACES_SIGMA};
-use crate::phrase::both;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{format, say, say_in};
+use stend_base::{Say, format, say, say_in};
 use stend_spec::workload::{Pattern, Trial};
 
 /// What jobs of a trial may be off their mean before one draw over the whole range is no model of them. At 5 % the places to expect lose
@@ -32,7 +31,7 @@ impl Spread {
 pub fn places(case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
         id: CheckId::H19,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "≥ what chance gives, less {p}",
@@ -73,8 +72,9 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     // Less the part that may be missing and what chance takes away.
-    check.limit = both(|l| say_in!(l, "≥ {n} places", "мест ≥ {n}", n = format::count(worst.least().ceil() as u64)));
-    let measured = both(|l| {
+    check.limit =
+        Say::both(|l| say_in!(l, "≥ {n} places", "мест ≥ {n}", n = format::count(worst.least().ceil() as u64)));
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{f} places in {n} I/Os, chance gives {e}",

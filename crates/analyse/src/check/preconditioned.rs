@@ -5,7 +5,6 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::PRECONDITIONED;
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
@@ -15,7 +14,9 @@ use stend_spec::workload::Op;
 pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H20,
-        limit: both(|l| say_in!(l, "≥ {n} × the range", "≥ {n} × область", n = format::fixed(PRECONDITIONED, 0, l))),
+        limit: Say::both(|l| {
+            say_in!(l, "≥ {n} × the range", "≥ {n} × область", n = format::fixed(PRECONDITIONED, 0, l))
+        }),
     };
     if !case.asked.writes() {
         return check.not_applicable(say!("the case does not write", "случай не пишет"));
@@ -29,7 +30,7 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("the target is not known", "объект неизвестен"));
     }
     let times = written as f64 / range as f64;
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let shown = format::near_limit::fixed(times, PRECONDITIONED, 1, l);
         say_in!(l, "{shown} × the range", "{shown} × область")
     });

@@ -4,7 +4,7 @@ use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::forewarn::compresses;
 use crate::limits::{COMPRESSIBLE, REPEATED};
-use crate::phrase::{both, data as data_in_words};
+use crate::phrase::data as data_in_words;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
 use stend_record::{RunRecord, ZeroSample};
@@ -17,7 +17,7 @@ const BLOCK: f64 = 4096.0;
 pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H17,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "ratio ≤ {c}, repeated ≤ {r}",
@@ -33,7 +33,7 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let writes = |stream: &&Stream| stream.mix.share(Op::Write) > 0 && stream.data != Data::default();
     if let Some(stream) = streams.iter().find(writes) {
-        let declared = both(|l| data_in_words(stream.data, l).trim_start_matches(", ").to_string());
+        let declared = Say::both(|l| data_in_words(stream.data, l).trim_start_matches(", ").to_string());
         return reduced(run, check, declared);
     }
     if streams.iter().all(|stream| !stream.mix.reads()) {
@@ -44,7 +44,7 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("no blocks were examined", "содержимое блоков не проверялось"));
     };
     let share = f64::from(repeated) / f64::from(sampled.max(1));
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "zstd {c} : 1, repeated {r}",

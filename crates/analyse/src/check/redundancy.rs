@@ -5,7 +5,6 @@ use super::arc::is_on_zfs;
 use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, say};
 use stend_record::parts::{ArrayState, PathState, PoolState};
@@ -102,8 +101,8 @@ fn differences(before: &[(String, String)], after: &[(String, String)]) -> Say {
     let names: std::collections::BTreeSet<&str> = names.collect();
     let differ = names.into_iter().filter(|name| state(before, name) != state(after, name));
     let pairs: Vec<(String, String)> = differ.map(|name| (state(before, name), state(after, name))).collect();
-    both(|l| {
-        let one = |(before, after): &(String, String)| format!("{before}{}{after}", pick(l, ", then ", ", затем "));
+    Say::both(|l| {
+        let one = |(before, after): &(String, String)| format!("{before}{}{after}", l.pick(", then ", ", затем "));
         pairs.iter().map(one).collect::<Vec<_>>().join("; ")
     })
 }

@@ -5,16 +5,15 @@ use super::Check;
 use crate::fidelity;
 use crate::findings::{CheckId, CheckResult, CheckStatus, ReplayFinding};
 use crate::limits::{REPLAY_DRIFT, REPLAY_LATE};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, format, say, say_in};
+use stend_base::{Nanos, Say, format, say, say_in};
 use stend_record::RunRecord;
 
 /// H80: see the module.
 pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H80,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "p99 of lateness ≤ {t}, drift ≤ {d}",
@@ -53,7 +52,7 @@ pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 }
 
 fn measured(replay: &ReplayFinding) -> stend_base::Say {
-    both(|l| {
+    Say::both(|l| {
         let latency = |late: Option<Nanos>| late.map_or("—".to_string(), |late| format::latency(late, l));
         let drift = replay.drift_in(l);
         let text = say_in!(

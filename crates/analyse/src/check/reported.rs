@@ -2,8 +2,7 @@
 
 use super::Check;
 use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, QuantileValue};
-use crate::phrase::both;
-use stend_base::{Share, format, say, say_in};
+use stend_base::{Say, Share, format, say, say_in};
 
 /// The percentile without which a mean says nothing.
 const LEAST: Share = Share(0.99);
@@ -27,7 +26,7 @@ pub fn reported(case: &CaseFinding) -> CheckResult {
         ));
     }
     let (all, told) = (case.ops.len(), known(LEAST, |value| !matches!(value, QuantileValue::NotEnough { .. })));
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let ios = case.ops.iter().map(|op| op.count).min().unwrap_or(0);
         say_in!(
             l,

@@ -5,7 +5,7 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::{STEADY_PART, STEADY_RANGE, STEADY_ROUNDS, STEADY_SLOPE};
-use crate::phrase::{both, headline};
+use crate::phrase::headline;
 use crate::pts::Window;
 use crate::series;
 use crate::steady::judged;
@@ -19,7 +19,7 @@ use stend_spec::workload::Op;
 pub fn steady(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H21,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             say_in!(
                 l,
                 "range ≤ {r}, slope ≤ {s}",
@@ -95,7 +95,7 @@ fn parts(case: &CaseTrials<'_>) -> Option<Vec<f64>> {
 
 /// Range and slope in words.
 fn measured(window: &Window) -> Say {
-    both(|l| {
+    Say::both(|l| {
         say_in!(
             l,
             "range {r}, slope {s}",

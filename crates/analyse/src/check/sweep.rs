@@ -5,7 +5,6 @@ use super::Check;
 use crate::charts::family::{Family, Kind, Member, families};
 use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, Estimate};
 use crate::limits::SWEEP_POINTS;
-use crate::phrase::both;
 use std::collections::BTreeMap;
 use stend_base::{Say, format, say, say_in};
 use stend_plan::Plan;
@@ -79,7 +78,7 @@ fn line(kind: Kind, members: &[&Member<'_>]) -> Vec<(u32, Option<Break>)> {
 fn step(small: &CaseFinding, large: &CaseFinding) -> Option<Break> {
     let less = below(&large.total.throughput, &small.total.throughput).map(|by| Break {
         by,
-        words: both(|l| {
+        words: Say::both(|l| {
             say_in!(
                 l,
                 "{share} fewer bytes per second than with smaller blocks",
@@ -90,7 +89,7 @@ fn step(small: &CaseFinding, large: &CaseFinding) -> Option<Break> {
     });
     let more = below(&small.total.iops, &large.total.iops).map(|by| Break {
         by,
-        words: both(|l| {
+        words: Say::both(|l| {
             say_in!(
                 l,
                 "smaller blocks are {share} fewer per second",
@@ -104,7 +103,7 @@ fn step(small: &CaseFinding, large: &CaseFinding) -> Option<Break> {
 
 fn dip(before: &CaseFinding, here: &CaseFinding, after: &CaseFinding) -> Option<Break> {
     let by = below(&here.total.iops, &before.total.iops)?.min(below(&here.total.iops, &after.total.iops)?);
-    let words = both(|l| {
+    let words = Say::both(|l| {
         say_in!(
             l,
             "{share} fewer I/Os than with less and with more in flight",

@@ -4,16 +4,15 @@ use super::{Check, too_few_samples};
 use crate::cost;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::TELEMETRY_CPU;
-use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{format, say, say_in};
+use stend_base::{Say, format, say, say_in};
 use stend_record::RunRecord;
 
 /// H77: taking samples takes hardly any of a CPU.
 pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H77,
-        limit: both(|l| say_in!(l, "≤ {p} of a CPU", "≤ {p} одного ЦП", p = format::percent(TELEMETRY_CPU, l))),
+        limit: Say::both(|l| say_in!(l, "≤ {p} of a CPU", "≤ {p} одного ЦП", p = format::percent(TELEMETRY_CPU, l))),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -27,7 +26,8 @@ pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(too_few_samples());
     }
     let share = cost::of_readings(&stretches) as f64 / length as f64;
-    let measured = both(|l| format!("{} %", format::near_limit::fixed(share * 100.0, TELEMETRY_CPU * 100.0, 2, l)));
+    let measured =
+        Say::both(|l| format!("{} %", format::near_limit::fixed(share * 100.0, TELEMETRY_CPU * 100.0, 2, l)));
     if share <= TELEMETRY_CPU {
         return check.pass(measured);
     }

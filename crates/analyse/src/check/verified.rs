@@ -2,7 +2,6 @@
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use crate::trials::CaseTrials;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
@@ -23,7 +22,7 @@ pub fn verified(case: &CaseTrials<'_>) -> CheckResult {
         return check.result(CheckStatus::Fail, differing(&all, example), meaning(&all));
     }
     let unread: u64 = found.iter().map(|verification| unread(verification)).fold(0, u64::saturating_add);
-    let measured = both(|l| compared(&all, l));
+    let measured = Say::both(|l| compared(&all, l));
     let cut =
         |v: &&Verification| matches!(v.after, ReadBack::Stopped | ReadBack::Stalled | ReadBack::Impossible { .. });
     if unread > 0 || found.iter().any(cut) {
@@ -83,7 +82,7 @@ fn compared(all: &Checked, lang: Lang) -> String {
 
 /// How many blocks differ in which way, and the first of them.
 pub(super) fn differing(all: &Checked, example: Option<&Mismatch>) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let kinds = Defect::ALL.iter().filter(|kind| all.defects[kind.index()] > 0);
         let counted = kinds.map(|kind| format!("{} {}", format::count(all.defects[kind.index()]), kind.say().get(l)));
         let first = example.map(|example| first(example, l)).unwrap_or_default();

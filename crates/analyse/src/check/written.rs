@@ -3,16 +3,15 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::NEVER_WRITTEN;
-use crate::phrase::both;
 use crate::trials::CaseTrials;
-use stend_base::{format, say, say_in};
+use stend_base::{Say, format, say, say_in};
 use stend_record::RunRecord;
 
 /// H18: hardly any of the blocks sampled before the first read case is all zeros.
 pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H18,
-        limit: both(|l| {
+        limit: Say::both(|l| {
             let share = format::percent(NEVER_WRITTEN, l);
             say_in!(l, "≤ {share} zero blocks", "≤ {share} нулевых блоков")
         }),

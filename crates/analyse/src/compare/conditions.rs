@@ -3,7 +3,7 @@
 
 use super::{ArmCondition, Condition};
 use crate::findings::Findings;
-use crate::phrase::{both, method};
+use crate::phrase::method;
 use stend_base::{Bytes, Nanos, Say, format, say, say_in};
 use stend_record::{ArmFacts, Device, HostFacts, HostId, HostRecord, RunRecord, TargetFacts, TargetKind, TrialOutcome};
 use stend_spec::workload::{Pages, Submit};
@@ -230,7 +230,7 @@ fn asked(record: &RunRecord) -> Vec<Item> {
     // It may be unknown for imported trials.
     let working_sets = record.trials.iter().map(|t| t.asked.region.len).filter(|len| len.0 > 0);
     let working_set = each(working_sets, |len, lang| format::bytes(*len, lang));
-    let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| both(|l| format::duration(b, l)));
+    let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| Say::both(|l| format::duration(b, l)));
     let traces: Vec<String> = inputs.traces.iter().map(|t| format!("{} ({:.12})", t.source.file, t.sha256)).collect();
     let traces = if traces.is_empty() { say!("none", "нет") } else { Say::same(traces.join(", ")) };
     let files = inputs.target.room.map_or_else(unknown, |_| crate::phrase::files(inputs.suite.files.as_ref()));
@@ -330,7 +330,7 @@ fn pages(record: &RunRecord) -> Say {
 /// The different values among all of them, in their order.
 fn each<T: Ord>(values: impl Iterator<Item = T>, text: impl Fn(&T, stend_base::Lang) -> String) -> Say {
     let distinct: std::collections::BTreeSet<T> = values.collect();
-    both(|lang| {
+    Say::both(|lang| {
         let mut shown: Vec<String> = distinct.iter().map(|value| text(value, lang)).collect();
         // What looks the same is not told twice.
         shown.dedup();
@@ -343,7 +343,7 @@ fn joined(a: Say, b: Say) -> Say {
 }
 
 fn size(bytes: Option<Bytes>) -> Say {
-    bytes.map_or_else(unknown, |bytes| both(|lang| format::bytes(bytes, lang)))
+    bytes.map_or_else(unknown, |bytes| Say::both(|lang| format::bytes(bytes, lang)))
 }
 
 fn yes_no(holds: bool) -> Say {

@@ -4,7 +4,6 @@ use super::mean::mean_of;
 use super::{ByBlock, Comparison, Metric};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
 use crate::limits::DRIFT_T;
-use crate::phrase::both;
 use std::collections::BTreeMap;
 use stend_base::{Say, format, say, say_in};
 use stend_stats::mean;
@@ -25,7 +24,7 @@ struct Drift {
 pub(super) fn check(comparison: &Comparison) -> CheckResult {
     let margin = comparison.rule.margin;
     let result = |status, measured, meaning| {
-        let limit = both(|l| {
+        let limit = Say::both(|l| {
             say_in!(
                 l,
                 "|t| ≤ {t} or ± {m}",
@@ -49,7 +48,7 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
         );
     };
     let whole = worst.whole.exp() - 1.0;
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         let sign = if whole < 0.0 { "−" } else { "+" };
         let t = if worst.t.is_finite() { format::fixed(worst.t.abs(), 1, l) } else { "∞".into() };
         say_in!(

@@ -3,7 +3,6 @@
 use super::CaseComparison;
 use crate::check::{flushes_are_off, is_volatile};
 use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
-use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, by_case};
 use stend_base::{Lang, Say, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts};
@@ -35,11 +34,12 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) 
         && rest.iter().flatten().any(|n| n != first)
     {
         let list = |l| may_fail.iter().map(|n| n.map_or(unknown(l), |n| n.to_string())).collect::<Vec<_>>().join(" / ");
-        differences
-            .push(both(|l| format!("{}: {}", pick(l, "drives that may fail", "накопителей может отказать"), list(l))));
+        differences.push(Say::both(|l| {
+            format!("{}: {}", l.pick("drives that may fail", "накопителей может отказать"), list(l))
+        }));
     }
     if !differences.is_empty() {
-        let measured = both(|l| differences.iter().map(|d| d.get(l)).collect::<Vec<_>>().join("; "));
+        let measured = Say::both(|l| differences.iter().map(|d| d.get(l)).collect::<Vec<_>>().join("; "));
         return result(CheckStatus::Fail, measured, unequal());
     }
     match may_fail.iter().copied().collect::<Option<Vec<u32>>>() {
@@ -81,11 +81,11 @@ fn differences(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) -> Op
         for (run, trial) in &sides[1..] {
             if syncs(trial) != syncs(baseline) {
                 let (a, b) = (in_words(baseline), in_words(trial));
-                differences.push(both(|l| format!("{label}: {} / {}", a.get(l), b.get(l))));
+                differences.push(Say::both(|l| format!("{label}: {} / {}", a.get(l), b.get(l))));
             } else if let (Some(a), Some(b)) = (kept_first, kept(runs[*run].0, trial))
                 && a != b
             {
-                differences.push(both(|l| format!("{label}: {} / {}", fate(a, l), fate(b, l))));
+                differences.push(Say::both(|l| format!("{label}: {} / {}", fate(a, l), fate(b, l))));
             }
         }
     }
@@ -133,13 +133,13 @@ fn in_words(trial: &Trial) -> Say {
         Sync::ODsync => "O_DSYNC".to_string(),
         Sync::SyncFileRange(n) => format!("sync_file_range/{n}"),
     };
-    both(|l| syncs(trial).into_iter().map(|sync| of(sync, l)).collect::<Vec<_>>().join(" + "))
+    Say::both(|l| syncs(trial).into_iter().map(|sync| of(sync, l)).collect::<Vec<_>>().join(" + "))
 }
 
 fn fate(kept: Kept, lang: Lang) -> &'static str {
     match kept {
-        Kept::Volatile => pick(lang, "lost with the power", "теряется с питанием"),
-        Kept::Durable => pick(lang, "durable", "надёжно"),
+        Kept::Volatile => lang.pick("lost with the power", "теряется с питанием"),
+        Kept::Durable => lang.pick("durable", "надёжно"),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use crate::limits::FILL_DIFFERENCE;
-use crate::phrase::both;
 use stend_base::{Say, format, say, say_in};
 use stend_record::{RunRecord, TargetKind};
 
@@ -10,7 +9,7 @@ use stend_record::{RunRecord, TargetKind};
 pub(super) fn check(runs: &[(&RunRecord, &Findings)]) -> CheckResult {
     let result = |status, measured, meaning| {
         let limit =
-            both(|l| say_in!(l, "± {n} points", "± {n} п.п.", n = format::fixed(FILL_DIFFERENCE * 100.0, 0, l)));
+            Say::both(|l| say_in!(l, "± {n} points", "± {n} п.п.", n = format::fixed(FILL_DIFFERENCE * 100.0, 0, l)));
         CheckResult::new(CheckId::H27, status, measured, limit, meaning)
     };
     let sides: Vec<Vec<f64>> = runs.iter().map(|(record, _)| used(record)).collect();
@@ -29,7 +28,7 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)]) -> CheckResult {
         );
     }
     let one = |side: &Vec<f64>, l| side.iter().map(|share| format::percent(*share, l)).collect::<Vec<_>>().join(", ");
-    let measured = both(|l| sides.iter().map(|side| one(side, l)).collect::<Vec<_>>().join(" / "));
+    let measured = Say::both(|l| sides.iter().map(|side| one(side, l)).collect::<Vec<_>>().join(" / "));
     let distance = |side: &Vec<f64>| side.iter().zip(first).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if sides.iter().map(distance).fold(0.0, f64::max) <= FILL_DIFFERENCE {
         return result(CheckStatus::Pass, measured, Say::same(""));

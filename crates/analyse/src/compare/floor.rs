@@ -3,7 +3,6 @@
 
 use super::{Comparison, Doubt, Floor, Metric, Noise};
 use crate::findings::{CheckId, CheckResult, CheckStatus};
-use crate::phrase::both;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_stats::{paired, quotient};
 
@@ -42,7 +41,7 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
         );
     };
     let inside = comparison.cells().filter(|cell| cell.ratio.judged.doubt == Some(Doubt::InsideFloor)).count();
-    let limit = both(|lang| words(floor, lang));
+    let limit = Say::both(|lang| words(floor, lang));
     let measured = say!("differences within the noise: {inside}", "различий в пределах шума: {inside}");
     match inside {
         0 => result(CheckStatus::Pass, measured, limit, Say::same("")),

@@ -2,7 +2,6 @@
 
 use crate::check::bound;
 use crate::findings::{BackTimes, CutFinding};
-use crate::phrase::{both, pick};
 use stend_base::{Lang, Nanos, Say, format, say_in};
 use stend_plan::Plan;
 use stend_record::verification::{Checked, Defect};
@@ -78,10 +77,10 @@ impl CutFinding {
 
     /// The finding in a few sentences.
     pub fn say(&self) -> Say {
-        both(|l| {
+        Say::both(|l| {
             let cuts = say_in!(l, "Cuts of power: {n}", "Отключений питания: {n}", n = format::count(self.cuts));
             if self.judged == 0 {
-                let unknown = pick(l, "; the data were not checked.", "; данные не проверены.");
+                let unknown = l.pick("; the data were not checked.", "; данные не проверены.");
                 return cuts + unknown;
             }
             let judged = match self.judged == self.cuts {

@@ -1,7 +1,6 @@
 //! What events did, in sentences.
 
 use crate::findings::{Caveat, FaultFinding, FaultTrial};
-use crate::phrase::{both, pick};
 use stend_base::{Lang, Nanos, Say, format, say_in};
 use stend_stats::middle_and_most;
 
@@ -14,7 +13,7 @@ impl FaultFinding {
         if let Some(cuts) = &self.cuts {
             return cuts.say();
         }
-        both(|l| {
+        Say::both(|l| {
             let parts = [
                 self.came(l),
                 self.stood(l),
@@ -82,7 +81,7 @@ impl FaultFinding {
         let seen = self.trials.iter().filter_map(|trial| Some(trial.recovery?.seen)).min()?;
         let words = told(&back, l, seconds).unwrap_or_else(|| beyond(seen, l));
         let words = match back.iter().any(Option::is_none) && back.iter().any(Option::is_some) {
-            true => format!("{words} ({})", pick(l, "not in every trial", "не в каждом испытании")),
+            true => format!("{words} ({})", l.pick("not in every trial", "не в каждом испытании")),
             false => words,
         };
         Some(say_in!(l, "It was back at 90 % after {words}.", "К 90 % она вернулась через {words}."))
@@ -163,7 +162,7 @@ impl FaultFinding {
 
 /// What a run with events says first: events are what its suite asks about.
 pub(crate) fn verdict(found: &[FaultFinding], caveats: &[Caveat]) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let answers = found.iter().map(|found| format!("{}: {}", found.label, found.say().get(l)));
         // What cuts of power prove is said with them.
         let cut = found.iter().any(|found| found.cuts.is_some());
@@ -181,7 +180,7 @@ pub fn beyond(seen: Nanos, l: Lang) -> String {
 /// Seconds as people say them.
 pub fn seconds(value: f64, l: Lang) -> String {
     match value {
-        value if value < 60.0 => format!("{} {}", format::fixed(value, 1, l), pick(l, "s", "с")),
+        value if value < 60.0 => format!("{} {}", format::fixed(value, 1, l), l.pick("s", "с")),
         value => format::duration(Nanos((value * 1e9) as u64), l),
     }
 }

@@ -26,7 +26,7 @@ pub struct CeilingFinding {
     /// What twice the queue depth does; `None` where the run does not have that case.
     pub doubled: Option<Doubled>,
     /// What other tests of cause do that the suite asked for (`confirm`).
-    pub relieved: Vec<Relieved>,
+    pub relieved: Vec<LimitTest>,
     /// I/Os in flight at which the nearest ceiling would be reached if each took as long as alone.
     pub needed: Option<u64>,
     /// What an I/O takes of the drives; `None` without drives, and where no ceiling of them was measured or stated.
@@ -134,7 +134,7 @@ pub struct Doubled {
 
 /// The same case with one thing changed that may be its limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Relieved {
+pub struct LimitTest {
     /// What was changed.
     pub test: Test,
     /// Label of the case of the suite that it is; `None`: it was run for this alone.

@@ -57,14 +57,14 @@ pub struct OtherOp {
     /// The kind.
     pub op: Op,
     /// The longest time in which none of it was completed, by whole intervals, if it is too long for chance.
-    pub stood: Option<Stood>,
+    pub stood: Option<Standstill>,
     /// The load makes so few of them that a second without one says nothing.
     pub too_few: bool,
 }
 
 /// A time in which the load completed nothing of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stood {
+pub struct Standstill {
     /// How long it was, at least.
     pub length: Nanos,
     /// When it began at the latest, from the begin of the window.

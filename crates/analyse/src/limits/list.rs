@@ -49,18 +49,18 @@ impl Value {
             Value::Time(time) if time.0 < 1_000_000_000 => format::latency(*time, lang),
             Value::Time(time) => format::duration(*time, lang),
             Value::Size(size) => format::bytes(*size, lang),
-            Value::Rate(rate) => format!("{}{}", exact(*rate, lang), crate::phrase::pick(lang, "/s", "/с")),
+            Value::Rate(rate) => format!("{}{}", exact(*rate, lang), lang.pick("/s", "/с")),
             Value::Throughput(rate) => format::throughput(*rate, lang),
             Value::Words(words) => words.join(", "),
         };
-        crate::phrase::both(text)
+        Say::both(text)
     }
 }
 
 /// A number with as many digits as it has, none of which comes from binary fractions.
 fn exact(value: f64, lang: Lang) -> String {
     let text = ((value * 1e9).round() / 1e9).to_string();
-    crate::phrase::pick(lang, &text, &text.replace('.', ",")).to_string()
+    lang.pick(&text, &text.replace('.', ",")).to_string()
 }
 
 macro_rules! limit {

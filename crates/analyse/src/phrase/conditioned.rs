@@ -1,6 +1,5 @@
 //! What was done to the range before measuring, in words.
 
-use super::{both, pick};
 use stend_base::{Bytes, Lang, Say, format, say_in};
 use stend_record::observed::{FillOutcome, PurgeMethod};
 
@@ -9,7 +8,7 @@ pub fn conditioned(fill: &FillOutcome) -> Say {
     if fill.written == Bytes(0) {
         return method(fill);
     }
-    let (method, Say { en, ru }) = (method(fill), both(|l| format::bytes(fill.written, l)));
+    let (method, Say { en, ru }) = (method(fill), Say::both(|l| format::bytes(fill.written, l)));
     let [time_en, time_ru] = [Lang::En, Lang::Ru].map(|l| format::duration(fill.elapsed, l));
     Say {
         en: format!("{en} written in order with incompressible data in {time_en}; {}", method.en),
@@ -20,7 +19,7 @@ pub fn conditioned(fill: &FillOutcome) -> Say {
 /// The method of preconditioning as SNIA's PTS has it reported: purge, passes, block size.
 pub fn method(fill: &FillOutcome) -> Say {
     if fill.passes == 0 && fill.written == Bytes(0) {
-        return both(|l| {
+        return Say::both(|l| {
             say_in!(
                 l,
                 "purge method: {p}; not written after that",
@@ -29,7 +28,7 @@ pub fn method(fill: &FillOutcome) -> Say {
             )
         });
     }
-    both(|l| {
+    Say::both(|l| {
         say_in!(
             l,
             "purge method: {p}; passes: {n}, blocks of {b}",
@@ -43,11 +42,11 @@ pub fn method(fill: &FillOutcome) -> Say {
 
 fn purged(method: PurgeMethod, l: Lang) -> &'static str {
     match method {
-        PurgeMethod::None => pick(l, "none", "нет"),
+        PurgeMethod::None => l.pick("none", "нет"),
         PurgeMethod::Discard => "discard (TRIM, UNMAP, deallocate)",
-        PurgeMethod::Holes => pick(l, "holes punched into the test file", "дыры в тестовом файле"),
+        PurgeMethod::Holes => l.pick("holes punched into the test file", "дыры в тестовом файле"),
         PurgeMethod::Zeroes => {
-            pick(l, "zeroed, because the target takes no discards", "обнуление, так как объект не принимает discard")
+            l.pick("zeroed, because the target takes no discards", "обнуление, так как объект не принимает discard")
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Test files in words, in both languages.
 
-use super::both;
 use stend_base::text::counted;
 use stend_base::{Lang, Say, format, say_in};
 use stend_spec::files::Files;
@@ -16,7 +15,7 @@ pub fn files(asked: Option<&Files>) -> Say {
         let size = format::bytes(share.size, lang);
         say_in!(lang, "{percent} % of {size}", "{percent} % по {size}", percent = share.percent)
     };
-    both(|lang| {
+    Say::both(|lang| {
         let many = many.get(lang);
         match sizes.as_slice() {
             [] if *count == 1 => many.to_string(),

@@ -1,11 +1,10 @@
 //! Where a workload runs.
 
-use super::both;
 use stend_base::{Say, say_in};
 
 /// A workload with where it runs: what is asked for is asked of every load host.
 pub fn on_each(workload: &Say, hosts: usize) -> Say {
-    both(|l| {
+    Say::both(|l| {
         let workload = workload.get(l);
         match hosts {
             // The others were lost.

@@ -1,6 +1,5 @@
 //! Open loops in words, in both languages: their rate, and what a schedule does when.
 
-use super::pick;
 use stend_base::{Lang, format, say_in};
 use stend_spec::rate::{Gaps, Rate, Shape, Step};
 
@@ -13,7 +12,7 @@ pub(super) fn paced(rate: &Rate, most: &str, lang: Lang) -> String {
         Some(level) => format::rate(level, lang),
         None => say_in!(lang, "by schedule", "по расписанию"),
     };
-    let gaps = if rate.gaps == Gaps::Poisson { pick(lang, " Poisson", " по Пуассону") } else { "" };
+    let gaps = if rate.gaps == Gaps::Poisson { lang.pick(" Poisson", " по Пуассону") } else { "" };
     format!("{}, {}", level + gaps, at_most(most, lang))
 }
 

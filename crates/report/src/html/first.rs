@@ -5,9 +5,8 @@ use super::{Page, bars};
 use crate::figures;
 use crate::markup::{Markup, coordinate};
 use crate::rates;
-use crate::svg::Ruler;
+use crate::svg::DrawnAxis;
 use crate::words;
-use std::collections::BTreeSet;
 use stend_analyse::Findings;
 use stend_analyse::chart::{Axis, Scale, Unit};
 use stend_analyse::compare::QUANTILE;
@@ -99,7 +98,7 @@ pub fn bars(m: &mut Markup, page: &Page) {
     });
 }
 
-fn bar(m: &mut Markup, case: &CaseFinding, shown: &[&CaseFinding], axis: Option<&Ruler>) {
+fn bar(m: &mut Markup, case: &CaseFinding, shown: &[&CaseFinding], axis: Option<&DrawnAxis>) {
     let estimate = case.total.of(case.headline);
     let alike = shown.iter().filter(|other| other.headline == case.headline);
     let longest = bars::longest(alike.map(|other| other.total.of(other.headline)));
@@ -115,7 +114,7 @@ fn bar(m: &mut Markup, case: &CaseFinding, shown: &[&CaseFinding], axis: Option<
 }
 
 /// The p99 of a case on the axis of all.
-fn dot(m: &mut Markup, case: &CaseFinding, axis: Option<&Ruler>) {
+fn dot(m: &mut Markup, case: &CaseFinding, axis: Option<&DrawnAxis>) {
     let found = p99(case).zip(axis).and_then(|(p99, ruler)| Some((p99, ruler.place(p99.0.0 as f64)?)));
     let at = found.map_or(0.0, |(_, place)| place.clamp(0.0, 1.0) * 100.0);
     m.with("span", &[("class", "dots"), ("style", &format!("--at:{}%", coordinate(at)))], |m| {
@@ -130,14 +129,14 @@ fn dot(m: &mut Markup, case: &CaseFinding, axis: Option<&Ruler>) {
 }
 
 /// The axis of p99, from just below the smallest to above the largest, with room for its number.
-fn axis(cases: &[&CaseFinding]) -> Option<Ruler> {
+fn axis(cases: &[&CaseFinding]) -> Option<DrawnAxis> {
     let all = || cases.iter().filter_map(|case| p99(case)).map(|(p99, _)| p99.0.max(1) as f64);
     let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let axis = || Axis::new(Say::same(""), Scale::Log, Unit::LatencyNs, low / 3.0, high * 12.0);
-    (low <= high).then(|| Ruler::new(&axis()))
+    (low <= high).then(|| DrawnAxis::new(&axis()))
 }
 
-fn ticks(m: &mut Markup, ruler: &Ruler) {
+fn ticks(m: &mut Markup, ruler: &DrawnAxis) {
     m.el("span", "key-always", |m| m.raw("p99"));
     for tick in ruler.ticks().into_iter().filter(|tick| is_decade(*tick)) {
         let Some(place) = ruler.place(tick).filter(|place| (0.22..=0.9).contains(place)) else { continue };
@@ -157,9 +156,7 @@ pub fn chips(m: &mut Markup, page: &Page) {
     let checks = || findings.cases.iter().flat_map(|case| case.checks.iter().map(move |check| (case, check)));
     let first = |status| checks().find(|(_, check)| check.status == status).map(|(case, _)| anchor(case));
     let count = |status| checks().filter(|(_, check)| check.status == status).count() as u64;
-    let kinds =
-        |status| checks().filter(|(_, c)| c.status == status).map(|(_, c)| c.id).collect::<BTreeSet<_>>().len() as u64;
-    let (failed, warned, passed) = (kinds(CheckStatus::Fail), kinds(CheckStatus::Warn), count(CheckStatus::Pass));
+    let (failed, passed) = (findings.checks_with(CheckStatus::Fail).0 as u64, count(CheckStatus::Pass));
     let notes = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count() as u64;
     let grade = match findings.grade.level {
         GradeLevel::Screening => say!("screening, not for publishing", "предварительная оценка, не для публикации"),
@@ -170,7 +167,6 @@ pub fn chips(m: &mut Markup, page: &Page) {
         ["check fails", "checks fail"],
         ["проверка не пройдена", "проверки не пройдены", "проверок не пройдено"],
     );
-    let warned_said = counted(warned, ["warning", "warnings"], ["предупреждение", "предупреждения", "предупреждений"]);
     let passed_said = counted(
         passed,
         ["check passed", "checks passed"],
@@ -182,8 +178,8 @@ pub fn chips(m: &mut Markup, page: &Page) {
         if let Some(href) = first(CheckStatus::Fail) {
             chip(m, "chip fail", &href, "✖ ", &failed_said);
         }
-        if let Some(href) = first(CheckStatus::Warn) {
-            chip(m, "chip warn", &href, "! ", &warned_said);
+        if let (Some(href), Some(warned)) = (first(CheckStatus::Warn), words::warnings(findings)) {
+            chip(m, "chip warn", &href, "! ", &warned);
         }
         if passed > 0 {
             chip(m, "chip", "#cases", "✔ ", &passed_said);

@@ -4,7 +4,7 @@ use super::Page;
 use crate::figures::{self, NONE};
 use crate::markup::{Markup, coordinate};
 use crate::rates::{self, RowRates};
-use crate::svg::Ruler;
+use crate::svg::DrawnAxis;
 use crate::words;
 use stend_analyse::chart::{Axis, Scale, Unit};
 use stend_analyse::findings::{CaseFinding, CheckStatus, OpFinding, Quantile, QuantileValue};
@@ -229,7 +229,7 @@ fn overview(m: &mut Markup, page: &Page) {
 }
 
 /// The axis from just below the smallest median to just above the largest maximum.
-fn shared_axis<'a>(ops: impl Iterator<Item = &'a OpFinding>) -> Option<Ruler> {
+fn shared_axis<'a>(ops: impl Iterator<Item = &'a OpFinding>) -> Option<DrawnAxis> {
     let (mut low, mut high) = (u64::MAX, 0);
     for op in ops {
         for value in marks(op).into_iter().flatten() {
@@ -238,7 +238,7 @@ fn shared_axis<'a>(ops: impl Iterator<Item = &'a OpFinding>) -> Option<Ruler> {
     }
     let (from, to) = (low.max(1) as f64 / 1.5, high.max(2) as f64 * 1.3);
     let label = Say::same("");
-    (low <= high).then(|| Ruler::new(&Axis::new(label, Scale::Log, Unit::LatencyNs, from, to)))
+    (low <= high).then(|| DrawnAxis::new(&Axis::new(label, Scale::Log, Unit::LatencyNs, from, to)))
 }
 
 /// Values of p50, p99, p99.9 and the maximum, ns.
@@ -259,7 +259,7 @@ const SHAPES: [(&str, &str); 4] = [
     ("max", "M-1-6h2v12h-2z"),
 ];
 
-fn strip(m: &mut Markup, ruler: &Ruler, op: &OpFinding) {
+fn strip(m: &mut Markup, ruler: &DrawnAxis, op: &OpFinding) {
     let marks = marks(op);
     m.with("svg", &[("width", "100%"), ("height", "20"), ("overflow", "visible"), ("aria-hidden", "true")], |m| {
         for tick in ruler.ticks() {
@@ -303,6 +303,6 @@ fn legend(m: &mut Markup) {
     });
 }
 
-fn percent(ruler: &Ruler, value: f64) -> String {
+fn percent(ruler: &DrawnAxis, value: f64) -> String {
     format!("{}%", coordinate(ruler.place(value).unwrap_or(0.0).clamp(0.0, 1.0) * 100.0))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, Headline, Relieved, Resource,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, Headline, LimitTest, Resource,
     UnknownCeiling,
 };
 use stend_base::Say;
@@ -23,7 +23,7 @@ pub(super) struct CeilingOut<'a> {
     /// The same case at twice the queue depth; `null` where the run does not have it.
     doubled: Option<&'a Doubled>,
     /// What other tests of cause did that the suite asked for (`confirm`).
-    relieved: &'a [Relieved],
+    relieved: &'a [LimitTest],
     /// I/Os in flight that the nearest ceiling would take.
     in_flight_needed: Option<u64>,
     /// What an I/O of the case takes of the drives; `null` where that is not known.

@@ -1,6 +1,6 @@
 //! Axes, grid and shaded ranges of a chart.
 
-use super::scale::Ruler;
+use super::scale::DrawnAxis;
 use super::{FOOT, Frame, PLOT_WIDTH, percent};
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Axis, Band, Mark};
@@ -19,7 +19,7 @@ const ASIDE: &str = "-8";
 
 /// Shaded ranges behind all panes, from `top` to `bottom`; names above, where there is room for
 /// them. `letter` is the width of a letter as a part of the plot.
-pub fn bands(m: &mut Markup, bands: &[Band], x: &Ruler, (top, bottom): (f64, f64), letter: f64) {
+pub fn bands(m: &mut Markup, bands: &[Band], x: &DrawnAxis, (top, bottom): (f64, f64), letter: f64) {
     let (top_y, name_y, height) = (coordinate(top), coordinate(top - 5.0), coordinate(bottom - top));
     for band in bands {
         let (Some(from), Some(to)) = (x.place(band.from), x.place(band.to)) else { continue };
@@ -39,7 +39,7 @@ pub fn bands(m: &mut Markup, bands: &[Band], x: &Ruler, (top, bottom): (f64, f64
 }
 
 /// Upright lines where something happened, named at their feet where there is room.
-pub fn events(m: &mut Markup, events: &[Mark], x: &Ruler, (top, bottom): (f64, f64), letter: f64) {
+pub fn events(m: &mut Markup, events: &[Mark], x: &DrawnAxis, (top, bottom): (f64, f64), letter: f64) {
     let (mut free, mut free_narrow) = (0.0, 0.0);
     for event in events {
         let Some(place) = x.place(event.at).filter(|p| (0.0..=1.0).contains(p)) else { continue };
@@ -62,7 +62,7 @@ pub fn events(m: &mut Markup, events: &[Mark], x: &Ruler, (top, bottom): (f64, f
 }
 
 /// Grid lines, tick labels and the name of a pane's axis.
-pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
+pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &DrawnAxis, frame: Frame) {
     let name_y = coordinate(frame.name_y);
     text(m, &[("class", "axis-name"), ("x", "0"), ("y", &name_y)], &axis.label);
     line(m, "base", ("0", "100%"), (frame.y(0.0), frame.y(0.0)));
@@ -80,7 +80,7 @@ pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
 }
 
 /// Ticks and name of the shared horizontal axis. Every second label is left out on narrow screens.
-pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, letter: f64) {
+pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &DrawnAxis, bottom: f64, letter: f64) {
     let details = detail_height(axis, ruler, letter);
     let (label_y, name_y) = (coordinate(bottom + 17.0), coordinate(bottom + 34.0 + details));
     let mut last_end = f64::NEG_INFINITY;
@@ -108,7 +108,7 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, lette
 }
 
 /// Lines of the detail of a named place: it is broken where its author put a comma.
-fn detail(ruler: &Ruler, tick: f64) -> Vec<Say> {
+fn detail(ruler: &DrawnAxis, tick: f64) -> Vec<Say> {
     let line = |lang, n: usize| {
         let detail = ruler.name(tick).map_or("", |mark| mark.detail.get(lang));
         detail.split(", ").nth(n).unwrap_or_default().to_string()
@@ -117,7 +117,7 @@ fn detail(ruler: &Ruler, tick: f64) -> Vec<Say> {
 }
 
 /// Height that details under the labels take: none unless all of them fit between their neighbours.
-pub fn detail_height(axis: &Axis, ruler: &Ruler, letter: f64) -> f64 {
+pub fn detail_height(axis: &Axis, ruler: &DrawnAxis, letter: f64) -> f64 {
     if axis.names.is_empty() {
         return 0.0;
     }
@@ -131,7 +131,7 @@ pub fn detail_height(axis: &Axis, ruler: &Ruler, letter: f64) -> f64 {
 }
 
 /// Marks every cut of the axis, and below it says what the mark means.
-pub fn cuts(m: &mut Markup, ruler: &Ruler, bottom: f64, meaning: &Say) {
+pub fn cuts(m: &mut Markup, ruler: &DrawnAxis, bottom: f64, meaning: &Say) {
     let y = coordinate(bottom);
     for place in ruler.cuts() {
         let at = percent(place);

@@ -1,7 +1,7 @@
 //! Stretches of a time axis that hold data. Trials of one case lie far apart because the other cases
 //! run between them; an axis that is cut there shows the trials, not the waiting.
 
-use super::scale::Ruler;
+use super::scale::DrawnAxis;
 use stend_analyse::Chart;
 use stend_analyse::chart::{Axis, Scale, Unit};
 
@@ -15,11 +15,11 @@ const PAD: f64 = 0.005;
 const STRETCHES_MAX: usize = 24;
 
 /// The shared horizontal axis of a chart, cut where nothing was measured for long.
-pub fn horizontal(chart: &Chart) -> Ruler {
+pub fn horizontal(chart: &Chart) -> DrawnAxis {
     // Only time passes without anything being measured; a gap between two rates or depths is a finding.
     let time = chart.x.scale == Scale::Linear && chart.x.unit == Unit::Seconds;
     let stretches = if time { stretches(chart) } else { Vec::new() };
-    Ruler::cut(&chart.x, &stretches)
+    DrawnAxis::cut(&chart.x, &stretches)
 }
 
 /// Ranges of x with data, ascending and apart; none if the axis is better left whole.

@@ -2,7 +2,7 @@
 //! many cells there are.
 
 use super::axis::{across, text};
-use super::scale::Ruler;
+use super::scale::DrawnAxis;
 use super::series::{path, quantity};
 use super::{Frame, percent};
 use crate::markup::{Markup, coordinate};
@@ -26,7 +26,7 @@ fn tint(index: usize, of: usize) -> &'static str {
 }
 
 /// The cells, in the stretched view box of the plot. Neighbours of one tint become one rectangle.
-pub fn cells(m: &mut Markup, field: &Field, x: &Ruler, y: &Ruler, height: f64) {
+pub fn cells(m: &mut Markup, field: &Field, x: &DrawnAxis, y: &DrawnAxis, height: f64) {
     let down = |place: f64| height * (1.0 - place.clamp(0.0, 1.0));
     let mut paths = vec![String::new(); field.steps.len()];
     for (column, from, to, tint) in stretches(field) {
@@ -74,7 +74,7 @@ fn stretches(field: &Field) -> Vec<(usize, usize, usize, usize)> {
 }
 
 /// The value of each cell, in its middle.
-pub fn numbers(m: &mut Markup, field: &Field, x: &Ruler, y: &Ruler, frame: Frame) {
+pub fn numbers(m: &mut Markup, field: &Field, x: &DrawnAxis, y: &DrawnAxis, frame: Frame) {
     for cell in field.cells.iter().filter(|_| field.numbers) {
         let (Some(column), Some(row)) =
             (field.columns.get(usize::from(cell.column)), field.rows.get(usize::from(cell.row)))
@@ -103,7 +103,7 @@ fn short(value: f64, unit: Unit) -> Say {
 }
 
 /// Lines over a heat map: a step as wide as the column that the value belongs to.
-pub fn steps(m: &mut Markup, field: &Field, series: &Series, x: &Ruler, y: &Ruler, height: f64) {
+pub fn steps(m: &mut Markup, field: &Field, series: &Series, x: &DrawnAxis, y: &DrawnAxis, height: f64) {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let mut last_end = f64::NAN;
     let draw = |m: &mut Markup, steps: &mut Vec<(f64, f64)>| {
@@ -131,7 +131,7 @@ pub fn steps(m: &mut Markup, field: &Field, series: &Series, x: &Ruler, y: &Rule
 }
 
 /// Sums of the rows as bars to the right of the pane.
-pub fn margin(m: &mut Markup, field: &Field, y: &Ruler, frame: Frame) {
+pub fn margin(m: &mut Markup, field: &Field, y: &DrawnAxis, frame: Frame) {
     let most = field.margin.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
     if most <= 0.0 {
         return;

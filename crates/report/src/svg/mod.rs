@@ -13,7 +13,7 @@ mod timeline;
 
 pub use axis::text;
 pub use field::{has_margin, range, scale as tints};
-pub use scale::Ruler;
+pub use scale::DrawnAxis;
 pub use series::{labelled, swatch, swatch_over};
 pub use timeline::{draw as timeline, swatch as stretch};
 
@@ -116,8 +116,8 @@ fn frames(chart: &Chart) -> Vec<Frame> {
     frames
 }
 
-fn draw_pane(m: &mut Markup, pane: &Pane, x: &Ruler, frame: Frame) {
-    let y = Ruler::new(&pane.y);
+fn draw_pane(m: &mut Markup, pane: &Pane, x: &DrawnAxis, frame: Frame) {
+    let y = DrawnAxis::new(&pane.y);
     axis::vertical(m, &pane.y, &y, frame);
     let (top, height) = (coordinate(frame.top), coordinate(frame.height));
     let view = format!("0 0 {PLOT_WIDTH} {height}");

@@ -24,7 +24,7 @@ const CUTS_ALL: f64 = 0.25;
 
 /// An axis that can be drawn.
 #[derive(Debug, Clone)]
-pub struct Ruler {
+pub struct DrawnAxis {
     scale: Scale,
     unit: Unit,
     from: f64,
@@ -35,12 +35,12 @@ pub struct Ruler {
     names: Vec<Mark>,
 }
 
-impl Ruler {
+impl DrawnAxis {
     /// The axis itself, or a plain 0 to 1 (1 to 10, 0 to 99 %) if its range cannot be drawn.
-    pub fn new(axis: &Axis) -> Ruler {
+    pub fn new(axis: &Axis) -> DrawnAxis {
         let names = || axis.names.iter().filter(|n| n.at.is_finite()).cloned().collect();
         let ruler =
-            |from, to| Ruler { scale: axis.scale, unit: axis.unit, from, to, knots: Vec::new(), names: names() };
+            |from, to| DrawnAxis { scale: axis.scale, unit: axis.unit, from, to, knots: Vec::new(), names: names() };
         let span = project(axis.scale, axis.to) - project(axis.scale, axis.from);
         if axis.from < axis.to && span.is_finite() && span > 0.0 && (axis.to - axis.from).is_finite() {
             return ruler(axis.from, axis.to);
@@ -54,8 +54,8 @@ impl Ruler {
 
     /// A linear axis of which only the stretches are drawn to scale and everything between them is cut
     /// short. Whole if there are fewer than two. Stretches ascend, lie apart and inside the axis.
-    pub fn cut(axis: &Axis, stretches: &[(f64, f64)]) -> Ruler {
-        let mut ruler = Ruler::new(axis);
+    pub fn cut(axis: &Axis, stretches: &[(f64, f64)]) -> DrawnAxis {
+        let mut ruler = DrawnAxis::new(axis);
         let total: f64 = stretches.iter().map(|(from, to)| to - from).sum();
         if stretches.len() < 2 || !total.is_finite() || total <= 0.0 {
             return ruler;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn labels(scale: Scale, unit: Unit, from: f64, to: f64) -> String {
-        let ruler = Ruler::new(&axis(scale, unit, from, to));
+        let ruler = DrawnAxis::new(&axis(scale, unit, from, to));
         let labels: Vec<_> = ruler.ticks().into_iter().map(|t| ruler.label(t, Lang::En)).collect();
         labels.join(" | ").replace('\u{a0}', " ")
     }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn shares_are_ticked_by_nines() {
         assert_eq!(labels(Scale::Nines, Unit::Share, 0.0, 0.9999), "0 % | 50 % | 90 % | 99 % | 99.9 % | 99.99 %");
-        let ruler = Ruler::new(&axis(Scale::Nines, Unit::Share, 0.0, 0.9999));
+        let ruler = DrawnAxis::new(&axis(Scale::Nines, Unit::Share, 0.0, 0.9999));
         assert_eq!(ruler.place(0.99).map(|p| (p * 100.0).round()), Some(50.0));
     }
 
@@ -312,7 +312,7 @@ mod tests {
             (Scale::Nines, 0.0, 1.0),
             (Scale::Nines, 5.0, 6.0),
         ] {
-            let ruler = Ruler::new(&axis(scale, Unit::Plain, from, to));
+            let ruler = DrawnAxis::new(&axis(scale, Unit::Plain, from, to));
             assert!(ruler.place(0.5).is_some_and(f64::is_finite), "{scale:?} {from} {to}");
             assert!(!ruler.ticks().is_empty(), "{scale:?} {from} {to}");
         }
@@ -321,19 +321,19 @@ mod tests {
     #[test]
     fn a_cut_axis_gives_its_length_to_the_stretches() {
         let axis = axis(Scale::Linear, Unit::Seconds, 0.0, 100.0);
-        let ruler = Ruler::cut(&axis, &[(0.0, 4.0), (50.0, 54.0)]);
+        let ruler = DrawnAxis::cut(&axis, &[(0.0, 4.0), (50.0, 54.0)]);
         let place = |v| ruler.place(v).map(|p| (p * 100.0).round());
         assert_eq!([0.0, 4.0, 50.0, 54.0, 100.0].map(place), [0.0, 49.0, 51.0, 100.0, 100.0].map(Some));
         assert_eq!(ruler.ticks(), [0.0, 50.0]);
         assert_eq!(ruler.cuts().map(|p| (p * 100.0).round()).collect::<Vec<_>>(), [50.0]);
-        assert_eq!(Ruler::cut(&axis, &[(0.0, 4.0)]).cuts().count(), 0);
+        assert_eq!(DrawnAxis::cut(&axis, &[(0.0, 4.0)]).cuts().count(), 0);
     }
 
     proptest! {
         #[test]
         fn any_axis_has_few_finite_ticks_in_order(from: f64, to: f64, value: f64, kind in 0..3usize, time: bool) {
             let scale = [Scale::Linear, Scale::Log, Scale::Nines][kind];
-            let ruler = Ruler::new(&axis(scale, if time { Unit::Seconds } else { Unit::LatencyNs }, from, to));
+            let ruler = DrawnAxis::new(&axis(scale, if time { Unit::Seconds } else { Unit::LatencyNs }, from, to));
             let ticks = ruler.ticks();
             prop_assert!(ticks.len() <= TICKS_MAX);
             prop_assert!(ticks.iter().all(|t| ruler.place(*t).is_some_and(|p| (-1e-9..=1.0 + 1e-9).contains(&p))));

@@ -2,7 +2,7 @@
 //! by dash and marker, so that they stay apart in print and for any eyes.
 
 use super::axis::{across, text};
-use super::scale::Ruler;
+use super::scale::DrawnAxis;
 use super::{Frame, percent};
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Quantity, Series};
@@ -25,7 +25,7 @@ const MARKERS: [&str; 6] = [
 ];
 
 /// Envelopes and lines, in the stretched view box of the plot.
-pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64) {
+pub fn lines(m: &mut Markup, series: &Series, x: &DrawnAxis, y: &DrawnAxis, height: f64) {
     let class = |kind: &str| format!("{kind} {} v{}", quantity(series.quantity), variant(series));
     let down = |place: f64| height * (1.0 - place);
     if series.dots && !series.joined {
@@ -55,7 +55,7 @@ pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64)
 }
 
 /// Markers: of every point of a dotted series, of points without a neighbour, of the end of a line.
-pub fn dots(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame) {
+pub fn dots(m: &mut Markup, series: &Series, x: &DrawnAxis, y: &DrawnAxis, frame: Frame) {
     whiskers(m, series, x, y, frame);
     let place = |p: &stend_analyse::chart::Point| Some((x.place(p.x)?, y.place(p.y?)?));
     let runs = runs(series, place);
@@ -75,7 +75,7 @@ pub fn dots(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame)
 }
 
 /// Envelopes of dots: an upright bar each, for nothing is known between them.
-fn whiskers(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame) {
+fn whiskers(m: &mut Markup, series: &Series, x: &DrawnAxis, y: &DrawnAxis, frame: Frame) {
     let class = format!("whisker {}", quantity(series.quantity));
     for point in series.points.iter().filter(|_| series.dots) {
         let Some((low, high)) = point.envelope else { continue };
@@ -89,7 +89,7 @@ fn whiskers(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame)
 }
 
 /// Names of the points, beside them: to the left in the right half of the plot.
-pub fn point_labels(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame) {
+pub fn point_labels(m: &mut Markup, series: &Series, x: &DrawnAxis, y: &DrawnAxis, frame: Frame) {
     let class = format!("point-name {}", quantity(series.quantity));
     for (point, label) in series.points.iter().zip(&series.labels) {
         let (Some(px), Some(py)) = (x.place(point.x), point.y.and_then(|v| y.place(v))) else { continue };
@@ -119,7 +119,7 @@ pub fn labelled(series: &[Series]) -> bool {
 }
 
 /// Names of the lines at their ends, moved apart where they would touch.
-pub fn labels(m: &mut Markup, series: &[Series], x: &Ruler, y: &Ruler, frame: Frame) {
+pub fn labels(m: &mut Markup, series: &[Series], x: &DrawnAxis, y: &DrawnAxis, frame: Frame) {
     let mut labels: Vec<(f64, &Series)> = Vec::new();
     // Later lines are the higher quantiles: of equal ends they are named above.
     for line in series.iter().rev() {

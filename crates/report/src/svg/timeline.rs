@@ -3,7 +3,7 @@
 //! Names stand beside the rows where there is room and above them on a phone; the style sheet shows one of both.
 
 use super::axis::{self, across, text};
-use super::scale::Ruler;
+use super::scale::DrawnAxis;
 use super::{LETTER, WIDTH_PAGE, percent};
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Axis, Band, Scale, Unit};
@@ -65,7 +65,7 @@ pub fn draw(m: &mut Markup, timeline: &Timeline, caption: &str, lang: Lang) {
 }
 
 /// Time, without what a run stood still.
-fn ruler(timeline: &Timeline) -> Ruler {
+fn ruler(timeline: &Timeline) -> DrawnAxis {
     let axis = Axis::new(Say::same(""), Scale::Linear, Unit::Seconds, 0.0, timeline.to);
     let long = timeline.gaps.iter().filter(|gap| gap.to - gap.from > CUT_FROM * timeline.to);
     let (mut stretches, mut from) = (Vec::new(), 0.0);
@@ -75,17 +75,17 @@ fn ruler(timeline: &Timeline) -> Ruler {
     }
     stretches.push((from, timeline.to));
     stretches.retain(|(from, to)| to > from);
-    Ruler::cut(&axis, &stretches)
+    DrawnAxis::cut(&axis, &stretches)
 }
 
 /// Start and width of a stretch as parts of the drawing; `None` if nothing of it is there.
-fn place(x: &Ruler, (from, to): (f64, f64)) -> Option<(f64, f64)> {
+fn place(x: &DrawnAxis, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     let (from, to) = (x.place(from)?.clamp(0.0, 1.0), x.place(to)?.clamp(0.0, 1.0));
     (to > from).then_some((from, to - from))
 }
 
 /// Alternately tinted, with names where there is room.
-fn phases(m: &mut Markup, phases: &[Band], x: &Ruler) {
+fn phases(m: &mut Markup, phases: &[Band], x: &DrawnAxis) {
     for (band, class) in phases.iter().zip(["phase", "phase other"].into_iter().cycle()) {
         let Some((from, width)) = place(x, (band.from, band.to)) else { continue };
         rect(m, class, (from, width), (0.0, STRIP - 4.0));
@@ -109,7 +109,7 @@ fn fitting(m: &mut Markup, name: &Say, (from, width): (f64, f64), y: f64) {
 }
 
 /// Every second one shaded, behind all rows.
-fn blocks(m: &mut Markup, blocks: &[Band], x: &Ruler, (top, bottom): (f64, f64)) {
+fn blocks(m: &mut Markup, blocks: &[Band], x: &DrawnAxis, (top, bottom): (f64, f64)) {
     for (i, block) in blocks.iter().enumerate() {
         let Some((from, width)) = place(x, (block.from, block.to)) else { continue };
         if i % 2 == 0 {
@@ -122,7 +122,7 @@ fn blocks(m: &mut Markup, blocks: &[Band], x: &Ruler, (top, bottom): (f64, f64))
     }
 }
 
-fn draw_row(m: &mut Markup, row: &Row, x: &Ruler, y: f64) {
+fn draw_row(m: &mut Markup, row: &Row, x: &DrawnAxis, y: f64) {
     let (number, label) = (&row.number, &row.label);
     let name = Say::both(|lang| format!("{} {}", number.get(lang), label.get(lang)));
     let (above, beside) = (coordinate(y + 10.0), coordinate(y + BAR.0 + BAR.1 / 2.0));
@@ -149,7 +149,7 @@ fn draw_row(m: &mut Markup, row: &Row, x: &Ruler, y: f64) {
 }
 
 /// Rectangles of the whole height, one for each stretch.
-fn path(stretches: &[(f64, f64)], x: &Ruler) -> String {
+fn path(stretches: &[(f64, f64)], x: &DrawnAxis) -> String {
     let mut out = String::new();
     for (from, width) in stretches.iter().filter_map(|stretch| place(x, *stretch)) {
         let (at, wide) = (rounded(across(from)), rounded(across(width).max(STRETCH_LEAST)));
@@ -162,7 +162,7 @@ fn rounded(value: f64) -> String {
     coordinate((value * 10.0).round() / 10.0)
 }
 
-fn gaps(m: &mut Markup, gaps: &[Band], x: &Ruler, (top, bottom): (f64, f64)) {
+fn gaps(m: &mut Markup, gaps: &[Band], x: &DrawnAxis, (top, bottom): (f64, f64)) {
     for gap in gaps {
         let Some((from, width)) = place(x, (gap.from, gap.to)) else { continue };
         rect(m, "gap", (from, width), (top, bottom - top));
@@ -176,7 +176,7 @@ fn rect(m: &mut Markup, class: &'static str, (from, width): (f64, f64), (y, heig
 }
 
 /// The axis with its ticks in the unit that people count in.
-fn foot(m: &mut Markup, to: f64, x: &Ruler, bottom: f64) {
+fn foot(m: &mut Markup, to: f64, x: &DrawnAxis, bottom: f64) {
     axis::line(m, "base", ("0", "100%"), (bottom, bottom));
     let (label_y, name_y) = (coordinate(bottom + 17.0), coordinate(bottom + 34.0));
     let is_cut = x.cuts().next().is_some();

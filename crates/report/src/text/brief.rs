@@ -4,7 +4,6 @@ use super::layout::{clean, width as width_of};
 use super::table::{self, Detail};
 use super::{density, faults, grouped, one_check, origin, screen};
 use crate::{hosts, shell, words};
-use std::collections::BTreeSet;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CheckStatus, GradeLevel, NotRun};
 use stend_base::text::{counted, listed};
@@ -69,13 +68,10 @@ pub(super) fn not_run(cases: &[NotRun]) -> Vec<(&Say, Vec<String>)> {
 
 /// What the numbers may be used for, and how much there is to read about them.
 fn remarks(findings: &Findings) -> Say {
-    let cases = || findings.cases.iter().flat_map(|case| &case.checks);
-    let warnings: BTreeSet<_> = cases().filter(|c| c.status == CheckStatus::Warn).map(|c| c.id).collect();
-    let notes = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count();
+    let caveats = findings.caveats.iter().filter(|caveat| !words::is_ending(caveat)).count();
     let left_out = not_run(&findings.not_run).len().saturating_sub(NOT_RUN_MOST);
     let counts = [
-        (warnings.len(), ["warning", "warnings"], ["предупреждение", "предупреждения", "предупреждений"]),
-        (notes, ["note", "notes"], ["замечание", "замечания", "замечаний"]),
+        (caveats, ["caveat", "caveats"], ["оговорка", "оговорки", "оговорок"]),
         (
             left_out,
             ["more reason not to run", "more reasons not to run"],
@@ -83,7 +79,8 @@ fn remarks(findings: &Findings) -> Say {
         ),
     ];
     let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let counts: Vec<Say> = counts.map(|(count, en, ru)| counted(count as u64, en, ru)).collect();
+    let counts = counts.map(|(count, en, ru)| counted(count as u64, en, ru));
+    let counts: Vec<Say> = words::warnings(findings).into_iter().chain(counts).collect();
     let joined = |lang| counts.iter().map(|count| count.get(lang)).collect::<Vec<_>>().join(", ");
     let (en, ru) = (joined(Lang::En), joined(Lang::Ru));
     let (grade_en, grade_ru) = match findings.grade.level {

@@ -65,7 +65,7 @@ fn what_fails_is_told_in_the_short_form_too_and_a_warning_is_counted() {
     let mut findings = fixture::findings();
     let screen = brief(&findings, "my run", Lang::En, 80, false);
     assert!(screen.contains("✖ H18 reads of unwritten blocks (rand-read, queue_depth 1)"), "{screen}");
-    assert!(screen.contains("1 warning, 3 notes") && !screen.contains("! H02"), "{screen}");
+    assert!(screen.contains("1 warning in 2 cases, 3 caveats") && !screen.contains("! H02"), "{screen}");
     assert!(screen.contains("stend show -v 'my run'\n"), "{screen}");
     findings.state = RunState::Open;
     findings.caveats.push(Caveat::EndedEarly { reason: Say::same("the disk is full") });

@@ -5,7 +5,7 @@
 mod wrong;
 
 use super::cable::Cable;
-use super::place::Place;
+use super::run_directory::RunDirectory;
 use super::scenario::Scenario;
 use super::session::setup;
 use super::time::Time;
@@ -110,13 +110,13 @@ fn play(seed: u64) -> Played {
         hosts.push(LoadHost { name: name(number), host, targets: vec![format!("/t{number}")] });
         fars.push(Far { trouble, ..Far::new(cable, worker, delay) });
     }
-    let place = Place::new(&format!("R-fleet{seed}-{}", std::process::id()), false).expect("memory");
-    let setup = Setup { on_loss, ..setup(&scenario, &place, hosts, None) };
+    let directory = RunDirectory::new(&format!("R-fleet{seed}-{}", std::process::id()), false).expect("memory");
+    let setup = Setup { on_loss, ..setup(&scenario, &directory, hosts, None) };
     let (sender, inputs) = channel();
     let run = Loop::begin(setup, sender, None, time.clocks()).expect("threads");
     let mut played = Play { time, random, fars, inputs }.play_out(run);
     played.on_loss = on_loss;
-    played.record = store::read(&place.run_file()).ok();
+    played.record = store::read(&directory.run_file()).ok();
     played
 }
 

@@ -3,7 +3,7 @@
 
 use super::cable::Cable;
 use super::observer::Observer;
-use super::place::{Image, Place};
+use super::run_directory::{Image, RunDirectory};
 use super::scenario::{Moment, Scenario, Trouble};
 use super::time::{EPOCH, Time};
 use super::worker::{Worker, name};
@@ -88,7 +88,7 @@ pub struct Before {
 /// A session in progress.
 pub struct Driver<'a> {
     scenario: &'a Scenario,
-    place: &'a Place,
+    directory: &'a RunDirectory,
     time: &'a Time,
     random: Random,
     cable: Cable,
@@ -120,7 +120,7 @@ impl<'a> Driver<'a> {
     /// The session of this number; `messages` are those of an undisturbed one.
     pub fn run(
         scenario: &'a Scenario,
-        place: &'a Place,
+        directory: &'a RunDirectory,
         time: &'a Time,
         (number, messages): (usize, usize),
         before: &Before,
@@ -135,7 +135,7 @@ impl<'a> Driver<'a> {
         }
         let shift_ns =
             earlier.as_ref().map_or(0, |(record, _)| time.offset() as i64 - record.header.realtime_offset_ns);
-        let mut setup = setup(scenario, place, vec![LoadHost::only(host)], earlier);
+        let mut setup = setup(scenario, directory, vec![LoadHost::only(host)], earlier);
         let watched = scenario.watched.map(|delay| Observer::new(draw(seed, 2), delay, time.now()));
         let (observer, observed) = watched.unzip();
         setup.observed.extend(observed);
@@ -152,7 +152,7 @@ impl<'a> Driver<'a> {
         let seen = Session { trouble, heard: time.now(), shift_ns, ..Session::default() };
         let mut driver = Driver {
             scenario,
-            place,
+            directory,
             time,
             random: Random::new(seed),
             cable,
@@ -349,17 +349,17 @@ impl<'a> Driver<'a> {
                 self.due = Some(self.now() + later);
                 self.give(run, Input::User(UserRequest::Stop(Kind::Terminated)));
             }
-            Trouble::DiskFull(_, pages) => self.place.fill(pages),
+            Trouble::DiskFull(_, pages) => self.directory.fill(pages),
             Trouble::Reset(_) => {
                 settle(run);
                 // What is in memory is gone, and the worker as well.
                 self.seen.dead = true;
-                return Some(self.place.image(0));
+                return Some(self.directory.image(0));
             }
             Trouble::Killed(_, spooled) => {
                 settle(run);
                 // Before it opens the file, nothing that waits there is its own.
-                return Some(self.place.image(if self.seen.opened { spooled } else { 1024 }));
+                return Some(self.directory.image(if self.seen.opened { spooled } else { 1024 }));
             }
         }
         None
@@ -369,10 +369,10 @@ impl<'a> Driver<'a> {
     fn end(mut self, image: Option<Image>) -> Session {
         // Letting go of the loop writes to the file what a kill would have left out.
         if let Some(image) = &image {
-            self.place.restore(image);
+            self.directory.restore(image);
             self.seen.ended = self.now();
         }
-        self.place.make_room();
+        self.directory.make_room();
         if self.hanging {
             self.seen.dead = true;
         }
@@ -396,11 +396,11 @@ fn settle(run: &Loop) {
 /// What the loop of a run of these hosts needs.
 pub fn setup(
     scenario: &Scenario,
-    place: &Place,
+    directory: &RunDirectory,
     hosts: Vec<LoadHost>,
     earlier: Option<(RunRecord, crate::Progressed)>,
 ) -> Setup {
-    let run_file = place.run_file();
+    let run_file = directory.run_file();
     let id = run_file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let suite = stend_spec::parse::suite(&scenario.suite, "drawn.yaml");
     let resume =

@@ -1,7 +1,7 @@
 //! A simulated run from its first session to its last: whatever interrupts it, it is resumed as a user would. Keeps evidence; must not
 //! judge it.
 
-use super::place::Place;
+use super::run_directory::RunDirectory;
 use super::scenario::{Scenario, Trouble};
 use super::session::{Before, Driver, Session};
 use super::time::Time;
@@ -35,7 +35,7 @@ impl Story {
     /// Plays a scenario in a directory; `messages` are those of its undisturbed session. `None`: this user cannot have a disk that gets full.
     pub fn play(scenario: &Scenario, messages: usize, id: &str) -> Option<Story> {
         let small = scenario.troubles.iter().any(|trouble| matches!(trouble, Trouble::DiskFull(..)));
-        let place = Place::new(id, small)?;
+        let directory = RunDirectory::new(id, small)?;
         let time = Time::new();
         let (sessions, given_up) = (Vec::new(), Vec::new());
         let mut story = Story { scenario: scenario.clone(), sessions, given_up, plan: None, finished: false };
@@ -44,11 +44,12 @@ impl Story {
             let earlier = story.earlier();
             if earlier.is_none() && number > 0 {
                 story.given_up.push(std::mem::take(&mut story.sessions));
-                place.forget();
+                directory.forget();
             }
-            let mut session = Driver::run(scenario, &place, &time, (number, messages), &before, earlier);
-            session.record = place.run_file().exists().then(|| {
-                store::read(&place.run_file()).unwrap_or_else(|error| panic!("{error}: after {:?}", session.trouble))
+            let mut session = Driver::run(scenario, &directory, &time, (number, messages), &before, earlier);
+            session.record = directory.run_file().exists().then(|| {
+                store::read(&directory.run_file())
+                    .unwrap_or_else(|error| panic!("{error}: after {:?}", session.trouble))
             });
             time.pass_to(time.now() + Nanos::secs(60));
             let reset = session.fired && matches!(session.trouble, Some(Trouble::Reset(_)));

@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BKpWUUe5.js",
+        "/assets/index-DdUTtZM4.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BKpWUUe5.js"),
+        include_str!("../../assets/console/assets/index-DdUTtZM4.js"),
     ),
     (
         "/assets/index-Dm29HI5I.css",

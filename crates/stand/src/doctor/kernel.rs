@@ -5,7 +5,7 @@ use crate::roots::{Roots, names, number, text};
 use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::{CheckupItem, Level};
 use stend_sys::Obstacle;
-use stend_sys::obstacle::{Cure, MORE_LOCKED_MEMORY, MORE_OPEN_FILES};
+use stend_sys::obstacle::{MORE_LOCKED_MEMORY, MORE_OPEN_FILES, ShellCommand};
 
 /// Locked memory from which buffers of the built-in suite are registered with room to spare: its largest
 /// case has 8 MiB in flight, which a limit of 8 MiB, the default of systemd, no longer takes.
@@ -94,7 +94,7 @@ pub(super) fn aio_requests(roots: &Roots, root: bool) -> CheckupItem {
         "The backend `libaio` may not start; io_uring does not need it.",
         "Способ `libaio` может не запуститься; io_uring это не касается."
     );
-    cured(wrong(ID, Level::Warn, found, affects), &Cure::AsRoot("sysctl -w fs.aio-max-nr=1048576"), root)
+    cured(wrong(ID, Level::Warn, found, affects), &ShellCommand::AsRoot("sysctl -w fs.aio-max-nr=1048576"), root)
 }
 
 /// How the frequency of the CPUs is chosen.
@@ -123,7 +123,7 @@ pub(super) fn governor(roots: &Roots, root: bool) -> CheckupItem {
         "Latency at low queue depth depends on how fast the CPUs wake up, and differs from run to run.",
         "Задержка при малой глубине очереди зависит от того, как быстро просыпаются процессоры, и меняется от прогона к прогону."
     );
-    let cure = Cure::AsRoot(
+    let cure = ShellCommand::AsRoot(
         "sh -c 'for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $g; done'",
     );
     cured(wrong(ID, Level::Warn, found, affects), &cure, root)
@@ -153,6 +153,7 @@ pub(super) fn clock_source(roots: &Roots, root: bool) -> CheckupItem {
     if !available.split_whitespace().any(|name| name == "tsc") {
         return item;
     }
-    let cure = Cure::AsRoot("sh -c 'echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource'");
+    let cure =
+        ShellCommand::AsRoot("sh -c 'echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource'");
     cured(item, &cure, root)
 }

@@ -5,7 +5,7 @@ use crate::roots::{Roots, names, text};
 use std::path::PathBuf;
 use stend_base::{Say, say};
 use stend_record::{CheckupItem, Level};
-use stend_sys::obstacle::Cure;
+use stend_sys::obstacle::ShellCommand;
 
 /// What x86-64-v2 adds to the baseline, as `/proc/cpuinfo` spells it (`pni` is SSE3). Released binaries are
 /// built for it. Source: x86-64 psABI, "Micro-Architecture Levels".
@@ -22,8 +22,8 @@ pub(super) fn kernel_files(roots: &Roots) -> CheckupItem {
     let list = missing.join(", ");
     let cure = match missing.as_slice() {
         [] => return fine(ID, say!("/proc and /sys are there", "/proc и /sys на месте")),
-        ["/sys"] => Cure::AsRoot("mount -t sysfs sysfs /sys"),
-        _ => Cure::AsRoot("mount -t proc proc /proc"),
+        ["/sys"] => ShellCommand::AsRoot("mount -t sysfs sysfs /sys"),
+        _ => ShellCommand::AsRoot("mount -t proc proc /proc"),
     };
     let affects = say!(
         "Stend can recognise neither targets nor their users, and has no telemetry.",
@@ -99,7 +99,7 @@ pub(super) fn rights(root: bool) -> CheckupItem {
 struct Tool {
     name: &'static str,
     without: Say,
-    install: Cure,
+    install: ShellCommand,
 }
 
 /// Programs that are useful beside a run; none is needed to measure.
@@ -114,7 +114,7 @@ pub(super) fn tools(roots: &Roots, path: &[PathBuf], root: bool) -> Vec<CheckupI
                 "Not needed to measure; you cannot look at wear and errors of drives before and after.",
                 "Для измерений не нужна; нельзя посмотреть износ и ошибки накопителей до и после."
             ),
-            install: Cure::AsRoot("apt-get install smartmontools"),
+            install: ShellCommand::AsRoot("apt-get install smartmontools"),
         });
     }
     if has("nvme") {
@@ -124,7 +124,7 @@ pub(super) fn tools(roots: &Roots, path: &[PathBuf], root: bool) -> Vec<CheckupI
                 "Not needed to measure; you cannot format an NVMe drive to its fresh state.",
                 "Для измерений не нужна; нельзя отформатировать накопитель NVMe до исходного состояния."
             ),
-            install: Cure::AsRoot("apt-get install nvme-cli"),
+            install: ShellCommand::AsRoot("apt-get install nvme-cli"),
         });
     }
     tools.push(Tool {
@@ -133,7 +133,7 @@ pub(super) fn tools(roots: &Roots, path: &[PathBuf], root: bool) -> Vec<CheckupI
             "Not needed to measure; you cannot check Stend against it.",
             "Для измерений не нужна; нельзя сверить с ней Stend."
         ),
-        install: Cure::AsRoot("apt-get install fio"),
+        install: ShellCommand::AsRoot("apt-get install fio"),
     });
     tools.into_iter().map(|tool| installed(tool, path, root)).collect()
 }

@@ -97,7 +97,7 @@ fn a_good_machine_has_nothing_to_cure() {
 fn what_the_kernel_refuses_or_limits_is_told_with_its_command() {
     let forbidden = Obstacle {
         cause: say!("io_uring is switched off (kernel.io_uring_disabled = 2)", "выключен"),
-        cure: Some(Cure::AsRoot("sysctl -w kernel.io_uring_disabled=0")),
+        cure: Some(ShellCommand::AsRoot("sysctl -w kernel.io_uring_disabled=0")),
     };
     let ring = after(|m| m.ring = Err(forbidden));
     check(&ring, "io_uring", Level::Warn, "switched off", "sysctl -w kernel.io_uring_disabled=0");

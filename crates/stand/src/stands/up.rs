@@ -16,7 +16,7 @@ use crate::roots::Roots;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{EventKind, Raised, Refusal, Sampled, UNKNOWN_DATA, WriteAccess};
+use stend_record::{EventKind, Refusal, Sampled, StandTargets, UNKNOWN_DATA, WriteAccess};
 use stend_spec::stand::{Layer, Stand};
 use stend_sys::claim::Lease;
 use stend_sys::signature::Found;
@@ -36,7 +36,14 @@ const SYNC_TELLS: Duration = Duration::from_secs(5);
 ///
 /// Errors: `Unsafe` for a drive that may not be written over; `Preflight` where something is missing or a command fails. What had
 /// been made until then stays, and `down` takes it away.
-pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, watch: &mut Watch) -> Result<Raised> {
+pub fn put_up(
+    stand: &Stand,
+    text: &str,
+    file: &str,
+    nonce: u64,
+    owner: &Owner,
+    watch: &mut Watch,
+) -> Result<StandTargets> {
     let roots = here();
     let mut sampled = BTreeMap::new();
     let mut journal = match journal::open(&roots, &stand.name)? {
@@ -85,7 +92,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
     signatures.sort();
     signatures.dedup();
     let identities = nodes.filter_map(|node| crate::identity::of(&roots, kernel.devices(), node)).collect();
-    Ok(Raised { identities, signatures, targets })
+    Ok(StandTargets { identities, signatures, targets })
 }
 
 /// A drive that is a target itself is looked at each time: no layer does that for it.

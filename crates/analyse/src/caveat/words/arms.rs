@@ -1,7 +1,6 @@
 //! Sentences of caveats about the arms of a run.
 
 use super::Words;
-use crate::phrase::both;
 use stend_base::{Say, say};
 
 pub(super) fn suspended(arm: &str, instruction: &str) -> Words {
@@ -45,7 +44,7 @@ pub(super) fn without_change(arm: &str) -> Words {
 }
 
 pub(super) fn drifted(arm: &str, conditions: &[Say]) -> Words {
-    let names = both(|lang| conditions.iter().map(|c| c.get(lang)).collect::<Vec<_>>().join(", "));
+    let names = Say::both(|lang| conditions.iter().map(|c| c.get(lang)).collect::<Vec<_>>().join(", "));
     let (en, ru) = (names.en, names.ru);
     Words {
         text: say!(

@@ -1,9 +1,8 @@
 //! Sentences of caveats about what made the I/O, and how.
 
 use super::Words;
-use crate::phrase::both;
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Lang, Share, format, say, say_in};
+use stend_base::{Lang, Say, Share, format, say, say_in};
 use stend_spec::external::Difference;
 
 pub(super) fn fallback(backend: &str, reason: &str) -> Words {
@@ -20,7 +19,7 @@ pub(super) fn fallback(backend: &str, reason: &str) -> Words {
 }
 
 pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let case = match l {
             Lang::En => plural_en(u64::from(cases), "case", "cases"),
             Lang::Ru => plural_ru(u64::from(cases), "случае", "случаях", "случаях"),

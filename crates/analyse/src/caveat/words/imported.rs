@@ -1,26 +1,23 @@
 //! Sentences of caveats about runs that another tool made.
 
 use super::Words;
-use crate::phrase::{both, pick};
 use stend_base::{Say, say, say_in};
 
 /// Missing parts that a sentence names; more are counted.
 const NAMED: usize = 2;
 
 pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snapshots: u32) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let whole = say_in!(
             l,
             "Imported from what {by} printed; Stend did not see these trials. Host, target, fill and other load are unknown. Trials of one case ran one after the other.",
             "Импортировано из того, что напечатал {by}; самих испытаний Stend не видел. Машина, объект, заполнение и прочая нагрузка неизвестны. Испытания одного случая шли подряд."
         );
-        let clat = pick(
-            l,
+        let clat = l.pick(
             " Latencies are clat: without the time that submitting took.",
             " Задержки — clat: без времени отправки.",
         );
-        let percentiles = pick(
-            l,
+        let percentiles = l.pick(
             " Percentiles without a histogram are shown as printed and never merged or averaged.",
             " Процентили без гистограммы показаны как напечатаны; они не объединяются и не усредняются.",
         );
@@ -47,14 +44,14 @@ pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snap
 }
 
 pub(super) fn in_part(dropped: &[Say]) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let named: Vec<&str> = dropped.iter().take(NAMED).map(|what| what.get(l)).collect();
         let more = match dropped.len().saturating_sub(NAMED) {
             0 => String::new(),
             n => say_in!(l, "; and {n} more", "; и ещё {n}"),
         };
         let head =
-            pick(l, "Only a part of the files was imported. Left out: ", "Файлы импортированы не целиком. Пропущено: ");
+            l.pick("Only a part of the files was imported. Left out: ", "Файлы импортированы не целиком. Пропущено: ");
         format!("{head}{}{more}.", named.join("; "))
     });
     let advice = say!(

@@ -1,7 +1,6 @@
 //! Sentences of caveats about how the run went.
 
 use super::Words;
-use crate::phrase::{both, pick};
 use crate::steady;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Nanos, Say, Share, format, say, say_in};
@@ -29,7 +28,7 @@ pub(super) fn ended_early(reason: &Say) -> Words {
 }
 
 pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let (n, below, rebooted) = (format::count(crashes), format::percent(below.0, l), format::count(rebooted));
         let crashes = plural_en(crashes, "crash was", "crashes were");
         say_in!(
@@ -46,7 +45,7 @@ pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Wor
 }
 
 pub(super) fn replays_survived(states: u64, of: u64) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let (n, of) = (format::count(states), format::count(of));
         say_in!(
             l,
@@ -97,7 +96,7 @@ pub(super) fn trials_left_out(count: u32) -> Words {
 }
 
 pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "In “{case}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
@@ -118,7 +117,7 @@ pub(super) fn trace_changed(
     [aligned, left_out]: [u64; 2],
     (wrapped, scaled): (bool, bool),
 ) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let parts = [
             (aligned > 0).then(|| {
                 say_in!(
@@ -161,7 +160,7 @@ pub(super) fn trace_changed(
 }
 
 pub(super) fn never_written(share: Share) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "{s} of the sampled blocks had never been written: such reads do not reach the medium.",
@@ -267,16 +266,13 @@ pub(super) fn not_precise(
     let width = |share: Share, l| format!("±\u{a0}{}", format::percent(share.0, l));
     let of = |l: Lang| {
         let (of_rate, of_p99) = match between_arms {
-            false => {
-                (pick(l, "its rate is known to", "его скорость известна до"), pick(l, "its p99 to", "его p99 — до"))
-            }
+            false => (l.pick("its rate is known to", "его скорость известна до"), l.pick("its p99 to", "его p99 — до")),
             true => (
-                pick(
-                    l,
+                l.pick(
                     "the ratio of its rates in two arms is known to",
                     "отношение его скоростей в двух вариантах известно до",
                 ),
-                pick(l, "the ratio of its p99 to", "отношение его p99 — до"),
+                l.pick("the ratio of its p99 to", "отношение его p99 — до"),
             ),
         };
         let rate = rate.map(|share| format!("{of_rate} {}", width(share, l)));
@@ -351,7 +347,7 @@ pub(super) fn few_cpus(cpus: u32) -> Words {
 
 pub(super) fn clock_step(by_ns: i64) -> Words {
     let sign = if by_ns < 0 { "−" } else { "+" };
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let by = format::latency(Nanos(by_ns.unsigned_abs()), l);
         say_in!(
             l,
@@ -370,7 +366,7 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
 }
 
 pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than the recorder.",
@@ -402,7 +398,7 @@ pub(super) fn no_spool(why: &str) -> Words {
 }
 
 pub(super) fn intervals_merged(count: u64) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",

@@ -2,12 +2,11 @@
 //! present tense.
 
 use super::Words;
-use crate::phrase::{both, pick};
 use stend_base::text::plural_en;
 use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say, say_in};
 
 pub(super) fn in_use(reasons: &[Say]) -> Words {
-    let list = both(|l| reasons.iter().map(|r| r.get(l)).collect::<Vec<_>>().join("; "));
+    let list = Say::both(|l| reasons.iter().map(|r| r.get(l)).collect::<Vec<_>>().join("; "));
     let (en, ru) = (list.en, list.ru);
     Words {
         text: say!(
@@ -22,7 +21,7 @@ pub(super) fn in_use(reasons: &[Say]) -> Words {
 }
 
 pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "Other programs used `{device}` right before the run: {i} IOPS, {b}. They lower the results.",
@@ -227,7 +226,7 @@ pub(super) fn encrypted(device: &str) -> Words {
 }
 
 pub(super) fn cached(device: &str, size: Bytes) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "A cache of {s} (`{device}`) is below the target: its fast device answers for what it holds, and the rate changes while it fills, warms and writes back.",
@@ -323,7 +322,7 @@ pub(super) fn removable(device: &str) -> Words {
 }
 
 pub(super) fn nearly_full(used: Share) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         say_in!(
             l,
             "With the test file the file system is {s} full: it has few free places for blocks, and a solid-state drive below has little room for garbage collection.",
@@ -341,7 +340,7 @@ pub(super) fn nearly_full(used: Share) -> Words {
 }
 
 pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> Words {
-    let text = both(|l| {
+    let text = Say::both(|l| {
         let (range, memory) = (format::bytes(working_set, l), format::bytes(memory, l));
         match direct {
             true => say_in!(
@@ -367,7 +366,7 @@ pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> W
 
 pub(super) fn will_write(fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> Words {
     Words {
-        text: both(|l| will_write_in(l, fill, trials, drive)),
+        text: Say::both(|l| will_write_in(l, fill, trials, drive)),
         advice: say!(
             "A smaller `fill: {{size: …}}` or `--time-budget` writes less.",
             "Меньший `fill: {{size: …}}` или `--time-budget` уменьшит запись."
@@ -384,7 +383,7 @@ fn will_write_in(lang: Lang, fill: Bytes, trials: Nanos, drive: Option<&(String,
     };
     let parts: Vec<String> =
         [(fill > Bytes(0), by_fill), (trials > Nanos(0), by_trials)].into_iter().filter(|p| p.0).map(|p| p.1).collect();
-    let mut text = format!("{}{}.", pick(lang, "The run will write ", "Прогон запишет "), parts.join(", "));
+    let mut text = format!("{}{}.", lang.pick("The run will write ", "Прогон запишет "), parts.join(", "));
     if let Some((name, size)) = drive.filter(|(_, size)| *size > Bytes(0) && fill > Bytes(0)) {
         let share = format::percent(fill.0 as f64 / size.0 as f64, lang);
         text += &say_in!(

@@ -4,7 +4,6 @@
 use crate::check::stretch::{self, Stretch, stretches};
 use crate::findings::CheckStatus;
 use crate::limits::{AMPLIFICATION_DEVIATION, READ_AMPLIFIED, READ_FOR_WRITES};
-use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts};
@@ -82,12 +81,9 @@ fn parity(array: &Device) -> Option<u32> {
 
 fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
     let modifies = ratio > READ_FOR_WRITES;
-    let measured = both(|l| {
-        let name = if modifies {
-            pick(l, "read-modify-write: ", "чтение-изменение-запись: ")
-        } else {
-            ""
-        };
+    let measured = Say::both(|l| {
+        let name =
+            if modifies { l.pick("read-modify-write: ", "чтение-изменение-запись: ") } else { "" };
         let digits = if modifies { 2 } else { 3 };
         say_in!(
             l,
@@ -124,7 +120,7 @@ fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
     if scattered && !all_whole && ratio <= most {
         return ReadBack { status: CheckStatus::Pass, measured, meaning: Say::same("") };
     }
-    let meaning = both(|l| {
+    let meaning = Say::both(|l| {
         say_in!(
             l,
             "Writes of less than a stripe of {s}, or across its borders, make the array read before it writes, more than this load needs. Write whole stripes, and begin partitions and files at a stripe.",
@@ -136,7 +132,7 @@ fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
 }
 
 fn of_reads(layer: &Device, ratio: f64) -> ReadBack {
-    let measured = both(|l| {
+    let measured = Say::both(|l| {
         say_in!(
             l,
             "{r} bytes more read below {d} per byte read",

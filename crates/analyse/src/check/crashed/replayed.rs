@@ -3,7 +3,6 @@
 use super::{blocks, differing, meaning};
 use crate::check::Check;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::phrase::both;
 use stend_base::{Say, format, say, say_in};
 use stend_record::Crash;
 use stend_record::verification::Checked;
@@ -31,7 +30,7 @@ pub(super) fn judged(check: Check, states: &[&Crash]) -> CheckResult {
             "В изученных состояниях ничего не было подтверждено, или отказала синхронизация: сохранность не обещалась."
         ));
     }
-    check.pass(both(|l| {
+    check.pass(Say::both(|l| {
         let (blocks, n, of) = (blocks(acknowledged, l), format::count(states.len() as u64), format::count(of));
         say_in!(
             l,
@@ -50,7 +49,7 @@ fn all(states: &[&Crash]) -> Checked {
 /// In how many states something is wrong, and what it is in the first of them.
 fn failed(first: &Crash, (wrong, examined, of): (u64, u64, u64)) -> Say {
     let differing = differing(&first.checked, first.examples.first());
-    both(|l| {
+    Say::both(|l| {
         let [wrong, examined, of] = [wrong, examined, of].map(format::count);
         let at = first.replayed.as_ref().map(|replayed| (replayed.entry + 1, replayed.entries)).unwrap_or_default();
         let (entry, entries) = (format::count(at.0), format::count(at.1));

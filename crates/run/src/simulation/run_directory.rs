@@ -15,7 +15,7 @@ const SMALL: &str = "size=12m";
 const PAGE: u64 = 4096;
 
 /// A directory for one run file.
-pub struct Place {
+pub struct RunDirectory {
     directory: TempDir,
     id: String,
     mounted: bool,
@@ -24,23 +24,23 @@ pub struct Place {
 /// The files of a run at one moment.
 pub struct Image(Vec<(PathBuf, Vec<u8>)>);
 
-impl Place {
+impl RunDirectory {
     /// An empty one; `small` asks for a file system that can get full, which takes root. `None`: it cannot be had.
-    pub fn new(id: &str, small: bool) -> Option<Place> {
+    pub fn new(id: &str, small: bool) -> Option<RunDirectory> {
         let memory = Path::new(MEMORY);
         let parent = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
         // The same path each time, because errors name it.
         let name = format!("stend-simulation-{}-{id}", std::process::id());
         let directory = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir_in(parent).expect("a directory");
-        let mut place = Place { directory, id: id.to_string(), mounted: false };
+        let mut made = RunDirectory { directory, id: id.to_string(), mounted: false };
         if small {
             let mount = Command::new("mount")
                 .args(["-t", "tmpfs", "-o", SMALL, "stend-simulation"])
-                .arg(place.directory.path())
+                .arg(made.directory.path())
                 .output();
-            place.mounted = mount.is_ok_and(|done| done.status.success());
+            made.mounted = mount.is_ok_and(|done| done.status.success());
         }
-        (place.mounted || !small).then_some(place)
+        (made.mounted || !small).then_some(made)
     }
 
     /// Path of the run file.
@@ -110,7 +110,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RunDirectory {
     fn drop(&mut self) {
         self.forget();
         if self.mounted {
