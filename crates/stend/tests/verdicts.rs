@@ -33,7 +33,7 @@ fn measured(scratch: &Scratch, device: &Loop, name: &str, second: &str) -> Strin
 }
 
 /// The machine may be busy with anything else: what is asserted of the twin holds by construction, and the known difference
-/// is fourfold. Of eight blocks, one that was disturbed was enough to leave it open.
+/// is fourfold. With eight blocks, a single disturbed one was enough to leave it open.
 #[test]
 fn a_known_difference_is_found_and_a_twin_is_not_coloured() {
     if !root("a_known_difference_is_found_and_a_twin_is_not_coloured") {
