@@ -49,7 +49,7 @@ pub const TARGETS: [Target; 26] = [
     target("drive-mark", "the mark on a drive that was let go", devices::mark, 8),
     target("suite", "a suite, laid out for four targets", specs::suite, 16).beside(&["suites", "lab/suites"]),
     target("stand", "a stand file", specs::stand, 16).beside(&["stands"]),
-    target("machine", "a machine of the lab", specs::machine, 16).beside(&["lab"]),
+    target("machine", "a machine of the lab, machines of libvirt", specs::machine, 16).beside(&["lab"]),
     target("gate", "a gate for comparisons", specs::gate, 16),
     target("hosts", "a file of hosts", specs::hosts, 16),
     target("order", "an order", specs::order, 64),

@@ -58,10 +58,11 @@ pub fn stand(bytes: &[u8]) {
     stand.log_writes();
 }
 
-/// A machine of the lab.
+/// A machine of the lab, or machines of libvirt.
 pub fn machine(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let _ = parse::machine(text, "machine.yaml");
+    let _ = parse::machines(text, "machines.yaml");
 }
 
 /// An order. One that is read is written and read again as it was.

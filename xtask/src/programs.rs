@@ -16,7 +16,7 @@ const ESSENTIAL: &str = "essential";
 const NOT_INSTALLED: [&str; 2] = ["stend", "exec"];
 
 /// Which package has a program, in Debian and Ubuntu.
-const PACKAGES: [(&str, &[&str]); 19] = [
+const PACKAGES: [(&str, &[&str]); 21] = [
     (
         ESSENTIAL,
         &[
@@ -44,7 +44,19 @@ const PACKAGES: [(&str, &[&str]); 19] = [
     ),
     (
         "util-linux",
-        &["mkswap", "partx", "blkid", "blkdiscard", "wipefs", "blockdev", "flock", "setsid", "unshare", "fsfreeze"],
+        &[
+            "mkswap",
+            "partx",
+            "blkid",
+            "blkdiscard",
+            "wipefs",
+            "blockdev",
+            "flock",
+            "setsid",
+            "unshare",
+            "nsenter",
+            "fsfreeze",
+        ],
     ),
     ("mount", &["losetup", "mount", "umount", "swapon", "swapoff"]),
     ("udev", &["udevadm"]),
@@ -63,6 +75,8 @@ const PACKAGES: [(&str, &[&str]); 19] = [
     ("fio", &["fio"]),
     ("chromium", &["chromium"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
+    ("libvirt-daemon-system", &["libvirtd"]),
+    ("libvirt-clients", &["virsh"]),
 ];
 
 /// Every program of a test has a package, and every package is installed.

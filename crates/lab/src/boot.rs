@@ -114,11 +114,16 @@ pub fn try_each<T>(
 pub fn accelerators() -> Vec<Accelerator> {
     // That it can be opened does not mean that it works: on some rented machines QEMU ends at once, on others KVM executes a part of
     // the kernel and then stands still.
-    let emulated = Accelerator::Tcg { counter_khz: stend_sys::ticker::counter_khz(COUNTED) };
+    let emulated = Accelerator::Tcg { counter_khz: counter_khz() };
     match File::options().read(true).write(true).open("/dev/kvm") {
         Ok(_) => vec![Accelerator::Kvm, emulated],
         Err(_) => vec![emulated],
     }
+}
+
+/// Speed of the time stamp counter of this machine, kHz; `None`: it cannot be told.
+pub fn counter_khz() -> Option<u64> {
+    stend_sys::ticker::counter_khz(COUNTED)
 }
 
 fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> std::result::Result<Started, Failed> {

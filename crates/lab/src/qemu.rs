@@ -12,7 +12,7 @@ pub const PROGRAM: &str = "qemu-system-x86_64";
 /// The command line of the guest's kernel. It must not wait for a person, and a panic must end the machine (`-no-reboot`); its clock
 /// comes from the emulator, and nobody attacks it, so that it need not slow itself down; nor does its cryptography need a
 /// test at every start.
-const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on \
+pub const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on \
      cryptomgr.notests";
 
 /// The processor that is emulated: all that QEMU can, but `cmpxchg16b`. QEMU before 8.0 makes the flags of it from a state that may be

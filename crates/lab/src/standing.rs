@@ -7,7 +7,8 @@ use crate::command::{FromGuest, ToGuest};
 use crate::console::last_lines;
 use crate::emulator::Emulator;
 use crate::faults::Faults;
-use crate::greeting::{self, Session};
+use crate::greeting::Session;
+use crate::port;
 use crate::qemu::{self, COMMAND_SOCKET, CONSOLE, CONTROL, PROCESS, PROGRAM, Streams, WORKER_SOCKET};
 use crate::qmp::Qmp;
 use crate::socket::Socket;
@@ -33,8 +34,6 @@ const STAND: &str = "stand";
 const WORKER_LOCK: &str = "worker.lock";
 /// How long a guest that is up may take to answer at a port; another command may be using it.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
-/// How often the guest is listened to for words that were late, and how often the end of QEMU is looked for.
-const TICK: Duration = Duration::from_millis(50);
 /// How long QEMU may take to reset its guest: what the guest's drives had in flight is finished first.
 const RESET_LIMIT: Duration = Duration::from_secs(60);
 /// Characters of a name, which is one of a directory.
@@ -283,12 +282,7 @@ impl Standing {
         limit: Duration,
         executes: &dyn Fn() -> bool,
     ) -> io::Result<(Socket, Session)> {
-        let mut port = Socket::connect(&self.directory, socket)?;
-        port.patience(Some(TICK))?;
-        let mut number = || stend_sys::clock::now().0 ^ (u64::from(std::process::id()) << 40);
-        let session = greeting::meet(&mut port, &mut number, limit, &|| self.process().is_some() && executes())?;
-        port.patience(None)?;
-        Ok((port, session))
+        port::meet(&self.directory, socket, limit, &|| self.process().is_some() && executes())
     }
 
     /// Executes a command in the guest and returns how it ended, as a shell would say it. `heard` gets pieces of its outputs,
@@ -335,32 +329,12 @@ impl Standing {
 
     /// Joins this process's standard streams to the worker in the guest, until either ends. When the input ends, the guest
     /// is waited for: then what the worker made is undone.
-    pub fn connect(&self, mut input: impl Read + Send + 'static, output: &mut impl io::Write) -> Result<()> {
+    pub fn connect(&self, input: impl Read + Send + 'static, output: &mut impl io::Write) -> Result<()> {
         let _lock = self.lock()?;
-        let (mut port, session) = self.meet(WORKER_SOCKET, MEET_LIMIT, &|| true).map_err(|e| self.lost(&e))?;
-        let mut to = port.another().map_err(|e| self.lost(&e))?;
-        let hands_on = move || {
-            // However that ends, the guest must hear it.
-            drop(io::copy(&mut input, &mut to));
-            to.hang_up();
-        };
-        std::thread::Builder::new().name("to-guest".into()).spawn(hands_on).map_err(|e| self.lost(&e))?;
-        let mut ending = greeting::Ending::of(session);
-        let mut bytes = vec![0; 64 << 10];
-        loop {
-            let read = port.read(&mut bytes).unwrap_or(0);
-            let (ours, ended) = ending.look(&bytes[..read]);
-            // A coordinator that is gone is noticed by its end of the input.
-            drop(output.write_all(&bytes[..ours]).and_then(|()| output.flush()));
-            if ended {
-                return Ok(());
-            }
-            if read == 0 {
-                break;
-            }
-        }
-        // A guest answers again only when the worker has ended.
-        self.meet(WORKER_SOCKET, MEET_LIMIT, &|| true).map(drop).map_err(|e| self.lost(&e))
+        let alive = || self.process().is_some();
+        port::join((&self.directory, WORKER_SOCKET), MEET_LIMIT, &alive, input, output)
+            .map(drop)
+            .map_err(|e| self.lost(&e))
     }
 
     /// Why it cannot be spoken to: it does not answer, or its QEMU is gone. QEMU ends with a kernel that panics, and then the

@@ -94,7 +94,7 @@ fn left_up(stand: &StandText, done: &Done, place: &WorkerHost, frontend: &Fronte
         // One of this run alone has ended with it.
         WorkerHost::Lab(_) if place.standing().is_none() => return,
         // A host that is gone cannot be asked.
-        WorkerHost::Lab(_) | WorkerHost::Remote(_) => {
+        WorkerHost::Lab(_) | WorkerHost::Remote(_) | WorkerHost::Vm(_) => {
             let ended = done.error.as_ref().map(|error| error.kind);
             if !matches!(ended, Some(Kind::HostLost | Kind::Interrupted | Kind::Terminated)) {
                 return;

@@ -26,6 +26,7 @@ mod stand;
 mod storage_host;
 pub mod suites;
 mod traces;
+pub mod vms;
 mod worker_host;
 
 pub use complete::complete;

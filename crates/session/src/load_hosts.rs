@@ -17,22 +17,21 @@ use stend_wire::Remote;
 ///
 /// Errors: `Usage` where the order does not say which targets are whose or names a machine twice, or what keeps a host from being reached.
 pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
-    let (remotes, on) = remotes(order)?;
-    let names: Vec<String> = remotes.iter().map(|remote| remote.name().to_string()).collect();
+    let (far, on) = far(order)?;
+    let names: Vec<String> = far.iter().map(|(name, _)| name.clone()).collect();
     let mut targets = shared_out(&names, &on)?;
-    let [_, _, ..] = remotes.as_slice() else {
-        let (host, own) = match (remotes.into_iter().next(), &order.hosts) {
-            (Some(remote), Some(_)) if on.is_empty() => return Err(no_target(remote.name())),
-            (Some(remote), Some(_)) => (WorkerHost::Remote(remote).reach(frontend)?, targets.pop()),
+    let [_, _, ..] = far.as_slice() else {
+        let (host, own) = match (far.into_iter().next(), &order.hosts) {
+            (Some((name, _)), Some(_)) if on.is_empty() => return Err(no_target(&name)),
+            (Some((_, host)), Some(_)) => (host.reach(frontend)?, targets.pop()),
             _ => (place.reach(frontend)?, targets.pop()),
         };
         return Ok((vec![LoadHost::only(host)], own.unwrap_or(on)));
     };
     let mut hosts: Vec<LoadHost> = Vec::new();
     // One after the other, on this thread: the connections end with the one that began them.
-    for (remote, targets) in remotes.into_iter().zip(targets) {
-        let name = remote.name().to_string();
-        let host = WorkerHost::Remote(remote).reach(frontend)?;
+    for ((name, host), targets) in far.into_iter().zip(targets) {
+        let host = host.reach(frontend)?;
         if let Some(other) = hosts.iter().find(|other| other.host.is_same_machine(&host)) {
             return Err(named_twice(&other.name, &name));
         }
@@ -49,13 +48,15 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
 /// The hosts of an order that are other machines and make load, and the targets of all, those of one host behind its name.
 ///
 /// Errors: those of its file of hosts, and of names that are none.
-fn remotes(order: &Order) -> Result<(Vec<Remote>, Vec<String>)> {
+fn far(order: &Order) -> Result<(Vec<(String, WorkerHost)>, Vec<String>)> {
     let Some(hosts) = of_file(order, HostRole::Load)? else {
-        return Ok((order.ssh.iter().map(|host| Remote::new(host)).collect::<Result<_>>()?, order.on.clone()));
+        let named = |host: &String| Ok((host.clone(), WorkerHost::Remote(Remote::new(host)?)));
+        return Ok((order.ssh.iter().map(named).collect::<Result<_>>()?, order.on.clone()));
     };
     let own = |host: &NamedHost| host.on.iter().map(|on| format!("{}:{on}", host.name)).collect::<Vec<_>>();
     let on = hosts.iter().flat_map(own).chain(order.on.iter().cloned()).collect();
-    Ok((hosts.iter().map(Remote::of).collect::<Result<_>>()?, on))
+    let named = |host: &NamedHost| Ok((host.name.clone(), WorkerHost::of(host)?));
+    Ok((hosts.iter().map(named).collect::<Result<_>>()?, on))
 }
 
 /// The hosts of the file of an order that do this; `None`: it has no file.
@@ -264,11 +265,11 @@ mod tests {
         let text = "hosts:\n  a: {ssh: x, on: /dev/sdb, groups: [g]}\n  b: {exec: [sh], on: /data, groups: [g]}\n  c: {ssh: y}\n";
         order.hosts = Some(NamedText { file: "h.yaml".into(), text: text.into() });
         order.groups = words(&["g"]);
-        let (hosts, on) = remotes(&order).unwrap();
-        assert_eq!(hosts.iter().map(Remote::name).collect::<Vec<_>>(), ["a", "b"]);
+        let (hosts, on) = far(&order).unwrap();
+        assert_eq!(hosts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(on, words(&["a:/dev/sdb", "b:/data", "/x"]));
         order.groups.clear();
-        assert_eq!(remotes(&order).unwrap().0.len(), 3);
+        assert_eq!(far(&order).unwrap().0.len(), 3);
         order.groups = words(&["h"]);
         assert!(refused(may(&order))[0].contains("no host is in the group `h`"));
     }

@@ -10,7 +10,6 @@ use stend_run::{ObservedHost, Setup};
 use stend_spec::hosts::{HostRole, NamedHost};
 use stend_spec::keys::order::OBSERVED;
 use stend_spec::order::Order;
-use stend_wire::Remote;
 
 /// One of them.
 struct Asked {
@@ -80,7 +79,7 @@ fn asked(order: &Order) -> Result<Vec<Asked>> {
     let of_file = load_hosts::of_file(order, HostRole::Observe)?.unwrap_or_default();
     let of_host = |host: &NamedHost| -> Result<Asked> {
         let targets = (!host.on.is_empty()).then(|| host.on.clone());
-        Ok(Asked { place: WorkerHost::Remote(Remote::of(host)?), targets })
+        Ok(Asked { place: WorkerHost::of(host)?, targets })
     };
     let of_file = of_file.iter().map(of_host).collect::<Result<Vec<Asked>>>()?;
     each_once(named.into_iter().chain(of_file).collect())

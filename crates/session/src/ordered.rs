@@ -99,6 +99,8 @@ fn far_hosts(order: &Order) -> Result<Vec<String>> {
     let name = |host: NamedHost| match host.via {
         Via::Ssh(destination) => format!("host:{destination}"),
         Via::Exec { .. } => format!("host:{}", host.name),
+        // It is on this machine, and its disks may lie on any drive.
+        Via::Vm(_) => LOCAL.to_string(),
     };
     Ok(hosts.into_iter().map(name).collect())
 }

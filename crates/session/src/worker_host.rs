@@ -1,4 +1,4 @@
-//! Where a worker runs: on this machine, in a machine of the lab, or on another host. Must not decide what it does there.
+//! Where a worker runs: on this machine, in a machine of the lab or of libvirt, or on another host. Must not decide what it does there.
 
 use crate::embedded::MACHINES;
 use crate::frontend::Frontend;
@@ -11,6 +11,7 @@ use stend_base::{Error, Kind, Result, Say, say};
 use stend_lab::{Contents, Image, Standing};
 use stend_record::StandText;
 use stend_run::Power;
+use stend_spec::hosts::{NamedHost, Via};
 use stend_spec::order::Order;
 use stend_wire::{Host, Remote};
 
@@ -46,9 +47,21 @@ pub(crate) enum WorkerHost {
     /// A machine of the lab: one that is up, or a file.
     Lab(String),
     Remote(Remote),
+    /// A virtual machine of libvirt that is up.
+    Vm(String),
 }
 
 impl WorkerHost {
+    /// A host of a file.
+    ///
+    /// Errors: `Usage` where it is named by what could be an option.
+    pub(crate) fn of(host: &NamedHost) -> Result<WorkerHost> {
+        match &host.via {
+            Via::Vm(machine) => Ok(WorkerHost::Vm(machine.clone())),
+            Via::Ssh(_) | Via::Exec { .. } => Remote::of(host).map(WorkerHost::Remote),
+        }
+    }
+
     /// What is measured, by `--lab` and `--ssh`, or what the stand makes: then the machine of that name that is up, else its file.
     pub(crate) fn measured(given: &Hosts, stand: Option<&StandText>) -> Result<WorkerHost> {
         let place = match (&given.lab, &given.ssh) {
@@ -96,7 +109,7 @@ impl WorkerHost {
     pub(crate) fn name(&self) -> Say {
         match self {
             WorkerHost::Local => say!("this machine", "эта машина"),
-            WorkerHost::Lab(name) => Say::same(name),
+            WorkerHost::Lab(name) | WorkerHost::Vm(name) => Say::same(name),
             WorkerHost::Remote(remote) => Say::same(remote.name()),
         }
     }
@@ -104,7 +117,8 @@ impl WorkerHost {
     /// The words of a command that is to be carried out there, with a space before them.
     pub(crate) fn words(&self) -> String {
         match self {
-            WorkerHost::Local => String::new(),
+            // Machines of libvirt make load, and no command is about one of them alone.
+            WorkerHost::Local | WorkerHost::Vm(_) => String::new(),
             WorkerHost::Lab(name) => format!(" --lab {name}"),
             WorkerHost::Remote(remote) => format!(" --ssh {}", remote.name()),
         }
@@ -113,7 +127,7 @@ impl WorkerHost {
     /// The same where it is the host with the drives.
     pub(crate) fn words_of_storage(&self) -> String {
         match self {
-            WorkerHost::Local => String::new(),
+            WorkerHost::Local | WorkerHost::Vm(_) => String::new(),
             WorkerHost::Lab(name) => format!(" --storage {name}"),
             WorkerHost::Remote(remote) => format!(" --storage {SSH}{}", remote.name()),
         }
@@ -127,6 +141,11 @@ impl WorkerHost {
             WorkerHost::Local => Host::reach(own("worker", None), HELLO_LIMIT),
             WorkerHost::Remote(remote) => remote.reach(&mut |told| frontend.note(told)),
             WorkerHost::Lab(wanted) => in_lab(wanted, frontend),
+            WorkerHost::Vm(name) => {
+                let mut command = own("vm", Some(["connect", name]));
+                stend_sys::process::die_with_parent(&mut command);
+                Host::reach(command, STANDING_LIMIT)
+            }
         }
     }
 

@@ -14,7 +14,7 @@ pub struct HostsFile {
 pub struct NamedHost {
     /// As the user calls it.
     pub name: String,
-    /// How its shell is reached.
+    /// How it is reached.
     pub via: Via,
     /// Words before that shell which give it the rights that it needs: `sudo -n`.
     pub privilege: Vec<String>,
@@ -26,7 +26,7 @@ pub struct NamedHost {
     pub on: Vec<String>,
 }
 
-/// How the shell of a host is reached.
+/// How a host is reached: its shell, or the worker of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
     /// By `ssh`: what it knows the host as.
@@ -38,6 +38,8 @@ pub enum Via {
         /// Its arguments.
         arguments: Vec<String>,
     },
+    /// It is this virtual machine, which `stend vm up` has started: `web-1`.
+    Vm(String),
 }
 
 /// What a host does in a run.

@@ -32,6 +32,7 @@ pub mod stand;
 pub mod steady;
 pub mod trace;
 pub mod verify;
+pub mod vm;
 
 /// One kind of mapping in a suite file.
 #[derive(Debug, Clone, Copy)]

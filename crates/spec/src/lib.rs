@@ -35,6 +35,7 @@ pub mod suite;
 pub mod topology;
 pub mod trace;
 pub mod until;
+pub mod vm;
 pub mod workload;
 mod yaml;
 

@@ -35,6 +35,7 @@ mod stand;
 mod steady;
 mod trace;
 mod verify;
+mod vm;
 
 use crate::keys::{self, Choice, IN_FLIGHT_MAX, Limits, Mapping};
 use crate::pattern::Pattern;
@@ -54,6 +55,7 @@ pub use similar::{distance, nearest};
 pub use stand::stand;
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
+pub use vm::machines;
 
 /// Parses a suite. `file` names it in errors; kind of every error is `Spec`.
 pub fn suite(text: &str, file: &str) -> Result<Suite> {

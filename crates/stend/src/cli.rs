@@ -8,6 +8,7 @@ mod refuse;
 mod run;
 mod serve;
 mod stand;
+mod vm;
 mod watching;
 
 pub use refuse::{print_help, refuse};
@@ -77,6 +78,7 @@ pub fn command(lang: Lang) -> Command {
             stand::stand(lang),
             stand::stands(lang),
             lab::lab(lang),
+            vm::vm(lang),
             serve::serve(lang),
             completions(lang),
             man(lang),

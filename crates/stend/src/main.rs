@@ -55,6 +55,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("stand", arguments)) => cmd::stand::stand(arguments, out),
         Some(("stands", arguments)) => cmd::stands::stands(arguments, out),
         Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
+        Some(("vm", arguments)) => cmd::vm::vm(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
         Some(("hosts", arguments)) => cmd::hosts::hosts(arguments, out),
         Some(("serve", arguments)) if arguments.contains_id("ACTION") => cmd::serve_install::install(arguments, out),

@@ -330,6 +330,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "import" => vec!["import", fio],
         "inspect" | "man" => vec![verb, target],
         "lab" => vec!["lab", "list"],
+        "vm" => vec!["vm", "status"],
         "help" => vec!["help", "run"],
         "report" => vec!["report", "last", "-o", page],
         "rm" => vec!["rm", "last", "--yes"],

@@ -71,4 +71,5 @@ mod users;
 mod verbs;
 mod verdicts;
 mod verification;
+mod vm;
 mod watching;

@@ -44,9 +44,18 @@ const OPTIONS: [&str; 13] = [
 pub struct Remote {
     /// As the user calls it.
     name: String,
-    via: Via,
+    shell: Shell,
     /// Words before the shell there.
     privilege: Vec<String>,
+}
+
+/// How its shell is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shell {
+    /// By `ssh`: what it knows the host as.
+    Ssh(String),
+    /// By a command of this machine, to which the words of a shell command are added.
+    Exec { program: String, arguments: Vec<String> },
 }
 
 impl Remote {
@@ -70,18 +79,20 @@ impl Remote {
                 "например `root@db1` или имя из `~/.ssh/config`"
             )));
         }
-        let (name, via) = (destination.to_string(), Via::Ssh(destination.to_string()));
-        Ok(Remote { name, via, privilege: Vec::new() })
+        let (name, shell) = (destination.to_string(), Shell::Ssh(destination.to_string()));
+        Ok(Remote { name, shell, privilege: Vec::new() })
     }
 
     /// A host of a file.
     ///
-    /// Errors: as [`Remote::new`].
+    /// Errors: as [`Remote::new`], and `Usage` for a virtual machine, which has no shell.
     pub fn of(host: &NamedHost) -> Result<Remote> {
-        if let Via::Ssh(destination) = &host.via {
-            Remote::new(destination)?;
-        }
-        Ok(Remote { name: host.name.clone(), via: host.via.clone(), privilege: host.privilege.clone() })
+        let shell = match &host.via {
+            Via::Ssh(destination) => Remote::new(destination)?.shell,
+            Via::Exec { program, arguments } => Shell::Exec { program: program.clone(), arguments: arguments.clone() },
+            Via::Vm(machine) => return Err(no_shell(machine)),
+        };
+        Ok(Remote { name: host.name.clone(), shell, privilege: host.privilege.clone() })
     }
 
     /// What was given.
@@ -107,7 +118,7 @@ impl Remote {
         stend_sys::process::die_with_parent(&mut command);
         let name = &self.name;
         let host = Host::reach_far(command, HELLO_LIMIT);
-        let host = host.map(|host| if matches!(self.via, Via::Exec { .. }) { host.apart() } else { host });
+        let host = host.map(|host| if matches!(self.shell, Shell::Exec { .. }) { host.apart() } else { host });
         host.map_err(|error| {
             error.hint(say!(
                 "the output of `{name}` is above; the worker must be built for the processor of that host; a release binary is linked statically, one built for tests is not",
@@ -119,14 +130,14 @@ impl Remote {
     /// A command of a shell there. Its text must have no single quote; shells of users all take it as one word then.
     fn command(&self, script: &str) -> Command {
         debug_assert!(!script.contains('\''), "{script}");
-        let mut command = match &self.via {
-            Via::Ssh(destination) => {
+        let mut command = match &self.shell {
+            Shell::Ssh(destination) => {
                 let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
                 let mut command = Command::new("ssh");
                 command.args(OPTIONS).arg("--").arg(destination).arg(format!("exec {privilege}sh -c '{script}'"));
                 command
             }
-            Via::Exec { program, arguments } => {
+            Shell::Exec { program, arguments } => {
                 let mut command = Command::new(program);
                 command.args(arguments).args(&self.privilege).args(["sh", "-c", script]);
                 command
@@ -233,12 +244,12 @@ impl Remote {
         let error =
             Error::new(Code::HostUnreachable, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}"));
         let privilege: String = self.privilege.iter().map(|word| format!("{word} ")).collect();
-        match &self.via {
-            Via::Ssh(destination) => error.hint(say!(
+        match &self.shell {
+            Shell::Ssh(destination) => error.hint(say!(
                 "`ssh {destination} {privilege}true` must work without a question; a key and a known host are needed",
                 "`ssh {destination} {privilege}true` должна работать без вопросов; нужны ключ и известный ключ машины"
             )),
-            Via::Exec { program, arguments } => {
+            Shell::Exec { program, arguments } => {
                 let words = arguments.join(" ");
                 error.hint(say!(
                     "`{program} {words} {privilege}sh -c true` must work without a question and without a terminal",
@@ -247,6 +258,17 @@ impl Remote {
             }
         }
     }
+}
+
+fn no_shell(machine: &str) -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!(
+            "the virtual machine `{machine}` can only make load: it has no shell that is reached from here",
+            "виртуальная машина `{machine}` может только нагружать: оболочки, доступной отсюда, у неё нет"
+        ),
+    )
+    .hint(say!("`--group` leaves it out", "`--group` её исключит"))
 }
 
 /// This program.

@@ -50,6 +50,12 @@ pub const KINDS: &[Kind] = &[
         reference: "docs/formats/hosts.md",
     },
     Kind {
+        mappings: keys::vm::ALL,
+        title: "Stend virtual machines",
+        schema: "docs/formats/schema/virtual-machines.json",
+        reference: "docs/formats/virtual-machines.md",
+    },
+    Kind {
         mappings: keys::order::ALL,
         title: "Stend order",
         schema: "docs/formats/schema/order.json",

@@ -29,6 +29,8 @@ const BECOME: Shape = Shape::Either(&[
     Shape::Spelled("words of letters, digits and `._/=:@-`, such as `sudo -n`", "^[A-Za-z0-9._/=:@ -]{1,255}$"),
     Shape::Several(&PLAIN, PRIVILEGE),
 ]);
+const MACHINE: Shape =
+    Shape::Spelled("name of machines, `-` and a number", "^[A-Za-z0-9][A-Za-z0-9_-]{0,29}-[1-9][0-9]{0,3}$");
 const ON: Shape = Shape::Either(&[WORD, Shape::Several(&WORD, TARGETS)]);
 
 /// The whole file.
@@ -47,7 +49,7 @@ pub const FILE: Mapping = Mapping {
 pub const HOST: Mapping = Mapping {
     en: "a host",
     ru: "машина",
-    doc: "One host: exactly one of `ssh` and `exec`.",
+    doc: "One host: exactly one of `ssh`, `exec` and `vm`.",
     keys: &[
         optional(
             "ssh",
@@ -60,6 +62,12 @@ pub const HOST: Mapping = Mapping {
             "absent",
             Shape::Several(&WORD, EXEC),
             "Reached by this command of your machine. The words of a shell command are added to it; input and output must be passed unchanged, without a terminal.",
+        ),
+        optional(
+            "vm",
+            "absent",
+            MACHINE,
+            "A [virtual machine](virtual-machines.md) that `stend vm up` has started: `web-1`. Only with `role: load`.",
         ),
         optional(
             "become",

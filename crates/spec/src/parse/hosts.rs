@@ -5,7 +5,7 @@ use crate::hosts::{HostRole, HostsFile, NamedHost, Via};
 use crate::keys::{Limits, hosts as known, order::WORD};
 use crate::yaml::{self, Key, Node, Value, error_at};
 use std::collections::BTreeMap;
-use stend_base::{Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Most bytes that `ssh` takes as the name of a host, and of a word of `become`.
 const SHORT_MAX: usize = 255;
@@ -65,6 +65,8 @@ fn all(node: &Node, file: &str, defaults: &Defaults) -> Result<Vec<NamedHost>> {
                 // No destination of `ssh` is empty.
                 [String::new(), program.clone()].into_iter().chain(arguments.iter().cloned()).collect()
             }
+            // No destination of `ssh` has a space.
+            Via::Vm(machine) => vec![format!("vm {machine}")],
         };
         if let Some(first) = ways.insert(way, at) {
             let (name, first) = (&host.name, &hosts[first].name);
@@ -83,25 +85,25 @@ fn one(key: &Key, node: &Node, file: &str, defaults: &Defaults) -> Result<NamedH
     let name = named(&key.name).map_err(|told| error_at(file, key.at, told))?;
     let mut map = Map::of(node, file, &known::HOST)?;
     let (ssh, exec) = (map.optional("ssh", destination)?, map.optional("exec", command)?);
+    let vm = map.optional("vm", machine)?;
     let own_privilege = map.optional("become", privilege)?;
     let role = map.optional("role", |node, file| word(node, file, known::ROLES))?.unwrap_or_default();
     let groups = map.optional("groups", groups)?.unwrap_or_default();
     let own_on = map.optional("on", targets)?;
     map.finish()?;
-    let via = match (ssh, exec) {
-        (Some(destination), None) => Via::Ssh(destination),
-        (None, Some((program, arguments))) => Via::Exec { program, arguments },
-        (both, _) => {
-            let told = match both {
-                Some(_) => say!("`{name}` has both `ssh` and `exec`", "у `{name}` есть и `ssh`, и `exec`"),
-                None => say!("`{name}` has neither `ssh` nor `exec`", "у `{name}` нет ни `ssh`, ни `exec`"),
-            };
-            return Err(node.error(file, told).hint(say!(
-                "`ssh: root@db1`, or `exec: [kubectl, exec, -i, POD, --]`",
-                "`ssh: root@db1` или `exec: [kubectl, exec, -i, ПОД, --]`"
-            )));
-        }
+    let via = match (ssh, exec, vm) {
+        (Some(destination), None, None) => Via::Ssh(destination),
+        (None, Some((program, arguments)), None) => Via::Exec { program, arguments },
+        (None, None, Some(machine)) => Via::Vm(machine),
+        (ssh, exec, vm) => return Err(not_one_way(node, file, &name, [ssh.is_some(), exec.is_some(), vm.is_some()])),
     };
+    if matches!(via, Via::Vm(_)) && (role != HostRole::Load || own_privilege.is_some()) {
+        let told = say!(
+            "`{name}` is a virtual machine: it makes load, and its worker has all rights (no `role: observe`, no `become`)",
+            "`{name}` — виртуальная машина: она нагружает, и её рабочий процесс имеет все права (без `role: observe` и `become`)"
+        );
+        return Err(node.error(file, told));
+    }
     let on = match role {
         HostRole::Load => own_on.or_else(|| defaults.on.clone()).unwrap_or_default(),
         HostRole::Observe => own_on.unwrap_or_default(),
@@ -113,8 +115,28 @@ fn one(key: &Key, node: &Node, file: &str, defaults: &Defaults) -> Result<NamedH
         );
         return Err(node.error(file, told));
     }
-    let privilege = own_privilege.or_else(|| defaults.privilege.clone()).unwrap_or_default();
+    let privilege = match via {
+        Via::Vm(_) => Vec::new(),
+        _ => own_privilege.or_else(|| defaults.privilege.clone()).unwrap_or_default(),
+    };
     Ok(NamedHost { name, via, privilege, role, groups, on })
+}
+
+/// Why a host is not reached in exactly one way; the ways that it has, in the order of their keys.
+fn not_one_way(node: &Node, file: &str, name: &str, ways: [bool; 3]) -> Box<Error> {
+    let given: Vec<String> =
+        ["ssh", "exec", "vm"].iter().zip(ways).filter(|(_, has)| *has).map(|(key, _)| format!("`{key}`")).collect();
+    let told = match given.as_slice() {
+        [] => say!("`{name}` has none of `ssh`, `exec`, `vm`", "у `{name}` нет ни `ssh`, ни `exec`, ни `vm`"),
+        _ => {
+            let (en, ru) = (given.join(" and "), given.join(" и "));
+            say!("`{name}` has {en}; one of them is enough", "у `{name}` есть {ru}; нужно что-то одно")
+        }
+    };
+    node.error(file, told).hint(say!(
+        "`ssh: root@db1`, `exec: [kubectl, exec, -i, POD, --]`, or `vm: web-1`",
+        "`ssh: root@db1`, `exec: [kubectl, exec, -i, ПОД, --]` или `vm: web-1`"
+    ))
 }
 
 /// The name of a host or a group, if it is one: nothing that steers a terminal, is a path, or ends a host in `HOST:PATH`.
@@ -144,6 +166,16 @@ fn destination(node: &Node, file: &str) -> Result<String> {
     match found.is_empty() || found.len() > SHORT_MAX || found.starts_with('-') || found.contains(strange) {
         false => Ok(found),
         true => Err(node.error(file, say!("this does not name a host for `ssh`", "это не имя машины для `ssh`"))),
+    }
+}
+
+fn machine(node: &Node, file: &str) -> Result<String> {
+    let found = text(node, file)?;
+    match crate::vm::numbered(&found) {
+        Some(_) => Ok(found),
+        None => Err(node
+            .error(file, say!("`{found}` names no virtual machine", "`{found}` — не имя виртуальной машины"))
+            .hint(say!("for example `vm: web-1`", "например `vm: web-1`"))),
     }
 }
 

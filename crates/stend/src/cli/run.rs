@@ -193,7 +193,7 @@ fn orders(lang: Lang) -> [Arg; 3] {
 }
 
 /// What an order says, so that nothing else does.
-const ORDERED: [&str; 26] = [
+const ORDERED: [&str; 27] = [
     "SUITE",
     "rw",
     "on",
@@ -203,6 +203,7 @@ const ORDERED: [&str; 26] = [
     "lab",
     "ssh",
     "hosts",
+    "vm",
     "group",
     "on-loss",
     "storage",
@@ -221,6 +222,16 @@ const ORDERED: [&str; 26] = [
     "gate",
     "expect",
 ];
+
+/// Virtual machines as load hosts.
+fn vm(lang: Lang) -> Arg {
+    let vm = say!(
+        "run in these virtual machines, which `stend vm up` has started: all of them load together, each its own disks, or PATH",
+        "выполнить в этих виртуальных машинах, запущенных `stend vm up`: все нагружают одновременно, каждая свои диски или PATH"
+    );
+    option("vm", "NAME", vm, lang)
+        .conflicts_with_all(["hosts", "ssh", "lab", "storage", "stand", "against", "resume", "confirm", "group"])
+}
 
 /// What is measured, where, and what may be lost there.
 fn places(lang: Lang) -> Vec<Arg> {
@@ -284,6 +295,7 @@ fn places(lang: Lang) -> Vec<Arg> {
         option("lab", "FILE|NAME", lab, lang),
         option("ssh", "HOST", ssh, lang).action(ArgAction::Append).conflicts_with("lab"),
         hosts_file(lang).conflicts_with_all(["ssh", "lab", "storage", "stand", "against", "resume"]),
+        vm(lang),
         group(lang),
         option("on-loss", "stop|go-on", on_loss, lang).value_parser(["stop", "go-on"]).hide_possible_values(true),
         option("storage", "NAME", storage, lang),

@@ -39,6 +39,7 @@ pub mod suites;
 mod target_suggestions;
 mod task;
 pub mod top;
+pub mod vm;
 pub mod watch;
 pub mod worker;
 pub(crate) mod workload;

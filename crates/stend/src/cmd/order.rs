@@ -27,6 +27,11 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
     let stands = super::many(arguments, "stand");
     let somewhere =
         !stands.is_empty() || given("resume").is_some() || given("on").is_some() || given("hosts").is_some();
+    let on = super::many(arguments, "on");
+    let vms = given("vm").map(|name| stend_session::vms::hosts(name, on.is_empty())).transpose()?;
+    let somewhere = somewhere || vms.is_some();
+    // Disks of machines that Stend made are theirs alone: to name the machines is to name the disks.
+    let (of_vms, identities) = vms.map_or((None, Vec::new()), |vms| (Some(vms.file), vms.identities));
     if !somewhere {
         return Err(super::target_suggestions::none_named());
     }
@@ -35,17 +40,17 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         work,
         stands: stands.iter().map(|file| super::stand::text_of(file)).collect::<Result<_>>()?,
         rebuild: arguments.get_flag("rebuild"),
-        on: super::many(arguments, "on"),
+        on,
         against: super::many(arguments, "against"),
         lab: given("lab").cloned(),
         ssh: super::many(arguments, "ssh"),
-        hosts: super::hosts::file(arguments)?,
+        hosts: super::hosts::file(arguments)?.or(of_vms),
         groups: super::many(arguments, "group"),
         on_loss: on_loss(arguments)?,
         storage: given("storage").cloned(),
         observe: super::many(arguments, "observe"),
         permission: Permission {
-            confirm: super::many(arguments, "confirm"),
+            confirm: super::many(arguments, "confirm").into_iter().chain(identities).collect(),
             overwrite_signatures: super::many(arguments, "overwrite-signature"),
             commands: arguments.get_flag("allow-commands"),
             beside: arguments.get_flag("beside"),

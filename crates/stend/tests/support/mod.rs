@@ -4,6 +4,7 @@
 pub mod far;
 pub mod fixed_run;
 pub mod lab;
+pub mod libvirt;
 pub mod session;
 pub mod stand;
 

@@ -1,0 +1,148 @@
+//! `stend vm`: virtual machines of libvirt.
+
+use super::frontend::Terminal;
+use super::required;
+use super::signals::watch_signals;
+use crate::out::Out;
+use clap::ArgMatches;
+use serde_json::{Value, json};
+use stend_base::format::duration;
+use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
+use stend_session::Progress;
+use stend_spec::vm::Accelerator;
+use stend_vm::{Group, State, Status, Step};
+
+/// What `stend vm` is asked for.
+pub fn vm(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    match arguments.subcommand() {
+        Some(("plan", arguments)) => plan(required(arguments, "FILE"), out),
+        Some(("up", arguments)) => up(required(arguments, "FILE"), out),
+        Some(("status", arguments)) => status(arguments.get_one::<String>("NAME").map(String::as_str), out),
+        Some(("console", arguments)) => console(required(arguments, "MACHINE"), out),
+        Some(("down", arguments)) => down(required(arguments, "NAME"), out),
+        Some(("connect", arguments)) => connect(required(arguments, "MACHINE")),
+        _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))),
+    }
+}
+
+fn plan(file: &str, out: &Out) -> Result<()> {
+    let tell = |progress: Progress<'_>| {
+        if let Progress::Note(text) = progress {
+            out.note(text.get(out.lang));
+        }
+    };
+    let (machines, how, steps) = stend_session::vms::plan(file, &tell)?;
+    let how = if how == Accelerator::Kvm { "kvm" } else { "tcg" };
+    if out.json {
+        let step = |step: &Step| json!({"does": step.does.get(out.lang), "undone": step.undone.as_ref().map(|undone| undone.get(out.lang)), "xml": step.xml});
+        let steps: Vec<Value> = steps.iter().map(step).collect();
+        let document = json!({"machines": machines.name, "count": machines.count, "accelerator": how, "steps": steps});
+        return out.result(&document.to_string());
+    }
+    let (name, count) = (&machines.name, machines.count);
+    let head = say!(
+        "virtual machines `{name}`: {count}, executed by {how}",
+        "виртуальные машины `{name}`: {count}, выполняет {how}"
+    );
+    let mut lines = vec![head.get(out.lang).to_string()];
+    for (number, step) in (1..).zip(&steps) {
+        lines.push(format!("{number}. {}", step.does.get(out.lang)));
+        if let Some(Say { en, ru }) = &step.undone {
+            lines.push(format!("   {}", say!("undone by: {en}", "отмена: {ru}").get(out.lang)));
+        }
+    }
+    // The other domains differ by numbers and names alone.
+    if let Some(xml) = steps.iter().find_map(|step| step.xml.as_deref()) {
+        let told = say!("The first domain (with --json: all of them):", "Первый домен (с --json — все):");
+        lines.extend([String::new(), told.get(out.lang).to_string(), xml.trim_end().to_string()]);
+    }
+    out.result(&lines.join("\n"))
+}
+
+fn up(file: &str, out: &Out) -> Result<()> {
+    let (group, took) = Terminal::new(out, false, "none")
+        .session(|control, frontend| control.hold(|stopped| stend_session::vms::up(file, stopped, frontend.hears)))?;
+    let (name, count, ns) = (&group.machines.name, group.machines.count, took.as_nanos() as u64);
+    if out.json {
+        let machines: Vec<Value> = (1..=count)
+            .map(|number| json!({"machine": group.name_of(number), "serials": group.serials(number)}))
+            .collect();
+        return out.result(&json!({"machines": name, "up": true, "ready_ns": ns, "each": machines}).to_string());
+    }
+    let [en, ru] = [Lang::En, Lang::Ru].map(|lang| duration(Nanos(ns), lang));
+    let told = say!(
+        "virtual machines `{name}` are up after {en} ({count}); `stend run SUITE --vm {name}` measures in them, `stend vm down {name}` removes them",
+        "виртуальные машины `{name}` запущены за {ru} ({count}); `stend run НАБОР --vm {name}` выполнит в них прогон, `stend vm down {name}` уберёт их"
+    );
+    out.result(told.get(out.lang))
+}
+
+fn status(name: Option<&str>, out: &Out) -> Result<()> {
+    let place = stend_vm::state_directory()?;
+    let all = match name {
+        Some(name) => vec![stend_vm::status(name, &place)?],
+        None => stend_vm::all(&place)?,
+    };
+    if out.json {
+        return out.result(&Value::from(all.iter().map(shown).collect::<Vec<_>>()).to_string());
+    }
+    if all.is_empty() {
+        return out.result(say!("there are no virtual machines", "виртуальных машин нет").get(out.lang));
+    }
+    let mut lines = Vec::new();
+    for machine in all.iter().flat_map(|status| &status.machines) {
+        let state = machine.state.shown();
+        let used = match machine.in_use {
+            true => say!(", a run is using it", ", её использует прогон"),
+            false => Say::same(""),
+        };
+        let disks = machine.disks.join(" ");
+        lines.push(format!("{}  {}{}  {disks}", machine.name, state.get(out.lang), used.get(out.lang)));
+    }
+    out.result(&lines.join("\n"))
+}
+
+fn shown(status: &Status) -> Value {
+    let machines: Vec<Value> = status
+        .machines
+        .iter()
+        .map(|machine| {
+            let state = match &machine.state {
+                State::Missing => "missing",
+                State::Is(state) => state,
+            };
+            json!({"machine": machine.name, "state": state, "in_use": machine.in_use, "disks": machine.disks, "serials": machine.serials})
+        })
+        .collect();
+    json!({"machines": status.name, "each": machines})
+}
+
+fn console(machine: &str, out: &Out) -> Result<()> {
+    let (group, number) = Group::find_machine(machine, &stend_vm::state_directory()?)?;
+    match group.console(number) {
+        text if out.json => out.result(&json!({"machine": machine, "console": text}).to_string()),
+        text if text.is_empty() => out.result(say!("nothing is on its console", "её консоль пуста").get(out.lang)),
+        text => out.result(&text),
+    }
+}
+
+fn down(name: &str, out: &Out) -> Result<()> {
+    // A signal must not leave half of it: what is there is removed, and the next call would do the rest.
+    let group = watch_signals()?.hold(|_| stend_vm::down(name, &stend_vm::state_directory()?))?;
+    let count = group.machines.count;
+    match out.json {
+        true => out.result(&json!({"machines": name, "up": false, "count": count}).to_string()),
+        false => out.result(
+            say!("virtual machines `{name}` are removed: {count}", "виртуальные машины `{name}` убраны: {count}")
+                .get(out.lang),
+        ),
+    }
+}
+
+/// Between a coordinator and the worker of a machine.
+fn connect(machine: &str) -> Result<()> {
+    let (from, mut to) = stend_sys::process::own_streams().map_err(|e| {
+        Error::new(Kind::HostLost, say!("cannot take over the streams: {e}", "не удаётся занять потоки: {e}"))
+    })?;
+    stend_vm::connect(machine, &stend_vm::state_directory()?, from, &mut to)
+}

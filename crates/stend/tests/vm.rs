@@ -1,0 +1,153 @@
+//! Virtual machines of libvirt, with a real daemon and real guests: a run in several of them, and that nothing of others is touched and nothing
+//! stays, however it ends.
+
+use crate::support::libvirt::Libvirt;
+use crate::support::*;
+use std::path::Path;
+use std::time::Duration;
+use stend_record::{RunState, store};
+
+/// Mixed cases on disks of 32 MiB; few I/Os are in flight, because guests are emulated.
+const SUITE: &str = "suite: vms
+defaults: {ramp: 200ms, trial: 1500ms}
+fill: {size: 8MiB}
+repeats: {blocks: 2}
+cases:
+  - name: read
+    streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 8}]
+  - name: mix
+    streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 2, verify: {after: true}}]
+";
+/// Limit of each disk, low enough that emulated guests reach it with time to spare.
+const IOPS: u32 = 200;
+
+/// A file of machines with these disks.
+fn file(libvirt: &Libvirt, count: u32, more: &str, disks: &str) -> String {
+    let name = &libvirt.name;
+    let text = format!("machines: {name}\ncount: {count}\nmemory: 512MiB\naccelerator: tcg\n{more}disks: [{disks}]\n");
+    libvirt.scratch.file("machines.yaml", &text)
+}
+
+/// Nothing of the machines is left: no domain, no directory, no file of a disk.
+fn is_gone(libvirt: &Libvirt, disks: &str) {
+    let domains = libvirt.domains();
+    assert!(domains.iter().all(|name| !name.contains(&libvirt.name)), "{domains:?}");
+    assert!(!Path::new("/var/lib/stend/vm").join(&libvirt.name).exists());
+    let left: Vec<_> =
+        std::fs::read_dir(disks).expect("a directory").map(|entry| entry.expect("an entry").path()).collect();
+    assert_eq!(left, [] as [std::path::PathBuf; 0]);
+}
+
+#[test]
+fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_of_them() {
+    let scratch = Scratch::new();
+    let Some(libvirt) = Libvirt::start(&scratch, 'r', "a_suite_runs_in_several_virtual_machines") else { return };
+    let (disks, suite) = (scratch.directory("disks"), scratch.file("vms.yaml", SUITE));
+    let backing = Loop::new(&scratch, "backing", 64 << 20);
+    let device = backing.identity(&scratch);
+    let disk = format!("{{size: 32MiB, directory: {disks}, cache: none, io: native, iothread: true, iops: {IOPS}}}");
+    let machines = file(&libvirt, 3, "", &disk);
+    let name = &libvirt.name;
+
+    let (plan, _) = libvirt.stend(&["vm", "plan", &machines], 0);
+    assert!(plan.contains(&format!("<name>stend-{name}-1</name>")) && plan.contains("undone by: "), "{plan}");
+    is_gone(&libvirt, &disks);
+    let up: serde_json::Value =
+        serde_json::from_str(&libvirt.stend(&["vm", "up", &machines, "--json"], 0).0).expect("JSON");
+    eprintln!("three guests answered after {} s", up["ready_ns"].as_u64().expect("a time") as f64 / 1e9);
+    assert!(libvirt.stend(&["vm", "up", &machines], 4).1.contains("exist already"));
+    let (status, _) = libvirt.stend(&["vm", "status"], 0);
+    assert_eq!(
+        status.lines().filter(|line| line.starts_with(&format!("{name}-")) && line.contains("  running  ")).count(),
+        3
+    );
+
+    let run = scratch.join("r.stend");
+    let words = ["run", &suite, "--vm", name, "--progress", "none", "-o"];
+    let (_, told) = expect_exit(libvirt.command(&words).arg(&run), 0);
+    assert!(told.contains("3 hosts load together"), "{told}");
+    let record = store::read(&run).expect("a run file");
+    assert_eq!((&record.state, record.trials.len()), (&RunState::Complete, 4));
+    let names: Vec<&str> = record.loads().map(|(_, host)| host.name.as_str()).collect();
+    assert_eq!(names, [1, 2, 3].map(|number| format!("{name}-{number}")));
+    let findings = stend_analyse::judge(&record).expect("findings");
+    let case = &findings.cases[0];
+    let each: Vec<f64> = case.hosts.as_ref().expect("hosts").hosts.iter().map(|host| host.total.iops.value).collect();
+    let sum: f64 = each.iter().sum();
+    assert!((sum - case.total.iops.value).abs() < 1e-6 * sum, "{each:?}");
+    // The hypervisor's limit holds in each guest, and each reaches it: a bucket that was full gives a little more at first.
+    assert!(each.iter().all(|iops| (0.8..=1.2).contains(&(iops / f64::from(IOPS)))), "{each:?}");
+
+    libvirt.stend(&["vm", "down", name], 0);
+    is_gone(&libvirt, &disks);
+    // Their disk may be a device that the file names by its identity.
+    let scsi = format!("{{devices: ['{device}'], bus: scsi}}");
+    let machines = file(&libvirt, 1, "", &scsi);
+    libvirt.stend(&["vm", "up", &machines], 0);
+    let run = scratch.join("s.stend");
+    expect_exit(libvirt.command(&words).arg(&run), 0);
+    let record = store::read(&run).expect("a run file");
+    assert_eq!((&record.state, record.trials.len()), (&RunState::Complete, 4));
+    libvirt.stend(&["vm", "down", name], 0);
+    assert!(std::fs::read(&backing.backing).expect("a file").iter().any(|byte| *byte != 0), "it wrote to the device");
+    is_gone(&libvirt, &disks);
+}
+
+#[test]
+fn virtual_machines_that_cannot_be_put_up_say_why_and_leave_nothing_and_those_of_others_alone() {
+    let scratch = Scratch::new();
+    let Some(libvirt) = Libvirt::start(&scratch, 'b', "virtual_machines_that_cannot_be_put_up") else { return };
+    let disks = scratch.directory("disks");
+    let disk = format!("{{size: 16MiB, directory: {disks}}}");
+    let name = &libvirt.name;
+
+    // A domain of somebody else has the name.
+    let theirs = format!(
+        "<domain type='qemu'><name>stend-{name}-2</name><memory unit='MiB'>64</memory><os><type arch='x86_64'>hvm</type></os></domain>"
+    );
+    libvirt.says(&["define", &scratch.file("theirs.xml", &theirs)]);
+    let machines = file(&libvirt, 2, "", &disk);
+    for verb in ["plan", "up"] {
+        let (_, told) = libvirt.stend(&["vm", verb, &machines], 5);
+        assert!(told.contains(&format!("`stend-{name}-2`")) && told.contains("left alone"), "{told}");
+    }
+    assert!(libvirt.stend(&["vm", "down", name], 4).1.contains("there are no virtual machines"));
+    assert_eq!(libvirt.domains(), [format!("stend-{name}-2")]);
+    libvirt.says(&["undefine", &format!("stend-{name}-2")]);
+
+    // No room, no libvirt, a device that is in use.
+    let (_, told) = libvirt.stend(&["vm", "up", &file(&libvirt, 2, "", &disk.replace("16MiB", "8TiB"))], 4);
+    assert!(told.contains("cannot make the disk"), "{told}");
+    is_gone(&libvirt, &disks);
+    let (_, told) = libvirt
+        .stend(&["vm", "up", &file(&libvirt, 1, "connection: 'qemu+unix:///system?socket=/nowhere'\n", &disk)], 4);
+    assert!(told.contains("libvirt must run on this machine"), "{told}");
+    let backing = Loop::new(&scratch, "backing", 64 << 20);
+    tool(&["mkfs.ext4", "-q", &backing.device]);
+    let device = format!("{{devices: ['{}']}}", backing.identity(&scratch));
+    let (_, told) = libvirt.stend(&["vm", "up", &file(&libvirt, 1, "", &device)], 5);
+    assert!(told.contains("it carries `ext4`"), "{told}");
+    let (_, told) = libvirt.stend(&["vm", "up", &file(&libvirt, 1, "overwrite: [ext4, xfs]\n", &device)], 5);
+    assert!(told.contains("`overwrite` names `xfs`"), "{told}");
+
+    // A guest that does not answer in time shows its console.
+    let (_, told) = libvirt.stend(&["vm", "up", &file(&libvirt, 1, "boot_limit: 1s\n", &disk)], 8);
+    assert!(told.contains(&format!("`{name}-1` does not answer")) && told.contains("console"), "{told}");
+    is_gone(&libvirt, &disks);
+
+    // A start that is interrupted is undone; what a killed one leaves is removed by `down`.
+    let machines = file(&libvirt, 1, "", &disk);
+    let mut starting = Running::new(&mut libvirt.command(&["vm", "up", &machines]));
+    eventually("a domain", Duration::from_secs(60), || !libvirt.domains().is_empty());
+    tool(&["kill", "-INT", &starting.child.id().to_string()]);
+    assert_eq!(starting.wait_as_shell(Duration::from_secs(60)), Some(130));
+    is_gone(&libvirt, &disks);
+    let mut starting = Running::new(&mut libvirt.command(&["vm", "up", &machines]));
+    eventually("a domain", Duration::from_secs(60), || !libvirt.domains().is_empty());
+    starting.kill();
+    assert!(
+        libvirt.stend(&["run", "quick", "--vm", &format!("{name}x")], 4).1.contains("there are no virtual machines")
+    );
+    libvirt.stend(&["vm", "down", name], 0);
+    is_gone(&libvirt, &disks);
+}

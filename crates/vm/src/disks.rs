@@ -1,0 +1,106 @@
+//! Files of disks: made new, removed again. Must not write into any other file, nor into a device.
+
+use crate::group::Group;
+use rustix::fs::{FallocateFlags, fallocate};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_spec::vm::DiskPlace;
+
+/// Makes the files of all machines. What was made before an error stays, for [`remove`].
+pub(crate) fn make(group: &Group) -> Result<()> {
+    for (at, disk) in group.machines.disks.iter().enumerate() {
+        let DiskPlace::File { size, sparse, .. } = &disk.place else { continue };
+        for number in group.numbers() {
+            let path = group.disk(at, number);
+            file(Path::new(&path), *size, *sparse).map_err(|e| not_made(&path, &e))?;
+        }
+    }
+    Ok(())
+}
+
+fn file(path: &Path, size: Bytes, sparse: bool) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    match sparse {
+        true => file.set_len(size.0),
+        // Room that is missing is found now, and no trial pays for the allocation of blocks.
+        false => Ok(fallocate(&file, FallocateFlags::empty(), 0, size.0)?),
+    }
+}
+
+/// Removes the files of all machines, as far as they are there. The first failure is returned when all were tried.
+pub(crate) fn remove(group: &Group) -> Result<()> {
+    let mut failure = None;
+    for (at, disk) in group.machines.disks.iter().enumerate() {
+        if !matches!(disk.place, DiskPlace::File { .. }) {
+            continue;
+        }
+        for number in group.numbers() {
+            let path = group.disk(at, number);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    let told = say!("cannot remove `{path}`: {error}", "не удаётся удалить `{path}`: {error}");
+                    failure.get_or_insert(Error::new(Kind::Preflight, told));
+                }
+                _ => {}
+            }
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}
+
+fn not_made(path: &str, error: &io::Error) -> Box<Error> {
+    let failed = Error::new(
+        Kind::Preflight,
+        say!("cannot make the disk `{path}`: {error}", "не удаётся создать диск `{path}`: {error}"),
+    );
+    match error.kind() {
+        io::ErrorKind::StorageFull => failed.hint(say!(
+            "the disks of all machines need room; `sparse: true` takes it only when blocks are written",
+            "место нужно дискам всех машин; с `sparse: true` оно занимается только при записи блоков"
+        )),
+        io::ErrorKind::Unsupported => failed.hint(say!(
+            "this file system cannot allocate blocks before they are written; `sparse: true` does without",
+            "эта файловая система не выделяет блоки заранее; без этого обходится `sparse: true`"
+        )),
+        io::ErrorKind::NotFound => failed.hint(say!("its directory must exist", "каталог должен существовать")),
+        _ => failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_new_have_their_room_and_go_again_and_no_other_file_is_touched() {
+        let place = tempfile::tempdir().unwrap();
+        let here = place.path().display();
+        let text = format!(
+            "machines: m\ncount: 2\ndisks: [{{size: 1MiB, directory: {here}}}, {{size: 4MiB, directory: {here}, sparse: true}}]\n"
+        );
+        let machines = stend_spec::parse::machines(&text, "m").unwrap();
+        let group = Group::new(&machines, String::new(), vec![Vec::new(); 2], place.path(), 3);
+        fs::write(place.path().join("other"), "x").unwrap();
+        make(&group).unwrap();
+        let blocks = |disk| std::os::unix::fs::MetadataExt::blocks(&fs::metadata(group.disk(disk, 2)).unwrap());
+        assert!(blocks(0) >= 2048 && blocks(1) == 0, "{} {}", blocks(0), blocks(1));
+        // What is there is never taken for a new one.
+        assert!(make(&group).unwrap_err().message.en.contains("cannot make the disk"));
+        remove(&group).unwrap();
+        remove(&group).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_named() {
+        let text = "machines: m\ncount: 1\ndisks: [{size: 1MiB, directory: /nowhere}]\n";
+        let machines = stend_spec::parse::machines(text, "m").unwrap();
+        let group = Group::new(&machines, String::new(), vec![Vec::new()], Path::new("/nowhere"), 3);
+        let error = make(&group).unwrap_err();
+        assert!(error.message.en.contains("/nowhere/stend-m-1-1-") && error.hint.is_some(), "{error}");
+        remove(&group).unwrap();
+    }
+}

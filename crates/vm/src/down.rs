@@ -1,0 +1,82 @@
+//! Removes machines: domains that bear their mark, files that were made for them, their directory.
+
+use crate::disks;
+use crate::domain;
+use crate::group::Group;
+use crate::reach;
+use std::path::Path;
+use stend_base::{Error, Kind, Result, say};
+
+/// Removes the machines of this name, whatever of them is there.
+///
+/// Errors: as [`Group::find`]; `Preflight` where a run has one of them or libvirt does not answer; `Unsafe` where a domain with the UUID of
+/// one does not bear its mark. What could not be removed is found by the next call.
+pub fn down(name: &str, place: &Path) -> Result<Group> {
+    let group = Group::find(name, place)?;
+    reach::free(&group)?;
+    undo(&group)?;
+    Ok(group)
+}
+
+/// The same for machines that were just begun. Files stay while a domain has them.
+pub(crate) fn undo(group: &Group) -> Result<()> {
+    let virsh = group.virsh();
+    let there = virsh.domains()?;
+    for number in group.numbers().rev() {
+        let uuid = group.uuid(number);
+        if !there.contains(&uuid) {
+            continue;
+        }
+        must_be_ours(group, number, &virsh.run(&["dumpxml", &uuid])?)?;
+        // A domain that does not run cannot be ended; whether it runs is seen afterwards.
+        let ended = virsh.run(&["destroy", &uuid]);
+        let state = virsh.run(&["domstate", &uuid])?;
+        if state.trim() != "shut off" {
+            ended?;
+        }
+        virsh.run(&["undefine", &uuid])?;
+    }
+    disks::remove(group)?;
+    group.forget()
+}
+
+fn must_be_ours(group: &Group, number: u32, xml: &str) -> Result<()> {
+    let found = domain::read(xml).unwrap_or_default().mark;
+    if found == Some(group.mark(number)) {
+        return Ok(());
+    }
+    let uuid = group.uuid(number);
+    Err(Error::new(
+        Kind::Unsafe,
+        say!(
+            "the domain `{uuid}` does not bear the mark of these machines any more; it is left alone",
+            "на домене `{uuid}` больше нет метки этих машин; он не тронут"
+        ),
+    )
+    .hint(say!(
+        "`virsh dumpxml {uuid}` shows it; remove it by hand if it is of no use",
+        "его покажет `virsh dumpxml {uuid}`; если он не нужен, удалите его вручную"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::tests::kept_in;
+    use crate::plan::xml;
+    use stend_spec::vm::Accelerator;
+
+    #[test]
+    fn a_domain_without_the_mark_of_these_machines_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let group = kept_in(place.path());
+        let own = xml(&group, 1, Accelerator::Tcg, None);
+        assert!(must_be_ours(&group, 1, &own).is_ok());
+        for other in
+            ["", "<domain/>", &own.replace("number='1'", "number='2'"), &own.replace(&group.id, "0123456789abcdef")]
+        {
+            let error = must_be_ours(&group, 1, other).unwrap_err();
+            assert!(error.kind == Kind::Unsafe && error.message.en.contains("left alone"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Virtual machines of libvirt: made of a file, started, reached, removed. Their guests are those of the lab, and give a worker to each who
+//! comes.
+//!
+//! Must not touch a domain that does not bear the mark of its machines, nor a disk that it did not make. Drives libvirt by `virsh` alone.
+#![forbid(unsafe_code)]
+
+mod disks;
+mod domain;
+mod down;
+mod group;
+mod plan;
+mod reach;
+mod status;
+mod up;
+mod virsh;
+
+pub use down::down;
+pub use group::{Group, state_directory};
+pub use plan::{Step, plan};
+pub use reach::{connect, free};
+pub use status::{Machine, State, Status, all, status};
+pub use up::{Order, up};

@@ -1,0 +1,79 @@
+//! What machines are there and what they do, as libvirt says. Changes nothing.
+
+use crate::group::{self, Group};
+use std::path::Path;
+use stend_base::{Result, Say, say};
+
+/// Machines of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// Their name.
+    pub name: String,
+    /// Each, by its number.
+    pub machines: Vec<Machine>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// What a user calls it.
+    pub name: String,
+    /// What it does.
+    pub state: State,
+    /// Serial numbers of its disks.
+    pub serials: Vec<String>,
+    /// Files or devices of its disks.
+    pub disks: Vec<String>,
+    /// A run is using it.
+    pub in_use: bool,
+}
+
+/// What a machine does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// libvirt has no such domain.
+    Missing,
+    /// In libvirt's words: `running`, `paused`, `shut off`, …
+    Is(String),
+}
+
+impl State {
+    /// For people.
+    pub fn shown(&self) -> Say {
+        match self {
+            State::Missing => say!("missing", "нет"),
+            State::Is(state) => match state.as_str() {
+                "running" => say!("running", "работает"),
+                "paused" => say!("paused", "приостановлена"),
+                "shut off" => say!("shut off", "выключена"),
+                other => Say::same(other),
+            },
+        }
+    }
+}
+
+/// The machines of this name.
+///
+/// Errors: as [`Group::find`], and `Preflight` where libvirt does not answer.
+pub fn status(name: &str, place: &Path) -> Result<Status> {
+    let group = Group::find(name, place)?;
+    let virsh = group.virsh();
+    let there = virsh.domains()?;
+    let one = |number: u32| {
+        let uuid = group.uuid(number);
+        let state = match there.contains(&uuid) {
+            true => State::Is(virsh.run(&["domstate", &uuid])?.trim().to_string()),
+            false => State::Missing,
+        };
+        let (name, in_use) = (group.name_of(number), group.lock(number).is_err());
+        Ok(Machine { name, state, serials: group.serials(number), disks: group.paths(number).disks, in_use })
+    };
+    Ok(Status { name: name.to_string(), machines: group.numbers().map(one).collect::<Result<_>>()? })
+}
+
+/// All machines that are kept.
+///
+/// Errors: the first of [`status`].
+pub fn all(place: &Path) -> Result<Vec<Status>> {
+    group::names(place).iter().map(|name| status(name, place)).collect()
+}
