@@ -28,7 +28,7 @@ pub use request::{Format, Request};
 pub use route::{Answer, Body, Method, Route, Schema};
 pub use routes::{ROUTES, VERSION};
 pub use summary::Summary;
-pub use tasks::{Task, TaskList, TaskState, Validated};
+pub use tasks::{Task, TaskList, TaskState, Validated, is_task_id};
 pub use users::{AuditEntry, AuditLog, IssuedToken, Me, Role, Token, TokenList};
 
 /// The OpenAPI document of the routes, as it is committed.

@@ -138,7 +138,7 @@ fn fits(takes: Takes, value: &str) -> bool {
         Takes::Choice(words) => words.contains(&value),
         Takes::Count(most) => value.parse().is_ok_and(|count: usize| (1..=most).contains(&count)),
         Takes::Cursor => Cursor::of(value).is_some(),
-        Takes::TaskId => crate::tasks::is_id(value),
+        Takes::TaskId => crate::tasks::is_task_id(value),
     }
 }
 

@@ -114,7 +114,7 @@ pub struct Validated {
 }
 
 /// Whether a text may be the id of a task: letters, digits, `.`, `_` and `-`, no dot at the begin, at most 64 characters.
-pub(crate) fn is_id(text: &str) -> bool {
+pub fn is_task_id(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=ID_MAX).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(fits)
 }
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn an_id_is_a_name_that_can_be_no_path() {
-        assert!(is_id("nightly-2026.11_27") && is_id(&"x".repeat(64)));
+        assert!(is_task_id("nightly-2026.11_27") && is_task_id(&"x".repeat(64)));
         for wrong in ["", ".", "..", ".x", "a/b", "a b", "ж", "a\n", "%2e", &"x".repeat(65)] {
-            assert!(!is_id(wrong), "{wrong}");
+            assert!(!is_task_id(wrong), "{wrong}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Small databases beside the tokens and tasks of the server. Must not know what is in them.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -28,8 +28,33 @@ pub fn open(path: &Path, tables: &str) -> Result<Connection> {
             format!("BEGIN; {tables}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;");
         db.execute_batch(&made).map_err(inside)?;
     }
-    match written_by(&db).map_err(inside)? {
-        (APPLICATION, VERSION) => Ok(db),
+    is_ours(&db, path)?;
+    Ok(db)
+}
+
+/// A whole database as it is at one moment, though a server goes on writing to it.
+///
+/// Errors: `Preflight` if it cannot be read, or is none of the server.
+pub fn image(path: &Path) -> Result<Vec<u8>> {
+    let inside = |error: rusqlite::Error| unusable(path, &Say::same(error.to_string()));
+    let mut db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(inside)?;
+    is_ours(&db, path)?;
+    // Nothing is written meanwhile: one moment for all pages.
+    db.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;").map_err(inside)?;
+    Ok(db.serialize("main").map_err(inside)?.to_vec())
+}
+
+/// Whether this version of the server can use a database.
+///
+/// Errors: `Preflight`.
+pub fn is_usable(path: &Path) -> Result<()> {
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    is_ours(&db.map_err(|error| unusable(path, &Say::same(error.to_string())))?, path)
+}
+
+fn is_ours(db: &Connection, path: &Path) -> Result<()> {
+    match written_by(db).map_err(|error| unusable(path, &Say::same(error.to_string())))? {
+        (APPLICATION, VERSION) => Ok(()),
         _ => Err(unusable(path, &say!("another version of Stend wrote it", "его записала другая версия Стенда"))),
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+pub mod backup;
 mod catalogue;
 mod confirmations;
 mod console;

@@ -287,6 +287,22 @@ impl Tasks {
     }
 }
 
+/// Ends the tasks that waited when a directory was saved: a copy of a server begins nothing by itself.
+///
+/// Errors: `Preflight`.
+pub fn drop_queue(directory: &Path) -> Result<()> {
+    let store = Store::open(directory)?;
+    for mut task in store.all()?.into_iter().filter(|task| task.state == TaskState::Queued) {
+        let waited = say!(
+            "it waited when the backup was made; send it again to have it carried out",
+            "она ждала, когда делали резервную копию; чтобы выполнить её, отправьте заказ ещё раз"
+        );
+        over(&mut task, TaskState::Ended, Some(Kind::Interrupted.exit_code()), Some((Code::Interrupted, waited)));
+        store.change(&task)?;
+    }
+    Ok(())
+}
+
 /// Nothing more will happen to a task.
 fn over(task: &mut Task, state: TaskState, exit_code: Option<u8>, why: Option<(Code, Say)>) {
     let (code, reason) = why.unzip();

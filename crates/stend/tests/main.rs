@@ -3,6 +3,7 @@
 
 mod arms;
 mod audit;
+mod backup;
 mod bad_input;
 mod broken_world;
 mod campaign;

@@ -29,6 +29,7 @@ pub mod report;
 pub mod rm;
 pub mod run;
 pub mod serve;
+pub mod serve_backup;
 pub mod serve_install;
 pub mod show;
 mod signals;
