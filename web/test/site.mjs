@@ -64,6 +64,7 @@ export async function site({ runs = true } = {}) {
     });
     const here = { url: url.replace(/\/$/, ""), token, recorded, live, scratch, env, stop };
     if (runs) here.task = await ended(here, "small-1", orderOf(here, ["--beside", "--name", "as a task"]));
+    if (runs) await repeated(here);
     return here;
   } catch (error) {
     await stop();
@@ -92,6 +93,13 @@ async function ended(here, id, order) {
   await ask(here, "PUT", `tasks/${id}`, order);
   await eventually("the end of a task", async () => (await ask(here, "GET", `tasks/${id}`)).ended_unix);
   return id;
+}
+
+/** A schedule with one result. */
+async function repeated(here) {
+  await ask(here, "PUT", "schedules/nightly?cron=0+2+*+*+*&baseline=first", orderOf(here, ["--beside"]));
+  await ask(here, "POST", "schedules/nightly/run");
+  await eventually("its first result", async () => (await ask(here, "GET", "schedules")).schedules[0].first_run);
 }
 
 function record(scratch, env) {

@@ -2,7 +2,9 @@
 
 use crate::parameters::Takes;
 use crate::request::make;
-use crate::route::{Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, query};
+use crate::route::{
+    Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query,
+};
 use crate::users::Role;
 use stend_base::say;
 
@@ -22,6 +24,7 @@ pub(crate) const HISTORY: Route = Route {
         SUITE,
         TARGET,
         LABEL,
+        WHERE,
         query("limit", Takes::Count(PAGE_MAX), || {
             say!("the newest so many runs, 100 by default", "сколько новейших прогонов, по умолчанию 100")
         }),

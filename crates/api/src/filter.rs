@@ -19,6 +19,8 @@ pub struct Filter {
     pub state: Option<StateFilter>,
     /// A part of any of its names: of itself, label, suite, targets, leading case.
     pub text: Option<String>,
+    /// A condition on any facts, as `stend list --where` takes it.
+    pub condition: Option<String>,
     /// Which come first.
     pub sort: Sort,
 }

@@ -4,6 +4,7 @@
 
 mod analysis_routes;
 mod answers;
+mod cron;
 mod filter;
 mod live;
 mod parameters;
@@ -12,6 +13,8 @@ mod read;
 mod request;
 mod route;
 mod routes;
+mod schedule_routes;
+mod schedules;
 mod summary;
 mod task_routes;
 mod tasks;
@@ -19,14 +22,16 @@ mod user_routes;
 mod users;
 
 pub use answers::Health;
+pub use cron::Cron;
 pub use filter::{Filter, Sort, StateFilter};
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
 pub use parameters::{Parameter, Place, Takes, decoded};
 pub use problem::{Failure, Problem, status};
 pub use read::Asked;
-pub use request::{Format, Request};
+pub use request::{Format, Repeat, Request};
 pub use route::{Answer, Body, Method, Route, Schema};
 pub use routes::{ROUTES, VERSION};
+pub use schedules::{Due, Notice, Notification, NotifyWhen, Outcome, Schedule, ScheduleList};
 pub use summary::Summary;
 pub use tasks::{Task, TaskList, TaskState, Validated, is_task_id};
 pub use users::{AuditEntry, AuditLog, IssuedToken, Me, Role, Token, TokenList};

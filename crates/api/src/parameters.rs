@@ -1,5 +1,6 @@
 //! Parameters of routes: what each may hold, and reading them from a path and a query. Unknown ones are refused, never ignored.
 
+use crate::cron::Cron;
 use crate::live::Cursor;
 use std::collections::BTreeMap;
 use stend_base::{Error, Kind, Result, Say, say};
@@ -14,6 +15,8 @@ pub enum Place {
     Path,
     /// In the query, once.
     Query,
+    /// In the query, exactly once.
+    Required,
     /// In the query, at least once.
     Repeated,
     /// In the query, any number of times.
@@ -37,6 +40,8 @@ pub enum Takes {
     Cursor,
     /// The id of a task.
     TaskId,
+    /// Times that repeat.
+    Cron,
 }
 
 /// A parameter of a route.
@@ -90,19 +95,22 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decoded(name, true)?, decoded(value, true)?);
-        let in_query = |known: &&Parameter| matches!(known.place, Place::Query | Place::Repeated | Place::Several);
+        let in_query = |known: &&Parameter| {
+            matches!(known.place, Place::Query | Place::Required | Place::Repeated | Place::Several)
+        };
         let known = parameters.iter().filter(in_query).find(|known| known.name == name);
         let known = known.ok_or_else(|| unknown(&name, parameters))?;
         if !fits(known.takes, &value) {
             return Err(wrong(known, &value));
         }
         let given = values.0.entry(known.name).or_default();
-        if known.place == Place::Query && !given.is_empty() {
+        if matches!(known.place, Place::Query | Place::Required) && !given.is_empty() {
             return Err(usage(say!("`{name}` stands twice in the query", "`{name}` указан в запросе дважды")));
         }
         given.push(value);
     }
-    match parameters.iter().find(|known| known.place == Place::Repeated && !values.0.contains_key(known.name)) {
+    let is_needed = |known: &&Parameter| matches!(known.place, Place::Required | Place::Repeated);
+    match parameters.iter().filter(is_needed).find(|known| !values.0.contains_key(known.name)) {
         None => Ok(values),
         Some(missing) => {
             let name = missing.name;
@@ -139,6 +147,7 @@ fn fits(takes: Takes, value: &str) -> bool {
         Takes::Count(most) => value.parse().is_ok_and(|count: usize| (1..=most).contains(&count)),
         Takes::Cursor => Cursor::of(value).is_some(),
         Takes::TaskId => crate::tasks::is_task_id(value),
+        Takes::Cron => Cron::parse(value).is_ok(),
     }
 }
 
@@ -155,6 +164,10 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
         Takes::TaskId => say!(
             "1 to 64 letters, digits, `.`, `_` and `-`, no dot at the begin",
             "от 1 до 64 латинских букв, цифр, `.`, `_` и `-`, не с точки"
+        ),
+        Takes::Cron => say!(
+            "`MINUTE HOUR DAY MONTH WEEKDAY` in UTC, such as `0 2 * * *`",
+            "`МИНУТА ЧАС ДЕНЬ МЕСЯЦ ДЕНЬ-НЕДЕЛИ` по UTC, например `0 2 * * *`"
         ),
     };
     let message = match known.place {

@@ -3,6 +3,7 @@
 use crate::filter::{Filter, Sort, StateFilter};
 use crate::live::Cursor;
 use crate::parameters::Values;
+use crate::schedules::NotifyWhen;
 use crate::tasks::TaskState;
 use crate::users::Role;
 use stend_base::Lang;
@@ -13,6 +14,8 @@ const PAGE: usize = 50;
 const HISTORY: usize = 100;
 /// Life of a token when the request does not say.
 const DAYS: usize = 90;
+/// Loss to a baseline that fails when the request does not say, in percent.
+const LOSS: usize = 5;
 
 /// What is asked of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,11 +158,54 @@ pub enum Request {
         /// At once.
         now: bool,
     },
+    /// Orders that are repeated.
+    Schedules,
+    /// The text of one of them.
+    ScheduleOrder {
+        /// Its id.
+        id: String,
+    },
+    /// Repeat an order, or change how.
+    PutSchedule {
+        /// The id that its author gives it.
+        id: String,
+        /// The text of the order.
+        order: String,
+        /// When and with which consequences.
+        repeat: Repeat,
+    },
+    /// Repeat it no more.
+    DeleteSchedule {
+        /// Its id.
+        id: String,
+    },
+    /// Once more, now.
+    RunSchedule {
+        /// Its id.
+        id: String,
+    },
     /// Tasks as they change.
     TaskEvents {
         /// The last change that the reader has, where the query says it.
         after: Option<u64>,
     },
+}
+
+/// When an order is repeated, and what becomes of its results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeat {
+    /// Five fields of cron, in UTC.
+    pub cron: String,
+    /// The run that results are compared with, or `first`.
+    pub baseline: Option<String>,
+    /// Loss to it from which a result fails, in percent.
+    pub loss_percent: usize,
+    /// A program or an address that gets messages.
+    pub notify: Option<String>,
+    /// Which outcomes it gets.
+    pub notify_when: NotifyWhen,
+    /// No time is due.
+    pub paused: bool,
 }
 
 /// Forms of a report.
@@ -200,6 +246,7 @@ pub(crate) mod make {
             suite: values.text("suite"),
             state: values.text("state").and_then(|word| StateFilter::of(&word)),
             text: values.text("text"),
+            condition: values.text("where"),
             sort: values.text("sort").and_then(|word| Sort::of(&word)).unwrap_or_default(),
         })
     }
@@ -233,6 +280,7 @@ pub(crate) mod make {
             target: values.text("target"),
             suite: values.text("suite"),
             state: Some(StateFilter::Complete),
+            condition: values.text("where"),
             ..Filter::default()
         })
     }
@@ -302,6 +350,38 @@ pub(crate) mod make {
 
     pub fn task_events(values: &Values, _: String) -> Request {
         Request::TaskEvents { after: values.count("after").map(|count| count as u64) }
+    }
+
+    pub fn schedules(_: &Values, _: String) -> Request {
+        Request::Schedules
+    }
+
+    pub fn schedule_order(values: &Values, _: String) -> Request {
+        Request::ScheduleOrder { id: schedule(values) }
+    }
+
+    pub fn put_schedule(values: &Values, order: String) -> Request {
+        let repeat = Repeat {
+            cron: values.text("cron").unwrap_or_default(),
+            baseline: values.text("baseline").filter(|name| !name.is_empty()),
+            loss_percent: values.count("loss").unwrap_or(LOSS),
+            notify: values.text("notify").filter(|hook| !hook.is_empty()),
+            notify_when: values.text("notify_when").and_then(|word| NotifyWhen::of(&word)).unwrap_or_default(),
+            paused: values.is_set("paused"),
+        };
+        Request::PutSchedule { id: schedule(values), order, repeat }
+    }
+
+    pub fn delete_schedule(values: &Values, _: String) -> Request {
+        Request::DeleteSchedule { id: schedule(values) }
+    }
+
+    pub fn run_schedule(values: &Values, _: String) -> Request {
+        Request::RunSchedule { id: schedule(values) }
+    }
+
+    fn schedule(values: &Values) -> String {
+        values.text("schedule").unwrap_or_default()
     }
 
     pub fn me(_: &Values, _: String) -> Request {

@@ -122,5 +122,11 @@ pub(crate) const IF_NONE_MATCH: Parameter = Parameter {
 pub(crate) const LABEL: Parameter = query("label", Takes::Text, || say!("a part of the label", "часть метки"));
 pub(crate) const TARGET: Parameter =
     query("target", Takes::Text, || say!("a part of the name of a target", "часть имени объекта"));
+pub(crate) const WHERE: Parameter = query("where", Takes::Text, || {
+    say!(
+        "a condition on any facts, such as `model contains PM9A3 and block = 4k`",
+        "условие на любые сведения, например `model contains PM9A3 and block = 4k`"
+    )
+});
 pub(crate) const SUITE: Parameter =
     query("suite", Takes::Text, || say!("a part of the name of the suite", "часть имени набора"));

@@ -4,14 +4,17 @@ use crate::analysis_routes::*;
 use crate::filter::{Sort, StateFilter};
 use crate::parameters::{Parameter, Place, Takes};
 use crate::request::{Format, make};
-use crate::route::{Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, query};
+use crate::route::{
+    Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query,
+};
+use crate::schedule_routes::*;
 use crate::task_routes::*;
 use crate::user_routes::*;
 use crate::users::Role;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.2.0";
+pub const VERSION: &str = "1.3.0";
 
 const RUN: Parameter = Parameter {
     name: "run",
@@ -74,6 +77,7 @@ pub const ROUTES: &[Route] = &[
                     "часть любого имени: прогона, метки, набора, объектов или главного случая"
                 )
             }),
+            WHERE,
             query("sort", Takes::Choice(&Sort::WORDS), || {
                 say!(
                     "which come first, `newest` by default; `rate` and `size` begin with the largest",
@@ -299,6 +303,11 @@ pub const ROUTES: &[Route] = &[
     TASK_LOG,
     STOP_TASK,
     TASK_EVENTS,
+    SCHEDULES,
+    PUT_SCHEDULE,
+    DELETE_SCHEDULE,
+    SCHEDULE_ORDER,
+    RUN_SCHEDULE,
     ME,
     TOKENS,
     PUT_TOKEN,

@@ -2,14 +2,15 @@
 //! types of content.
 
 use crate::catalogue::Catalogue;
+use crate::clock::now_unix;
 use crate::confirmations::Confirmed;
 use crate::printed::printed;
+use crate::schedules::Schedules;
 use crate::summary;
 use crate::tasks::Tasks;
 use crate::users::{Change, Sender, Users};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use stend_analyse::{Findings, analyse, judge};
 use stend_api::{Format, Health, Me, OPENAPI, Request};
 use stend_base::{Error, Kind, Lang, Result, say};
@@ -45,6 +46,8 @@ pub struct Results {
     pub catalogue: Catalogue,
     /// Orders that were given to the server.
     pub tasks: Arc<Tasks>,
+    /// Orders that are repeated.
+    pub schedules: Arc<Schedules>,
     /// Tokens, and the log of changes.
     pub users: Arc<Users>,
     /// This program.
@@ -137,6 +140,20 @@ impl Results {
                 let change = Some(Change { before: before.word().into(), after: after.into() });
                 Answer { change, ..json(pretty(&task)) }
             }
+            Request::Schedules => json(pretty(&self.schedules.list())),
+            Request::ScheduleOrder { id } => plain(self.schedules.order(id)?.into_bytes()),
+            Request::PutSchedule { id, order, repeat } => {
+                let (schedule, is_new, change) = self.schedules.put(id, order, repeat, sender)?;
+                Answer { status: if is_new { 201 } else { 200 }, change, ..json(pretty(&schedule)) }
+            }
+            Request::DeleteSchedule { id } => {
+                let change = Some(self.schedules.remove(id)?);
+                Answer { change, ..json(pretty(&self.schedules.list())) }
+            }
+            Request::RunSchedule { id } => {
+                let (schedule, change) = self.schedules.run(id)?;
+                Answer { change: Some(change), ..json(pretty(&schedule)) }
+            }
             Request::Me => {
                 let Sender { name, role } = sender;
                 json(pretty(&Me { schema: "stend-me", schema_version: 1, id: name.clone(), role: *role }))
@@ -169,11 +186,6 @@ impl Results {
 fn redacted(runs: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
     let redaction = Redaction::of(&runs.iter().collect::<Vec<_>>())?;
     runs.into_iter().map(|run| redaction.apply(run)).collect()
-}
-
-/// Seconds since 1970.
-pub fn now_unix() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64
 }
 
 fn json(text: String) -> Answer {

@@ -120,7 +120,7 @@ impl Writer {
             schema: SCHEMA.into(),
             schema_version: SCHEMA_VERSION,
             stend_version: stend_version.into(),
-            made_unix: crate::answers::now_unix(),
+            made_unix: crate::clock::now_unix(),
         };
         self.bytes(NOTE, &serde_json::to_vec_pretty(&note)?)
     }

@@ -5,6 +5,7 @@
 use crate::remembered::{Remembered, stamp};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use stend_analyse::findings::Headline;
 use stend_analyse::listed::{Listed, ListedRun};
 use stend_api::{Filter, Sort, StateFilter};
@@ -12,7 +13,9 @@ use stend_base::{Code, Error, Result, say};
 use stend_record::RunState;
 use stend_record::store::{self, KnownRun};
 use stend_report::Listing;
+use stend_session::Condition;
 use stend_session::catalogue::look;
+use stend_session::run_facts::{self, Fact};
 
 /// The runs of this machine that are answered for.
 pub struct Catalogue {
@@ -20,12 +23,15 @@ pub struct Catalogue {
     listed: Remembered<Listed>,
     /// Documents of summaries.
     summaries: Remembered<String>,
+    /// What conditions ask for.
+    facts: Remembered<Arc<Vec<Fact>>>,
 }
 
 impl Catalogue {
     /// The runs of a directory, which need not exist.
     pub fn new(directory: PathBuf) -> Catalogue {
-        Catalogue { directory, listed: Remembered::default(), summaries: Remembered::default() }
+        let (listed, summaries, facts) = (Remembered::default(), Remembered::default(), Remembered::default());
+        Catalogue { directory, listed, summaries, facts }
     }
 
     /// The file of a run by its name in the list, or of the newest that is there (`last`).
@@ -39,12 +45,13 @@ impl Catalogue {
 
     /// A page of the list.
     ///
-    /// Errors: `RunUnknown` for a cursor whose run is gone; those of reading the directory.
+    /// Errors: `RunUnknown` for a cursor whose run is gone; `Usage` for what is no condition; those of reading the directory.
     pub fn page(&self, filter: &Filter) -> Result<Listing> {
+        let condition = condition(filter)?;
         let known = store::known_runs(&self.directory)?;
         self.forget(&known);
         if filter.sort != Sort::Newest {
-            return self.sorted(filter, &known);
+            return self.sorted(filter, condition.as_ref(), &known);
         }
         let begin = match &filter.cursor {
             None => 0,
@@ -61,7 +68,7 @@ impl Catalogue {
                 continue;
             }
             let listed = self.listed(run);
-            if fits(filter, &listed) {
+            if fits(filter, &listed) && self.meets(condition.as_ref(), &listed) {
                 runs.push(listed);
             }
         }
@@ -89,17 +96,20 @@ impl Catalogue {
 
     /// The files of the newest runs that a filter means.
     ///
-    /// Errors: those of reading the directory.
+    /// Errors: `Usage` for what is no condition; those of reading the directory.
     pub fn files(&self, filter: &Filter) -> Result<Vec<PathBuf>> {
+        let condition = condition(filter)?;
         let known = store::known_runs(&self.directory)?;
         self.forget(&known);
-        let meant = known.iter().filter(|run| run.is_there() && fits(filter, &self.listed(run)));
+        let fits = |listed: &Listed| fits(filter, listed) && self.meets(condition.as_ref(), listed);
+        let meant = known.iter().filter(|run| run.is_there() && fits(&self.listed(run)));
         Ok(meant.take(filter.limit).map(|run| run.path.clone()).collect())
     }
 
     /// A page of the list in another order, for which every run is looked at.
-    fn sorted(&self, filter: &Filter, known: &[KnownRun]) -> Result<Listing> {
-        let mut all: Vec<Listed> = known.iter().map(|run| self.listed(run)).filter(|run| fits(filter, run)).collect();
+    fn sorted(&self, filter: &Filter, condition: Option<&Condition>, known: &[KnownRun]) -> Result<Listing> {
+        let fits = |run: &Listed| fits(filter, run) && self.meets(condition, run);
+        let mut all: Vec<Listed> = known.iter().map(|run| self.listed(run)).filter(fits).collect();
         order(filter.sort, &mut all);
         let begin = match &filter.cursor {
             None => 0,
@@ -124,21 +134,42 @@ impl Catalogue {
         listed
     }
 
+    /// Whether the facts of a run meet a condition.
+    fn meets(&self, condition: Option<&Condition>, listed: &Listed) -> bool {
+        let Some(condition) = condition else { return true };
+        let path = Path::new(&listed.path);
+        let stamp = stamp(path);
+        let facts = self.facts.get(path, &stamp).unwrap_or_else(|| {
+            let facts = Arc::new(run_facts::facts(listed));
+            // Whether a run without an end goes on is asked anew each time.
+            if listed.run().is_some_and(|found| found.state != RunState::Open) {
+                self.facts.keep(path, stamp, facts.clone());
+            }
+            facts
+        });
+        condition.holds(&facts)
+    }
+
     /// Drops what is remembered of runs that the directory does not know any more.
     fn forget(&self, known: &[KnownRun]) {
         let paths = || known.iter().map(|run| run.path.as_path());
         self.listed.forget(paths());
         self.summaries.forget(paths());
+        self.facts.forget(paths());
     }
 }
 
-/// Whether a filter means a run. One that cannot be read has no label, target or state that could fit.
+fn condition(filter: &Filter) -> Result<Option<Condition>> {
+    filter.condition.as_deref().map(Condition::parse).transpose()
+}
+
+/// Whether a filter means a run, its condition aside. One that cannot be read has no label, target or state that could fit.
 fn fits(filter: &Filter, listed: &Listed) -> bool {
     // The console and the API show runs; what a recording holds `stend show` prints.
     if listed.run().is_some_and(|run| run.recording) {
         return false;
     }
-    let Filter { label, target, suite, state, text, limit: _, cursor: _, sort: _ } = filter;
+    let Filter { label, target, suite, state, text, limit: _, cursor: _, sort: _, condition: _ } = filter;
     if label.is_none() && target.is_none() && suite.is_none() && state.is_none() && text.is_none() {
         return true;
     }

@@ -14,6 +14,7 @@ const LIFE: Duration = Duration::from_secs(600);
 const MOST: usize = 100;
 
 /// What comes with an order.
+#[derive(Default)]
 pub struct Confirmed<'a> {
     /// What its dry run gave.
     pub confirmation: Option<&'a str>,

@@ -9,9 +9,10 @@ pub use files::FILES;
 pub const PAGE: &str = include_str!("../assets/console/index.html");
 
 /// Pages that are not about one run or task.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/",
     "/order",
+    "/schedules",
     "/tasks",
     "/runs",
     "/compare",
@@ -60,9 +61,21 @@ mod tests {
     #[test]
     fn only_pages_of_the_console_are_pages_of_the_console() {
         assert!(
-            ["/", "/runs", "/runs/R-1", "/tasks", "/tasks/a", "/order", "/drives", "/compare", "/tokens", "/changes"]
-                .into_iter()
-                .all(is_page)
+            [
+                "/",
+                "/runs",
+                "/runs/R-1",
+                "/schedules",
+                "/tasks",
+                "/tasks/a",
+                "/order",
+                "/drives",
+                "/compare",
+                "/tokens",
+                "/changes"
+            ]
+            .into_iter()
+            .all(is_page)
         );
         for other in ["", "//", "//x", "/runs/", "/runs/a/b", "/api", "/login", "/x", "runs", "/compare/", "https://x/"]
         {

@@ -1,6 +1,7 @@
 //! Connections and requests: limits, who may ask, and which answer goes back in which form. Must not compute answers.
 
-use crate::answers::{Answer, Results, now_unix};
+use crate::answers::{Answer, Results};
+use crate::clock::now_unix;
 use crate::console;
 use crate::guard::{Guard, Refused, SESSION};
 use crate::live::Live;

@@ -5,6 +5,7 @@
 mod answers;
 pub mod backup;
 mod catalogue;
+mod clock;
 mod confirmations;
 mod console;
 mod database;
@@ -15,6 +16,7 @@ mod login;
 mod pages;
 mod printed;
 mod remembered;
+mod schedules;
 mod stream;
 mod summary;
 mod tasks;
@@ -26,6 +28,7 @@ use catalogue::Catalogue;
 use guard::Guard;
 use http::Site;
 use live::Live;
+use schedules::Schedules;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,9 +77,11 @@ impl Server {
         let (hash, token) = token::load_or_make(&beside_runs, new_token)?;
         let tasks = Tasks::open(&beside_runs, runs.clone(), program.clone())?;
         let users = Arc::new(Users::open(&beside_runs, hash)?);
+        let schedules = Schedules::open(&beside_runs, tasks.clone(), users.clone(), program.clone())?;
+        let catalogue = Catalogue::new(runs);
         let site = Site {
             guard: Guard::new(users.clone()),
-            results: Arc::new(Results { catalogue: Catalogue::new(runs), tasks, users, program, stend_version }),
+            results: Arc::new(Results { catalogue, tasks, schedules, users, program, stend_version }),
             live: Arc::new(Live::default()),
         };
         Ok(Server { listener, site, address, token })

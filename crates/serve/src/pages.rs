@@ -67,7 +67,7 @@ fn of_route(route: &Route, lang: Lang) -> String {
     let about = (route.about)();
     // What needs nothing can be looked at by a click.
     let is_link = route.method == Method::Get && !route.path.contains('{');
-    let path = match !is_link || route.parameters.iter().any(|p| p.place == Place::Repeated) {
+    let path = match !is_link || route.parameters.iter().any(|p| matches!(p.place, Place::Required | Place::Repeated)) {
         true => format!("<code>{} {}</code>", route.method.word(), route.path),
         false => format!("<a href=\"{0}\"><code>{0}</code></a>", route.path),
     };
@@ -82,7 +82,7 @@ fn of_route(route: &Route, lang: Lang) -> String {
 
 fn of_parameter(parameter: &Parameter, lang: Lang) -> String {
     let takes = match parameter.takes {
-        Takes::Text | Takes::Cursor | Takes::TaskId | Takes::Count(usize::MAX) => String::new(),
+        Takes::Text | Takes::Cursor | Takes::TaskId | Takes::Cron | Takes::Count(usize::MAX) => String::new(),
         Takes::Flag => "true, false".to_string(),
         Takes::Choice(words) => words.join(", "),
         Takes::Count(most) => format!("1–{most}"),

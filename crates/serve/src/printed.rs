@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, say};
 
@@ -19,28 +19,49 @@ const TIME: Duration = Duration::from_secs(120);
 pub fn printed(program: &Path, words: &[&str], input: &str) -> Result<Vec<u8>> {
     // The verb with its first options tells enough; a history names a hundred files.
     let shown = words.iter().take(4).filter(|word| **word != "--").copied().collect::<Vec<_>>().join(" ");
+    let mut command = Command::new(program);
+    command.args(words).current_dir("/");
+    let done = fed(command, &format!("stend {shown}"), input, TIME)?;
+    match done.status.success() {
+        true => Ok(done.output),
+        false => Err(said(&shown, &String::from_utf8_lossy(&done.errors))),
+    }
+}
+
+/// How a program ended, and what it printed.
+pub struct Done {
+    /// Its exit code, or its signal.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub output: Vec<u8>,
+    /// Its standard error.
+    pub errors: Vec<u8>,
+}
+
+/// Has a program read `input` and end.
+///
+/// Errors: `Preflight` if it cannot be started, or takes longer than this.
+pub fn fed(mut command: Command, shown: &str, input: &str, time: Duration) -> Result<Done> {
     let failed = |error: io::Error| {
         Error::new(
             Kind::Preflight,
-            say!("`stend {shown}` cannot be started: {error}", "не удаётся запустить `stend {shown}`: {error}"),
+            say!("`{shown}` cannot be started: {error}", "не удаётся запустить `{shown}`: {error}"),
         )
     };
     let file = || stend_sys::process::memory_file().map_err(failed);
     let (mut stdin, mut output, mut errors) = (file()?, file()?, file()?);
     let same = |file: &File| file.try_clone().map_err(failed);
     stdin.write_all(input.as_bytes()).and_then(|()| stdin.rewind()).map_err(failed)?;
-    let mut command = Command::new(program);
-    command.args(words).current_dir("/");
     let mut child = command.stdin(stdin).stdout(same(&output)?).stderr(same(&errors)?).spawn().map_err(failed)?;
-    let deadline = Instant::now() + TIME;
-    let ended = loop {
+    let deadline = Instant::now() + time;
+    let status = loop {
         match child.try_wait().map_err(failed)? {
             Some(status) => break status,
             None if Instant::now() > deadline => {
                 drop(child.kill());
                 // One that hangs in the kernel ends when its drive answers. The request does not wait for that.
                 std::thread::spawn(move || child.wait());
-                return Err(took_too_long(&shown));
+                return Err(took_too_long(shown, time));
             }
             None => std::thread::sleep(Duration::from_millis(10)),
         }
@@ -51,18 +72,12 @@ pub fn printed(program: &Path, words: &[&str], input: &str) -> Result<Vec<u8>> {
         file.take(OUTPUT_MAX).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    match ended.success() {
-        true => read(&mut output).map_err(failed),
-        false => Err(said(&shown, &String::from_utf8_lossy(&read(&mut errors).map_err(failed)?))),
-    }
+    Ok(Done { status, output: read(&mut output).map_err(failed)?, errors: read(&mut errors).map_err(failed)? })
 }
 
-fn took_too_long(shown: &str) -> Box<Error> {
-    let seconds = TIME.as_secs();
-    Error::new(
-        Kind::Preflight,
-        say!("`stend {shown}` took more than {seconds} s", "`stend {shown}` работал дольше {seconds} с"),
-    )
+fn took_too_long(shown: &str, time: Duration) -> Box<Error> {
+    let seconds = time.as_secs();
+    Error::new(Kind::Preflight, say!("`{shown}` took more than {seconds} s", "`{shown}` работал дольше {seconds} с"))
 }
 
 /// The error that a command printed as JSON, on a line among notes for people.

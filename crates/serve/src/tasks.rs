@@ -6,6 +6,7 @@ mod process;
 mod queue;
 mod store;
 
+use crate::clock::now_unix as now;
 use crate::confirmations::{Confirmations, Confirmed};
 use crate::printed::printed;
 use crate::token;
@@ -14,7 +15,7 @@ use process::Home;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use stend_api::{Role, Task, TaskList, TaskState, Validated};
 use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::store as run_files;
@@ -345,11 +346,6 @@ fn another(id: &str) -> Box<Error> {
 fn unknown(id: &str) -> Box<Error> {
     Error::new(Code::TaskUnknown, say!("there is no task `{id}`", "задачи `{id}` нет"))
         .hint(say!("`/api/v1/tasks` lists the tasks there are", "задачи перечислены на `/api/v1/tasks`"))
-}
-
-/// Seconds since 1970.
-fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64
 }
 
 #[cfg(test)]

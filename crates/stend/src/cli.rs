@@ -155,7 +155,14 @@ fn list(lang: Lang) -> Command {
         "показать прогоны на этой машине, новые сверху, в том числе выполненные с `-o ФАЙЛ`"
     );
     let all = say!("all of them, not the newest 20", "все, а не 20 последних");
-    verb("list", about, "stend list\nstend list --all\nstend list --json", "", vec![flag("all", None, all, lang)], lang)
+    let condition = say!(
+        "only runs whose facts meet this, such as 'model contains PM9A3 and block = 4k' (docs/conditions.md)",
+        "только прогоны с такими сведениями, например 'model contains PM9A3 and block = 4k' (docs/conditions.md)"
+    );
+    let examples =
+        "stend list\nstend list --all\nstend list --where 'model contains PM9A3 and block = 4k'\nstend list --json";
+    let arguments = vec![flag("all", None, all, lang), option("where", "CONDITION", condition, lang)];
+    verb("list", about, examples, "", arguments, lang)
 }
 
 fn rm(lang: Lang) -> Command {

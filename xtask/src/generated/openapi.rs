@@ -140,6 +140,7 @@ fn media_type(media: &str) -> String {
 fn parameter(parameter: &Parameter) -> Value {
     let schema = match parameter.takes {
         Takes::Text => json!({"type": "string"}),
+        Takes::Cron => json!({"type": "string", "maxLength": 200}),
         Takes::TaskId => json!({"type": "string", "pattern": r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"}),
         Takes::Count(usize::MAX) => json!({"type": "integer", "minimum": 1}),
         Takes::Cursor => json!({"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}),
@@ -152,6 +153,7 @@ fn parameter(parameter: &Parameter) -> Value {
     match parameter.place {
         Place::Path => of("path", true, schema),
         Place::Query => of("query", false, schema),
+        Place::Required => of("query", true, schema),
         Place::Several => of("query", false, json!({"type": "array", "items": schema})),
         Place::Repeated => of("query", true, json!({"type": "array", "items": schema, "minItems": 1})),
         Place::Header => of("header", false, schema),

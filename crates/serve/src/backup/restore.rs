@@ -1,8 +1,8 @@
-//! Makes a server of a backup, where there is none. Must not replace a file, and has no task begin that waited when the backup was made.
+//! Makes a server of a backup, where there is none. Must not replace a file, and begins nothing: tasks that waited end, schedules pause.
 
 use super::{Contents, NOTE, Note, SCHEMA, SCHEMA_VERSION, TOKEN, directory, exists, is_database, place};
 use crate::database;
-use crate::tasks;
+use crate::{schedules, tasks};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -54,8 +54,9 @@ pub fn restore(runs: &Path, file: &Path) -> Result<Contents> {
     for name in entries.keys().filter_map(|path| path.file_name()?.to_str()).filter(|name| is_database(name)) {
         database::is_usable(&fresh.join(name))?;
     }
-    made.paths.push(fresh.join("server.lock"));
+    made.paths.extend([fresh.join("server.lock"), fresh.join("schedules.db")]);
     tasks::drop_queue(&fresh)?;
+    schedules::pause_all(&fresh)?;
     let named = std::fs::rename(&fresh, &server).and_then(|()| File::open(&below)?.sync_all());
     named.map_err(|error| match error.kind() {
         // Somebody began one meanwhile.

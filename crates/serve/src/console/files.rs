@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-DdUTtZM4.js",
+        "/assets/index-BNCRqO9X.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DdUTtZM4.js"),
+        include_str!("../../assets/console/assets/index-BNCRqO9X.js"),
     ),
     (
-        "/assets/index-Dm29HI5I.css",
+        "/assets/index-BPDGFFv6.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-Dm29HI5I.css"),
+        include_str!("../../assets/console/assets/index-BPDGFFv6.css"),
     ),
 ];

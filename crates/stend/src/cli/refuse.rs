@@ -66,6 +66,11 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
                 "`{argument}` не принимает значения, указано `{value}`"
             )
         }
+        // What stands behind the options of a verb and is none of them: one of its commands.
+        ErrorKind::ArgumentConflict if argument.is_empty() => {
+            let other = plain(&text(ContextKind::PriorArg));
+            say!("`{other}` cannot be used with a command", "`{other}` нельзя указать вместе с командой")
+        }
         ErrorKind::ArgumentConflict => match plain(&text(ContextKind::PriorArg)) {
             other if other.is_empty() || other == argument => {
                 say!("`{argument}` was given twice", "`{argument}` указан дважды")

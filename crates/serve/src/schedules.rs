@@ -1,0 +1,382 @@
+//! Orders that are repeated: which time is due, what became of it, and who gets a message. One thread looks after all. Must not measure, and gives no
+//! order a permission that it does not have.
+
+mod hook;
+mod store;
+mod times;
+
+use crate::clock::now_unix;
+use crate::printed::printed;
+use crate::tasks::Tasks;
+use crate::token;
+use crate::users::{Change, Sender, Users};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use stend_api::{Cron, Due, Notice, Outcome, Repeat, Role, Schedule, ScheduleList, TaskState};
+use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_session::ordered::{Ordered, ordered};
+use store::Store;
+
+/// How often tasks and hooks are looked at while one of them is waited for.
+const SOON: Duration = Duration::from_secs(1);
+/// How often the clock is looked at otherwise, because it may be set.
+const LATER: Duration = Duration::from_secs(20);
+/// Schedules at the same time.
+const SCHEDULES_MAX: usize = 100;
+/// Longest id: a task has it with the time behind.
+const ID_MAX: usize = 40;
+/// Longest address or path of a hook.
+const HOOK_MAX: usize = 1000;
+
+/// All of them.
+pub struct Schedules {
+    tasks: Arc<Tasks>,
+    users: Arc<Users>,
+    /// This program, which compares.
+    program: PathBuf,
+    state: Mutex<Store>,
+    /// Wakes the thread that looks after them.
+    wake: Condvar,
+}
+
+/// What takes its time and is done without holding anything.
+enum Work {
+    /// Compare a run with the baseline of its schedule.
+    Compare { schedule: String, due_unix: i64, run: String, baseline: String, loss_percent: usize },
+    /// Call the hook.
+    Call { schedule: String, hook: String, due: Due },
+}
+
+impl Schedules {
+    /// Finds what earlier servers kept, and looks after all from now on.
+    ///
+    /// Errors: `Preflight` if what is kept cannot be read.
+    pub fn open(directory: &Path, tasks: Arc<Tasks>, users: Arc<Users>, program: PathBuf) -> Result<Arc<Schedules>> {
+        let state = Mutex::new(Store::open(directory)?);
+        let schedules = Arc::new(Schedules { tasks, users, program, state, wake: Condvar::new() });
+        let looking = schedules.clone();
+        let thread = std::thread::Builder::new().name("schedules".into()).spawn(move || looking.look_after());
+        thread.map_err(|error| {
+            Error::new(Kind::Preflight, say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
+        })?;
+        Ok(schedules)
+    }
+
+    /// Repeats an order, or changes how; `true`: it is new.
+    ///
+    /// Errors: those of reading the order; `NotAllowed` for one that writes to devices or executes commands, and for a hook of somebody who is no
+    /// admin; `Usage` for what is no id or no hook; `ServerBusy` if there are too many.
+    pub fn put(
+        &self,
+        id: &str,
+        text: &str,
+        repeat: &Repeat,
+        sender: &Sender,
+    ) -> Result<(Schedule, bool, Option<Change>)> {
+        let order = ordered(text)?;
+        may_be_repeated(id, &order, repeat, sender)?;
+        let cron = Cron::parse(&repeat.cron)?;
+        let mut store = self.state();
+        let known = store.all().iter().find(|known| known.id == id).cloned();
+        if known.is_none() && store.all().len() >= SCHEDULES_MAX {
+            let message = say!("there are {SCHEDULES_MAX} schedules already", "расписаний уже {SCHEDULES_MAX}");
+            return Err(Error::new(Code::ServerBusy, message));
+        }
+        let Repeat { baseline, loss_percent, notify, notify_when, paused, .. } = repeat.clone();
+        let Ordered { work, on, label, .. } = order;
+        let now = now_unix();
+        let order_sha256 = token::hexadecimal(&token::hash(text));
+        let (first_run, times) = known
+            .clone()
+            .map(|known| (known.first_run.filter(|_| known.order_sha256 == order_sha256), known.times))
+            .unwrap_or_default();
+        let schedule = Schedule {
+            id: id.into(),
+            cron: repeat.cron.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
+            baseline,
+            loss_percent,
+            notify,
+            notify_when,
+            paused,
+            author: sender.name.clone(),
+            changed_unix: now,
+            work,
+            on,
+            label,
+            order_sha256,
+            next_unix: if paused { None } else { cron.next(now) },
+            first_run,
+            times,
+        };
+        if let Some(known) = known.as_ref().filter(|known| is_same(known, &schedule)) {
+            return Ok((known.clone(), false, None));
+        }
+        store.put(&schedule, Some(text))?;
+        drop(store);
+        self.wake.notify_one();
+        let change = Change { before: known.as_ref().map(shown).unwrap_or_default(), after: shown(&schedule) };
+        Ok((schedule, known.is_none(), Some(change)))
+    }
+
+    /// Every schedule, by id.
+    pub fn list(&self) -> ScheduleList {
+        ScheduleList { schema: "stend-schedules", schema_version: 1, schedules: self.state().all().to_vec() }
+    }
+
+    /// The order of one.
+    ///
+    /// Errors: `TaskUnknown`.
+    pub fn order(&self, id: &str) -> Result<String> {
+        let store = self.state();
+        find(&store, id)?;
+        store.order(id)
+    }
+
+    /// Ends one.
+    ///
+    /// Errors: `TaskUnknown`.
+    pub fn remove(&self, id: &str) -> Result<Change> {
+        let mut store = self.state();
+        let before = shown(&find(&store, id)?);
+        store.remove(id)?;
+        Ok(Change { before, after: String::new() })
+    }
+
+    /// Carries one out now, as if its time had come.
+    ///
+    /// Errors: `TaskUnknown`; `TaskConflict` if its last task goes on; those of giving an order.
+    pub fn run(&self, id: &str) -> Result<(Schedule, Change)> {
+        let mut store = self.state();
+        let mut schedule = find(&store, id)?;
+        if let Some(due) = running(&schedule) {
+            let task = due.task.clone().unwrap_or_default();
+            let message = say!("its task `{task}` goes on", "его задача `{task}` ещё идёт");
+            return Err(Error::new(Code::TaskConflict, message));
+        }
+        let now = now_unix();
+        let due = self.begun(&store, &schedule, now)?;
+        let after = due.task.clone().unwrap_or_default();
+        times::add(&mut schedule, due);
+        store.put(&schedule, None)?;
+        drop(store);
+        self.wake.notify_one();
+        Ok((schedule, Change { before: String::new(), after: format!("task {after}") }))
+    }
+
+    fn look_after(&self) {
+        let mut store = self.state();
+        loop {
+            let (work, pause) = self.look(&mut store, now_unix());
+            match work {
+                Some(work) => {
+                    drop(store);
+                    self.work(work);
+                    store = self.state();
+                }
+                None => store = self.wake.wait_timeout(store, pause).unwrap_or_else(PoisonError::into_inner).0,
+            }
+        }
+    }
+
+    /// Begins what is due, looks what has ended, and says what is to be done next and after which time to look again.
+    fn look(&self, store: &mut Store, now_unix: i64) -> (Option<Work>, Duration) {
+        let (mut work, mut pause) = (None, LATER);
+        for mut schedule in store.all().to_vec() {
+            let before = schedule.clone();
+            if let Some(due_unix) = times::come(&mut schedule, now_unix) {
+                let due = match running(&schedule) {
+                    Some(earlier) => times::skipped(due_unix, earlier),
+                    None => {
+                        self.begun(store, &schedule, due_unix).unwrap_or_else(|error| times::refused(due_unix, &error))
+                    }
+                };
+                times::add(&mut schedule, due);
+            }
+            work = work.or_else(|| self.ended(&mut schedule));
+            work = work.or_else(|| to_be_called(&schedule, now_unix));
+            if running(&schedule).is_some() || schedule.times.iter().any(|due| due.notice == Notice::Pending) {
+                pause = SOON;
+            }
+            if let Some(next) = schedule.next_unix {
+                pause = pause.min(Duration::from_secs(next.saturating_sub(now_unix).max(0) as u64));
+            }
+            // What cannot be kept now, such as on a full disk, is in memory, and is tried again with the next change.
+            if schedule != before {
+                store.keep(&schedule);
+            }
+        }
+        (work, pause)
+    }
+
+    /// Gives the order to the server.
+    fn begun(&self, store: &Store, schedule: &Schedule, due_unix: i64) -> Result<Due> {
+        let sender = Sender { name: format!("schedule {}", schedule.id), role: Role::Operator };
+        let task = format!("{}-{}", schedule.id, times::stamp(due_unix));
+        let order = store.order(&schedule.id)?;
+        let (given, is_new) = self.tasks.put(&task, &order, &sender, &crate::confirmations::Confirmed::default())?;
+        if is_new {
+            let change = Change { before: String::new(), after: format!("queued, order {}", given.order_sha256) };
+            self.users.note(&sender, &format!("PUT /api/v1/tasks/{task}"), &change, now_unix())?;
+        }
+        Ok(Due { task: Some(task), ..times::due(due_unix, Outcome::Running) })
+    }
+
+    /// What has become of the task that goes on.
+    fn ended(&self, schedule: &mut Schedule) -> Option<Work> {
+        let due = running(schedule)?.clone();
+        let settle = |schedule: &mut Schedule, outcome, reason| {
+            times::settle(schedule, due.due_unix, outcome, reason);
+            None
+        };
+        let task = match self.tasks.get(due.task.as_deref()?) {
+            Ok(task) => task,
+            Err(error) => return settle(schedule, Outcome::Error, Some(error.message)),
+        };
+        let run = task.runs.last().cloned();
+        match (task.state, task.exit_code) {
+            (TaskState::Queued | TaskState::Running, _) => None,
+            (TaskState::Ended, Some(0)) => match (schedule.baseline.clone(), run) {
+                (None, _) | (_, None) => settle(schedule, Outcome::Passed, None),
+                (Some(baseline), Some(run)) => {
+                    let is_first = baseline == "first";
+                    if is_first && schedule.first_run.is_none() {
+                        schedule.first_run = Some(run);
+                        return settle(schedule, Outcome::Passed, None);
+                    }
+                    let baseline = schedule.first_run.clone().filter(|_| is_first).unwrap_or(baseline);
+                    let (id, loss_percent) = (schedule.id.clone(), schedule.loss_percent);
+                    Some(Work::Compare { schedule: id, due_unix: due.due_unix, run, baseline, loss_percent })
+                }
+            },
+            (TaskState::Ended, Some(10)) => settle(schedule, Outcome::Failed, task.reason),
+            (TaskState::Ended, Some(11)) => settle(schedule, Outcome::Undecided, task.reason),
+            _ => settle(schedule, Outcome::Error, task.reason),
+        }
+    }
+
+    fn work(&self, work: Work) {
+        match work {
+            Work::Compare { schedule, due_unix, run, baseline, loss_percent } => {
+                let gate = format!("gate: regression\nrules:\n- {{loss: {loss_percent}%}}\n");
+                let words = ["compare", "--gate", "/dev/stdin", "--json", "--", &baseline, &run];
+                let (outcome, reason) = match printed(&self.program, &words, &gate) {
+                    Ok(_) => (Outcome::Passed, None),
+                    Err(error) => (outcome_of(error.kind), Some(error.message)),
+                };
+                self.change(&schedule, |schedule| times::settle(schedule, due_unix, outcome, reason));
+            }
+            Work::Call { schedule, hook, due } => {
+                let called = hook::call(&hook, &schedule, &due);
+                self.change(&schedule, |schedule| times::called(schedule, due.due_unix, called.err(), now_unix()));
+            }
+        }
+    }
+
+    /// Changes one, if it is still there.
+    fn change(&self, id: &str, change: impl FnOnce(&mut Schedule)) {
+        let mut store = self.state();
+        if let Ok(mut schedule) = find(&store, id) {
+            change(&mut schedule);
+            store.keep(&schedule);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Store> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Pauses every schedule of a directory: a copy of a server begins nothing by itself.
+///
+/// Errors: `Preflight`.
+pub fn pause_all(directory: &Path) -> Result<()> {
+    let mut store = Store::open(directory)?;
+    for schedule in store.all().to_vec() {
+        store.put(&Schedule { paused: true, next_unix: None, ..schedule }, None)?;
+    }
+    Ok(())
+}
+
+fn running(schedule: &Schedule) -> Option<&Due> {
+    schedule.times.iter().find(|due| due.outcome == Outcome::Running)
+}
+
+fn outcome_of(kind: Kind) -> Outcome {
+    match kind {
+        Kind::GateFailed => Outcome::Failed,
+        Kind::Inconclusive => Outcome::Undecided,
+        _ => Outcome::Error,
+    }
+}
+
+/// The oldest message that is to be delivered now.
+fn to_be_called(schedule: &Schedule, now_unix: i64) -> Option<Work> {
+    let hook = schedule.notify.clone()?;
+    let due = schedule.times.iter().rev().find(|due| times::is_to_be_called(due, now_unix))?;
+    Some(Work::Call { schedule: schedule.id.clone(), hook, due: due.clone() })
+}
+
+/// Whether it would change nothing.
+fn is_same(known: &Schedule, new: &Schedule) -> bool {
+    let of = |schedule: &Schedule| shown(schedule);
+    of(known) == of(new) && known.paused == new.paused
+}
+
+/// As the log of changes has it.
+fn shown(schedule: &Schedule) -> String {
+    let Schedule { cron, baseline, loss_percent, notify, notify_when, paused, order_sha256, .. } = schedule;
+    let when = serde_json::to_value(notify_when).unwrap_or_default();
+    let (baseline, notify) = (baseline.as_deref().unwrap_or("-"), notify.as_deref().unwrap_or("-"));
+    format!(
+        "{cron}, order {order_sha256}, baseline {baseline}, loss {loss_percent} %, notify {notify} {when}, paused {paused}"
+    )
+}
+
+fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) -> Result<()> {
+    let usage = |message: Say| Err(Error::new(Kind::Usage, message));
+    let refused = |message: Say| Err(Error::new(Code::NotAllowed, message));
+    if id.len() > ID_MAX {
+        return usage(say!(
+            "the id of a schedule has at most {ID_MAX} characters",
+            "имя расписания — не длиннее {ID_MAX} знаков"
+        ));
+    }
+    if order.is_destructive() {
+        return refused(say!(
+            "the order allows to write to devices or to execute commands; that is confirmed for one run, and a schedule has many",
+            "заказ разрешает запись на устройства или команды; это подтверждают для одного прогона, а в расписании их много"
+        ));
+    }
+    if order.names_output {
+        return refused(say!(
+            "the order names its run file (`output`), so every run but the first would be refused",
+            "заказ называет файл прогона (`output`), и все прогоны после первого будут отклонены"
+        ));
+    }
+    let Some(hook) = &repeat.notify else { return Ok(()) };
+    if sender.role < Role::Admin {
+        return refused(say!(
+            "the server starts the program of `notify` or sends to its address, which needs the role `admin`",
+            "сервер запускает программу из `notify` или пишет на адрес, для этого нужна роль `admin`"
+        ));
+    }
+    let is_address = hook.starts_with("http://") || hook.starts_with("https://");
+    let is_plain = !hook.chars().any(|letter| letter.is_whitespace() || letter.is_control()) && hook.len() <= HOOK_MAX;
+    if !is_plain || !is_address && !hook.starts_with('/') {
+        return usage(say!(
+            "`notify` is an absolute path of a program or an address (`http://…`, `https://…`), without spaces",
+            "`notify` — полный путь программы или адрес (`http://…`, `https://…`), без пробелов"
+        ));
+    }
+    Ok(())
+}
+
+fn find(store: &Store, id: &str) -> Result<Schedule> {
+    store.all().iter().find(|known| known.id == id).cloned().ok_or_else(|| {
+        Error::new(Code::TaskUnknown, say!("there is no schedule `{id}`", "расписания `{id}` нет")).hint(say!(
+            "`/api/v1/schedules` lists the schedules there are",
+            "расписания перечислены на `/api/v1/schedules`"
+        ))
+    })
+}
