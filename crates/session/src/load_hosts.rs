@@ -18,20 +18,20 @@ use stend_wire::Remote;
 /// Errors: `Usage` where the order does not say which targets are whose or names a machine twice, or what keeps a host from being reached.
 pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
     let (far, on) = far(order)?;
-    let names: Vec<String> = far.iter().map(|(name, _)| name.clone()).collect();
+    let names: Vec<String> = far.iter().map(|host| host.name.clone()).collect();
     let mut targets = shared_out(&names, &on)?;
     let [_, _, ..] = far.as_slice() else {
         let (host, own) = match (far.into_iter().next(), &order.hosts) {
-            (Some((name, _)), Some(_)) if on.is_empty() => return Err(no_target(&name)),
-            (Some((_, host)), Some(_)) => (host.reach(frontend)?, targets.pop()),
+            (Some(host), Some(_)) if on.is_empty() => return Err(no_target(&host.name)),
+            (Some(host), Some(_)) => (host.place.reach(frontend)?, targets.pop()),
             _ => (place.reach(frontend)?, targets.pop()),
         };
         return Ok((vec![LoadHost::only(host)], own.unwrap_or(on)));
     };
     let mut hosts: Vec<LoadHost> = Vec::new();
     // One after the other, on this thread: the connections end with the one that began them.
-    for ((name, host), targets) in far.into_iter().zip(targets) {
-        let host = host.reach(frontend)?;
+    for (FarHost { name, place }, targets) in far.into_iter().zip(targets) {
+        let host = place.reach(frontend)?;
         if let Some(other) = hosts.iter().find(|other| other.host.is_same_machine(&host)) {
             return Err(named_twice(&other.name, &name));
         }
@@ -45,17 +45,24 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
     Ok((hosts, on))
 }
 
+/// A load host that is another machine.
+struct FarHost {
+    /// As the user calls it.
+    name: String,
+    place: WorkerHost,
+}
+
 /// The hosts of an order that are other machines and make load, and the targets of all, those of one host behind its name.
 ///
 /// Errors: those of its file of hosts, and of names that are none.
-fn far(order: &Order) -> Result<(Vec<(String, WorkerHost)>, Vec<String>)> {
+fn far(order: &Order) -> Result<(Vec<FarHost>, Vec<String>)> {
     let Some(hosts) = of_file(order, HostRole::Load)? else {
-        let named = |host: &String| Ok((host.clone(), WorkerHost::Remote(Remote::new(host)?)));
+        let named = |host: &String| Ok(FarHost { name: host.clone(), place: WorkerHost::Remote(Remote::new(host)?) });
         return Ok((order.ssh.iter().map(named).collect::<Result<_>>()?, order.on.clone()));
     };
     let own = |host: &NamedHost| host.on.iter().map(|on| format!("{}:{on}", host.name)).collect::<Vec<_>>();
     let on = hosts.iter().flat_map(own).chain(order.on.iter().cloned()).collect();
-    let named = |host: &NamedHost| Ok((host.name.clone(), WorkerHost::of(host)?));
+    let named = |host: &NamedHost| Ok(FarHost { name: host.name.clone(), place: WorkerHost::of(host)? });
     Ok((hosts.iter().map(named).collect::<Result<_>>()?, on))
 }
 
@@ -266,7 +273,7 @@ mod tests {
         order.hosts = Some(NamedText { file: "h.yaml".into(), text: text.into() });
         order.groups = words(&["g"]);
         let (hosts, on) = far(&order).unwrap();
-        assert_eq!(hosts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(hosts.iter().map(|host| host.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(on, words(&["a:/dev/sdb", "b:/data", "/x"]));
         order.groups.clear();
         assert_eq!(far(&order).unwrap().0.len(), 3);
