@@ -20,12 +20,12 @@ pub fn call(hook: &str, schedule: &str, due: &Due) -> Result<(), Say> {
     let message = Notification { schema, schema_version, schedule, text, due };
     // Numbers, strings and words: there is no case in which it cannot be written.
     let body = serde_json::to_string(&message).unwrap_or_default();
-    let mut command = match hook.starts_with('/') {
-        true => Command::new(hook),
-        false => posting(hook),
+    let (mut command, program) = match hook.starts_with('/') {
+        true => (Command::new(hook), hook),
+        false => (posting(hook), "curl"),
     };
     command.current_dir("/");
-    let done = fed(command, hook, &body, TIME).map_err(|error| error.message)?;
+    let done = fed(command, program, &body, TIME).map_err(|error| error.message)?;
     if done.status.success() {
         return Ok(());
     }
