@@ -1,16 +1,19 @@
 //! Files of disks: made new, removed again. Must not write into any other file, nor into a device.
 
 use crate::group::Group;
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::format::bytes;
+use stend_base::{Bytes, Error, Kind, Lang, Result, Say, say};
 use stend_spec::vm::DiskPlace;
 
 /// Makes the files of all machines. What was made before an error stays, for [`remove`].
 pub(crate) fn make(group: &Group) -> Result<()> {
+    must_have_room(group)?;
     for (at, disk) in group.machines.disks.iter().enumerate() {
         let DiskPlace::File { size, sparse, .. } = &disk.place else { continue };
         for number in group.numbers() {
@@ -19,6 +22,40 @@ pub(crate) fn make(group: &Group) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// File systems allocate what they have before they notice that it is too little, and others would find them full meanwhile. So they are
+/// asked first.
+fn must_have_room(group: &Group) -> Result<()> {
+    let mut needs: BTreeMap<u64, (&str, u64)> = BTreeMap::new();
+    for disk in &group.machines.disks {
+        let DiskPlace::File { directory, size, sparse: false } = &disk.place else { continue };
+        let facts = fs::metadata(directory).map_err(|e| not_made(directory, &e))?;
+        let all = size.0.saturating_mul(u64::from(group.machines.count));
+        let (_, needed) = needs.entry(facts.dev()).or_insert((directory, 0));
+        *needed = needed.saturating_add(all);
+    }
+    for (directory, needed) in needs.into_values() {
+        let found = statvfs(directory).map_err(|e| not_made(directory, &e.into()))?;
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        if needed > free {
+            let [(all, left), (all_ru, left_ru)] =
+                [Lang::En, Lang::Ru].map(|lang| (bytes(Bytes(needed), lang), bytes(Bytes(free), lang)));
+            let told = say!(
+                "the disks of all machines take {all} in `{directory}`, and {left} are free there",
+                "дискам всех машин нужно {all_ru} в `{directory}`, а свободно там {left_ru}"
+            );
+            return Err(Error::new(Kind::Preflight, told).hint(room_hint()));
+        }
+    }
+    Ok(())
+}
+
+fn room_hint() -> Say {
+    say!(
+        "`sparse: true` takes room only when blocks are written",
+        "с `sparse: true` место занимается только при записи блоков"
+    )
 }
 
 fn file(path: &Path, size: Bytes, sparse: bool) -> io::Result<()> {
@@ -57,10 +94,7 @@ fn not_made(path: &str, error: &io::Error) -> Box<Error> {
         say!("cannot make the disk `{path}`: {error}", "не удаётся создать диск `{path}`: {error}"),
     );
     match error.kind() {
-        io::ErrorKind::StorageFull => failed.hint(say!(
-            "the disks of all machines need room; `sparse: true` takes it only when blocks are written",
-            "место нужно дискам всех машин; с `sparse: true` оно занимается только при записи блоков"
-        )),
+        io::ErrorKind::StorageFull => failed.hint(room_hint()),
         io::ErrorKind::Unsupported => failed.hint(say!(
             "this file system cannot allocate blocks before they are written; `sparse: true` does without",
             "эта файловая система не выделяет блоки заранее; без этого обходится `sparse: true`"
@@ -91,6 +125,17 @@ mod tests {
         assert!(make(&group).unwrap_err().message.en.contains("cannot make the disk"));
         remove(&group).unwrap();
         remove(&group).unwrap();
+        // Nothing is allocated where not all of it fits.
+        let large = text.replace("size: 1MiB", "size: 16TiB").replace("count: 2", "count: 64");
+        let large = Group::new(
+            &stend_spec::parse::machines(&large, "m").unwrap(),
+            String::new(),
+            vec![Vec::new(); 2],
+            place.path(),
+            3,
+        );
+        let error = make(&large).unwrap_err();
+        assert!(error.message.en.contains("the disks of all machines take 1") && error.hint.is_some(), "{error}");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
     }
 
@@ -100,7 +145,7 @@ mod tests {
         let machines = stend_spec::parse::machines(text, "m").unwrap();
         let group = Group::new(&machines, String::new(), vec![Vec::new()], Path::new("/nowhere"), 3);
         let error = make(&group).unwrap_err();
-        assert!(error.message.en.contains("/nowhere/stend-m-1-1-") && error.hint.is_some(), "{error}");
+        assert!(error.message.en.contains("/nowhere") && error.hint.is_some(), "{error}");
         remove(&group).unwrap();
     }
 }
