@@ -39,7 +39,7 @@ const pages = () => {
     { path: "/compare", en: "Mark two to sixteen runs", ru: "Отметьте в списке" },
     { path: `/compare?run=${a}&run=${b}`, en: "Changed conditions", ru: "Изменились условия", count: ".forest li" },
     { path: "/history", en: "Choose a suite", ru: "Выберите набор", count: ".filter select" },
-    { path: "/history?suite=small", en: "Runs (4)", ru: "Прогоны (4)" },
+    { path: "/history?suite=small", en: "Runs (5)", ru: "Прогоны (5)" },
     { path: "/audit", en: "Drop a CSV here", ru: "Перетащите сюда CSV", count: "textarea" },
     { path: "/suites", en: "built in", ru: "встроенн", count: ".list section" },
     { path: "/tokens", en: "Make the token", ru: "Создать токен", count: "form select" },
