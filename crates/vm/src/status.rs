@@ -2,7 +2,7 @@
 
 use crate::group::{self, Group};
 use std::path::Path;
-use stend_base::{Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Machines of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +71,33 @@ pub fn status(name: &str, place: &Path) -> Result<Status> {
     Ok(Status { name: name.to_string(), machines: group.numbers().map(one).collect::<Result<_>>()? })
 }
 
-/// All machines that are kept.
-///
-/// Errors: the first of [`status`].
-pub fn all(place: &Path) -> Result<Vec<Status>> {
-    group::names(place).iter().map(|name| status(name, place)).collect()
+/// All machines that are kept, and why nothing can be said of others: their libvirt does not answer, or what is kept of them is damaged.
+pub fn all(place: &Path) -> (Vec<Status>, Vec<Box<Error>>) {
+    let (mut found, mut failures) = (Vec::new(), Vec::new());
+    for name in group::names(place) {
+        match status(&name, place) {
+            Ok(status) => found.push(status),
+            Err(error) => failures.push(error),
+        }
+    }
+    (found, failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::tests::kept_in;
+
+    #[test]
+    fn machines_of_which_nothing_can_be_said_hide_no_others() {
+        let place = tempfile::tempdir().unwrap();
+        assert_eq!(all(place.path()), (Vec::new(), Vec::new()));
+        std::fs::create_dir(place.path().join("damaged")).unwrap();
+        let (found, failures) = all(place.path());
+        assert!(found.is_empty() && failures.len() == 1, "{failures:?}");
+        assert!(failures[0].message.en.contains("damaged"), "{}", failures[0]);
+        kept_in(place.path());
+        let (found, failures) = all(place.path());
+        assert_eq!(found.len() + failures.len(), 2, "{failures:?}");
+    }
 }

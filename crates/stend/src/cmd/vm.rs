@@ -79,10 +79,14 @@ fn up(file: &str, out: &Out) -> Result<()> {
 
 fn status(name: Option<&str>, out: &Out) -> Result<()> {
     let place = stend_vm::state_directory()?;
-    let all = match name {
-        Some(name) => vec![stend_vm::status(name, &place)?],
-        None => stend_vm::all(&place)?,
+    let (all, mut failures) = match name {
+        Some(name) => (vec![stend_vm::status(name, &place)?], Vec::new()),
+        None => stend_vm::all(&place),
     };
+    if all.is_empty() && !failures.is_empty() {
+        return Err(failures.remove(0));
+    }
+    failures.iter().for_each(|error| out.error(error));
     if out.json {
         return out.result(&Value::from(all.iter().map(shown).collect::<Vec<_>>()).to_string());
     }
