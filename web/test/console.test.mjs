@@ -177,6 +177,27 @@ test("a token is shown once, lets in with its role, and ends with its sessions",
   await close();
 });
 
+test("an order is repeated by one form, paused, and repeated no more", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "ru", scheme: "light", size: PHONE });
+  await page.goto(`${here.url}/order?suite=quick&on=${encodeURIComponent(here.scratch)}`);
+  await page.locator("details.repeat summary").click();
+  await page.getByLabel("Имя расписания").fill("weekly");
+  await page.getByLabel("Когда").selectOption("0 2 * * 1");
+  if (process.env.STEND_SHOTS) await page.screenshot({ path: `${process.env.STEND_SHOTS}/repeat.png`, fullPage: true });
+  assert.deepEqual([...faults, ...(await faultsOf(page))], []);
+  await page.locator("details.repeat button").click();
+  await page.waitForURL(`${here.url}/schedules`);
+  const weekly = page.locator("section", { hasText: "weekly" });
+  await weekly.getByText("0 2 * * 1").waitFor();
+  await weekly.getByRole("button", { name: "Приостановить" }).click();
+  await weekly.getByText("приостановлено").waitFor();
+  await weekly.getByRole("button", { name: "Удалить…" }).click();
+  await weekly.getByRole("button", { name: "Удалить", exact: true }).click();
+  await weekly.waitFor({ state: "detached" });
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("a server on which nothing was measured teaches the next step", async () => {
   const empty = await site({ runs: false });
   try {
