@@ -32,7 +32,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 28] = [
     target("run-file", "a run file, shown in every form", runs::file, 192).of_runs(),
     target("run-rows", "a run file of which rows were changed", runs::rows, 4).of_runs(),
     target("run-entries", "what a run is made of", runs::entries, 128).of_runs(),
@@ -52,6 +52,8 @@ pub const TARGETS: [Target; 26] = [
     target("machine", "a machine of the lab, machines of libvirt", specs::machine, 16).beside(&["lab"]),
     target("gate", "a gate for comparisons", specs::gate, 16),
     target("hosts", "a file of hosts", specs::hosts, 16),
+    target("sources", "a file of sources", specs::sources, 16),
+    target("answers", "what sources answer", specs::answers, 16),
     target("order", "an order", specs::order, 64),
     target("trace", "recorded I/O: iolog, blkparse", specs::trace, 16),
     target("jobs", "jobs of other tools", specs::jobs, 16).beside(&["crates/interop/tests/job_corpus"]),

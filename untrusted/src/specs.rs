@@ -94,6 +94,30 @@ pub fn hosts(bytes: &[u8]) {
     }
 }
 
+/// A file of sources.
+pub fn sources(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let Ok(file) = parse::sources(text, "sources.yaml") else { return };
+    for source in &file.sources {
+        assert!(source.limit <= source.every, "{}", source.name);
+        assert_eq!(stend_interop::answers::numbers(source, text).len(), source.values.len());
+    }
+}
+
+/// What sources of every kind answer.
+pub fn answers(bytes: &[u8]) {
+    const ASKED: &str = "sources:\n  a:\n    command: [x]\n    values:\n      \
+        p: {pattern: '(?m)^cpu +([0-9.]+)', several: mean, unit: x, meaning: y}\n      \
+        j: {json: /a/0/b, unit: x, meaning: y}\n      \
+        m: {prometheus: 'busy{d=\"a\"}', several: sum, unit: x, meaning: y}\n  b:\n    snmp: {host: x}\n    \
+        values: {o: {oid: 1.3.6.1, unit: x, meaning: y}}\n";
+    let answer = String::from_utf8_lossy(bytes);
+    let asked = parse::sources(ASKED, "asked").expect("a file of sources");
+    for number in asked.sources.iter().flat_map(|source| stend_interop::answers::numbers(source, &answer)).flatten() {
+        assert!(number.parse::<f64>().is_ok_and(f64::is_finite), "{number}");
+    }
+}
+
 /// A trace, of which the length says whose I/O is taken.
 pub fn trace(bytes: &[u8]) {
     let device = [TraceDevice::Only, TraceDevice::All, TraceDevice::Named("8,0".into())];

@@ -16,7 +16,7 @@ const ESSENTIAL: &str = "essential";
 const NOT_INSTALLED: [&str; 2] = ["stend", "exec"];
 
 /// Which package has a program, in Debian and Ubuntu.
-const PACKAGES: [(&str, &[&str]); 21] = [
+const PACKAGES: [(&str, &[&str]); 24] = [
     (
         ESSENTIAL,
         &[
@@ -72,6 +72,9 @@ const PACKAGES: [(&str, &[&str]); 21] = [
     ("lvm2", &["pvcreate", "vgcreate", "lvcreate"]),
     ("openssh-client", &["ssh", "ssh-keygen"]),
     ("dropbear-bin", &["dropbearkey"]),
+    ("curl", &["curl"]),
+    ("snmp", &["snmpget"]),
+    ("snmpd", &["snmpd"]),
     ("fio", &["fio"]),
     ("chromium", &["chromium"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),

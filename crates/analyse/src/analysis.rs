@@ -6,7 +6,7 @@ use crate::limits::LIMITS_VERSION;
 use crate::verdict::Verdict;
 use crate::{
     by_host, case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series,
-    steady, sweeps, trials, verdict,
+    sources, steady, sweeps, trials, verdict,
 };
 use stend_base::{Result, Say, say};
 use stend_plan::{Decision, Plan, StopReason};
@@ -76,6 +76,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         telling: verdict::stand_out(&trials, &plan),
         verdict: verdict.whole,
         hosts,
+        sources: sources::findings(run, &trials),
         density,
         faults,
         searches: searches.clone(),

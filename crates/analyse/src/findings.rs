@@ -9,6 +9,7 @@ mod hosts;
 mod numa;
 mod prober;
 mod replay;
+mod source;
 mod steady;
 mod sweep;
 
@@ -26,6 +27,7 @@ pub use numa::{NumaCell, NumaFinding, OfLocal};
 pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Standstill};
 pub use replay::{IoLogFinding, ReplayFinding};
 use serde::{Deserialize, Serialize};
+pub use source::{SourceFinding, SourceValueFinding, Spread};
 use std::collections::BTreeSet;
 pub use steady::SteadyFinding;
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
@@ -70,6 +72,9 @@ pub struct Findings {
     /// The load hosts, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<LoadHostFinding>,
+    /// What was read beside the load where no worker ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceFinding>,
     /// How many instances of an application hold their objective, for the searches that began.
     pub density: Vec<DensityFinding>,
     /// What events did, of the cases that have some.

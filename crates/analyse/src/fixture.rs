@@ -3,11 +3,13 @@
 mod cases;
 mod imported;
 mod load_hosts;
+mod sources;
 mod two_hosts;
 
 pub use self::imported::{by_fio, imported};
 pub use cases::{case, open_case, traced_case};
 pub use load_hosts::{loads_mut, several};
+pub use sources::source;
 pub use two_hosts::{over_storage, unwatched, watching};
 
 use stend_base::histogram::{Histogram, Sparse};

@@ -1,7 +1,10 @@
 //! What can be said against a measurement before it begins: from host, target and plan alone.
 
+mod others;
+
 use crate::findings::Caveat;
 use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHER_IOPS};
+pub use others::forewarn_others;
 use std::collections::BTreeSet;
 use stend_base::{Bytes, Nanos, Say, Share, say};
 use stend_plan::fit::spans;

@@ -69,6 +69,11 @@ pub fn span(run: &RunRecord) -> (Nanos, Nanos) {
     (moments().min().unwrap_or_default(), moments().max().unwrap_or_default())
 }
 
+/// When the run began, on its axis: what charts and tables of times count from.
+pub fn start(run: &RunRecord) -> Nanos {
+    span(run).0
+}
+
 /// The cells that lie inside the measuring window as a whole, padded with zeros to its end. Empty
 /// before the outcome is known.
 pub fn inside_window(trial: &TrialRecord, mut cells: Vec<Cell>) -> Vec<Cell> {

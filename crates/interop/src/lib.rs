@@ -2,6 +2,7 @@
 //! claim. Must not judge what it reads, or guess what it cannot read.
 #![forbid(unsafe_code)]
 
+pub mod answers;
 mod build;
 mod date;
 mod diskspd;

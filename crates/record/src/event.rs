@@ -6,6 +6,7 @@ use crate::facts::{HostFacts, TargetFacts};
 use crate::fault::{Back, FaultMoment};
 use crate::hosts::HostId;
 use crate::phase::Phase;
+use crate::source::{SourceAnswer, SourceInfo};
 use serde::{Deserialize, Serialize};
 use stend_base::{Nanos, Say};
 
@@ -53,9 +54,10 @@ pub enum EventKind {
         /// and wall clock ties both sessions to one axis.
         shift_ns: i64,
     },
-    /// The host is another machine than the coordinator's, with a clock of its own.
+    /// The host is another machine than the coordinator's, with a clock of its own. There are several where clocks drifted apart, and one more when all
+    /// was measured.
     HostClock {
-        /// What was added to its CLOCK_MONOTONIC in all that it told, ns: the coordinator's minus its own.
+        /// What is added to its CLOCK_MONOTONIC in all that it tells from here on, ns: the coordinator's minus its own.
         shift_ns: i64,
         /// How far off that may be at most, either way, ns: half of the shortest way there and back.
         uncertainty_ns: u64,
@@ -152,6 +154,17 @@ pub enum EventKind {
         came: Vec<String>,
         /// Kernel names of those that are gone.
         went: Vec<String>,
+    },
+    /// From here on this is asked for values beside the load. A record has it apart from its events.
+    Source(Box<SourceInfo>),
+    /// A source was asked at that time. A record has it apart from its events.
+    SourceRead {
+        /// Name of the source.
+        source: String,
+        /// How long it took, or was waited, ns.
+        took_ns: u64,
+        /// What came.
+        answer: SourceAnswer,
     },
 }
 

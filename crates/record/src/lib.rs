@@ -24,6 +24,8 @@ mod recording;
 pub mod redact;
 pub mod run;
 pub mod sample;
+mod source;
+mod sources;
 mod stand_answers;
 #[cfg(feature = "store")]
 pub mod store;
@@ -54,6 +56,7 @@ pub use probes::{Probes, Silence};
 pub use recording::{Recording, Retention, Tier};
 pub use run::{Entry, GateText, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
+pub use source::{SourceAnswer, SourceInfo, SourceReading, SourceRecord, SourceValueInfo, SourceWay};
 pub use stand_answers::{DryRun, LayerStatus, PlannedDrive, PlannedStep, StandPlan, StandStatus, StandTargets};
 pub use together::together;
 pub use trial::{TrialPart, TrialRecord};

@@ -1,11 +1,27 @@
-//! A run as one of its load hosts saw it. Must not judge: it only leaves out what others did.
+//! The load hosts of a run, and the run as one of them saw it. Must not judge: it only leaves out what others did.
 
 use crate::event::{Event, EventKind};
 use crate::hosts::HostId;
 use crate::run::RunRecord;
 use crate::trial::TrialRecord;
+use stend_base::Nanos;
 
 impl RunRecord {
+    /// Load hosts with names that differ; none where there is one: as the user calls them, else as they call
+    /// themselves.
+    pub fn several_loads(&self) -> Vec<(HostId, &str)> {
+        let named: Vec<(HostId, &str)> = self.loads().map(|(id, host)| (id, host.called())).collect();
+        if named.len() > 1 { named } else { Vec::new() }
+    }
+
+    /// Load hosts that were lost: when, which, and what the coordinator saw.
+    pub fn lost_loads(&self) -> impl Iterator<Item = (Nanos, HostId, &str)> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::HostLost { detail } => Some((event.at, event.host, detail.as_str())),
+            _ => None,
+        })
+    }
+
     /// The run as if this load host had been its only host: its facts, samples and slices, how its trials ended there, and the events
     /// that are of it or of no machine. Hosts that were watched are not in it. `None` of a host that made no load.
     pub fn of_host(&self, host: HostId) -> Option<RunRecord> {
@@ -32,6 +48,7 @@ impl RunRecord {
             trials: self.trials.iter().map(of_trial).collect(),
             rounds: self.rounds.iter().map(of_trial).collect(),
             events: self.events.iter().filter_map(of_event).collect(),
+            sources: Vec::new(),
         })
     }
 }
@@ -56,6 +73,8 @@ fn is_of_the_run(kind: &EventKind) -> bool {
         | EventKind::IntervalsMerged { .. }
         | EventKind::Command { .. }
         | EventKind::Unwatched { .. }
+        | EventKind::Source(_)
+        | EventKind::SourceRead { .. }
         | EventKind::Step { .. }
         | EventKind::Beside { .. }
         | EventKind::Devices { .. } => false,
@@ -70,7 +89,7 @@ mod tests {
     use crate::phase::Phase;
     use crate::run::{Entry, RunHeader};
     use crate::sample::Sample;
-    use stend_base::{Bytes, Nanos};
+    use stend_base::Bytes;
     use stend_plan::{PlanInputs, PlanTarget};
     use stend_spec::suite::Suite;
     use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Trial};

@@ -9,6 +9,7 @@ use crate::facts::{TargetFacts, WriteAccess};
 use crate::hosts::HostInfo;
 use crate::observed::TrialOutcome;
 use crate::run::{RunHeader, RunRecord};
+use crate::source::SourceWay;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -84,6 +85,14 @@ impl Redaction {
                 facts.targets.iter().for_each(|target| self.learn_target(target));
             }
         }
+        for source in &record.sources {
+            self.learn(Secret::Host, &source.info.name);
+            // A program says nothing of the user.
+            if source.info.way != SourceWay::Command {
+                self.learn(Secret::Address, &source.info.place);
+                self.learn(Secret::Host, words::host_of(&source.info.place));
+            }
+        }
         record.header.named.iter().for_each(|named| self.learn_path(named));
         if let Some(stand) = &record.header.stand {
             self.learn(Secret::Path, &stand.file);
@@ -101,6 +110,7 @@ impl Redaction {
         self.scan(&record.plan)?;
         self.scan(&hosts)?;
         self.scan(&record.events)?;
+        self.scan(&record.sources)?;
         self.scan(&record.state)?;
         self.scan(&record.decisions)?;
         for trial in record.trials.iter().chain(&record.rounds) {
@@ -182,6 +192,10 @@ impl Redaction {
             host.info = self.part(&host.info)?;
         }
         record.events = self.part(&record.events)?;
+        for source in &mut record.sources {
+            source.info = self.part(&source.info)?;
+            source.readings = self.part(&source.readings)?;
+        }
         record.state = self.part(&record.state)?;
         record.decisions = self.part(&record.decisions)?;
         for trial in record.trials.iter_mut().chain(&mut record.rounds) {

@@ -10,6 +10,8 @@ use crate::io_log::IoChunk;
 use crate::observed::{FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::recording::Recording;
 use crate::sample::Sample;
+use crate::source::SourceRecord;
+use crate::sources;
 use crate::trial::TrialRecord;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -244,6 +246,8 @@ impl Entry {
                     | EventKind::IntervalsMerged { .. }
                     | EventKind::NoSpool { .. }
                     | EventKind::Unwatched { .. }
+                    | EventKind::Source(_)
+                    | EventKind::SourceRead { .. }
                     | EventKind::Beside { .. }
             ),
             Entry::Decision { .. }
@@ -295,8 +299,11 @@ pub struct RunRecord {
     pub trials: Vec<TrialRecord>,
     /// Rounds before the trials of their cases, in order; their ordinals are counted together with those of trials.
     pub rounds: Vec<TrialRecord>,
-    /// Events in order.
+    /// Events in order, without those of sources.
     pub events: Vec<Event>,
+    /// What was read beside the load where no worker ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceRecord>,
 }
 
 impl RunRecord {
@@ -311,6 +318,7 @@ impl RunRecord {
             trials: Vec::new(),
             rounds: Vec::new(),
             events: Vec::new(),
+            sources: Vec::new(),
         }
     }
 
@@ -366,21 +374,6 @@ impl RunRecord {
         all.filter(|(_, host)| host.role == Role::Observe && host.facts.is_some())
     }
 
-    /// Load hosts with names that differ; none where there is one: as the user calls them, else as they call
-    /// themselves.
-    pub fn several_loads(&self) -> Vec<(HostId, &str)> {
-        let named: Vec<(HostId, &str)> = self.loads().map(|(id, host)| (id, host.called())).collect();
-        if named.len() > 1 { named } else { Vec::new() }
-    }
-
-    /// Load hosts that were lost: when, which, and what the coordinator saw.
-    pub fn lost_loads(&self) -> impl Iterator<Item = (Nanos, HostId, &str)> {
-        self.events.iter().filter_map(|event| match &event.kind {
-            EventKind::HostLost { detail } => Some((event.at, event.host, detail.as_str())),
-            _ => None,
-        })
-    }
-
     /// How the user calls a host; empty if that is not known.
     pub fn name_of(&self, host: HostId) -> &str {
         self.hosts.get(host.index()).map_or("", |host| &host.name)
@@ -409,7 +402,9 @@ impl RunRecord {
             Entry::Fill { host, outcome } => self.at_host(host, |record| record.fill = Some(outcome)),
             Entry::Zeros { host, zeros } => self.at_host(host, |record| record.zeros = Some(zeros)),
             Entry::Sample { host, sample } => self.at_host(host, |record| record.samples.push(*sample)),
-            Entry::Event(event) => {
+            Entry::Event(Event { at, host, kind }) => {
+                let Some(kind) = sources::take(&mut self.sources, at, kind) else { return };
+                let event = Event { at, host, kind };
                 if matches!(event.kind, EventKind::HostLost { .. }) {
                     let trials = self.trials.iter_mut().chain(&mut self.rounds);
                     trials.for_each(|trial| trial.lost(event.host, event.at));

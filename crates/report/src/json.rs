@@ -10,6 +10,7 @@ mod limits;
 mod numa;
 mod precision;
 mod prober;
+mod sources;
 mod steady;
 mod sweep;
 
@@ -74,6 +75,9 @@ struct Document<'a> {
     /// The load hosts, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     load_hosts: Vec<hosts::LoadHostOut<'a>>,
+    /// What was read beside the load where no worker ran (`--sources`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<sources::SourceOut<'a>>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
     sweeps: Vec<sweep::SweepOut<'a>>,
     /// How many instances of an application hold their objective.
@@ -311,6 +315,7 @@ fn document(findings: &Findings) -> Document<'_> {
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
         load_hosts: findings.hosts.iter().map(hosts::of_run).collect(),
+        sources: findings.sources.iter().map(sources::out).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),
         density: findings.density.iter().map(density::out).collect(),
         faults: findings.faults.iter().map(faults::out).collect(),

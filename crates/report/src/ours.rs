@@ -4,7 +4,7 @@
 //! What each format is known by is in docs/formats/export.md, "What is replaced". Suites and job files are not known: they are made
 //! to be changed by hand, and the lines of fio's logs have no place for a mark.
 
-use crate::{Dialect, export, io_log, results_csv};
+use crate::{Dialect, export, io_log, results_csv, sources};
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
 /// First line of JUnit.
@@ -68,10 +68,12 @@ fn is_json(head: &[u8]) -> bool {
 }
 
 /// First lines of the tables, which are always the same.
-fn tables() -> [String; 6] {
+fn tables() -> [String; 7] {
     let [plain, russian] = [Dialect::Plain, Dialect::Russian].map(results_csv::head);
     let [trials, ios] = [export::COLUMNS.join(","), io_log::COLUMNS.to_string()];
-    [plain, russian, format!("{trials}\n"), format!("{trials},host\n"), format!("{ios}\n"), format!("{ios},host\n")]
+    let sources = format!("{}\n", sources::COLUMNS.join(","));
+    let [trials_of_hosts, ios_of_hosts] = [format!("{trials},host\n"), format!("{ios},host\n")];
+    [plain, russian, format!("{trials}\n"), trials_of_hosts, format!("{ios}\n"), ios_of_hosts, sources]
 }
 
 /// A workbook that no spreadsheet has saved: those put the time of that beside the time at which it was made.
@@ -124,6 +126,7 @@ mod tests {
             ("csv", table(Dialect::Plain)),
             ("csv-ru", table(Dialect::Russian)),
             ("csv-trials", written(&|to| crate::trials_csv("R-1", &[], to))),
+            ("csv-sources", written(&|to| crate::sources_csv(&run, stend_base::Nanos(0), to))),
             ("ios", written(&|to| crate::ios_head(IoFormat::Csv, true, to))),
             ("xlsx", crate::xlsx(&book).unwrap()),
         ]

@@ -142,6 +142,7 @@ impl Loop {
     pub(crate) fn goes_on(&mut self) -> bool {
         self.act();
         self.hear_observed(ObservedHost::heard);
+        self.note_clocks(false);
         self.check_file();
         self.walk.step != Step::Over
     }
@@ -237,7 +238,7 @@ impl Loop {
                 }
                 self.writer = Some(writer);
                 self.make_known();
-                self.note_clocks();
+                self.note_clocks(false);
                 self.listen();
             }
             Err(error) => self.file_error = Some(error),
@@ -261,10 +262,13 @@ impl Loop {
         self.with_writer(|writer| writer.append(entry));
     }
 
-    /// Keeps how the clocks of other machines stand to ours.
-    fn note_clocks(&self) {
+    /// Keeps how the clocks of other machines stand to ours, where that is new.
+    fn note_clocks(&mut self, last: bool) {
+        if self.writer.is_none() {
+            return;
+        }
         let at = self.now();
-        for (host, stend_wire::Clock { shift_ns, uncertainty_ns }) in self.fleet.clocks() {
+        for (host, stend_wire::Clock { shift_ns, uncertainty_ns }) in self.fleet.drifted(last) {
             let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
             let event = Event { at, host, kind };
             self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
@@ -286,6 +290,9 @@ impl Loop {
             let (entries, warning) = hear(host, now);
             known.into_iter().chain(entries).for_each(|entry| writer.append(entry.shifted(self.shift_ns)));
             warning.into_iter().for_each(|warning| self.progress.warn(warning));
+        }
+        if let Some(sources) = &mut self.setup.sources {
+            sources.heard(now).into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns)));
         }
     }
 
@@ -353,6 +360,7 @@ impl Loop {
     pub(crate) fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
         self.hear_observed(if aborted { ObservedHost::heard } else { ObservedHost::heard_last });
+        self.note_clocks(true);
         let Setup { run_file, observed, resume, stand, .. } = self.setup;
         observed.into_iter().for_each(ObservedHost::end);
         let ended = self.fleet.end(match (cut.is_some(), aborted) {

@@ -55,6 +55,8 @@ struct Member {
     filled: Bytes,
     /// Nothing more will come from it.
     lost: bool,
+    /// What the run file last has of its clock.
+    noted: Option<Clock>,
 }
 
 /// All of them.
@@ -70,7 +72,7 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
-        let member = |load| Member { load, answer: None, filled: Bytes(0), lost: false };
+        let member = |load| Member { load, answer: None, filled: Bytes(0), lost: false, noted: None };
         Fleet { members: hosts.into_iter().map(member).collect(), on_loss, cut_short: false, broken: false }
     }
 
@@ -88,6 +90,20 @@ impl Fleet {
         (0..).map(HostId).zip(&self.members).filter_map(|(id, member)| Some((id, member.load.host.clock()?)))
     }
 
+    /// The clocks by which times are moved otherwise than the run file has it, each once; `last`: nothing more will be moved, and how clocks
+    /// stood last counts, too.
+    pub fn drifted(&mut self, last: bool) -> Vec<(HostId, Clock)> {
+        let members = (0..).map(HostId).zip(&mut self.members);
+        let of = |(id, member): (HostId, &mut Member)| {
+            let host = &member.load.host;
+            let now = if last && !member.lost { host.latest_clock() } else { host.clock() };
+            let told = now.filter(|now| member.noted != Some(*now))?;
+            member.noted = now;
+            Some((id, told))
+        };
+        members.filter_map(of).collect()
+    }
+
     /// Asks all of them; `now` is our clock.
     pub fn send(&mut self, request: &Request, now: Nanos) {
         let several = self.members.len() > 1;
@@ -98,6 +114,10 @@ impl Fleet {
         let begin = now + START_IN + Nanos(uncertain);
         for (index, member) in self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost) {
             (member.answer, member.filled) = (None, Bytes(0));
+            if *request == Request::Release {
+                // Answered at once: how clocks stand when all is measured.
+                member.load.host.ask_clock();
+            }
             match several {
                 true => {
                     let own = member.own(request.clone(), index as u64, begin);

@@ -20,6 +20,7 @@ mod resume;
 mod setup;
 #[cfg(test)]
 mod simulation;
+mod sources;
 mod stand_order;
 mod step;
 mod upload;
@@ -36,6 +37,7 @@ pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};
 pub use setup::{Done, Power, Resume, Setup, may_cut};
+pub use sources::{SourceHeard, Sources};
 pub use stand_order::order;
 pub use step::Returned;
 pub use watch::picture;

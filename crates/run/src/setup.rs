@@ -3,6 +3,7 @@
 use crate::fleet::LoadHost;
 use crate::observed::ObservedHost;
 use crate::resume::Progressed;
+use crate::sources::Sources;
 use crate::step::Returned;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct Setup {
     pub stand: Option<StandText>,
     /// The hosts that are watched beside it.
     pub observed: Vec<ObservedHost>,
+    /// What is read meanwhile where no worker can run.
+    pub sources: Option<Sources>,
     /// The power of the worker's machine, if it is in our hands.
     pub power: Option<Power>,
     /// The session before this one cut that power.

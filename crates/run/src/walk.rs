@@ -76,6 +76,8 @@ pub struct Walk {
     pub replay: Option<Replay>,
     /// What is to be said of the run before it writes, as soon as nothing refuses it any more.
     doubts: Vec<Say>,
+    /// What is known of each of several load hosts, in their order.
+    loads: Vec<(HostId, HostInfo)>,
     refill: bool,
     /// Ceilings were measured, or are being.
     calibrated: bool,
@@ -126,6 +128,7 @@ impl Walk {
             read: None,
             replay: None,
             doubts: Vec::new(),
+            loads: Vec::new(),
             upload: Upload::new(&asked.traces),
             asked,
             plan: None,
@@ -291,7 +294,11 @@ impl Walk {
         }
         if self.ending.is_none() {
             let doubts = std::mem::take(&mut self.doubts);
-            self.actions.extend(doubts.into_iter().map(Action::Warn));
+            let loads: Vec<(HostId, &HostInfo)> = self.loads.iter().map(|(id, info)| (*id, info)).collect();
+            let others = self.plan.as_ref().map_or(Vec::new(), |plan| stend_analyse::forewarn_others(&loads, plan));
+            let others = others.iter().map(Caveat::say);
+            self.actions.extend(doubts.into_iter().chain(others).map(Action::Warn));
+            self.loads.clear();
         }
         if self.is_calibrating(now) {
             return;
@@ -432,6 +439,10 @@ impl Walk {
 
     /// Keeps an entry; before the run file exists there is nothing to keep it in.
     pub(crate) fn append(&mut self, entry: Entry) {
+        if let Entry::Host { host, info } = &entry {
+            self.loads.retain(|(known, _)| known != host);
+            self.loads.push((*host, info.as_ref().clone()));
+        }
         match self.created {
             true => self.actions.push(Action::Append(entry)),
             false if self.asked.stand.is_some() && matches!(entry, Entry::Event(_)) => self.early.push(entry),

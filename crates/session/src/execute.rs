@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::observe;
 use crate::setup::resumed;
+use crate::sources;
 use crate::storage_host;
 use crate::worker_host::{Hosts, WorkerHost};
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
     (frontend.may_report)(&setup.run_file)?;
     let across = stand.as_ref().map(|stand| storage_host::host_of(stand, &given)).transpose()?.flatten().is_some();
     let mut observed = observe::begin(order, &setup, across, true, frontend)?;
+    setup.sources = sources::begin(order, true, frontend)?;
     let mut storage = stand
         .as_ref()
         .map(|stand| storage_host::put_up(stand, &owner, &given, control, frontend))
@@ -50,6 +52,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
             Some(path) if done.error.is_none() && person_is_ready(path, control, frontend)? => {
                 setup = resumed(&path.to_string_lossy(), order, frontend)?;
                 observed = observe::begin(order, &setup, across, false, frontend)?;
+                setup.sources = sources::begin(order, false, frontend)?;
             }
             Some(path) => match done.cut {
                 Some(cut) => {
@@ -59,6 +62,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
                     let returned = Some(Returned { cut, answered: stend_wire::now() });
                     setup = Setup { returned, ..resumed(&path.to_string_lossy(), order, frontend)? };
                     observed = observe::begin(order, &setup, across, false, frontend)?;
+                    setup.sources = sources::begin(order, false, frontend)?;
                 }
                 None => break done,
             },

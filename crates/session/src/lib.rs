@@ -24,6 +24,7 @@ mod retention;
 pub mod run_facts;
 mod sampler;
 mod setup;
+mod sources;
 mod stand;
 mod storage_host;
 pub mod suites;

@@ -8,7 +8,7 @@ use stend_record::targets::in_line;
 use stend_run::LoadHost;
 use stend_spec::hosts::{HostRole, NamedHost};
 use stend_spec::keys::order::LOADS;
-use stend_spec::order::{NamedText, OnLoss, Order, Work};
+use stend_spec::order::{LoadOf, NamedText, OnLoss, Order, Work};
 use stend_spec::suite::{Suite, SuiteCase};
 use stend_wire::Remote;
 
@@ -38,10 +38,16 @@ pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> R
         hosts.push(LoadHost { name, host, targets });
     }
     let count = hosts.len();
-    frontend.note(say!(
-        "{count} hosts load together; jobs, queue depths, rates and sizes are those of each host",
-        "нагружающих машин: {count}; задания, глубина очереди, частота и объёмы — на каждую машину"
-    ));
+    frontend.note(match order.load {
+        LoadOf::EachHost => say!(
+            "{count} hosts load together; jobs, queue depths, rates and sizes are those of each host",
+            "нагружающих машин: {count}; задания, глубина очереди, частота и объёмы — на каждую машину"
+        ),
+        LoadOf::AllHosts => say!(
+            "{count} hosts load together; jobs, queue depths and rates of the suite are divided: each host makes an equal part",
+            "нагружающих машин: {count}; задания, глубина очереди и частота из набора разделены между ними поровну"
+        ),
+    });
     Ok((hosts, on))
 }
 
@@ -103,6 +109,9 @@ pub(crate) fn may(order: &Order) -> Result<()> {
     if order.on_loss != OnLoss::default() && count < 2 {
         return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--on-loss")));
     }
+    if order.load != LoadOf::default() && count < 2 {
+        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--load")));
+    }
     if count < 2 {
         return Ok(());
     }
@@ -133,6 +142,22 @@ pub(crate) fn may_run(order: &Order, suite: &Suite) -> Result<()> {
     let count = of_file(order, HostRole::Load)?.map_or(order.ssh.len(), |hosts| hosts.len());
     let found = if count > 1 { beyond_several(suite) } else { None };
     found.map_or(Ok(()), |what| Err(not_yet(&what)))
+}
+
+/// The suite as each of several hosts runs it.
+///
+/// Errors: `Usage` where its load cannot be divided by them.
+pub(crate) fn share(order: &Order, suite: &mut Suite) -> Result<()> {
+    if order.load == LoadOf::EachHost {
+        return Ok(());
+    }
+    let count = of_file(order, HostRole::Load)?.map_or(order.ssh.len(), |hosts| hosts.len());
+    suite.shared_by(count as u32).map_err(|why| {
+        Error::new(Kind::Usage, why).hint(say!(
+            "change these numbers, or leave `--load all-hosts` out: then they are those of each host",
+            "измените эти числа или уберите `--load all-hosts`: тогда они будут на каждую машину"
+        ))
+    })
 }
 
 /// What of a suite several hosts cannot do.

@@ -58,6 +58,9 @@ pub fn ordered(text: &str) -> Result<Ordered> {
     for limit in &order.expect {
         stend_spec::parse::expect(limit)?;
     }
+    if order.sources.is_some() {
+        return Err(sources_refused());
+    }
     let mut loads = loads(&order);
     loads.extend(far_hosts(&order)?);
     let stands = order.stands.iter().map(|stand| stand.file.clone());
@@ -103,6 +106,16 @@ fn far_hosts(order: &Order) -> Result<Vec<String>> {
         Via::Vm(_) => LOCAL.to_string(),
     };
     Ok(hosts.into_iter().map(name).collect())
+}
+
+/// A file of sources has commands, addresses and files with passwords: who sends an order must not choose these for the server's machine.
+fn sources_refused() -> Box<Error> {
+    let told = say!(
+        "the order reads sources (`sources`), which a server does not do",
+        "заказ опрашивает источники (`sources`), а сервер этого не делает"
+    );
+    Error::new(Code::NotAllowed, told)
+        .hint(say!("carry the order out with `stend run --order`", "выполните заказ командой `stend run --order`"))
 }
 
 fn loads(order: &Order) -> Vec<String> {

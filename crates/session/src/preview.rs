@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::load_hosts;
 use crate::setup::setup;
+use crate::sources;
 use stend_analyse::preview::Preview;
 use stend_base::{Error, Kind, Result, say};
 use stend_spec::order::{Order, SuiteWork, Work};
@@ -24,6 +25,7 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
         }
         Work::Suite(work) => work,
     };
+    sources::try_once(order, frontend)?;
     if order.against.is_empty() {
         return Ok(vec![of_run(order, work, false, control, frontend)?]);
     }

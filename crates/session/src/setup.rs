@@ -21,8 +21,9 @@ pub(crate) fn setup(
     frontend: &Frontend,
 ) -> Result<Setup> {
     let stand = stand.cloned().map(inputs::stand_text).transpose()?;
-    let suite = inputs::asked(work)?;
+    let mut suite = inputs::asked(work)?;
     load_hosts::may_run(order, &suite)?;
+    load_hosts::share(order, &mut suite)?;
     let traces = traces::ordered(&suite, Path::new(&work.directory), &work.traces)?;
     let now = since_1970();
     let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));
@@ -61,6 +62,7 @@ pub(crate) fn setup(
         resume: None,
         stand,
         observed: Vec::new(),
+        sources: None,
         returned: None,
         one_block: false,
     })
@@ -109,6 +111,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
         observed: Vec::new(),
+        sources: None,
         returned: None,
         one_block: false,
     })

@@ -28,6 +28,7 @@ pub mod precondition;
 pub mod prober;
 pub mod rate;
 pub mod repeats;
+pub mod sources;
 pub mod stand;
 pub mod steady;
 pub mod trace;

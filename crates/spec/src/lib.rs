@@ -29,6 +29,8 @@ pub mod prober;
 pub mod rate;
 pub mod region;
 pub mod search;
+mod shared_load;
+pub mod sources;
 pub mod stand;
 pub mod steady;
 pub mod suite;

@@ -43,6 +43,9 @@ pub struct Order {
     /// Only hosts of these groups of that file; empty: all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
+    /// Whose jobs, queue depths and rates those of the suite are, with several load hosts.
+    #[serde(skip_serializing_if = "LoadOf::is_default")]
+    pub load: LoadOf,
     /// What becomes of the run when one of several load hosts is lost.
     #[serde(skip_serializing_if = "OnLoss::is_default")]
     pub on_loss: OnLoss,
@@ -52,6 +55,9 @@ pub struct Order {
     /// Hosts that are watched while it is measured, each as `--observe` has it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub observe: Vec<String>,
+    /// A file of sources: values that are read meanwhile where no worker can run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<NamedText>,
     /// What may be written and executed.
     #[serde(skip_serializing_if = "is_nothing")]
     pub permission: Permission,
@@ -116,6 +122,23 @@ pub enum OnLoss {
     Stop,
     /// The others go on with the trial and the run.
     GoOn,
+}
+
+/// Whose jobs, queue depths and rates those of a suite are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadOf {
+    /// Those of each load host: two make twice as much.
+    #[default]
+    EachHost,
+    /// Those of all together: each makes an equal part.
+    AllHosts,
+}
+
+impl LoadOf {
+    fn is_default(&self) -> bool {
+        *self == LoadOf::default()
+    }
 }
 
 impl OnLoss {

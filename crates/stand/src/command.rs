@@ -51,7 +51,7 @@ pub(crate) fn told(words: &[String]) -> std::result::Result<String, Say> {
 
 /// What a program that only looks said.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub struct Answer {
     /// Its exit code; `None` where a signal ended it.
     pub exit: Option<i32>,
     /// Its standard output.
@@ -64,6 +64,19 @@ pub(crate) struct Answer {
 ///
 /// Fails where it cannot be started, with `TimedOut` where it takes longer than `patience`, and where it prints more than is kept.
 pub(crate) fn ask(words: &[String], patience: Duration) -> std::io::Result<Answer> {
+    ask_within(words, patience, OUTPUT_MAX, &|| false)
+}
+
+/// The same with a limit of bytes of its own for each output, until `stopped` is true: then it is killed, too.
+///
+/// Fails where it cannot be started, with `TimedOut` after `patience`, with `Interrupted` when it was stopped, and
+/// with `InvalidData` where it prints more than `most`.
+pub fn ask_within(
+    words: &[String],
+    patience: Duration,
+    most: usize,
+    stopped: &dyn Fn() -> bool,
+) -> std::io::Result<Answer> {
     let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
     let [(out, out_writer), (err, err_writer)] = [std::io::pipe()?, std::io::pipe()?];
     let mut command = Command::new(program);
@@ -72,10 +85,14 @@ pub(crate) fn ask(words: &[String], patience: Duration) -> std::io::Result<Answe
     stend_sys::process::die_with_parent(&mut command);
     let child = command.stdout(out_writer).stderr(err_writer).spawn()?;
     drop(command);
-    let (out, err) = (Output::read(out)?, Output::read(err)?);
-    let Ok(status) = wait(child, patience, &|| false)? else { return Err(std::io::ErrorKind::TimedOut.into()) };
+    let (out, err) = (Output::read(out, most)?, Output::read(err, most)?);
+    let status = match wait(child, patience, stopped)? {
+        Ok(status) => status,
+        Err(Cut::Late) => return Err(std::io::ErrorKind::TimedOut.into()),
+        Err(Cut::Stopped) => return Err(std::io::ErrorKind::Interrupted.into()),
+    };
     let (out, err) = (out.text(), err.text());
-    match out.len() >= OUTPUT_MAX - 1 {
+    match out.len() >= most - 1 {
         true => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "it prints too much")),
         false => Ok(Answer { exit: status.code(), out, err }),
     }
@@ -102,7 +119,7 @@ fn executed(
     let child = command.stdout(writer.try_clone().map_err(cannot)?).stderr(writer).spawn().map_err(cannot)?;
     // Our own ends of the pipe go with the command.
     drop(command);
-    let output = Output::read(reader).map_err(cannot)?;
+    let output = Output::read(reader, OUTPUT_MAX).map_err(cannot)?;
     let ended = wait(child, TIME_MAX, stopped).map_err(cannot)?;
     let text = output.text();
     let exit = ended.as_ref().ok().and_then(ExitStatus::code);
@@ -178,7 +195,7 @@ struct Output {
 }
 
 impl Output {
-    fn read(mut from: PipeReader) -> std::io::Result<Output> {
+    fn read(mut from: PipeReader, most: usize) -> std::io::Result<Output> {
         let text = Arc::new(Mutex::new(Vec::new()));
         let (all_read, done) = std::sync::mpsc::channel();
         let kept = text.clone();
@@ -186,7 +203,7 @@ impl Output {
             let mut chunk = [0; 4096];
             while let Ok(n @ 1..) = from.read(&mut chunk) {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = OUTPUT_MAX - kept.len();
+                let room = most - kept.len();
                 kept.extend_from_slice(&chunk[..n.min(room)]);
             }
             // Nobody may be waiting any more.
@@ -242,6 +259,8 @@ mod tests {
         assert_eq!(late.kind(), std::io::ErrorKind::TimedOut);
         let much = asked("yes | head -c 300000", long).unwrap_err();
         assert_eq!(much.kind(), std::io::ErrorKind::InvalidData);
+        let stopped = ask_within(&["sleep".into(), "1000".into()], long, OUTPUT_MAX, &|| true).unwrap_err();
+        assert_eq!(stopped.kind(), std::io::ErrorKind::Interrupted);
         let absent = ask(&["/no/such/program".to_string()], long).unwrap_err();
         assert_eq!(absent.kind(), std::io::ErrorKind::NotFound);
     }

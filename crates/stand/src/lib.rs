@@ -47,6 +47,7 @@ mod recorded;
 pub use arm::{Entered, enter, may_execute, observe};
 pub use blkid::blkid_is_missing;
 pub use change::Watch;
+pub use command::{Answer, ask_within};
 pub use contents::sample_contents;
 pub use doctor::doctor;
 pub use faults::{FaultContext, Faults, foresee_faults};

@@ -42,6 +42,13 @@ fn hosts_of_a_file_are_reached_by_their_commands_and_do_what_it_says() {
     assert!(programs("one") && programs("nas") && !programs("off"), "only hosts of the group are reached");
     let (shown, _) = expect_exit(&mut stend(&scratch, &["inspect", "--hosts", &hosts, "--group", "g", "--quick"]), 0);
     assert!(["one", "two", "nas"].iter().all(|name| shown.contains(name)), "{shown}");
+    // Four I/Os in flight in all are two on each of two hosts, and cannot be shared by three.
+    let divided = ["run", &suite, "--hosts", &hosts, "--load", "all-hosts", "--dry-run"];
+    let (shown, said) = expect_exit(stend(&scratch, &divided).args(["--group", "g"]), 0);
+    assert!(shown.contains("2 in flight") && !shown.contains("4 in flight"), "{shown}");
+    assert!(said.contains("each host makes an equal part"), "{said}");
+    let (_, said) = expect_exit(&mut stend(&scratch, &divided), 2);
+    assert!(one_line(&said).contains("nor its queue depth (4) can be divided by 3 hosts"), "{said}");
     expect_exit(&mut stend(&scratch, &["hosts", "clean", "--hosts", &hosts]), 0);
     assert!(!programs("one") && !programs("nas"));
     let (order, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--hosts", &hosts, "--print-order"]), 0);

@@ -44,7 +44,8 @@ fn two_hosts_run_a_suite_into_one_file_that_knows_what_each_did() {
     assert!(record.hosts().iter().all(|host| host.facts.is_some() && !host.samples.is_empty()));
     assert!(record.loads().all(|(_, host)| host.fill.is_some() && host.clock_uncertainty_ns.is_some()));
     let clocks = record.events.iter().filter(|event| matches!(event.kind, EventKind::HostClock { .. }));
-    assert_eq!(clocks.map(|event| event.host).collect::<Vec<_>>(), [HostId(0), HostId(1)]);
+    let clocks: Vec<HostId> = clocks.map(|event| event.host).collect();
+    assert_eq!(clocks, [0, 1, 0, 1].map(HostId), "before the run, and when all was measured");
     for trial in &record.trials {
         let parts = trial.by_host();
         assert_eq!(parts.len(), 2);

@@ -60,6 +60,7 @@ mod second_start;
 mod serve;
 mod service;
 mod several_targets;
+mod sources;
 mod stands;
 mod steady;
 mod storage_host;

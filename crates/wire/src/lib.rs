@@ -2,17 +2,19 @@
 //! it: who holds the streams compiles none.
 #![forbid(unsafe_code)]
 
+mod drift;
 pub mod link;
 mod look;
 pub mod protocol;
 mod remote;
 
-pub use link::{Clock, FromHost, Host, SILENCE};
+pub use drift::Clock;
+pub use link::{FromHost, Host, SILENCE};
 pub use look::{Look, Seen};
 pub use protocol::{
     Facts, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, UpcomingTrial, Watch,
 };
-pub use remote::Remote;
+pub use remote::{Remote, ssh_words};
 pub use stend_record::DryRun;
 pub use stend_spec::permission::Permission;
 pub use stend_sys::clock::{now, stamps};

@@ -1,10 +1,11 @@
 //! The coordinator's side of a worker: start it, talk to it, notice when it is gone.
 
+use crate::drift::{Clock, Drift, compared};
 use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame, write_hello};
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Nanos, Result, say};
 
@@ -28,15 +29,6 @@ pub enum FromHost {
     Lost(String),
 }
 
-/// How the clock of another machine stands to ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clock {
-    /// Added to every time that the host tells, ns: our CLOCK_MONOTONIC minus its own.
-    pub shift_ns: i64,
-    /// How far off that may be at most, either way, ns.
-    pub uncertainty_ns: u64,
-}
-
 type ToWorker = Box<dyn Write + Send>;
 type FromWorker = BufReader<Box<dyn Read + Send>>;
 
@@ -46,7 +38,8 @@ pub struct Host {
     child: Option<Child>,
     to: Option<Arc<Mutex<ToWorker>>>,
     from: Option<FromWorker>,
-    clock: Option<Clock>,
+    /// How its clock stands to ours; `None` if it is on this machine, where there is only one.
+    drift: Option<Arc<Mutex<Drift>>>,
     /// Boot id of its machine; empty before it has said hello.
     boot_id: String,
     /// It sees other files and processes than its kernel has: a container.
@@ -66,7 +59,7 @@ impl Host {
         let streams = (child.stdin.take(), child.stdout.take());
         // From here on whatever goes wrong ends the child.
         let mut host =
-            Host { child: Some(child), to: None, from: None, clock: None, boot_id: String::new(), apart: false };
+            Host { child: Some(child), to: None, from: None, drift: None, boot_id: String::new(), apart: false };
         let (Some(to), Some(from)) = streams else {
             return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
@@ -77,7 +70,7 @@ impl Host {
     /// A worker at the other end of two streams that are there already; waits for its hello as [`Host::reach`]. Letting go of the host ends
     /// the stream to it and nothing else.
     pub fn over(from: impl Read + Send + 'static, to: impl Write + Send + 'static, limit: Duration) -> Result<Host> {
-        let mut host = Host { child: None, to: None, from: None, clock: None, boot_id: String::new(), apart: false };
+        let mut host = Host { child: None, to: None, from: None, drift: None, boot_id: String::new(), apart: false };
         host.greet(Box::new(from), Box::new(to), limit)?;
         Ok(host)
     }
@@ -97,7 +90,9 @@ impl Host {
                 say!("the worker did not say hello within {limit} s", "рабочий процесс не отозвался за {limit} с"),
             )
         })?;
-        (self.boot_id, self.clock) = met?;
+        let clock;
+        (self.boot_id, clock) = met?;
+        self.drift = clock.map(|clock| Arc::new(Mutex::new(Drift::new(stend_sys::clock::now(), clock))));
         (self.from, self.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
         Ok(())
     }
@@ -106,7 +101,8 @@ impl Host {
     pub fn reach_far(command: Command, limit: Duration) -> Result<Host> {
         let host = Host::reach(command, limit)?;
         if let Some(to) = host.to.as_ref().map(Arc::downgrade) {
-            thread("heartbeat", move || beat(&to, HEARTBEAT))?;
+            let drift = host.drift.clone();
+            thread("heartbeat", move || beat(&to, drift.as_deref(), HEARTBEAT))?;
         }
         Ok(host)
     }
@@ -115,8 +111,8 @@ impl Host {
     /// Once per host.
     pub fn listen(&mut self, mut sink: impl FnMut(FromHost) + Send + 'static) -> Result<()> {
         let Some(mut from) = self.from.take() else { return Ok(()) };
-        let shift_ns = self.clock.map_or(0, |clock| clock.shift_ns);
-        thread("from-host", move || hand_on(&mut from, shift_ns, &mut sink))
+        let drift = self.drift.clone();
+        thread("from-host", move || hand_on(&mut from, drift.as_deref(), &mut sink))
     }
 
     /// The same host in a container, perhaps: its kernel says neither which files and processes it sees, nor whether two are the same.
@@ -127,7 +123,7 @@ impl Host {
 
     /// Whether its files and processes are ours.
     pub fn is_here(&self) -> bool {
-        self.clock.is_none() && !self.apart
+        self.drift.is_none() && !self.apart
     }
 
     /// Whether both are one machine, whatever they are called. Whether two containers are one is not known here.
@@ -135,9 +131,23 @@ impl Host {
         self.boot_id == other.boot_id && !self.apart && !other.apart
     }
 
-    /// How its clock stands to ours; `None` if it is on this machine, where there is only one.
+    /// What its times are moved by now; `None` if it is on this machine, where there is only one clock.
     pub fn clock(&self) -> Option<Clock> {
-        self.clock
+        self.drift.as_deref().map(|drift| lock(drift).clock())
+    }
+
+    /// How its clock stood to ours when that was looked at last, which may be since then.
+    pub fn latest_clock(&self) -> Option<Clock> {
+        self.drift.as_deref().map(|drift| lock(drift).latest())
+    }
+
+    /// Asks for its time, for [`Host::latest_clock`]. Nothing where there is only one clock.
+    pub fn ask_clock(&mut self) {
+        if let (Some(to), Some(drift)) = (&self.to, self.drift.as_deref())
+            && ask_clock(to, Some(drift)).is_err()
+        {
+            self.to = None;
+        }
     }
 
     /// Process id of the worker, or of the command that reaches it; `None`: neither was started by us.
@@ -148,7 +158,7 @@ impl Host {
     /// Sends a request. A worker that is gone shows up as [`FromHost::Lost`], not here.
     pub fn send(&mut self, request: &Request) {
         if let Some(to) = &self.to
-            && write_frame(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), request).is_err()
+            && write_frame(&mut *lock(to), request).is_err()
         {
             self.to = None;
         }
@@ -198,13 +208,18 @@ impl Drop for Host {
     }
 }
 
-/// Hands on what a worker says until it says no more.
-fn hand_on(from: &mut impl Read, shift_ns: i64, sink: &mut impl FnMut(FromHost)) {
+/// Hands on what a worker says until it says no more; what it says of its clock stays here.
+fn hand_on(from: &mut impl Read, drift: Option<&Mutex<Drift>>, sink: &mut impl FnMut(FromHost)) {
     let end = loop {
         match read_frame::<Reply>(from) {
-            // The reply to a heartbeat.
-            Ok(Some(Reply::Clock(_))) => {}
-            Ok(Some(reply)) => sink(FromHost::Reply(on_our_clock(reply, shift_ns))),
+            Ok(Some(Reply::Clock(theirs))) => {
+                let now = stend_sys::clock::now();
+                drift.into_iter().for_each(|drift| lock(drift).answered(theirs, now));
+            }
+            Ok(Some(reply)) => {
+                let shift_ns = drift.map_or(0, |drift| lock(drift).clock().shift_ns);
+                sink(FromHost::Reply(on_our_clock(reply, shift_ns)));
+            }
             Ok(None) => break "the worker ended".to_string(),
             Err(error) => break format!("the worker's stream broke: {error}"),
         }
@@ -212,15 +227,26 @@ fn hand_on(from: &mut impl Read, shift_ns: i64, sink: &mut impl FnMut(FromHost))
     sink(FromHost::Lost(end));
 }
 
-/// Asks for the time until the host is let go or its stream is broken. Nobody needs the answer.
-fn beat(to: &Weak<Mutex<impl Write>>, every: Duration) {
+/// Asks for the time until the host is let go or its stream is broken.
+fn beat(to: &Weak<Mutex<impl Write>>, drift: Option<&Mutex<Drift>>, every: Duration) {
     loop {
         std::thread::sleep(every);
         let Some(to) = to.upgrade() else { return };
-        if write_frame(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), &Request::Clock).is_err() {
+        if ask_clock(&to, drift).is_err() {
             return;
         }
     }
+}
+
+/// Asks for the time once. Questions are noted in the order in which they are sent.
+fn ask_clock(to: &Mutex<impl Write>, drift: Option<&Mutex<Drift>>) -> io::Result<()> {
+    let mut to = lock(to);
+    drift.into_iter().for_each(|drift| lock(drift).ask(stend_sys::clock::now()));
+    write_frame(&mut *to, &Request::Clock)
+}
+
+fn lock<T: ?Sized>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Exchanges hellos; with a worker of another machine times, too. Its boot id, and how its clock stands to ours.
@@ -242,16 +268,14 @@ fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<(String, Option<Clo
     Ok((theirs.boot_id, best))
 }
 
-/// Asks for the time once. The worker read its clock at some time between our question and its answer.
+/// Asks for the time once and waits for the answer.
 fn compare_clocks(from: &mut impl Read, to: &mut impl Write) -> io::Result<Clock> {
     let asked = stend_sys::clock::now();
     write_frame(to, &Request::Clock)?;
     let Some(Reply::Clock(theirs)) = read_frame(from)? else {
         return Err(io::Error::other("no answer to the question for its time"));
     };
-    let half = stend_sys::clock::now().saturating_sub(asked).0.div_ceil(2);
-    // Clocks count from a boot: 292 years fit.
-    Ok(Clock { shift_ns: (asked.0 + half) as i64 - theirs.0 as i64, uncertainty_ns: half })
+    Ok(compared(asked, theirs, stend_sys::clock::now()))
 }
 
 /// A reply with its times moved.
@@ -329,7 +353,7 @@ mod tests {
     fn a_worker_behind_a_network_hears_of_us_until_it_is_let_go() {
         let to = Arc::new(Mutex::new(Vec::new()));
         let beaten = Arc::downgrade(&to);
-        let thread = std::thread::spawn(move || beat(&beaten, Duration::from_millis(1)));
+        let thread = std::thread::spawn(move || beat(&beaten, None, Duration::from_millis(1)));
         while to.lock().unwrap().len() < 20 {
             std::thread::yield_now();
         }
@@ -346,8 +370,30 @@ mod tests {
             write_frame(&mut said, &reply).unwrap();
         }
         let mut heard = Vec::new();
-        hand_on(&mut said.as_slice(), 0, &mut |from| heard.push(format!("{from:?}")));
+        hand_on(&mut said.as_slice(), None, &mut |from| heard.push(format!("{from:?}")));
         assert_eq!(heard, ["Reply(Released)", "Lost(\"the worker ended\")"]);
+    }
+
+    #[test]
+    fn times_are_moved_by_what_the_last_answer_says_of_a_clock_that_stood_still() {
+        let event = |at| Reply::Event(Event::new(Nanos(at), EventKind::StopRequested));
+        let mut said = Vec::new();
+        for reply in [event(1_000), Reply::Clock(Nanos(1)), event(1_000)] {
+            write_frame(&mut said, &reply).unwrap();
+        }
+        let now = stend_sys::clock::now();
+        let mut drift = Drift::new(now, Clock { shift_ns: 7, uncertainty_ns: 1 });
+        drift.ask(now);
+        let (drift, mut heard) = (Mutex::new(drift), Vec::new());
+        hand_on(&mut said.as_slice(), Some(&drift), &mut |from| heard.push(from));
+        let shift_ns = lock(&drift).clock().shift_ns;
+        assert!(shift_ns >= now.0 as i64 - 1, "{shift_ns}");
+        let at = |from: &FromHost| match from {
+            FromHost::Reply(Reply::Event(event)) => Some(event.at),
+            _ => None,
+        };
+        let times: Vec<Nanos> = heard.iter().filter_map(at).collect();
+        assert_eq!(times, [Nanos(1_007), Nanos(1_000).shifted(shift_ns)]);
     }
 
     #[test]

@@ -39,6 +39,15 @@ const OPTIONS: [&str; 13] = [
     "RemoteCommand=none",
 ];
 
+/// The words of a command that is executed by `ssh` as it is typed, on a host that needs no shell of a known kind.
+///
+/// Errors: as [`Remote::new`].
+pub fn ssh_words(destination: &str, command: &str) -> Result<Vec<String>> {
+    Remote::new(destination)?;
+    let words = ["ssh"].into_iter().chain(OPTIONS).chain(["--", destination, command]);
+    Ok(words.map(String::from).collect())
+}
+
 /// Another host, and how its shell is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {

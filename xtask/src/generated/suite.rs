@@ -56,6 +56,12 @@ pub const KINDS: &[Kind] = &[
         reference: "docs/formats/virtual-machines.md",
     },
     Kind {
+        mappings: keys::sources::ALL,
+        title: "Stend sources file",
+        schema: "docs/formats/schema/sources-file.json",
+        reference: "docs/formats/sources.md",
+    },
+    Kind {
         mappings: keys::order::ALL,
         title: "Stend order",
         schema: "docs/formats/schema/order.json",

@@ -1,10 +1,12 @@
-//! Doubts about a run whose load hosts were not all there to its end.
+//! Doubts about a run on several load hosts: those that were not there to its end, and those that are not as the first is.
 
 use crate::findings::Caveat;
+use crate::forewarn::forewarn_others;
 use crate::series;
 use crate::trials::CaseTrials;
 use stend_base::Kind;
-use stend_record::{RunRecord, RunState};
+use stend_plan::Plan;
+use stend_record::{HostId, HostInfo, RunRecord, RunState};
 
 /// Load hosts that were lost in a run that went on without them. A run that ended by a loss has a caveat for that.
 pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
@@ -30,4 +32,14 @@ pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
         of_trials: run.trials.len() as u32,
         cases: cases.iter().filter(fewer).count() as u32,
     })
+}
+
+/// What was said before measuring of load hosts other than the first, and still holds.
+pub fn others(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
+    let loads: Vec<(HostId, &HostInfo)> = run.loads().map(|(id, host)| (id, &host.info)).collect();
+    let lasting = |caveat: &Caveat| match caveat {
+        Caveat::OnLoadHosts { caveat, .. } => !caveat.is_preliminary() && **caveat != Caveat::NotFilled,
+        _ => true,
+    };
+    forewarn_others(&loads, plan).into_iter().filter(lasting).collect()
 }

@@ -40,6 +40,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
     found.extend(storage(run));
     found.extend(before);
+    found.extend(hosts::others(run, plan));
     found.extend(prober_heavy(cases));
     found.extend(not_steady(cases));
     found.extend(not_precise(plan, measured));

@@ -259,6 +259,11 @@ fn every() -> Vec<Caveat> {
         Caveat::Imported { by: "fio-3.33".into(), after_submission: true, printed: true, snapshots: 3 },
         Caveat::ImportedInPart { dropped: vec![say!("a.json:9: cut", "a.json:9: обрыв"); 3] },
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
+        Caveat::OnLoadHosts {
+            hosts: vec!["b".into(), "d".into()],
+            of_hosts: 4,
+            caveat: Box::new(Caveat::FewCpus { cpus: 2 }),
+        },
         Caveat::LoadHostLost {
             hosts: 1,
             of_hosts: 4,

@@ -43,6 +43,7 @@ impl Caveat {
             Caveat::NoEnd => run::no_end(),
             Caveat::NoStorage { what, cases } => target::no_storage(what, cases),
             Caveat::EndedEarly { reason } => run::ended_early(reason),
+            Caveat::OnLoadHosts { hosts, of_hosts, caveat } => hosts::on_load_hosts(hosts, *of_hosts, caveat),
             Caveat::LoadHostLost { .. } => hosts::load_host_lost(self),
             Caveat::Imported { by, after_submission, printed, snapshots } => {
                 imported::imported(by, (*after_submission, *printed), *snapshots)

@@ -17,6 +17,7 @@ pub(crate) mod recording;
 mod resources;
 mod rounds;
 mod scaling;
+mod sources;
 mod steady;
 mod sweep;
 mod thin;
@@ -102,6 +103,7 @@ pub fn of_run(
     };
     charts.extend(run.storage().and_then(|storage| resources::of_storage(storage, trials, cases)));
     charts.extend(run.observed().filter_map(|(id, host)| resources::of_observed(id, host, trials, cases)));
+    charts.extend(sources::charts(run, trials, (start, end)));
     charts.extend(overview::chart(run, start, end).map(caps::merged));
     charts
 }

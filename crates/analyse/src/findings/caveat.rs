@@ -41,6 +41,15 @@ pub enum Caveat {
         /// Cases whose numbers are those of fewer hosts.
         cases: u32,
     },
+    /// What would be a reason to doubt a run on the first load host holds on others.
+    OnLoadHosts {
+        /// Which, as the user calls them.
+        hosts: Vec<String>,
+        /// Load hosts that there were.
+        of_hosts: u32,
+        /// What holds there, as the first of them has it.
+        caveat: Box<Caveat>,
+    },
     /// Another tool measured, and Stend read what it printed.
     Imported {
         /// What the tool calls itself; several are joined.

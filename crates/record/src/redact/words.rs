@@ -29,6 +29,18 @@ pub fn secret_part(identity: &str) -> &str {
     }
 }
 
+/// The host of an address: `nas` of `https://nas:8443/api`, `bob@nas` and `udp:nas:161`.
+pub fn host_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let rest = ["udp:", "tcp:"].iter().find_map(|way| rest.strip_prefix(way)).unwrap_or(rest);
+    match rest.rsplit_once(':') {
+        Some((host, port)) if port.parse::<u16>().is_ok() && !host.ends_with(':') => host,
+        _ => rest,
+    }
+}
+
 /// Paths and addresses in a text.
 pub fn found(text: &str) -> Vec<(Secret, String)> {
     let mut all: Vec<(Secret, String)> = paths(text).into_iter().map(|path| (Secret::Path, path)).collect();
@@ -190,6 +202,12 @@ mod tests {
         let parts =
             ["wwn:0x5000c5", "serial:S4EV", "dm:mpath-3600a", "dm:LVM-abc", "loop:8:1:1234", "S1"].map(secret_part);
         assert_eq!(parts, ["0x5000c5", "S4EV", "3600a", "abc", "", "S1"]);
+    }
+
+    #[test]
+    fn the_host_of_an_address_is_found_with_or_without_a_port() {
+        let all = ["https://nas:8443/api", "http://nas/a?b", "bob@nas", "udp:nas:161", "nas"].map(host_of);
+        assert_eq!(all, ["nas"; 5]);
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use super::io_log::IoLogs;
 use super::owner::Owner;
 use super::recorder::Recorder;
+use crate::event::Event;
 use crate::hosts::HostId;
 use crate::run::{Entry, RunRecord, RunState};
+use crate::sources;
 use crate::trial::TrialRecord;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
@@ -59,5 +61,7 @@ pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf>
         }
     }
     record.events.iter().for_each(|event| recorder.record(Entry::Event(event.clone())));
+    let of_sources = record.sources.iter().flat_map(sources::events);
+    of_sources.for_each(|(at, kind)| recorder.record(Entry::Event(Event::new(at, kind))));
     recorder.close(Some(record.state.clone()))
 }

@@ -22,6 +22,7 @@ pub mod published;
 mod ratios;
 pub mod recording;
 mod results;
+mod sources;
 mod summary;
 mod system;
 mod targets;
@@ -143,6 +144,7 @@ fn body(m: &mut Markup, page: &Page, printed: &'static str) {
         numa::section(m, page);
         cases::section(m, page);
         not_run(m, page);
+        sources::all(m, page);
         whole_run(m, page);
         method::section(m, page);
         system::section(m, page);

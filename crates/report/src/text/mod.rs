@@ -22,6 +22,7 @@ pub mod preview;
 pub mod previews;
 pub mod published;
 pub mod recording;
+mod sources;
 mod table;
 
 use crate::figures::{self, on, utc};
@@ -93,6 +94,7 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
             .map(|(case, target)| ("–".to_string(), one_target(case, target, lang))),
     ));
     out.push_str(&load_hosts::tables(findings, screen));
+    out.push_str(&sources::lines(findings, screen));
     out.push_str(&list(
         &say!("Precision", "Точность"),
         screen,

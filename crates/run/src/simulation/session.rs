@@ -425,6 +425,7 @@ pub fn setup(
         resume,
         stand: None,
         observed: Vec::new(),
+        sources: None,
         power: None,
         returned: None,
         one_block: false,

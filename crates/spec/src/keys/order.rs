@@ -1,7 +1,7 @@
 //! The keys of an order: everything that a user asks of `stend run` in one go. Data only; must not parse.
 
 use super::{Choice, ENGINES, Limits, Mapping, Shape, optional, required, words};
-use crate::order::{OnLoss, VERSION};
+use crate::order::{LoadOf, OnLoss, VERSION};
 use stend_base::Nanos;
 
 /// Versions that are read.
@@ -23,6 +23,12 @@ pub const BUDGET: Limits<Nanos> = Limits { least: Nanos::SECOND, most: super::SP
 pub const ON_LOSS: &[Choice<OnLoss>] = &[
     ("stop", "the others stop at once, and the run ends", OnLoss::Stop),
     ("go-on", "the others go on; a caveat lists the trials without it", OnLoss::GoOn),
+];
+
+/// Whose jobs, queue depths and rates those of the suite are.
+pub const LOAD_OF: &[Choice<LoadOf>] = &[
+    ("each-host", "those of each load host: two make twice as much", LoadOf::EachHost),
+    ("all-hosts", "those of all load hosts together: each makes an equal part", LoadOf::AllHosts),
 ];
 
 const PATH: Shape = Shape::Spelled("1 to 4096 bytes without control characters", "^[^\\u0000-\\u001f\\u007f]{1,4096}$");
@@ -99,6 +105,12 @@ pub const ORDER: Mapping = Mapping {
         ),
         optional("groups", "all hosts", Shape::Several(&PATH, SEVERAL), "Only hosts of these groups of `hosts`."),
         optional(
+            "load",
+            "each-host",
+            Shape::Word(|| words(LOAD_OF)),
+            "Whose jobs, queue depths and rates those of the suite are. `all-hosts` divides the jobs, or where that is impossible the queue depth; a case where neither can be divided is refused. Only with several in `ssh`, or with `hosts`.",
+        ),
+        optional(
             "on_loss",
             "stop",
             Shape::Word(|| words(ON_LOSS)),
@@ -115,6 +127,12 @@ pub const ORDER: Mapping = Mapping {
             "absent",
             Shape::Several(&PATH, OBSERVED),
             "Hosts to watch during the run: `ssh:HOST`, or a running machine of the lab; `ssh:HOST=/srv/a,/srv/b` watches the drives below these paths, without paths all of them.",
+        ),
+        optional(
+            "sources",
+            "absent",
+            Shape::Map(&FILE),
+            "A [file of sources](sources.md): values to read during the run where no worker can run, such as those of a closed array. With `resume` as well.",
         ),
         optional(
             "permission",

@@ -140,7 +140,7 @@ fn not_one_way(node: &Node, file: &str, name: &str, ways: [bool; 3]) -> Box<Erro
 }
 
 /// The name of a host or a group, if it is one: nothing that steers a terminal, is a path, or ends a host in `HOST:PATH`.
-fn named(text: &str) -> std::result::Result<String, Say> {
+pub(super) fn named(text: &str) -> std::result::Result<String, Say> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let begins = text.starts_with(|letter: char| letter.is_ascii_alphanumeric());
     match known::NAME.hold(&text.len()) && begins && text.chars().all(fits) {
@@ -160,7 +160,7 @@ fn groups(node: &Node, file: &str) -> Result<Vec<String>> {
     several(node, file, known::GROUPS, group)
 }
 
-fn destination(node: &Node, file: &str) -> Result<String> {
+pub(super) fn destination(node: &Node, file: &str) -> Result<String> {
     let found = text(node, file)?;
     let strange = |letter: char| letter.is_whitespace() || letter.is_control();
     match found.is_empty() || found.len() > SHORT_MAX || found.starts_with('-') || found.contains(strange) {
@@ -215,7 +215,7 @@ fn targets(node: &Node, file: &str) -> Result<Vec<String>> {
 }
 
 /// A path, an identity, a word: data.
-fn path(node: &Node, file: &str) -> Result<String> {
+pub(super) fn path(node: &Node, file: &str) -> Result<String> {
     let found = text(node, file)?;
     match WORD.hold(&found.len()) && !found.chars().any(char::is_control) {
         true => Ok(found),
@@ -232,7 +232,12 @@ fn path(node: &Node, file: &str) -> Result<String> {
     }
 }
 
-fn several<T>(node: &Node, file: &str, limits: Limits<usize>, one: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
+pub(super) fn several<T>(
+    node: &Node,
+    file: &str,
+    limits: Limits<usize>,
+    one: impl Fn(&Node) -> Result<T>,
+) -> Result<Vec<T>> {
     let items = list(node, file)?;
     let Limits { least, most } = limits;
     if !limits.hold(&items.len()) {

@@ -36,9 +36,11 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", hosts)?.unwrap_or_default());
     let hosts_file = map.optional("hosts", named_text)?;
     let groups = map.optional("groups", paths)?.unwrap_or_default();
+    let load = map.optional("load", |node, file| word(node, file, known::LOAD_OF))?;
     let on_loss = map.optional("on_loss", |node, file| word(node, file, known::ON_LOSS))?;
     let storage = map.optional("storage", path)?;
     let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
+    let sources = map.optional("sources", named_text)?;
     let permission = map.optional("permission", permission)?.unwrap_or_default();
     let label = map.optional("label", label)?;
     let gate = map.optional("gate", named_text)?;
@@ -61,16 +63,19 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
         ssh,
         hosts: hosts_file,
         groups,
+        load: load.unwrap_or_default(),
         on_loss: on_loss.unwrap_or_default(),
         storage,
         observe,
+        sources,
         permission,
         label,
         gate,
         expect,
         output,
     };
-    let wrong = misfit(&order, on_loss.is_some());
+    let for_several = load.map(|_| "load").or(on_loss.map(|_| "on_loss"));
+    let wrong = misfit(&order, for_several);
     wrong.map_or(Ok(order), contradiction)
 }
 
@@ -108,14 +113,16 @@ pub fn needs_several(what: &str) -> Say {
     say!("`{what}` needs several load hosts", "для `{what}` нужно несколько нагружающих машин")
 }
 
-/// What cannot be asked for together, as on the command line; `on_loss`: the order says what a loss means.
-fn misfit(order: &Order, on_loss: bool) -> Option<Say> {
+/// What cannot be asked for together, as on the command line; `for_several`: a key that it has and that is for several load hosts alone.
+fn misfit(order: &Order, for_several: Option<&str>) -> Option<Say> {
     let resumes = matches!(order.work, Work::Resume { .. });
     let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
     let placed = order.lab.is_some() || !order.ssh.is_empty() || order.storage.is_some();
     let in_turn = !order.stands.is_empty() || !order.against.is_empty() || resumes;
     Some(match () {
-        () if on_loss && order.ssh.len() < 2 && order.hosts.is_none() => needs_several("on_loss"),
+        () if for_several.is_some() && order.ssh.len() < 2 && order.hosts.is_none() => {
+            needs_several(for_several.unwrap_or_default())
+        }
         () if order.hosts.is_some() && (placed || in_turn) => say!(
             "`hosts` goes with none of `ssh`, `lab`, `storage`, `stands`, `against`, `resume`",
             "с `hosts` нельзя ни `ssh`, ни `lab`, ни `storage`, ни `stands`, ни `against`, ни `resume`"

@@ -5,12 +5,13 @@ use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 /// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
-pub const FORMATS: [&str; 9] = ["json", "csv", "csv-ru", "csv-trials", "xlsx", "fio-json", "fio-job", "fio", "run"];
+pub const FORMATS: [&str; 10] =
+    ["json", "csv", "csv-ru", "csv-trials", "csv-sources", "xlsx", "fio-json", "fio-job", "fio", "run"];
 
 pub(super) fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: everything (json), results (csv, csv-ru, xlsx, fio-json), trials (csv-trials), the suite as a fio job file (fio-job, also of a suite), every I/O (--ios), or a copy of the run file (run)",
-        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials), его набор в виде заданий fio (fio-job, в том числе из набора), каждую операцию (--ios) или копию файла прогона (run)"
+        "write a run for other programs: all (json), results (csv, csv-ru, xlsx, fio-json), trials (csv-trials), sources (csv-sources), the suite as a fio job file (fio-job, also of a suite), every I/O (--ios), or a copy of the run file (run)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials), источники (csv-sources), его набор в виде заданий fio (fio-job, в том числе из набора), каждую операцию (--ios) или копию файла прогона (run)"
     );
     let examples = "stend export last --format xlsx -o results.xlsx\n\
                     stend export before.stend after.stend --format xlsx -o compared.xlsx\n\

@@ -193,7 +193,7 @@ fn orders(lang: Lang) -> [Arg; 3] {
 }
 
 /// What an order says, so that nothing else does.
-const ORDERED: [&str; 27] = [
+const ORDERED: [&str; 29] = [
     "SUITE",
     "rw",
     "on",
@@ -205,9 +205,11 @@ const ORDERED: [&str; 27] = [
     "hosts",
     "vm",
     "group",
+    "load",
     "on-loss",
     "storage",
     "observe",
+    "sources",
     "confirm",
     "overwrite-signature",
     "resume",
@@ -231,6 +233,37 @@ fn vm(lang: Lang) -> Arg {
     );
     option("vm", "NAME", vm, lang)
         .conflicts_with_all(["hosts", "ssh", "lab", "storage", "stand", "against", "resume", "confirm", "group"])
+}
+
+/// What several load hosts do together.
+fn of_several(lang: Lang) -> [Arg; 2] {
+    let on_loss = say!(
+        "with several load hosts: what happens when one of them is lost during the run: `stop` ends it (default), `go-on` lets the others go on, and a caveat lists the trials without it",
+        "с несколькими нагружающими машинами: что делать, если одна из машин потеряна во время прогона: `stop` — закончить (по умолчанию), `go-on` — остальные продолжают, а оговорка перечислит испытания без неё"
+    );
+    let load = say!(
+        "with several load hosts: whose jobs, queue depths and rates those of the suite are: of `each-host` (default), or of `all-hosts` together, so that each makes an equal part",
+        "с несколькими нагружающими машинами: к чему относятся задания, глубина очереди и частота из набора: к каждой машине, `each-host` (по умолчанию), или ко всем вместе, `all-hosts`: тогда каждая получает равную долю"
+    );
+    [
+        option("load", "each-host|all-hosts", load, lang)
+            .value_parser(["each-host", "all-hosts"])
+            .hide_possible_values(true),
+        option("on-loss", "stop|go-on", on_loss, lang).value_parser(["stop", "go-on"]).hide_possible_values(true),
+    ]
+}
+
+/// What is watched beside the load.
+fn beside(lang: Lang) -> [Arg; 2] {
+    let observe = say!(
+        "also watch this host during the run: `ssh:HOST`, or the name of a running machine of the lab; all its drives, or those below paths (ssh:nas=/srv/a,/srv/b); repeat for several hosts",
+        "наблюдать во время прогона ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми её накопителями или за теми, что под путями (ssh:nas=/srv/a,/srv/b); для нескольких машин повторите"
+    );
+    let sources = say!(
+        "file of sources: values to read during the run where no program can be copied, such as those of a closed array: by a command, over ssh, HTTP or SNMP",
+        "файл источников: значения, которые читать во время прогона там, куда программу не скопировать, например с закрытого массива: командой, по ssh, HTTP или SNMP"
+    );
+    [option("observe", "HOST", observe, lang).action(ArgAction::Append), option("sources", "FILE", sources, lang)]
 }
 
 /// What is measured, where, and what may be lost there.
@@ -263,22 +296,16 @@ fn places(lang: Lang) -> Vec<Arg> {
         "for a stand with `across`: the host that has the drives and exports them: `ssh:HOST`, or the name of a running machine of the lab",
         "для стенда с `across`: машина с накопителями, которая их экспортирует: `ssh:HOST` или имя запущенной машины лаборатории"
     );
-    let observe = say!(
-        "also watch this host during the run: `ssh:HOST`, or the name of a running machine of the lab; all its drives, or those below paths (ssh:nas=/srv/a,/srv/b); repeat for several hosts",
-        "наблюдать во время прогона ещё и за этой машиной: `ssh:HOST` или имя запущенной машины лаборатории; за всеми её накопителями или за теми, что под путями (ssh:nas=/srv/a,/srv/b); для нескольких машин повторите"
-    );
     let ssh = say!(
         "run on another host that `ssh` knows (root@db1); PATH is one of its drives or directories; this program is copied there once; several hosts load together, each on its own PATH: `--on HOST:PATH`, or one PATH that is meant on each",
         "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз; несколько машин нагружают одновременно, каждая свой PATH: `--on HOST:PATH` или один PATH, который есть на каждой"
-    );
-    let on_loss = say!(
-        "with several load hosts: what happens when one of them is lost during the run: `stop` ends it (default), `go-on` lets the others go on, and a caveat lists the trials without it",
-        "с несколькими нагружающими машинами: что делать, если одна из машин потеряна во время прогона: `stop` — закончить (по умолчанию), `go-on` — остальные продолжают, а оговорка перечислит испытания без неё"
     );
     let lab = say!(
         "machine file, or the name of a built-in one (`stend lab machines`): start this virtual machine and run in it; or the name of a running machine; PATH is one of its drives or directories",
         "файл машины или имя встроенной (`stend lab machines`): запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
     );
+    let [load, on_loss] = of_several(lang);
+    let [observe, sources] = beside(lang);
     vec![
         option("on", "PATH", on, lang).action(ArgAction::Append),
         option("against", "PATH", against, lang)
@@ -297,9 +324,11 @@ fn places(lang: Lang) -> Vec<Arg> {
         hosts_file(lang).conflicts_with_all(["ssh", "lab", "storage", "stand", "against", "resume"]),
         vm(lang),
         group(lang),
-        option("on-loss", "stop|go-on", on_loss, lang).value_parser(["stop", "go-on"]).hide_possible_values(true),
+        load,
+        on_loss,
         option("storage", "NAME", storage, lang),
-        option("observe", "HOST", observe, lang).action(ArgAction::Append),
+        observe,
+        sources,
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
     ]

@@ -57,6 +57,12 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
             let trials = by_trial(&run)?;
             one_file(output, out, |to| stend_report::trials_csv(&run.header.id, &trials, to))
         }
+        "csv-sources" => {
+            if run.sources.is_empty() {
+                return Err(no_sources());
+            }
+            one_file(output, out, |to| stend_report::sources_csv(&run, stend_analyse::start(&run), to))
+        }
         "fio-json" => match output {
             Some(folder) if is_folder(&folder) => fio_folder(&run, folder.path(), arguments.get_flag("force"), out),
             output => {
@@ -66,6 +72,11 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
         },
         _ => one_file(output, out, |to| stend_report::record_json(&run, to)),
     }
+}
+
+fn no_sources() -> Box<Error> {
+    Error::new(Kind::Usage, say!("the run read no sources", "прогон не опрашивал источников"))
+        .hint(say!("`stend run --sources FILE` reads them", "их опрашивает `stend run --sources ФАЙЛ`"))
 }
 
 /// A workbook of one run, or of several with the first as the baseline.

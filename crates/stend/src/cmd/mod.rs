@@ -33,6 +33,7 @@ pub mod serve_backup;
 pub mod serve_install;
 pub mod show;
 mod signals;
+mod sources;
 pub mod stand;
 pub mod stands;
 pub mod stop;

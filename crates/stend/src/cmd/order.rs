@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_spec::keys::ENGINES;
-use stend_spec::keys::order::ON_LOSS;
+use stend_spec::keys::order::{LOAD_OF, ON_LOSS};
 use stend_spec::keys::repeats::BLOCKS;
-use stend_spec::order::{NamedText, OnLoss, Order, SuiteWork, VERSION, Work};
+use stend_spec::keys::{Choice, ENGINES};
+use stend_spec::order::{NamedText, Order, SuiteWork, VERSION, Work};
 use stend_spec::parse::ORDER_MAX;
 use stend_spec::permission::Permission;
 
@@ -46,9 +46,11 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         ssh: super::many(arguments, "ssh"),
         hosts: super::hosts::file(arguments)?.or(of_vms),
         groups: super::many(arguments, "group"),
-        on_loss: on_loss(arguments)?,
+        load: of_several(arguments, "load", LOAD_OF)?,
+        on_loss: of_several(arguments, "on-loss", ON_LOSS)?,
         storage: given("storage").cloned(),
         observe: super::many(arguments, "observe"),
+        sources: super::sources::file(arguments)?,
         permission: Permission {
             confirm: super::many(arguments, "confirm").into_iter().chain(identities).collect(),
             overwrite_signatures: super::many(arguments, "overwrite-signature"),
@@ -125,14 +127,15 @@ fn seed(arguments: &ArgMatches) -> Result<u64> {
     }
 }
 
-/// What becomes of the run when one of several load hosts is lost.
-fn on_loss(arguments: &ArgMatches) -> Result<OnLoss> {
-    let Some(given) = arguments.get_one::<String>("on-loss") else { return Ok(OnLoss::default()) };
-    if super::many(arguments, "ssh").len() < 2 && arguments.get_one::<String>("hosts").is_none() {
-        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--on-loss")));
+/// A word about several load hosts.
+fn of_several<T: Copy + Default>(arguments: &ArgMatches, option: &str, words: &[Choice<T>]) -> Result<T> {
+    let Some(given) = arguments.get_one::<String>(option) else { return Ok(T::default()) };
+    let of_file = ["hosts", "vm"].iter().any(|file| arguments.get_one::<String>(file).is_some());
+    if super::many(arguments, "ssh").len() < 2 && !of_file {
+        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several(&format!("--{option}"))));
     }
-    let known = ON_LOSS.iter().find(|(word, ..)| word == given);
-    Ok(known.map(|(.., on_loss)| *on_loss).unwrap_or_default())
+    let known = words.iter().find(|(word, ..)| word == given);
+    Ok(known.map(|(.., value)| *value).unwrap_or_default())
 }
 
 /// What the user calls the run.

@@ -44,6 +44,7 @@ pub fn session(scratch: &Scratch, suite: &str, hosts: Vec<LoadHost>) -> Setup {
         resume: None,
         stand: None,
         observed: Vec::new(),
+        sources: None,
         power: None,
         returned: None,
         one_block: false,

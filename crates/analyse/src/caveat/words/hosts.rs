@@ -14,6 +14,26 @@ pub(super) fn load_host_lost(caveat: &Caveat) -> Words {
     Words { text: Say::both(|lang| lost(caveat, lang)), advice }
 }
 
+/// Most hosts whose names a sentence has.
+const NAMES_MAX: usize = 6;
+
+/// What holds on load hosts other than the first, in words.
+pub(super) fn on_load_hosts(hosts: &[String], of_hosts: u32, caveat: &Caveat) -> Words {
+    let (count, Words { text, advice }) = (hosts.len(), caveat.words());
+    let mut names = hosts.iter().take(NAMES_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if count > NAMES_MAX {
+        names.push_str(", …");
+    }
+    let stend_base::Say { en, ru } = text;
+    Words {
+        text: say!(
+            "On {count} of {of_hosts} load hosts ({names}): {en}",
+            "На {count} из {of_hosts} нагружающих машин ({names}): {ru}"
+        ),
+        advice,
+    }
+}
+
 fn lost(caveat: &Caveat, lang: Lang) -> String {
     let Caveat::LoadHostLost { hosts, of_hosts, host, after, why, trials, of_trials, cases } = caveat else {
         return String::new();

@@ -1,7 +1,7 @@
 //! Orders that are read again as they were written, and what is said of those that cannot be carried out.
 
 use super::*;
-use crate::order::OnLoss;
+use crate::order::{LoadOf, OnLoss};
 use crate::workload::Engine;
 use expect_test::{Expect, expect};
 use stend_base::{Kind, Lang};
@@ -31,9 +31,11 @@ fn of_suite() -> Order {
         ssh: vec!["root@db1".into()],
         hosts: None,
         groups: Vec::new(),
+        load: LoadOf::default(),
         on_loss: OnLoss::Stop,
         storage: None,
         observe: Vec::new(),
+        sources: Some(named("array.yaml", "sources: {}\n")),
         permission: Permission {
             confirm: vec!["serial:X".into()],
             overwrite_signatures: vec!["ext4".into()],

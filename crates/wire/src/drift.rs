@@ -1,0 +1,136 @@
+//! How the clock of another machine stands to ours while a link goes on: two clocks drift apart, and a virtual machine that is paused falls
+//! behind. Decides which comparison counts; must not read a clock or a stream.
+
+use std::collections::VecDeque;
+use stend_base::Nanos;
+
+/// How the clock of another machine stands to ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// Added to every time that the host tells, ns: our CLOCK_MONOTONIC minus its own.
+    pub shift_ns: i64,
+    /// How far off that may be at most, either way, ns.
+    pub uncertainty_ns: u64,
+}
+
+/// So long a comparison holds before another takes its place: at 100 ppm a clock is then off by 6 ms more, at the 10 ppm of a usual one by 0.6 ms.
+const HOLDS: Nanos = Nanos::secs(60);
+/// How fast two clocks may drift apart, ns per ms (100 ppm): oscillators of computers stay below 50 ppm each.
+const DRIFT_PER_MS: u64 = 100;
+/// Questions whose answers are waited for: one every 5 s, and a host that is silent for 30 s is lost.
+const OPEN_MAX: usize = 16;
+
+/// The comparisons of a link.
+#[derive(Debug)]
+pub(crate) struct Drift {
+    /// What times are moved by now, and since when.
+    holds: (Nanos, Clock),
+    /// The last comparison.
+    latest: Clock,
+    /// When each question was asked that has no answer yet.
+    asked: VecDeque<Nanos>,
+}
+
+impl Drift {
+    /// A link whose clocks were compared at `now`.
+    pub fn new(now: Nanos, clock: Clock) -> Drift {
+        Drift { holds: (now, clock), latest: clock, asked: VecDeque::new() }
+    }
+
+    /// What times are moved by.
+    pub fn clock(&self) -> Clock {
+        self.holds.1
+    }
+
+    /// The last comparison, whether or not times are moved by it.
+    pub fn latest(&self) -> Clock {
+        self.latest
+    }
+
+    /// The worker is asked for its time. Its answers come in the order of questions.
+    pub fn ask(&mut self, now: Nanos) {
+        self.asked.push_back(now);
+        if self.asked.len() > OPEN_MAX {
+            self.asked.pop_front();
+        }
+    }
+
+    /// It answered at `now` that its clock showed this. An answer to no question is of no use.
+    pub fn answered(&mut self, theirs: Nanos, now: Nanos) {
+        let Some(asked) = self.asked.pop_front() else { return };
+        let clock = compared(asked, theirs, now);
+        self.latest = clock;
+        let (since, held) = self.holds;
+        let age = now.saturating_sub(since);
+        // So far off may be what holds now, if both clocks run as clocks do.
+        let stale = held.uncertainty_ns.saturating_add(age.0 / 1_000_000 * DRIFT_PER_MS);
+        let apart = clock.shift_ns.abs_diff(held.shift_ns);
+        let jumped = apart > stale.saturating_add(clock.uncertainty_ns);
+        if jumped || (age >= HOLDS && clock.uncertainty_ns <= stale) {
+            self.holds = (now, clock);
+        }
+    }
+}
+
+/// A comparison: the worker read its clock at some time between our question and its answer.
+pub(crate) fn compared(asked: Nanos, theirs: Nanos, now: Nanos) -> Clock {
+    let half = now.saturating_sub(asked).0.div_ceil(2);
+    // Clocks count from a boot: 292 years fit.
+    Clock { shift_ns: (asked.0 + half) as i64 - theirs.0 as i64, uncertainty_ns: half }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// Two machines whose clocks were compared at 100 s, within 0.1 ms: the other is 40 s behind.
+    fn drift() -> Drift {
+        Drift::new(Nanos(100 * S), Clock { shift_ns: 40 * S as i64, uncertainty_ns: 100_000 })
+    }
+
+    /// A comparison at `at` that takes `round` ns, of a clock that is `behind` ns behind.
+    fn compare(drift: &mut Drift, at: u64, round: u64, behind: u64) {
+        drift.ask(Nanos(at));
+        drift.answered(Nanos(at + round / 2 - behind), Nanos(at + round));
+    }
+
+    #[test]
+    fn a_comparison_holds_for_a_minute_and_then_a_good_one_takes_its_place() {
+        let mut drift = drift();
+        compare(&mut drift, 130 * S, 200_000, 40 * S + 300_000);
+        assert_eq!(drift.clock().shift_ns, 40 * S as i64);
+        assert_eq!(drift.latest(), Clock { shift_ns: (40 * S + 300_000) as i64, uncertainty_ns: 100_000 });
+        compare(&mut drift, 161 * S, 200_000, 40 * S + 600_000);
+        assert_eq!(drift.clock().shift_ns, (40 * S + 600_000) as i64);
+    }
+
+    #[test]
+    fn a_slow_line_does_not_spoil_what_is_known_until_that_may_be_worse() {
+        let mut drift = drift();
+        compare(&mut drift, 170 * S, 40_000_000, 40 * S + 700_000);
+        assert_eq!(drift.clock().shift_ns, 40 * S as i64, "20 ms is worse than 0.1 ms and a minute of drift");
+        compare(&mut drift, 700 * S, 40_000_000, 40 * S + 6_000_000);
+        assert_eq!(drift.clock().shift_ns, (40 * S + 6_000_000) as i64, "but not than 10 minutes of drift");
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_is_noticed_at_once() {
+        let mut drift = drift();
+        compare(&mut drift, 105 * S, 200_000, 43 * S);
+        assert_eq!(drift.clock().shift_ns, 43 * S as i64);
+    }
+
+    #[test]
+    fn answers_are_of_the_questions_in_their_order_and_others_are_left_out() {
+        let mut drift = drift();
+        drift.answered(Nanos(1), Nanos(200 * S));
+        assert_eq!(drift.clock(), drift.latest());
+        drift.ask(Nanos(110 * S));
+        drift.ask(Nanos(115 * S));
+        drift.answered(Nanos(70 * S), Nanos(110 * S + 2));
+        drift.answered(Nanos(75 * S), Nanos(115 * S + 4));
+        assert_eq!(drift.latest(), Clock { shift_ns: 40 * S as i64 + 2, uncertainty_ns: 2 });
+    }
+}
