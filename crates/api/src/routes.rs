@@ -11,7 +11,6 @@ use crate::schedule_routes::*;
 use crate::task_routes::*;
 use crate::user_routes::*;
 use crate::users::Role;
-use crate::watching_routes::*;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
@@ -240,9 +239,6 @@ pub const ROUTES: &[Route] = &[
     },
     HISTORY,
     AUDIT,
-    RECORDINGS,
-    RECORDING_ROUTE,
-    JOURNAL,
     Route {
         method: Method::Get,
         role: Role::Viewer,

@@ -1,7 +1,6 @@
 //! Records this host: one loop that waits, reads and hands on, until somebody asks it to stop. Must not print or judge.
 
 use crate::control::Control;
-use crate::device_news::DeviceNews;
 use crate::inputs::since_1970;
 use crate::sampler::Sampler;
 use crate::setup::absolute;
@@ -43,10 +42,6 @@ pub enum RecordingNews<'a> {
         /// Block devices that are read.
         devices: usize,
     },
-    /// The machine and its drives, at the begin and whenever drives came or went.
-    Host(&'a HostInfo),
-    /// Something happened on the host.
-    Happened(&'a Event),
     /// A sample was read.
     Read(&'a Sample),
     /// Worth a word, and told once.
@@ -76,12 +71,7 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
             )));
         })
         .ok();
-    let info = host();
-    tell(RecordingNews::Host(&info));
-    let mut news = DeviceNews::new(Path::new("/"));
-    news.meet(&info);
-    news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
-    writer.append(of_host(info));
+    writer.append(host());
     tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
     let mut file = File { writer, stuck: false };
     let begun = stend_sys::clock::now();
@@ -89,17 +79,9 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
     loop {
         let (sample, changed) = sampler.read();
         let now = sample.at;
-        let other = changed.is_some();
-        for kind in changed.into_iter().chain(news.take(now)) {
-            let event = Event::new(now, kind);
-            tell(RecordingNews::Happened(&event));
-            file.writer.append(Entry::Event(event));
-        }
-        if other {
-            let info = host();
-            tell(RecordingNews::Host(&info));
-            news.meet(&info);
-            file.writer.append(of_host(info));
+        if let Some(kind) = changed {
+            file.writer.append(Entry::Event(Event::new(now, kind)));
+            file.writer.append(host());
         }
         tell(RecordingNews::Read(&sample));
         file.writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample) });
@@ -115,15 +97,6 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
     }
     control.aim(None);
     file.writer.close(RunState::Complete)
-}
-
-/// Where messages about problems wait that this file of receivers asks for: beside the directory of run files, by the name of the file.
-///
-/// Errors: those of [`store::directory`].
-pub fn notify_directory(file: &str) -> Result<PathBuf> {
-    let runs = store::directory()?;
-    let name = Path::new(file).file_stem().map_or_else(|| "receivers".into(), |stem| stem.to_os_string());
-    Ok(runs.parent().unwrap_or(&runs).join("notify").join(name))
 }
 
 /// Time until then.
@@ -193,7 +166,7 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
 }
 
 /// What is known of this host: the machine, and its devices with their models.
-fn host() -> HostInfo {
+fn host() -> Entry {
     let drive = |found: stend_record::InventoryDevice| TargetFacts {
         identity: found.device.identity.clone(),
         size: found.device.size,
@@ -204,9 +177,10 @@ fn host() -> HostInfo {
         ..TargetFacts::new(found.path, TargetKind::BlockDevice, found.access)
     };
     let drives = stend_stand::inventory(false).into_iter().filter(|found| found.device.depth == 0);
-    HostInfo { facts: Some(stend_stand::host_facts()), targets: drives.map(drive).collect(), ..HostInfo::default() }
-}
-
-fn of_host(info: HostInfo) -> Entry {
+    let info = HostInfo {
+        facts: Some(stend_stand::host_facts()),
+        targets: drives.map(drive).collect(),
+        ..HostInfo::default()
+    };
     Entry::Host { host: HostId::LOAD, info: Box::new(info) }
 }

@@ -19,7 +19,6 @@ mod lab_like;
 mod lab_shell;
 pub mod list;
 pub mod man;
-mod notify;
 mod open;
 mod order;
 mod published;

@@ -73,8 +73,7 @@ fn of_recording(rows: &SampleRows, path: &Path, arguments: &ArgMatches, out: &Ou
     if file != "-" {
         output.check()?;
     }
-    let (found, problems) = super::recording::folded(rows);
-    let text = stend_report::recording_html(&rows.record, &found, &problems, out.lang);
+    let text = stend_report::recording_html(&rows.record, &super::recording::folded(rows), out.lang);
     if file == "-" {
         return out.result(&text);
     }
