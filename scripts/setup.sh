@@ -31,7 +31,7 @@ for part in fmt clippy; do
 done
 
 # What the virtual lab starts, and what gives its drives their latency; its guests are made of packages that are never installed.
-lab_packages=(qemu-system-x86 nbdkit libvirt-daemon-system libvirt-clients)
+lab_packages=(qemu-system-x86 nbdkit libvirt-daemon libvirt-daemon-system libvirt-clients)
 
 # What `make dist` builds and packs with, and what its test makes bare roots of Debian and executes other machines' programs with.
 dist_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross rpm umoci jq mmdebstrap debian-archive-keyring qemu-user-static)

@@ -78,7 +78,7 @@ const PACKAGES: [(&str, &[&str]); 24] = [
     ("fio", &["fio"]),
     ("chromium", &["chromium"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
-    ("libvirt-daemon-system", &["libvirtd"]),
+    ("libvirt-daemon", &["libvirtd"]),
     ("libvirt-clients", &["virsh"]),
 ];
 

@@ -77,7 +77,7 @@ fn number(value: f64, lang: Lang) -> String {
 }
 
 /// What the values of a case are of.
-pub(crate) fn of_case<'f>(value: &'f SourceValueFinding, case: u32) -> Option<&'f Spread> {
+pub(crate) fn of_case(value: &SourceValueFinding, case: u32) -> Option<&Spread> {
     value.cases.iter().find(|(known, _)| *known == case).map(|(_, spread)| spread)
 }
 

@@ -67,8 +67,11 @@ fn divided(rate: &mut Rate, hosts: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// Jobs, queue depths and rates of the first stream of such a case for each of so many hosts.
-    fn of(inside: &str, hosts: u32) -> Result<(Vec<u32>, Vec<u32>, Vec<String>), Say> {
+    /// Jobs, queue depths and rates of a stream.
+    type Load = (Vec<u32>, Vec<u32>, Vec<String>);
+
+    /// Those of the first stream of such a case for each of so many hosts.
+    fn of(inside: &str, hosts: u32) -> Result<Load, Say> {
         let text = format!(
             "suite: s\ncases:\n  - name: a\n    streams: [{{op: read, pattern: random, block_size: 4KiB, {inside}}}]\n"
         );

@@ -179,7 +179,10 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Option<(String, Vec<(String, String)>, String)> {
+    /// Name, labels, and what follows them.
+    type Parts = (String, Vec<(String, String)>, String);
+
+    fn read(text: &str) -> Option<Parts> {
         Series::read(text).map(|(series, rest)| (series.name, series.labels, rest.to_string()))
     }
 
