@@ -142,7 +142,7 @@ fn watched(sources: Vec<Source>) -> Sources {
     Sources::new(infos, from, asking.collect())
 }
 
-/// Asks at multiples of its interval; what an answer that is late would have delayed is left out. Ends when `over` or nobody hears any more.
+/// Asks at multiples of its interval; a late answer takes the turns that it overlaps. Ends when `over` does, or when its answers have no reader.
 fn again_and_again(source: &Source, began: Nanos, to: &Sender<SourceHeard>, over: &Receiver<()>) {
     let mut due = began;
     loop {

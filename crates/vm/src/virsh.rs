@@ -82,7 +82,7 @@ fn executed(words: &[String]) -> io::Result<(ExitStatus, String, String)> {
     let [(out, out_writer), (err, err_writer)] = [io::pipe()?, io::pipe()?];
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(out_writer).stderr(err_writer);
-    // A group of its own: Ctrl-C is for us, who undo what was begun. A question for a password would wait for nobody.
+    // A group of its own: Ctrl-C is for us, who undo what was begun. A question for a password could not be answered.
     command.env("LC_ALL", "C").env_remove("DISPLAY").process_group(0);
     stend_sys::process::die_with_parent(&mut command);
     let mut child = command.spawn()?;

@@ -20,12 +20,12 @@ pub fn call(hook: &str, schedule: &str, due: &Due) -> Result<(), Say> {
     let message = Notification { schema, schema_version, schedule, text, due };
     // Numbers, strings and words: there is no case in which it cannot be written.
     let body = serde_json::to_string(&message).unwrap_or_default();
-    let (mut command, program) = match hook.starts_with('/') {
-        true => (Command::new(hook), hook),
-        false => (posting(hook), "curl"),
+    let (mut command, program, input) = match hook.starts_with('/') {
+        true => (Command::new(hook), hook, body),
+        false => (posting(), "curl", settings(hook, &body)),
     };
     command.current_dir("/");
-    let done = fed(command, program, &body, TIME).map_err(|error| error.message)?;
+    let done = fed(command, program, &input, TIME).map_err(|error| error.message)?;
     if done.status.success() {
         return Ok(());
     }
@@ -34,13 +34,23 @@ pub fn call(hook: &str, schedule: &str, due: &Due) -> Result<(), Say> {
     Err(Say::same(format!("{status}: {complaint}")))
 }
 
-/// The address comes last and behind `--`, so that it is no option whatever it is.
-fn posting(address: &str) -> Command {
+/// Without `~/.curlrc`. Address and message come by the standard input: the address of a webhook is a secret, and every user of the machine
+/// can read a command line.
+fn posting() -> Command {
     let mut command = Command::new("curl");
-    command.args(["--silent", "--show-error", "--fail", "--max-time", "25", "--proto", "=http,https"]);
-    command.args(["--output", "/dev/null", "--header", "Content-Type: application/json", "--data-binary", "@-", "--"]);
-    command.arg(address);
+    command.args(["-q", "--silent", "--show-error", "--fail", "--globoff", "--max-time", "25"]);
+    command.args(["--proto", "=http,https", "--output", "/dev/null"]);
+    command.args(["--header", "Content-Type: application/json", "--config", "-"]);
     command
+}
+
+/// What `curl` reads there. Both stand between quotes, so that neither is an option, whatever is in it.
+fn settings(address: &str, body: &str) -> String {
+    let quoted = |text: &str| {
+        let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r");
+        format!("\"{text}\"")
+    };
+    format!("url = {}\ndata-binary = {}\n", quoted(address), quoted(body))
 }
 
 /// The message in one sentence.
@@ -104,8 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_never_an_option() {
-        let words: Vec<_> = posting("http://x/-o").get_args().map(|word| word.to_string_lossy().into_owned()).collect();
-        assert_eq!(words[words.len() - 2..], ["--", "http://x/-o"]);
+    fn an_address_is_on_no_command_line_and_never_an_option() {
+        assert!(posting().get_args().all(|word| !word.to_string_lossy().contains("://")));
+        let text = settings("http://x/\"\noutput = \"/etc/x", "{\"a\":\"b\\n\"}");
+        assert_eq!(
+            text,
+            "url = \"http://x/\\\"\\noutput = \\\"/etc/x\"\ndata-binary = \"{\\\"a\\\":\\\"b\\\\n\\\"}\"\n"
+        );
     }
 }

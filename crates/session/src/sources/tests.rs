@@ -61,7 +61,7 @@ fn a_program_is_asked_again_and_again_and_what_it_does_wrong_is_marked() {
 }
 
 #[test]
-fn a_source_that_never_answers_ends_at_once_when_nobody_hears_it_any_more() {
+fn a_source_that_never_answers_ends_at_once_when_its_answers_are_not_needed_any_more() {
     let source = source(&format!("command: [sleep, '1000'], every: 1h, limit: 1h, {CPU}"));
     let ((to, from), (asking, over)) = (channel(), channel());
     std::thread::scope(|scope| {
