@@ -196,7 +196,14 @@ fn a_table_of_partitions_that_the_file_does_not_name_stays() {
     assert_eq!(table(), before);
 
     let named = with("named", "overwrite: [gpt]\n");
+    // A program that looks at every partition, such as `lsblk`, holds it for an instant.
+    let held = std::fs::File::open(format!("{}p1", drive.device)).expect("the partition");
+    let lets_go = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        drop(held);
+    });
     named.run("up", 0);
+    lets_go.join().expect("the partition is let go");
     assert_ne!(table(), before);
     named.run("down", 0);
     named.is_gone();

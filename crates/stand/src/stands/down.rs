@@ -121,8 +121,8 @@ pub(super) fn undo(
         if error.kind == Kind::Interrupted || Instant::now() > deadline {
             let seconds = LETS_GO.as_secs();
             return Err(error.hint(say!(
-                "Stend tried for {seconds} s; close what has it open, then `stend stand down` continues from here",
-                "попытки шли {seconds} с; закройте то, что его держит, и `stend stand down` продолжит с этого места"
+                "Stend tried for {seconds} s; close what has it open and repeat the command: it continues from here",
+                "попытки шли {seconds} с; закройте то, что его держит, и повторите команду: она продолжит с этого места"
             )));
         }
         if gone {

@@ -1,5 +1,6 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
+use super::down::undo;
 use super::journal;
 use super::kernel_state::{KernelState, same, status};
 use super::layers::{Made, sectors, superblocks};
@@ -321,12 +322,9 @@ fn do_step(
 ) -> Result<()> {
     let steps = local.make(&KernelState::new(roots, journal), layer).steps;
     claim_drives(roots, local, step, &steps, journal, owner, (leases, sampled))?;
-    // What an earlier attempt left half done is in the way of the whole.
-    for (condition, action) in &step.undo {
-        if KernelState::new(roots, journal).shows(condition) {
-            perform(roots, action, journal, watch)?;
-        }
-    }
+    // What an earlier attempt left half done is in the way of the whole, and partitions of a table that is given up are in that of the
+    // new one.
+    step.undo.iter().try_for_each(|(condition, action)| undo(roots, condition, action, journal, watch))?;
     let what = step.what.en.clone();
     journal.append(Entry::Begin { layer: layer.name.clone(), what: what.clone() })?;
     for action in &step.apply {
