@@ -12,7 +12,8 @@ build_packages=(gcc libc6-dev make)
 test_packages=(util-linux mount udev systemd procps iproute2 e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g perl lvm2 dmsetup fdisk gdisk
     nilfs-tools f2fs-tools udftools hfsutils reiserfsprogs reiser4progs bcache-tools exfatprogs jfsutils squashfs-tools
     erofs-utils genromfs mtd-utils makefs gfs2-utils ocfs2-tools apfsprogs genisoimage parted qemu-utils thin-provisioning-tools
-    cryptsetup-bin chromium fio sysbench postgresql nginx-light wrk openssh-client dropbear-bin curl snmp snmpd)
+    cryptsetup-bin chromium fio sysbench postgresql nginx-light wrk openssh-client dropbear-bin curl snmp snmpd
+    prometheus snmptrapd)
 
 if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}'; then
     echo "setup: Rust 1.95 or newer is needed. Install it with (\`apt-get install curl\` if there is no curl):" >&2

@@ -30,6 +30,8 @@ const pages = () => {
     { path: `/tasks/${here.task}`, en: "Order it again", ru: "Заказать ещё раз", count: "dl dd a" },
     { path: "/schedules", en: "compared with", ru: "сравнение с", count: "section ul li" },
     { path: "/drives", en: "Directories are measured", ru: "Каталоги измеряются", count: "tbody tr" },
+    { path: "/monitoring", en: "samples:", ru: "отсчётов:", count: ".plot canvas" },
+    { path: "/journal", en: "open problem", ru: "открытых проблем" },
     { path: "/runs", en: "Order", ru: "Порядок", count: "tbody tr" },
     { path: `/runs?run=${a}&run=${b}&state=complete`, en: "Compare (2)", ru: "Сравнить (2)" },
     { path: "/runs?text=nothing-is-called-so", en: "No run fits", ru: "Подходящих прогонов нет" },
@@ -93,7 +95,7 @@ test("the language changes without a reload, and the keyboard reaches every page
   const press = (code, key = code) => page.evaluate(([code, key]) => document.body.dispatchEvent(new KeyboardEvent("keydown", { code, key, bubbles: true })), [code, key]);
   await press("KeyL", "д");
   await page.getByText("Последние результаты").waitFor();
-  for (const [code, path] of [["KeyN", "/order"], ["KeyT", "/tasks"], ["KeyD", "/drives"], ["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyH", "/history"], ["KeyA", "/audit"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
+  for (const [code, path] of [["KeyN", "/order"], ["KeyT", "/tasks"], ["KeyD", "/drives"], ["KeyW", "/monitoring"], ["KeyJ", "/journal"], ["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyH", "/history"], ["KeyA", "/audit"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
     await press("KeyG", "п");
     await press(code);
     assert.equal(new URL(page.url()).pathname, path);

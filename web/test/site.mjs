@@ -110,6 +110,8 @@ function record(scratch, env) {
     const { status, stderr } = spawnSync(STEND, words, { env, encoding: "utf8" });
     if (status !== 0) throw new Error(`a run ended with ${status}: ${stderr}`);
   }
+  const { status, stderr } = spawnSync(STEND, ["record", "--every", "100ms", "--for", "3s", "--name", "night"], { env, encoding: "utf8" });
+  if (status !== 0) throw new Error(`a recording ended with ${status}: ${stderr}`);
 }
 
 export async function eventually(what, found) {

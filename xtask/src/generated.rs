@@ -1,7 +1,8 @@
-//! Files that are written by a program from what the code says: JSON Schemas, the tables of suite keys, the page of error codes and
-//! the OpenAPI document.
+//! Files that are written by a program from what the code says: JSON Schemas, the tables of suite keys, the page of error codes, the
+//! OpenAPI document and the dashboards of Grafana.
 //! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
 
+mod dashboards;
 mod errors;
 mod openapi;
 mod outputs;
@@ -29,6 +30,7 @@ pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
     files.push(errors::page(sources)?);
     files.push(openapi::document(sources)?);
     files.push(openapi::table());
+    files.extend(dashboards::files());
     for kind in suite::KINDS {
         files.push(suite::schema(kind));
         files.push(suite::reference(kind, root)?);

@@ -16,7 +16,7 @@ const ESSENTIAL: &str = "essential";
 const NOT_INSTALLED: [&str; 2] = ["stend", "exec"];
 
 /// Which package has a program, in Debian and Ubuntu.
-const PACKAGES: [(&str, &[&str]); 24] = [
+const PACKAGES: [(&str, &[&str]); 26] = [
     (
         ESSENTIAL,
         &[
@@ -39,6 +39,7 @@ const PACKAGES: [(&str, &[&str]); 24] = [
             "echo",
             "dd",
             "mkfifo",
+            "base64",
             "perl",
         ],
     ),
@@ -73,9 +74,11 @@ const PACKAGES: [(&str, &[&str]); 24] = [
     ("openssh-client", &["ssh", "ssh-keygen"]),
     ("dropbear-bin", &["dropbearkey"]),
     ("curl", &["curl"]),
-    ("snmp", &["snmpget"]),
+    ("snmp", &["snmpget", "snmptranslate"]),
     ("snmpd", &["snmpd"]),
     ("fio", &["fio"]),
+    ("prometheus", &["prometheus", "promtool"]),
+    ("snmptrapd", &["snmptrapd"]),
     ("chromium", &["chromium"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
     ("libvirt-daemon", &["libvirtd"]),

@@ -7,7 +7,7 @@ use crate::host_rates::{self, HostRates};
 use crate::recording_lines::{Line, Lines, RecordedDrive, Spread};
 use std::collections::BTreeMap;
 use stend_base::Nanos;
-use stend_record::{RunRecord, Sample};
+use stend_record::{Event, EventKind, Health, RunRecord, Sample};
 
 /// What a recording says.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Recorded {
     pub drives: Vec<RecordedDrive>,
     /// Devices that did none.
     pub idle: Vec<String>,
+    /// What drives said of themselves last, by kernel name.
+    pub health: BTreeMap<String, Health>,
     /// Charts over time.
     pub charts: Vec<Chart>,
 }
@@ -134,8 +136,18 @@ impl Fold {
             charts: charts::charts(lines, &drives, &self.temperatures, run, (from, to)),
             drives,
             idle,
+            health: health(&run.events),
         }
     }
+}
+
+/// The last word of each drive about itself.
+fn health(events: &[Event]) -> BTreeMap<String, Health> {
+    let told = events.iter().filter_map(|event| match &event.kind {
+        EventKind::DriveHealth { drives } => Some(drives),
+        _ => None,
+    });
+    told.flatten().cloned().collect()
 }
 
 #[cfg(test)]
@@ -145,7 +157,7 @@ mod tests {
     use stend_plan::{PlanInputs, PlanTarget};
     use stend_record::parts::Temperature;
     use stend_record::sample::{CpuTimes, DiskCounters};
-    use stend_record::{Event, EventKind, Parts, RunHeader};
+    use stend_record::{Parts, RunHeader};
     use stend_spec::suite::Suite;
 
     fn run() -> RunRecord {

@@ -23,6 +23,8 @@ pub struct Filter {
     pub condition: Option<String>,
     /// Which come first.
     pub sort: Sort,
+    /// Recordings of hosts, and no runs.
+    pub recordings: bool,
 }
 
 /// The order of a list of runs.

@@ -20,6 +20,7 @@ mod task_routes;
 mod tasks;
 mod user_routes;
 mod users;
+mod watching_routes;
 
 pub use answers::Health;
 pub use cron::Cron;

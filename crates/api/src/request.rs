@@ -56,6 +56,18 @@ pub enum Request {
         /// What the reader has already, where the query says it.
         after: Option<Cursor>,
     },
+    /// A page of the list of recordings.
+    Recordings(Filter),
+    /// A recording of a host.
+    Recording {
+        /// Its name in the list.
+        recording: String,
+    },
+    /// The problems of the host in a recording.
+    Journal {
+        /// Its name in the list.
+        recording: String,
+    },
     /// Values over many runs: those that a filter means, the newest of them.
     History(Filter),
     /// Runs against the first of them, or the arms of one.
@@ -248,7 +260,26 @@ pub(crate) mod make {
             text: values.text("text"),
             condition: values.text("where"),
             sort: values.text("sort").and_then(|word| Sort::of(&word)).unwrap_or_default(),
+            recordings: false,
         })
+    }
+
+    pub fn recordings(values: &Values, _: String) -> Request {
+        Request::Recordings(Filter {
+            limit: values.count("limit").unwrap_or(PAGE),
+            cursor: values.text("cursor"),
+            text: values.text("text"),
+            recordings: true,
+            ..Filter::default()
+        })
+    }
+
+    pub fn recording(values: &Values, _: String) -> Request {
+        Request::Recording { recording: values.text("recording").unwrap_or_default() }
+    }
+
+    pub fn journal(values: &Values, _: String) -> Request {
+        Request::Journal { recording: values.text("recording").unwrap_or_default() }
     }
 
     pub fn run(values: &Values, _: String) -> Request {

@@ -11,6 +11,7 @@ use crate::schedule_routes::*;
 use crate::task_routes::*;
 use crate::user_routes::*;
 use crate::users::Role;
+use crate::watching_routes::*;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
@@ -239,6 +240,9 @@ pub const ROUTES: &[Route] = &[
     },
     HISTORY,
     AUDIT,
+    RECORDINGS,
+    RECORDING_ROUTE,
+    JOURNAL,
     Route {
         method: Method::Get,
         role: Role::Viewer,

@@ -2,7 +2,10 @@
 //!
 //! Sizes are IEC (KiB), throughput is decimal (MB/s), three significant digits, decimal comma in Russian.
 
+mod date;
 pub mod near_limit;
+
+pub use date::{rfc3339, rfc5322, utc};
 
 use crate::text::Lang;
 use crate::units::{Bytes, MilliIops, Nanos};

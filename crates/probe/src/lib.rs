@@ -7,12 +7,14 @@ mod devices;
 mod group;
 mod interrupts;
 mod kernel;
+mod kernel_log;
 mod parse;
 mod parts;
 mod source;
 
 pub use cost::reading_cost;
 pub use devices::block_devices;
+pub use kernel_log::{DeviceErrors, KernelLog};
 
 use group::Groups;
 use interrupts::Owned;

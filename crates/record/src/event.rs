@@ -5,6 +5,7 @@ use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
 use crate::fault::{Back, FaultMoment};
 use crate::hosts::HostId;
+use crate::inventory::Health;
 use crate::phase::Phase;
 use crate::source::{SourceAnswer, SourceInfo};
 use serde::{Deserialize, Serialize};
@@ -111,6 +112,20 @@ pub enum EventKind {
     Step {
         /// What it did, e.g. `create /var/tmp/.stend-x/data`.
         action: String,
+    },
+    /// What drives say of themselves, of those where that changed.
+    DriveHealth {
+        /// Kernel names, and what was read.
+        drives: Vec<(String, Health)>,
+    },
+    /// The kernel noted errors of a device in its log.
+    KernelErrors {
+        /// Kernel name of the device or its controller.
+        device: String,
+        /// How many lines since the event before.
+        count: u64,
+        /// The last of them.
+        text: String,
     },
     /// Anything else worth keeping, in English.
     Note {

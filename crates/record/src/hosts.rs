@@ -70,6 +70,16 @@ pub struct HostInfo {
     pub clock_uncertainty_ns: Option<u64>,
 }
 
+impl HostInfo {
+    /// As the user calls it, else as it calls itself.
+    pub fn called(&self) -> &str {
+        match (self.name.as_str(), &self.facts) {
+            ("", Some(facts)) => &facts.hostname,
+            (name, _) => name,
+        }
+    }
+}
+
 /// A host, and what was read there.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct HostRecord {
@@ -81,16 +91,6 @@ pub struct HostRecord {
     pub fill: Option<FillOutcome>,
     /// Zero sample, if one was taken.
     pub zeros: Option<ZeroSample>,
-}
-
-impl HostRecord {
-    /// As the user calls it, else as it calls itself.
-    pub fn called(&self) -> &str {
-        match (self.info.name.as_str(), &self.info.facts) {
-            ("", Some(facts)) => &facts.hostname,
-            (name, _) => name,
-        }
-    }
 }
 
 impl Deref for HostRecord {

@@ -75,4 +75,10 @@ pub struct Health {
     pub power_on_hours: Option<u64>,
     /// Degrees Celsius.
     pub celsius: Option<i64>,
+    /// Warnings of an NVMe drive as bits: spare blocks low (1), too warm (2), unreliable (4), read-only (8), its memory is not backed up (16).
+    #[serde(default)]
+    pub critical_warning: Option<u64>,
+    /// Bytes that hosts have written to it.
+    #[serde(default)]
+    pub bytes_written: Option<u64>,
 }

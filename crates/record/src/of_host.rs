@@ -77,6 +77,8 @@ fn is_of_the_run(kind: &EventKind) -> bool {
         | EventKind::SourceRead { .. }
         | EventKind::Step { .. }
         | EventKind::Beside { .. }
+        | EventKind::DriveHealth { .. }
+        | EventKind::KernelErrors { .. }
         | EventKind::Devices { .. } => false,
     }
 }

@@ -3,6 +3,7 @@
 use crate::words;
 use stend_analyse::chart::Unit;
 use stend_analyse::findings::{CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue};
+pub use stend_base::format::utc;
 use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
 
 /// Stands for a number that is not there.
@@ -176,25 +177,6 @@ fn share_digits(share: f64) -> usize {
     (nines.ceil().max(2.0) as usize).saturating_sub(1)
 }
 
-/// Date and time of day in UTC, e.g. `2026-11-21 21:30 UTC`; years outside 0 to 9999 are cut to them.
-pub fn utc(unix: i64) -> String {
-    /// 0000-01-01 and 9999-12-31 23:59:59.
-    const RANGE: (i64, i64) = (-62_167_219_200, 253_402_300_799);
-    let unix = unix.clamp(RANGE.0, RANGE.1);
-    let (days, seconds) = (unix.div_euclid(86_400), unix.rem_euclid(86_400));
-    // Days are counted from 1 March of year 0, so that the leap day ends a year of 365.2425 days on
-    // average: 146,097 days are 400 years exactly.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", seconds / 3600, seconds % 3600 / 60)
-}
-
 /// The targets of a run in a line; those that a stand made with the name of that: `md-raid5 (/dev/md127)`.
 pub fn on(targets: &[String], stand: Option<&str>) -> String {
     let targets = stend_record::targets::in_line(targets);
@@ -208,22 +190,6 @@ pub fn on(targets: &[String], stand: Option<&str>) -> String {
 mod tests {
     use super::*;
     use stend_analyse::findings::Basis;
-
-    #[test]
-    fn dates_are_right_around_leap_days_and_at_the_ends_of_time() {
-        let texts: Vec<_> = [0, 951_782_399, 951_782_400, 1_795_296_600, i64::MIN, i64::MAX].map(utc).to_vec();
-        assert_eq!(
-            texts,
-            [
-                "1970-01-01 00:00 UTC",
-                "2000-02-28 23:59 UTC",
-                "2000-02-29 00:00 UTC",
-                "2026-11-21 21:30 UTC",
-                "0000-01-01 00:00 UTC",
-                "9999-12-31 23:59 UTC"
-            ]
-        );
-    }
 
     #[test]
     fn the_relative_interval_is_half_its_width_and_absent_without_one() {

@@ -43,14 +43,22 @@ pub fn journal_text(run: &RunRecord, problems: &[Problem], lang: Lang, width: us
     out
 }
 
+/// How many there are; nothing where there are none.
+pub(crate) fn counted(problems: &[Problem]) -> Option<Say> {
+    let open = problems.iter().filter(|problem| problem.closed.is_none()).count();
+    let closed = problems.len() - open;
+    (!problems.is_empty())
+        .then(|| say!("Problems: open {open}, closed {closed}", "Проблем: открыто {open}, закрыто {closed}"))
+}
+
 /// Open ones first, of each the newest.
-fn ordered(problems: &[Problem]) -> Vec<&Problem> {
+pub(crate) fn ordered(problems: &[Problem]) -> Vec<&Problem> {
     let mut all: Vec<&Problem> = problems.iter().collect();
     all.sort_by_key(|problem| (problem.closed.is_some(), std::cmp::Reverse(problem.opened)));
     all
 }
 
-fn glyph(problem: &Problem) -> &'static str {
+pub(crate) fn glyph(problem: &Problem) -> &'static str {
     match (problem.closed, problem.severity) {
         (Some(_), _) => "✔",
         (None, ProblemSeverity::Warning) => "!",
@@ -59,7 +67,7 @@ fn glyph(problem: &Problem) -> &'static str {
 }
 
 /// When it was.
-fn span(run: &RunRecord, problem: &Problem) -> Say {
+pub(crate) fn span(run: &RunRecord, problem: &Problem) -> Say {
     let opened = utc(unix(run, problem.opened));
     match problem.closed.map(|closed| utc(unix(run, closed))) {
         None => say!("open since {opened}", "открыта с {opened}"),

@@ -61,7 +61,7 @@ pub use json::{gated_json, json};
 pub use listing::{Listing, list_json};
 pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inventory_json, serving_json};
 pub use markdown::{gated_markdown, markdown};
-pub use metrics::{CONTENT_TYPE as METRICS_CONTENT_TYPE, metrics_text};
+pub use metrics::{CONTENT_TYPE as METRICS_CONTENT_TYPE, HostNow, RunMetrics, RunNow, metrics_text};
 pub use ours::{MAN_COMMENT, UNIT_COMMENT, is_ours};
 pub use preview::preview_json;
 pub use published::json::published_json;

@@ -1,21 +1,35 @@
-//! The newest sample of a host in the text format of Prometheus. Names are those of node_exporter where the meaning is the same, else they
-//! begin with `stend_`. Must not compute a rate: Prometheus does that over the counters.
+//! The newest sample of a host for Prometheus. Names are those of node_exporter where the meaning is the same, else they begin with
+//! `stend_`. Must not compute a rate: Prometheus does that over the counters.
 
-use std::fmt::Write;
+mod page;
+mod parts;
+mod run;
+
+pub use page::CONTENT_TYPE;
+pub use run::{RunMetrics, RunNow};
+
+use page::{Family, Page, seconds};
+use std::collections::BTreeMap;
+use stend_analyse::journal::Problem;
 use stend_record::sample::{CpuTimes, DiskCounters, NetworkCounters};
-use stend_record::{Parts, Sample};
+use stend_record::{Health, HostInfo, Parts, Sample};
 
-/// The type of the page, as Prometheus expects it.
-pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-
-/// A family of samples: name, type, what it is.
-type Family = (&'static str, &'static str, &'static str);
 /// A counter of a device in base units.
 type Of<T> = fn(&T) -> f64;
 
-/// ns as seconds.
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
+/// What is known of a host now.
+#[derive(Debug, Clone, Copy)]
+pub struct HostNow<'a> {
+    /// Machine and drives; `None` where they were not looked at.
+    pub host: Option<&'a HostInfo>,
+    /// The newest sample.
+    pub sample: &'a Sample,
+    /// State of parts as it was last read, which is less often.
+    pub parts: Option<&'a Parts>,
+    /// What drives say of themselves, by kernel name; `None` where they were not asked.
+    pub health: Option<&'a BTreeMap<String, Health>>,
+    /// Problems of the journal; `None` where nothing judges.
+    pub problems: Option<&'a [Problem]>,
 }
 
 const CPU: Family =
@@ -54,11 +68,13 @@ const NETWORKS: [(Family, Of<NetworkCounters>); 8] = [
     (("node_network_transmit_drop_total", "counter", "Packets to be sent without room."), |n| n.sent.drops as f64),
 ];
 
-/// A page for Prometheus: the newest sample, and the state of parts as it was last read.
-pub fn metrics_text(sample: &Sample, parts: Option<&Parts>, version: &str) -> String {
+/// A page for Prometheus.
+pub fn metrics_text(now: &HostNow<'_>, version: &str) -> String {
+    let sample = now.sample;
     let mut page = Page::default();
     page.family(("stend_build_info", "gauge", "Version of the program that answers."));
     page.sample("stend_build_info", &[("version", version)], 1.0);
+    now.host.into_iter().for_each(|host| parts::host(&mut page, host));
     if let Some(cpus) = &sample.cpus {
         page.family(CPU);
         for cpu in cpus {
@@ -67,29 +83,23 @@ pub fn metrics_text(sample: &Sample, parts: Option<&Parts>, version: &str) -> St
         }
     }
     host(&mut page, sample);
+    let device = |name: &str| vec![("device", name.to_string())];
     for (family, of) in DISKS {
-        page.family(family);
-        sample.disks.iter().for_each(|disk| page.sample(family.0, &[("device", &disk.name)], of(disk)));
+        page.each(family, &sample.disks, |disk| Some((device(&disk.name), of(disk))));
     }
-    let flushes: Vec<(&DiskCounters, u64, u64)> =
-        sample.disks.iter().filter_map(|disk| Some((disk, disk.flushes?, disk.flush_ns?))).collect();
-    if !flushes.is_empty() {
-        let (count, time) = ("node_disk_flush_requests_total", "node_disk_flush_requests_time_seconds_total");
-        page.family((count, "counter", "Flushes that completed."));
-        flushes
-            .iter()
-            .for_each(|(disk, count_now, _)| page.sample(count, &[("device", &disk.name)], *count_now as f64));
-        page.family((time, "counter", "Time of all flushes together."));
-        flushes.iter().for_each(|(disk, _, ns)| page.sample(time, &[("device", &disk.name)], seconds(*ns)));
-    }
+    page.each(("node_disk_flush_requests_total", "counter", "Flushes that completed."), &sample.disks, |disk| {
+        Some((device(&disk.name), disk.flushes? as f64))
+    });
+    let time = ("node_disk_flush_requests_time_seconds_total", "counter", "Time of all flushes together.");
+    page.each(time, &sample.disks, |disk| Some((device(&disk.name), seconds(disk.flush_ns?))));
     for (family, of) in NETWORKS {
-        page.family(family);
-        let networks = sample.networks.iter().flatten();
-        networks.for_each(|network| page.sample(family.0, &[("device", &network.name)], of(network)));
+        page.each(family, sample.networks.iter().flatten(), |network| Some((device(&network.name), of(network))));
     }
-    parts.into_iter().for_each(|parts| of_parts(&mut page, parts));
+    now.parts.into_iter().for_each(|parts| parts::parts(&mut page, parts));
+    now.health.into_iter().for_each(|health| parts::health(&mut page, health));
+    now.problems.into_iter().for_each(|problems| parts::problems(&mut page, problems));
     page.alone(("stend_sample_read_seconds", "gauge", "How long reading this took."), Some(seconds(sample.cost_ns)));
-    page.0
+    page.text()
 }
 
 /// What a host has once.
@@ -124,85 +134,22 @@ fn host(page: &mut Page, sample: &Sample) {
     );
     let kills = sample.paging.as_ref().and_then(|paging| paging.oom_kills);
     page.alone(
-        ("stend_oom_kills_total", "counter", "Processes killed for want of memory."),
+        ("node_vmstat_oom_kill", "untyped", "Processes killed for want of memory."),
         kills.map(|kills| kills as f64),
     );
     let tcp = sample.tcp;
-    page.alone(("stend_tcp_segments_sent_total", "counter", "TCP segments sent."), tcp.map(|tcp| tcp.sent as f64));
-    page.alone(
-        ("stend_tcp_segments_sent_again_total", "counter", "TCP segments sent again."),
-        tcp.map(|tcp| tcp.sent_again as f64),
-    );
+    page.alone(("node_netstat_Tcp_OutSegs", "untyped", "TCP segments sent."), tcp.map(|tcp| tcp.sent as f64));
+    let again = ("node_netstat_Tcp_RetransSegs", "untyped", "TCP segments sent again.");
+    page.alone(again, tcp.map(|tcp| tcp.sent_again as f64));
 }
 
-/// What parts of the machine say of themselves.
-fn of_parts(page: &mut Page, parts: &Parts) {
-    if !parts.temperatures.is_empty() {
-        let name = "stend_disk_temperature_celsius";
-        page.family((name, "gauge", "Temperature of a drive."));
-        let of = parts.temperatures.iter();
-        of.for_each(|t| page.sample(name, &[("device", &t.device)], t.milli_celsius as f64 / 1e3));
-    }
-    if parts.arrays.iter().any(|array| array.degraded.is_some()) {
-        let name = "stend_md_missing_disks";
-        page.family((name, "gauge", "Drives that an array of md lacks."));
-        for array in &parts.arrays {
-            let missing = array.degraded.map(f64::from);
-            missing.into_iter().for_each(|missing| page.sample(name, &[("device", &array.name)], missing));
-        }
-    }
-    if !parts.links.is_empty() {
-        for (name, what, of) in [
-            (
-                "stend_pcie_link_lanes",
-                "Lanes of a PCIe link now.",
-                (|l| l.now.width) as fn(&stend_record::parts::LinkState) -> u32,
-            ),
-            ("stend_pcie_link_lanes_possible", "Lanes that device and port can have.", |l| l.best.width),
-        ] {
-            page.family((name, "gauge", what));
-            parts.links.iter().for_each(|link| page.sample(name, &[("device", &link.device)], f64::from(of(link))));
-        }
-    }
-}
-
-/// The page in the making.
-#[derive(Default)]
-struct Page(String);
-
-impl Page {
-    fn family(&mut self, (name, kind, what): Family) {
-        // Writing to a string cannot fail.
-        let _ = write!(self.0, "# HELP {name} {what}\n# TYPE {name} {kind}\n");
-    }
-
-    /// One sample without labels, if it is known.
-    fn alone(&mut self, family: Family, value: Option<f64>) {
-        if let Some(value) = value {
-            self.family(family);
-            self.sample(family.0, &[], value);
-        }
-    }
-
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        self.0.push_str(name);
-        for (at, (label, text)) in labels.iter().enumerate() {
-            let _ = write!(self.0, "{}{label}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(text));
-        }
-        let end = if labels.is_empty() { "" } else { "}" };
-        let _ = writeln!(self.0, "{end} {value}");
-    }
-}
-
-/// A value of a label: a name from outside can neither end it nor the line.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
+#[cfg(test)]
+mod full;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
+    use expect_test::{expect, expect_file};
     use stend_base::Nanos;
     use stend_record::parts::{ArrayState, Temperature};
     use stend_record::sample::{Memory, Pressure};
@@ -228,6 +175,10 @@ mod tests {
         }
     }
 
+    fn now<'a>(sample: &'a Sample, parts: Option<&'a Parts>) -> HostNow<'a> {
+        HostNow { host: None, sample, parts, health: None, problems: None }
+    }
+
     #[test]
     fn a_page_has_the_names_of_node_exporter_in_base_units() {
         let parts = Parts {
@@ -240,7 +191,7 @@ mod tests {
             arrays: vec![ArrayState { name: "md0".into(), degraded: Some(1), ..ArrayState::default() }],
             ..Parts::default()
         };
-        let page = metrics_text(&sample(), Some(&parts), "0.2.0");
+        let page = metrics_text(&now(&sample(), Some(&parts)), "0.2.0");
         let told: String =
             page.lines().filter(|l| !l.starts_with('#') && !l.ends_with(" 0")).map(|l| format!("{l}\n")).collect();
         expect![[r#"
@@ -263,9 +214,24 @@ mod tests {
         .assert_eq(&told);
     }
 
+    /// A host of which everything is known; a real Prometheus reads this page in the tests of the binary.
+    #[test]
+    fn a_host_of_which_everything_is_known() {
+        let sample = full::sample();
+        let (host, problems, health) = (full::host(), full::problems(), full::health());
+        let now = HostNow {
+            host: Some(&host),
+            sample: &sample,
+            parts: sample.parts.as_deref(),
+            health: Some(&health),
+            problems: Some(&problems),
+        };
+        expect_file!["../tests/golden/metrics/host.prom"].assert_eq(&metrics_text(&now, "0.2.0"));
+    }
+
     #[test]
     fn each_family_is_named_once_before_its_samples_and_what_is_unknown_is_left_out() {
-        let page = metrics_text(&sample(), None, "0.2.0");
+        let page = metrics_text(&now(&sample(), None), "0.2.0");
         let mut known: Vec<&str> = Vec::new();
         for line in page.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
@@ -276,6 +242,6 @@ mod tests {
                 assert_eq!(Some(&line.split(['{', ' ']).next().unwrap()), known.last(), "{line}");
             }
         }
-        assert!(!page.contains("stend_tcp") && !page.contains("node_pressure_cpu"));
+        assert!(!page.contains("Tcp") && !page.contains("node_pressure_cpu") && !page.contains("stend_problems"));
     }
 }

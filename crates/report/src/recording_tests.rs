@@ -1,8 +1,9 @@
 //! What is shown of a recording and of its journal: the forms for machines, and the screens in both languages.
 
 use crate::fixture::{recorded, recording, temperatures};
-use crate::{host_json, journal_json, journal_text, recording_json, recording_text};
+use crate::{host_json, journal_json, journal_text, recording_html, recording_json, recording_text};
 use expect_test::expect_file;
+use stend_analyse::recording::Recorded;
 use stend_base::Lang;
 
 #[test]
@@ -19,8 +20,23 @@ fn machines_get_the_whole_recording_each_step_and_the_journal() {
 fn people_get_a_sentence_the_drives_and_what_to_do() {
     let (run, (found, problems, _)) = (recording(), recorded());
     let screens = [Lang::En, Lang::Ru].map(|lang| {
-        recording_text(&run, &found, lang, 80, false) + "\n" + &journal_text(&run, &problems, lang, 80, false)
+        recording_text(&run, &found, &problems, lang, 80, false)
+            + "\n"
+            + &journal_text(&run, &problems, lang, 80, false)
     });
     expect_file!["../tests/golden/recording_en.txt"].assert_eq(&screens[0]);
     expect_file!["../tests/golden/recording_ru.txt"].assert_eq(&screens[1]);
+}
+
+#[test]
+fn the_page_of_a_recording_has_its_problems_first_and_what_drives_say_of_themselves() {
+    let (run, (mut found, problems, _)) = (recording(), recorded());
+    let health = stend_record::Health { passed: Some(false), used_percent: Some(93), ..Default::default() };
+    found.health.insert("sda".into(), health);
+    let page = recording_html(&run, &found, &problems, Lang::En);
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not in the page"));
+    assert!(at("id=\"problems\"") < at("id=\"results\"") && at("id=\"results\"") < at("id=\"health\""));
+    assert!(at("drive too warm") < at("Check fans and airflow") && at("✖ fails") < at(">93<"), "{page}");
+    let quiet = recording_html(&run, &Recorded { health: Default::default(), ..found }, &[], Lang::Ru);
+    assert!(!quiet.contains("id=\"problems\"") && !quiet.contains("id=\"health\""));
 }

@@ -63,7 +63,9 @@ impl Results {
     pub fn answer(&self, request: &Request, sender: &Sender, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
             Request::Health => json(pretty(&Health::of(self.stend_version))),
-            Request::Runs(filter) => json(stend_report::list_json(&self.catalogue.page(filter)?)),
+            Request::Runs(filter) | Request::Recordings(filter) => {
+                json(stend_report::list_json(&self.catalogue.page(filter)?))
+            }
             Request::Run { run, redact } => result(stend_report::json(&analyse(&self.run(run, *redact)?)?)),
             Request::Summary { run } => {
                 let made = |path: &Path| {
@@ -75,6 +77,8 @@ impl Results {
             Request::Report { run, format, lang: asked, redact, full } => {
                 report(&self.run(run, *redact)?, *format, *full, asked.unwrap_or(lang))?
             }
+            Request::Recording { recording } => self.of_recording("show", recording)?,
+            Request::Journal { recording } => self.of_recording("journal", recording)?,
             Request::History(filter) => {
                 let files = self.catalogue.files(filter)?;
                 if files.is_empty() {
@@ -112,6 +116,15 @@ impl Results {
             Request::OpenApi => json(OPENAPI.to_string()),
             asked => return self.of_tasks_and_tokens(asked, sender),
         }))
+    }
+
+    /// What a verb prints of a recording. Months of samples are read by a process of their own.
+    fn of_recording(&self, verb: &str, name: &str) -> Result<Answer> {
+        let path = self.catalogue.recording(name)?;
+        Ok(Answer {
+            body: printed(&self.program, &[verb, "--json", "--", &path.to_string_lossy()], "")?,
+            ..json(String::new())
+        })
     }
 
     /// Answers about orders, tasks, tokens and the log of changes; `None` for the rest, which are events.

@@ -43,6 +43,18 @@ impl Catalogue {
         found.map(|run| run.path.clone()).ok_or_else(|| unknown(name))
     }
 
+    /// The file of a recording by its name in the list.
+    ///
+    /// Errors: `RunUnknown`; those of reading it.
+    pub fn recording(&self, name: &str) -> Result<PathBuf> {
+        let path = self.find(name)?;
+        match store::glance(&path)?.header.recording {
+            Some(_) => Ok(path),
+            None => Err(Error::new(Code::RunUnknown, say!("`{name}` is no recording", "`{name}` — не запись"))
+                .hint(say!("`/api/v1/recordings` lists them", "записи перечислены на `/api/v1/recordings`"))),
+        }
+    }
+
     /// A page of the list.
     ///
     /// Errors: `RunUnknown` for a cursor whose run is gone; `Usage` for what is no condition; those of reading the directory.
@@ -165,11 +177,11 @@ fn condition(filter: &Filter) -> Result<Option<Condition>> {
 
 /// Whether a filter means a run, its condition aside. One that cannot be read has no label, target or state that could fit.
 fn fits(filter: &Filter, listed: &Listed) -> bool {
-    // The console and the API show runs; what a recording holds `stend show` prints.
-    if listed.run().is_some_and(|run| run.recording) {
+    let Filter { label, target, suite, state, text, recordings, limit: _, cursor: _, sort: _, condition: _ } = filter;
+    // What cannot be read stands in the list of runs.
+    if listed.run().is_some_and(|run| run.recording) != *recordings {
         return false;
     }
-    let Filter { label, target, suite, state, text, limit: _, cursor: _, sort: _, condition: _ } = filter;
     if label.is_none() && target.is_none() && suite.is_none() && state.is_none() && text.is_none() {
         return true;
     }

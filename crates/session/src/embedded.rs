@@ -1,5 +1,5 @@
-//! Files inside the binary: stands, machines of the lab and published tables. The name of each is its path in the repository
-//! without the folder and the extension.
+//! Files inside the binary: stands, machines of the lab, published tables and what other monitors load. The name of each is its path in
+//! the repository without the folder and the extension.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -109,6 +109,22 @@ pub const MACHINES: Embedded = embedded!(
 pub const TABLES: Embedded =
     embedded!("published", ".csv", ["elbrus-kernel54", "numa-upi", "nvme-soft-raid", "ssd-vs-sas", "vz-storage"]);
 
+/// What other monitors load: dashboards of Grafana and alert rules of Prometheus. Their names keep the extension.
+pub const MONITORING: Embedded = embedded!(
+    "monitoring",
+    "",
+    [
+        "grafana/en/drive.json",
+        "grafana/en/host.json",
+        "grafana/en/run.json",
+        "grafana/ru/drive.json",
+        "grafana/ru/host.json",
+        "grafana/ru/run.json",
+        "prometheus/rules.yaml",
+        "snmp/STEND-MIB.txt",
+    ]
+);
+
 impl Embedded {
     /// All of them, by name.
     pub fn all(&self) -> &'static [File] {
@@ -162,9 +178,12 @@ mod tests {
     #[test]
     fn every_file_of_the_folders_is_embedded_and_can_be_read() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (embedded, folder, extension) in
-            [(STANDS, "stands", ".yaml"), (MACHINES, "lab", ".yaml"), (TABLES, "published", ".csv")]
-        {
+        for (embedded, folder, extension) in [
+            (STANDS, "stands", ".yaml"),
+            (MACHINES, "lab", ".yaml"),
+            (TABLES, "published", ".csv"),
+            (MONITORING, "monitoring", ""),
+        ] {
             let mut expected = below(&root, folder, extension);
             // Suites are built in as suites.
             expected.retain(|path| !path.starts_with("lab/suites/"));

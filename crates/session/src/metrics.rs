@@ -1,4 +1,4 @@
-//! Answers Prometheus while a recording goes on: one page, on one thread, on an address that the user named. Must not read the host itself.
+//! Answers Prometheus while a recording goes on or a run is watched: one page, on one thread, on an address that the user named. Must not read the host itself.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,6 +1,7 @@
 //! Records this host: one loop that waits, reads and hands on, until somebody asks it to stop. Must not print or judge.
 
 use crate::control::Control;
+use crate::device_news::DeviceNews;
 use crate::inputs::since_1970;
 use crate::sampler::Sampler;
 use crate::setup::absolute;
@@ -42,6 +43,10 @@ pub enum RecordingNews<'a> {
         /// Block devices that are read.
         devices: usize,
     },
+    /// The machine and its drives, at the begin and whenever drives came or went.
+    Host(&'a HostInfo),
+    /// Something happened on the host.
+    Happened(&'a Event),
     /// A sample was read.
     Read(&'a Sample),
     /// Worth a word, and told once.
@@ -71,7 +76,12 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
             )));
         })
         .ok();
-    writer.append(host());
+    let info = host();
+    tell(RecordingNews::Host(&info));
+    let mut news = DeviceNews::new(Path::new("/"));
+    news.meet(&info);
+    news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
+    writer.append(of_host(info));
     tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
     let mut file = File { writer, stuck: false };
     let begun = stend_sys::clock::now();
@@ -79,9 +89,17 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
     loop {
         let (sample, changed) = sampler.read();
         let now = sample.at;
-        if let Some(kind) = changed {
-            file.writer.append(Entry::Event(Event::new(now, kind)));
-            file.writer.append(host());
+        let other = changed.is_some();
+        for kind in changed.into_iter().chain(news.take(now)) {
+            let event = Event::new(now, kind);
+            tell(RecordingNews::Happened(&event));
+            file.writer.append(Entry::Event(event));
+        }
+        if other {
+            let info = host();
+            tell(RecordingNews::Host(&info));
+            news.meet(&info);
+            file.writer.append(of_host(info));
         }
         tell(RecordingNews::Read(&sample));
         file.writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample) });
@@ -97,6 +115,15 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
     }
     control.aim(None);
     file.writer.close(RunState::Complete)
+}
+
+/// Where messages about problems wait that this file of receivers asks for: beside the directory of run files, by the name of the file.
+///
+/// Errors: those of [`store::directory`].
+pub fn notify_directory(file: &str) -> Result<PathBuf> {
+    let runs = store::directory()?;
+    let name = Path::new(file).file_stem().map_or_else(|| "receivers".into(), |stem| stem.to_os_string());
+    Ok(runs.parent().unwrap_or(&runs).join("notify").join(name))
 }
 
 /// Time until then.
@@ -166,7 +193,7 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
 }
 
 /// What is known of this host: the machine, and its devices with their models.
-fn host() -> Entry {
+fn host() -> HostInfo {
     let drive = |found: stend_record::InventoryDevice| TargetFacts {
         identity: found.device.identity.clone(),
         size: found.device.size,
@@ -177,10 +204,9 @@ fn host() -> Entry {
         ..TargetFacts::new(found.path, TargetKind::BlockDevice, found.access)
     };
     let drives = stend_stand::inventory(false).into_iter().filter(|found| found.device.depth == 0);
-    let info = HostInfo {
-        facts: Some(stend_stand::host_facts()),
-        targets: drives.map(drive).collect(),
-        ..HostInfo::default()
-    };
+    HostInfo { facts: Some(stend_stand::host_facts()), targets: drives.map(drive).collect(), ..HostInfo::default() }
+}
+
+fn of_host(info: HostInfo) -> Entry {
     Entry::Host { host: HostId::LOAD, info: Box::new(info) }
 }

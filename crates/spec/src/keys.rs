@@ -19,6 +19,7 @@ pub mod gate;
 pub mod hosts;
 pub mod io_log;
 pub mod machine;
+pub mod notify;
 pub mod operation;
 pub mod order;
 pub mod pages;

@@ -19,6 +19,7 @@ pub mod keys;
 mod limits;
 pub mod machine;
 pub mod mixture;
+pub mod notify;
 mod op;
 pub mod order;
 pub mod parse;

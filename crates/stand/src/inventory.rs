@@ -10,12 +10,22 @@ use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, number};
 use crate::{drives, mounts};
-use stend_record::InventoryDevice;
+use stend_record::{Health, InventoryDevice};
 
 /// Deepest level that is followed; real stacks have about five.
 const DEPTH_MAX: u32 = 16;
 /// Most lines; a shelf of drives with a few layers on each has some hundreds.
 const LINES_MAX: usize = 4096;
+
+/// Whether there is a program that drives can be asked with.
+pub fn can_ask_health() -> bool {
+    health::is_installed()
+}
+
+/// What a drive says of itself now; a disk that stands still is not woken. `None` where it does not tell, or not within half a minute.
+pub fn drive_health(path: &str) -> Option<Health> {
+    health::ask(path, false)
+}
 
 /// The devices of this host, drives first, each followed by what lies on it. With `ask_drives` drives are asked for their health,
 /// which is a command to each of them.
@@ -24,7 +34,7 @@ pub fn inventory(ask_drives: bool) -> Vec<InventoryDevice> {
     let mut found = inventory_under(&roots);
     if ask_drives {
         for device in found.iter_mut().filter(|device| device.device.depth == 0) {
-            device.health = health::ask(&device.path);
+            device.health = health::ask(&device.path, true);
         }
     }
     found

@@ -58,11 +58,12 @@ pub fn command(lang: Lang) -> Command {
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
         .subcommands([
             run::run(lang),
-            watch(lang),
+            watching::watch(lang),
             stop(lang),
             watching::record(lang),
             watching::top(lang),
             watching::journal(lang),
+            watching::monitoring(lang),
             list(lang),
             rm(lang),
             suites(lang),
@@ -86,12 +87,6 @@ pub fn command(lang: Lang) -> Command {
             worker(lang),
             lab::guest(lang),
         ])
-}
-
-fn watch(lang: Lang) -> Command {
-    let about = say!("follow a run that another terminal started", "следить за прогоном из другого терминала");
-    let arguments = vec![run_argument(lang), choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang)];
-    verb("watch", about, "stend watch last\nstend watch before.stend", "RUN", arguments, lang)
 }
 
 fn stop(lang: Lang) -> Command {

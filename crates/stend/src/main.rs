@@ -54,6 +54,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
         Some(("stand", arguments)) => cmd::stand::stand(arguments, out),
         Some(("stands", arguments)) => cmd::stands::stands(arguments, out),
+        Some(("monitoring", arguments)) => cmd::stands::monitoring(arguments, out),
         Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
         Some(("vm", arguments)) => cmd::vm::vm(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),

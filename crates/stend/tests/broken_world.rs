@@ -338,7 +338,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "serve" => vec!["serve", "--listen", "127.0.0.1:0"],
         "journal" | "show" | "watch" => vec![verb, "last"],
         "stand" => vec!["stand", "status"],
-        "doctor" | "list" | "stands" | "suites" => vec![verb],
+        "doctor" | "list" | "monitoring" | "stands" | "suites" => vec![verb],
         other => panic!("with which words does `{other}` print something?"),
     }
 }

@@ -26,7 +26,13 @@ fn what_is_embedded_is_listed_printed_and_used_in_any_directory() {
     assert_eq!(line(&english, "rehearse/md-raid5"), "a machine of the lab · drives: 3 · md · fs");
     assert_eq!(line(&russian, "two/nvme-tcp"), "две машины · накопителей: 2 · md · nvme_of");
     assert_eq!(line(&print(&["lab", "machines"]), "six-nvme"), "CPUs: 2, memory: 1 GiB, drives: 6");
-    for (words, key) in [(&["stands", "--json"][..], "stands"), (&["lab", "machines", "--json"], "machines")] {
+    assert_eq!(line(&print(&["monitoring"]), "grafana/ru/drive.json"), "Grafana: one of its drives");
+    assert_eq!(print(&["monitoring", "grafana/ru/run.json"]), in_repository("monitoring/grafana/ru/run.json"));
+    for (words, key) in [
+        (&["stands", "--json"][..], "stands"),
+        (&["lab", "machines", "--json"], "machines"),
+        (&["monitoring", "--json"], "monitoring"),
+    ] {
         let document: Value = serde_json::from_str(&print(words)).expect("JSON");
         assert_eq!(document["schema"], format!("stend-{key}"));
         let names: Vec<_> = document[key].as_array().expect("a list").iter().map(|file| &file["name"]).collect();
@@ -52,6 +58,7 @@ fn a_file_comes_first_and_an_unknown_name_is_told_what_is_near() {
     assert!(order["stands"][0]["text"].as_str().expect("a text").starts_with("stand: mine"), "{order}");
     let fails = |words: &[&str], code| expect_exit(stend(&scratch, words).current_dir(scratch.join("empty")), code).1;
     assert!(fails(&["stands", "soft-raid/md-raid7"], 2).contains("did you mean `soft-raid/md-raid"));
+    assert!(fails(&["monitoring", "grafana/en/hosts.json"], 2).contains("did you mean `grafana/en/host.json`"));
     assert!(fails(&["lab", "machines", "none-like-it"], 2).contains("`stend lab machines` lists them"));
     assert!(fails(&["run", "quick", "--stand", "none-like-it"], 3).contains("`stend stands` lists"));
     // It gets as far as the image, which is not there.

@@ -42,6 +42,8 @@ mod lab_zfs;
 mod load_hosts;
 mod load_hosts_ssh;
 mod measure;
+mod monitoring;
+mod notify;
 mod null_device;
 mod orders;
 mod other_data;

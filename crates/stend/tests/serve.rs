@@ -30,7 +30,7 @@ fn addresses(server: &Server) -> Vec<String> {
     let document = server.get("/api/v1/openapi.json").json();
     let paths = document["paths"].as_object().expect("paths").iter();
     let read = paths.filter(|(path, methods)| {
-        methods["get"].is_object() && !path.contains("{task}") && !path.contains("{schedule}")
+        methods["get"].is_object() && !["{task}", "{schedule}", "{recording}"].iter().any(|name| path.contains(name))
     });
     read.map(|(path, _)| path)
         .map(|path| path.replace("{run}", "last").replace("comparisons", &format!("comparisons?run={A}&run={B}")))

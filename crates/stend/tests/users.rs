@@ -74,7 +74,7 @@ fn every_route_answers_every_role_or_refuses_it_as_the_table_says() {
                 continue;
             }
             for (index, token) in tokens.iter().enumerate() {
-                let path = ["{run}", "{task}", "{token}", "{schedule}"]
+                let path = ["{run}", "{recording}", "{task}", "{token}", "{schedule}"]
                     .iter()
                     .fold(path.clone(), |path, name| path.replace(name, "no-such"));
                 let query = if name == "putSchedule" { "?cron=0+2+*+*+*" } else { "" };

@@ -1,5 +1,6 @@
 //! `stend record` and `stend top` on this machine, and what `show` and `report` make of a recording.
 
+use super::serve::client::Server;
 use super::support::{self, Running, Scratch, expect_exit, stend};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -47,7 +48,7 @@ fn a_recording_is_shown_listed_reported_and_replayed() {
     assert!(steps.iter().all(|step| step["cpu_busy_share"].is_number() && step["span_ns"].as_u64() > Some(0)));
     let (journal, _) = expect_exit(&mut stend(&scratch, &["journal", file, "--json"]), 0);
     let journal: Value = serde_json::from_str(&journal).unwrap();
-    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("1"), true));
+    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("2"), true));
     let (picture, _) = expect_exit(&mut stend(&scratch, &["top", file]), 0);
     assert!(picture.contains("the end of the recording") && picture.contains("CPU      busy"), "{picture}");
 }
@@ -138,4 +139,71 @@ fn the_live_view_prints_steps_as_json_and_one_picture_without_a_terminal() {
     assert!(steps.windows(2).all(|pair| pair[0]["at_unix_ms"].as_i64() < pair[1]["at_unix_ms"].as_i64()));
     let (picture, _) = expect_exit(&mut stend(&scratch, &["top", "--every", "100ms", "--lang", "ru"]), 0);
     assert!(picture.contains("сейчас, шаг 0,1") && picture.contains("Память"), "{picture}");
+}
+
+#[test]
+fn a_recording_on_a_full_disk_warns_once_goes_on_and_leaves_a_file_that_opens() {
+    if !support::root("a_recording_on_a_full_disk_warns_once_goes_on_and_leaves_a_file_that_opens") {
+        return;
+    }
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let mount = support::Mount::new(&["-t", "tmpfs", "-o", "size=4m", "tmpfs"], scratch.join("small"));
+    let file = mount.0.join("full.stend").to_string_lossy().into_owned();
+    let mut running = Running::new(
+        stend(&scratch, &["record", "--every", "100ms", "-o", &file]).stderr(std::process::Stdio::piped()),
+    );
+    support::eventually("a sample is there", Duration::from_secs(20), || {
+        support::output(&mut stend(&scratch, &["top", &file, "--json"])).stdout.iter().any(|byte| *byte == b'{')
+    });
+    // Somebody else takes the rest of the room.
+    let _ = std::fs::File::create(mount.0.join("other"))
+        .and_then(|mut other| std::io::copy(&mut std::io::repeat(1), &mut other));
+    // It looks at its disk every ten seconds.
+    let mut told = std::io::BufReader::new(running.child.stderr.take().expect("a stream"));
+    let mut line = String::new();
+    while !line.contains("reading goes on") {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut told, &mut line).expect("a line") > 0, "it ended");
+    }
+    std::fs::remove_file(mount.0.join("other")).expect("the other file");
+    while !line.contains("is written again") {
+        line.clear();
+        assert!(std::io::BufRead::read_line(&mut told, &mut line).expect("a line") > 0, "it ended");
+        assert!(!line.contains("reading goes on"), "told twice");
+    }
+    support::tool(&["kill", "-INT", &running.child.id().to_string()]);
+    assert_eq!(running.wait(Duration::from_secs(20)), Some(0));
+    assert!(!has_no_end(&scratch, &file));
+    let (steps, _) = expect_exit(&mut stend(&scratch, &["top", &file, "--json"]), 0);
+    let spans = steps
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["span_ns"].as_u64().expect("a span"));
+    assert!(spans.max() < Some(5_000_000_000), "nothing of the full time is missing");
+}
+
+#[test]
+fn the_server_lists_recordings_apart_from_runs_and_answers_what_the_verbs_print() {
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    support::fixed_run::two_runs(&scratch);
+    expect_exit(&mut stend(&scratch, &["record", "--every", "100ms", "--for", "500ms", "--name", "night"]), 0);
+    let server = Server::start(&scratch, &[]);
+    let list = server.get("/api/v1/recordings").json();
+    let names: Vec<&str> =
+        list["runs"].as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!((names.len(), list["runs"][0]["label"].as_str()), (1, Some("night")), "{list}");
+    assert_eq!(server.get("/api/v1/runs").json()["runs"].as_array().map(Vec::len), Some(2));
+    let name = names[0];
+    for (address, words) in [("", ["show", name, "--json"]), ("/journal", ["journal", name, "--json"])] {
+        let reply = server.get(&format!("/api/v1/recordings/{name}{address}"));
+        let (printed, _) = expect_exit(&mut stend(&scratch, &words), 0);
+        assert_eq!((reply.status, reply.text()), (200, printed), "{address}");
+        // A run is no recording, and nothing outside of the directory has a name.
+        for other in ["R-20261121T213000Z-aaaa", "R-0", "..%2Fx", "last"] {
+            let reply = server.get(&format!("/api/v1/recordings/{other}{address}"));
+            let expected = if other == "last" { [200, 404] } else { [404, 404] };
+            assert!(expected.contains(&reply.status), "{other}{address}: {}", reply.text());
+        }
+    }
 }

@@ -62,6 +62,12 @@ pub const KINDS: &[Kind] = &[
         reference: "docs/formats/sources.md",
     },
     Kind {
+        mappings: keys::notify::ALL,
+        title: "Stend receivers of problems",
+        schema: "docs/formats/schema/notify.json",
+        reference: "docs/formats/notify.md",
+    },
+    Kind {
         mappings: keys::order::ALL,
         title: "Stend order",
         schema: "docs/formats/schema/order.json",

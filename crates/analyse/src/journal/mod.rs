@@ -1,5 +1,6 @@
 //! The journal: samples and events of a host to problems that open and close. Pure: the same recording makes the same journal.
 
+mod health;
 mod judge;
 mod rules;
 #[cfg(test)]
@@ -11,7 +12,7 @@ use crate::host_rates;
 use judge::{Drives, Verdict, Verdicts};
 use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, say};
-use stend_record::{Event, EventKind, Parts, RunRecord, Sample};
+use stend_record::{Event, EventKind, Health, HostInfo, Parts, RunRecord, Sample};
 
 /// A problem that comes back so soon is the same one.
 const SAME_WITHIN: Nanos = Nanos::secs(3600);
@@ -21,6 +22,9 @@ const FLAPS: u32 = 3;
 const PROBLEMS_MAX: usize = 10_000;
 /// Most objects that are followed.
 const OBJECTS_MAX: usize = 8_192;
+
+/// Devices that programs make and take away as a matter of course: one that goes is no drive that fails.
+const MADE: [&str; 8] = ["loop", "dm-", "md", "zram", "nbd", "rbd", "zd", "drbd"];
 
 /// A problem of one object.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +64,8 @@ pub struct Journal {
     drives: Drives,
     /// Events that were not looked at, the next one last.
     events: Vec<Event>,
+    /// What drives said of themselves last.
+    health: BTreeMap<String, Health>,
     tracked: BTreeMap<(JournalRule, String), Tracked>,
     problems: Vec<Problem>,
 }
@@ -67,15 +73,26 @@ pub struct Journal {
 impl Journal {
     /// A journal of the host in this record, whose samples are yet to come.
     pub fn new(run: &RunRecord) -> Journal {
-        let devices = || run.load().targets.iter().flat_map(|target| &target.devices);
-        let drives = Drives {
-            physical: devices().filter(|device| device.kind == "disk").map(|device| device.name.clone()).collect(),
-            models: devices().filter_map(|device| Some((device.name.clone(), device.model.clone()?))).collect(),
-        };
         let mut events: Vec<Event> = run.events.clone();
         events.sort_by_key(|event| event.at);
         events.reverse();
-        Journal { drives, events, ..Journal::default() }
+        Journal { events, ..Journal::of_host(run.load()) }
+    }
+
+    /// A journal of a host of which nothing was read yet.
+    pub fn of_host(host: &HostInfo) -> Journal {
+        let mut journal = Journal::default();
+        journal.meet(host);
+        journal
+    }
+
+    /// Takes note of which drives the host has now.
+    pub fn meet(&mut self, host: &HostInfo) {
+        let devices = || host.targets.iter().flat_map(|target| &target.devices);
+        self.drives = Drives {
+            physical: devices().filter(|device| device.kind == "disk").map(|device| device.name.clone()).collect(),
+            models: devices().filter_map(|device| Some((device.name.clone(), device.model.clone()?))).collect(),
+        };
     }
 
     /// Takes the next sample, and what happened before it.
@@ -94,7 +111,36 @@ impl Journal {
             self.note(sample.at, said);
             self.parts = Some(parts.clone());
         }
+        // The kernel tells of errors alone: no word is a good one.
+        let quiet =
+            self.tracked.keys().filter(|(rule, _)| *rule == JournalRule::DriveErrors).cloned().collect::<Vec<_>>();
+        quiet.iter().for_each(|key| self.good(sample.at, key));
         self.before = Some(sample);
+    }
+
+    /// Problems so far, in the order in which they opened.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// What drives said of themselves last, by kernel name.
+    pub fn health(&self) -> &BTreeMap<String, Health> {
+        &self.health
+    }
+
+    /// Forgets what closed before that time, so that a journal that goes on for months stays small. A problem that may still come back
+    /// as the same one is kept.
+    pub fn forget_closed(&mut self, before: Nanos) {
+        let keeps = |problem: &Problem| {
+            problem.closed.is_none_or(|closed| closed >= before || before.saturating_sub(closed) <= SAME_WITHIN)
+        };
+        let mut kept = 0..;
+        let numbers: Vec<Option<usize>> =
+            self.problems.iter().map(|problem| if keeps(problem) { kept.next() } else { None }).collect();
+        self.problems.retain(keeps);
+        for tracked in self.tracked.values_mut() {
+            tracked.problem = tracked.problem.and_then(|number| numbers[number]);
+        }
     }
 
     /// Every problem in the order in which it opened.
@@ -105,15 +151,32 @@ impl Journal {
         self.problems
     }
 
-    fn happened(&mut self, event: &Event) {
-        let EventKind::Devices { came, went } = &event.kind else { return };
+    /// Takes what happened on the host.
+    pub fn happened(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Devices { came, went } => self.plugged(event.at, came, went),
+            EventKind::DriveHealth { drives } => {
+                let said = health::verdicts(&self.health, drives);
+                self.note(event.at, said);
+                self.health.extend(drives.iter().cloned());
+            }
+            EventKind::KernelErrors { device, count, text } => {
+                let said = vec![(JournalRule::DriveErrors, device.clone(), health::kernel_errors(*count, text))];
+                self.note(event.at, said);
+            }
+            _ => {}
+        }
+    }
+
+    fn plugged(&mut self, at: Nanos, came: &[String], went: &[String]) {
         let gone = |_| {
             Verdict::Bad(ProblemSeverity::Critical, say!("the kernel no longer lists it", "в системе его больше нет"))
         };
-        let said = went.iter().map(|name| (JournalRule::DriveGone, name.clone(), gone(name)));
+        let went = went.iter().filter(|name| !MADE.iter().any(|family| name.starts_with(family)));
+        let said = went.map(|name| (JournalRule::DriveGone, name.clone(), gone(name)));
         let back = came.iter().map(|name| (JournalRule::DriveGone, name.clone(), Verdict::Good));
         let said: Verdicts = said.chain(back).collect();
-        self.note(event.at, said);
+        self.note(at, said);
     }
 
     fn note(&mut self, at: Nanos, said: Verdicts) {

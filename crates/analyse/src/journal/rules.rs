@@ -5,7 +5,7 @@ use serde::Serialize;
 use stend_base::{Nanos, Say, say};
 
 /// Raised by any change of a rule, so that a problem can be traced to what found it.
-pub const RULES_VERSION: &str = "1";
+pub const RULES_VERSION: &str = "2";
 
 /// What a problem is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -37,6 +37,42 @@ pub enum ProblemSeverity {
     Critical,
 }
 
+impl Category {
+    /// All of them.
+    pub const ALL: [Category; 7] = [
+        Category::Node,
+        Category::Port,
+        Category::Path,
+        Category::Drive,
+        Category::Array,
+        Category::Pool,
+        Category::Temperature,
+    ];
+
+    /// Its stable word, as in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Category::Node => "node",
+            Category::Port => "port",
+            Category::Path => "path",
+            Category::Drive => "drive",
+            Category::Array => "array",
+            Category::Pool => "pool",
+            Category::Temperature => "temperature",
+        }
+    }
+}
+
+impl ProblemSeverity {
+    /// Its stable word, as in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            ProblemSeverity::Warning => "warning",
+            ProblemSeverity::Critical => "critical",
+        }
+    }
+}
+
 /// One rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -51,6 +87,14 @@ pub enum JournalRule {
     DriveSlow,
     /// At or above the limit that the drive names itself.
     DriveHot,
+    /// The drive itself says that it fails.
+    DriveFailing,
+    /// The kernel noted errors of I/Os.
+    DriveErrors,
+    /// Reads that could not be corrected became more.
+    MediaErrors,
+    /// Its rated endurance is almost used up.
+    DriveWorn,
     /// No I/O can go this way.
     PathDown,
     /// Fewer lanes than device and port could have.
@@ -87,7 +131,7 @@ pub struct Limits {
 }
 
 /// Every rule with its limits. Where no source is named they are chosen by eye.
-pub const LIMITS: [(JournalRule, Limits); 14] = [
+pub const LIMITS: [(JournalRule, Limits); 18] = [
     // States of the kernel: there is nothing to wait for.
     (JournalRule::ArrayDegraded, state(Category::Array)),
     (JournalRule::DriveGone, state(Category::Drive)),
@@ -100,7 +144,13 @@ pub const LIMITS: [(JournalRule, Limits); 14] = [
     (JournalRule::DriveSlow, limits(Category::Drive, 3.0, 2.0, 60, 300)),
     // Kelvin above the drive's own limit; it is over when it is three below.
     (JournalRule::DriveHot, limits(Category::Temperature, 0.0, -3.0, 0, 60)),
+    // The word of the drive.
+    (JournalRule::DriveFailing, state(Category::Drive)),
+    // Percent of the rated endurance; wear does not go back, a drive that was replaced does.
+    (JournalRule::DriveWorn, limits(Category::Drive, 90.0, 90.0, 0, 0)),
     // Errors are counted and do not go away: over an hour after the last one.
+    (JournalRule::DriveErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
+    (JournalRule::MediaErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
     (JournalRule::LinkErrors, limits(Category::Path, 1.0, 1.0, 0, 3600)),
     (JournalRule::MemoryKill, limits(Category::Node, 1.0, 1.0, 0, 3600)),
     // Per second; a cable that is bad makes many.
@@ -128,6 +178,30 @@ impl JournalRule {
         LIMITS.iter().find(|(rule, _)| *rule == self).map_or(state(Category::Node), |(_, limits)| *limits)
     }
 
+    /// Its stable word, as in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            JournalRule::ArrayDegraded => "array_degraded",
+            JournalRule::DriveGone => "drive_gone",
+            JournalRule::DriveStuck => "drive_stuck",
+            JournalRule::DriveSlow => "drive_slow",
+            JournalRule::DriveHot => "drive_hot",
+            JournalRule::DriveFailing => "drive_failing",
+            JournalRule::DriveErrors => "drive_errors",
+            JournalRule::MediaErrors => "media_errors",
+            JournalRule::DriveWorn => "drive_worn",
+            JournalRule::PathDown => "path_down",
+            JournalRule::LinkNarrow => "link_narrow",
+            JournalRule::LinkErrors => "link_errors",
+            JournalRule::PoolUnhealthy => "pool_unhealthy",
+            JournalRule::PortErrors => "port_errors",
+            JournalRule::SentAgain => "sent_again",
+            JournalRule::MemoryLow => "memory_low",
+            JournalRule::MemoryKill => "memory_kill",
+            JournalRule::CpuSteal => "cpu_steal",
+        }
+    }
+
     /// What it calls a problem, in few words.
     pub fn name(self) -> Say {
         match self {
@@ -136,6 +210,10 @@ impl JournalRule {
             JournalRule::DriveStuck => say!("drive does not answer", "накопитель не отвечает"),
             JournalRule::DriveSlow => say!("drive slower than its siblings", "накопитель медленнее соседей"),
             JournalRule::DriveHot => say!("drive too warm", "накопитель перегрет"),
+            JournalRule::DriveFailing => say!("drive fails by its own word", "накопитель сам сообщает о неисправности"),
+            JournalRule::DriveErrors => say!("I/O errors", "ошибки ввода-вывода"),
+            JournalRule::MediaErrors => say!("media errors", "ошибки носителя"),
+            JournalRule::DriveWorn => say!("drive worn", "износ накопителя"),
             JournalRule::PathDown => say!("path down", "путь не работает"),
             JournalRule::LinkNarrow => say!("link narrower than possible", "шина уже возможной"),
             JournalRule::LinkErrors => say!("errors on the link", "ошибки на шине"),
@@ -170,6 +248,22 @@ impl JournalRule {
             JournalRule::DriveHot => say!(
                 "Check fans and airflow; above its limit the drive slows itself down.",
                 "Проверьте вентиляторы и обдув: выше предела накопитель сам себя замедляет."
+            ),
+            JournalRule::DriveFailing => say!(
+                "Save what is on it and replace it; `smartctl -a` shows what it reports.",
+                "Сохраните данные и замените накопитель; подробности покажет `smartctl -a`."
+            ),
+            JournalRule::DriveErrors => say!(
+                "Look at `dmesg` and `smartctl -a`; check cable and power, replace the drive if errors go on.",
+                "Посмотрите `dmesg` и `smartctl -a`; проверьте кабель и питание, при новых ошибках замените накопитель."
+            ),
+            JournalRule::MediaErrors => say!(
+                "Scrub the array or pool above it, and replace the drive if the number grows again.",
+                "Проверьте массив или пул над ним; если число вырастет ещё, замените накопитель."
+            ),
+            JournalRule::DriveWorn => say!(
+                "Plan its replacement; the warranty ends at 100 %.",
+                "Запланируйте замену; при 100 % заканчивается гарантия."
             ),
             JournalRule::PathDown => say!(
                 "Check cable, port and target of this path; the drive has one way less.",

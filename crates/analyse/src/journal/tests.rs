@@ -249,6 +249,53 @@ fn every_rule_is_in_the_table_once_and_closes_no_sooner_than_it_opens() {
     for (rule, limits) in LIMITS {
         assert_eq!(LIMITS.iter().filter(|(other, _)| *other == rule).count(), 1, "{rule:?}");
         assert!(limits.closes_after >= limits.opens_after, "{rule:?}");
+        assert_eq!(serde_json::to_value(rule).unwrap(), rule.key());
+        assert_eq!(serde_json::to_value(limits.category).unwrap(), limits.category.key());
+        assert!(stend_spec::keys::notify::CATEGORIES.contains(&limits.category.key()), "{rule:?}");
         assert!(!rule.name().ru.is_empty() && rule.advice().en.ends_with('.') && rule.advice().ru.ends_with('.'));
     }
+}
+
+#[test]
+fn what_closed_long_ago_is_forgotten_and_what_may_come_back_is_not() {
+    let mut journal = Journal::new(&host());
+    let degraded = |s: u64| (100..110).contains(&s) || (9_000..9_010).contains(&s) || s >= 9_100;
+    for s in (0..9_200).step_by(5) {
+        let mut sample = healthy(s);
+        parts(&mut sample).arrays[0].degraded = Some(u32::from(degraded(s)));
+        parts(&mut sample).pools[0].health = Some(if s == 50 { "DEGRADED" } else { "ONLINE" }.to_string());
+        journal.add(sample);
+        journal.forget_closed(Nanos::secs(10_000 + s));
+    }
+    assert_eq!(told(&journal.end()), ["ArrayDegraded md0 Critical 9000..open x2: lacks 1 of 6 drives"]);
+}
+
+#[test]
+fn a_device_that_a_program_took_away_is_no_drive_that_failed() {
+    let mut run = host();
+    let went = ["loop7", "dm-3", "md127", "sdz"].map(String::from).to_vec();
+    run.events.push(Event::new(Nanos::secs(10_000), EventKind::Devices { came: Vec::new(), went }));
+    assert_eq!(told(&Journal::new(&run).end()), ["DriveGone sdz Critical 0..open x1: the kernel no longer lists it"]);
+}
+
+#[test]
+fn errors_in_the_kernels_log_open_a_problem_that_is_over_an_hour_after_the_last_and_health_one_until_it_is_well() {
+    let mut run = host();
+    let event = |s: u64, kind: EventKind| Event::new(Nanos::secs(10_000 + s), kind);
+    let errors =
+        |s| event(s, EventKind::KernelErrors { device: "sdb".into(), count: 2, text: "I/O error, dev sdb".into() });
+    let health = |s, warning| {
+        let health = Health { critical_warning: Some(warning), ..Health::default() };
+        event(s, EventKind::DriveHealth { drives: vec![("nvme0n1".to_string(), health)] })
+    };
+    run.events = vec![health(5, 0), errors(100), errors(700), health(800, 8), health(2_000, 0)];
+    let mut journal = Journal::new(&run);
+    (0..5_000).step_by(10).for_each(|s| journal.add(healthy(s)));
+    assert_eq!(
+        told(&journal.end()),
+        [
+            "DriveErrors sdb Critical 100..700 x1: 2 in the kernel's log: I/O error, dev sdb",
+            "DriveFailing nvme0n1 Critical 800..2000 x1: it is read-only",
+        ]
+    );
 }

@@ -3,15 +3,16 @@
 use super::{bar, document, facts, figure, section, table};
 use crate::figures::{NONE, utc};
 use crate::markup::Markup;
-use crate::recording;
 use crate::svg::WIDTH_PAGE;
+use crate::{journal, recording};
+use stend_analyse::journal::Problem;
 use stend_analyse::recording::Recorded;
 use stend_analyse::recording_lines::{RecordedDrive, Spread};
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunRecord;
 
 /// A recording as one HTML file that starts in `lang`.
-pub fn recording_html(run: &RunRecord, found: &Recorded, lang: Lang) -> String {
+pub fn recording_html(run: &RunRecord, found: &Recorded, problems: &[Problem], lang: Lang) -> String {
     let title = title(run);
     document(&title, lang, |m| {
         m.raw("\n");
@@ -19,11 +20,17 @@ pub fn recording_html(run: &RunRecord, found: &Recorded, lang: Lang) -> String {
             bar(m);
             m.line("h1", "", &title);
             m.line("p", "verdict", &recording::host(found));
-            [recording::state(run), recording::idle(found)].iter().flatten().for_each(|said| m.line("p", "note", said));
+            let counted = journal::counted(problems).map(|said| Say { en: said.en + ".", ru: said.ru + "." });
+            [counted, recording::state(run), recording::idle(found)]
+                .iter()
+                .flatten()
+                .for_each(|said| m.line("p", "note", said));
         });
         m.raw("\n");
         m.el("main", "", |m| {
+            problem_table(m, run, problems);
             drives(m, found);
+            health(m, found);
             if !found.charts.is_empty() {
                 section(m, "cases", &say!("Over time", "По времени"), |m| {
                     m.el("div", "charts wide", |m| {
@@ -58,6 +65,76 @@ fn what(run: &RunRecord, found: &Recorded) -> Vec<(Say, Say)> {
         (say!("kernel", "ядро"), of(|f| &f.kernel)),
         (say!("CPU", "процессор"), of(|f| &f.cpu_model)),
     ]
+}
+
+/// Problems of the journal, open ones first.
+fn problem_table(m: &mut Markup, run: &RunRecord, problems: &[Problem]) {
+    if problems.is_empty() {
+        return;
+    }
+    let columns = [
+        say!("object", "объект"),
+        say!("problem", "проблема"),
+        say!("seen", "что видно"),
+        say!("when", "когда"),
+        say!("what to do", "что делать"),
+    ];
+    section(m, "problems", &say!("Problems", "Проблемы"), |m| {
+        table(m, "", &columns, |m| {
+            for problem in journal::ordered(problems) {
+                let glyph = journal::glyph(problem);
+                m.el("tr", "", |m| {
+                    m.with("th", &[("scope", "row")], |m| m.text(&format!("{glyph} {}", problem.object)));
+                    let advice = if problem.closed.is_none() { problem.rule.advice() } else { Say::same("") };
+                    for cell in [problem.rule.name(), problem.evidence.clone(), journal::span(run, problem), advice] {
+                        m.line("td", "", &cell);
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// What drives say of themselves.
+fn health(m: &mut Markup, found: &Recorded) {
+    if found.health.is_empty() {
+        return;
+    }
+    let columns = [
+        say!("device", "устройство"),
+        say!("own verdict", "собственная оценка"),
+        say!("endurance used, %", "ресурс израсходован, %"),
+        say!("spare left, %", "резерв остался, %"),
+        say!("media errors", "ошибок носителя"),
+        say!("written, TB", "записано, ТБ"),
+        say!("hours of operation", "наработка, ч"),
+    ];
+    section(m, "health", &say!("Health of the drives", "Состояние накопителей"), |m| {
+        table(m, "numbers", &columns, |m| {
+            for (device, health) in &found.health {
+                let count = |of: Option<u64>| Say::same(of.map_or_else(|| NONE.to_string(), format::count));
+                let passed = health.passed.map_or(Say::same(NONE), |passed| match passed {
+                    true => say!("✔ passed", "✔ исправен"),
+                    false => say!("✖ fails", "✖ неисправен"),
+                });
+                let written = health
+                    .bytes_written
+                    .map_or(Say::same(NONE), |bytes| Say::both(|lang| format::number(bytes as f64 / 1e12, lang)));
+                let cells = [
+                    passed,
+                    count(health.used_percent),
+                    count(health.spare_percent),
+                    count(health.media_errors),
+                    written,
+                    count(health.power_on_hours),
+                ];
+                m.el("tr", "", |m| {
+                    m.with("th", &[("scope", "row")], |m| m.text(device));
+                    cells.iter().for_each(|cell| m.line("td", "", cell));
+                });
+            }
+        });
+    });
 }
 
 fn drives(m: &mut Markup, found: &Recorded) {

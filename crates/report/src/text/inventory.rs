@@ -1,7 +1,7 @@
 //! `stend inspect` without a target: the storage of a host as a tree, drives first.
 
 use super::layout::{clean, columns};
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::parts::{Link, LinkState};
 use stend_record::{FabricPath, Health, Inventory, InventoryDevice, WriteAccess};
 
@@ -151,8 +151,14 @@ fn healthy(health: &Health) -> Say {
     let spare = health.spare_percent.map(|n| say!("spare blocks {n} %", "резервных блоков {n} %"));
     let errors = health.media_errors.map(|n| say!("media errors {n}", "ошибок носителя {n}"));
     let hours = health.power_on_hours.map(|n| say!("{n} h of operation", "наработка {n} ч"));
+    let written = health.bytes_written.map(|n| {
+        Say::both(|lang| {
+            let written = format::bytes(Bytes(n), lang);
+            say!("written {written}", "записано {written}").get(lang).to_string()
+        })
+    });
     let heat = health.celsius.map(|n| Say::same(format!("{n} °C")));
-    let all: Vec<Say> = [verdict, used, spare, errors, hours, heat].into_iter().flatten().collect();
+    let all: Vec<Say> = [verdict, used, spare, errors, hours, written, heat].into_iter().flatten().collect();
     let join = |of: fn(&Say) -> &str| all.iter().map(of).collect::<Vec<_>>().join(", ");
     Say { en: join(|say| &say.en), ru: join(|say| &say.ru) }
 }
@@ -222,6 +228,8 @@ mod tests {
             media_errors: Some(0),
             power_on_hours: Some(812),
             celsius: Some(41),
+            critical_warning: Some(0),
+            bytes_written: Some(5_000_000_000_000),
         });
         devices[0].fabric = Some(FabricPath {
             host: "host7".into(),
@@ -261,7 +269,7 @@ mod tests {
             nvme1n1      dm    894 GiB  512/4096         dm-uuid:LVM-x7 (S4NFNX0R100001)              free
 
             nvme0n1: Fibre Channel host7 0x21000024ff3dc3f4 16 Gbit Online → 0x500a09838a1b2c3d; interrupts on CPUs 0-2,7
-            nvme1n1: PCIe 0000:01:00.0, 8 GT/s × 4 of 16 GT/s × 4 possible; health: passed, endurance used 7 %, spare blocks 100 %, media errors 0, 812 h of operation, 41 °C
+            nvme1n1: PCIe 0000:01:00.0, 8 GT/s × 4 of 16 GT/s × 4 possible; health: passed, endurance used 7 %, spare blocks 100 %, media errors 0, 812 h of operation, written 4.55 TiB, 41 °C
         "#]].assert_eq(&inventory_text(&inventory(), Lang::En));
         assert!(inventory_text(&inventory(), Lang::Ru).contains("ресурс израсходован на 7 %"));
     }

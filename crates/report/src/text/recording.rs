@@ -4,7 +4,8 @@ use super::grid::{Column, Row, grid};
 use super::layout::clean;
 use super::{Screen, screen};
 use crate::figures::{NONE, utc};
-use crate::recording;
+use crate::{journal, recording};
+use stend_analyse::journal::Problem;
 use stend_analyse::recording::Recorded;
 use stend_analyse::recording_lines::{RecordedDrive, Spread};
 use stend_base::{Lang, Say, format, say};
@@ -14,10 +15,20 @@ use stend_record::RunRecord;
 const ROWS_MAX: usize = 40;
 
 /// What `stend show` prints of a recording, at most `width` columns wide (40 at least).
-pub fn recording_text(run: &RunRecord, found: &Recorded, lang: Lang, width: usize, colour: bool) -> String {
+pub fn recording_text(
+    run: &RunRecord,
+    found: &Recorded,
+    problems: &[Problem],
+    lang: Lang,
+    width: usize,
+    colour: bool,
+) -> String {
     let screen = screen(lang, width, colour);
     let mut out = screen.faint(&screen.paragraph(&clean(origin(run, found).get(lang))));
     out.push_str(&screen.bold(&screen.paragraph(recording::host(found).get(lang))));
+    if let Some(counted) = journal::counted(problems) {
+        out.push_str(&screen.paragraph(&format!("{}: `stend journal {}`", counted.get(lang), run.header.id)));
+    }
     if let Some(state) = recording::state(run) {
         out.push_str(&screen.paragraph(state.get(lang)));
     }

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BNCRqO9X.js",
+        "/assets/index-DH9l1q7y.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BNCRqO9X.js"),
+        include_str!("../../assets/console/assets/index-DH9l1q7y.js"),
     ),
     (
-        "/assets/index-BPDGFFv6.css",
+        "/assets/index-DkZTntJI.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BPDGFFv6.css"),
+        include_str!("../../assets/console/assets/index-DkZTntJI.css"),
     ),
 ];

@@ -3,23 +3,28 @@
 //! Source: smartctl(8) of smartmontools 7.3, `--json`.
 
 use serde_json::Value;
-use stend_record::{EventKind, Health};
+use std::time::Duration;
+use stend_record::Health;
 
 /// SATA attributes that count down from 100 with the endurance that is left: Intel's and Micron's, Samsung's, others'.
 const WEAR_ATTRIBUTES: [&str; 4] =
     ["Media_Wearout_Indicator", "Percent_Lifetime_Remain", "Wear_Leveling_Count", "SSD_Life_Left"];
 
-/// Asks a drive. `None` where it does not tell: no `smartctl`, no root, a virtual disk.
-pub(super) fn ask(path: &str) -> Option<Health> {
-    let mut told = String::new();
-    let words = ["smartctl", "--json=c", "--info", "--health", "--attributes", path].map(String::from);
+/// Longest time that a drive may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Asks a drive. `None` where it does not tell: no `smartctl`, no root, a virtual disk, no answer in time. With `wakes` unset a disk that
+/// stands still is left alone.
+pub(super) fn ask(path: &str, wakes: bool) -> Option<Health> {
+    let check = if wakes { "--nocheck=never" } else { "--nocheck=standby" };
+    let words = ["smartctl", "--json=c", check, "--info", "--health", "--attributes", path].map(String::from);
     // Its exit code is a set of bits, and of a drive that fails it is not 0: what it printed counts.
-    let _ = crate::command::execute(&words, &|| false, &mut |kind| {
-        if let EventKind::Command { output, .. } = kind {
-            told = output;
-        }
-    });
-    of_json(&told)
+    of_json(&crate::command::ask(&words, PATIENCE).ok()?.out)
+}
+
+/// Whether there is a `smartctl`.
+pub(super) fn is_installed() -> bool {
+    crate::command::ask(&["smartctl", "--version"].map(String::from), PATIENCE).is_ok()
 }
 
 pub(crate) fn of_json(text: &str) -> Option<Health> {
@@ -40,8 +45,16 @@ pub(crate) fn of_json(text: &str) -> Option<Health> {
         media_errors: nvme["media_errors"].as_u64().or_else(|| raw(&["Reported_Uncorrect", "Uncorrectable_Error_Cnt"])),
         power_on_hours: told["power_on_time"]["hours"].as_u64(),
         celsius: told["temperature"]["current"].as_i64(),
+        critical_warning: nvme["critical_warning"].as_u64(),
+        bytes_written: written(nvme)
+            .or_else(|| raw(&["Total_LBAs_Written"]).map(|sectors| sectors.saturating_mul(512))),
     };
     (found != Health::default()).then_some(found)
+}
+
+/// NVMe counts thousands of 512 bytes.
+fn written(nvme: &Value) -> Option<u64> {
+    nvme["data_units_written"].as_u64().map(|units| units.saturating_mul(512_000))
 }
 
 #[cfg(test)]
@@ -51,7 +64,8 @@ mod tests {
     #[test]
     fn what_an_nvme_drive_and_a_sata_drive_tell_is_read() {
         let nvme = r#"{"smart_status": {"passed": true}, "temperature": {"current": 41}, "power_on_time": {"hours": 812},
-            "nvme_smart_health_information_log": {"percentage_used": 7, "available_spare": 100, "media_errors": 2}}"#;
+            "nvme_smart_health_information_log": {"critical_warning": 4, "percentage_used": 7, "available_spare": 100,
+            "media_errors": 2, "data_units_written": 3000}}"#;
         let expected = Health {
             passed: Some(true),
             used_percent: Some(7),
@@ -59,6 +73,8 @@ mod tests {
             media_errors: Some(2),
             power_on_hours: Some(812),
             celsius: Some(41),
+            critical_warning: Some(4),
+            bytes_written: Some(1_536_000_000),
         };
         assert_eq!(of_json(nvme), Some(expected));
         let sata = r#"{"smart_status": {"passed": false}, "ata_smart_attributes": {"table": [

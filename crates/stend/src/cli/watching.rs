@@ -1,15 +1,34 @@
-//! The words of `stend record`, `stend top` and `stend journal`.
+//! The words of `stend watch`, `stend record`, `stend top`, `stend journal` and `stend monitoring`.
 
-use super::{flag, option, positional, run_argument, verb};
+use super::{choice, flag, option, positional, run_argument, verb};
 use clap::{Command, value_parser};
-use stend_base::{Lang, say};
+use stend_base::{Lang, Say, say};
+
+pub(super) fn watch(lang: Lang) -> Command {
+    let about = say!("follow a run that another terminal started", "следить за прогоном из другого терминала");
+    let arguments = vec![
+        run_argument(lang),
+        choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
+        option("metrics", "ADDRESS", metrics(), lang),
+    ];
+    let examples = "stend watch last\nstend watch before.stend\nstend watch last --metrics 9102";
+    verb("watch", about, examples, "RUN", arguments, lang)
+}
+
+/// Who else is told.
+fn metrics() -> Say {
+    say!(
+        "also answer Prometheus at http://ADDRESS/metrics: a port of this machine alone, or an address with a port",
+        "ещё и отвечать Prometheus по http://АДРЕС/metrics: порт только этой машины или адрес с портом"
+    )
+}
 
 pub(super) fn record(lang: Lang) -> Command {
     let about = say!(
         "record what this machine and its drives do, without a load, until Ctrl-C",
         "записывать работу машины и её накопителей без нагрузки, до Ctrl-C"
     );
-    let examples = "stend record\nstend record --every 100ms --for 10min -o night.stend\nstend record --metrics 9101\nstend record --keep 1s:48h,10s:14d,5min:400d --size-max 500MiB";
+    let examples = "stend record\nstend record --every 100ms --for 10min -o night.stend\nstend record --metrics 9101\nstend record --notify receivers.yaml --test\nstend record --notify receivers.yaml\nstend record --keep 1s:48h,10s:14d,5min:400d --size-max 500MiB";
     let every =
         say!("time between two samples, 100ms to 1h (default: 1s)", "шаг отсчётов, от 100ms до 1h (по умолчанию 1s)");
     let keep = say!(
@@ -22,9 +41,13 @@ pub(super) fn record(lang: Lang) -> Command {
     );
     let lasts = say!("end by itself after this time", "закончить через это время");
     let name = say!("a label by which commands find the recording", "метка, по которой команды найдут запись");
-    let metrics = say!(
-        "also answer Prometheus at http://ADDRESS/metrics: a port of this machine alone, or an address with a port",
-        "ещё и отвечать Prometheus по http://АДРЕС/metrics: порт только этой машины или адрес с портом"
+    let notify = say!(
+        "tell the receivers in this file of problems in the journal: mail, webhooks, syslog, SNMP (docs/formats/notify.md)",
+        "сообщать о проблемах журнала получателям из этого файла: почта, вебхуки, syslog, SNMP (docs/formats/notify.md)"
+    );
+    let test = say!(
+        "send each of them a test message, record nothing",
+        "отправить каждому пробное сообщение, ничего не записывая"
     );
     let output = say!(
         "file to write (default: in the directory of runs, so that `stend list` shows it)",
@@ -35,7 +58,9 @@ pub(super) fn record(lang: Lang) -> Command {
         option("keep", "STEPS", keep, lang),
         option("size-max", "SIZE", size, lang),
         option("for", "TIME", lasts, lang),
-        option("metrics", "ADDRESS", metrics, lang),
+        option("metrics", "ADDRESS", metrics(), lang),
+        option("notify", "FILE", notify, lang),
+        flag("test", None, test, lang).requires("notify"),
         option("name", "LABEL", name, lang),
         option("output", "FILE", output, lang).short('o'),
     ];
@@ -70,4 +95,14 @@ pub(super) fn journal(lang: Lang) -> Command {
     let open = say!("only problems that are open", "только открытые проблемы");
     let arguments = vec![run_argument(lang), flag("open", None, open, lang)];
     verb("journal", about, "stend journal last\nstend journal night.stend --open --json", "RUN", arguments, lang)
+}
+
+pub(super) fn monitoring(lang: Lang) -> Command {
+    let about = say!(
+        "list the built-in files for other monitors, or print one: dashboards of Grafana, alert rules of Prometheus",
+        "показать встроенные файлы для других систем мониторинга или текст одного из них: панели Grafana, правила Prometheus"
+    );
+    let file = say!("print this file, to be loaded there", "напечатать этот файл, чтобы загрузить его туда");
+    let examples = "stend monitoring\nstend monitoring grafana/en/host.json > host.json\nstend monitoring prometheus/rules.yaml > /etc/prometheus/stend.yaml";
+    verb("monitoring", about, examples, "[FILE]", vec![positional("FILE", file, lang).required(false)], lang)
 }

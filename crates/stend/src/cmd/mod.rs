@@ -19,6 +19,7 @@ mod lab_like;
 mod lab_shell;
 pub mod list;
 pub mod man;
+mod notify;
 mod open;
 mod order;
 mod published;

@@ -1,15 +1,21 @@
 //! `stend record`: records this machine until somebody ends it.
 
+use super::notify::Notifier;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
+use stend_analyse::journal::Journal;
 use stend_base::{Error, Kind, Result, format, say};
-use stend_record::{Parts, Recording};
+use stend_record::{HostInfo, Parts, Recording, Sample};
+use stend_report::HostNow;
 use stend_session::{MetricsServer, RecordOrder, RecordingNews};
 
 /// Records, and says at the end where the file is and what reading took.
 pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let option = |name: &str| arguments.get_one::<String>(name).map(String::as_str);
+    if let (Some(file), true) = (option("notify"), arguments.get_flag("test")) {
+        return super::notify::test(file, out);
+    }
     let every = stend_session::pace(super::required(arguments, "every"))?;
     let recording =
         Recording { every, retention: stend_session::retention(every, option("keep"), option("size-max"))? };
@@ -22,10 +28,13 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
     };
     let metrics =
         option("metrics").map(|at| MetricsServer::open(at, stend_report::METRICS_CONTENT_TYPE)).transpose()?;
+    let mut notifier = option("notify").map(Notifier::new).transpose()?;
     let control = super::signals::watch_signals()?;
-    let (mut samples, mut busy_ns) = (0u64, 0u64);
-    // Read less often than the rest.
-    let mut parts: Option<Box<Parts>> = None;
+    let mut known = Known::default();
+    if let Some(notifier) = &mut notifier {
+        // Before anything is recorded: a queue that cannot be used is an error of the command.
+        notifier.begin(&HostInfo { facts: Some(stend_session::host_facts()), ..HostInfo::default() })?;
+    }
     let path = stend_session::record(order, &control, &mut |news| match news {
         RecordingNews::Begins { id, path, devices } => {
             begins(id, path, devices, &recording, out);
@@ -34,17 +43,21 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
                 let told = say!("metrics    http://{address}/metrics", "метрики  http://{address}/metrics");
                 out.note(told.get(out.lang));
             }
+            notifier.iter().for_each(|notifier| out.note(notifier.told().get(out.lang)));
         }
+        RecordingNews::Host(host) => known.meet(host),
+        RecordingNews::Happened(event) => known.journal.happened(event),
         RecordingNews::Read(sample) => {
-            parts = sample.parts.clone().or(parts.take());
+            known.take(sample);
+            notifier.iter_mut().for_each(|notifier| notifier.look(known.journal.problems(), out));
             if let Some(server) = &metrics {
-                server.show(stend_report::metrics_text(sample, parts.as_deref(), env!("CARGO_PKG_VERSION")));
+                server.show(known.page(sample));
             }
-            samples += 1;
-            busy_ns = busy_ns.saturating_add(sample.cost_ns);
         }
         RecordingNews::Warning(warning) => out.note(&format!("! {}", warning.get(out.lang))),
     })?;
+    notifier.into_iter().for_each(|notifier| notifier.end(out));
+    let (samples, busy_ns) = (known.samples, known.busy_ns);
     let shown = path.display().to_string();
     let (file, count) = (&shown, format::count(samples));
     let each = format::latency(stend_base::Nanos(busy_ns / samples.max(1)), out.lang);
@@ -57,6 +70,42 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
             .to_string(),
         false => told.get(out.lang).to_string(),
     })
+}
+
+/// What is known of the host while it is recorded.
+#[derive(Default)]
+struct Known {
+    host: Option<HostInfo>,
+    /// Read less often than the rest.
+    parts: Option<Box<Parts>>,
+    journal: Journal,
+    samples: u64,
+    busy_ns: u64,
+}
+
+impl Known {
+    fn meet(&mut self, host: &HostInfo) {
+        self.journal.meet(host);
+        self.host = Some(host.clone());
+    }
+
+    fn take(&mut self, sample: &Sample) {
+        if sample.parts.is_some() {
+            self.parts.clone_from(&sample.parts);
+        }
+        self.journal.add(sample.clone());
+        self.journal.forget_closed(sample.at);
+        self.samples += 1;
+        self.busy_ns = self.busy_ns.saturating_add(sample.cost_ns);
+    }
+
+    /// What Prometheus gets.
+    fn page(&self, sample: &Sample) -> String {
+        let problems = Some(self.journal.problems());
+        let health = Some(self.journal.health());
+        let now = HostNow { host: self.host.as_ref(), sample, parts: self.parts.as_deref(), health, problems };
+        stend_report::metrics_text(&now, env!("CARGO_PKG_VERSION"))
+    }
 }
 
 fn begins(id: &str, path: &Path, devices: usize, recording: &Recording, out: &Out) {

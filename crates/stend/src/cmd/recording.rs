@@ -4,6 +4,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use std::path::Path;
+use stend_analyse::journal::{Journal, Problem};
 use stend_analyse::recording::{Fold, Recorded};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::store::{self, SampleRows};
@@ -29,12 +30,16 @@ pub fn open(path: &Path, arguments: &ArgMatches, only_of_runs: &[&str]) -> Resul
     SampleRows::open(path).map(Some)
 }
 
-/// Everything that it says.
-pub fn folded(rows: &SampleRows) -> Recorded {
+/// Everything that it says, and its journal.
+pub fn folded(rows: &SampleRows) -> (Recorded, Vec<Problem>) {
+    let mut journal = Journal::new(&rows.record);
     let ends = rows.at(0).zip(rows.at(rows.len().saturating_sub(1))).unwrap_or_default();
     let mut fold = Fold::new(ends.0, ends.1, rows.len());
-    (0..rows.len()).filter_map(|index| rows.get(index)).for_each(|sample| fold.add(sample));
-    fold.end(&rows.record)
+    for sample in (0..rows.len()).filter_map(|index| rows.get(index)) {
+        journal.add(sample.clone());
+        fold.add(sample);
+    }
+    (fold.end(&rows.record), journal.end())
 }
 
 /// Options of `show` that are about runs.
@@ -43,10 +48,10 @@ const OF_SHOWN_RUNS: [&str; 4] = ["verbose", "gate", "expect", "junit"];
 /// Prints a recording. `false`: it is a run.
 pub fn show(path: &Path, arguments: &ArgMatches, out: &Out) -> Result<bool> {
     let Some(rows) = open(path, arguments, &OF_SHOWN_RUNS)? else { return Ok(false) };
-    let found = folded(&rows);
+    let (found, problems) = folded(&rows);
     let text = match out.json {
         true => stend_report::recording_json(&rows.record, &found),
-        false => stend_report::recording_text(&rows.record, &found, out.lang, out.width(), out.colour()),
+        false => stend_report::recording_text(&rows.record, &found, &problems, out.lang, out.width(), out.colour()),
     };
     out.result(&text).map(|()| true)
 }

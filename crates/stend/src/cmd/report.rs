@@ -73,7 +73,8 @@ fn of_recording(rows: &SampleRows, path: &Path, arguments: &ArgMatches, out: &Ou
     if file != "-" {
         output.check()?;
     }
-    let text = stend_report::recording_html(&rows.record, &super::recording::folded(rows), out.lang);
+    let (found, problems) = super::recording::folded(rows);
+    let text = stend_report::recording_html(&rows.record, &found, &problems, out.lang);
     if file == "-" {
         return out.result(&text);
     }

@@ -1,10 +1,10 @@
-//! `stend stands [STAND]` and `stend lab machines [MACHINE]`: the stand and machine files inside the binary, listed or printed.
+//! `stend stands [STAND]`, `stend lab machines [MACHINE]` and `stend monitoring [FILE]`: files inside the binary, listed or printed.
 
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::json;
 use stend_base::{Error, Kind, Lang, Result, Say, format, say};
-use stend_session::embedded::{Embedded, File, MACHINES, STANDS};
+use stend_session::embedded::{Embedded, File, MACHINES, MONITORING, STANDS};
 use stend_spec::machine::Machine;
 
 /// Prints the list of stands, or the file of the stand that is named.
@@ -24,6 +24,27 @@ pub fn machines(arguments: &ArgMatches, out: &Out) -> Result<()> {
     });
     let of_machine = |file: &File| Ok(outline(&stend_spec::parse::machine(file.text, file.path)?));
     print(&MACHINES, "machines", named.transpose()?, &of_machine, out)
+}
+
+/// The same of what other monitors load.
+pub fn monitoring(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let named = arguments.get_one::<String>("FILE").map(|name| {
+        let list = say!("`stend monitoring` lists them", "какие есть, покажет `stend monitoring`");
+        known(&MONITORING, name, say!("no file `{name}` is built in", "встроенного файла `{name}` нет"), list)
+    });
+    print(&MONITORING, "monitoring", named.transpose()?, &|file| Ok(for_whom(file)), out)
+}
+
+/// Which program loads a file, and what it has then.
+fn for_whom(file: &File) -> Say {
+    let known = [
+        ("prometheus/", say!("Prometheus: alert rules", "Prometheus: правила оповещений")),
+        ("snmp/", say!("SNMP: the MIB of the traps", "SNMP: MIB для трапов")),
+        ("/host.", say!("Grafana: a host that is recorded", "Grafana: хост, который записывается")),
+        ("/drive.", say!("Grafana: one of its drives", "Grafana: один из его накопителей")),
+        ("/run.", say!("Grafana: a run that goes on", "Grafana: идущий прогон")),
+    ];
+    known.into_iter().find(|(part, _)| file.name.contains(part)).map_or_else(|| Say::same(""), |(_, about)| about)
 }
 
 fn known(all: &Embedded, name: &str, unknown: Say, list: Say) -> Result<&'static File> {

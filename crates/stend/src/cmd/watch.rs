@@ -4,9 +4,12 @@ use crate::out::Out;
 use crate::progress::Display;
 use clap::ArgMatches;
 use std::time::Duration;
+use stend_analyse::EtaQuality;
 use stend_base::{Error, Kind, Result, say};
 use stend_record::RunState;
 use stend_record::store::Reader;
+use stend_report::{RunMetrics, RunNow};
+use stend_session::MetricsServer;
 
 /// How often the file is read.
 const EVERY: Duration = Duration::from_millis(500);
@@ -15,6 +18,9 @@ const EVERY: Duration = Duration::from_millis(500);
 pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let path = super::located(super::required(arguments, "RUN"), out)?;
     let mut display = Display::new(super::required(arguments, "progress"), out);
+    let at = arguments.get_one::<String>("metrics");
+    let metrics = at.map(|at| MetricsServer::open(at, stend_report::METRICS_CONTENT_TYPE)).transpose()?;
+    let mut counters = RunMetrics::default();
     let mut reader = Reader::open(&path)?;
     let plan = stend_session::plan_of(reader.record(), &path)?;
     let goes_on = |reader: &Reader| reader.record().state == RunState::Open && stend_run::is_going_on(&path);
@@ -24,9 +30,19 @@ pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
             &reader.record().header,
         );
         display.begin(&header.id, &header.inputs.suite.name, &path.to_string_lossy(), &interrupt);
+        if let Some(server) = &metrics {
+            let address = server.address;
+            out.note(say!("metrics: http://{address}/metrics", "метрики: http://{address}/metrics").get(out.lang));
+        }
     }
     while goes_on(&reader) {
-        display.show(&stend_run::picture(reader.record(), &plan, stend_sys::clock::now()));
+        let update = stend_run::picture(reader.record(), &plan, stend_sys::clock::now());
+        if let Some(server) = &metrics {
+            let left = (update.eta.quality != EtaQuality::Unknown).then_some(update.eta.left);
+            let now = RunNow { phase: update.phase, done: update.done, left };
+            server.show(counters.page(reader.record(), &now, env!("CARGO_PKG_VERSION")));
+        }
+        display.show(&update);
         std::thread::sleep(EVERY);
         reader.look()?;
     }

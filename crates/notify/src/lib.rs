@@ -1,0 +1,23 @@
+//! Tells people and other programs of problems in a journal: whom, when, in which words, by which way. What waits is kept in a file, so
+//! that it outlives this process. Must not find problems, and never makes its caller wait.
+#![forbid(unsafe_code)]
+
+mod changes;
+mod forms;
+mod item;
+mod mail;
+mod outbox;
+mod policy;
+mod program;
+mod secret;
+mod send;
+mod snmp;
+mod store;
+mod syslog;
+mod words;
+
+pub use changes::Changes;
+pub use item::{Happening, Item};
+pub use outbox::{Outbox, Told};
+pub use policy::limits;
+pub use send::test;

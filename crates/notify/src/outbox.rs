@@ -1,0 +1,251 @@
+//! The threads that send: one for each receiver, so that one that is slow or dead keeps no other waiting, and none of them the caller.
+
+use crate::item::Item;
+use crate::policy::{Clock, State};
+use crate::send::{send, unix};
+use crate::store::Store;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use stend_base::{Result, Say, say};
+use stend_spec::notify::{NotifyFile, Receiver};
+
+/// How often what is due is looked for.
+const TICK: Duration = Duration::from_secs(1);
+/// Pause after a failure before another message is tried there.
+const PAUSE: Duration = Duration::from_secs(10);
+/// How long the end waits for what is due. What is not sent then waits in the file.
+const LAST: Duration = Duration::from_secs(5);
+/// How often the local time zone is asked for: it changes twice a year.
+const ZONE_EVERY: Duration = Duration::from_secs(3600);
+
+/// Something for the log of the recorder.
+pub type Told = Arc<dyn Fn(Say) + Send + Sync>;
+
+/// Messages on their way.
+pub struct Outbox {
+    shared: Arc<Shared>,
+}
+
+/// What threads share.
+struct Shared {
+    file: NotifyFile,
+    host: String,
+    store: Store,
+    held: Mutex<Held>,
+    changed: Condvar,
+    told: Told,
+}
+
+/// What is behind the lock.
+struct Held {
+    state: State,
+    /// The state could not be kept, which is told once.
+    is_unkept: bool,
+    /// Receivers that something is being sent to now.
+    sending: usize,
+    is_over: bool,
+}
+
+impl Outbox {
+    /// Begins to send what waits in the directory, and what [`Outbox::note`] brings. `told` hears of receivers that do not answer.
+    ///
+    /// Errors: kind `Preflight` if the directory cannot be used.
+    pub fn open(file: NotifyFile, host: &str, directory: &Path, told: Told) -> Result<Outbox> {
+        let (store, mut state) = Store::open(directory)?;
+        zone::ask();
+        state.begin(&file, Clock { unix: unix(), minute: 0 });
+        let held = Mutex::new(Held { state, is_unkept: false, sending: 0, is_over: false });
+        let shared = Arc::new(Shared { file, host: host.to_string(), store, held, changed: Condvar::new(), told });
+        let mut threads: Vec<(String, Box<dyn FnOnce() + Send>)> = Vec::new();
+        let of = shared.clone();
+        threads.push(("notify".into(), Box::new(move || of.pass_time())));
+        for receiver in shared.file.receivers.clone() {
+            let of = shared.clone();
+            threads.push((format!("to {}", receiver.name), Box::new(move || of.serve(&receiver))));
+        }
+        for (name, work) in threads {
+            let started = std::thread::Builder::new().name(name).spawn(work);
+            started.map_err(|error| {
+                stend_base::Error::new(
+                    stend_base::Kind::Preflight,
+                    say!("cannot start a thread: {error}", "не удаётся запустить поток: {error}"),
+                )
+            })?;
+        }
+        Ok(Outbox { shared })
+    }
+
+    /// Something happened. Returns at once: files and networks are waited for elsewhere.
+    pub fn note(&self, items: Vec<Item>) {
+        if items.is_empty() {
+            return;
+        }
+        let clock = Clock { unix: unix(), minute: zone::minute(unix()) };
+        let mut held = self.shared.lock();
+        items.into_iter().for_each(|item| held.state.note(&self.shared.file, item, clock));
+        drop(held);
+        self.shared.changed.notify_all();
+    }
+
+    /// Gives what is due a last chance. What is left waits for the next recording.
+    pub fn close(self) {
+        let begun = Instant::now();
+        let mut held = self.shared.lock();
+        let due = |held: &Held| {
+            let due = |receiver: &Receiver| held.state.due(&receiver.name, unix()).is_some_and(|m| m.tries == 0);
+            held.sending > 0 || self.shared.file.receivers.iter().any(due)
+        };
+        while due(&held) && begun.elapsed() < LAST {
+            held = self.shared.wait(held, Duration::from_millis(50));
+        }
+        held.is_over = true;
+        self.shared.keep(&mut held);
+        drop(held);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, held: MutexGuard<'a, Held>, limit: Duration) -> MutexGuard<'a, Held> {
+        self.changed.wait_timeout(held, limit).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Keeps the state, and makes digests when they are due.
+    fn pass_time(&self) {
+        let mut kept = State::default();
+        let mut asked = Instant::now();
+        loop {
+            if asked.elapsed() >= ZONE_EVERY {
+                asked = Instant::now();
+                zone::ask();
+            }
+            let unix = unix();
+            let mut held = self.lock();
+            if held.is_over {
+                return;
+            }
+            held.state.tick(&self.file, Clock { unix, minute: zone::minute(unix) });
+            if held.state != kept {
+                kept = held.state.clone();
+                drop(held);
+                // The lock is free meanwhile: a disk that hangs stops no reading.
+                let failed = self.store.keep(&kept);
+                self.changed.notify_all();
+                let mut held = self.lock();
+                self.note_kept(&mut held, failed);
+                continue;
+            }
+            drop(self.wait(held, TICK));
+        }
+    }
+
+    fn keep(&self, held: &mut Held) {
+        let kept = self.store.keep(&held.state);
+        self.note_kept(held, kept);
+    }
+
+    fn note_kept(&self, held: &mut Held, kept: std::io::Result<()>) {
+        if let Err(error) = &kept
+            && !held.is_unkept
+        {
+            let place = self.store.directory().display();
+            let Say { en, ru } = stend_sys::regular::why(error);
+            (self.told)(say!(
+                "messages that wait cannot be kept in `{place}`: {en}; they are sent as long as this recording goes on",
+                "ожидающие сообщения не удаётся сохранить в `{place}`: {ru}; они отправляются, пока идёт запись"
+            ));
+        }
+        held.is_unkept = kept.is_err();
+    }
+
+    /// Sends to one receiver until the end.
+    fn serve(&self, receiver: &Receiver) {
+        let mut rests_until = Instant::now();
+        let mut is_failing = false;
+        loop {
+            let held = self.lock();
+            if held.is_over {
+                return;
+            }
+            let due = if Instant::now() < rests_until { None } else { held.state.due(&receiver.name, unix()) };
+            let Some(message) = due else {
+                drop(self.wait(held, TICK));
+                continue;
+            };
+            let mut held = held;
+            held.sending += 1;
+            drop(held);
+            let sent = send(receiver, &message, &self.host, self.file.lang, self.store.directory());
+            let mut held = self.lock();
+            held.sending -= 1;
+            match &sent {
+                Ok(()) => held.state.sent(&message),
+                Err(_) => held.state.failed(&message, unix()),
+            }
+            drop(held);
+            self.changed.notify_all();
+            self.tell(receiver, &sent, &mut is_failing);
+            if sent.is_err() {
+                rests_until = Instant::now() + PAUSE;
+            }
+        }
+    }
+
+    /// A receiver that does not answer is told of once, and once more when it answers again.
+    fn tell(&self, receiver: &Receiver, sent: &std::result::Result<(), Say>, is_failing: &mut bool) {
+        let name = &receiver.name;
+        match (sent, *is_failing) {
+            (Err(why), false) => {
+                let (en, ru) = (&why.en, &why.ru);
+                (self.told)(say!(
+                    "`{name}` does not take messages: {en}; they wait and are tried again",
+                    "`{name}` не принимает сообщения: {ru}; они ждут, попытки повторяются"
+                ));
+            }
+            (Ok(()), true) => (self.told)(say!("`{name}` takes messages again", "`{name}` снова принимает сообщения")),
+            _ => {}
+        }
+        *is_failing = sent.is_err();
+    }
+}
+
+/// The local time of this host, as the program `date` tells it: it knows all time zones and their rules.
+mod zone {
+    use super::{Command, Stdio};
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    /// Minutes east of Greenwich.
+    static OFFSET: AtomicI64 = AtomicI64::new(0);
+
+    /// Asks anew. Where it does not answer, what was known last counts, and UTC before.
+    pub fn ask() {
+        let told = Command::new("date").arg("+%z").stdin(Stdio::null()).stderr(Stdio::null()).output();
+        let minutes = told.ok().and_then(|told| of(std::str::from_utf8(&told.stdout).ok()?.trim()));
+        minutes.into_iter().for_each(|minutes| OFFSET.store(minutes, Ordering::Relaxed));
+    }
+
+    /// Minute of the day.
+    pub fn minute(unix: i64) -> u16 {
+        (unix.div_euclid(60) + OFFSET.load(Ordering::Relaxed)).rem_euclid(1440) as u16
+    }
+
+    /// `+0330` in minutes.
+    pub fn of(text: &str) -> Option<i64> {
+        let (sign, digits) = match text.split_at_checked(1)? {
+            ("+", digits) => (1, digits),
+            ("-", digits) => (-1, digits),
+            _ => return None,
+        };
+        let digits: i64 = digits.parse().ok().filter(|_| digits.len() == 4)?;
+        Some(sign * (digits / 100 * 60 + digits % 100))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Messages reach who answers although another does not, and what is not taken is there for the next process.
+
+use super::*;
+use crate::item::Happening;
+use crate::words::tests::item;
+use std::os::unix::net::UnixDatagram;
+
+fn told() -> (Told, Arc<Mutex<Vec<String>>>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let to = lines.clone();
+    (Arc::new(move |say: Say| to.lock().unwrap().push(say.en)), lines)
+}
+
+fn received(log: &UnixDatagram) -> String {
+    log.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut bytes = [0; 1024];
+    let count = log.recv(&mut bytes).expect("a message");
+    String::from_utf8_lossy(&bytes[..count]).into_owned()
+}
+
+/// The threads of the process before end a moment after it was closed.
+fn opened(place: &Path) -> (Store, State) {
+    let begun = Instant::now();
+    loop {
+        match Store::open(place) {
+            Ok(opened) => return opened,
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(20), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_receiver_that_is_dead_keeps_no_other_waiting_and_gets_its_message_from_the_next_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let (alive, dead) = (dir.path().join("alive"), dir.path().join("dead"));
+    let log = UnixDatagram::bind(&alive).unwrap();
+    let text = format!(
+        "receivers: {{a: {{syslog: {{socket: {}}}}}, b: {{syslog: {{socket: {}}}}}}}",
+        alive.display(),
+        dead.display()
+    );
+    let file = stend_spec::parse::notify(&text, "n.yaml").unwrap();
+    let (tell, lines) = told();
+    let outbox = Outbox::open(file.clone(), "nas", &dir.path().join("q"), tell).unwrap();
+    outbox.note(vec![item("md0", Happening::Opened)]);
+    assert!(received(&log).starts_with("<26>stend: md0 (critical)"));
+    outbox.note(vec![item("md0", Happening::Opened), item("md1", Happening::Opened)]);
+    assert!(received(&log).starts_with("<26>stend: md1 (critical)"), "md0 is told once");
+    outbox.close();
+    assert_eq!(lines.lock().unwrap().len(), 1, "{lines:?}");
+    assert!(lines.lock().unwrap()[0].starts_with("`b` does not take messages: cannot write to the log"));
+    let late = UnixDatagram::bind(&dead).unwrap();
+    // Its pause is over.
+    let (store, mut state) = opened(&dir.path().join("q"));
+    state.queue.iter_mut().for_each(|message| message.next = 0);
+    store.keep(&state).unwrap();
+    drop(store);
+    let outbox = Outbox::open(file, "nas", &dir.path().join("q"), told().0).unwrap();
+    assert!(received(&late).starts_with("<26>stend: md0 (critical)"));
+    assert!(received(&late).starts_with("<26>stend: md1 (critical)"));
+    outbox.close();
+}
+
+#[test]
+fn a_time_zone_is_read_and_nonsense_is_none() {
+    assert_eq!(["+0000", "+0330", "-1200"].map(zone::of), [Some(0), Some(210), Some(-720)]);
+    assert_eq!(["", "0300", "+3", "+03:0"].map(zone::of), [None; 4]);
+}

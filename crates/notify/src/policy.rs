@@ -1,0 +1,201 @@
+//! What is sent when: problems become messages now, wait for a digest, or are told nobody. Pure: the clock is an argument.
+
+use crate::item::{Happening, Item, Message};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use stend_base::{Say, say};
+use stend_spec::notify::{NotifyFile, When};
+
+/// Most messages that wait, and most problems that wait for a digest; the oldest warnings go first.
+pub const WAITING_MAX: usize = 1000;
+/// How long a message is tried, seconds: over a weekend without a mail server nothing is lost that is still of use.
+pub const TRIED_FOR: i64 = 72 * 3600;
+/// First and longest pause between two tries, seconds.
+const PAUSE: (i64, i64) = (10, 600);
+/// A recorder that was started again has this long, in seconds, to find an open problem again before it is told as over.
+const FOUND_AGAIN: i64 = 600;
+/// Problems that are over are remembered this long, seconds: far longer than the hour in which a problem is the same one.
+const REMEMBERED: i64 = 7 * 86_400;
+
+/// The moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    /// Seconds since 1970.
+    pub unix: i64,
+    /// Minute of the day by local time.
+    pub minute: u16,
+}
+
+/// A problem that was told, or would have been.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Known {
+    item: Item,
+    /// It was found since this recorder began.
+    is_found: bool,
+}
+
+/// What is kept in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct State {
+    next_id: u64,
+    known: Vec<Known>,
+    /// Messages that were not taken yet, the oldest first.
+    pub queue: Vec<Message>,
+    digest: Vec<Item>,
+    /// When the first of them came.
+    digest_since: i64,
+    /// Some of them only wait for the end of quiet hours.
+    is_held_back: bool,
+    /// By receiver, messages that were given up.
+    lost: BTreeMap<String, u64>,
+    /// When this recorder began.
+    begun: i64,
+}
+
+impl State {
+    /// A recorder begins with what an earlier one left.
+    pub fn begin(&mut self, file: &NotifyFile, clock: Clock) {
+        self.begun = clock.unix;
+        self.known.iter_mut().for_each(|known| known.is_found = false);
+        // Receivers that the file does not name any more get nothing.
+        self.queue.retain(|message| file.receivers.iter().any(|receiver| receiver.name == message.receiver));
+    }
+
+    /// Something happened.
+    pub fn note(&mut self, file: &NotifyFile, item: Item, clock: Clock) {
+        if !self.is_news(&item) {
+            return;
+        }
+        let is_quiet = file.quiet.is_some_and(|quiet| quiet.holds(clock.minute));
+        match file.when(&item.category, item.is_critical) {
+            When::Never => {}
+            When::Now if item.is_critical || !is_quiet => self.enqueue(file, false, vec![item], clock),
+            when => {
+                self.is_held_back |= when == When::Now;
+                self.wait(item, clock);
+            }
+        }
+    }
+
+    /// Time has passed: a digest may be due, messages too old.
+    pub fn tick(&mut self, file: &NotifyFile, clock: Clock) {
+        if clock.unix - self.begun >= FOUND_AGAIN {
+            let gone: Vec<Item> = self
+                .known
+                .iter()
+                .filter(|k| !k.is_found && k.item.closed.is_none())
+                .map(|k| over(&k.item, clock))
+                .collect();
+            gone.into_iter().for_each(|item| self.note(file, item, clock));
+        }
+        self.known.retain(|known| known.item.closed.is_none_or(|closed| clock.unix - closed < REMEMBERED));
+        let is_quiet = file.quiet.is_some_and(|quiet| quiet.holds(clock.minute));
+        let waited = clock.unix - self.digest_since >= (file.digest.as_secs()) as i64;
+        if !self.digest.is_empty() && !is_quiet && (waited || self.is_held_back) {
+            let items = std::mem::take(&mut self.digest);
+            self.is_held_back = false;
+            self.enqueue(file, true, items, clock);
+        }
+        let given_up = self.queue.iter().filter(|message| clock.unix - message.made > TRIED_FOR);
+        let given_up: Vec<String> = given_up.map(|message| message.receiver.clone()).collect();
+        given_up.into_iter().for_each(|receiver| *self.lost.entry(receiver).or_default() += 1);
+        self.queue.retain(|message| clock.unix - message.made <= TRIED_FOR);
+    }
+
+    /// The next message to a receiver that may be tried now.
+    pub fn due(&self, receiver: &str, unix: i64) -> Option<Message> {
+        let due = self.queue.iter().find(|message| message.receiver == receiver && message.next <= unix)?;
+        Some(Message { lost: self.lost.get(receiver).copied().unwrap_or_default(), ..due.clone() })
+    }
+
+    /// A message was taken.
+    pub fn sent(&mut self, message: &Message) {
+        self.queue.retain(|waiting| waiting.id != message.id);
+        self.lost.remove(&message.receiver);
+    }
+
+    /// A message was not taken; it is tried again after a pause that doubles.
+    pub fn failed(&mut self, message: &Message, unix: i64) {
+        if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.id == message.id) {
+            waiting.next = unix + (PAUSE.0 << waiting.tries.min(10)).min(PAUSE.1);
+            waiting.tries += 1;
+        }
+    }
+
+    /// A problem is told once: what was told by an earlier recorder is not told again.
+    fn is_news(&mut self, item: &Item) -> bool {
+        let known = self.known.iter_mut().find(|known| known.item.is_of(&item.rule, &item.object));
+        let Some(known) = known else {
+            self.known.push(Known { item: item.clone(), is_found: true });
+            // What is over was told when it opened, or nobody was there then.
+            return item.happened != Happening::Closed;
+        };
+        known.is_found = true;
+        let (was_open, was_critical) = (known.item.closed.is_none(), known.item.is_critical);
+        let is_news = match item.happened {
+            Happening::Closed => was_open,
+            Happening::Opened | Happening::Worse => !was_open || item.is_critical && !was_critical,
+        };
+        if is_news {
+            // The first time of an open problem stays.
+            let opened = if was_open { known.item.opened } else { item.opened };
+            known.item = Item { opened, ..item.clone() };
+        }
+        is_news
+    }
+
+    fn enqueue(&mut self, file: &NotifyFile, is_digest: bool, items: Vec<Item>, clock: Clock) {
+        for receiver in &file.receivers {
+            self.next_id += 1;
+            let (id, made, next) = (self.next_id, clock.unix, clock.unix);
+            let receiver = receiver.name.clone();
+            self.queue.push(Message { id, receiver, is_digest, items: items.clone(), made, tries: 0, next, lost: 0 });
+        }
+        while self.queue.len() > WAITING_MAX {
+            let is_warning = |message: &Message| message.items.iter().all(|item| !item.is_critical);
+            let at = self.queue.iter().position(is_warning).unwrap_or_default();
+            let dropped = self.queue.remove(at);
+            *self.lost.entry(dropped.receiver).or_default() += 1;
+        }
+    }
+
+    /// Of a problem that waits the newest is told alone: one that closed meanwhile has both times.
+    fn wait(&mut self, item: Item, clock: Clock) {
+        if self.digest.is_empty() {
+            self.digest_since = clock.unix;
+        }
+        self.digest.retain(|waiting| !waiting.is_of(&item.rule, &item.object));
+        self.digest.push(item);
+        if self.digest.len() > WAITING_MAX {
+            self.digest.remove(0);
+        }
+    }
+}
+
+/// A problem that an earlier recorder told and this one does not see.
+fn over(item: &Item, clock: Clock) -> Item {
+    Item {
+        happened: Happening::Closed,
+        closed: Some(clock.unix),
+        evidence: say!("it is not seen any more", "больше не наблюдается"),
+        ..item.clone()
+    }
+}
+
+/// A message that says that messages arrive.
+pub fn test_message(receiver: &str, unix: i64) -> Message {
+    let receiver = receiver.to_string();
+    Message { id: 0, receiver, is_digest: false, items: Vec::new(), made: unix, tries: 0, next: unix, lost: 0 }
+}
+
+/// What is printed of the limits.
+pub fn limits() -> Say {
+    let (hours, most) = (TRIED_FOR / 3600, WAITING_MAX);
+    say!(
+        "a message is tried for {hours} h, at most {most} wait",
+        "сообщение пробуют отправить {hours} ч, ждут не более {most}"
+    )
+}
+
+#[cfg(test)]
+mod tests;

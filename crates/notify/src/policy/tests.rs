@@ -1,0 +1,135 @@
+//! When which problem goes to whom, over hours that pass in no time.
+
+use super::*;
+
+const FILE: &str = "digest: 1h\nquiet: {from: \"23:00\", to: \"07:00\"}\ncategories: {temperature: {warning: now}, pool: {warning: never}}\n\
+    receivers: {a: {syslog: {}}, b: {syslog: {}}}\n";
+
+fn file() -> NotifyFile {
+    stend_spec::parse::notify(FILE, "n.yaml").unwrap()
+}
+
+fn at(hours: i64, minutes: i64) -> Clock {
+    let minute = hours * 60 + minutes;
+    Clock { unix: 1_000_000_000 + minute * 60, minute: (minute % 1440) as u16 }
+}
+
+fn item(happened: Happening, category: &str, is_critical: bool) -> Item {
+    Item {
+        happened,
+        rule: format!("{category}_rule"),
+        category: category.into(),
+        is_critical,
+        object: "sda".into(),
+        name: Say::same("name"),
+        evidence: Say::same("evidence"),
+        advice: Say::same("advice"),
+        opened: 5,
+        closed: (happened == Happening::Closed).then_some(6),
+    }
+}
+
+/// What waits for receiver `a`: whether it is a digest, and of what.
+fn to_a(state: &State) -> Vec<(bool, Vec<String>)> {
+    let of = |message: &Message| {
+        let told = message.items.iter().map(|item| format!("{:?} {}", item.happened, item.category)).collect();
+        (message.is_digest, told)
+    };
+    state.queue.iter().filter(|message| message.receiver == "a").map(of).collect()
+}
+
+fn now(told: &str) -> (bool, Vec<String>) {
+    (false, vec![told.to_string()])
+}
+
+#[test]
+fn critical_problems_go_at_once_to_everybody_warnings_in_a_digest_and_some_never() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    state.note(&file, item(Happening::Opened, "port", false), at(12, 1));
+    state.note(&file, item(Happening::Opened, "temperature", false), at(12, 2));
+    state.note(&file, item(Happening::Opened, "pool", false), at(12, 3));
+    state.tick(&file, at(13, 0));
+    assert_eq!(to_a(&state), [now("Opened array"), now("Opened temperature")]);
+    assert_eq!(state.queue.len(), 4, "the same for the other receiver");
+    state.note(&file, item(Happening::Closed, "port", false), at(13, 0));
+    state.tick(&file, at(13, 1));
+    assert_eq!(to_a(&state)[2], (true, vec!["Closed port".to_string()]), "both times are in one line");
+    state.tick(&file, at(20, 0));
+    assert_eq!(to_a(&state).len(), 3, "an empty digest is not sent");
+}
+
+#[test]
+fn in_quiet_hours_only_critical_problems_are_sent_and_the_rest_when_they_end() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(22, 0));
+    state.note(&file, item(Happening::Opened, "port", false), at(22, 0));
+    state.note(&file, item(Happening::Opened, "temperature", false), at(23, 30));
+    state.note(&file, item(Happening::Opened, "array", true), at(25, 0));
+    state.tick(&file, at(25, 0));
+    state.tick(&file, at(30, 59));
+    assert_eq!(to_a(&state), [now("Opened array")]);
+    state.tick(&file, at(31, 0));
+    assert_eq!(to_a(&state)[1], (true, vec!["Opened port".to_string(), "Opened temperature".to_string()]));
+}
+
+#[test]
+fn a_problem_is_told_once_also_over_a_restart_and_one_that_is_not_found_again_is_over() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    state.note(&file, item(Happening::Opened, "drive", true), at(12, 0));
+    state.queue.clear();
+    let text = serde_json::to_string(&state).unwrap();
+    let mut state: State = serde_json::from_str(&text).unwrap();
+    state.begin(&file, at(14, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(14, 0));
+    state.tick(&file, at(14, 9));
+    assert_eq!(to_a(&state), []);
+    state.tick(&file, at(14, 10));
+    assert_eq!(to_a(&state), [now("Closed drive")]);
+    state.tick(&file, at(14, 20));
+    assert_eq!(to_a(&state).len(), 1);
+    state.note(&file, item(Happening::Closed, "array", true), at(15, 0));
+    state.note(&file, item(Happening::Closed, "array", true), at(15, 0));
+    assert_eq!(to_a(&state)[1..], [now("Closed array")]);
+    state.note(&file, item(Happening::Opened, "array", true), at(16, 0));
+    assert_eq!(to_a(&state)[2..], [now("Opened array")], "it came back");
+}
+
+#[test]
+fn what_is_not_taken_is_tried_again_ever_more_seldom_and_given_up_after_days() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    let mut unix = at(12, 0).unix;
+    let mut pauses = Vec::new();
+    while let Some(message) = (unix..unix + 3600).find_map(|at| state.due("a", at).inspect(|_| pauses.push(at - unix)))
+    {
+        unix += pauses.last().copied().unwrap_or_default();
+        state.failed(&message, unix);
+        state.tick(&file, Clock { unix, minute: 720 });
+    }
+    assert_eq!(pauses[..9], [0, 10, 20, 40, 80, 160, 320, 600, 600]);
+    assert!((420..450).contains(&pauses.len()), "{}", pauses.len());
+    state.note(&file, item(Happening::Opened, "drive", true), Clock { unix, minute: 720 });
+    let next = state.due("a", unix).unwrap();
+    assert_eq!(next.lost, 1, "the next message says how many were lost");
+    state.sent(&next);
+    assert_eq!((state.due("a", unix), state.due("b", unix).map(|message| message.lost)), (None, Some(1)));
+}
+
+#[test]
+fn a_receiver_that_is_dead_for_long_costs_bounded_room_and_critical_problems_stay() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    for number in 0..3000 {
+        let hot = Item { object: format!("sd{number}"), ..item(Happening::Opened, "temperature", false) };
+        state.note(&file, hot, at(12, 0));
+    }
+    assert_eq!(state.queue.len(), WAITING_MAX);
+    assert_eq!(to_a(&state)[0], now("Opened array"));
+    assert!(state.due("a", at(12, 0).unix).unwrap().lost > 2000);
+}

@@ -1,0 +1,103 @@
+//! One message to one receiver, and whether it was taken. Must not decide what is sent or when.
+
+use crate::item::Message;
+use crate::policy::test_message;
+use crate::program::Program;
+use crate::{forms, mail, secret, snmp, syslog};
+use serde_json::Value;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+use stend_base::{Say, say};
+use stend_spec::notify::{Mail, MailBy, MessageLang, NotifyFile, Receiver, Secret, Way};
+
+/// Longest time for a connection and for a message, seconds.
+const CONNECT: u32 = 10;
+const WHOLE: u32 = 30;
+
+/// Sends a message; what is said is why it was not taken.
+pub fn send(receiver: &Receiver, message: &Message, host: &str, lang: MessageLang, scratch: &Path) -> Result<(), Say> {
+    let post = |url: &str, token: Option<&Secret>, body: Value| post(url, token, &body.to_string());
+    match &receiver.way {
+        Way::Mail(to) => by_mail(to, &mail::mail(message, host, lang, to)),
+        Way::Telegram { chat, token, url } => {
+            let token = secret::read(token)?;
+            post(&format!("{url}/bot{token}/sendMessage"), None, forms::telegram(message, host, lang, chat))
+        }
+        Way::Mattermost { url } => post(&secret::read(url)?, None, forms::mattermost(message, host, lang)),
+        Way::Alertmanager { url } => post(&format!("{url}/api/v2/alerts"), None, forms::alertmanager(message, host)),
+        Way::Webhook { url, token } => post(url, token.as_ref(), forms::webhook(message, host, lang)),
+        Way::Syslog { socket } => syslog::send(socket, message, host, lang),
+        Way::Snmp(to) => snmp::send(to, message, host, lang, scratch),
+    }
+}
+
+/// Sends a test message to every receiver, and says of each whether it was taken.
+pub fn test(file: &NotifyFile, host: &str, scratch: &Path) -> Vec<(String, Result<(), Say>)> {
+    let unix = unix();
+    let one = |receiver: &Receiver| {
+        let message = test_message(&receiver.name, unix);
+        (receiver.name.clone(), send(receiver, &message, host, file.lang, scratch))
+    };
+    file.receivers.iter().map(one).collect()
+}
+
+/// Seconds since 1970.
+pub fn unix() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+}
+
+/// By `curl`, which every distribution has and keeps. Addresses and tokens are in a file in memory, not among its words.
+fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
+    let mut settings =
+        format!("{}proto = \"=http,https\"\nheader = \"Content-Type: application/json\"\n", common(url)?);
+    if let Some(token) = token {
+        let token = secret::read(token)?;
+        settings.push_str(&format!("header = {}\n", quoted(&format!("Authorization: Bearer {token}"))?));
+    }
+    settings.push_str("request = \"POST\"\nfail\noutput = \"/dev/null\"\ndata-binary = \"@-\"\n");
+    curl(&settings, body)
+}
+
+fn by_mail(to: &Mail, text: &str) -> Result<(), Say> {
+    let MailBy::Server { url, tls, login } = &to.by else {
+        let mut arguments = vec!["-i".to_string(), "-f".to_string(), to.from.clone(), "--".to_string()];
+        arguments.extend(to.to.iter().cloned());
+        return Program { name: "sendmail", arguments, input: text, hidden: None, environment: Vec::new() }
+            .run()
+            .map(drop);
+    };
+    let mut settings = format!("{}proto = \"=smtp,smtps\"\nmail-from = {}\n", common(url)?, quoted(&to.from)?);
+    for address in &to.to {
+        settings.push_str(&format!("mail-rcpt = {}\n", quoted(address)?));
+    }
+    if *tls {
+        settings.push_str("ssl-reqd\n");
+    }
+    if let Some((user, password)) = login {
+        settings.push_str(&format!("user = {}\n", quoted(&format!("{user}:{}", secret::read(password)?))?));
+    }
+    settings.push_str("upload-file = \"-\"\n");
+    curl(&settings, text)
+}
+
+fn common(url: &str) -> Result<String, Say> {
+    let url = quoted(url)?;
+    Ok(format!("url = {url}\ngloboff\nsilent\nshow-error\nconnect-timeout = {CONNECT}\nmax-time = {WHOLE}\n"))
+}
+
+fn curl(settings: &str, input: &str) -> Result<(), Say> {
+    // `-q` first: the settings of the user that runs it do not count.
+    let arguments = ["-q", "--config", "{hidden}"].map(String::from).to_vec();
+    let environment = Vec::new();
+    Program { name: "curl", arguments, input, hidden: Some(settings), environment }.run().map(drop)
+}
+
+/// A value in the settings of `curl`.
+fn quoted(text: &str) -> Result<String, Say> {
+    match text.chars().any(char::is_control) {
+        false => Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))),
+        true => {
+            Err(say!("an address or a secret has a control character", "в адресе или секрете есть управляющий символ"))
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What drives say of themselves, and what the kernel's log says of them, for a recording. A drive that hangs makes its own news late and
+//! nothing else. Must not judge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use stend_base::{Nanos, Say, say};
+use stend_probe::{DeviceErrors, KernelLog};
+use stend_record::{EventKind, Health, HostInfo};
+
+/// Time between two readings of the health of all drives: smartd asks every half an hour, and errors should not be older than a coffee.
+const HEALTH_EVERY: Duration = Duration::from_secs(600);
+/// How often the health of all drives is kept although nothing changed: where events go with age, the newest stays.
+const ALL_EVERY: Nanos = Nanos::secs(86_400);
+/// Least time between two events about the log: a drive that dies writes lines without end.
+const LOG_EVERY: Nanos = Nanos::secs(10);
+/// A drive that takes longer is not waited for; what it answers then counts in the next round.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Reads both.
+pub struct DeviceNews {
+    log: Option<KernelLog>,
+    /// When an event about the log was last made.
+    logged: Option<Nanos>,
+    /// What came since then.
+    errors: Vec<DeviceErrors>,
+    /// Paths of the drives that are asked, by kernel name.
+    wanted: Arc<Mutex<Vec<(String, String)>>>,
+    /// What was read; `None`: nothing asks drives here.
+    read: Option<Receiver<(String, Health)>>,
+    /// What was told last.
+    told: BTreeMap<String, Health>,
+    /// When all of it was told last.
+    all_told: Nanos,
+}
+
+impl DeviceNews {
+    /// Of the host whose `/dev` lies below `root`.
+    pub fn new(root: &Path) -> DeviceNews {
+        let wanted: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+        let (give, read) = channel();
+        let of = Arc::downgrade(&wanted);
+        let ask = move || {
+            let mut busy: BTreeSet<String> = BTreeSet::new();
+            let (done, back) = channel::<String>();
+            while let Some(drives) = drives(&of) {
+                back.try_iter().for_each(|name| {
+                    busy.remove(&name);
+                });
+                for (name, path) in drives.into_iter().filter(|(name, _)| !busy.contains(name)).collect::<Vec<_>>() {
+                    let (give, done, asked) = (give.clone(), done.clone(), name.clone());
+                    let one = move || {
+                        if let Some(health) = stend_stand::drive_health(&path) {
+                            // Nobody may be left to be told.
+                            drop(give.send((asked.clone(), health)));
+                        }
+                        drop(done.send(asked));
+                    };
+                    if std::thread::Builder::new().name("health".into()).spawn(one).is_ok() {
+                        busy.insert(name);
+                    }
+                    // One after the other, as far as they answer.
+                    if let Ok(name) = back.recv_timeout(PATIENCE) {
+                        busy.remove(&name);
+                    }
+                }
+                std::thread::sleep(HEALTH_EVERY);
+            }
+        };
+        // The thread is never joined: one that waits for a dying drive ends with the process.
+        let asks =
+            stend_stand::can_ask_health() && std::thread::Builder::new().name("drives".into()).spawn(ask).is_ok();
+        DeviceNews {
+            log: KernelLog::open(root),
+            logged: None,
+            errors: Vec::new(),
+            wanted,
+            read: asks.then_some(read),
+            told: BTreeMap::new(),
+            all_told: Nanos(0),
+        }
+    }
+
+    /// What of this is not read here, and why.
+    pub fn unread(&self) -> Vec<Say> {
+        let health = self.read.is_none().then(|| {
+            say!(
+                "the health of drives is not read: `smartctl` (package smartmontools) is not installed",
+                "состояние накопителей не читается: `smartctl` (пакет smartmontools) не установлен"
+            )
+        });
+        let log = self.log.is_none().then(|| {
+            say!(
+                "errors in the kernel's log are not read: this user may not open /dev/kmsg",
+                "ошибки в журнале ядра не читаются: этому пользователю нельзя открыть /dev/kmsg"
+            )
+        });
+        health.into_iter().chain(log).collect()
+    }
+
+    /// Asks the drives of this host from the next round on.
+    pub fn meet(&mut self, host: &HostInfo) {
+        let drives = host.targets.iter().flat_map(|target| {
+            let disks = target.devices.iter().filter(|device| device.kind == "disk");
+            disks.map(|device| (device.name.clone(), target.path.clone()))
+        });
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = drives.collect();
+    }
+
+    /// What is new since the last look. Never waits.
+    pub fn take(&mut self, now: Nanos) -> Vec<EventKind> {
+        let mut news = self.log_news(now);
+        let read: Vec<(String, Health)> = self.read.iter().flat_map(Receiver::try_iter).collect();
+        news.extend(self.health_news(now, read));
+        news
+    }
+
+    fn log_news(&mut self, now: Nanos) -> Vec<EventKind> {
+        for errors in self.log.iter_mut().flat_map(KernelLog::read).collect::<Vec<_>>() {
+            match self.errors.iter_mut().find(|known| known.device == errors.device) {
+                Some(known) => *known = DeviceErrors { count: known.count + errors.count, ..errors },
+                None => self.errors.push(errors),
+            }
+        }
+        if self.errors.is_empty() || self.logged.is_some_and(|logged| now.saturating_sub(logged) < LOG_EVERY) {
+            return Vec::new();
+        }
+        self.logged = Some(now);
+        let event = |errors: DeviceErrors| {
+            let DeviceErrors { device, count, text } = errors;
+            EventKind::KernelErrors { device, count, text }
+        };
+        std::mem::take(&mut self.errors).into_iter().map(event).collect()
+    }
+
+    fn health_news(&mut self, now: Nanos, read: Vec<(String, Health)>) -> Option<EventKind> {
+        let changed: BTreeSet<String> = read
+            .iter()
+            .filter(|(name, health)| self.told.get(name).is_none_or(|told| differ(told, health)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let any = !read.is_empty();
+        self.told.extend(read);
+        if any && now.saturating_sub(self.all_told) >= ALL_EVERY {
+            self.all_told = now;
+            return Some(EventKind::DriveHealth { drives: self.told.clone().into_iter().collect() });
+        }
+        let of = |name: String| Some((name.clone(), self.told.get(&name)?.clone()));
+        (!changed.is_empty()).then(|| EventKind::DriveHealth { drives: changed.into_iter().filter_map(of).collect() })
+    }
+}
+
+/// The drives that are wanted; `None` once nobody wants any.
+fn drives(of: &Weak<Mutex<Vec<(String, String)>>>) -> Option<Vec<(String, String)>> {
+    Some(of.upgrade()?.lock().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+/// Whether more changed than what always does: hours, bytes written, temperature.
+fn differ(one: &Health, other: &Health) -> bool {
+    let lasting =
+        |health: &Health| Health { power_on_hours: None, bytes_written: None, celsius: None, ..health.clone() };
+    lasting(one) != lasting(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn news(root: &Path) -> DeviceNews {
+        DeviceNews {
+            log: KernelLog::open(root),
+            logged: None,
+            errors: Vec::new(),
+            wanted: Arc::default(),
+            read: None,
+            told: BTreeMap::new(),
+            all_told: Nanos(0),
+        }
+    }
+
+    #[test]
+    fn health_is_told_where_it_changed_and_of_all_drives_once_a_day() {
+        let mut news = news(Path::new("/absent"));
+        let health =
+            |hours, errors| Health { power_on_hours: Some(hours), media_errors: Some(errors), ..Health::default() };
+        let mut told = |at: u64, read: Vec<(&str, Health)>| {
+            let read = read.into_iter().map(|(name, health)| (name.to_string(), health)).collect();
+            match news.health_news(Nanos::secs(at), read) {
+                Some(EventKind::DriveHealth { drives }) => drives.into_iter().map(|(name, _)| name).collect(),
+                _ => Vec::new(),
+            }
+        };
+        assert_eq!(told(100_000, vec![("sda", health(1, 0)), ("sdb", health(1, 0))]), ["sda", "sdb"]);
+        assert_eq!(told(100_600, vec![("sda", health(2, 0)), ("sdb", health(2, 0))]), [""; 0]);
+        assert_eq!(told(101_200, vec![("sda", health(2, 0)), ("sdb", health(2, 1))]), ["sdb"]);
+        assert_eq!(told(186_400, vec![("sda", health(26, 0))]), ["sda", "sdb"]);
+        assert_eq!(told(300_000, vec![]), [""; 0]);
+    }
+
+    #[test]
+    fn errors_in_the_log_are_told_at_once_and_then_together() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("dev")).unwrap();
+        std::fs::write(dir.path().join("dev/kmsg"), "").unwrap();
+        let mut news = news(dir.path());
+        let write = |sector: u32| {
+            let mut file = std::fs::OpenOptions::new().append(true).open(dir.path().join("dev/kmsg")).unwrap();
+            writeln!(file, "3,{sector},1,-;I/O error, dev sdb, sector {sector}").unwrap();
+        };
+        let mut take = |at: u64| -> Vec<u64> {
+            let of = |kind| match kind {
+                EventKind::KernelErrors { count, .. } => count,
+                other => panic!("{other:?}"),
+            };
+            news.take(Nanos::secs(at)).into_iter().map(of).collect()
+        };
+        write(1);
+        assert_eq!(take(100), [1]);
+        write(2);
+        assert_eq!(take(101), [0; 0]);
+        write(3);
+        assert_eq!(take(109), [0; 0]);
+        assert_eq!((take(110), take(120)), (vec![2], Vec::new()));
+    }
+}

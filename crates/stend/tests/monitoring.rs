@@ -1,0 +1,210 @@
+//! What is made for others' monitors, held against a real Prometheus: pages are scraped, every query of the dashboards finds something,
+//! every alert rule fires on what is bad and on nothing that is good.
+
+use crate::serve::client::Server;
+use crate::support::{self, Running, Scratch, eventually, expect_exit, stend, tool};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Whether the packages are installed; without them a named skip, under CI a failure.
+fn installed(test: &str) -> bool {
+    let there = Command::new("promtool").arg("--version").output().is_ok();
+    assert!(there || std::env::var("CI").as_deref() != Ok("true"), "{test} needs the package `prometheus`");
+    if !there {
+        eprintln!("skipped, needs the package `prometheus`: {test}");
+    }
+    there
+}
+
+fn in_repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(in_repository(path)).expect("a file")
+}
+
+/// Names of the alert rules.
+fn alerts(rules: &str) -> BTreeSet<&str> {
+    rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect()
+}
+
+#[test]
+fn every_alert_rule_fires_on_a_bad_host_and_on_no_good_one() {
+    if !installed("every_alert_rule_fires_on_a_bad_host_and_on_no_good_one") {
+        return;
+    }
+    let scratch = Scratch::new();
+    // As a user gets them.
+    let (rules, _) = expect_exit(&mut stend(&scratch, &["monitoring", "prometheus/rules.yaml"]), 0);
+    assert_eq!(rules, read("monitoring/prometheus/rules.yaml"));
+    let file = scratch.file("rules.yaml", &rules);
+    tool(&["promtool", "check", "rules", "--lint=all", "--lint-fatal", &file]);
+    let cases = read("crates/stend/tests/monitoring/rules_test.yaml");
+    for alert in alerts(&rules) {
+        assert!(cases.contains(&format!("alertname=\"{alert}\"")), "{alert} has no case");
+    }
+    let cases = scratch.file("rules_test.yaml", &cases.replace("RULES", &file));
+    tool(&["promtool", "test", "rules", &cases]);
+}
+
+/// Answers one page of metrics, whose counters grow with every time that it is asked.
+fn growing(page: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for (asked, stream) in listener.incoming().flatten().enumerate() {
+            answer(stream, &grown(&page, asked as u64));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream, body: &str) {
+    let mut piece = [0; 4096];
+    // The whole request is one packet.
+    let _ = stream.read(&mut piece);
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+}
+
+/// Counters of a page after so many steps.
+fn grown(page: &str, steps: u64) -> String {
+    let mut counts = false;
+    let line = |line: &str| {
+        if let Some((_, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' ')) {
+            counts = kind != "gauge";
+        }
+        match line.rsplit_once(' ') {
+            Some((name, value)) if counts && !line.starts_with('#') => {
+                let value: f64 = value.parse().expect("a number");
+                format!("{name} {}\n", value * (1 + steps) as f64)
+            }
+            _ => format!("{line}\n"),
+        }
+    };
+    page.lines().map(line).collect()
+}
+
+/// A Prometheus that scrapes these addresses every second.
+fn prometheus(scratch: &Scratch, targets: &[(&str, &str)]) -> Server {
+    let job = |(job, address): &(&str, &str)| {
+        format!("  - job_name: {job}\n    static_configs: [{{targets: [\"{address}\"]}}]\n")
+    };
+    let jobs: String = targets.iter().map(job).collect();
+    let rules = in_repository("monitoring/prometheus/rules.yaml");
+    let rules = rules.display();
+    let text = format!(
+        "global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}\nrule_files: [\"{rules}\"]\nscrape_configs:\n{jobs}"
+    );
+    let configuration = scratch.file("prometheus.yaml", &text);
+    // It does not tell which port it got, so that one is chosen that was free a moment ago.
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    let address = free.to_string();
+    let mut command = Command::new("prometheus");
+    command
+        .arg(format!("--config.file={configuration}"))
+        .arg(format!("--storage.tsdb.path={}", scratch.directory("tsdb")))
+        .arg(format!("--web.listen-address={address}"))
+        .args(["--log.level=error", "--web.console.libraries=/nowhere", "--web.console.templates=/nowhere"])
+        .stdout(Stdio::null());
+    Server { _running: Running::new(&mut command), address, token: None }
+}
+
+/// What a query finds now.
+fn found(server: &Server, query: &str) -> Vec<Value> {
+    let escaped: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    if TcpStream::connect(&server.address).is_err() {
+        return Vec::new();
+    }
+    let reply = server.ask(&format!("GET /api/v1/query?query={escaped}"), &[], "");
+    // It answers 503 while it starts.
+    if reply.status == 503 {
+        return Vec::new();
+    }
+    let document = reply.json();
+    assert_eq!(document["status"], "success", "{query}: {document}");
+    document["data"]["result"].as_array().cloned().unwrap_or_default()
+}
+
+/// A recording of this machine that answers Prometheus, and where.
+fn recorder(scratch: &Scratch) -> (Running, String) {
+    let file = scratch.join("m.stend").to_string_lossy().into_owned();
+    let mut command = stend(scratch, &["record", "--every", "500ms", "--metrics", "0", "-o", &file]);
+    let mut running = Running::new(command.stderr(Stdio::piped()));
+    let mut told = BufReader::new(running.child.stderr.take().expect("a stream"));
+    let mut line = String::new();
+    while !line.starts_with("metrics ") {
+        line.clear();
+        assert!(told.read_line(&mut line).expect("a line") > 0, "it ended");
+    }
+    let address = line.trim().rsplit("http://").next().and_then(|rest| rest.split('/').next()).expect("an address");
+    (running, address.to_string())
+}
+
+/// Queries of a dashboard: of panels, of what is marked, and as labels whose values it lists.
+fn queries(board: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let panels = list(&board["panels"]).into_iter().flat_map(|panel| list(&panel["targets"]));
+    let mut all: Vec<String> = panels.chain(list(&board["annotations"]["list"])).map(|of| text(&of["expr"])).collect();
+    all.extend(list(&board["templating"]["list"]).iter().filter(|of| of["type"] == "query").map(|of| {
+        let (series, label) = (text(&of["definition"]), text(&of["name"]));
+        let series = series.trim_start_matches("label_values(").trim_end_matches(')').to_string();
+        let series = series.rsplit_once(", ").map(|(series, of)| (series.to_string(), of.to_string()));
+        let (series, of) = series.expect("series and label");
+        assert_eq!(of, label);
+        format!("group by ({of}) ({series})")
+    }));
+    all
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_string()
+}
+
+#[test]
+fn a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds_something() {
+    if !installed("a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds_something") {
+        return;
+    }
+    let _turn = support::host_turn();
+    let scratch = Scratch::new();
+    let (_recorder, live) = recorder(&scratch);
+    let [host, run] =
+        ["host", "run"].map(|name| growing(read(&format!("crates/report/tests/golden/metrics/{name}.prom"))));
+    let server = prometheus(&scratch, &[("live", &live), ("host", &host), ("run", &run)]);
+    let shown = |query: &str| {
+        let fill = [("$__rate_interval", "10s"), ("$instance", &host), ("$device", "nvme0n1"), ("$run", "R-1")];
+        fill.iter().fold(query.to_string(), |query, (name, value)| query.replace(name, value))
+    };
+    for board in ["host", "drive", "run"] {
+        let (printed, _) = expect_exit(&mut stend(&scratch, &["monitoring", &format!("grafana/en/{board}.json")]), 0);
+        assert_eq!(printed, read(&format!("monitoring/grafana/en/{board}.json")));
+        let board: Value = serde_json::from_str(&printed).expect("JSON");
+        let all = queries(&board);
+        assert!(all.len() > 8, "{all:?}");
+        for query in all {
+            let query = shown(&query);
+            eventually(&query, Duration::from_secs(40), || !found(&server, &query).is_empty());
+        }
+    }
+    // The page of the real machine is scraped without a complaint, too.
+    assert_eq!(found(&server, "up == 1").len(), 3);
+    let memory = found(&server, "node_memory_MemTotal_bytes{job=\"live\"}");
+    let total = std::fs::read_to_string("/proc/meminfo").expect("a file");
+    let kib = total.lines().next().and_then(|line| line.split_whitespace().nth(1)).expect("a size");
+    let bytes = kib.parse::<f64>().expect("a number") * 1024.0;
+    assert_eq!(memory[0]["value"][1].as_str().and_then(|value| value.parse().ok()), Some(bytes));
+    // What is bad in the page is told by the rules.
+    eventually("an alert", Duration::from_secs(40), || {
+        !found(&server, "ALERTS{alertname=\"ArrayDegraded\",alertstate=\"firing\",job=\"host\"}").is_empty()
+    });
+}

@@ -1,0 +1,61 @@
+// Recordings of hosts and their journals, as far as the console reads them.
+import type { Chart, State } from "./api";
+import { get, type List, type Listed } from "./api";
+import { t, type Say } from "./lang.svelte";
+
+export type Spread = { mean: number; max: number };
+export type RecordedDrive = {
+  name: string;
+  iops: Spread;
+  throughput_bytes_per_s: Spread;
+  read_latency_ns?: Spread | null;
+  write_latency_ns?: Spread | null;
+  queue_depth: Spread;
+  busy_share: Spread;
+};
+export type Recording = {
+  run: string;
+  label?: string | null;
+  host: string;
+  started_unix_s: number;
+  span_ns: number;
+  samples: number;
+  state: State;
+  cpu_busy_share?: Spread | null;
+  io_some_share?: Spread | null;
+  drives: RecordedDrive[];
+  idle: string[];
+  charts: Chart[];
+};
+
+export type Severity = "warning" | "critical";
+export type HostProblem = {
+  rule: string;
+  category: string;
+  severity: Severity;
+  object: string;
+  state: "open" | "closed";
+  opened_unix_s: number;
+  closed_unix_s?: number | null;
+  times: number;
+  name: Say;
+  evidence: Say;
+  advice: Say;
+};
+export type Journal = { run: string; host: string; rules_version: string; problems: HostProblem[] };
+
+/** The recordings that the server has, the newest first. */
+export const recordings = async (): Promise<Listed[]> => (await get<List>("recordings?limit=200")).runs;
+
+export const CATEGORIES = ["node", "port", "path", "drive", "array", "pool", "temperature"] as const;
+
+export const category = (of: string): string =>
+  ({
+    node: t("machine", "машина"),
+    port: t("network", "сеть"),
+    path: t("paths", "пути"),
+    drive: t("drives", "накопители"),
+    array: t("arrays", "массивы"),
+    pool: t("pools", "пулы"),
+    temperature: t("temperature", "температура"),
+  })[of] ?? of;
