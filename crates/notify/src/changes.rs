@@ -17,7 +17,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Of a journal whose clock is so many ns behind wall-clock time.
+    /// Changes of a journal whose clock is so many ns behind wall-clock time.
     pub fn new(realtime_offset_ns: i64) -> Changes {
         Changes { seen: BTreeMap::new(), realtime_offset_ns }
     }
@@ -40,7 +40,7 @@ impl Changes {
                 (true, None) if is_worse => Happening::Worse,
                 (true, None) => continue,
             };
-            // It opened and closed between two looks: both are told.
+            // It opened and closed between two looks: both are sent.
             if happened == Happening::Closed && !was_open {
                 found.push(self.item(problem, Happening::Opened));
             }

@@ -8,7 +8,7 @@ use stend_spec::notify::MessageLang;
 
 /// Most letters of a message of Telegram are 4096.
 const TELEGRAM_MAX: usize = 4000;
-/// Alertmanager forgets an alert that is not sent again; a problem is told once, so that it ends by itself only after a year.
+/// Alertmanager forgets an alert that is not sent again; Stend sends a problem once, with an end a year ahead.
 const YEAR: i64 = 366 * 86_400;
 
 /// For `sendMessage` of a bot of Telegram.

@@ -1,4 +1,4 @@
-//! What is told of a problem, as it waits in the file. Data only.
+//! What Stend says about a problem, as it waits in the file. Data only.
 
 use serde::{Deserialize, Serialize};
 use stend_base::Say;

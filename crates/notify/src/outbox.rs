@@ -41,7 +41,7 @@ struct Shared {
 /// What is behind the lock.
 struct Held {
     state: State,
-    /// The state could not be kept, which is told once.
+    /// The state could not be kept; standard error has it once.
     is_unkept: bool,
     /// Receivers that something is being sent to now.
     sending: usize,
@@ -197,7 +197,7 @@ impl Shared {
         }
     }
 
-    /// A receiver that does not answer is told of once, and once more when it answers again.
+    /// Reports a receiver that does not answer once, and once more when it answers again.
     fn tell(&self, receiver: &Receiver, sent: &std::result::Result<(), Say>, is_failing: &mut bool) {
         let name = &receiver.name;
         match (sent, *is_failing) {

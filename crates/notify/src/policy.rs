@@ -1,4 +1,4 @@
-//! What is sent when: problems become messages now, wait for a digest, or are told nobody. Pure: the clock is an argument.
+//! What is sent when: problems become messages now, wait for a digest, or go to no one. Pure: the clock is an argument.
 
 use crate::item::{Happening, Item, Message};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub const WAITING_MAX: usize = 1000;
 pub const TRIED_FOR: i64 = 72 * 3600;
 /// First and longest pause between two tries, seconds.
 const PAUSE: (i64, i64) = (10, 600);
-/// A recorder that was started again has this long, in seconds, to find an open problem again before it is told as over.
+/// A recorder that was started again has this long, in seconds, to find an open problem again before it counts as over.
 const FOUND_AGAIN: i64 = 600;
 /// Problems that are over are remembered this long, seconds: far longer than the hour in which a problem is the same one.
 const REMEMBERED: i64 = 7 * 86_400;
@@ -26,7 +26,7 @@ pub struct Clock {
     pub minute: u16,
 }
 
-/// A problem that was told, or would have been.
+/// A problem that was sent, or would have been.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Known {
     item: Item,
@@ -122,12 +122,12 @@ impl State {
         }
     }
 
-    /// A problem is told once: what was told by an earlier recorder is not told again.
+    /// A problem is sent once: what an earlier recorder sent is not sent again.
     fn is_news(&mut self, item: &Item) -> bool {
         let known = self.known.iter_mut().find(|known| known.item.is_of(&item.rule, &item.object));
         let Some(known) = known else {
             self.known.push(Known { item: item.clone(), is_found: true });
-            // What is over was told when it opened, or nobody was there then.
+            // What is over was sent when it opened, or the receiver did not exist then.
             return item.happened != Happening::Closed;
         };
         known.is_found = true;
@@ -159,7 +159,7 @@ impl State {
         }
     }
 
-    /// Of a problem that waits the newest is told alone: one that closed meanwhile has both times.
+    /// Only the newest state of a waiting problem is sent: one that closed meanwhile has both times.
     fn wait(&mut self, item: Item, clock: Clock) {
         if self.digest.is_empty() {
             self.digest_since = clock.unix;

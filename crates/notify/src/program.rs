@@ -13,12 +13,14 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 /// Most that is read of its answer.
 const OUTPUT_MAX: u64 = 16 << 10;
 const TICK: Duration = Duration::from_millis(20);
+/// Stands for the path of what is hidden, in an argument.
+pub const HIDDEN: &str = "@HIDDEN@";
 
 /// A program with its arguments.
 pub struct Program<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its arguments; `{hidden}` is replaced by the path of what is hidden.
+    /// Its arguments; [`HIDDEN`] is replaced by the path of what is hidden.
     pub arguments: Vec<String>,
     /// What it reads from its standard input.
     pub input: &'a str,
@@ -36,7 +38,7 @@ impl Program<'_> {
             std::io::ErrorKind::NotFound => {
                 say!("the program `{name}` is not installed", "программа `{name}` не установлена")
             }
-            _ => say!("`{name}`: {error}", "`{name}`: {error}"),
+            _ => Say::same(format!("`{name}`: {error}")),
         })
     }
 
@@ -50,7 +52,7 @@ impl Program<'_> {
             keep_open(&mut command, OwnedFd::from(file));
         }
         command
-            .args(self.arguments.iter().map(|argument| argument.replace("{hidden}", &path)))
+            .args(self.arguments.iter().map(|argument| argument.replace(HIDDEN, &path)))
             .envs(self.environment)
             .env("LC_ALL", "C")
             .current_dir("/")
@@ -116,7 +118,7 @@ mod tests {
     use super::*;
 
     fn sh(script: &str) -> Program<'_> {
-        let arguments = ["-c", script, "sh", "{hidden}"].map(String::from).to_vec();
+        let arguments = ["-c", script, "sh", HIDDEN].map(String::from).to_vec();
         Program {
             name: "sh",
             arguments,

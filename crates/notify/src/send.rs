@@ -2,7 +2,7 @@
 
 use crate::item::Message;
 use crate::policy::test_message;
-use crate::program::Program;
+use crate::program::{HIDDEN, Program};
 use crate::{forms, mail, secret, snmp, syslog};
 use serde_json::Value;
 use std::path::Path;
@@ -87,7 +87,7 @@ fn common(url: &str) -> Result<String, Say> {
 
 fn curl(settings: &str, input: &str) -> Result<(), Say> {
     // `-q` first: the settings of the user that runs it do not count.
-    let arguments = ["-q", "--config", "{hidden}"].map(String::from).to_vec();
+    let arguments = ["-q", "--config", HIDDEN].map(String::from).to_vec();
     let environment = Vec::new();
     Program { name: "curl", arguments, input, hidden: Some(settings), environment }.run().map(drop)
 }

@@ -17,7 +17,7 @@ const TEXT_MAX: usize = 255;
 /// Sends the traps; `scratch` is a directory of ours, for the settings of the program while it runs.
 pub fn send(to: &Snmp, message: &Message, host: &str, lang: MessageLang, scratch: &Path) -> Result<(), Say> {
     let settings = settings(&to.user)?;
-    // Of each receiver its own: several are told at the same time.
+    // Each receiver has its own: several get messages at the same time.
     let place = scratch.join(format!("snmp-{}", message.receiver));
     // Left over by a process that was killed.
     drop(std::fs::remove_dir_all(&place));

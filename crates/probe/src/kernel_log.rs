@@ -12,7 +12,7 @@ const RECORDS_MAX: usize = 1000;
 const RECORD_MAX: usize = 8192;
 /// Longest text that is kept of a line.
 const TEXT_MAX: usize = 200;
-/// Most devices that are told of at a time.
+/// Most devices in one report.
 const DEVICES_MAX: usize = 64;
 
 /// What stands before and behind the name of a device in a line about an error, and what else the line must have.

@@ -30,14 +30,14 @@ pub struct DeviceNews {
     wanted: Arc<Mutex<Vec<(String, String)>>>,
     /// What was read; `None`: nothing asks drives here.
     read: Option<Receiver<(String, Health)>>,
-    /// What was told last.
+    /// What was reported last.
     told: BTreeMap<String, Health>,
-    /// When all of it was told last.
+    /// When all of it was reported last.
     all_told: Nanos,
 }
 
 impl DeviceNews {
-    /// Of the host whose `/dev` lies below `root`.
+    /// News of the host whose `/dev` lies below `root`.
     pub fn new(root: &Path) -> DeviceNews {
         let wanted: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
         let (give, read) = channel();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn health_is_told_where_it_changed_and_of_all_drives_once_a_day() {
+    fn health_is_reported_where_it_changed_and_of_all_drives_once_a_day() {
         let mut news = news(Path::new("/absent"));
         let health =
             |hours, errors| Health { power_on_hours: Some(hours), media_errors: Some(errors), ..Health::default() };

@@ -60,7 +60,7 @@ pub struct Quiet {
     pub to: u16,
 }
 
-/// Who is told.
+/// Who gets the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receiver {
     /// As the user calls it.
@@ -69,7 +69,7 @@ pub struct Receiver {
     pub way: Way,
 }
 
-/// How a receiver is told.
+/// How a receiver gets them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
     /// By mail.

@@ -63,6 +63,7 @@ mod serve;
 mod service;
 mod several_targets;
 mod sources;
+mod stand_drives;
 mod stands;
 mod steady;
 mod storage_host;

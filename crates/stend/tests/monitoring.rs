@@ -203,7 +203,7 @@ fn a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds
     let kib = total.lines().next().and_then(|line| line.split_whitespace().nth(1)).expect("a size");
     let bytes = kib.parse::<f64>().expect("a number") * 1024.0;
     assert_eq!(memory[0]["value"][1].as_str().and_then(|value| value.parse().ok()), Some(bytes));
-    // What is bad in the page is told by the rules.
+    // The rules find what is bad in the page.
     eventually("an alert", Duration::from_secs(40), || {
         !found(&server, "ALERTS{alertname=\"ArrayDegraded\",alertstate=\"firing\",job=\"host\"}").is_empty()
     });

@@ -200,8 +200,8 @@ fn next_line(log: &UnixDatagram) -> String {
 }
 
 #[test]
-fn a_drive_that_goes_and_comes_back_is_told_once_each_by_every_way_in_both_languages() {
-    const TEST: &str = "a_drive_that_goes_and_comes_back_is_told_once_each_by_every_way_in_both_languages";
+fn a_drive_that_goes_and_comes_back_is_sent_once_each_by_every_way_in_both_languages() {
+    const TEST: &str = "a_drive_that_goes_and_comes_back_is_sent_once_each_by_every_way_in_both_languages";
     if !root(TEST) {
         return;
     }

@@ -154,7 +154,7 @@ fn a_recording_on_a_full_disk_warns_once_goes_on_and_leaves_a_file_that_opens() 
         stend(&scratch, &["record", "--every", "100ms", "-o", &file]).stderr(std::process::Stdio::piped()),
     );
     support::eventually("a sample is there", Duration::from_secs(20), || {
-        support::output(&mut stend(&scratch, &["top", &file, "--json"])).stdout.iter().any(|byte| *byte == b'{')
+        support::output(&mut stend(&scratch, &["top", &file, "--json"])).stdout.contains(&b'{')
     });
     // Somebody else takes the rest of the room.
     let _ = std::fs::File::create(mount.0.join("other"))

@@ -1,9 +1,14 @@
 //! Dashboards of Grafana, in both languages, from one table of panels. In the classic form, which Grafana 10 to 13 load.
 
+mod boards;
+mod drive;
+mod host;
 mod panels;
+mod run;
 
 use super::File;
-use panels::{BOARDS, Board, Kind, Panel};
+use boards::{BOARDS, Board};
+use panels::{Kind, Panel};
 use serde_json::{Value, json};
 use stend_base::Lang;
 

@@ -269,13 +269,9 @@ impl JournalRule {
                 "Check cable, port and target of this path; the drive has one way less.",
                 "Проверьте кабель, порт и цель этого пути: у накопителя одним путём меньше."
             ),
-            JournalRule::LinkNarrow => say!(
-                "Reseat the drive or its adapter, and check the slot: it runs with fewer lanes than both ends can.",
-                "Переставьте накопитель или адаптер и проверьте слот: линий меньше, чем умеют обе стороны."
-            ),
-            JournalRule::LinkErrors => say!(
-                "Reseat the drive or replace its riser or cable if the errors go on.",
-                "Если ошибки продолжаются, переставьте накопитель или замените переходник либо кабель."
+            JournalRule::LinkNarrow | JournalRule::LinkErrors => say!(
+                "Reseat the drive or its adapter, and check slot, riser and cable.",
+                "Переставьте накопитель или адаптер; проверьте слот, переходник и кабель."
             ),
             JournalRule::PoolUnhealthy => say!(
                 "`zpool status` names the device and what to do.",
@@ -289,13 +285,9 @@ impl JournalRule {
                 "Look for losses on the way: errors and drops of ports, full buffers of switches, a wrong MTU.",
                 "Ищите потери по пути: ошибки и отбросы на портах, полные буферы коммутаторов, неверный MTU."
             ),
-            JournalRule::MemoryLow => say!(
-                "Find what takes the memory with `top`, and give the machine more or the programs less.",
-                "Найдите с помощью `top`, кто занимает память; добавьте её или ограничьте программы."
-            ),
-            JournalRule::MemoryKill => say!(
-                "`dmesg` names the process; give the machine more memory or the programs less.",
-                "`dmesg` назовёт процесс; добавьте памяти или ограничьте программы."
+            JournalRule::MemoryLow | JournalRule::MemoryKill => say!(
+                "See in `top` or, after a kill, in `dmesg` what took the memory; give the machine more or the programs less.",
+                "Посмотрите в `top`, а после завершения процесса в `dmesg`, кто занял память; добавьте её или ограничьте программы."
             ),
             JournalRule::CpuSteal => say!(
                 "Move the machine to a less busy host or reserve CPUs for it: its latencies include these waits.",

@@ -75,7 +75,7 @@ fn in_quiet_hours_only_critical_problems_are_sent_and_the_rest_when_they_end() {
 }
 
 #[test]
-fn a_problem_is_told_once_also_over_a_restart_and_one_that_is_not_found_again_is_over() {
+fn a_problem_is_sent_once_also_over_a_restart_and_one_that_is_not_found_again_is_over() {
     let (file, mut state) = (file(), State::default());
     state.begin(&file, at(12, 0));
     state.note(&file, item(Happening::Opened, "array", true), at(12, 0));

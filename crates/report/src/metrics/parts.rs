@@ -117,7 +117,7 @@ pub(super) fn health(page: &mut Page, drives: &BTreeMap<String, Health>) {
     }
 }
 
-/// How many problems of the journal are open, by category and severity; each that can be, so that zero is told from "not judged".
+/// How many problems of the journal are open, by category and severity; each that can be, so that zero differs from "not judged".
 pub(super) fn problems(page: &mut Page, problems: &[Problem]) {
     let name = "stend_problems";
     page.family((name, "gauge", "Open problems in the journal of the host."));

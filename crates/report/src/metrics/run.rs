@@ -106,15 +106,13 @@ impl RunMetrics {
 
     fn operations(&self, page: &mut Page, id: (&str, &str)) {
         let used = || OP_NAMES.iter().zip(&self.done).filter(|(_, done)| done.ops + done.errors > 0);
-        let counters: [(&str, &str, fn(&Done) -> u64); 3] = [
-            ("stend_io_operations_total", "I/Os of the load that completed.", |done| done.ops),
-            ("stend_io_bytes_total", "Bytes that they moved.", |done| done.bytes),
-            ("stend_io_errors_total", "I/Os of the load that failed.", |done| done.errors),
-        ];
-        for (name, what, of) in counters {
+        let mut counter = |name, what, of: fn(&Done) -> u64| {
             page.family((name, "counter", what));
             used().for_each(|(op, done)| page.sample(name, &[id, ("op", op)], of(done) as f64));
-        }
+        };
+        counter("stend_io_operations_total", "I/Os of the load that completed.", |done| done.ops);
+        counter("stend_io_bytes_total", "Bytes that they moved.", |done| done.bytes);
+        counter("stend_io_errors_total", "I/Os of the load that failed.", |done| done.errors);
         page.family(("stend_io_latency_seconds", "histogram", "Latency of the I/Os of the load."));
         for (op, done) in used().filter(|(_, done)| done.latency.count() > 0) {
             for (edge, count) in EDGES.iter().zip(below(&done.latency)) {

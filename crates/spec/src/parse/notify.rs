@@ -143,7 +143,7 @@ fn way(node: &Node, file: &str) -> Result<Way> {
         (Some(way), None) => Ok(way),
         _ => Err(node.error(
             file,
-            say!("a receiver has exactly one way in which it is told", "у получателя ровно один способ доставки"),
+            say!("a receiver has exactly one way of delivery", "у получателя ровно один способ доставки"),
         )),
     }
 }

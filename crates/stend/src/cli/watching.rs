@@ -15,7 +15,7 @@ pub(super) fn watch(lang: Lang) -> Command {
     verb("watch", about, examples, "RUN", arguments, lang)
 }
 
-/// Who else is told.
+/// Where else the counters go.
 fn metrics() -> Say {
     say!(
         "also answer Prometheus at http://ADDRESS/metrics: a port of this machine alone, or an address with a port",
