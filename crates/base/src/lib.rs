@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buckets;
+pub mod calendar;
 pub mod code;
 pub mod distribution;
 pub mod error;

@@ -1,12 +1,13 @@
 //! Dates as tools print them, where they say of which time zone they are. Pure.
 
 use stend_base::Nanos;
+use stend_base::calendar::{DAY, days_since_1970};
 
 /// `2026-11-23T01:02:03.456+0000`, with or without a fraction, in ns since 1970; `None` without a zone, or before 1970.
 pub fn iso(text: &str) -> Option<Nanos> {
     let (date, time) = text.trim().split_once(['T', ' '])?;
     let mut parts = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
-    let days = days(parts.next()??, parts.next()??, parts.next()??)?;
+    let days = days_since_1970(parts.next()??, parts.next()??, parts.next()??)?;
     let at = time.find(['+', '-', 'Z'])?;
     let (clock, zone) = time.split_at(at);
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
@@ -17,7 +18,7 @@ pub fn iso(text: &str) -> Option<Nanos> {
     }
     let digits: String = fraction.chars().chain(std::iter::repeat('0')).take(9).collect();
     let nanos: u64 = digits.parse().ok()?;
-    let seconds = days * 86_400 + hours * 3600 + minutes * 60 + seconds - offset(zone)?;
+    let seconds = days * DAY + hours * 3600 + minutes * 60 + seconds - offset(zone)?;
     let seconds = u64::try_from(seconds).ok()?;
     seconds.checked_mul(1_000_000_000)?.checked_add(nanos).map(Nanos)
 }
@@ -35,18 +36,6 @@ fn offset(zone: &str) -> Option<i64> {
     let (hours, minutes) = digits.split_at(2);
     let (hours, minutes) = (hours.parse::<i64>().ok()?, if minutes.is_empty() { 0 } else { minutes.parse().ok()? });
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
-}
-
-/// Days from 1970-01-01 to a day of the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1970..3000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years begin in March, so that the day which comes every four years is their last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leaps = year / 4 - year / 100 + year / 400;
-    // Months from March on have 31, 30, 31, 30, 31 days, twice and a half.
-    Some(year * 365 + leaps + (month * 153 + 2) / 5 + day - 1 - 719_468)
 }
 
 #[cfg(test)]

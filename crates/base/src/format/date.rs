@@ -1,41 +1,26 @@
 //! Dates of seconds since 1970, in UTC. Must not know a time zone.
 
+use crate::calendar::date_time;
+
 /// 0000-01-01 and 9999-12-31 23:59:59: what has four digits.
 const RANGE: (i64, i64) = (-62_167_219_200, 253_402_300_799);
 
-/// Year, month, day, hour, minute, second.
-fn civil(unix: i64) -> [i64; 6] {
-    let unix = unix.clamp(RANGE.0, RANGE.1);
-    let (days, seconds) = (unix.div_euclid(86_400), unix.rem_euclid(86_400));
-    // Days are counted from 1 March of year 0, so that the leap day ends a year of 365.2425 days on
-    // average: 146,097 days are 400 years exactly.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    [year, month, day, seconds / 3600, seconds % 3600 / 60, seconds % 60]
-}
-
 /// Date and time of day in UTC, e.g. `2026-11-21 21:30 UTC`; years outside 0 to 9999 are cut to them.
 pub fn utc(unix: i64) -> String {
-    let [year, month, day, hour, minute, _] = civil(unix);
+    let [year, month, day, hour, minute, _] = date_time(unix.clamp(RANGE.0, RANGE.1));
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
 /// The same for programs (RFC 3339), e.g. `2026-11-21T21:30:05Z`.
 pub fn rfc3339(unix: i64) -> String {
-    let [year, month, day, hour, minute, second] = civil(unix);
+    let [year, month, day, hour, minute, second] = date_time(unix.clamp(RANGE.0, RANGE.1));
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 /// The same for mails (RFC 5322), e.g. `21 Nov 2026 21:30:05 +0000`.
 pub fn rfc5322(unix: i64) -> String {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let [year, month, day, hour, minute, second] = civil(unix);
+    let [year, month, day, hour, minute, second] = date_time(unix.clamp(RANGE.0, RANGE.1));
     let month = MONTHS[(month - 1) as usize];
     format!("{day} {month} {year:04} {hour:02}:{minute:02}:{second:02} +0000")
 }
