@@ -3,7 +3,7 @@
 
 use super::{Doubt, Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::{Bytes, Error, Kind, Result, Say, format, say};
+use stend_base::{Bytes, Error, Result, Say, format, say};
 use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_record::published::Claim;
 use stend_spec::suite::Suite;
@@ -30,13 +30,10 @@ pub fn declared(suite: Suite) -> Result<Vec<Declared>> {
     suite.cases.retain(|case| case.streams.len() == 1 && case.streams[0].trace.is_none());
     let target = PlanTarget::directory(ROOM);
     let nothing = || {
-        Error::new(
-            Kind::Spec,
-            say!(
-                "the suite has no case with a single stream, which a table could describe",
-                "в наборе нет случая с одним потоком, к которому могла бы относиться таблица"
-            ),
-        )
+        Error::spec(say!(
+            "the suite has no case with a single stream, which a table could describe",
+            "в наборе нет случая с одним потоком, к которому могла бы относиться таблица"
+        ))
     };
     if suite.cases.is_empty() {
         return Err(nothing());

@@ -47,10 +47,55 @@ impl Error {
         Box::new(Error { kind: code.kind(), code, message, hint: None, place: None })
     }
 
+    /// An error of kind `Usage`: a wrong command line or request.
+    pub fn usage(message: Say) -> Box<Error> {
+        Error::new(Kind::Usage, message)
+    }
+
+    /// An error of kind `Spec`: a file that somebody wrote and that is invalid.
+    pub fn spec(message: Say) -> Box<Error> {
+        Error::new(Kind::Spec, message)
+    }
+
+    /// An error of kind `Preflight`: a host that does not allow what is asked for.
+    pub fn preflight(message: Say) -> Box<Error> {
+        Error::new(Kind::Preflight, message)
+    }
+
+    /// An error of kind `Unsafe`: data that could be lost.
+    pub fn refused(message: Say) -> Box<Error> {
+        Error::new(Kind::Unsafe, message)
+    }
+
+    /// An error of kind `TargetIo`: a target that failed an I/O.
+    pub fn target_io(message: Say) -> Box<Error> {
+        Error::new(Kind::TargetIo, message)
+    }
+
+    /// An error of kind `HostLost`: a host or worker that is gone.
+    pub fn host_lost(message: Say) -> Box<Error> {
+        Error::new(Kind::HostLost, message)
+    }
+
+    /// An error of kind `RunFile`: a run file that cannot be read or written.
+    pub fn run_file(message: Say) -> Box<Error> {
+        Error::new(Kind::RunFile, message)
+    }
+
+    /// An error of kind `Interrupted`: a stop by the user.
+    pub fn interrupted(message: Say) -> Box<Error> {
+        Error::new(Kind::Interrupted, message)
+    }
+
+    /// An error of kind `Bug`: a defect of ours.
+    pub fn bug(message: Say) -> Box<Error> {
+        Error::new(Kind::Bug, message)
+    }
+
     /// An error of kind `Spec`, whose message begins with its place.
     pub fn at(place: Place, message: &Say) -> Box<Error> {
         let Say { en, ru } = message;
-        let error = Error::new(Kind::Spec, crate::say!("{place}: {en}", "{place}: {ru}"));
+        let error = Error::spec(crate::say!("{place}: {en}", "{place}: {ru}"));
         Box::new(Error { place: Some(place), ..*error })
     }
 

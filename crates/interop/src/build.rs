@@ -4,7 +4,7 @@
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_plan::{Case, PlanInputs, PlanTarget};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_record::{Entry, Imported, SourceFile};
@@ -40,7 +40,7 @@ impl<'a> File<'a> {
         if self.bytes.len() > RESULTS_MAX {
             let (name, most) = (self.name, RESULTS_MAX >> 20);
             let what = say!("`{name}` is longer than {most} MiB", "`{name}` длиннее {most} МиБ");
-            return Err(Error::new(Kind::Spec, what));
+            return Err(Error::spec(what));
         }
         Ok(UTF_8.decode(self.bytes).0)
     }
@@ -147,7 +147,7 @@ pub(crate) fn run(
     run.inputs.suite.name = run.imported.tool.clone();
     if found.len() > TRIALS_MAX {
         let message = say!("the files hold more than {TRIALS_MAX} trials", "в файлах больше {TRIALS_MAX} испытаний");
-        return Err(Error::new(Kind::Spec, message).hint(say!("import them in parts", "импортируйте их по частям")));
+        return Err(Error::spec(message).hint(say!("import them in parts", "импортируйте их по частям")));
     }
     refuse_copies(&found, &run.imported.files)?;
     let (files, dropped) = (&run.imported.files, &mut run.imported.dropped);
@@ -209,10 +209,10 @@ fn refuse_copies(found: &[Found], files: &[SourceFile]) -> Result<()> {
         }
         let Some(first) = seen.insert((&trial.key, numbers), trial) else { continue };
         let (one, other) = (first.place(files), trial.place(files));
-        return Err(Error::new(
-            Kind::Spec,
-            say!("{other} holds the same results as {one}", "{other} содержит те же результаты, что и {one}"),
-        )
+        return Err(Error::spec(say!(
+            "{other} holds the same results as {one}",
+            "{other} содержит те же результаты, что и {one}"
+        ))
         .hint(say!("name each result once", "укажите каждый результат один раз")));
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use crate::build::{File, ImportedRun};
 use crate::{diskspd, elbencho, fio, iometer, vdbench};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Characters of a line that a refusal shows.
 const SHOWN: usize = 60;
@@ -49,7 +49,7 @@ pub fn results(files: &[File<'_>]) -> Result<ImportedRun> {
     }
     match found {
         Some((_, format)) => (format.read)(files),
-        None => Err(Error::new(Kind::Usage, say!("no file to import", "нет файла для импорта"))),
+        None => Err(Error::usage(say!("no file to import", "нет файла для импорта"))),
     }
 }
 
@@ -65,33 +65,27 @@ fn starts_json(text: &str) -> bool {
 fn different((one, as_one): (&File<'_>, &Format), (other, as_other): (&File<'_>, &Format)) -> Box<Error> {
     let of = |file: &File<'_>, format: &Format| format!("`{}` ({} {})", file.name, format.tool, format.form);
     let (one, other) = (of(one, as_one), of(other, as_other));
-    Error::new(
-        Kind::Spec,
-        say!("{one} and {other} are results of different kinds", "{one} и {other} — результаты разного вида"),
-    )
-    .hint(say!(
-        "import each kind into a run of its own; `stend compare` takes several runs",
-        "импортируйте каждый вид в отдельный прогон; `stend compare` берёт несколько прогонов"
-    ))
+    Error::spec(say!("{one} and {other} are results of different kinds", "{one} и {other} — результаты разного вида"))
+        .hint(say!(
+            "import each kind into a run of its own; `stend compare` takes several runs",
+            "импортируйте каждый вид в отдельный прогон; `stend compare` берёт несколько прогонов"
+        ))
 }
 
 fn unknown(file: &File<'_>, text: &str) -> Box<Error> {
     let name = file.name;
     if let Some((is, instead)) = for_people(text) {
         let Say { en, ru } = is;
-        return Error::new(Kind::Spec, say!("`{name}` is {en}", "`{name}` — это {ru}")).hint(instead);
+        return Error::spec(say!("`{name}` is {en}", "`{name}` — это {ru}")).hint(instead);
     }
     let Say { en, ru } = described(file.bytes, text);
     let known: Vec<String> = FORMATS.iter().map(|format| format!("{} {}", format.tool, format.form)).collect();
     let known = known.join(", ");
-    Error::new(
-        Kind::Spec,
-        say!("`{name}` holds no known results: it is {en}", "в `{name}` нет знакомых результатов: это {ru}"),
-    )
-    .hint(say!(
-        "Stend reads {known} and fio logs; see docs/formats/import.md",
-        "Stend читает {known} и журналы fio; см. docs/formats/import.md"
-    ))
+    Error::spec(say!("`{name}` holds no known results: it is {en}", "в `{name}` нет знакомых результатов: это {ru}"))
+        .hint(say!(
+            "Stend reads {known} and fio logs; see docs/formats/import.md",
+            "Stend читает {known} и журналы fio; см. docs/formats/import.md"
+        ))
 }
 
 /// Whether a text is what a tool prints for people, in which numbers are rounded, or what it is asked for; and what to import instead.

@@ -3,7 +3,7 @@
 use crate::number::{self, Printed, Separators};
 use crate::unit;
 use encoding_rs::{UTF_8, WINDOWS_1251};
-use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Error, Result, Say, say};
 use stend_record::published::{Claim, Dimension, Number, Published, Unread};
 
 /// Largest table, bytes.
@@ -79,7 +79,7 @@ fn lines(text: &str, file: &str) -> Result<Vec<Line>> {
 
 fn refused(file: &str, why: &Say) -> Box<Error> {
     let (en, ru) = (&why.en, &why.ru);
-    Error::new(Kind::Spec, say!("cannot read the table `{file}`: {en}", "таблица `{file}` не читается: {ru}"))
+    Error::spec(say!("cannot read the table `{file}`: {en}", "таблица `{file}` не читается: {ru}"))
         .hint(say!("docs/formats/published.md describes both forms", "обе формы описаны в docs/formats/published.md"))
 }
 

@@ -28,7 +28,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 fn import(name: &str, bytes: &[u8], lenient: bool) -> Result<Imported> {
     let included = |path: &str| match path {
         "other.fio" => Ok(b"[global]\nbs=16k\nruntime=10\ntime_based\n".to_vec()),
-        _ => Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`"))),
+        _ => Err(Error::usage(say!("no `{path}`", "нет `{path}`"))),
     };
     let variable = |name: &str| match name {
         "DEVICE" => Some("/dev/sdz".to_string()),

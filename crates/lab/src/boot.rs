@@ -20,7 +20,7 @@ use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::machine::Machine;
 use stend_wire::Host;
 
@@ -50,13 +50,10 @@ pub struct Started {
 pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
     if let Some(link) = machine.links.first() {
         let (name, to) = (&machine.name, &link.to);
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "the machine `{name}` has a link to `{to}`, but `--lab FILE` starts one machine only",
-                "у машины `{name}` есть связь с `{to}`, но `--lab ФАЙЛ` запускает только одну машину"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "the machine `{name}` has a link to `{to}`, but `--lab FILE` starts one machine only",
+            "у машины `{name}` есть связь с `{to}`, но `--lab ФАЙЛ` запускает только одну машину"
+        ))
         .hint(say!("start both with `stend lab up`", "запустите обе командой `stend lab up`")));
     }
     service_time::check(machine)?;
@@ -196,10 +193,10 @@ pub fn does_not_start(why: &Say, console: &str) -> Box<Error> {
         "" => (String::new(), String::new()),
         lines => (format!("; its console ends with:\n{lines}"), format!("; последнее на её консоли:\n{lines}")),
     };
-    Error::new(
-        Kind::HostLost,
-        say!("the machine of the lab did not start: {en}{told}", "машина лаборатории не запустилась: {ru}{shown}"),
-    )
+    Error::host_lost(say!(
+        "the machine of the lab did not start: {en}{told}",
+        "машина лаборатории не запустилась: {ru}{shown}"
+    ))
     .hint(say!(
         "QEMU is needed (`apt-get install qemu-system-x86`), and as much memory as the machine file asks for",
         "нужны QEMU (`apt-get install qemu-system-x86`) и память, которую задаёт файл машины"

@@ -6,7 +6,7 @@ use crate::qmp::Qmp;
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_spec::machine::{Drive, DriveKind, Machine};
 
 /// How long a guest may take to let a drive go. Behind a bridge of a NUMA node its slot waits 5 s for a second press of
@@ -140,7 +140,7 @@ impl Faults {
             let (all, name) = (all.join(", "), &self.machine.name);
             let message =
                 say!("the machine `{name}` has no drive `{serial}`", "у машины `{name}` нет накопителя `{serial}`");
-            Error::new(Kind::Usage, message).hint(say!("it has {all}", "есть {all}"))
+            Error::usage(message).hint(say!("it has {all}", "есть {all}"))
         })
     }
 }
@@ -153,29 +153,24 @@ fn limited(drive: &Drive, below: &str) -> Value {
 }
 
 fn cannot(serial: &str, kinds: &str) -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!(
-            "the drive `{serial}` does not support this: QEMU cannot do it for this kind ({kinds})",
-            "с накопителем `{serial}` этого сделать нельзя: для этого вида ({kinds}) QEMU такого не умеет"
-        ),
-    )
+    Error::usage(say!(
+        "the drive `{serial}` does not support this: QEMU cannot do it for this kind ({kinds})",
+        "с накопителем `{serial}` этого сделать нельзя: для этого вида ({kinds}) QEMU такого не умеет"
+    ))
 }
 
 fn failed(serial: &str, error: &io::Error) -> Box<Error> {
-    Error::new(
-        Kind::HostLost,
-        say!(
-            "the fault of the drive `{serial}` failed: {error}",
-            "сбой накопителя `{serial}` вызвать не удалось: {error}"
-        ),
-    )
+    Error::host_lost(say!(
+        "the fault of the drive `{serial}` failed: {error}",
+        "сбой накопителя `{serial}` вызвать не удалось: {error}"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::qmp::tests::actor;
+    use stend_base::Kind;
 
     const MACHINE: &str =
         "machine: m\ndrives:\n  - {serial: A1, size: 64MiB, iops: 400}\n  - {serial: B2, kind: sas, size: 64MiB}\n";

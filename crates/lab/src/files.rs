@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_spec::machine::Machine;
 
 /// Bytes of what a reset leaves, of which only those take room that are written: a ledger has 32 for each block that a case writes,
@@ -71,13 +71,10 @@ fn path_of(file: &File) -> String {
 
 fn no_room(cache: &Path, error: &io::Error) -> Box<Error> {
     let shown = cache.display();
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "cannot make the files of a machine in `{shown}`: {error}",
-            "не удаётся создать файлы машины в `{shown}`: {error}"
-        ),
-    )
+    Error::preflight(say!(
+        "cannot make the files of a machine in `{shown}`: {error}",
+        "не удаётся создать файлы машины в `{shown}`: {error}"
+    ))
     .hint(say!("XDG_CACHE_HOME names another place", "другое место задаёт XDG_CACHE_HOME"))
 }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Port of the worker; on a machine of one run its only one.
 pub const WORKER: &str = "stend.worker";
@@ -26,7 +26,7 @@ pub fn serve_guest() -> Result<()> {
     let broken = |e: io::Error| {
         let message =
             say!("the ports of this guest cannot be served: {e}", "порты гостевой системы не обслуживаются: {e}");
-        Error::new(Kind::Preflight, message)
+        Error::preflight(message)
             .hint(say!("`stend guest` runs in machines of the lab", "`stend guest` работает в машинах лаборатории"))
     };
     let (worker, command) = (open(WORKER).map_err(broken)?, open(COMMAND).map_err(broken)?);

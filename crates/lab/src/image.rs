@@ -10,7 +10,7 @@ use crate::zfs;
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::machine::Machine;
 
 /// What runs first in a guest.
@@ -64,13 +64,10 @@ pub fn cache_directory() -> Result<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
     cache.map(|cache| cache.join("stend/lab")).ok_or_else(|| {
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "neither XDG_CACHE_HOME nor HOME is set, so there is no directory for images",
-                "не заданы ни XDG_CACHE_HOME, ни HOME: негде хранить образы"
-            ),
-        )
+        Error::preflight(say!(
+            "neither XDG_CACHE_HOME nor HOME is set, so there is no directory for images",
+            "не заданы ни XDG_CACHE_HOME, ни HOME: негде хранить образы"
+        ))
     })
 }
 
@@ -82,10 +79,8 @@ impl Image {
             return Ok(image);
         }
         let shown = cache.display();
-        let error = Error::new(
-            Kind::Preflight,
-            say!("there is no image of the lab in `{shown}`", "в `{shown}` нет образа лаборатории"),
-        );
+        let error =
+            Error::preflight(say!("there is no image of the lab in `{shown}`", "в `{shown}` нет образа лаборатории"));
         Err(match *further == Contents::default() {
             true => error.hint(say!("`stend lab build` builds it", "его соберёт `stend lab build`")),
             false => error.hint(say!(
@@ -197,10 +192,10 @@ fn supported() -> Result<()> {
     if cfg!(target_arch = "x86_64") {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Preflight,
-        say!("the lab needs an x86-64 machine in this version", "в этой версии лаборатории нужна машина x86-64"),
-    ))
+    Err(Error::preflight(say!(
+        "the lab needs an x86-64 machine in this version",
+        "в этой версии лаборатории нужна машина x86-64"
+    )))
 }
 
 fn failed(place: &Path, error: &std::io::Error) -> Box<Error> {
@@ -212,6 +207,7 @@ fn failed(place: &Path, error: &std::io::Error) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn an_image_is_found_only_when_it_is_whole() {

@@ -2,7 +2,7 @@
 
 use crate::qemu;
 use stend_base::format::bytes;
-use stend_base::{Bytes, Error, Kind, Lang, Result, say};
+use stend_base::{Bytes, Error, Lang, Result, say};
 use stend_record::{Inventory, InventoryDevice};
 use stend_spec::keys::machine as known;
 
@@ -34,11 +34,10 @@ pub struct Like {
 pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
     let drives = drives(inventory);
     if drives.is_empty() {
-        return Err(Error::new(Kind::Usage, say!("the inventory shows no drive", "в описи нет ни одного накопителя"))
-            .hint(say!(
-                "loop devices, zram and layers over drives do not count",
-                "устройства loop, zram и слои над накопителями не считаются"
-            )));
+        return Err(Error::usage(say!("the inventory shows no drive", "в описи нет ни одного накопителя")).hint(say!(
+            "loop devices, zram and layers over drives do not count",
+            "устройства loop, zram и слои над накопителями не считаются"
+        )));
     }
     let biggest = drives.iter().map(|(drive, _)| drive.device.size.0).max().unwrap_or(0);
     let hostname = plain(&inventory.host.hostname);
@@ -182,6 +181,7 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
     use expect_test::expect;
+    use stend_base::Kind;
     use stend_spec::machine::DriveKind;
 
     /// An inventory of drives: name, identity, size, logical block, whether it turns, node.

@@ -5,7 +5,7 @@ use crate::tool::{cannot, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// The release; its kernel 6.12 is the first of Debian with `dm-vdo`.
 pub const RELEASE: &str = "trixie";
@@ -129,7 +129,7 @@ fn none_downloaded(place: &Path) -> Box<Error> {
     let shown = place.display();
     let message =
         say!("not all packages of the guest are in `{shown}`", "в `{shown}` нет всех пакетов гостевой системы");
-    Error::new(Kind::Preflight, message)
+    Error::preflight(message)
         .hint(say!("`stend lab build` without --offline downloads them", "`stend lab build` без --offline загрузит их"))
 }
 
@@ -226,6 +226,7 @@ fn mirror_of(lines: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn what_apt_would_install_is_understood() {

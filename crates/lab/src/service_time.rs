@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_spec::machine::Machine;
 
 /// A system program, in the package of this name.
@@ -72,13 +72,10 @@ fn delayed(file: &str, latency: Nanos) -> io::Result<OwnedFd> {
 }
 
 fn cannot_serve(serial: &str, error: &io::Error) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "cannot give the drive `{serial}` its `latency`: {PROGRAM}: {error}",
-            "не удаётся задать накопителю `{serial}` задержку `latency`: {PROGRAM}: {error}"
-        ),
-    )
+    Error::preflight(say!(
+        "cannot give the drive `{serial}` its `latency`: {PROGRAM}: {error}",
+        "не удаётся задать накопителю `{serial}` задержку `latency`: {PROGRAM}: {error}"
+    ))
     .hint(say!(
         "`apt-get install {PROGRAM}`, or leave `latency` out of the machine file: then one I/O in flight on several drives is as fast as many",
         "`apt-get install {PROGRAM}` или уберите `latency` из файла машины: тогда одна операция в очереди на нескольких накопителях выполняется как несколько"

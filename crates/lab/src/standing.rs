@@ -21,7 +21,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::machine::Machine;
 use stend_sys::tree;
 use stend_wire::protocol::{read_frame, write_frame};
@@ -58,22 +58,19 @@ pub fn runtime_directory() -> Result<PathBuf> {
     match (usual.is_dir(), user.is_root()) {
         (true, _) => Ok(usual.join("stend/lab")),
         (false, true) => Ok("/run/stend-lab".into()),
-        (false, false) => Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "there is no directory for the sockets of machines: XDG_RUNTIME_DIR is not set",
-                "нет каталога для сокетов машин: XDG_RUNTIME_DIR не задан"
-            ),
-        )
+        (false, false) => Err(Error::preflight(say!(
+            "there is no directory for the sockets of machines: XDG_RUNTIME_DIR is not set",
+            "нет каталога для сокетов машин: XDG_RUNTIME_DIR не задан"
+        ))
         .hint(say!("set it to a directory of your own", "укажите в нём собственный каталог"))),
     }
 }
 
 fn not_waited_for(name: &str) -> Box<Error> {
-    Error::new(
-        Kind::Interrupted,
-        say!("interrupted; the machine `{name}` continues to boot", "прервано; машина `{name}` продолжает загружаться"),
-    )
+    Error::interrupted(say!(
+        "interrupted; the machine `{name}` continues to boot",
+        "прервано; машина `{name}` продолжает загружаться"
+    ))
 }
 
 /// Says why no machine of this name can be started, if none can.
@@ -81,7 +78,7 @@ pub fn startable(name: &str, place: &Path) -> Result<()> {
     if Standing::named(name, place)?.process().is_none() {
         return Ok(());
     }
-    Err(Error::new(Kind::Preflight, say!("the machine `{name}` is already running", "машина `{name}` уже запущена"))
+    Err(Error::preflight(say!("the machine `{name}` is already running", "машина `{name}` уже запущена"))
         .hint(say!("`stend lab down {name}` stops it", "её завершит `stend lab down {name}`")))
 }
 
@@ -111,12 +108,10 @@ pub fn find(name: &str, place: &Path) -> Result<Standing> {
     if standing.process().is_some() {
         return Ok(standing);
     }
-    Err(Error::new(Kind::Preflight, say!("the machine `{name}` is not running", "машина `{name}` не запущена")).hint(
-        say!(
-            "`stend lab list` shows running machines, `stend lab up FILE` starts one",
-            "запущенные покажет `stend lab list`, запускает `stend lab up ФАЙЛ`"
-        ),
-    ))
+    Err(Error::preflight(say!("the machine `{name}` is not running", "машина `{name}` не запущена")).hint(say!(
+        "`stend lab list` shows running machines, `stend lab up FILE` starts one",
+        "запущенные покажет `stend lab list`, запускает `stend lab up ФАЙЛ`"
+    )))
 }
 
 impl Standing {
@@ -128,10 +123,10 @@ impl Standing {
         if fits {
             return Ok(Standing { name: name.into(), directory: place.join(name) });
         }
-        Err(Error::new(
-            Kind::Usage,
-            say!("`{name}` is not a valid name for a running machine", "`{name}` не годится как имя запущенной машины"),
-        )
+        Err(Error::usage(say!(
+            "`{name}` is not a valid name for a running machine",
+            "`{name}` не годится как имя запущенной машины"
+        ))
         .hint(say!(
             "use 1 to {NAME_MAX} letters (A to Z), digits, `-` and `_`",
             "допустимо от 1 до {NAME_MAX} латинских букв, цифр, `-` и `_`"
@@ -147,7 +142,7 @@ impl Standing {
 
     pub(crate) fn unkept(&self, error: &io::Error) -> Box<Error> {
         let shown = self.directory.display();
-        Error::new(Kind::Preflight, say!("cannot make `{shown}`: {error}", "не удаётся создать `{shown}`: {error}"))
+        Error::preflight(say!("cannot make `{shown}`: {error}", "не удаётся создать `{shown}`: {error}"))
     }
 
     /// Starts QEMU with these arguments in its directory, where sockets get short names, whatever the path. It leaves the terminal, and
@@ -234,7 +229,7 @@ impl Standing {
         tree::remove(&self.directory).map_err(|e| {
             let shown = self.directory.display();
             let message = say!("cannot remove `{shown}`: {e}", "не удаётся удалить `{shown}`: {e}");
-            tree::refusal(&e).unwrap_or_else(|| Error::new(Kind::Preflight, message))
+            tree::refusal(&e).unwrap_or_else(|| Error::preflight(message))
         })
     }
 
@@ -320,10 +315,10 @@ impl Standing {
         let lock = File::create(self.directory.join(WORKER_LOCK)).map_err(|e| self.lost(&e))?;
         match lock.try_lock() {
             Ok(()) => Ok(lock),
-            Err(_) => Err(Error::new(
-                Kind::Preflight,
-                say!("another run is using the machine `{name}`", "машину `{name}` использует другой прогон"),
-            )),
+            Err(_) => Err(Error::preflight(say!(
+                "another run is using the machine `{name}`",
+                "машину `{name}` использует другой прогон"
+            ))),
         }
     }
 
@@ -343,7 +338,7 @@ impl Standing {
         let name = &self.name;
         let silent = say!("the machine `{name}` does not answer: {error}", "машина `{name}` не отвечает: {error}");
         if self.process().is_some() || !self.directory.exists() {
-            return Error::new(Kind::HostLost, silent);
+            return Error::host_lost(silent);
         }
         let ended = match last_lines(&self.console()).as_str() {
             "" => say!("the machine `{name}` has ended", "машина `{name}` завершилась"),
@@ -352,7 +347,7 @@ impl Standing {
                 "машина `{name}` завершилась; последнее на её консоли:\n{lines}"
             ),
         };
-        Error::new(Kind::HostLost, ended)
+        Error::host_lost(ended)
     }
 }
 
@@ -371,6 +366,7 @@ fn send(mut input: Box<dyn Read + Send>, mut port: Socket) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn only_machines_that_live_are_listed_and_the_others_are_removed() {

@@ -22,7 +22,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::machine::Machine;
 use stend_wire::protocol::{read_frame, write_frame};
 
@@ -246,10 +246,7 @@ impl Attempt<'_> {
 }
 
 fn not_started() -> Box<Error> {
-    Error::new(
-        Kind::Interrupted,
-        say!("interrupted; no machine was left running", "прервано; запущенной машины не осталось"),
-    )
+    Error::interrupted(say!("interrupted; no machine was left running", "прервано; запущенной машины не осталось"))
 }
 
 /// Hears how a guest began.
@@ -266,7 +263,7 @@ fn begun(port: &mut impl Read) -> io::Result<()> {
 }
 
 fn lost(error: &io::Error) -> Box<Error> {
-    Error::new(Kind::HostLost, Say::same(error.to_string()))
+    Error::host_lost(Say::same(error.to_string()))
 }
 
 fn unrestored(error: &Error) -> Say {

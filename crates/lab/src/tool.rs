@@ -1,7 +1,7 @@
 //! Runs the programs that an image is made with. Must not know what they do.
 
 use std::process::{Command, Stdio};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// What a program printed; an error with the last line of what it complained about if it failed.
 pub fn run(command: &mut Command) -> Result<String> {
@@ -44,10 +44,7 @@ fn name(command: &Command) -> String {
 /// An image cannot be made because of this.
 pub fn cannot(why: &Say) -> Box<Error> {
     let (en, ru) = (&why.en, &why.ru);
-    Error::new(
-        Kind::Preflight,
-        say!("cannot build the guest image: {en}", "не удаётся собрать образ гостевых систем: {ru}"),
-    )
+    Error::preflight(say!("cannot build the guest image: {en}", "не удаётся собрать образ гостевых систем: {ru}"))
     .hint(say!(
         "`apt-get`, `dpkg-deb` and `tar` build it from packages of Debian 13; every Debian has these programs. Packages \
          come from the archive that this machine's apt uses, or from deb.debian.org",

@@ -1,6 +1,6 @@
 //! Chooses how I/O is submitted, by trying. Must not choose silently: the reason travels with the choice.
 
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Chosen;
 use stend_spec::workload::{Backend, Stream, Sync, Trial};
 use stend_sys::aio::{self, Syncs};
@@ -138,7 +138,7 @@ fn fits_a_command(trial: &Trial, most: u64) -> Result<()> {
         "use smaller blocks, or `backend: io_uring`, where the kernel splits them",
         "уменьшите блоки или укажите `backend: io_uring`: там их делит ядро"
     );
-    Err(Error::new(Kind::Preflight, message).hint(hint))
+    Err(Error::preflight(message).hint(hint))
 }
 
 /// Whether a stream begins or waits for several I/Os together, which plain calls cannot.
@@ -148,13 +148,10 @@ fn batches(trial: &Trial) -> bool {
 
 fn no_batches(why: &str) -> Box<Error> {
     let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "`batch` needs io_uring or libaio, but neither is available for this case{reason}",
-            "для `batch` нужен io_uring или libaio, а для этого случая недоступны оба{reason}"
-        ),
-    )
+    Error::preflight(say!(
+        "`batch` needs io_uring or libaio, but neither is available for this case{reason}",
+        "для `batch` нужен io_uring или libaio, а для этого случая недоступны оба{reason}"
+    ))
     .hint(say!("leave out `batch`", "уберите `batch`"))
 }
 
@@ -180,13 +177,10 @@ fn syncs(stream: &Stream, direct: bool) -> bool {
 }
 
 fn no_discards() -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "io_uring has no request for the discards of a block device",
-            "в io_uring нет запроса для освобождений на блочном устройстве"
-        ),
-    )
+    Error::preflight(say!(
+        "io_uring has no request for the discards of a block device",
+        "в io_uring нет запроса для освобождений на блочном устройстве"
+    ))
     .hint(say!("set `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
 }
 
@@ -233,13 +227,14 @@ pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
         }
         None => say!("set `backend: auto` or `backend: psync`", "укажите `backend: auto` либо `backend: psync`"),
     };
-    Error::new(Kind::Preflight, message).hint(hint)
+    Error::preflight(message).hint(hint)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
+    use stend_base::Kind;
     use stend_base::Nanos;
     use stend_spec::workload::{Mix, Op, Pattern, Region};
     use stend_sys::seccomp::{forbid_aio, forbid_io_uring};

@@ -12,7 +12,7 @@ use crate::task::{Sinks, Task};
 use crate::threads::{LoadThreads, Member, died, stopped_before_start};
 use crate::{Control, INTERVAL};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
 use stend_sys::aio::Syncs;
 use stend_sys::ticker::Ticker;
@@ -167,10 +167,10 @@ impl Watch<'_> {
             }
             Message::Finished(thread, mut finished) => {
                 if let Some(e) = finished.failure.take() {
-                    return Err(Error::new(
-                        Kind::Bug,
-                        say!("a load thread could not go on: {e}", "поток нагрузки не смог продолжить работу: {e}"),
-                    ));
+                    return Err(Error::bug(say!(
+                        "a load thread could not go on: {e}",
+                        "поток нагрузки не смог продолжить работу: {e}"
+                    )));
                 }
                 self.crew.members[thread].finished = Some(finished);
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use stend_base::random::draw;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::observed::{FillOutcome, IoErrors, TrialOutcome, TrialStatus};
 use stend_spec::workload::{Mix, Op, Pages, Pattern, Region, Stream, Trial};
 use stend_sys::{IoFile, clock};
@@ -138,13 +138,10 @@ fn judge(outcome: &TrialOutcome, stalled: bool) -> Result<()> {
     }
     if stalled || outcome.status == TrialStatus::Stalled {
         let seconds = STALL.as_secs();
-        return Err(Error::new(
-            Kind::TargetIo,
-            say!(
-                "the target stopped answering while it was filled: no write completed for {seconds} s",
-                "объект перестал отвечать во время заполнения: за {seconds} с не завершилось ни одной записи"
-            ),
-        ));
+        return Err(Error::target_io(say!(
+            "the target stopped answering while it was filled: no write completed for {seconds} s",
+            "объект перестал отвечать во время заполнения: за {seconds} с не завершилось ни одной записи"
+        )));
     }
     Ok(())
 }
@@ -154,19 +151,16 @@ fn failed(error: &IoErrors) -> Box<Error> {
         Some(offset) => say!(" at byte {offset}", " со смещения {offset}"),
         None => Say::same(""),
     };
-    Error::new(
-        Kind::TargetIo,
-        match error.errno {
-            0 => say!(
-                "filling failed{en}: the target took only part of a write",
-                "ошибка заполнения{ru}: объект принял запись лишь частично"
-            ),
-            errno => {
-                let reason = std::io::Error::from_raw_os_error(errno);
-                say!("filling failed{en}: {reason}", "ошибка заполнения{ru}: {reason}")
-            }
-        },
-    )
+    Error::target_io(match error.errno {
+        0 => say!(
+            "filling failed{en}: the target took only part of a write",
+            "ошибка заполнения{ru}: объект принял запись лишь частично"
+        ),
+        errno => {
+            let reason = std::io::Error::from_raw_os_error(errno);
+            say!("filling failed{en}: {reason}", "ошибка заполнения{ru}: {reason}")
+        }
+    })
 }
 
 /// `fdatasync`, on a thread of its own so that a stop is heard meanwhile.
@@ -177,7 +171,7 @@ fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
         // Nobody listens any more after a stop.
         let _ = done.send(copy.sync_data());
     });
-    let refused = |text: Say| Err(Error::new(Kind::TargetIo, text));
+    let refused = |text: Say| Err(Error::target_io(text));
     let deadline = clock::now() + SYNC_LIMIT;
     while !control.stopped() {
         match result.recv_timeout(POLL) {

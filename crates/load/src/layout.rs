@@ -8,7 +8,7 @@ use crate::verify::check::Check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
+use stend_base::{Bytes, Error, Lang, Result, Say, format};
 use stend_plan::fit::{areas, origin, too_small_for_shares};
 use stend_spec::workload::{Region, Stream, Trial};
 
@@ -109,7 +109,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     }
     // Asked last: an area without a block has no room for shares either.
     match too_small_for_shares(trial) {
-        Some(reason) => Err(Error::new(Kind::Preflight, reason)),
+        Some(reason) => Err(Error::preflight(reason)),
         None => Ok(jobs),
     }
 }
@@ -127,7 +127,7 @@ fn too_small(region: Region, count: u64, largest: u64) -> Box<Error> {
         en: format!("a region of {region} is too small for {count} jobs with blocks of up to {block}"),
         ru: format!("область в {region_ru} слишком мала: заданий {count}, блоки до {block_ru}"),
     };
-    Error::new(Kind::Preflight, message).hint(stend_base::say!(
+    Error::preflight(message).hint(stend_base::say!(
         "use a larger target, fewer jobs or smaller blocks",
         "возьмите объект больше, заданий меньше или блоки мельче"
     ))
@@ -137,6 +137,7 @@ fn too_small(region: Region, count: u64, largest: u64) -> Box<Error> {
 pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
+    use stend_base::Kind;
     use stend_base::Nanos;
     use stend_spec::workload::{Mix, Pattern};
 

@@ -3,7 +3,7 @@
 use crate::Control;
 use crate::fill::fill_parts;
 use stend_base::random::draw;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_record::observed::{FillOutcome, PurgeMethod};
 use stend_spec::precondition::{Precondition, Purge};
 use stend_spec::workload::Region;
@@ -74,12 +74,12 @@ fn failed(error: &std::io::Error, at: u64) -> Box<Error> {
             "the target cannot be purged: it takes neither discards nor writes of zeroes",
             "объект нельзя очистить: он не принимает ни освобождения блоков, ни записи нулей"
         );
-        return Error::new(Kind::Preflight, message).hint(say!(
+        return Error::preflight(message).hint(say!(
             "leave `purge` out of `precondition`; the result will show that the target was not purged",
             "уберите `purge` из `precondition`; в результате будет отмечено, что очистки не было"
         ));
     }
-    Error::new(Kind::TargetIo, say!("purging failed at byte {at}: {error}", "ошибка очистки со смещения {at}: {error}"))
+    Error::target_io(say!("purging failed at byte {at}: {error}", "ошибка очистки со смещения {at}: {error}"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::layout::Job;
 use crate::replaying::Replaying;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::trace::{Beyond, TracedIo};
 use stend_spec::workload::{Op, Stream, Trial};
 
@@ -45,20 +45,17 @@ pub(crate) fn check(trial: &Trial, traces: &Traces) -> Result<()> {
     if trial.streams.iter().all(sane) {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Bug,
-        say!(
-            "a trial replays a trace that it was not given, or one that does not fit its range",
-            "испытание воспроизводит трассу, которой ему не дали или которая не помещается в его область"
-        ),
-    ))
+    Err(Error::bug(say!(
+        "a trial replays a trace that it was not given, or one that does not fit its range",
+        "испытание воспроизводит трассу, которой ему не дали или которая не помещается в его область"
+    )))
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::layout::tests::trial;
-    use stend_base::{Bytes, Nanos};
+    use stend_base::{Bytes, Kind, Nanos};
     use stend_spec::trace::{Pace, Replay};
     use stend_spec::workload::{Mix, Pattern, Region};
 

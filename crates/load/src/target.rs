@@ -3,17 +3,17 @@
 use crate::layout::Job;
 use std::collections::HashMap;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::workload::{Pattern, Sync, Trial};
 use stend_sys::IoFile;
 
 /// A handle for threads that may outlive the caller's when a target stalls.
 pub(crate) fn share(file: &IoFile) -> Result<Arc<IoFile>> {
     let copy = file.try_clone().map_err(|e| {
-        Error::new(
-            Kind::Preflight,
-            say!("cannot duplicate the target's descriptor: {e}", "не удаётся дублировать дескриптор объекта: {e}"),
-        )
+        Error::preflight(say!(
+            "cannot duplicate the target's descriptor: {e}",
+            "не удаётся дублировать дескриптор объекта: {e}"
+        ))
     })?;
     Ok(Arc::new(copy))
 }
@@ -33,10 +33,10 @@ impl Target {
     pub fn new(file: &IoFile, trial: &Trial, jobs: &[Job]) -> Result<Target> {
         let dsync = match trial.streams.iter().any(|stream| stream.sync == Sync::ODsync) {
             true => Some(Arc::new(file.open_dsync().map_err(|e| {
-                Error::new(
-                    Kind::Preflight,
-                    say!("cannot open the target with O_DSYNC: {e}", "не удаётся открыть объект с O_DSYNC: {e}"),
-                )
+                Error::preflight(say!(
+                    "cannot open the target with O_DSYNC: {e}",
+                    "не удаётся открыть объект с O_DSYNC: {e}"
+                ))
             })?)),
             false => None,
         };
@@ -71,7 +71,7 @@ pub(crate) fn own_file(file: &IoFile, job: &Job) -> Result<IoFile> {
             "cannot make a file without a name (O_TMPFILE) beside the test file, for a job to append to: {e}",
             "не удаётся создать рядом с тестовым файлом безымянный файл (O_TMPFILE), в который дописывает задание: {e}"
         );
-        Error::new(Kind::Preflight, message).hint(say!(
+        Error::preflight(message).hint(say!(
             "name a directory on a file system that supports this (ext4, XFS, Btrfs, tmpfs, ZFS; not NFS)",
             "укажите каталог на файловой системе, которая это умеет (ext4, XFS, Btrfs, tmpfs, ZFS; не NFS)"
         ))

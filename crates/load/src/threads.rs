@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_record::BufferPages;
 use stend_spec::workload;
 use stend_sys::affinity::{self, CpusSeen};
@@ -180,13 +180,10 @@ impl LoadThreads {
         let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
         let buffers = post.buffers.clone();
         let handle = builder.spawn(move || work(post, recorder)).map_err(|e| {
-            Error::new(
-                Kind::Preflight,
-                say!(
-                    "cannot start load thread number {number}: {e}",
-                    "не удаётся запустить поток нагрузки номер {number}: {e}"
-                ),
-            )
+            Error::preflight(say!(
+                "cannot start load thread number {number}: {e}",
+                "не удаётся запустить поток нагрузки номер {number}: {e}"
+            ))
         })?;
         self.members.push(Member {
             job,
@@ -270,7 +267,7 @@ fn work(post: Post, mut recorder: Recorder) {
             "cannot set the timer slack of a load thread: {e}",
             "не удаётся включить точный таймер для потока нагрузки: {e}"
         );
-        recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
+        recorder.wait_for_start(Err(Error::preflight(error)));
         return;
     }
     match post.lane {
@@ -298,7 +295,7 @@ fn work(post: Post, mut recorder: Recorder) {
 
 /// Takes the thread to its CPU and its memory to its node.
 fn settle(post: &Post) -> Result<()> {
-    let refused = |text| Err(Error::new(Kind::Preflight, text));
+    let refused = |text| Err(Error::preflight(text));
     if let Some(cpu) = post.cpu {
         // What counts is what the kernel says afterwards.
         let pinned = affinity::pin_current(cpu).and_then(|()| affinity::allowed());
@@ -357,10 +354,10 @@ fn no_setup(lane: Lane, e: &std::io::Error) -> Box<Error> {
         return refused(lane.name(), &aio::explain(e));
     }
     let name = lane.name();
-    Error::new(
-        Kind::Preflight,
-        say!("cannot set up a load thread ({name}): {e}", "не удаётся подготовить поток нагрузки ({name}): {e}"),
-    )
+    Error::preflight(say!(
+        "cannot set up a load thread ({name}): {e}",
+        "не удаётся подготовить поток нагрузки ({name}): {e}"
+    ))
     .hint(say!(
         "lower queue depth, jobs or block size, or raise the limits of memory and open files",
         "уменьшите глубину очереди, число заданий или размер блока либо поднимите пределы памяти и открытых файлов"
@@ -369,12 +366,12 @@ fn no_setup(lane: Lane, e: &std::io::Error) -> Box<Error> {
 
 /// Somebody was faster than the load.
 pub(crate) fn stopped_before_start() -> Box<Error> {
-    Error::new(Kind::Interrupted, say!("stopped before the load began", "остановлено до начала нагрузки"))
+    Error::interrupted(say!("stopped before the load began", "остановлено до начала нагрузки"))
 }
 
 /// A load thread panicked.
 pub(crate) fn died() -> Box<Error> {
-    Error::new(Kind::Bug, say!("a load thread died", "поток нагрузки аварийно завершился"))
+    Error::bug(say!("a load thread died", "поток нагрузки аварийно завершился"))
 }
 
 #[cfg(test)]
@@ -383,6 +380,7 @@ mod tests {
     use crate::layout::tests::{stream, trial};
     use crate::target::Target;
     use stend_base::Bytes;
+    use stend_base::Kind;
     use stend_sys::aio::Syncs;
     use stend_sys::uring::Polling;
 

@@ -15,7 +15,7 @@ use crate::threads;
 use crate::verify;
 use crate::verify::ledger::{self, LedgerIn, LedgerThread};
 use crate::verify::marks::Marks;
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_spec::workload::{Backend, Data, OPS, Op, Pattern, Sync, Trial};
@@ -73,7 +73,7 @@ pub fn run_trial_of(
     let ran = engine::run_logged(&task, control, sinks);
     // A ledger that fails stops the load, so its reason comes first.
     if let Some(Err(failure)) = keeper.map(LedgerThread::end) {
-        return Err(Error::new(Kind::RunFile, failure));
+        return Err(Error::run_file(failure));
     }
     let mut outcome = ran?;
     if let Some(prober) = prober {
@@ -107,7 +107,7 @@ fn set_up(trial: &Trial, traces: &Traces, file: &IoFile) -> Result<(Choice, Vec<
 
 /// The same for what is kept and made beside the load.
 fn check_beside(trial: &Trial, file: &IoFile) -> Result<()> {
-    let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    let defect = |text: Say| Err(Error::bug(text));
     let reach = trial.region.start.0.saturating_add(trial.region.len.0);
     let told = |s: &stend_spec::workload::Stream| s.replay.is_none() && s.sizes().count() <= SIZES_MAX;
     if trial.io_log.is_some() && !(reach <= OFFSET_LIMIT.0 && trial.streams.iter().all(told)) {
@@ -131,7 +131,7 @@ fn check_beside(trial: &Trial, file: &IoFile) -> Result<()> {
 
 /// What the planner must not ask for.
 pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
-    let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    let defect = |text: Say| Err(Error::bug(text));
     check_beside(trial, file)?;
     if trial.writes() && !file.is_writable() {
         return defect(say!(
@@ -191,7 +191,7 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
 
 /// The same of the parts of its region.
 fn check_parts(trial: &Trial) -> Result<()> {
-    let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    let defect = |text: Say| Err(Error::bug(text));
     let part = trial.region.part(trial.parts, 0);
     if trial.streams.iter().any(|s| s.region.is_some_and(|region| !part.holds(region))) {
         return defect(say!(
@@ -227,13 +227,10 @@ pub(crate) fn buffers(job: &Job, threads: u64, pages: Pages) -> u64 {
 fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()> {
     let in_flight = trial.in_flight();
     if lane == Lane::Psync && in_flight > PSYNC_THREADS_MAX {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "with psync {in_flight} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
-                "с psync одновременный ввод-вывод в {in_flight} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
-            ),
-        )
+        return Err(Error::preflight(say!(
+            "with psync {in_flight} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
+            "с psync одновременный ввод-вывод в {in_flight} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
+        ))
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
     }
     let threads_of = |job: &Job| if lane == Lane::Psync { u64::from(job.spec.queue_depth) } else { 1 };
@@ -253,7 +250,7 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()
             en: format!("the trial needs {need} of memory, more than half of this machine's {have}"),
             ru: format!("испытанию нужно {need_ru} памяти, больше половины имеющейся ({have_ru})"),
         };
-        return Err(Error::new(Kind::Preflight, message).hint(say!(
+        return Err(Error::preflight(message).hint(say!(
             "lower queue depth, jobs or block size; for `verify` take a smaller range or larger blocks",
             "уменьшите глубину очереди, число заданий или размер блока; для `verify` возьмите область меньше или блоки крупнее"
         )));

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::hash::Hasher;
 use stend_base::random::Random;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::observed::{Contents, ZeroSample};
 use stend_spec::workload::Region;
 use stend_sys::IoFile;
@@ -26,7 +26,7 @@ pub fn sample_zeros(file: &IoFile, region: Region, seed: u64) -> Result<ZeroSamp
         return Ok(ZeroSample::default());
     }
     let mut pool = Pool::new(1, BLOCK)
-        .map_err(|e| Error::new(Kind::Preflight, say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}")))?;
+        .map_err(|e| Error::preflight(say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}")))?;
     let mut random = Random::new(seed);
     let mut sample = ZeroSample::default();
     let (mut contents, mut known, mut places) = (Contents::default(), HashSet::new(), HashSet::new());
@@ -39,8 +39,8 @@ pub fn sample_zeros(file: &IoFile, region: Region, seed: u64) -> Result<ZeroSamp
             sample.zero += 1;
             continue;
         }
-        let compressed = zstd::bulk::compress(memory, LEVEL)
-            .map_err(|e| Error::new(Kind::Bug, say!("zstd failed: {e}", "сбой zstd: {e}")))?;
+        let compressed =
+            zstd::bulk::compress(memory, LEVEL).map_err(|e| Error::bug(say!("zstd failed: {e}", "сбой zstd: {e}")))?;
         contents.compressed.0 += compressed.len().min(BLOCK) as u64;
         let mut hasher = std::hash::DefaultHasher::new();
         hasher.write(memory);
@@ -54,7 +54,7 @@ pub fn sample_zeros(file: &IoFile, region: Region, seed: u64) -> Result<ZeroSamp
 }
 
 fn read_block(file: &IoFile, memory: &mut [u8], offset: u64) -> Result<()> {
-    let failed = |text| Err(Error::new(Kind::TargetIo, text));
+    let failed = |text| Err(Error::target_io(text));
     loop {
         match file.read_at(memory, offset) {
             Ok(BLOCK) => return Ok(()),

@@ -68,10 +68,10 @@ impl Outbox {
         for (name, work) in threads {
             let started = std::thread::Builder::new().name(name).spawn(work);
             started.map_err(|error| {
-                stend_base::Error::new(
-                    stend_base::Kind::Preflight,
-                    say!("cannot start a thread: {error}", "не удаётся запустить поток: {error}"),
-                )
+                stend_base::Error::preflight(say!(
+                    "cannot start a thread: {error}",
+                    "не удаётся запустить поток: {error}"
+                ))
             })?;
         }
         Ok(Outbox { shared })

@@ -5,7 +5,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Larger than what the limits of the queue allow.
 const SIZE_MAX: u64 = 64 << 20;
@@ -26,10 +26,10 @@ impl Store {
         let shown = directory.display();
         let failed = |error: io::Error| {
             let Say { en, ru } = stend_sys::regular::why(&error);
-            Error::new(
-                Kind::Preflight,
-                say!("cannot keep messages in `{shown}`: {en}", "не удаётся хранить сообщения в `{shown}`: {ru}"),
-            )
+            Error::preflight(say!(
+                "cannot keep messages in `{shown}`: {en}",
+                "не удаётся хранить сообщения в `{shown}`: {ru}"
+            ))
         };
         private_directory(directory).map_err(failed)?;
         let mut options = OpenOptions::new();
@@ -43,13 +43,10 @@ impl Store {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::new(
-                    Kind::Preflight,
-                    say!(
-                        "another recording sends messages from `{shown}`",
-                        "сообщения из `{shown}` отправляет другая запись"
-                    ),
-                )
+                return Err(Error::preflight(say!(
+                    "another recording sends messages from `{shown}`",
+                    "сообщения из `{shown}` отправляет другая запись"
+                ))
                 .hint(say!(
                     "stop it, or give this one a file of receivers of another name",
                     "остановите её или дайте этой файл получателей с другим именем"

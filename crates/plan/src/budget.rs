@@ -2,7 +2,7 @@
 
 use crate::ladder::Ladder;
 use std::collections::BTreeSet;
-use stend_base::{Error, Kind, Lang, Nanos, Result, format, say};
+use stend_base::{Error, Lang, Nanos, Result, format, say};
 use stend_spec::case::Case;
 
 /// Part of a time budget that goes to trials; the rest is left for the fill and the steps between.
@@ -21,10 +21,10 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
     let wanted = budget.as_secs() * TRIAL_SHARE;
     if wanted < least {
         let [en, ru] = [Lang::En, Lang::Ru].map(|lang| format::duration(enough(least / TRIAL_SHARE), lang));
-        return Err(Error::new(
-            Kind::Usage,
-            say!("--time-budget is too small for this suite", "--time-budget слишком мал для этого набора"),
-        )
+        return Err(Error::usage(say!(
+            "--time-budget is too small for this suite",
+            "--time-budget слишком мал для этого набора"
+        ))
         .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
     }
     let factor = (wanted - fixed) / free;

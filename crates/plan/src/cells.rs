@@ -5,7 +5,7 @@ use super::per_target;
 use super::{CASES_MAX, PlanTarget};
 use crate::ladder::INSTANCES;
 use crate::replay::Traced;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::app::{App, AppSpec};
 use stend_spec::rate::Rate;
 use stend_spec::suite::{StreamSpec, SuiteCase};
@@ -39,13 +39,10 @@ pub(super) fn expand(case: &SuiteCase, traces: &[TraceFacts], target: &PlanTarge
         let size = size * spec.rates().len() * spec.paces().len() * placements.len();
         if cells.len().saturating_mul(size) > CASES_MAX {
             let name = &case.name;
-            return Err(Error::new(
-                Kind::Spec,
-                say!(
-                    "case `{name}` expands to more than {CASES_MAX} combinations",
-                    "случай `{name}` разворачивается более чем в {CASES_MAX} сочетаний"
-                ),
-            ));
+            return Err(Error::spec(say!(
+                "case `{name}` expands to more than {CASES_MAX} combinations",
+                "случай `{name}` разворачивается более чем в {CASES_MAX} сочетаний"
+            )));
         }
         let traced = spec.trace.as_ref().map(|trace| Traced::find(trace, traces)).transpose()?;
         let offers = offers(spec, &placements);

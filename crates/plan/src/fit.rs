@@ -2,7 +2,7 @@
 
 use crate::target::{NullDevice, PlanTarget};
 use std::ops::Range;
-use stend_base::{Bytes, Error, Kind, Lang, Millionths, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Millionths, Say, format, say};
 use stend_spec::case::Case;
 use stend_spec::mixture::{self, Tiling};
 use stend_spec::workload::{Backend, Pattern, Region, Stream, Trial};
@@ -224,15 +224,15 @@ pub(crate) fn nothing_to_run(cases: &[Case], target: &PlanTarget) -> Box<Error> 
     match &target.writes {
         Err(reason) if cases.iter().all(|c| c.trial.writes()) => {
             let (en, ru) = (&reason.en, &reason.ru);
-            Error::new(Kind::Unsafe, say!("every case of the suite writes: {en}", "каждый случай набора пишет: {ru}"))
+            Error::refused(say!("every case of the suite writes: {en}", "каждый случай набора пишет: {ru}"))
         }
         _ => {
             let reason = cases.iter().find_map(|c| c.not_run.clone()).unwrap_or_else(|| Say::same(""));
             let (en, ru) = (reason.en, reason.ru);
-            Error::new(
-                Kind::Preflight,
-                say!("no case of the suite can run: {en}", "ни один случай набора не может быть выполнен: {ru}"),
-            )
+            Error::preflight(say!(
+                "no case of the suite can run: {en}",
+                "ни один случай набора не может быть выполнен: {ru}"
+            ))
         }
     }
 }

@@ -2,20 +2,17 @@
 
 use super::label;
 use super::{CASES_MAX, Plan, PlanInputs};
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_spec::calibration::Calibrate;
 
 /// Cells as another tool ran them. Errors are of kind `Spec`: too many, or two with one label.
 pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
     let cases = inputs.suite.told.clone();
     if cases.len() > CASES_MAX {
-        return Err(Error::new(
-            Kind::Spec,
-            say!(
-                "the results have more than {CASES_MAX} cases",
-                "результаты относятся более чем к {CASES_MAX} случаям"
-            ),
-        ));
+        return Err(Error::spec(say!(
+            "the results have more than {CASES_MAX} cases",
+            "результаты относятся более чем к {CASES_MAX} случаям"
+        )));
     }
     label::unique(&cases)?;
     Ok(Plan {

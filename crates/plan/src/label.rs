@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use stend_base::units::parse_bytes;
-use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
+use stend_base::{Bytes, Error, Lang, Result, format, say};
 use stend_spec::case::Case;
 use stend_spec::suite::JobsOf;
 
@@ -27,8 +27,9 @@ pub(crate) fn unique(cases: &[Case]) -> Result<()> {
     for label in cases.iter().map(Case::label) {
         if seen.contains(&label) {
             let message = say!("two cases are called `{label}`", "два случая называются `{label}`");
-            return Err(Error::new(Kind::Spec, message)
-                .hint(say!("give one of them another `name`", "дайте одному из них другое `name`")));
+            return Err(
+                Error::spec(message).hint(say!("give one of them another `name`", "дайте одному из них другое `name`"))
+            );
         }
         seen.insert(label);
     }

@@ -51,7 +51,7 @@ use range::range;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stend_base::random::draw;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_spec::until::Until;
 use stend_spec::workload::{Region, Trial};
 
@@ -166,10 +166,10 @@ impl Plan {
         }
         let searching: usize = ladders.iter().map(|ladder| ladder.usual_trials() as usize).sum();
         if cells.len() * runnable.len() * inputs.suite.blocks as usize + searching + rounds > TRIALS_MAX {
-            return Err(Error::new(
-                Kind::Spec,
-                say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
-            ));
+            return Err(Error::spec(say!(
+                "the plan has more than {TRIALS_MAX} trials",
+                "в плане более {TRIALS_MAX} испытаний"
+            )));
         }
         range.must_have_room(inputs)?;
         let fill = inputs.suite.fill.and(inputs.target.is_fillable().then_some(region.len));
@@ -314,13 +314,10 @@ fn cases_fit(cells: usize) -> Result<()> {
     if cells <= CASES_MAX {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Spec,
-        say!(
-            "the suite expands to more than {CASES_MAX} cases",
-            "набор разворачивается более чем в {CASES_MAX} случаев"
-        ),
-    ))
+    Err(Error::spec(say!(
+        "the suite expands to more than {CASES_MAX} cases",
+        "набор разворачивается более чем в {CASES_MAX} случаев"
+    )))
 }
 
 fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), inputs: &PlanInputs) -> Result<Case> {
@@ -336,7 +333,7 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
             Err(Misplaced::NotHere(why)) => misplaced = Some(why),
             Err(Misplaced::Missing(Say { en, ru })) => {
                 let name = &case.name;
-                return Err(Error::new(Kind::Preflight, say!("case `{name}`: {en}", "случай `{name}`: {ru}")));
+                return Err(Error::preflight(say!("case `{name}`: {en}", "случай `{name}`: {ru}")));
             }
         }
     }

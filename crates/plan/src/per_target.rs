@@ -1,6 +1,6 @@
 //! Jobs that are counted per target: how many there are in all, and in how many parts of the range they are laid out. Pure.
 
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::keys::IN_FLIGHT_MAX;
 use stend_spec::keys::JOBS;
 use stend_spec::suite::{JobsOf, SuiteCase};
@@ -18,7 +18,7 @@ pub(crate) fn times(of: JobsOf, targets: u32) -> u32 {
 pub(crate) fn must_be_possible(case: &SuiteCase, streams: &[Stream], targets: u32) -> Result<()> {
     let name = &case.name;
     let refuse = |text: Say| {
-        Err(Error::new(Kind::Spec, text).hint(say!(
+        Err(Error::spec(text).hint(say!(
             "take fewer jobs per target, or fewer targets",
             "возьмите меньше заданий на объект или меньше объектов"
         )))

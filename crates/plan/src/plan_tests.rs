@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture;
 use expect_test::{Expect, expect};
-use stend_base::{Lang, format};
+use stend_base::{Kind, Lang, format};
 use stend_spec::suite::Fill;
 use stend_spec::topology::Place;
 

@@ -1,7 +1,7 @@
 //! The range that a plan works in, and the test files that hold it where they are made. Pure.
 
 use crate::{PlanInputs, Room};
-use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Nanos, Result, Say, format, say};
 use stend_spec::files::Files;
 use stend_spec::pattern::Pattern;
 use stend_spec::suite::{Fill, Suite};
@@ -77,10 +77,7 @@ fn divisor(a: u64, b: u64) -> u64 {
 fn too_large(count: u32, share: Bytes) -> Box<Error> {
     let told = |lang: Lang| format::bytes(share, lang);
     let (en, ru) = (told(Lang::En), told(Lang::Ru));
-    Error::new(
-        Kind::Preflight,
-        say!("{count} targets of {en} are more than 16 EiB", "{count} объектов по {ru} — больше 16 ЭиБ"),
-    )
+    Error::preflight(say!("{count} targets of {en} are more than 16 EiB", "{count} объектов по {ru} — больше 16 ЭиБ"))
 }
 
 /// What each target gives, before it is made to fit the blocks, and the sizes of its test files.
@@ -96,7 +93,7 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
                 "набору нужно несколько файлов, а для них нужен каталог"
             );
             let hint = say!("name a directory with `--on`", "укажите каталог в `--on`");
-            return Err(Error::new(Kind::Usage, message).hint(hint));
+            return Err(Error::usage(message).hint(hint));
         }
         let len = match (inputs.suite.fill, &target.writes) {
             (Some(Fill::Size(size)), Ok(())) => size.min(target.size),
@@ -150,7 +147,7 @@ fn no_room(len: Bytes, files: u64, room: Room) -> Box<Error> {
         ),
     };
     let hint = say!("name a directory with more free space", "укажите каталог, где больше свободного места");
-    Error::new(Kind::Preflight, message).hint(hint)
+    Error::preflight(message).hint(hint)
 }
 
 #[cfg(test)]
@@ -158,6 +155,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::{Plan, PlanTarget};
+    use stend_base::Kind;
 
     /// A suite with these lines in its head, on a directory with 10 GiB free of 20.
     fn plan(head: &str, block: &str) -> Result<Plan> {

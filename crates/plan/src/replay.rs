@@ -3,7 +3,7 @@
 
 use crate::fit;
 use crate::target::PlanTarget;
-use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Nanos, Result, Say, format, say};
 use stend_spec::keys;
 use stend_spec::suite::SuiteCase;
 use stend_spec::trace::{Beyond, Pace, TraceFacts, TraceSpec};
@@ -28,7 +28,7 @@ impl<'a> Traced<'a> {
         let found = traces.iter().zip(0..).find(|(facts, _)| facts.source == spec.source);
         let Some((facts, number)) = found else {
             let file = &spec.source.file;
-            return Err(Error::new(Kind::Bug, say!("the trace `{file}` was not read", "трасса `{file}` не прочитана")));
+            return Err(Error::bug(say!("the trace `{file}` was not read", "трасса `{file}` не прочитана")));
         };
         Ok(Traced { number, facts, spec })
     }

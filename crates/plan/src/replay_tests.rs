@@ -4,6 +4,7 @@ use super::*;
 use crate::fixture;
 use crate::{Plan, PlanInputs, PlanTarget, Room};
 use expect_test::{Expect, expect};
+use stend_base::Kind;
 use stend_spec::case::Case;
 use stend_spec::suite::Suite;
 

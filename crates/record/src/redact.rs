@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use stend_base::{Error, Kind, Result, Say};
+use stend_base::{Error, Result, Say};
 
 /// What a secret is, as its stand-in says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -241,7 +241,7 @@ fn each_text(value: &mut Value, take: &mut impl FnMut(&mut String)) {
 }
 
 fn lost(error: serde_json::Error) -> Box<Error> {
-    Error::new(Kind::Bug, Say::same(error.to_string()))
+    Error::bug(Say::same(error.to_string()))
 }
 
 #[cfg(test)]

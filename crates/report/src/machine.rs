@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_machine_form_of_several_hosts_is_stable() {
         let checkup = Checkup { items: Vec::new() };
-        let error = Error::new(stend_base::Kind::HostLost, say!("no route", "нет пути"));
+        let error = Error::host_lost(say!("no route", "нет пути"));
         let none = OfHost { host: "db1", checkup: None, inventory: None, target: None, error: None };
         let hosts = [OfHost { checkup: Some(&checkup), ..none }, OfHost { host: "db2", error: Some(&error), ..none }];
         expect_file!["../tests/golden/hosts.json"].assert_eq(&hosts_json(&hosts));

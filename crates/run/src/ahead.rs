@@ -3,7 +3,7 @@
 
 use crate::step::Asked;
 use stend_base::text::listed;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_plan::{NullDevice, Plan, PlanTarget, Room};
 use stend_record::{TargetFacts, TargetKind};
 use stend_spec::topology::Topology;
@@ -99,7 +99,7 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
             "`verify: {{crash: true}}` is not possible from another machine yet: the worker could keep its ledger only there",
             "`verify: {{crash: true}}` с другой машины пока невозможен: рабочий процесс мог бы вести журнал только там"
         );
-        return Err(Error::new(Kind::Preflight, message)
+        return Err(Error::preflight(message)
             .hint(say!(
                 "run it on the machine of the target, or in a machine of the lab that stays up (`stend lab up FILE`)",
                 "запустите прогон на машине объекта или в машине лаборатории, которая остаётся запущенной (`stend lab up ФАЙЛ`)"
@@ -110,8 +110,7 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
             "`verify: {{crash: true}}` keeps a ledger of one target only",
             "`verify: {{crash: true}}` ведёт журнал лишь для одного объекта"
         );
-        return Err(Error::new(Kind::Preflight, message)
-            .hint(say!("name one target with `--on`", "укажите в `--on` один объект")));
+        return Err(Error::preflight(message).hint(say!("name one target with `--on`", "укажите в `--on` один объект")));
     }
     if !facts.shares_drive {
         return Ok(plan);
@@ -120,7 +119,7 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
         "`verify: {{crash: true}}` keeps a ledger beside the run file, but that is on a drive of the target: a crash would hit both",
         "`verify: {{crash: true}}` ведёт журнал рядом с файлом прогона, а это место — на накопителе объекта: сбой затронет и его"
     );
-    Err(Error::new(Kind::Preflight, message).hint(say!(
+    Err(Error::preflight(message).hint(say!(
         "put the run file on another drive or machine with `-o FILE`; in `/dev/shm` it survives killed processes, but not a crash of this machine",
         "поместите файл прогона в другое место (`-o FILE`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не сбой этой машины"
     )))

@@ -3,7 +3,7 @@
 
 use crate::resume::Progressed;
 use stend_analyse::compare::{ArmCondition, arm_conditions};
-use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Error, Nanos, Result, Say, say};
 use stend_record::ArmFacts;
 use stend_spec::Suite;
 use stend_spec::arm::{Arm, Switch};
@@ -112,13 +112,10 @@ impl Arms {
             return Ok(());
         }
         let name = &declared.name;
-        Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "arm `{name}` begins with a reboot, but the host has not been rebooted",
-                "вариант `{name}` начинается с перезагрузки, а машина не перезагружалась"
-            ),
-        ))
+        Err(Error::preflight(say!(
+            "arm `{name}` begins with a reboot, but the host has not been rebooted",
+            "вариант `{name}` начинается с перезагрузки, а машина не перезагружалась"
+        )))
     }
 }
 
@@ -132,13 +129,10 @@ fn check_expected(first: &Arm, arm: &Arm, baseline: &ArmFacts, seen: &ArmFacts) 
         if was == is {
             let (name, first) = (&arm.name, &first.name);
             let shown: String = if is.is_empty() { "?".into() } else { is.chars().take(200).collect() };
-            return Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "arm `{name}` expects `{key}` to differ from arm `{first}`, but it is the same: {shown}",
-                    "вариант `{name}` ожидает, что `{key}` отличается от варианта `{first}`, а он тот же: {shown}"
-                ),
-            )
+            return Err(Error::preflight(say!(
+                "arm `{name}` expects `{key}` to differ from arm `{first}`, but it is the same: {shown}",
+                "вариант `{name}` ожидает, что `{key}` отличается от варианта `{first}`, а он тот же: {shown}"
+            ))
             .hint(say!(
                 "make the change, then `stend run --resume`; or take `{key}` out of `expect` and start anew",
                 "внесите изменение, затем `stend run --resume`; либо уберите `{key}` из `expect` и начните заново"
@@ -168,6 +162,7 @@ fn drifted(arm: &Arm, first: &ArmFacts, now: &ArmFacts) -> Vec<Say> {
 mod tests {
     use super::*;
     use crate::fixture;
+    use stend_base::Kind;
     use stend_record::HostFacts;
 
     fn arms(text: &str) -> Arms {

@@ -45,13 +45,10 @@ impl Stopper {
 
 /// A worker that is gone, or silent.
 pub(crate) fn lost(detail: &str) -> Box<Error> {
-    Error::new(Kind::HostLost, say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
+    Error::host_lost(say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
 }
 
 /// An answer to another question.
 pub(crate) fn out_of_order() -> Box<Error> {
-    Error::new(
-        Kind::Bug,
-        say!("the worker sent an answer to another request", "рабочий процесс ответил не на тот запрос"),
-    )
+    Error::bug(say!("the worker sent an answer to another request", "рабочий процесс ответил не на тот запрос"))
 }

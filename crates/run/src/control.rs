@@ -82,7 +82,7 @@ pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
                 "не удаётся связаться с прогоном из `{shown}`: {error}"
             ),
         };
-        let error = Error::new(Kind::Preflight, message);
+        let error = Error::preflight(message);
         match gone {
             true => error.hint(say!(
                 "its process is gone: `stend run --resume` continues it, `stend show` prints what was measured",

@@ -5,7 +5,7 @@ use stend_base::{Error, Kind, Say, say};
 /// I/O failed; what else went wrong, such as an undo that a failed target refused, is reported with it.
 pub(crate) fn target_failed(count: u64, besides: Option<Box<Error>>) -> Box<Error> {
     let message = say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций");
-    told_with(Error::new(Kind::TargetIo, message), besides)
+    told_with(Error::target_io(message), besides)
 }
 
 /// Data were wrong; what else went wrong, such as an undo that left something behind, is reported with it.
@@ -61,13 +61,10 @@ pub(crate) fn waits_for_its_stand() -> Say {
 
 /// The user ended the undo of a run that had measured everything.
 pub(crate) fn clean_up_was_cut() -> Box<Error> {
-    let error = Error::new(
-        Kind::Interrupted,
-        say!(
-            "everything was measured and is kept; the clean-up was aborted",
-            "всё измерено и сохранено; уборка прервана"
-        ),
-    );
+    let error = Error::interrupted(say!(
+        "everything was measured and is kept; the clean-up was aborted",
+        "всё измерено и сохранено; уборка прервана"
+    ));
     error.hint(say!(
         "files of the run may still be there: the next run in the same place removes them",
         "файлы прогона могли остаться: их уберёт следующий прогон в том же месте"

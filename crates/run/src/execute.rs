@@ -371,10 +371,10 @@ impl Loop {
         });
         let mut error = self.walk.ending.take();
         if !ended && !aborted && cut.is_none() && error.is_none() {
-            error = Some(Error::new(
-                Kind::HostLost,
-                say!("the worker did not end and was killed", "рабочий процесс не завершился и был остановлен"),
-            ));
+            error = Some(Error::host_lost(say!(
+                "the worker did not end and was killed",
+                "рабочий процесс не завершился и был остановлен"
+            )));
         }
         let (state, stopped) = (self.walk.state.clone(), self.walk.stopped);
         let begun = self.worked || resume.is_some() || stand.is_some();

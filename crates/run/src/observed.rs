@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn one_that_fails_is_over_with_its_reason() {
-        let failed = || Reply::Failed(Error::new(Kind::Preflight, say!("no telemetry", "телеметрии нет")));
+        let failed = || Reply::Failed(Error::preflight(say!("no telemetry", "телеметрии нет")));
         let (_file, host) = saying(&[watched(), failed()]);
         let (entries, told) = to_its_end(&mut watch(host).unwrap());
         assert_eq!((entries.len(), told.en.contains("no telemetry")), (1, true), "{told:?}");

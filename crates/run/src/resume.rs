@@ -1,7 +1,7 @@
 //! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
 
 use stend_analyse::Looks;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
     ArmFacts, Crash, Event, EventKind, HostFacts, Role, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome,
@@ -57,8 +57,7 @@ pub struct Progressed {
 
 fn nothing_to_resume() -> Box<Error> {
     let message = say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего");
-    Error::new(Kind::RunFile, message)
-        .hint(say!("`stend show` prints its results", "результаты напечатает `stend show`"))
+    Error::run_file(message).hint(say!("`stend show` prints its results", "результаты напечатает `stend show`"))
 }
 
 /// Reads from a run file how far its plan was walked.
@@ -140,7 +139,7 @@ fn ended_too_early() -> Box<Error> {
         "the run ended before its target was known; start it anew",
         "прогон прервался до осмотра объекта; запустите его заново"
     );
-    Error::new(Kind::RunFile, message)
+    Error::run_file(message)
 }
 
 /// Whether the range was filled once: trials begin on one that was, and a later session may have been ended while it filled it again.
@@ -198,13 +197,10 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> 
     same_host(earlier, now)?;
     let (then, found) = (earlier.targets.len(), now.targets.len());
     if then != found {
-        return Err(Error::new(
-            Kind::Unsafe,
-            say!(
-                "the run began with {then} targets, not with {found}",
-                "прогон начался с объектами числом {then}, а не {found}"
-            ),
-        ));
+        return Err(Error::refused(say!(
+            "the run began with {then} targets, not with {found}",
+            "прогон начался с объектами числом {then}, а не {found}"
+        )));
     }
     earlier
         .targets
@@ -221,13 +217,10 @@ fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
     if earlier.host.boot_id == now.host.boot_id || then == found || earlier.suspended.is_some() {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Unsafe,
-        say!(
-            "the run began on the host `{then}`, and this is `{found}`",
-            "прогон начался на машине `{then}`, а это `{found}`"
-        ),
-    )
+    Err(Error::refused(say!(
+        "the run began on the host `{then}`, and this is `{found}`",
+        "прогон начался на машине `{then}`, а это `{found}`"
+    ))
     .hint(say!(
         "resume with the same `--ssh` or `--lab`; if the host was renamed, give it its old name back",
         "продолжайте с тем же `--ssh` или `--lab`, что и в начале; переименованной машине верните прежнее имя"
@@ -243,13 +236,10 @@ fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &Target
     let same_device = (&then.identity, &then.path) == (&found.identity, &found.path);
     if then.kind != found.kind || !(same_device || rebuilt) || !same_size {
         let path = &found.path;
-        return Err(Error::new(
-            Kind::Unsafe,
-            say!(
-                "`{path}` is not the target that the run began with",
-                "`{path}` — не тот объект, с которым прогон начался"
-            ),
-        ));
+        return Err(Error::refused(say!(
+            "`{path}` is not the target that the run began with",
+            "`{path}` — не тот объект, с которым прогон начался"
+        )));
     }
     Ok(())
 }
@@ -258,7 +248,7 @@ fn still_written(earlier: &Progressed, now: &Facts) -> Result<()> {
     match (&earlier.inputs.target.writes, &now.writes) {
         (Ok(()), Err(reason)) => {
             let (en, ru) = (&reason.en, &reason.ru);
-            Err(Error::new(Kind::Unsafe, say!("the run writes: {en}", "прогон пишет: {ru}")))
+            Err(Error::refused(say!("the run writes: {en}", "прогон пишет: {ru}")))
         }
         _ => Ok(()),
     }

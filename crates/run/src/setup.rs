@@ -97,13 +97,10 @@ pub struct Done {
 
 /// Why the power of a worker's machine is not cut.
 pub(crate) fn power_of_others() -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "`power.cut` is not possible here: Stend does not control the power of this host",
-            "`power.cut` здесь невозможен: Stend не управляет питанием этой машины"
-        ),
-    )
+    Error::preflight(say!(
+        "`power.cut` is not possible here: Stend does not control the power of this host",
+        "`power.cut` здесь невозможен: Stend не управляет питанием этой машины"
+    ))
     .hint(say!(
         "start a machine of the lab with `stend lab up FILE` and measure in it with `--lab NAME`",
         "запустите машину лаборатории командой `stend lab up ФАЙЛ` и измеряйте в ней с `--lab ИМЯ`"

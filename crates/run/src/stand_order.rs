@@ -5,7 +5,7 @@ use crate::channel::{lost, out_of_order};
 use crate::step::{Input, UserRequest};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::EventKind;
 use stend_wire::{FromHost, Host, Reply, Request, StandAnswer, StandOrder};
 
@@ -48,11 +48,8 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
 }
 
 fn broken_off() -> Box<Error> {
-    Error::new(
-        Kind::Interrupted,
-        say!(
-            "interrupted in the middle; `stend stand status` shows what is there",
-            "прервано на полпути; что есть, покажет `stend stand status`"
-        ),
-    )
+    Error::interrupted(say!(
+        "interrupted in the middle; `stend stand status` shows what is there",
+        "прервано на полпути; что есть, покажет `stend stand status`"
+    ))
 }

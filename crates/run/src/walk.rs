@@ -371,17 +371,14 @@ impl Walk {
             Decision::Stop(reason) => {
                 match reason {
                     StopReason::Done => {}
-                    StopReason::TargetFailed => self.end_with(Error::new(
-                        Kind::TargetIo,
-                        say!(
-                            "the target failed or stalled; the run was ended",
-                            "объект отказал или завис; прогон завершён"
-                        ),
-                    )),
-                    StopReason::AllCasesFailed => self.end_with(Error::new(
-                        Kind::TargetIo,
-                        say!("every case failed with I/O errors", "каждый случай завершился ошибками ввода-вывода"),
-                    )),
+                    StopReason::TargetFailed => self.end_with(Error::target_io(say!(
+                        "the target failed or stalled; the run was ended",
+                        "объект отказал или завис; прогон завершён"
+                    ))),
+                    StopReason::AllCasesFailed => self.end_with(Error::target_io(say!(
+                        "every case failed with I/O errors",
+                        "каждый случай завершился ошибками ввода-вывода"
+                    ))),
                 }
                 self.release(now);
             }

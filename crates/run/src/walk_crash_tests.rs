@@ -104,7 +104,7 @@ fn a_crash_is_judged_and_the_verdict_kept_before_the_target_is_touched() {
     assert_eq!(walk.mismatches, 0);
     let mut walk = judging("A");
     kept(&mut walk, Reply::Judged(crash(3)));
-    say_to(&mut walk, Reply::Failed(Error::new(Kind::Preflight, Say::same("no room"))));
+    say_to(&mut walk, Reply::Failed(Error::preflight(Say::same("no room"))));
     say_to(&mut walk, Reply::Released);
     assert_eq!(walk.ending.map(|error| error.kind), Some(Kind::Verification), "lost data weigh more");
 }

@@ -28,7 +28,7 @@ fn a_stop_when_everything_is_measured_leaves_the_run_complete() {
 fn an_undo_that_fails_after_a_stop_is_told_as_ever() {
     let mut walk = in_the_undo();
     stop(&mut walk);
-    say_to(&mut walk, Reply::Failed(Error::new(Kind::Preflight, say!("cannot remove x", "не удалить x"))));
+    say_to(&mut walk, Reply::Failed(Error::preflight(say!("cannot remove x", "не удалить x"))));
     say_to(&mut walk, Reply::Released);
     let ending = walk.ending.expect("an error");
     assert_eq!((ending.kind, ending.message.en.as_str()), (Kind::Preflight, "cannot remove x"));

@@ -113,7 +113,7 @@ fn a_run_that_was_stopped_keeps_its_host_alive_and_power_that_stays_ends_the_run
     slices(&mut walk, Nanos::secs(10));
     walk.apply(Input::Tick, Nanos::secs(17));
     walk.take_actions();
-    walk.apply(Input::Cut(Err(Error::new(Kind::HostLost, Say::same("no answer")))), Nanos::secs(17));
+    walk.apply(Input::Cut(Err(Error::host_lost(Say::same("no answer")))), Nanos::secs(17));
     assert_eq!(requests(&mut walk), ["stop"]);
     assert_eq!(say_to(&mut walk, done(0, TrialStatus::Interrupted)), ["release"]);
     say_to(&mut walk, Reply::Released);

@@ -42,7 +42,7 @@ fn what_the_stand_made_is_looked_at_and_its_commands_are_kept_in_the_run_file() 
 
 #[test]
 fn a_stand_that_cannot_be_put_up_or_is_stopped_is_taken_down() {
-    let failed = || Reply::Failed(Error::new(Kind::Preflight, say!("no", "нет")));
+    let failed = || Reply::Failed(Error::preflight(say!("no", "нет")));
     let mut walk = standing();
     assert_eq!(say_to(&mut walk, failed()), ["release"]);
     assert_eq!(say_to(&mut walk, Reply::Released), [""; 0]);

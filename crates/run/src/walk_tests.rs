@@ -118,7 +118,7 @@ fn a_trial_that_cannot_be_run_ends_the_run_before_the_fill() {
     requests(&mut walk);
     say_to(&mut walk, facts());
     assert_eq!(say_to(&mut walk, Reply::Prepared), ["foresee"]);
-    let refused = Error::new(Kind::Preflight, say!("case `r`: no memory", "случай `r`: нет памяти"));
+    let refused = Error::preflight(say!("case `r`: no memory", "случай `r`: нет памяти"));
     assert_eq!(say_to(&mut walk, Reply::Failed(refused)), ["release"]);
     say_to(&mut walk, Reply::Released);
     assert_eq!((walk.step, walk.ending.map(|error| error.kind)), (Step::Over, Some(Kind::Preflight)));
@@ -160,7 +160,7 @@ fn a_target_that_failed_io_and_then_its_undo_ends_as_a_failed_target() {
             say_to(&mut walk, Reply::TrialDone { ordinal, outcome });
         }
         assert_eq!(walk.step, Step::Releasing);
-        say_to(&mut walk, Reply::Failed(Error::new(Kind::Preflight, say!("cannot remove", "не удалить"))));
+        say_to(&mut walk, Reply::Failed(Error::preflight(say!("cannot remove", "не удалить"))));
         say_to(&mut walk, Reply::Released);
         let ending = walk.ending.expect("an error");
         let (kind, hint) = if errors > 0 { (Kind::TargetIo, "cannot remove") } else { (Kind::Preflight, "") };
@@ -201,7 +201,7 @@ fn what_is_left_behind_is_told_beside_wrong_data() {
         for ordinal in 0..2 {
             say_to(&mut walk, done(ordinal, TrialStatus::Complete));
         }
-        let left = Error::new(Kind::Preflight, say!("cannot remove x", "не удалить x")).hint(Say::same("rm x"));
+        let left = Error::preflight(say!("cannot remove x", "не удалить x")).hint(Say::same("rm x"));
         say_to(&mut walk, Reply::Failed(left));
         say_to(&mut walk, Reply::Released);
         let ending = walk.ending.expect("an error");
@@ -213,9 +213,7 @@ fn what_is_left_behind_is_told_beside_wrong_data() {
 
 #[test]
 fn what_is_left_behind_is_told_whatever_ended_the_run() {
-    let left = |what: &str| {
-        Error::new(Kind::Preflight, say!("cannot remove {what}", "не удалить {what}")).hint(Say::same("rm"))
-    };
+    let left = |what: &str| Error::preflight(say!("cannot remove {what}", "не удалить {what}")).hint(Say::same("rm"));
     let interrupt = |walk: &mut Walk| walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos(2));
     for (status, mismatches, kind) in [
         (TrialStatus::Stalled, 0, Kind::TargetIo),
@@ -287,7 +285,7 @@ fn a_worker_that_reads_back_is_given_the_time_for_it_and_no_other_is() {
 #[test]
 fn a_full_disk_under_the_run_file_stops_and_releases() {
     let mut walk = in_first_trial();
-    let full = Error::new(Kind::RunFile, say!("full", "полон"));
+    let full = Error::run_file(say!("full", "полон"));
     walk.apply(Input::RunFile(full), Nanos(2));
     assert_eq!(requests(&mut walk), ["stop"]);
     assert_eq!(say_to(&mut walk, done(0, TrialStatus::Interrupted)), ["release"]);
@@ -298,7 +296,7 @@ fn a_full_disk_under_the_run_file_stops_and_releases() {
 fn a_refused_target_makes_no_run_file() {
     let mut walk = Walk::new(asked(), Nanos(0));
     requests(&mut walk);
-    let refused = Error::new(Kind::Unsafe, say!("mounted", "смонтирован"));
+    let refused = Error::refused(say!("mounted", "смонтирован"));
     walk.apply(Input::Host(FromHost::Reply(Reply::Failed(refused))), Nanos(1));
     assert_eq!(walk.take_actions(), []);
     assert_eq!((walk.step, walk.ending.unwrap().kind), (Step::Over, Kind::Unsafe));
@@ -395,7 +393,7 @@ fn doubts_about_a_target_are_said_before_anything_is_written_and_not_of_a_run_th
         let Reply::Facts(mut facts) = facts() else { panic!("facts") };
         facts.targets[0].file_system = Some("tmpfs".into());
         let answer = match refused {
-            true => Reply::Failed(Error::new(Kind::Preflight, say!("no room", "нет места"))),
+            true => Reply::Failed(Error::preflight(say!("no room", "нет места"))),
             false => Reply::Taken,
         };
         for reply in [Reply::Facts(facts), Reply::Prepared, answer] {

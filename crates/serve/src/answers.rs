@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stend_analyse::{Findings, analyse, judge};
 use stend_api::{Format, Health, Me, OPENAPI, Request};
-use stend_base::{Error, Kind, Lang, Result, say};
+use stend_base::{Error, Lang, Result, say};
 use stend_record::RunRecord;
 use stend_record::redact::Redaction;
 use stend_report::{Book, ListedSuite};
@@ -83,7 +83,7 @@ impl Results {
                 let files = self.catalogue.files(filter)?;
                 if files.is_empty() {
                     let message = say!("no complete run fits", "подходящих завершённых прогонов нет");
-                    return Err(Error::new(Kind::Usage, message));
+                    return Err(Error::usage(message));
                 }
                 let names: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
                 let mut words = vec!["compare", "--history", "--json", "--"];

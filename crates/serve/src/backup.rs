@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 use stend_api::is_task_id;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::store::{self, EXTENSION, KnownRun, Owner};
 use zip::ZipWriter;
 use zip::result::ZipResult;
@@ -64,9 +64,7 @@ pub fn save(runs: &Path, with_runs: bool, file: &Path, stend_version: &str) -> R
     if server.join(TOKEN).symlink_metadata().is_err() {
         let shown = server.display();
         let message = say!("there is no server in `{shown}`", "в `{shown}` нет сервера");
-        return Err(
-            Error::new(Kind::Preflight, message).hint(say!("`stend serve` makes one", "`stend serve` его создаст"))
-        );
+        return Err(Error::preflight(message).hint(say!("`stend serve` makes one", "`stend serve` его создаст")));
     }
     let databases = databases(&server)?;
     let known = if with_runs { store::known_runs(runs)? } else { Vec::new() };
@@ -211,24 +209,25 @@ fn has_extension(name: &str, extension: &str) -> bool {
 
 fn exists(file: &Path) -> Box<Error> {
     let shown = file.display();
-    Error::new(
-        Kind::Unsafe,
-        say!("`{shown}` is there already, and nothing is replaced", "`{shown}` уже есть, а замены не бывает"),
-    )
+    Error::refused(say!(
+        "`{shown}` is there already, and nothing is replaced",
+        "`{shown}` уже есть, а замены не бывает"
+    ))
     .hint(say!("name another file", "укажите другой файл"))
 }
 
 fn failed(file: &Path, error: &io::Error) -> Box<Error> {
     let (shown, Say { en, ru }) = (file.display(), stend_sys::regular::why(error));
-    Error::new(
-        Kind::Preflight,
-        say!("cannot make the backup `{shown}`: {en}", "не удаётся создать резервную копию `{shown}`: {ru}"),
-    )
+    Error::preflight(say!(
+        "cannot make the backup `{shown}`: {en}",
+        "не удаётся создать резервную копию `{shown}`: {ru}"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn a_name_in_an_archive_is_one_of_ours_or_has_no_place() {

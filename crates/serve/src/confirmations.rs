@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 
 /// How long a dry run may be relied on. By eye: reading it and typing a serial number takes a minute.
 const LIFE: Duration = Duration::from_secs(600);
@@ -60,9 +60,8 @@ impl Confirmations {
     ///
     /// Errors: `Preflight` without random numbers.
     pub fn give(&self, order: &str, preview: &[u8], now: Instant) -> Result<String> {
-        let secret = token::secret().map_err(|error| {
-            Error::new(Kind::Preflight, say!("no random numbers: {error}", "нет случайных чисел: {error}"))
-        })?;
+        let secret = token::secret()
+            .map_err(|error| Error::preflight(say!("no random numbers: {error}", "нет случайных чисел: {error}")))?;
         let given =
             Given { secret: token::hash(&secret), order: token::hash(order), seen: seen(preview)?, until: now + LIFE };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,8 +128,8 @@ fn seen(previews: &[u8]) -> Result<Hash> {
         }
     };
     for preview in serde_json::Deserializer::from_slice(previews).into_iter::<Preview>() {
-        let preview = preview
-            .map_err(|error| Error::new(Kind::Bug, Say::same(format!("a dry run is not what it was: {error}"))))?;
+        let preview =
+            preview.map_err(|error| Error::bug(Say::same(format!("a dry run is not what it was: {error}"))))?;
         add("", &preview.targets);
         preview.hosts.iter().for_each(|of| add(&of.host, &of.targets));
     }
@@ -151,6 +150,7 @@ fn again() -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     fn preview(size: u64) -> Vec<u8> {
         format!(r#"{{"targets": [{{"identity": "serial:X", "size": {size}, "signatures": [], "free": 1}}]}}"#)

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::store::Owner;
 
 /// `Stsv`, as the run file has `Stnd`.
@@ -67,5 +67,5 @@ fn written_by(db: &Connection) -> rusqlite::Result<(i32, i32)> {
 /// Why a file beside the database cannot be used.
 pub fn unusable(path: &Path, Say { en, ru }: &Say) -> Box<Error> {
     let path = path.display();
-    Error::new(Kind::Preflight, say!("cannot use `{path}`: {en}", "нельзя использовать `{path}`: {ru}"))
+    Error::preflight(say!("cannot use `{path}`: {en}", "нельзя использовать `{path}`: {ru}"))
 }

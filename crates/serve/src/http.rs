@@ -21,7 +21,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stend_api::{Asked, Cursor, Failure, Request, Role};
-use stend_base::{Code, Error, Kind, Lang, Result, say};
+use stend_base::{Code, Error, Lang, Result, say};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -74,7 +74,7 @@ pub struct Site {
 /// Errors: `Preflight` if the system gives no event queue.
 pub fn run(listener: std::net::TcpListener, site: Site) -> Result<()> {
     let failed = |error: std::io::Error| {
-        Error::new(Kind::Preflight, say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
+        Error::preflight(say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
     };
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_io().enable_time().max_blocking_threads(WORKERS).build().map_err(failed)?;
@@ -248,12 +248,12 @@ fn lost(why: &str) -> Failure {
 }
 
 fn wrong_id() -> Failure {
-    Error::new(Kind::Usage, say!("`Last-Event-ID` is no id of an event", "`Last-Event-ID` — не номер события")).into()
+    Error::usage(say!("`Last-Event-ID` is no id of an event", "`Last-Event-ID` — не номер события")).into()
 }
 
 /// The text of a body.
 async fn text(request: HttpRequest<Incoming>, most: usize) -> std::result::Result<String, Failure> {
-    let refused = |status, message| Failure::with(status, Error::new(Kind::Usage, message));
+    let refused = |status, message| Failure::with(status, Error::usage(message));
     let body = timeout(BODY_TIME, Limited::new(request.into_body(), most).collect()).await;
     let body = body.map_err(|_| refused(408, say!("the request took too long", "запрос шёл слишком долго")))?;
     let body = body.map_err(|_| refused(413, say!("the request is too large", "запрос слишком велик")))?.to_bytes();

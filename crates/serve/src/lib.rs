@@ -32,7 +32,7 @@ use schedules::Schedules;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use tasks::Tasks;
 use users::Users;
 
@@ -105,19 +105,15 @@ pub fn address(text: &str) -> Result<SocketAddr> {
 
 fn no_address(text: &str) -> Box<Error> {
     let message = say!("`--listen {text}` is not an address with a port", "`--listen {text}` — не адрес с портом");
-    Error::new(Kind::Usage, message)
-        .hint(say!("for example `--listen 127.0.0.1:8421`", "например `--listen 127.0.0.1:8421`"))
+    Error::usage(message).hint(say!("for example `--listen 127.0.0.1:8421`", "например `--listen 127.0.0.1:8421`"))
 }
 
 fn not_this_machine(listen: SocketAddr) -> Box<Error> {
     let port = listen.port();
-    Error::new(
-        Kind::Usage,
-        say!(
-            "`{listen}` can be reached from other machines, and the server does not encrypt",
-            "`{listen}` доступен с других машин, а сервер не шифрует"
-        ),
-    )
+    Error::usage(say!(
+        "`{listen}` can be reached from other machines, and the server does not encrypt",
+        "`{listen}` доступен с других машин, а сервер не шифрует"
+    ))
     .hint(say!(
         "listen on 127.0.0.1, and from elsewhere use `ssh -L {port}:127.0.0.1:{port} HOST`",
         "слушайте 127.0.0.1, а с другой машины подключайтесь через `ssh -L {port}:127.0.0.1:{port} МАШИНА`"
@@ -125,16 +121,16 @@ fn not_this_machine(listen: SocketAddr) -> Box<Error> {
 }
 
 fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Box<Error> {
-    Error::new(Kind::Preflight, say!("cannot listen on {listen}: {error}", "не удаётся слушать {listen}: {error}"))
-        .hint(say!(
-            "another server may be running; name another port: `--listen 127.0.0.1:PORT`",
-            "возможно, сервер уже запущен; укажите другой порт: `--listen 127.0.0.1:ПОРТ`"
-        ))
+    Error::preflight(say!("cannot listen on {listen}: {error}", "не удаётся слушать {listen}: {error}")).hint(say!(
+        "another server may be running; name another port: `--listen 127.0.0.1:PORT`",
+        "возможно, сервер уже запущен; укажите другой порт: `--listen 127.0.0.1:ПОРТ`"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     fn settings(listen: &str, runs: &Path) -> Settings {
         Settings {

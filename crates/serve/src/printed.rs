@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// The largest answer, and how long it may take. By eye: a dry run of a large array takes seconds.
 const OUTPUT_MAX: u64 = 64 << 20;
@@ -43,10 +43,7 @@ pub struct Done {
 /// Errors: `Preflight` if it cannot be started, or takes longer than this.
 pub fn fed(mut command: Command, shown: &str, input: &str, time: Duration) -> Result<Done> {
     let failed = |error: io::Error| {
-        Error::new(
-            Kind::Preflight,
-            say!("`{shown}` cannot be started: {error}", "не удаётся запустить `{shown}`: {error}"),
-        )
+        Error::preflight(say!("`{shown}` cannot be started: {error}", "не удаётся запустить `{shown}`: {error}"))
     };
     let file = || stend_sys::process::memory_file().map_err(failed);
     let (mut stdin, mut output, mut errors) = (file()?, file()?, file()?);
@@ -77,7 +74,7 @@ pub fn fed(mut command: Command, shown: &str, input: &str, time: Duration) -> Re
 
 fn took_too_long(shown: &str, time: Duration) -> Box<Error> {
     let seconds = time.as_secs();
-    Error::new(Kind::Preflight, say!("`{shown}` took more than {seconds} s", "`{shown}` работал дольше {seconds} с"))
+    Error::preflight(say!("`{shown}` took more than {seconds} s", "`{shown}` работал дольше {seconds} с"))
 }
 
 /// The error that a command printed as JSON, on a line among notes for people.
@@ -88,12 +85,7 @@ fn said(shown: &str, text: &str) -> Box<Error> {
     }
     let printed = text.lines().rev().find_map(|line| serde_json::from_str::<Failed>(line).ok()?.error);
     printed.map_or_else(
-        || {
-            Error::new(
-                Kind::Bug,
-                say!("`stend {shown}` ended without a result", "`stend {shown}` закончился без результата"),
-            )
-        },
+        || Error::bug(say!("`stend {shown}` ended without a result", "`stend {shown}` закончился без результата")),
         Box::new,
     )
 }
@@ -101,6 +93,7 @@ fn said(shown: &str, text: &str) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn an_error_is_found_behind_notes() {

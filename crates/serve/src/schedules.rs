@@ -58,7 +58,7 @@ impl Schedules {
         let looking = schedules.clone();
         let thread = std::thread::Builder::new().name("schedules".into()).spawn(move || looking.look_after());
         thread.map_err(|error| {
-            Error::new(Kind::Preflight, say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
+            Error::preflight(say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
         })?;
         Ok(schedules)
     }
@@ -334,7 +334,7 @@ fn shown(schedule: &Schedule) -> String {
 }
 
 fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) -> Result<()> {
-    let usage = |message: Say| Err(Error::new(Kind::Usage, message));
+    let usage = |message: Say| Err(Error::usage(message));
     let refused = |message: Say| Err(Error::new(Code::NotAllowed, message));
     if id.len() > ID_MAX {
         return usage(say!(

@@ -91,7 +91,7 @@ impl Tasks {
         let looking = tasks.clone();
         let thread = std::thread::Builder::new().name("tasks".into()).spawn(move || looking.look_after());
         thread.map_err(|error| {
-            Error::new(Kind::Preflight, say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
+            Error::preflight(say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
         })?;
         Ok(tasks)
     }

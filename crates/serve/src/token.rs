@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::store::{self, Owner};
 
 /// SHA-256 of a token or of the cookie of a session.
@@ -60,10 +60,10 @@ pub fn load_or_make(directory: &Path, renew: bool) -> Result<(Hash, Option<Strin
     });
     made.map_err(|error| {
         let (shown, Say { en, ru }) = (file.display(), stend_sys::regular::why(&error));
-        Error::new(
-            Kind::Preflight,
-            say!("cannot keep the token in `{shown}`: {en}", "не удаётся сохранить токен в `{shown}`: {ru}"),
-        )
+        Error::preflight(say!(
+            "cannot keep the token in `{shown}`: {en}",
+            "не удаётся сохранить токен в `{shown}`: {ru}"
+        ))
     })
 }
 
@@ -87,13 +87,10 @@ fn keep(directory: &Path, text: &str) -> io::Result<()> {
 fn read(file: &Path) -> Result<Hash> {
     let shown = file.display();
     let unreadable = |Say { en, ru }: Say| {
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "cannot read the hash of the token `{shown}`: {en}",
-                "не удаётся прочитать хеш токена `{shown}`: {ru}"
-            ),
-        )
+        Error::preflight(say!(
+            "cannot read the hash of the token `{shown}`: {en}",
+            "не удаётся прочитать хеш токена `{shown}`: {ru}"
+        ))
         .hint(say!("`stend serve --new-token` makes another", "`stend serve --new-token` сделает новый"))
     };
     let text = stend_sys::regular::text(file, 1024).map_err(unreadable)?;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use stend_api::{AuditEntry, AuditLog, IssuedToken, Role, Token, TokenList};
-use stend_base::{Code, Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 
 const FILE: &str = "users.db";
 const TOKENS: &str = "CREATE TABLE token (id TEXT PRIMARY KEY, role TEXT NOT NULL, sha256 BLOB NOT NULL UNIQUE, created_unix INTEGER NOT NULL, expires_unix INTEGER NOT NULL) STRICT";
@@ -84,9 +84,8 @@ impl Users {
             let message = say!("there are {TOKENS_MAX} tokens already", "токенов уже {TOKENS_MAX}");
             return Err(Error::new(Code::ServerBusy, message));
         }
-        let secret = token::new_token().map_err(|error| {
-            Error::new(Kind::Preflight, say!("no random numbers: {error}", "нет случайных чисел: {error}"))
-        })?;
+        let secret = token::new_token()
+            .map_err(|error| Error::preflight(say!("no random numbers: {error}", "нет случайных чисел: {error}")))?;
         let expires_unix = now_unix.saturating_add(days as i64 * DAY);
         db.execute(
             "INSERT INTO token VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -174,7 +173,7 @@ fn shown(token: &Token) -> String {
 
 fn unkept(error: rusqlite::Error) -> Box<Error> {
     let message = say!("the server cannot use `{FILE}`: {error}", "сервер не может использовать `{FILE}`: {error}");
-    Error::new(Kind::Preflight, message)
+    Error::preflight(message)
 }
 
 #[cfg(test)]

@@ -70,13 +70,10 @@ pub(crate) fn campaign(order: &Order, work: &SuiteWork, control: &Control, front
 pub(crate) fn sides(order: &Order, work: &SuiteWork, frontend: &Frontend) -> Result<Sides> {
     let sides = each(order)?;
     if order.output.is_some() && sides.len() > 1 {
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`--output` is for one run, and these are several",
-                "`--output` — для одного прогона, а здесь их несколько"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "`--output` is for one run, and these are several",
+            "`--output` — для одного прогона, а здесь их несколько"
+        ))
         .hint(say!("without it each run has a file of its own", "без него у каждого прогона будет свой файл")));
     }
     let whole = why_whole(&inputs::asked(work)?);
@@ -184,13 +181,10 @@ impl Campaign<'_> {
 fn not_whole(failed: &[(String, Code)], count: usize) -> Box<Error> {
     let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
     let (failed, names) = (failed.len(), names.join("`, `"));
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "{failed} of {count} not measured to the end: `{names}`",
-            "измерены не до конца: {failed} из {count}: `{names}`"
-        ),
-    )
+    Error::preflight(say!(
+        "{failed} of {count} not measured to the end: `{names}`",
+        "измерены не до конца: {failed} из {count}: `{names}`"
+    ))
 }
 
 /// The user ended the campaign while the last side that was measured was cleaned up.
@@ -206,13 +200,10 @@ fn before_the_next(kind: Kind) -> Box<Error> {
 
 /// Why stands cannot be built for every block.
 fn not_rebuilt(Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!(
-            "`--rebuild` builds the stands for every block: {en}",
-            "`--rebuild` собирает стенды для каждого блока: {ru}"
-        ),
-    )
+    Error::usage(say!(
+        "`--rebuild` builds the stands for every block: {en}",
+        "`--rebuild` собирает стенды для каждого блока: {ru}"
+    ))
     .hint(say!(
         "without it every stand is built once and measured completely",
         "без него каждый стенд собирается один раз и измеряется целиком"

@@ -4,7 +4,7 @@
 use stend_analyse::compare::{Floor, Options};
 use stend_analyse::{Comparison, Findings};
 use stend_base::units::parse_millionths;
-use stend_base::{Error, Kind, Millionths, Result, Say, say};
+use stend_base::{Error, Millionths, Result, Say, say};
 use stend_record::RunRecord;
 use stend_spec::gate::Gate;
 use stend_spec::keys::gate::MARGIN;
@@ -181,13 +181,10 @@ fn known(factors: &[String], comparison: &Comparison) -> Result<()> {
 fn arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Comparison> {
     stend_analyse::compare_arms(run, findings, options)?.ok_or_else(|| {
         let id = &findings.run;
-        Error::new(
-            Kind::Usage,
-            say!(
-                "`{id}` alone has nothing to compare: fewer than two of its arms were measured",
-                "в `{id}` нечего сравнивать: измерено меньше двух вариантов"
-            ),
-        )
+        Error::usage(say!(
+            "`{id}` alone has nothing to compare: fewer than two of its arms were measured",
+            "в `{id}` нечего сравнивать: измерено меньше двух вариантов"
+        ))
         .hint(say!(
             "name another run, or use a suite with `arms`",
             "укажите ещё один прогон или возьмите набор с `arms`"
@@ -200,15 +197,14 @@ fn margin(text: &str) -> Result<f64> {
         Ok(margin) if MARGIN.hold(&margin) => Ok(margin.as_share()),
         _ => {
             let (least, most) = (MARGIN.least.as_percent(), MARGIN.most.as_percent());
-            Err(Error::new(Kind::Usage, say!("`--margin {text}` is not a margin", "`--margin {text}` — не допуск"))
-                .hint(say!(
-                    "a share from {least}% to {most}%, e.g. 5%: the difference that does not matter",
-                    "доля от {least}% до {most}%, например 5%: различие, которое не важно"
-                )))
+            Err(Error::usage(say!("`--margin {text}` is not a margin", "`--margin {text}` — не допуск")).hint(say!(
+                "a share from {least}% to {most}%, e.g. 5%: the difference that does not matter",
+                "доля от {least}% до {most}%, например 5%: различие, которое не важно"
+            )))
         }
     }
 }
 
 fn usage(message: Say) -> Box<Error> {
-    Error::new(Kind::Usage, message)
+    Error::usage(message)
 }

@@ -3,7 +3,7 @@
 use crate::setup::absolute;
 use crate::{inputs, traces};
 use std::path::Path;
-use stend_base::{Error, Kind, Result, Say};
+use stend_base::{Error, Result, Say};
 use stend_spec::order::{NamedText, Order, TraceFile, Work};
 
 /// The order as a file that means the same wherever it is carried out on this machine: paths are whole, and traces are those that
@@ -39,7 +39,7 @@ pub fn complete(mut order: Order) -> Result<String> {
     if let Some(output) = &mut order.output {
         *output = shown(&absolute(Path::new(output))?);
     }
-    let bug = |error: serde_json::Error| Error::new(Kind::Bug, Say::same(format!("the order is not JSON: {error}")));
+    let bug = |error: serde_json::Error| Error::bug(Say::same(format!("the order is not JSON: {error}")));
     let text = serde_json::to_string_pretty(&order).map_err(bug)?;
     stend_spec::parse::order(&text, "the order")?;
     Ok(text)

@@ -2,7 +2,7 @@
 
 use crate::run_facts::{FACTS, Fact, Kind as Of, Value};
 use stend_base::units::parse_bytes;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Longest condition, in bytes, and most of its terms: more is no question of a person, and costs with every run.
 const TEXT_MAX: usize = 500;
@@ -192,7 +192,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn wrong(message: Say) -> Box<Error> {
-    Error::new(Kind::Usage, message).hint(say!(
+    Error::usage(message).hint(say!(
         "for example `model contains PM9A3 and block = 4k`",
         "например `model contains PM9A3 and block = 4k`"
     ))
@@ -201,6 +201,7 @@ fn wrong(message: Say) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     fn facts() -> Vec<Fact> {
         let text = |name, value: &str| (name, Value::Text(value.into()));

@@ -72,13 +72,13 @@ mod tests {
             assert!(!stopped(), "what came before it is not meant");
             assert!(control.stop(Kind::Terminated), "it stays alive");
             assert!(stopped());
-            Err::<(), _>(Error::new(Kind::Interrupted, Say::same("half made")))
+            Err::<(), _>(Error::interrupted(Say::same("half made")))
         });
         assert_eq!(made.unwrap_err().kind, Kind::Terminated);
         assert!(!control.stop(Kind::Interrupted), "it is over");
         let other = control.hold(|_| {
             control.stop(Kind::Terminated);
-            Err::<(), _>(Error::new(Kind::Preflight, Say::same("its own fault")))
+            Err::<(), _>(Error::preflight(Say::same("its own fault")))
         });
         assert_eq!(other.unwrap_err().kind, Kind::Preflight);
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_plan::Plan;
 use stend_record::{RunRecord, StandText, store};
 use stend_spec::order::{NamedText, SuiteWork};
@@ -34,13 +34,10 @@ pub fn asked(work: &SuiteWork) -> Result<Suite> {
     }
     if let Some(blocks) = work.repeats {
         if suite.until.is_some() && blocks < FIRST_LOOK {
-            return Err(Error::new(
-                Kind::Usage,
-                say!(
-                    "--repeats {blocks}: the suite has `until`, which first checks precision after {FIRST_LOOK} blocks",
-                    "--repeats {blocks}: в наборе есть `until`, а он впервые проверяет точность после {FIRST_LOOK} блоков"
-                ),
-            )
+            return Err(Error::usage(say!(
+                "--repeats {blocks}: the suite has `until`, which first checks precision after {FIRST_LOOK} blocks",
+                "--repeats {blocks}: в наборе есть `until`, а он впервые проверяет точность после {FIRST_LOOK} блоков"
+            ))
             .hint(say!("for example `--repeats {FIRST_LOOK}`", "например `--repeats {FIRST_LOOK}`")));
         }
         suite.blocks = blocks;
@@ -60,13 +57,10 @@ pub fn written(work: &SuiteWork) -> Result<String> {
     if stend_spec::parse::suite(&written, file)? == asked {
         return Ok(written);
     }
-    Err(Error::new(
-        Kind::Usage,
-        say!(
-            "`--engine` and `--repeats` cannot be written into the text of `{file}`",
-            "`--engine` и `--repeats` не удаётся вписать в текст `{file}`"
-        ),
-    )
+    Err(Error::usage(say!(
+        "`--engine` and `--repeats` cannot be written into the text of `{file}`",
+        "`--engine` и `--repeats` не удаётся вписать в текст `{file}`"
+    ))
     .hint(say!(
         "`--print-order` prints the suite together with both of them",
         "`--print-order` напечатает набор вместе с ними"
@@ -99,10 +93,10 @@ pub fn read_run(path: &Path) -> Result<RunRecord> {
 pub fn plan_of(run: &RunRecord, path: &Path) -> Result<Plan> {
     run.plan().map(Cow::into_owned).map_err(|error| {
         let (shown, en, ru) = (path.display(), &error.message.en, &error.message.ru);
-        Error::new(
-            Kind::RunFile,
-            say!("the run in `{shown}` has no possible plan: {en}", "у прогона в `{shown}` невозможный план: {ru}"),
-        )
+        Error::run_file(say!(
+            "the run in `{shown}` has no possible plan: {en}",
+            "у прогона в `{shown}` невозможный план: {ru}"
+        ))
     })
 }
 

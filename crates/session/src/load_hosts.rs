@@ -3,7 +3,7 @@
 
 use crate::frontend::Frontend;
 use crate::worker_host::WorkerHost;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::targets::in_line;
 use stend_run::LoadHost;
 use stend_spec::hosts::{HostRole, NamedHost};
@@ -83,11 +83,10 @@ pub(crate) fn of_file(order: &Order, role: HostRole) -> Result<Option<Vec<NamedH
 }
 
 fn no_target(name: &str) -> Box<Error> {
-    Error::new(Kind::Usage, say!("the load host `{name}` has no target", "у нагружающей машины `{name}` нет объекта"))
-        .hint(say!(
-            "`on:` in the file of hosts, or `--on PATH`, which is meant on each",
-            "`on:` в файле машин или `--on ПУТЬ` — на каждой"
-        ))
+    Error::usage(say!("the load host `{name}` has no target", "у нагружающей машины `{name}` нет объекта")).hint(say!(
+        "`on:` in the file of hosts, or `--on PATH`, which is meant on each",
+        "`on:` в файле машин или `--on ПУТЬ` — на каждой"
+    ))
 }
 
 /// Whether several hosts, if the order has them, can do what it asks for.
@@ -97,20 +96,17 @@ pub(crate) fn may(order: &Order) -> Result<()> {
     let of_file = of_file(order, HostRole::Load)?;
     let count = of_file.as_ref().map_or(order.ssh.len(), Vec::len);
     if of_file.is_some() && count == 0 {
-        let error = Error::new(
-            Kind::Usage,
-            say!("the file of hosts has none that makes load", "в файле машин нет нагружающих"),
-        );
+        let error = Error::usage(say!("the file of hosts has none that makes load", "в файле машин нет нагружающих"));
         return Err(error.hint(say!(
             "one needs `role: load`, which is the default",
             "хотя бы одной нужна `role: load` (по умолчанию)"
         )));
     }
     if order.on_loss != OnLoss::default() && count < 2 {
-        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--on-loss")));
+        return Err(Error::usage(stend_spec::parse::needs_several("--on-loss")));
     }
     if order.load != LoadOf::default() && count < 2 {
-        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several("--load")));
+        return Err(Error::usage(stend_spec::parse::needs_several("--load")));
     }
     if count < 2 {
         return Ok(());
@@ -119,7 +115,7 @@ pub(crate) fn may(order: &Order) -> Result<()> {
         let most = LOADS.most;
         let message =
             say!("{count} hosts are to make load; the limit is {most}", "нагружающих машин: {count}; предел — {most}");
-        return Err(Error::new(Kind::Usage, message));
+        return Err(Error::usage(message));
     }
     if let Some((_, name)) = order.ssh.iter().enumerate().find(|(at, name)| order.ssh[..*at].contains(name)) {
         return Err(named_twice(name, name));
@@ -153,7 +149,7 @@ pub(crate) fn share(order: &Order, suite: &mut Suite) -> Result<()> {
     }
     let count = of_file(order, HostRole::Load)?.map_or(order.ssh.len(), |hosts| hosts.len());
     suite.shared_by(count as u32).map_err(|why| {
-        Error::new(Kind::Usage, why).hint(say!(
+        Error::usage(why).hint(say!(
             "change these numbers, or leave `--load all-hosts` out: then they are those of each host",
             "измените эти числа или уберите `--load all-hosts`: тогда они будут на каждую машину"
         ))
@@ -184,10 +180,10 @@ fn beyond_several(suite: &Suite) -> Option<Say> {
 }
 
 fn not_yet(Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!("several load hosts cannot do this yet: {en}", "с несколькими нагружающими машинами пока нельзя: {ru}"),
-    )
+    Error::usage(say!(
+        "several load hosts cannot do this yet: {en}",
+        "с несколькими нагружающими машинами пока нельзя: {ru}"
+    ))
     .hint(say!("name one host with `--ssh`, or leave this out", "укажите в `--ssh` одну машину или уберите это"))
 }
 
@@ -196,7 +192,7 @@ fn named_twice(one: &str, other: &str) -> Box<Error> {
         true => say!("`--ssh` names `{one}` twice", "`--ssh` называет `{one}` дважды"),
         false => say!("`{one}` and `{other}` are the same machine", "`{one}` и `{other}` — одна и та же машина"),
     };
-    Error::new(Kind::Usage, message).hint(say!(
+    Error::usage(message).hint(say!(
         "several targets of one host are named with several `--on`",
         "несколько объектов одной машины указываются несколькими `--on`"
     ))
@@ -230,13 +226,10 @@ fn is_of_a_host(target: &str) -> bool {
 
 fn of_no_host(target: &str, hosts: &[String]) -> Box<Error> {
     let hosts = in_line(hosts);
-    Error::new(
-        Kind::Usage,
-        say!(
-            "`--on {target}` names none of the load hosts ({hosts})",
-            "`--on {target}` не относится ни к одной из нагружающих машин ({hosts})"
-        ),
-    )
+    Error::usage(say!(
+        "`--on {target}` names none of the load hosts ({hosts})",
+        "`--on {target}` не относится ни к одной из нагружающих машин ({hosts})"
+    ))
     .hint(say!(
         "write the host as in `--ssh`, or by its name in the file of hosts",
         "пишите машину так же, как в `--ssh`, или по имени из файла машин"
@@ -251,7 +244,7 @@ fn unequal((first, count): (&str, usize), (other, odd): (&str, usize)) -> Box<Er
             "у нагружающих машин должно быть поровну объектов: у `{first}` их {count}, у `{other}` — {odd}"
         ),
     };
-    Error::new(Kind::Usage, message).hint(say!(
+    Error::usage(message).hint(say!(
         "`--on HOST:PATH` is a target of one host, `--on PATH` one of each",
         "`--on МАШИНА:ПУТЬ` — объект одной машины, `--on ПУТЬ` — по объекту на каждой"
     ))
@@ -260,6 +253,7 @@ fn unequal((first, count): (&str, usize), (other, odd): (&str, usize)) -> Box<Er
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
     use stend_spec::order::{SuiteWork, VERSION};
 
     fn words(all: &[&str]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use crate::frontend::Frontend;
 use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::order::NamedText;
 use stend_wire::{Look, Remote, Seen};
 
@@ -30,7 +30,7 @@ pub fn hosts(named: &[String], file: Option<&NamedText>, groups: &[String]) -> R
     }
     let mut known = BTreeSet::new();
     if let Some(twice) = all.iter().map(Remote::name).find(|host| !known.insert(*host)) {
-        return Err(Error::new(Kind::Usage, say!("`{twice}` is named twice", "`{twice}` указана дважды")));
+        return Err(Error::usage(say!("`{twice}` is named twice", "`{twice}` указана дважды")));
     }
     if all.len() > HOSTS_MAX {
         let count = all.len();
@@ -38,7 +38,7 @@ pub fn hosts(named: &[String], file: Option<&NamedText>, groups: &[String]) -> R
             "{count} hosts are too many; the limit is {HOSTS_MAX}",
             "{count} машин слишком много; не больше {HOSTS_MAX}"
         );
-        return Err(Error::new(Kind::Usage, told)
+        return Err(Error::usage(told)
             .hint(say!("`--group` takes a part of a file of hosts", "`--group` выберет часть файла машин")));
     }
     Ok(all)
@@ -80,7 +80,7 @@ pub fn clean(remotes: &[Remote]) -> Vec<(String, Result<()>)> {
 
 /// A thread that panicked has printed that on the standard error.
 fn died() -> Box<Error> {
-    Error::new(Kind::Bug, say!("the inspection of this host was interrupted", "осмотр этой машины прервался"))
+    Error::bug(say!("the inspection of this host was interrupted", "осмотр этой машины прервался"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::Progress;
 use crate::embedded::MACHINES;
 use std::time::Duration;
 use stend_base::format::fixed;
-use stend_base::{Error, Kind, Lang, Result, Say, say};
+use stend_base::{Error, Lang, Result, Say, say};
 use stend_lab::{Contents, Image, Order, Standing, Start};
 use stend_spec::machine::Machine;
 
@@ -55,12 +55,9 @@ pub(crate) fn announcement(machine: &Machine) -> Say {
 }
 
 pub(crate) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(
-        Kind::Spec,
-        say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"),
-    )
-    .hint(say!(
-        "name a machine file that you may read, or one that `stend lab machines` lists",
-        "укажите доступный для чтения файл машины или одну из тех, что перечисляет `stend lab machines`"
-    ))
+    Error::spec(say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"))
+        .hint(say!(
+            "name a machine file that you may read, or one that `stend lab machines` lists",
+            "укажите доступный для чтения файл машины или одну из тех, что перечисляет `stend lab machines`"
+        ))
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// How long a caller may take in all: one that is slow keeps the next one waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -25,11 +25,8 @@ impl MetricsServer {
     pub fn open(at: &str, content_type: &'static str) -> Result<MetricsServer> {
         let asked = address(at)?;
         let failed = |error: io::Error| {
-            Error::new(
-                Kind::Preflight,
-                say!("cannot answer at {asked}: {error}", "не удаётся отвечать на {asked}: {error}"),
-            )
-            .hint(say!("name another port", "укажите другой порт"))
+            Error::preflight(say!("cannot answer at {asked}: {error}", "не удаётся отвечать на {asked}: {error}"))
+                .hint(say!("name another port", "укажите другой порт"))
         };
         let listener = TcpListener::bind(asked).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -55,14 +52,11 @@ impl MetricsServer {
 fn address(at: &str) -> Result<SocketAddr> {
     let local = at.parse::<u16>().ok().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
     local.or_else(|| at.parse().ok()).ok_or_else(|| {
-        Error::new(
-            Kind::Usage,
-            say!("`--metrics {at}` is neither a port nor an address", "`--metrics {at}` — ни порт, ни адрес"),
-        )
-        .hint(say!(
-            "for example `--metrics 9101`, or `--metrics 0.0.0.0:9101` for everybody in the network",
-            "например `--metrics 9101` или `--metrics 0.0.0.0:9101` для всех в сети"
-        ))
+        Error::usage(say!("`--metrics {at}` is neither a port nor an address", "`--metrics {at}` — ни порт, ни адрес"))
+            .hint(say!(
+                "for example `--metrics 9101`, or `--metrics 0.0.0.0:9101` for everybody in the network",
+                "например `--metrics 9101` или `--metrics 0.0.0.0:9101` для всех в сети"
+            ))
     })
 }
 
@@ -104,6 +98,7 @@ fn request(stream: &mut TcpStream) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     fn asked(server: &MetricsServer, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(server.address).unwrap();

@@ -4,7 +4,7 @@
 use crate::frontend::Frontend;
 use crate::load_hosts;
 use crate::worker_host::WorkerHost;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::{HostId, Role};
 use stend_run::{ObservedHost, Setup};
 use stend_spec::hosts::{HostRole, NamedHost};
@@ -90,20 +90,17 @@ fn each_once(observe: Vec<Asked>) -> Result<Vec<Asked>> {
         let (count, most) = (observe.len(), OBSERVED.most);
         let message =
             say!("{count} hosts are to be watched; the limit is {most}", "наблюдаемых машин: {count}; предел — {most}");
-        return Err(Error::new(Kind::Usage, message));
+        return Err(Error::usage(message));
     }
     let mut all: Vec<Asked> = Vec::new();
     for one in observe {
         if all.iter().any(|other| other.place == one.place) {
             let name = one.place.name().en;
-            return Err(Error::new(
-                Kind::Usage,
-                say!("`--observe` names `{name}` twice", "`--observe` называет `{name}` дважды"),
-            )
-            .hint(say!(
-                "name several paths of one host together: `ssh:HOST=/srv/a,/srv/b`",
-                "несколько путей одной машины указываются вместе: `ssh:МАШИНА=/srv/a,/srv/b`"
-            )));
+            return Err(Error::usage(say!("`--observe` names `{name}` twice", "`--observe` называет `{name}` дважды"))
+                .hint(say!(
+                    "name several paths of one host together: `ssh:HOST=/srv/a,/srv/b`",
+                    "несколько путей одной машины указываются вместе: `ssh:МАШИНА=/srv/a,/srv/b`"
+                )));
         }
         all.push(one);
     }
@@ -117,10 +114,10 @@ fn of_text(text: &str) -> Result<Asked> {
     };
     let targets = paths.map(|paths| paths.split(',').map(String::from).collect::<Vec<_>>());
     if host.is_empty() || targets.iter().flatten().any(|path| !path.starts_with('/')) {
-        return Err(Error::new(
-            Kind::Usage,
-            say!("`--observe {text}` names no host with paths", "`--observe {text}` — не машина с путями"),
-        )
+        return Err(Error::usage(say!(
+            "`--observe {text}` names no host with paths",
+            "`--observe {text}` — не машина с путями"
+        ))
         .hint(say!(
             "`ssh:HOST` watches all drives of a host, `ssh:HOST=/dev/sdb,/srv/data` only those below these paths; `NAME` is a machine of the lab",
             "`ssh:МАШИНА` — все накопители машины, `ssh:МАШИНА=/dev/sdb,/srv/data` — те, что под этими путями; `ИМЯ` — машина лаборатории"
@@ -138,6 +135,7 @@ fn not_watched(name: &str, mut error: Box<Error>) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn a_host_keeps_its_id_and_a_new_one_gets_the_next() {

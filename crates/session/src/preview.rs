@@ -7,7 +7,7 @@ use crate::load_hosts;
 use crate::setup::setup;
 use crate::sources;
 use stend_analyse::preview::Preview;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::order::{Order, SuiteWork, Work};
 
 /// What carrying the order out would do: one run, or with `against` one for each side. Makes no file.
@@ -18,10 +18,10 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
     let work = match &order.work {
         _ if !order.stands.is_empty() => return Err(unforeseen_on_a_stand()),
         Work::Resume { .. } => {
-            return Err(Error::new(
-                Kind::Usage,
-                say!("`--resume` cannot be a dry run", "`--resume` не работает вместе с предпросмотром"),
-            ));
+            return Err(Error::usage(say!(
+                "`--resume` cannot be a dry run",
+                "`--resume` не работает вместе с предпросмотром"
+            )));
         }
         Work::Suite(work) => work,
     };
@@ -43,13 +43,10 @@ fn of_run(order: &Order, work: &SuiteWork, one_block: bool, control: &Control, f
 }
 
 fn unforeseen_on_a_stand() -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!(
-            "a dry run needs its stand to be up",
-            "для предпросмотра стенд должен быть поднят"
-        ),
-    )
+    Error::usage(say!(
+        "a dry run needs its stand to be up",
+        "для предпросмотра стенд должен быть поднят"
+    ))
     .hint(say!(
         "`stend stand plan FILE` shows what the stand does; after `stend stand up FILE` a dry run takes its target with `--on`",
         "что сделает стенд, покажет `stend stand plan ФАЙЛ`; после `stend stand up ФАЙЛ` объект стенда можно указать в `--on`"

@@ -1,7 +1,7 @@
 //! What a user says of the pace of a recording and of how long it keeps what. Must not read or write anything.
 
 use stend_base::units::{parse_bytes, parse_nanos};
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::{Retention, Tier};
 
 /// Below, reading a host of many drives would be seen in its own numbers; above, an hour has no sample.
@@ -83,12 +83,13 @@ fn tiers(text: &str, every: Nanos) -> Result<Vec<Tier>> {
 }
 
 fn usage(message: Say) -> Box<Error> {
-    Error::new(Kind::Usage, message)
+    Error::usage(message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn a_pace_is_a_time_from_a_tenth_of_a_second_to_an_hour() {

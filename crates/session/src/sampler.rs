@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_probe::{PartsProbe, Probe, block_devices};
 use stend_record::{EventKind, Parts, Sample};
 
@@ -41,7 +41,7 @@ impl Sampler {
         let (of, place) = (Arc::downgrade(&slow), root.to_path_buf());
         // Never joined: one that waits for a dying drive ends with the process.
         std::thread::Builder::new().name("parts".into()).spawn(move || read_slowly(&place, &of)).map_err(|e| {
-            Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
+            Error::preflight(say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
         })?;
         Ok(Sampler {
             probe: Probe::of_host(root, devices.clone(), std::process::id()),

@@ -6,7 +6,7 @@ use crate::load_hosts;
 use crate::traces;
 use crate::worker_host::{Hosts, WorkerHost};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::targets::{in_line, names};
 use stend_record::{GateText, store};
 use stend_run::{LoadHost, Progressed, Resume, Setup};
@@ -75,10 +75,10 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
     let path = found.path;
     if stend_run::is_going_on(&path) {
         let shown = path.display();
-        return Err(Error::new(
-            Kind::Preflight,
-            say!("the run in `{shown}` is still in progress", "прогон из `{shown}` ещё выполняется"),
-        )
+        return Err(Error::preflight(say!(
+            "the run in `{shown}` is still in progress",
+            "прогон из `{shown}` ещё выполняется"
+        ))
         .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
     }
     let run = inputs::read_run(&path)?;
@@ -119,13 +119,10 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
 
 /// Why a run of several load hosts ends where it was ended.
 fn several_resumed() -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!(
-            "a run of several load hosts cannot be resumed yet",
-            "прогон с несколькими нагружающими машинами пока нельзя продолжить"
-        ),
-    )
+    Error::usage(say!(
+        "a run of several load hosts cannot be resumed yet",
+        "прогон с несколькими нагружающими машинами пока нельзя продолжить"
+    ))
     .hint(say!(
         "what it measured stays in its file; run the suite again",
         "измеренное осталось в файле; запустите набор заново"
@@ -150,10 +147,10 @@ fn targets_of_resumed(progressed: &Progressed, order: &Order) -> Result<Vec<Stri
     let (then, now) = (in_line(&earlier), in_line(&given));
     match earlier == given || progressed.new_target {
         true => Ok(given),
-        false => Err(Error::new(
-            Kind::Usage,
-            say!("the run continues on `{then}`, not on `{now}`", "прогон продолжается на `{then}`, а не на `{now}`"),
-        )
+        false => Err(Error::usage(say!(
+            "the run continues on `{then}`, not on `{now}`",
+            "прогон продолжается на `{then}`, а не на `{now}`"
+        ))
         .hint(say!(
             "only an arm that has `target_identity` in `expect` replaces the target",
             "объект заменяет только вариант, у которого в `expect` есть `target_identity`"
@@ -165,6 +162,6 @@ fn targets_of_resumed(progressed: &Progressed, order: &Order) -> Result<Vec<Stri
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|e| {
         let path = path.display();
-        Error::new(Kind::Usage, say!("cannot use `{path}`: {e}", "нельзя использовать `{path}`: {e}"))
+        Error::usage(say!("cannot use `{path}`: {e}", "нельзя использовать `{path}`: {e}"))
     })
 }

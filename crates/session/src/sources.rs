@@ -6,7 +6,7 @@ use crate::frontend::Frontend;
 use std::io::ErrorKind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::Duration;
-use stend_base::{Error, Kind, Lang, Nanos, Result, Say, format, say};
+use stend_base::{Error, Lang, Nanos, Result, Say, format, say};
 use stend_interop::answers;
 use stend_record::{SourceAnswer, SourceInfo, SourceValueInfo, SourceWay};
 use stend_run::{SourceHeard, Sources};
@@ -116,10 +116,7 @@ fn late(source: &Source) -> Say {
 }
 
 fn unread(name: &str, Say { en, ru }: &Say) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!("the source `{name}` cannot be read: {en}", "источник `{name}` не читается: {ru}"),
-    )
+    Error::preflight(say!("the source `{name}` cannot be read: {en}", "источник `{name}` не читается: {ru}"))
     .hint(say!(
         "docs/formats/sources.md has examples; `--dry-run` tries the file; without `--sources` the run starts without it",
         "примеры есть в docs/formats/sources.md; файл проверит `--dry-run`; без `--sources` прогон начнётся без него"

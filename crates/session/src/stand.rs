@@ -5,7 +5,7 @@ use crate::frontend::{Frontend, Progress};
 use crate::machine::{read_machine, start};
 use crate::storage_host::{self, part};
 use crate::worker_host::{Hosts, WorkerHost, machine_of};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::StandText;
 use stend_spec::stand::Side;
 use stend_wire::{StandAnswer, StandOrder};
@@ -111,9 +111,8 @@ fn on_both(
 fn ordered(request: &Request, side: Side) -> Result<StandOrder> {
     let file = || {
         let text = request.text.as_ref();
-        text.map(|text| part(text, side)).ok_or_else(|| {
-            Error::new(Kind::Usage, say!("this needs the file of a stand", "для этого нужен файл стенда"))
-        })
+        text.map(|text| part(text, side))
+            .ok_or_else(|| Error::usage(say!("this needs the file of a stand", "для этого нужен файл стенда")))
     };
     let name = request.name.clone();
     Ok(match request.action {
@@ -139,13 +138,10 @@ fn machine(place: WorkerHost, request: &Request, control: &Control, frontend: &F
         Action::Status | Action::Down => {
             let (machine, _) = read_machine(file)?;
             let name = machine.name;
-            Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "the machine `{name}` of the stand is not running, so nothing is left of the stand",
-                    "машина `{name}` этого стенда не запущена, от стенда ничего не осталось"
-                ),
-            ))
+            Err(Error::preflight(say!(
+                "the machine `{name}` of the stand is not running, so nothing is left of the stand",
+                "машина `{name}` этого стенда не запущена, от стенда ничего не осталось"
+            )))
         }
     }
 }

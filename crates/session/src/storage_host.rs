@@ -4,7 +4,7 @@
 use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::worker_host::{Hosts, WorkerHost};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::{EventKind, HostId, Role, StandText};
 use stend_run::{ObservedHost, Setup};
 use stend_spec::stand::Side;
@@ -33,39 +33,27 @@ pub(crate) fn host_of(stand: &StandText, given: &Hosts) -> Result<Option<WorkerH
     let measured = WorkerHost::measured(given, Some(stand))?;
     let file = &stand.file;
     match (across, host) {
-        (true, None) => Err(Error::new(
-            Kind::Usage,
-            say!(
-                "the stand in `{file}` needs two hosts, but only one is given",
-                "стенду из `{file}` нужны две машины, а указана одна"
-            ),
-        )
+        (true, None) => Err(Error::usage(say!(
+            "the stand in `{file}` needs two hosts, but only one is given",
+            "стенду из `{file}` нужны две машины, а указана одна"
+        ))
         .hint(say!(
             "`--lab NAME` or `--ssh HOST` (else this host) is measured; `--storage NAME` or `--storage ssh:HOST` has the drives",
             "измеряется `--lab ИМЯ`, `--ssh МАШИНА` или эта машина; накопители — у `--storage ИМЯ` или `--storage ssh:МАШИНА`"
         ))),
-        (false, Some(_)) => Err(Error::new(
-            Kind::Usage,
-            say!(
-                "the stand in `{file}` uses one host: `--storage` has no effect",
-                "стенд из `{file}` — на одной машине: `--storage` не нужен"
-            ),
-        )
+        (false, Some(_)) => Err(Error::usage(say!(
+            "the stand in `{file}` uses one host: `--storage` has no effect",
+            "стенд из `{file}` — на одной машине: `--storage` не нужен"
+        ))
         .hint(say!("`across` in the file makes a stand of two hosts", "стендом на двух машинах его делает `across` в файле"))),
-        (true, Some(host)) if measured == host => Err(Error::new(
-            Kind::Usage,
-            say!(
-                "the measured host and `--storage` are the same machine",
-                "измеряемая машина и `--storage` — одна и та же машина"
-            ),
-        )),
-        (true, Some(WorkerHost::Lab(lab))) if !matches!(measured, WorkerHost::Lab(_)) => Err(Error::new(
-            Kind::Usage,
-            say!(
-                "only machines of the lab can reach `{lab}`",
-                "машина лаборатории `{lab}` доступна только машинам лаборатории"
-            ),
-        )
+        (true, Some(host)) if measured == host => Err(Error::usage(say!(
+            "the measured host and `--storage` are the same machine",
+            "измеряемая машина и `--storage` — одна и та же машина"
+        ))),
+        (true, Some(WorkerHost::Lab(lab))) if !matches!(measured, WorkerHost::Lab(_)) => Err(Error::usage(say!(
+            "only machines of the lab can reach `{lab}`",
+            "машина лаборатории `{lab}` доступна только машинам лаборатории"
+        ))
         .hint(say!(
             "measure a machine of the lab too (`--lab NAME`), or use a host outside the lab for storage (`--storage ssh:HOST`)",
             "измеряйте тоже машину лаборатории (`--lab ИМЯ`) или возьмите накопители машины вне её (`--storage ssh:МАШИНА`)"

@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::Suite;
 use stend_spec::order::TraceFile;
 use stend_spec::trace::{self, Source, Trace, TraceFacts};
@@ -37,13 +37,10 @@ pub(crate) fn ordered(suite: &Suite, directory: &Path, named: &[TraceFile]) -> R
 
 /// What is there is not what the order means.
 fn not_ordered(path: &str) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "the traces of `{path}` differ from those of the order",
-            "трассы `{path}` отличаются от указанных в заказе"
-        ),
-    )
+    Error::preflight(say!(
+        "the traces of `{path}` differ from those of the order",
+        "трассы `{path}` отличаются от указанных в заказе"
+    ))
     .hint(say!(
         "put the old files back (their SHA-256 are in the order), or make the order anew",
         "верните прежние файлы (их SHA-256 есть в заказе) или составьте заказ заново"
@@ -68,13 +65,10 @@ pub(crate) fn again(earlier: &[TraceFacts]) -> Result<Vec<Arc<Trace>>> {
 /// A trace of an earlier session is gone, or there is something else in its place.
 fn another(path: &str, why: Option<Say>) -> Box<Error> {
     let Say { en, ru } = why.map_or(Say::same(""), |Say { en, ru }| say!(": {en}", ": {ru}"));
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "`{path}` is not the trace that the run began with{en}",
-            "`{path}` — не та трасса, с которой прогон начался{ru}"
-        ),
-    )
+    Error::preflight(say!(
+        "`{path}` is not the trace that the run began with{en}",
+        "`{path}` — не та трасса, с которой прогон начался{ru}"
+    ))
     .hint(say!(
         "put the old file back (its SHA-256 is in the run file), or begin a new run",
         "верните прежний файл (его SHA-256 есть в файле прогона) или начните новый прогон"
@@ -91,16 +85,16 @@ fn read(path: &Path, source: &Source, before: &[Arc<Trace>]) -> Result<Arc<Trace
 
 fn unreadable(file: &str, why: Say) -> Box<Error> {
     let Say { en, ru } = why;
-    Error::new(Kind::Spec, say!("cannot read the trace `{file}`: {en}", "не удаётся прочитать трассу `{file}`: {ru}"))
-        .hint(say!(
-            "a relative path begins at the directory of the suite",
-            "относительный путь начинается в каталоге набора"
-        ))
+    Error::spec(say!("cannot read the trace `{file}`: {en}", "не удаётся прочитать трассу `{file}`: {ru}")).hint(say!(
+        "a relative path begins at the directory of the suite",
+        "относительный путь начинается в каталоге набора"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     const LOG: &str = "fio version 3 iolog\n1 /a read 0 512\n";
 

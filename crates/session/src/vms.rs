@@ -2,7 +2,7 @@
 
 use crate::Progress;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_lab::{Contents, Image};
 use stend_record::WriteAccess;
 use stend_spec::order::NamedText;
@@ -93,7 +93,7 @@ fn read(file: &str) -> Result<(Machines, String)> {
             "cannot read the file of virtual machines `{file}`: {en}",
             "не удаётся прочитать файл виртуальных машин `{file}`: {ru}"
         );
-        Error::new(Kind::Spec, told).hint(say!(
+        Error::spec(told).hint(say!(
             "docs/formats/virtual-machines.md describes it",
             "формат описан в docs/formats/virtual-machines.md"
         ))
@@ -104,13 +104,10 @@ fn read(file: &str) -> Result<(Machines, String)> {
 /// The guests are those of the lab.
 fn image() -> Result<Image> {
     if std::env::consts::ARCH != "x86_64" {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "the guests of virtual machines are for x86-64, and this machine has another processor",
-                "гости виртуальных машин собраны для x86-64, а у этой машины другой процессор"
-            ),
-        ));
+        return Err(Error::preflight(say!(
+            "the guests of virtual machines are for x86-64, and this machine has another processor",
+            "гости виртуальных машин собраны для x86-64, а у этой машины другой процессор"
+        )));
     }
     Image::find(&stend_lab::cache_directory()?, &Contents::default())
 }
@@ -142,7 +139,7 @@ fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<S
             let overwrite = machines.overwrite.iter().filter(|named| found.contains(named)).cloned().collect();
             let permission =
                 Permission { confirm: vec![name.clone()], overwrite_signatures: overwrite, ..Permission::default() };
-            stend_stand::may_write(facts, &permission)?.map_err(|why| Error::new(Kind::Unsafe, why))?;
+            stend_stand::may_write(facts, &permission)?.map_err(|why| Error::refused(why))?;
         }
     }
     if let Some(named) = given.first() {
@@ -150,7 +147,7 @@ fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<S
             "`overwrite` names `{named}`, which is on none of the devices",
             "`overwrite` называет `{named}`, а этого нет ни на одном устройстве"
         );
-        return Err(Error::new(Kind::Unsafe, told));
+        return Err(Error::refused(told));
     }
     Ok(all.into_iter().map(|facts| facts.into_iter().map(|facts| facts.path).collect()).collect())
 }
@@ -158,6 +155,7 @@ fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn what_is_no_device_of_that_identity_is_not_given_to_a_machine() {

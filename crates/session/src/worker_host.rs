@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_lab::{Contents, Image, Standing};
 use stend_record::StandText;
 use stend_run::Power;
@@ -73,13 +73,10 @@ impl WorkerHost {
         let Some((file, stand)) = file.zip(stand) else { return Ok(place) };
         if place != WorkerHost::Local {
             let name = &stand.file;
-            return Err(Error::new(
-                Kind::Usage,
-                say!(
-                    "the stand in `{name}` starts its own machine, but another one is named",
-                    "стенд из `{name}` запускает свою машину, а указана другая"
-                ),
-            )
+            return Err(Error::usage(say!(
+                "the stand in `{name}` starts its own machine, but another one is named",
+                "стенд из `{name}` запускает свою машину, а указана другая"
+            ))
             .hint(say!(
                 "leave out `--lab` and `--ssh`, or `machine` in the file",
                 "уберите `--lab` и `--ssh` или `machine` в файле"

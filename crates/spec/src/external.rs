@@ -4,7 +4,7 @@
 use crate::suite::{Suite, SuiteCase};
 use crate::workload::{Backend, Data, Engine, Pages, Pattern, Stream, Sync, Trial};
 use serde::{Deserialize, Serialize};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Most jobs of a trial that fio runs: each is a section of its job file and keeps its own histograms.
 pub const FIO_JOBS_MAX: u32 = 256;
@@ -165,7 +165,7 @@ pub fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
         "case `{name}`: `{key}` contradicts `engine: fio`: {en}",
         "случай `{name}`: `{key}` противоречит `engine: fio`: {ru}"
     );
-    Err(Error::new(Kind::Spec, message).hint(say!(
+    Err(Error::spec(message).hint(say!(
         "leave the key out, or let Stend's own engine run the case (`engine: native`)",
         "уберите ключ или поручите случай генератору самого Stend (`engine: native`)"
     )))

@@ -1,6 +1,6 @@
 //! A file of hosts: how each is reached, and what it is for. Pure; must not reach anything.
 
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// The hosts of a file, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,10 +62,8 @@ impl HostsFile {
             let all: std::collections::BTreeSet<&str> =
                 self.hosts.iter().flat_map(|host| &host.groups).map(String::as_str).collect();
             let listed = all.into_iter().collect::<Vec<_>>().join(", ");
-            let error = Error::new(
-                Kind::Usage,
-                say!("no host is in the group `{unknown}`", "в группе `{unknown}` нет ни одной машины"),
-            );
+            let error =
+                Error::usage(say!("no host is in the group `{unknown}`", "в группе `{unknown}` нет ни одной машины"));
             return Err(match listed.as_str() {
                 "" => error.hint(say!("the file has no groups", "в файле нет групп")),
                 _ => error.hint(say!("groups of the file: {listed}", "группы в файле: {listed}")),

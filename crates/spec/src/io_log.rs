@@ -2,7 +2,7 @@
 
 use crate::suite::SuiteCase;
 use crate::workload::Trial;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 
 /// Most sizes of I/Os of a stream that a record tells apart.
 pub const SIZES_MAX: usize = 16;
@@ -16,13 +16,10 @@ pub fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
         return Ok(());
     }
     let name = &case.name;
-    Err(Error::new(
-        Kind::Preflight,
-        say!(
-            "case `{name}`: `io_log` cannot record offsets beyond 1 PiB, but the target is larger",
-            "случай `{name}`: `io_log` не может записать смещения дальше 1 ПиБ, а объект больше"
-        ),
-    )
+    Err(Error::preflight(say!(
+        "case `{name}`: `io_log` cannot record offsets beyond 1 PiB, but the target is larger",
+        "случай `{name}`: `io_log` не может записать смещения дальше 1 ПиБ, а объект больше"
+    ))
     .hint(say!("leave out `io_log`", "уберите `io_log`")))
 }
 
@@ -30,6 +27,7 @@ pub fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
 mod tests {
     use super::*;
     use crate::workload::{Mix, Pattern, Region, Stream};
+    use stend_base::Kind;
     use stend_base::Nanos;
 
     #[test]

@@ -6,7 +6,7 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::AliasLimits;
-use stend_base::{Error, Kind, Place, Result, Say, say};
+use stend_base::{Error, Place, Result, Say, say};
 
 /// Largest file that is read.
 pub const SIZE_MAX: usize = 1 << 20;
@@ -76,10 +76,7 @@ pub fn parse(text: &str, file: &str) -> Result<Node> {
 pub fn parse_up_to(text: &str, file: &str, most: usize) -> Result<Node> {
     if text.len() > most {
         let most = most >> 20;
-        return Err(Error::new(
-            Kind::Spec,
-            say!("{file}: the file is larger than {most} MiB", "{file}: файл больше {most} МиБ"),
-        ));
+        return Err(Error::spec(say!("{file}: the file is larger than {most} MiB", "{file}: файл больше {most} МиБ")));
     }
     let budget = serde_saphyr::budget! {
         max_depth: DEPTH_MAX,
@@ -115,7 +112,7 @@ fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
         Some(at) => Error::at(at.in_file(file), &told),
         None => {
             let Say { en, ru } = told;
-            Error::new(Kind::Spec, say!("{file}: {en}", "{file}: {ru}"))
+            Error::spec(say!("{file}: {en}", "{file}: {ru}"))
         }
     };
     told.hint(match detail.starts_with(TWICE) {

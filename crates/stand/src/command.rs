@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::EventKind;
 use stend_spec::arm::line;
 use stend_sys::process::kill_group;
@@ -106,7 +106,7 @@ fn executed(
 ) -> Result<String> {
     let shown = line(words);
     let cannot = |e: std::io::Error| {
-        Error::new(Kind::Preflight, say!("cannot execute `{shown}`: {e}", "не удаётся выполнить `{shown}`: {e}"))
+        Error::preflight(say!("cannot execute `{shown}`: {e}", "не удаётся выполнить `{shown}`: {e}"))
     };
     let (program, arguments) = words.split_first().ok_or_else(|| cannot(std::io::ErrorKind::InvalidInput.into()))?;
     let (reader, writer) = std::io::pipe().map_err(cannot)?;
@@ -127,22 +127,17 @@ fn executed(
     let last = gist(&text);
     match ended {
         Ok(status) if status.success() => Ok(text),
-        Ok(status) => Err(Error::new(
-            Kind::Preflight,
-            say!("`{shown}` failed ({status}): {last}", "команда `{shown}` завершилась неудачей ({status}): {last}"),
-        )),
-        Err(Cut::Stopped) => {
-            Err(Error::new(Kind::Interrupted, say!("`{shown}` was stopped", "команда `{shown}` остановлена")))
-        }
+        Ok(status) => Err(Error::preflight(say!(
+            "`{shown}` failed ({status}): {last}",
+            "команда `{shown}` завершилась неудачей ({status}): {last}"
+        ))),
+        Err(Cut::Stopped) => Err(Error::interrupted(say!("`{shown}` was stopped", "команда `{shown}` остановлена"))),
         Err(Cut::Late) => {
             let minutes = TIME_MAX.as_secs() / 60;
-            Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "`{shown}` took longer than {minutes} minutes and was killed: {last}",
-                    "команда `{shown}` шла дольше {minutes} минут и была прервана: {last}"
-                ),
-            ))
+            Err(Error::preflight(say!(
+                "`{shown}` took longer than {minutes} minutes and was killed: {last}",
+                "команда `{shown}` шла дольше {minutes} минут и была прервана: {last}"
+            )))
         }
     }
 }
@@ -224,6 +219,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn the_reason_is_told_wherever_a_command_says_it() {

@@ -31,7 +31,7 @@ use missing_redundancy::MissingRedundancy;
 use pools::Kept;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::{EventKind, TargetFacts};
 use stend_spec::fault::{Act, Fault};
 use stend_spec::permission::Permission;
@@ -257,13 +257,10 @@ fn until_whole(
 /// Redundancy was lost, and nothing restores it.
 fn not_mended(missing: &str, patience: Duration) -> Box<Error> {
     let seconds = patience.as_secs();
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "after the events of the trial: {missing}, and for {seconds} s nothing repaired it",
-            "после событий испытания: {missing}, и за {seconds} с ничего не исправлено"
-        ),
-    )
+    Error::preflight(say!(
+        "after the events of the trial: {missing}, and for {seconds} s nothing repaired it",
+        "после событий испытания: {missing}, и за {seconds} с ничего не исправлено"
+    ))
     .hint(say!(
         "`stend stand status` shows more; what was measured so far is in the run file",
         "подробнее — `stend stand status`; измеренное сохранено в файле прогона"
@@ -274,15 +271,16 @@ fn not_mended(missing: &str, patience: Duration) -> Box<Error> {
 fn refused(act: &Act, why: Say) -> Box<Error> {
     let (act, Say { en, ru }) = (act.say(), why);
     let (act_en, act_ru) = (act.en, act.ru);
-    Error::new(
-        Kind::Preflight,
-        say!("the event \"{act_en}\" is not possible here: {en}", "событие «{act_ru}» здесь невозможно: {ru}"),
-    )
+    Error::preflight(say!(
+        "the event \"{act_en}\" is not possible here: {en}",
+        "событие «{act_ru}» здесь невозможно: {ru}"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     /// Waits for messages that come one after the other; how often something was logged.
     fn waited(told: &[Option<(&str, bool)>], patience: Duration) -> (Result<bool>, usize) {

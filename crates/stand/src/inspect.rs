@@ -8,7 +8,7 @@ use crate::roots::{Roots, names, number};
 use crate::{busy, drives, identity, testfile};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Error, Result, Say, say};
 use stend_record::{Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_sys::IoFile;
 use stend_sys::block::{self, DevNo};
@@ -77,13 +77,10 @@ pub(crate) fn inspect_among(roots: &Roots, devices: &Devices, name: &str) -> Res
     match (kind.is_dir(), kind.is_file()) {
         (true, _) => directory_facts(roots, devices, name, &path),
         (_, true) => file_facts(roots, devices, name, &path),
-        _ => Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`{name}` is neither a directory, nor a file, nor a block device",
-                "`{name}` — не каталог, не файл и не блочное устройство"
-            ),
-        )
+        _ => Err(Error::usage(say!(
+            "`{name}` is neither a directory, nor a file, nor a block device",
+            "`{name}` — не каталог, не файл и не блочное устройство"
+        ))
         .hint(what_to_name())),
     }
 }
@@ -196,11 +193,11 @@ fn resolve(roots: &Roots, name: &str) -> Result<PathBuf> {
     }
     if name.is_empty() {
         let message = say!("the target has an empty name", "имя объекта пусто");
-        return Err(Error::new(Kind::Usage, message).hint(what_to_name()));
+        return Err(Error::usage(message).hint(what_to_name()));
     }
     match given.kind() {
         std::io::ErrorKind::NotFound => {
-            Err(Error::new(Kind::Usage, say!("there is no `{name}`", "`{name}` не существует")).hint(what_to_name()))
+            Err(Error::usage(say!("there is no `{name}`", "`{name}` не существует")).hint(what_to_name()))
         }
         _ => Err(unreadable(name, &given)),
     }
@@ -215,8 +212,7 @@ fn what_to_name() -> Say {
 
 fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
     let Say { en, ru } = stend_sys::regular::why(error);
-    let refused =
-        Error::new(Kind::Preflight, say!("cannot look at `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"));
+    let refused = Error::preflight(say!("cannot look at `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"));
     match error.kind() {
         std::io::ErrorKind::PermissionDenied => refused
             .hint(say!("run it as a user who may read it", "запустите от имени пользователя, которому это разрешено")),
@@ -226,13 +222,10 @@ fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
 }
 
 fn absent_identity(name: &str) -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!(
-            "no block device here has the identity `{name}`",
-            "здесь нет блочного устройства с идентификатором `{name}`"
-        ),
-    )
+    Error::usage(say!(
+        "no block device here has the identity `{name}`",
+        "здесь нет блочного устройства с идентификатором `{name}`"
+    ))
     .hint(say!(
         "`stend inspect /dev/NAME` prints the identity of a device; reading it may need root",
         "`stend inspect /dev/ИМЯ` печатает идентификатор устройства; для чтения могут понадобиться права root"
@@ -240,11 +233,8 @@ fn absent_identity(name: &str) -> Box<Error> {
 }
 
 fn dead_node(name: &str, number: DevNo) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "`{name}` refers to device {number}, which the kernel does not have",
-            "`{name}` указывает на устройство {number}, которого нет в ядре"
-        ),
-    )
+    Error::preflight(say!(
+        "`{name}` refers to device {number}, which the kernel does not have",
+        "`{name}` указывает на устройство {number}, которого нет в ядре"
+    ))
 }

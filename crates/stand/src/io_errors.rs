@@ -1,16 +1,13 @@
 //! What the system did not let us do, in words, with a way out. Pure.
 
-use stend_base::{Error, Kind, Say, say};
+use stend_base::{Error, Say, say};
 
 /// O_DIRECT does not work here.
 pub(crate) fn direct_refused(path: &str) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "cannot open `{path}` with direct I/O: its file system refuses O_DIRECT",
-            "не удаётся открыть `{path}` в режиме прямого ввода-вывода: файловая система не поддерживает O_DIRECT"
-        ),
-    )
+    Error::preflight(say!(
+        "cannot open `{path}` with direct I/O: its file system refuses O_DIRECT",
+        "не удаётся открыть `{path}` в режиме прямого ввода-вывода: файловая система не поддерживает O_DIRECT"
+    ))
     .hint(say!(
         "name a directory on another file system, or write `direct: false` in the suite to measure with the page cache",
         "укажите каталог на другой файловой системе или задайте в наборе `direct: false`, чтобы измерять вместе со страничным кэшем"
@@ -26,7 +23,7 @@ pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<E
     let Say { en, ru } = what;
     let Say { en: why, ru: why_ru } = stend_sys::regular::why(error);
     let message = say!("cannot {en}: `{path}`: {why}", "не удалось {ru}: `{path}`: {why_ru}");
-    let error_with = |hint| Error::new(Kind::Preflight, message.clone()).hint(hint);
+    let error_with = |hint| Error::preflight(message.clone()).hint(hint);
     match error.kind() {
         StorageFull | QuotaExceeded => error_with(say!(
             "free some space, name another directory, or set a smaller `fill: {{size: …}}` in the suite",
@@ -40,7 +37,7 @@ pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<E
             "the file system is mounted read-only; name a directory on another one",
             "файловая система смонтирована только для чтения; укажите каталог на другой"
         )),
-        _ => Error::new(Kind::Preflight, message),
+        _ => Error::preflight(message),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::devices::device_path;
 use crate::roots::Roots;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_record::Device;
 use stend_sys::{IoFile, block};
 
@@ -17,13 +17,10 @@ fn open_under(roots: &Roots, drive: &Device) -> Result<IoFile> {
     let path = device_path(roots, &drive.name);
     let shown = path.display().to_string();
     let cannot = |why: String| {
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "cannot open the drive `{shown}` for reading: {why}",
-                "не удаётся открыть накопитель `{shown}` для чтения: {why}"
-            ),
-        )
+        Error::preflight(say!(
+            "cannot open the drive `{shown}` for reading: {why}",
+            "не удаётся открыть накопитель `{shown}` для чтения: {why}"
+        ))
         .hint(say!(
             "run as root, or as a member of the group that may read it (often `disk`)",
             "запустите от имени root или участника группы, которой разрешено чтение (часто `disk`)"
@@ -32,13 +29,10 @@ fn open_under(roots: &Roots, drive: &Device) -> Result<IoFile> {
     let file = IoFile::open_read(&path, true).map_err(|error| cannot(error.to_string()))?;
     let shape = block::geometry(&file).map_err(|error| cannot(error.to_string()))?;
     if shape.device.is_none() || Bytes(shape.size) != drive.size {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "`{shown}` is no longer the drive that was inspected",
-                "`{shown}` — уже не тот накопитель, что при осмотре"
-            ),
-        ));
+        return Err(Error::preflight(say!(
+            "`{shown}` is no longer the drive that was inspected",
+            "`{shown}` — уже не тот накопитель, что при осмотре"
+        )));
     }
     Ok(file)
 }
@@ -49,16 +43,17 @@ pub fn join_drives(drives: Vec<IoFile>, share: Bytes) -> Result<IoFile> {
     let share = share.0 / Bytes::mib(1).0 * Bytes::mib(1).0;
     let count = drives.len();
     IoFile::joined(drives, &vec![share; count]).map_err(|error| {
-        Error::new(
-            Kind::Preflight,
-            say!("cannot read the drives together: {error}", "не удаётся читать накопители вместе: {error}"),
-        )
+        Error::preflight(say!(
+            "cannot read the drives together: {error}",
+            "не удаётся читать накопители вместе: {error}"
+        ))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     fn drive(size: Bytes) -> Device {
         Device { name: "sdx".into(), kind: "disk".into(), size, ..Device::default() }

@@ -1,6 +1,6 @@
 //! From what a target is and what the user said: may it be written? Pure.
 
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_record::{Refusal, Sampled, TargetFacts, TargetKind, UNKNOWN_DATA, WriteAccess};
 use stend_spec::permission::Permission;
 
@@ -61,13 +61,10 @@ fn confirmed(
         .hint(say!("if that may be lost, add {flags}", "если это можно потерять, добавьте {flags}")));
     }
     match permission.overwrite_signatures.iter().find(|named| !may_be_named(named, signatures)) {
-        Some(named) => Err(Error::new(
-            Kind::Unsafe,
-            say!(
-                "refused to write to `{path}`: there is no `{named}` signature on it to overwrite",
-                "запись в `{path}` отклонена: на объекте нет метки `{named}`, которую можно было бы затереть"
-            ),
-        )
+        Some(named) => Err(Error::refused(say!(
+            "refused to write to `{path}`: there is no `{named}` signature on it to overwrite",
+            "запись в `{path}` отклонена: на объекте нет метки `{named}`, которую можно было бы затереть"
+        ))
         .hint(say!(
             "check with `stend inspect {path}` that this is the device you mean",
             "проверьте командой `stend inspect {path}`, то ли это устройство"
@@ -136,13 +133,10 @@ fn unusable(facts: &TargetFacts, reasons: &[Refusal]) -> Box<Error> {
         return refused(&facts.path, reasons);
     }
     let path = &facts.path;
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "cannot make a test file in `{path}`: its file system is read-only",
-            "не удаётся создать тестовый файл в `{path}`: файловая система доступна только для чтения"
-        ),
-    )
+    Error::preflight(say!(
+        "cannot make a test file in `{path}`: its file system is read-only",
+        "не удаётся создать тестовый файл в `{path}`: файловая система доступна только для чтения"
+    ))
     .hint(say!("name a directory on another file system", "укажите каталог на другой файловой системе"))
 }
 
@@ -153,15 +147,12 @@ fn nothing_to_confirm(facts: &TargetFacts) -> Box<Error> {
             "`--confirm` and `--overwrite-signature` are for devices that store data; `{path}` stores nothing",
             "`--confirm` и `--overwrite-signature` нужны устройствам с данными, а `{path}` ничего не хранит"
         );
-        return Error::new(Kind::Unsafe, message).hint(say!("leave them out", "уберите их"));
+        return Error::refused(message).hint(say!("leave them out", "уберите их"));
     }
-    Error::new(
-        Kind::Unsafe,
-        say!(
-            "`--confirm` and `--overwrite-signature` are for devices, but `{path}` is a directory",
-            "`--confirm` и `--overwrite-signature` относятся к устройствам, а `{path}` — каталог"
-        ),
-    )
+    Error::refused(say!(
+        "`--confirm` and `--overwrite-signature` are for devices, but `{path}` is a directory",
+        "`--confirm` и `--overwrite-signature` относятся к устройствам, а `{path}` — каталог"
+    ))
     .hint(say!(
         "leave them out to use a test file in the directory, or name the device",
         "уберите их, чтобы использовать тестовый файл в каталоге, или укажите устройство"

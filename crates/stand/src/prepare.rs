@@ -13,7 +13,7 @@ use crate::roots::Roots;
 use crate::testfile::{self, Left, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
+use stend_base::{Bytes, Error, Lang, Result, format, say};
 use stend_record::{DryRun, EventKind, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::permission::Permission;
 use stend_sys::access::Intent;
@@ -201,13 +201,10 @@ pub fn prepare(
         }
         (Need::Read | Need::WriteDevice(_), TargetKind::Directory) | (Need::TestFiles { .. }, _) => {
             let path = &facts.path;
-            Err(Error::new(
-                Kind::Usage,
-                say!(
-                    "the run needs a test file in a directory, and `{path}` is not a directory that it can use",
-                    "тестовый файл создаётся только в каталоге, и `{path}` не подходит для того, что требуется прогону"
-                ),
-            ))
+            Err(Error::usage(say!(
+                "the run needs a test file in a directory, and `{path}` is not a directory that it can use",
+                "тестовый файл создаётся только в каталоге, и `{path}` не подходит для того, что требуется прогону"
+            )))
         }
     }
 }
@@ -242,10 +239,10 @@ impl Prepared {
             return IoFile::open_read(&self.path, direct).map_err(|error| claims::cannot_read(&name, direct, &error));
         }
         let Held::Device(claim) = &self.held else {
-            return Err(Error::new(
-                Kind::Unsafe,
-                say!("`{name}` was prepared for reading only", "`{name}` подготовлен только для чтения"),
-            ));
+            return Err(Error::refused(say!(
+                "`{name}` was prepared for reading only",
+                "`{name}` подготовлен только для чтения"
+            )));
         };
         claim.open_write(direct).map_err(|error| claims::explain(&name, error))
     }
@@ -253,13 +250,10 @@ impl Prepared {
     /// Makes the directory in which instances of applications keep their data, below that of the run; once.
     pub fn make_app_directory(&mut self, passable: bool, log: &mut dyn FnMut(EventKind)) -> Result<PathBuf> {
         let Held::Files(files) = &mut self.held else {
-            return Err(Error::new(
-                Kind::Usage,
-                say!(
-                    "the data of instances are files: name a directory",
-                    "данные экземпляров — файлы: укажите каталог"
-                ),
-            ));
+            return Err(Error::usage(say!(
+                "the data of instances are files: name a directory",
+                "данные экземпляров — файлы: укажите каталог"
+            )));
         };
         let path = files.make_app(passable)?;
         log(EventKind::Step { action: format!("make directory {}", path.display()) });
@@ -366,17 +360,14 @@ fn make_files(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Ev
 }
 
 fn no_directory() -> Box<Error> {
-    Error::new(
-        Kind::Bug,
-        say!("no step made a directory for the test file", "ни один шаг не создал каталог для тестового файла"),
-    )
+    Error::bug(say!("no step made a directory for the test file", "ни один шаг не создал каталог для тестового файла"))
 }
 
 fn must_be_allowed(facts: &TargetFacts, permission: &Permission) -> Result<()> {
     may_write(facts, permission)?.map_err(|reason| {
         let path = &facts.path;
         let (en, ru) = (reason.en, reason.ru);
-        Error::new(Kind::Unsafe, say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"))
+        Error::refused(say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"))
     })
 }
 

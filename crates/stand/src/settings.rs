@@ -1,6 +1,6 @@
 //! Settings of the kernel below `/proc/sys` and `/sys`: what one is, and how it is given another value. Must not decide which.
 
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// What a setting is now. Where the kernel lists all choices, the one in brackets.
 pub(crate) fn current(path: &str) -> Result<String> {
@@ -24,18 +24,15 @@ pub(crate) fn write(path: &str, value: &str) -> Result<()> {
     if now == chosen(value) {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Preflight,
-        say!("`{path}` was set to {value} and is {now}", "в `{path}` записано {value}, а там {now}"),
-    )
-    .hint(say!(
-        "write the value as the kernel shows it, or use `command` and `undo`",
-        "укажите значение так, как его показывает ядро, или воспользуйтесь `command` и `undo`"
-    )))
+    Err(Error::preflight(say!("`{path}` was set to {value} and is {now}", "в `{path}` записано {value}, а там {now}"))
+        .hint(say!(
+            "write the value as the kernel shows it, or use `command` and `undo`",
+            "укажите значение так, как его показывает ядро, или воспользуйтесь `command` и `undo`"
+        )))
 }
 
 fn failed(path: &str, en: &str, ru: &str, error: &std::io::Error) -> Box<Error> {
-    Error::new(Kind::Preflight, say!("cannot {en} `{path}`: {error}", "не удалось {ru} `{path}`: {error}"))
+    Error::preflight(say!("cannot {en} `{path}`: {error}", "не удалось {ru} `{path}`: {error}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::permission::{flags, may_be_named, may_write};
 use crate::prepare::{Need, Prepared, dry_run, may_begin, prepare};
 use crate::testfile;
 use std::path::PathBuf;
-use stend_base::{Bytes, Code, Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Code, Error, Result, Say, say};
 use stend_record::DryRun;
 use stend_record::{EventKind, TargetFacts, WriteAccess};
 use stend_spec::permission::Permission;
@@ -28,13 +28,10 @@ pub fn may_write_all(targets: &[TargetFacts], permission: &Permission) -> Result
     }
     let on_any = |name: &String| targets.iter().any(|target| may_be_named(name, signatures(target)));
     if let Some(named) = permission.overwrite_signatures.iter().find(|name| !on_any(name)) {
-        return Err(Error::new(
-            Kind::Unsafe,
-            say!(
-                "refused to write: there is no `{named}` signature on any of the targets to overwrite",
-                "запись отклонена: ни на одном из объектов нет метки `{named}`, которую можно было бы затереть"
-            ),
-        )
+        return Err(Error::refused(say!(
+            "refused to write: there is no `{named}` signature on any of the targets to overwrite",
+            "запись отклонена: ни на одном из объектов нет метки `{named}`, которую можно было бы затереть"
+        ))
         .hint(say!("check the devices with `stend inspect`", "проверьте устройства командой `stend inspect`")));
     }
     let (mut reasons, mut needed) = (Vec::new(), Vec::new());
@@ -141,19 +138,16 @@ impl PreparedAll {
         }
         let files = self.each.iter().map(|target| target.open(writable, direct)).collect::<Result<Vec<IoFile>>>()?;
         IoFile::joined(files, &vec![self.share.0; self.each.len()]).map_err(|error| {
-            Error::new(
-                Kind::Preflight,
-                say!(
-                    "cannot use the targets as one space: {error}",
-                    "не удаётся использовать объекты как одно пространство: {error}"
-                ),
-            )
+            Error::preflight(say!(
+                "cannot use the targets as one space: {error}",
+                "не удаётся использовать объекты как одно пространство: {error}"
+            ))
         })
     }
 
     /// Makes the directory in which instances of applications keep their data, on the first target; once.
     pub fn make_app_directory(&mut self, passable: bool, log: &mut dyn FnMut(EventKind)) -> Result<PathBuf> {
-        let none = || Error::new(Kind::Bug, say!("there is no target", "объекта нет"));
+        let none = || Error::bug(say!("there is no target", "объекта нет"));
         self.each.first_mut().ok_or_else(none)?.make_app_directory(passable, log)
     }
 

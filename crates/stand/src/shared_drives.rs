@@ -5,7 +5,7 @@ use crate::owner::{Note, Owner};
 use crate::roots::Roots;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::{EventKind, TargetFacts, targets};
 use stend_spec::permission::Permission;
 use stend_sys::claim::{Lease, OwnDirectory, Seen};
@@ -193,13 +193,10 @@ fn settled(directory: &OwnDirectory, name: &str) -> Option<Seen> {
 
 fn refused(other: &OtherRun) -> Box<Error> {
     let (drives, pid, run) = (other.drives.join(", "), other.pid, &other.run_file);
-    Error::new(
-        Kind::Unsafe,
-        say!(
-            "another run loads {drives} now: process {pid}, `{run}`; each would lower the results of the other",
-            "{drives} сейчас нагружает другой прогон: процесс {pid}, `{run}`; каждый занизит результаты другого"
-        ),
-    )
+    Error::refused(say!(
+        "another run loads {drives} now: process {pid}, `{run}`; each would lower the results of the other",
+        "{drives} сейчас нагружает другой прогон: процесс {pid}, `{run}`; каждый занизит результаты другого"
+    ))
     .hint(say!(
         "wait for it, or allow it with `--beside`: both results then mention it",
         "дождитесь его или разрешите ключом `--beside`: это будет отмечено в обоих результатах"

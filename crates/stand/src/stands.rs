@@ -28,7 +28,7 @@ use kernel_state::KernelState;
 use layers::{LowerDevice, Made, StepContext, Way};
 use names::Names;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::TargetFacts;
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
 
@@ -173,7 +173,7 @@ fn stand_of(journal: &Journal) -> Result<Stand> {
 }
 
 fn no_head() -> Box<Error> {
-    Error::new(Kind::Bug, say!("the journal of the stand has no head", "в журнале стенда нет заголовка"))
+    Error::bug(say!("the journal of the stand has no head", "в журнале стенда нет заголовка"))
 }
 
 /// The error, with the layer that it is about.

@@ -6,7 +6,7 @@ use crate::owner::{self, Note, Owner};
 use crate::permission;
 use crate::roots::{Roots, names};
 use std::path::{Path, PathBuf};
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_record::{Refusal, are_of_one_run};
 use stend_sys::claim::{DirectoryOwner, Lease, NotLeased, OwnDirectory};
 use stend_sys::{Claim, IoFile};
@@ -94,7 +94,7 @@ pub(crate) fn must_be_openable(count: usize, allowed: u64) -> Result<()> {
         "{count} test files need {need} open files, and this process may have {allowed}",
         "для {count} тестовых файлов нужно {need} открытых файлов, а этому процессу разрешено {allowed}"
     );
-    Err(Error::new(Kind::Preflight, message).hint(say!(
+    Err(Error::preflight(message).hint(say!(
         "raise the hard limit of open files (`ulimit -Hn`), or take fewer `files`",
         "поднимите жёсткий предел открытых файлов (`ulimit -Hn`) или уменьшите число `files`"
     )))
@@ -221,13 +221,10 @@ pub(crate) fn remove_dead(roots: &Roots, path: &Path) -> Result<()> {
             return Ok(());
         }
         let path = path.display();
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "`{path}` is no longer what a dead run left",
-                "`{path}` больше не похож на остаток завершённого прогона"
-            ),
-        ));
+        return Err(Error::preflight(say!(
+            "`{path}` is no longer what a dead run left",
+            "`{path}` больше не похож на остаток завершённого прогона"
+        )));
     };
     let what = say!("remove what an earlier run left", "удалить остаток прежнего прогона");
     match remove_all(&directory) {

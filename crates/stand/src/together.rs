@@ -5,7 +5,7 @@ use crate::devices::Devices;
 use crate::inspect::inspect_among;
 use crate::roots::Roots;
 use std::os::unix::fs::MetadataExt;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::targets::TARGETS_MAX;
 use stend_record::{Device, TargetFacts, TargetKind};
 
@@ -16,13 +16,10 @@ use stend_record::{Device, TargetFacts, TargetKind};
 pub fn inspect_all(names: &[String]) -> Result<Vec<TargetFacts>> {
     if names.is_empty() || names.len() > TARGETS_MAX {
         let count = names.len();
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "a run has 1 to {TARGETS_MAX} targets, not {count}",
-                "у прогона от 1 до {TARGETS_MAX} объектов, а не {count}"
-            ),
-        ));
+        return Err(Error::usage(say!(
+            "a run has 1 to {TARGETS_MAX} targets, not {count}",
+            "у прогона от 1 до {TARGETS_MAX} объектов, а не {count}"
+        )));
     }
     let roots = Roots::host();
     let devices = Devices::read(&roots);
@@ -47,7 +44,7 @@ fn together(targets: &[TargetFacts]) -> Result<()> {
 
 fn pair(first: &TargetFacts, second: &TargetFacts) -> Result<()> {
     let (a, b) = (&first.named, &second.named);
-    let usage = |text: Say, hint: Say| Err(Error::new(Kind::Usage, text).hint(hint));
+    let usage = |text: Say, hint: Say| Err(Error::usage(text).hint(hint));
     if first.kind != second.kind {
         return usage(
             say!(
@@ -61,10 +58,10 @@ fn pair(first: &TargetFacts, second: &TargetFacts) -> Result<()> {
         );
     }
     if let Some(Say { en, ru }) = shared(first, second) {
-        return Err(Error::new(
-            Kind::Unsafe,
-            say!("refused to use `{a}` and `{b}` together: {en}", "`{a}` и `{b}` нельзя использовать вместе: {ru}"),
-        )
+        return Err(Error::refused(say!(
+            "refused to use `{a}` and `{b}` together: {en}",
+            "`{a}` и `{b}` нельзя использовать вместе: {ru}"
+        ))
         .hint(say!("name each device once", "укажите каждое устройство один раз")));
     }
     let system = |target: &TargetFacts| std::fs::metadata(&target.path).ok().map(|meta| meta.dev());
@@ -128,6 +125,7 @@ fn shared(first: &TargetFacts, second: &TargetFacts) -> Option<Say> {
 mod tests {
     use super::*;
     use stend_base::Bytes;
+    use stend_base::Kind;
     use stend_record::WriteAccess;
 
     /// A block device under this name, whose stack is this, itself first.

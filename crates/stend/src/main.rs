@@ -12,7 +12,7 @@ mod terminal;
 use clap::ArgMatches;
 use out::Out;
 use std::process::ExitCode;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 fn main() -> ExitCode {
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
@@ -69,7 +69,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("man", arguments)) => cmd::man::man(arguments, out),
         Some(("worker", arguments)) => cmd::worker::worker(arguments),
         Some(("guest", _)) => stend_lab::serve_guest(),
-        _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))
+        _ => Err(Error::usage(say!("no command given", "команда не указана"))
             .hint(say!("`stend --help` lists them", "`stend --help` покажет список"))),
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use std::io::{BufWriter, IsTerminal, Write};
-use stend_base::{Error, Kind, Lang, Result, say};
+use stend_base::{Error, Lang, Result, say};
 
 /// Widest text we lay out, even on wider terminals.
 const WIDTH_MAX: usize = 120;
@@ -79,10 +79,9 @@ impl Out {
     fn write(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
         let mut stdout = BufWriter::new(std::io::stdout().lock());
         match write(&mut stdout).and_then(|()| stdout.flush()) {
-            Err(e) if !self.nobody_reads(&e) => Err(Error::new(
-                Kind::Preflight,
-                say!("cannot write the result: {e}", "не удаётся вывести результат: {e}"),
-            )),
+            Err(e) if !self.nobody_reads(&e) => {
+                Err(Error::preflight(say!("cannot write the result: {e}", "не удаётся вывести результат: {e}")))
+            }
             _ => Ok(()),
         }
     }

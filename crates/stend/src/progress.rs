@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 use stend_analyse::{Eta, EtaQuality, LiveFigures};
-use stend_base::{Error, Kind, Lang, Nanos, Result, Say, format, say};
+use stend_base::{Error, Lang, Nanos, Result, Say, format, say};
 use stend_record::observed::Phase;
 use stend_run::Update;
 
@@ -54,9 +54,10 @@ impl DisplayThread {
             // Nobody waits any more if this took too long.
             let _ = end.send(());
         };
-        std::thread::Builder::new().name("progress".into()).spawn(show).map_err(|e| {
-            Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}"))
-        })?;
+        std::thread::Builder::new()
+            .name("progress".into())
+            .spawn(show)
+            .map_err(|e| Error::bug(say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}")))?;
         Ok(DisplayThread { updates, ended })
     }
 

@@ -10,7 +10,7 @@ use rustix::fs::{FileType, Stat};
 use std::ffi::OsStr;
 use std::io::{BufWriter, Error as IoError, ErrorKind, Read, Result as IoResult, Seek, Write};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::store::Owner;
 
 /// First bytes of every run file.
@@ -140,7 +140,7 @@ impl Output {
             "refused to write {en} over `{shown}`: {why_en}",
             "запись поверх `{shown}` ({ru}) отклонена: {why_ru}"
         );
-        Error::new(Kind::Unsafe, message).hint(say!("name another file", "укажите другой файл"))
+        Error::refused(message).hint(say!("name another file", "укажите другой файл"))
     }
 
     fn failed(&self, error: &IoError) -> Box<Error> {
@@ -151,14 +151,11 @@ impl Output {
             None => stend_sys::regular::why(error),
         };
         let (why_en, why_ru) = (why.en, why.ru);
-        Error::new(
-            Kind::Preflight,
-            say!("cannot write {en} `{shown}`: {why_en}", "не удаётся записать {ru} `{shown}`: {why_ru}"),
-        )
-        .hint(say!(
-            "name a file in a directory that exists and that you may write to",
-            "укажите файл в существующем каталоге, доступном на запись"
-        ))
+        Error::preflight(say!("cannot write {en} `{shown}`: {why_en}", "не удаётся записать {ru} `{shown}`: {why_ru}"))
+            .hint(say!(
+                "name a file in a directory that exists and that you may write to",
+                "укажите файл в существующем каталоге, доступном на запись"
+            ))
     }
 }
 
@@ -178,10 +175,10 @@ pub fn are_different(outputs: &[Output]) -> Result<()> {
         let path = |output: &Output| std::path::absolute(&output.path).unwrap_or_else(|_| output.path.clone());
         if outputs[..index].iter().any(|other| path(other) == path(output)) {
             let shown = output.path.display();
-            return Err(Error::new(
-                Kind::Usage,
-                say!("two results are to be written to `{shown}`", "в `{shown}` должны быть записаны два результата"),
-            )
+            return Err(Error::usage(say!(
+                "two results are to be written to `{shown}`",
+                "в `{shown}` должны быть записаны два результата"
+            ))
             .hint(say!("name a file for each", "укажите для каждого свой файл")));
         }
     }
@@ -208,10 +205,7 @@ pub fn remove(path: &Path) -> Result<()> {
     match output.replaced(&folder, name)? {
         Some(_) => folder.remove(name).map_err(|error| {
             let shown = path.display();
-            Error::new(
-                Kind::Preflight,
-                say!("cannot remove `{shown}`: {error}", "не удаётся удалить `{shown}`: {error}"),
-            )
+            Error::preflight(say!("cannot remove `{shown}`: {error}", "не удаётся удалить `{shown}`: {error}"))
         }),
         None => Ok(()),
     }
@@ -226,10 +220,10 @@ pub fn directory(path: &Path) -> Result<()> {
         Err(Unusable::ForeignLink(link)) => foreign_link(&link),
     };
     let Say { en, ru } = why;
-    Err(Error::new(
-        Kind::Preflight,
-        say!("cannot create the directory `{shown}`: {en}", "не удаётся создать каталог `{shown}`: {ru}"),
-    )
+    Err(Error::preflight(say!(
+        "cannot create the directory `{shown}`: {en}",
+        "не удаётся создать каталог `{shown}`: {ru}"
+    ))
     .hint(say!("name a directory that you may write to", "укажите каталог, доступный вам на запись")))
 }
 

@@ -4,7 +4,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Another screen than that of the shell, without a cursor.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l";
@@ -49,7 +49,7 @@ impl Terminal {
     /// Errors: kind `Preflight`.
     pub fn take() -> Result<Terminal> {
         let failed = |error: std::io::Error| {
-            Error::new(Kind::Preflight, say!("cannot use the terminal: {error}", "не удаётся занять терминал: {error}"))
+            Error::preflight(say!("cannot use the terminal: {error}", "не удаётся занять терминал: {error}"))
         };
         let before = tcgetattr(std::io::stdin()).map_err(|error| failed(error.into()))?;
         let mut ours = before.clone();

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, say};
+use stend_base::{Error, say};
 
 const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Directories are opened one below the other: this many open files at most. Databases and build trees are ten deep.
@@ -39,7 +39,7 @@ pub fn refusal(error: &io::Error) -> Option<Box<Error>> {
     let at = mount_found(error)?.at.display();
     let message =
         say!("nothing was removed: something is mounted at `{at}`", "ничего не удалено: в `{at}` что-то смонтировано");
-    Some(Error::new(Kind::Unsafe, message).hint(say!(
+    Some(Error::refused(message).hint(say!(
         "check it with `findmnt '{at}'` and unmount it",
         "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте"
     )))

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use stend_base::format::bytes;
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, say};
 use stend_spec::vm::DiskPlace;
 
 /// Makes the files of all machines. What was made before an error stays, for [`remove`].
@@ -45,7 +45,7 @@ fn must_have_room(group: &Group) -> Result<()> {
                 "the disks of all machines take {all} in `{directory}`, and {left} are free there",
                 "дискам всех машин нужно {all_ru} в `{directory}`, а свободно там {left_ru}"
             );
-            return Err(Error::new(Kind::Preflight, told).hint(room_hint()));
+            return Err(Error::preflight(told).hint(room_hint()));
         }
     }
     Ok(())
@@ -79,7 +79,7 @@ pub(crate) fn remove(group: &Group) -> Result<()> {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     let told = say!("cannot remove `{path}`: {error}", "не удаётся удалить `{path}`: {error}");
-                    failure.get_or_insert(Error::new(Kind::Preflight, told));
+                    failure.get_or_insert(Error::preflight(told));
                 }
                 _ => {}
             }
@@ -89,10 +89,8 @@ pub(crate) fn remove(group: &Group) -> Result<()> {
 }
 
 fn not_made(path: &str, error: &io::Error) -> Box<Error> {
-    let failed = Error::new(
-        Kind::Preflight,
-        say!("cannot make the disk `{path}`: {error}", "не удаётся создать диск `{path}`: {error}"),
-    );
+    let failed =
+        Error::preflight(say!("cannot make the disk `{path}`: {error}", "не удаётся создать диск `{path}`: {error}"));
     match error.kind() {
         io::ErrorKind::StorageFull => failed.hint(room_hint()),
         io::ErrorKind::Unsupported => failed.hint(say!(

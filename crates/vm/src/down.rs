@@ -5,7 +5,7 @@ use crate::domain;
 use crate::group::Group;
 use crate::reach;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Removes the machines of this name, whatever of them is there.
 ///
@@ -46,13 +46,10 @@ fn must_be_ours(group: &Group, number: u32, xml: &str) -> Result<()> {
         return Ok(());
     }
     let uuid = group.uuid(number);
-    Err(Error::new(
-        Kind::Unsafe,
-        say!(
-            "the domain `{uuid}` does not bear the mark of these machines any more; it is left alone",
-            "на домене `{uuid}` больше нет метки этих машин; он не тронут"
-        ),
-    )
+    Err(Error::refused(say!(
+        "the domain `{uuid}` does not bear the mark of these machines any more; it is left alone",
+        "на домене `{uuid}` больше нет метки этих машин; он не тронут"
+    ))
     .hint(say!(
         "`virsh dumpxml {uuid}` shows it; remove it by hand if it is of no use",
         "его покажет `virsh dumpxml {uuid}`; если он не нужен, удалите его вручную"
@@ -64,6 +61,7 @@ mod tests {
     use super::*;
     use crate::group::tests::kept_in;
     use crate::plan::xml;
+    use stend_base::Kind;
     use stend_spec::vm::Accelerator;
 
     #[test]

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use stend_base::random::{draw, mix};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_lab::Image;
 use stend_spec::vm::{DiskPlace, Machines, is_name, numbered};
 
@@ -33,13 +33,10 @@ pub fn state_directory() -> Result<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
     state.map(|state| state.join("stend/vm")).ok_or_else(|| {
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "neither XDG_STATE_HOME nor HOME is set, so there is no directory for virtual machines",
-                "не заданы ни XDG_STATE_HOME, ни HOME: негде хранить виртуальные машины"
-            ),
-        )
+        Error::preflight(say!(
+            "neither XDG_STATE_HOME nor HOME is set, so there is no directory for virtual machines",
+            "не заданы ни XDG_STATE_HOME, ни HOME: негде хранить виртуальные машины"
+        ))
     })
 }
 
@@ -76,17 +73,17 @@ impl Group {
     /// Errors: `Usage` for what can be no name, `Preflight` where there are none.
     pub fn find(name: &str, place: &Path) -> Result<Group> {
         if !is_name(name) {
-            return Err(Error::new(
-                Kind::Usage,
-                say!("`{name}` is no name of virtual machines", "`{name}` — не имя виртуальных машин"),
-            ));
+            return Err(Error::usage(say!(
+                "`{name}` is no name of virtual machines",
+                "`{name}` — не имя виртуальных машин"
+            )));
         }
         let directory = place.join(name);
         if !directory.is_dir() {
-            return Err(Error::new(
-                Kind::Preflight,
-                say!("there are no virtual machines `{name}`", "виртуальных машин `{name}` нет"),
-            )
+            return Err(Error::preflight(say!(
+                "there are no virtual machines `{name}`",
+                "виртуальных машин `{name}` нет"
+            ))
             .hint(say!(
                 "`stend vm status` lists them, `stend vm up FILE` starts them",
                 "список — `stend vm status`, запускает их `stend vm up ФАЙЛ`"
@@ -115,20 +112,17 @@ impl Group {
     /// Errors: as [`Group::find`], and `Usage` where there are not so many.
     pub fn find_machine(name: &str, place: &Path) -> Result<(Group, u32)> {
         let (of, number) = numbered(name).ok_or_else(|| {
-            Error::new(Kind::Usage, say!("`{name}` names no virtual machine", "`{name}` — не имя виртуальной машины"))
+            Error::usage(say!("`{name}` names no virtual machine", "`{name}` — не имя виртуальной машины"))
                 .hint(say!("for example `web-1`", "например `web-1`"))
         })?;
         let group = Group::find(of, place)?;
         let count = group.machines.count;
         match number <= count {
             true => Ok((group, number)),
-            false => Err(Error::new(
-                Kind::Usage,
-                say!(
-                    "there are {count} machines `{of}`, and no `{name}`",
-                    "машин `{of}` {count}, и `{name}` среди них нет"
-                ),
-            )),
+            false => Err(Error::usage(say!(
+                "there are {count} machines `{of}`, and no `{name}`",
+                "машин `{of}` {count}, и `{name}` среди них нет"
+            ))),
         }
     }
 
@@ -194,8 +188,7 @@ impl Group {
     fn exists(&self) -> Box<Error> {
         let name = &self.machines.name;
         let told = say!("virtual machines `{name}` exist already", "виртуальные машины `{name}` уже есть");
-        Error::new(Kind::Preflight, told)
-            .hint(say!("`stend vm down {name}` removes them", "их убирает `stend vm down {name}`"))
+        Error::preflight(told).hint(say!("`stend vm down {name}` removes them", "их убирает `stend vm down {name}`"))
     }
 
     /// Makes their directory, with what every later command needs. From then on [`Group::find`] finds them.
@@ -248,13 +241,10 @@ impl Group {
         let lock = File::create(self.directory.join(format!("worker-{number}.lock"))).map_err(|e| self.unkept(&e))?;
         match lock.try_lock() {
             Ok(()) => Ok(lock),
-            Err(_) => Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "another run is using the virtual machine `{name}`",
-                    "виртуальную машину `{name}` использует другой прогон"
-                ),
-            )),
+            Err(_) => Err(Error::preflight(say!(
+                "another run is using the virtual machine `{name}`",
+                "виртуальную машину `{name}` использует другой прогон"
+            ))),
         }
     }
 
@@ -266,13 +256,10 @@ impl Group {
 
     pub(crate) fn unkept(&self, error: &io::Error) -> Box<Error> {
         let shown = self.directory.display();
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "cannot keep what belongs to the virtual machines in `{shown}`: {error}",
-                "не удаётся сохранить данные виртуальных машин в `{shown}`: {error}"
-            ),
-        )
+        Error::preflight(say!(
+            "cannot keep what belongs to the virtual machines in `{shown}`: {error}",
+            "не удаётся сохранить данные виртуальных машин в `{shown}`: {error}"
+        ))
     }
 }
 
@@ -302,7 +289,7 @@ fn kept(directory: &Path, file: &str) -> Result<String> {
 fn unreadable(directory: &Path, file: &str, Say { en, ru }: &Say) -> Box<Error> {
     let shown = directory.join(file);
     let shown = shown.display();
-    Error::new(Kind::Preflight, say!("cannot read `{shown}`: {en}", "не удаётся прочитать `{shown}`: {ru}"))
+    Error::preflight(say!("cannot read `{shown}`: {en}", "не удаётся прочитать `{shown}`: {ru}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// How long a guest that is up may take to answer; the last worker may be undoing what it made.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
@@ -86,5 +86,5 @@ fn silent(group: &Group, number: u32, error: &io::Error) -> Box<Error> {
             "виртуальная машина `{name}` не отвечает{ru}; последнее на её консоли:\n{lines}"
         ),
     };
-    Error::new(Kind::HostLost, Say { en, ru })
+    Error::host_lost(Say { en, ru })
 }

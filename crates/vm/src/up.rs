@@ -9,7 +9,7 @@ use crate::reach;
 use crate::virsh::Virsh;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_lab::Image;
 use stend_spec::vm::{Accelerator, Machines};
 
@@ -40,13 +40,10 @@ impl Order<'_> {
         let taken = group.numbers().map(|number| domain::name(&self.machines.name, number));
         match taken.into_iter().find(|name| names.contains(name)) {
             None => Ok((group, how)),
-            Some(name) => Err(Error::new(
-                Kind::Unsafe,
-                say!(
-                    "libvirt has a domain `{name}` that is not one of these machines; it is left alone",
-                    "в libvirt есть домен `{name}`, который не из этих машин; он не тронут"
-                ),
-            )
+            Some(name) => Err(Error::refused(say!(
+                "libvirt has a domain `{name}` that is not one of these machines; it is left alone",
+                "в libvirt есть домен `{name}`, который не из этих машин; он не тронут"
+            ))
             .hint(say!("give the machines another name in the file", "дайте машинам в файле другое имя"))),
         }
     }
@@ -124,10 +121,7 @@ fn answer(group: &Group, stopped: &dyn Fn() -> bool) -> Result<()> {
 }
 
 fn interrupted() -> Box<Error> {
-    Error::new(
-        Kind::Interrupted,
-        say!("interrupted; the virtual machines are removed", "прервано; виртуальные машины убраны"),
-    )
+    Error::interrupted(say!("interrupted; the virtual machines are removed", "прервано; виртуальные машины убраны"))
 }
 
 /// How guests are executed there: as asked for, else by KVM where libvirt offers it.

@@ -5,7 +5,7 @@ use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Longest time of a command. The first connection to a daemon that starts looks at every emulator, which took 8 s.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -43,10 +43,10 @@ impl Virsh {
             return Ok(out);
         }
         let (shown, complaint) = (all.join(" "), gist(&complaint));
-        Err(Error::new(
-            Kind::Preflight,
-            say!("`{shown}` failed: {complaint}", "команда `{shown}` завершилась неудачей: {complaint}"),
-        ))
+        Err(Error::preflight(say!(
+            "`{shown}` failed: {complaint}",
+            "команда `{shown}` завершилась неудачей: {complaint}"
+        )))
     }
 
     /// By which libvirt it is reached, if it answers.
@@ -126,10 +126,7 @@ fn gist(complaint: &str) -> String {
 
 fn not_executed(words: &[String], error: &io::Error) -> Box<Error> {
     let shown = words.join(" ");
-    let failed = Error::new(
-        Kind::Preflight,
-        say!("cannot execute `{shown}`: {error}", "не удаётся выполнить `{shown}`: {error}"),
-    );
+    let failed = Error::preflight(say!("cannot execute `{shown}`: {error}", "не удаётся выполнить `{shown}`: {error}"));
     match error.kind() {
         io::ErrorKind::NotFound => failed.hint(say!(
             "virtual machines need libvirt: packages libvirt-daemon-system, libvirt-clients and qemu-system-x86",
@@ -142,6 +139,7 @@ fn not_executed(words: &[String], error: &io::Error) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn a_connection_stands_before_the_words_of_a_command() {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 
 /// How often we look whether it has ended.
 const END_POLL: Duration = Duration::from_millis(10);
@@ -54,14 +54,14 @@ impl Host {
     pub fn reach(mut command: Command, limit: Duration) -> Result<Host> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|e| {
-            Error::new(Kind::HostLost, say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"))
+            Error::host_lost(say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"))
         })?;
         let streams = (child.stdin.take(), child.stdout.take());
         // From here on whatever goes wrong ends the child.
         let mut host =
             Host { child: Some(child), to: None, from: None, drift: None, boot_id: String::new(), apart: false };
         let (Some(to), Some(from)) = streams else {
-            return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
+            return Err(Error::bug(say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
         host.greet(Box::new(from), Box::new(to), limit)?;
         Ok(host)
@@ -85,10 +85,10 @@ impl Host {
         })?;
         let (met, from, to) = receiver.recv_timeout(limit).map_err(|_| {
             let limit = limit.as_secs();
-            Error::new(
-                Kind::HostLost,
-                say!("the worker did not say hello within {limit} s", "рабочий процесс не отозвался за {limit} с"),
-            )
+            Error::host_lost(say!(
+                "the worker did not say hello within {limit} s",
+                "рабочий процесс не отозвался за {limit} с"
+            ))
         })?;
         let clock;
         (self.boot_id, clock) = met?;
@@ -251,8 +251,7 @@ fn lock<T: ?Sized>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Exchanges hellos; with a worker of another machine times, too. Its boot id, and how its clock stands to ours.
 fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<(String, Option<Clock>)> {
-    let gone =
-        |e: io::Error| Error::new(Kind::HostLost, say!("the worker is gone: {e}", "рабочий процесс завершился: {e}"));
+    let gone = |e: io::Error| Error::host_lost(say!("the worker is gone: {e}", "рабочий процесс завершился: {e}"));
     write_hello(to).map_err(gone)?;
     let theirs = read_hello(from)?;
     if theirs.boot_id == Hello::ours().boot_id {
@@ -293,14 +292,13 @@ fn on_our_clock(mut reply: Reply, shift_ns: i64) -> Reply {
 
 fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     let started = std::thread::Builder::new().name(name.into()).spawn(work);
-    started
-        .map(drop)
-        .map_err(|e| Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}")))
+    started.map(drop).map_err(|e| Error::bug(say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
     use stend_record::io_log::Records;
     use stend_record::{Event, EventKind, IoChunk};
 

@@ -4,7 +4,7 @@
 use crate::look::{Look, Seen};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{
     Aftermath, ArmFacts, DryRun, Event, HostFacts, IoChunk, Sample, Slice, StandPlan, StandStatus, StandTargets,
@@ -354,10 +354,7 @@ pub fn write_hello(to: &mut impl Write) -> io::Result<()> {
 /// Receives magic and hello, and refuses another build.
 pub fn read_hello(from: &mut impl Read) -> Result<Hello> {
     let lost = |detail: String| {
-        Error::new(
-            Kind::HostLost,
-            say!("the worker did not start: {detail}", "рабочий процесс не запустился: {detail}"),
-        )
+        Error::host_lost(say!("the worker did not start: {detail}", "рабочий процесс не запустился: {detail}"))
     };
     let mut magic = [0; MAGIC.len()];
     from.read_exact(&mut magic).map_err(|e| lost(e.to_string()))?;
@@ -369,10 +366,10 @@ pub fn read_hello(from: &mut impl Read) -> Result<Hello> {
     let ours = Hello::ours().version;
     if hello.version != ours {
         let theirs = &hello.version;
-        return Err(Error::new(
-            Kind::HostLost,
-            say!("the worker is version {theirs}, this is {ours}", "версия рабочего процесса {theirs}, а наша {ours}"),
-        ));
+        return Err(Error::host_lost(say!(
+            "the worker is version {theirs}, this is {ours}",
+            "версия рабочего процесса {theirs}, а наша {ours}"
+        )));
     }
     Ok(hello)
 }
@@ -414,6 +411,7 @@ pub fn read_frame<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn frames_survive_the_stream_and_end_cleanly() {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_spec::hosts::{NamedHost, Via};
 
 /// How long a worker may take until it speaks: a round trip, a login, and the start of a process that is there.
@@ -79,10 +79,10 @@ impl Remote {
             || destination.contains(strange)
         {
             let shown = destination.escape_default();
-            return Err(Error::new(
-                Kind::Usage,
-                say!("`{shown}` does not name a host for `ssh`", "`{shown}` — не имя машины для `ssh`"),
-            )
+            return Err(Error::usage(say!(
+                "`{shown}` does not name a host for `ssh`",
+                "`{shown}` — не имя машины для `ssh`"
+            ))
             .hint(say!(
                 "for example `root@db1`, or a name of `~/.ssh/config`",
                 "например `root@db1` или имя из `~/.ssh/config`"
@@ -170,23 +170,17 @@ impl Remote {
         let ours = own_system();
         match lines[..] {
             ["stend", system, here] if system == ours => Ok(here == "here"),
-            ["stend", system, _] => Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "`{name}` is `{system}`, and this program is for `{ours}`",
-                    "`{name}` — это `{system}`, а эта программа — для `{ours}`"
-                ),
-            )
+            ["stend", system, _] => Err(Error::preflight(say!(
+                "`{name}` is `{system}`, and this program is for `{ours}`",
+                "`{name}` — это `{system}`, а эта программа — для `{ours}`"
+            ))
             .hint(say!("start Stend on a machine of the same kind", "запустите Stend на машине того же типа"))),
             _ => {
                 let first = lines.first().unwrap_or(&"").escape_default();
-                Err(Error::new(
-                    Kind::HostLost,
-                    say!(
-                        "`{name}` prints `{first}` before it executes the command",
-                        "`{name}` печатает `{first}`, прежде чем выполнить команду"
-                    ),
-                )
+                Err(Error::host_lost(say!(
+                    "`{name}` prints `{first}` before it executes the command",
+                    "`{name}` печатает `{first}`, прежде чем выполнить команду"
+                ))
                 .hint(say!(
                     "startup files of its shell must print nothing without a terminal",
                     "файлы запуска оболочки не должны ничего печатать без терминала"
@@ -211,13 +205,10 @@ impl Remote {
             true => Ok(()),
             false => {
                 let (name, said) = (&self.name, complaint.trim());
-                Err(Error::new(
-                    Kind::HostLost,
-                    say!(
-                        "cannot copy this program to `{name}`: {said}",
-                        "не удаётся скопировать программу на `{name}`: {said}"
-                    ),
-                ))
+                Err(Error::host_lost(say!(
+                    "cannot copy this program to `{name}`: {said}",
+                    "не удаётся скопировать программу на `{name}`: {said}"
+                )))
             }
         }
     }
@@ -270,13 +261,10 @@ impl Remote {
 }
 
 fn no_shell(machine: &str) -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!(
-            "the virtual machine `{machine}` can only make load: it has no shell that is reached from here",
-            "виртуальная машина `{machine}` может только нагружать: оболочки, доступной отсюда, у неё нет"
-        ),
-    )
+    Error::usage(say!(
+        "the virtual machine `{machine}` can only make load: it has no shell that is reached from here",
+        "виртуальная машина `{machine}` может только нагружать: оболочки, доступной отсюда, у неё нет"
+    ))
     .hint(say!("`--group` leaves it out", "`--group` её исключит"))
 }
 
@@ -323,12 +311,11 @@ fn kept(stream: Option<impl Read>) -> String {
 }
 
 fn unreadable(e: io::Error) -> Box<Error> {
-    Error::new(Kind::Bug, say!("cannot read our own program: {e}", "не удаётся прочитать собственную программу: {e}"))
+    Error::bug(say!("cannot read our own program: {e}", "не удаётся прочитать собственную программу: {e}"))
 }
 
 fn not_started(program: &str, e: &io::Error) -> Box<Error> {
-    let error =
-        Error::new(Kind::Preflight, say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"));
+    let error = Error::preflight(say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"));
     match program {
         "ssh" => error.hint(say!("it is in the package openssh-client", "она в пакете openssh-client")),
         _ => error,
@@ -338,6 +325,7 @@ fn not_started(program: &str, e: &io::Error) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     #[test]
     fn what_could_be_an_option_or_is_no_name_is_refused() {

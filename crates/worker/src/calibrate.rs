@@ -98,7 +98,7 @@ fn zeros(file: &IoFile, region: Region, seed: u64) -> Option<ZeroSample> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::{Error, Kind, Nanos, Say};
+    use stend_base::{Error, Nanos, Say};
     use stend_record::TrialStatus;
     use stend_spec::workload::{Backend, Mix, Pattern, Stream};
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_drive_that_cannot_be_opened_has_a_reason_and_the_others_are_tried() {
-        let gone = || Error::new(Kind::Preflight, Say::same("no"));
+        let gone = || Error::preflight(Say::same("no"));
         let drives = ["a", "b"].map(|name| Drive { name: name.into(), size: Bytes::mib(4), file: Err(gone()) });
         let found = readings(drives.into());
         assert_eq!(names(&found), ["a", "a", "b", "b", "a+b", "a+b"]);

@@ -3,7 +3,7 @@
 use crate::outbox::Outbox;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Error, Nanos, Result, Say, say};
 use stend_load::{Control, INTERVAL};
 use stend_record::{EventKind, FaultMoment};
 use stend_spec::fault::Fault;
@@ -138,7 +138,7 @@ pub(crate) fn beside<T: Send>(
 }
 
 fn no_thread() -> Box<Error> {
-    Error::new(Kind::Bug, say!("the thread of the events ended early", "поток событий завершился раньше времени"))
+    Error::bug(say!("the thread of the events ended early", "поток событий завершился раньше времени"))
 }
 
 /// Waits for each moment and does what is due, until the load is over.

@@ -165,5 +165,5 @@ pub(crate) fn need(prepare: &Prepare) -> Need {
 
 /// What was asked before what it needs was made: an error of the coordinator.
 pub(crate) fn out_of_order(what: &str) -> Box<Error> {
-    Error::new(Kind::Bug, say!("{what} was asked before the target was ready", "{what}: объект ещё не подготовлен"))
+    Error::bug(say!("{what} was asked before the target was ready", "{what}: объект ещё не подготовлен"))
 }

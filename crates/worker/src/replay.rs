@@ -4,7 +4,7 @@
 use crate::outbox::Outbox;
 use crate::stand_orders::Stands;
 use std::sync::Arc;
-use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Error, Result, Say, say};
 use stend_load::{Control, LedgerIn, LogFile, Reading, Recorded, Recorder, WriteLog};
 use stend_record::{Aftermath, Crash, EventKind, Replayed, TargetFacts};
 use stend_stand::{Owner, Rewind, Watch};
@@ -48,13 +48,10 @@ impl Replay {
         if self.ours {
             return Ok(());
         }
-        Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "the stand was up before the run, so that its log of writes does not begin with it",
-                "стенд был поднят до прогона, поэтому его журнал записей начинается не с него"
-            ),
-        )
+        Err(Error::preflight(say!(
+            "the stand was up before the run, so that its log of writes does not begin with it",
+            "стенд был поднят до прогона, поэтому его журнал записей начинается не с него"
+        ))
         .hint(say!("take it down first: the run puts it up again", "сначала уберите его: прогон поднимет его заново")))
     }
 
@@ -105,7 +102,7 @@ impl Replay {
                 "the log of writes on `{log}` has no mark `{name}`",
                 "в журнале записей на `{log}` нет метки `{name}`"
             );
-            writes.mark(&name).map(|at| (number, at)).ok_or_else(|| Error::new(Kind::Preflight, lacks))
+            writes.mark(&name).map(|at| (number, at)).ok_or_else(|| Error::preflight(lacks))
         };
         trial.marks().map(find).collect()
     }

@@ -4,7 +4,7 @@ use crate::outbox::Outbox;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_probe::Probe;
 use stend_record::{Sample, TargetFacts};
 use stend_wire::protocol::Reply;
@@ -37,7 +37,7 @@ impl Telemetry {
             }
         });
         telemetry.thread = Some(thread.map_err(|e| {
-            Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
+            Error::preflight(say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
         })?);
         Ok(telemetry)
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Error, Nanos, Result, Say, say};
 use stend_load::{Control, FILL_BLOCK, LedgerIn, Marks, Programs, Sinks};
 use stend_record::{ArmFacts, EventKind, TargetFacts, TrialOutcome};
 use stend_spec::fault::Fault;
@@ -40,9 +40,7 @@ const FILL_REPORT: Nanos = Nanos::millis(200);
 
 /// Serves one coordinator until its stream ends. Returns when everything is undone.
 pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result<()> {
-    let io = |e: std::io::Error| {
-        Error::new(Kind::HostLost, say!("the coordinator is gone: {e}", "координатор недоступен: {e}"))
-    };
+    let io = |e: std::io::Error| Error::host_lost(say!("the coordinator is gone: {e}", "координатор недоступен: {e}"));
     write_hello(&mut to).map_err(io)?;
     read_hello(&mut from)?;
     // Whatever engine is wanted now: memory that a killed worker left is not given back otherwise.
@@ -72,7 +70,7 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
     drop(steps);
     if finished.recv_timeout(UNDO_LIMIT).is_err() {
         let message = say!("undo did not end in time", "откат не завершился вовремя");
-        outbox.send(Reply::Failed(Error::new(Kind::HostLost, message)));
+        outbox.send(Reply::Failed(Error::host_lost(message)));
     }
     outbox.flush(FLUSH_LIMIT);
     outbox.close();
@@ -321,13 +319,10 @@ impl Session {
                 let mut note = |kind| self.outbox.event(kind);
                 stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note)
             }
-            Engine::Other => Err(Error::new(
-                Kind::Bug,
-                say!(
-                    "asked for the load of a program that nobody can run",
-                    "запрошена нагрузка программы, которую некому запустить"
-                ),
-            )),
+            Engine::Other => Err(Error::bug(say!(
+                "asked for the load of a program that nobody can run",
+                "запрошена нагрузка программы, которую некому запустить"
+            ))),
         }?;
         ready.ledgers.ended(trial, &outcome);
         ready.telemetry.mark();

@@ -3,7 +3,7 @@
 use super::floor::of_itself;
 use super::{Comparison, Floor, Options, Pairing, compare, compare_as};
 use crate::findings::{CaseFinding, Findings};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_plan::Plan;
 use stend_record::{EventKind, RunRecord};
 
@@ -87,12 +87,12 @@ fn named(name: &str, arms: &[OneArm], plan: &Plan) -> Result<usize> {
     let names: Vec<&str> = arms.iter().map(|arm| plan.arms[arm.arm].name.as_str()).collect();
     names.iter().position(|known| *known == name).ok_or_else(|| {
         let list = names.join(", ");
-        Error::new(Kind::Usage, say!("no arm `{name}` was measured", "вариант `{name}` не измерялся")).hint(match names
-            .is_empty()
-        {
-            true => say!("the run has no arms", "в прогоне нет вариантов"),
-            false => say!("the arms are: {list}", "варианты: {list}"),
-        })
+        Error::usage(say!("no arm `{name}` was measured", "вариант `{name}` не измерялся")).hint(
+            match names.is_empty() {
+                true => say!("the run has no arms", "в прогоне нет вариантов"),
+                false => say!("the arms are: {list}", "варианты: {list}"),
+            },
+        )
     })
 }
 

@@ -11,7 +11,7 @@ use crate::build::{self, File, ImportedRun};
 use crate::printed::Printed;
 use crate::xml;
 use span::Document;
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Imported;
 
 /// Names of targets that are kept.
@@ -117,7 +117,7 @@ fn nothing(name: &str, first: Option<&Bad>) -> Say {
 }
 
 fn refused(why: &Say) -> Box<Error> {
-    Error::new(Kind::Spec, why.clone()).hint(say!(
+    Error::spec(why.clone()).hint(say!(
         "write them with `diskspd -Rxml … > FILE`, with -L for latencies; see docs/formats/import.md",
         "запишите их через `diskspd -Rxml … > ФАЙЛ`, с -L для задержек; см. docs/formats/import.md"
     ))

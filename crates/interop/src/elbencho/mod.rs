@@ -8,7 +8,7 @@ mod sheet;
 
 use crate::build::{self, File, ImportedRun};
 use phase::Phase;
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Imported;
 
 /// Columns that no other table has.
@@ -81,7 +81,7 @@ fn axis(name: &str, value: String) -> (String, String) {
 }
 
 fn refused(why: &Say) -> Box<Error> {
-    Error::new(Kind::Spec, why.clone()).hint(say!(
+    Error::spec(why.clone()).hint(say!(
         "write them with `elbencho --csvfile FILE` or `--jsonfile FILE`; see docs/formats/import.md",
         "запишите их через `elbencho --csvfile ФАЙЛ` или `--jsonfile ФАЙЛ`; см. docs/formats/import.md"
     ))

@@ -13,7 +13,7 @@ mod unit;
 use crate::build::{self, File, ImportedRun};
 use crate::json;
 use document::Document;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::Imported;
 
 /// Documents in all files together.
@@ -37,13 +37,10 @@ pub(crate) fn read(files: &[File<'_>]) -> Result<ImportedRun> {
     }
     let jobs: usize = documents.iter().map(|(_, document)| document.jobs.len()).sum();
     if documents.len() > DOCUMENTS_MAX || jobs > JOBS_MAX {
-        return Err(Error::new(
-            Kind::Spec,
-            say!(
-                "the files hold more than {DOCUMENTS_MAX} results or {JOBS_MAX} jobs",
-                "в файлах больше {DOCUMENTS_MAX} результатов или {JOBS_MAX} заданий"
-            ),
-        )
+        return Err(Error::spec(say!(
+            "the files hold more than {DOCUMENTS_MAX} results or {JOBS_MAX} jobs",
+            "в файлах больше {DOCUMENTS_MAX} результатов или {JOBS_MAX} заданий"
+        ))
         .hint(say!("import them in parts", "импортируйте их по частям")));
     }
     let gathered = gather::gather(&documents);
@@ -68,13 +65,10 @@ fn of_file(file: &File<'_>) -> Result<(Vec<Document>, Vec<Say>)> {
         let (line, Say { en, ru }) = (broken.line, broken.why);
         // What was cut off by a full disk or a kill is no reason to lose what came before it.
         if !broken.truncated || found.is_empty() {
-            return Err(Error::new(
-                Kind::Spec,
-                say!(
-                    "{name}:{line}: results of fio cannot be read: {en}",
-                    "{name}:{line}: результаты fio не читаются: {ru}"
-                ),
-            )
+            return Err(Error::spec(say!(
+                "{name}:{line}: results of fio cannot be read: {en}",
+                "{name}:{line}: результаты fio не читаются: {ru}"
+            ))
             .hint(results_hint()));
         }
         dropped.push(say!("{name}:{line}: the last results: {en}", "{name}:{line}: последние результаты: {ru}"));
@@ -89,11 +83,8 @@ fn of_file(file: &File<'_>) -> Result<(Vec<Document>, Vec<Say>)> {
             Some(Say { en, ru }) => (format!(" ({en})"), format!(" ({ru})")),
             None => (String::new(), String::new()),
         };
-        return Err(Error::new(
-            Kind::Spec,
-            say!("`{name}` holds no results of fio{en}", "в `{name}` нет результатов fio{ru}"),
-        )
-        .hint(results_hint()));
+        return Err(Error::spec(say!("`{name}` holds no results of fio{en}", "в `{name}` нет результатов fio{ru}"))
+            .hint(results_hint()));
     }
     Ok((found, dropped))
 }

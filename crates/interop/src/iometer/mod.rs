@@ -9,7 +9,7 @@ mod sections;
 
 use crate::build::{self, File, ImportedRun};
 use crate::printed::Printed;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::Imported;
 
 /// Why a text cannot be read, and at which line.
@@ -67,7 +67,7 @@ fn nothing(name: &str, first: Option<&Bad>) -> Say {
 }
 
 fn refused(why: &Say) -> Box<Error> {
-    Error::new(Kind::Spec, why.clone()).hint(say!(
+    Error::spec(why.clone()).hint(say!(
         "import `results.csv` as Iometer wrote it; see docs/formats/import.md",
         "импортируйте `results.csv` в том виде, в каком его записал Iometer; см. docs/formats/import.md"
     ))

@@ -3,7 +3,7 @@
 
 use super::notes::Notes;
 use super::{Imported, JobPlace, not_ours};
-use stend_base::{Bytes, Error, Kind, Lang, Nanos, Place, Result, say};
+use stend_base::{Bytes, Error, Lang, Nanos, Place, Result, say};
 use stend_spec::files::Files;
 use stend_spec::prober::ProberKey;
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
@@ -86,10 +86,10 @@ impl Draft {
         let text = imported.text(Lang::En);
         let read = stend_spec::parse::suite(&text, "suite.yaml").map_err(|error| beyond(&imported, &places, &error))?;
         if read != imported.suite {
-            return Err(Error::new(
-                Kind::Bug,
-                say!("the suite is not read as it was written", "набор читается не так, как был записан"),
-            ));
+            return Err(Error::bug(say!(
+                "the suite is not read as it was written",
+                "набор читается не так, как был записан"
+            )));
         }
         Ok(imported)
     }

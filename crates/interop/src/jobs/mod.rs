@@ -17,7 +17,7 @@ pub use assess::{Outcome, assess};
 pub use notes::{JobPlace, Note, Weight};
 
 use notes::Notes;
-use stend_base::{Error, Kind, Lang, Result, say};
+use stend_base::{Error, Lang, Result, say};
 use stend_spec::suite::Suite;
 use tool::Tool;
 
@@ -159,14 +159,11 @@ pub fn is_job_file(text: &str) -> bool {
 /// What is ours to answer for: a suite that we wrote and do not read.
 fn not_ours(why: &Error) -> Box<Error> {
     let (en, ru) = (&why.message.en, &why.message.ru);
-    Error::new(
-        Kind::Spec,
-        say!("these jobs do not make a suite together: {en}", "вместе эти задания набором не становятся: {ru}"),
-    )
-    .hint(say!(
-        "import the jobs one by one, or write the suite by hand (docs/formats/suite.md)",
-        "импортируйте задания по одному или напишите набор сами (docs/formats/suite.md)"
-    ))
+    Error::spec(say!("these jobs do not make a suite together: {en}", "вместе эти задания набором не становятся: {ru}"))
+        .hint(say!(
+            "import the jobs one by one, or write the suite by hand (docs/formats/suite.md)",
+            "импортируйте задания по одному или напишите набор сами (docs/formats/suite.md)"
+        ))
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use stend_base::Kind;
 
 pub(super) fn context(lenient: bool) -> ImportContext<'static> {
-    let none = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
+    let none = |path: &str| Err(Error::usage(say!("no `{path}`", "нет `{path}`")));
     ImportContext { read: Box::leak(Box::new(none)), variable: &|_| None, lenient }
 }
 

@@ -8,7 +8,7 @@ mod load;
 
 use crate::build::{self, File, ImportedRun};
 use load::Load;
-use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Imported;
 
 /// Whether a text is a flatfile.
@@ -65,7 +65,7 @@ fn nothing(name: &str, first: Option<&(u32, Say)>) -> Say {
 }
 
 fn refused(why: &Say) -> Box<Error> {
-    Error::new(Kind::Spec, why.clone()).hint(say!(
+    Error::spec(why.clone()).hint(say!(
         "import `flatfile.html` as vdbench wrote it; see docs/formats/import.md",
         "импортируйте `flatfile.html` в том виде, в каком его записал vdbench; см. docs/formats/import.md"
     ))

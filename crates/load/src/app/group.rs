@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::app::{CPU_PERIOD, Limits};
 use stend_sys::block::DevNo;
 use stend_sys::tree;
@@ -77,7 +77,7 @@ impl Hierarchy {
                 "экземпляры нельзя ограничить: в `/sys/fs/cgroup` нет контрольных групп с cpu, memory и blkio"
             )
         };
-        Err(Error::new(Kind::Preflight, message).hint(say!(
+        Err(Error::preflight(message).hint(say!(
             "mount them; or enable them with `echo +cpu +memory +io > /sys/fs/cgroup/cgroup.subtree_control`, or write `limits: none`",
             "смонтируйте их, или включите: `echo +cpu +memory +io > /sys/fs/cgroup/cgroup.subtree_control`, или укажите `limits: none`"
         )))
@@ -185,7 +185,7 @@ impl Group {
                     "`iops` cannot be limited: the directory is not on a disk",
                     "`iops` нельзя ограничить: каталог лежит не на диске"
                 );
-                return Err(Error::new(Kind::Preflight, message).hint(say!(
+                return Err(Error::preflight(message).hint(say!(
                     "leave `iops` out, or name a directory on a disk",
                     "уберите `iops` или укажите каталог на диске"
                 )));
@@ -287,10 +287,10 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
 
 fn cannot(path: &Path, error: &io::Error) -> Box<Error> {
     let path = path.display();
-    Error::new(
-        Kind::Preflight,
-        say!("instances cannot be limited: `{path}`: {error}", "экземпляры нельзя ограничить: `{path}`: {error}"),
-    )
+    Error::preflight(say!(
+        "instances cannot be limited: `{path}`: {error}",
+        "экземпляры нельзя ограничить: `{path}`: {error}"
+    ))
     .hint(say!("run as root, or write `limits: none`", "запустите от root или укажите `limits: none`"))
 }
 
@@ -299,6 +299,7 @@ mod tests {
     use super::*;
     use std::process::Command;
     use stend_base::Bytes;
+    use stend_base::Kind;
 
     const LIMITS: Limits = Limits { cpu_thousandths: 500, memory: Bytes::mib(64), iops: Some(100) };
 

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::EventKind;
 use stend_record::app::{AppWindow, Instance as ToolOutput};
 use stend_spec::app::{App, Program};
@@ -58,7 +58,7 @@ impl Instance {
                 "`{path}` is too long for the socket of a server",
                 "`{path}` — слишком длинный путь для сокета сервера"
             );
-            return Err(Error::new(Kind::Preflight, message)
+            return Err(Error::preflight(message)
                 .hint(say!("name a directory with a shorter path", "укажите каталог с более коротким путём")));
         }
         DirBuilder::new().mode(0o700).create(&directory).map_err(|error| cannot(&directory, &error))?;
@@ -302,19 +302,16 @@ fn readable(mode: u32) -> Permissions {
 
 fn cannot(path: &Path, error: &std::io::Error) -> Box<Error> {
     let path = path.display();
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "cannot make the data of an instance: `{path}`: {error}",
-            "не удаётся создать данные экземпляра: `{path}`: {error}"
-        ),
-    )
+    Error::preflight(say!(
+        "cannot make the data of an instance: `{path}`: {error}",
+        "не удаётся создать данные экземпляра: `{path}`: {error}"
+    ))
 }
 
 fn not_started(program: &str, error: &std::io::Error) -> Box<Error> {
     let message = say!("cannot start `{program}`: {error}", "не удаётся запустить `{program}`: {error}");
     let refused = error.kind() == std::io::ErrorKind::PermissionDenied;
-    let error = Error::new(Kind::Preflight, message);
+    let error = Error::preflight(message);
     if !refused {
         return error;
     }
@@ -326,10 +323,10 @@ fn not_started(program: &str, error: &std::io::Error) -> Box<Error> {
 
 fn failed(program: &str, last: &str) -> Box<Error> {
     let name = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
-    Error::new(
-        Kind::Preflight,
-        say!("cannot create an instance: `{name}`: {last}", "экземпляр не удалось создать: `{name}`: {last}"),
-    )
+    Error::preflight(say!(
+        "cannot create an instance: `{name}`: {last}",
+        "экземпляр не удалось создать: `{name}`: {last}"
+    ))
     .hint(say!(
         "its output is in the run file: `stend export RUN --format json`",
         "её сообщения — в файле прогона: `stend export RUN --format json`"

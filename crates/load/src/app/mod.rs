@@ -197,10 +197,7 @@ fn serve(instances: &mut [Instance], with: &mut With<'_>) -> Result<Vec<Serving>
 
 fn free_port(taken: &mut Vec<u16>) -> Result<u16> {
     let port = (FIRST_PORT..u16::MAX).find(|port| !taken.contains(port)).ok_or_else(|| {
-        Error::new(
-            Kind::Preflight,
-            say!("no port of the loopback is free", "на локальном интерфейсе нет свободного порта"),
-        )
+        Error::preflight(say!("no port of the loopback is free", "на локальном интерфейсе нет свободного порта"))
     })?;
     taken.push(port);
     Ok(port)
@@ -353,7 +350,7 @@ fn must_fit(directory: &Path, app: &App, more: u32) -> Result<()> {
         "no room for {more} more instances: they need about {need} MiB, and {free} MiB are free",
         "нет места ещё для {more} экземпляров: нужно около {need} МиБ, свободно {free} МиБ"
     );
-    Err(Error::new(Kind::Preflight, message).hint(say!(
+    Err(Error::preflight(message).hint(say!(
         "name a directory with more free space, or lower `data` or `to`",
         "укажите каталог, где больше места, или уменьшите `data` или `to`"
     )))
@@ -362,7 +359,7 @@ fn must_fit(directory: &Path, app: &App, more: u32) -> Result<()> {
 fn said_nothing(why: &str) -> Box<Error> {
     let message =
         say!("no client printed a usable result: {why}", "ни один клиент не напечатал пригодного результата: {why}");
-    Error::new(Kind::Preflight, message).hint(say!(
+    Error::preflight(message).hint(say!(
         "its command and output are in the run file: `stend export RUN --format json`",
         "его команда и сообщения — в файле прогона: `stend export RUN --format json`"
     ))

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_spec::app::{App, Program};
 
 /// Directories that are looked into after those of PATH: users other than root do not have them there.
@@ -282,7 +282,7 @@ fn account(program: Program) -> Result<(u32, u32)> {
             "there is no account `{name}`, which the server runs as",
             "нет учётной записи `{name}`, от имени которой работает сервер"
         );
-        Error::new(Kind::Preflight, message).hint(Say::same(format!("`apt-get install {packages}`")))
+        Error::preflight(message).hint(Say::same(format!("`apt-get install {packages}`")))
     })
 }
 
@@ -295,7 +295,7 @@ fn id_of(accounts: &str, name: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::{Bytes, MilliIops, Millionths, Nanos};
+    use stend_base::{Bytes, Kind, MilliIops, Millionths, Nanos};
     use stend_spec::app::{Limits, Slo};
 
     fn app(program: Program, rate: Option<u64>) -> App {

@@ -32,7 +32,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::os::fd::AsFd;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_record::{Chosen, EventKind};
 use stend_spec::external::{self, FioNeed};
@@ -195,7 +195,7 @@ fn choose(trial: &Trial, file: &IoFile, fio: &Fio) -> Result<Way> {
         "{version} of this host cannot submit through `{name}`",
         "{version} на этой машине не умеет подавать ввод-вывод через `{name}`"
     );
-    let error = Error::new(Kind::Preflight, error);
+    let error = Error::preflight(error);
     Err(if trial.backend == Backend::Auto {
         error.hint(say!("name another `backend` in the suite", "укажите в наборе другой `backend`"))
     } else {
@@ -205,8 +205,7 @@ fn choose(trial: &Trial, file: &IoFile, fio: &Fio) -> Result<Way> {
 
 fn no_scratch(e: &std::io::Error) -> Box<Error> {
     let message = say!("no place in memory for the logs of fio: {e}", "нет места в памяти для журналов fio: {e}");
-    Error::new(Kind::Preflight, message)
-        .hint(say!("make room in /dev/shm or /tmp", "освободите место в /dev/shm или /tmp"))
+    Error::preflight(message).hint(say!("make room in /dev/shm or /tmp", "освободите место в /dev/shm или /tmp"))
 }
 
 /// The error for a trial without an outcome; its job file goes to the log, because no outcome will hold it.
@@ -219,18 +218,16 @@ fn given_up(ended: &child::Ended, why: &str, job_file: &str, log: &mut dyn FnMut
 fn not_understood(ended: &child::Ended, why: &str) -> Box<Error> {
     let words = ended.words.lines().last().unwrap_or(why);
     match ended.status.filter(|status| ended.cut.is_none() && !status.success()) {
-        Some(status) => Error::new(
-            Kind::Preflight,
-            say!("fio failed ({status}): {words}", "fio завершился неудачей ({status}): {words}"),
-        )
-        .hint(say!(
-            "its command, output and job file are in the run file: `stend export RUN --format json`",
-            "его команда, сообщения и файл задания — в файле прогона: `stend export RUN --format json`"
-        )),
-        None => Error::new(
-            Kind::Preflight,
-            say!("the output of fio cannot be used: {why}", "вывод fio использовать нельзя: {why}"),
-        ),
+        Some(status) => {
+            Error::preflight(say!("fio failed ({status}): {words}", "fio завершился неудачей ({status}): {words}"))
+                .hint(say!(
+                    "its command, output and job file are in the run file: `stend export RUN --format json`",
+                    "его команда, сообщения и файл задания — в файле прогона: `stend export RUN --format json`"
+                ))
+        }
+        None => {
+            Error::preflight(say!("the output of fio cannot be used: {why}", "вывод fio использовать нельзя: {why}"))
+        }
     }
 }
 

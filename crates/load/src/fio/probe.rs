@@ -2,7 +2,7 @@
 
 use crate::child::{self, Order};
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::external::FioNeed;
 
 /// The program; which one that is follows from PATH.
@@ -45,7 +45,7 @@ impl Fio {
             "{version} of this host does not know `sync=dsync`, which `sync: o_dsync` needs",
             "{version} на этой машине не знает `sync=dsync`, а он нужен для `sync: o_dsync`"
         );
-        Err(Error::new(Kind::Preflight, message).hint(say!("fio 3.24 or newer is needed", "нужен fio 3.24 или новее")))
+        Err(Error::preflight(message).hint(say!("fio 3.24 or newer is needed", "нужен fio 3.24 или новее")))
     }
 }
 
@@ -64,10 +64,10 @@ fn ask(arguments: &[&str]) -> Result<String> {
         Some(status) if status.success() => Ok(String::from_utf8_lossy(&ended.output).into_owned()),
         _ => {
             let (asked, words) = (arguments.join(" "), ended.words);
-            Err(Error::new(
-                Kind::Preflight,
-                say!("`{PROGRAM} {asked}` does not answer: {words}", "`{PROGRAM} {asked}` не отвечает: {words}"),
-            ))
+            Err(Error::preflight(say!(
+                "`{PROGRAM} {asked}` does not answer: {words}",
+                "`{PROGRAM} {asked}` не отвечает: {words}"
+            )))
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn missing(e: &std::io::Error) -> Box<Error> {
         "cannot start `{PROGRAM}`, which the suite or `--engine` asks for: {e}",
         "не удаётся запустить `{PROGRAM}`, которого требует набор или `--engine`: {e}"
     );
-    Error::new(Kind::Preflight, message).hint(say!(
+    Error::preflight(message).hint(say!(
         "install it (`apt-get install fio`, `dnf install fio`), or measure with Stend's own engine (`--engine native`)",
         "установите его (`apt-get install fio`, `dnf install fio`) или измеряйте генератором самого Stend (`--engine native`)"
     ))
@@ -91,13 +91,10 @@ fn read(version: &str, options: &str, engines: &str, syncs: &str) -> Result<Fio>
     let known: Vec<String> = options.lines().map(|line| first(line.trim())).collect();
     let lacks = NEEDED.into_iter().find(|option| !known.iter().any(|o| o == option));
     if let (Some(option), _) | (None, Some(option)) = (lacks, (!version.starts_with("fio-")).then_some("--version")) {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "`{PROGRAM}` on this host is `{version}` and does not know `{option}`",
-                "`{PROGRAM}` на этой машине — `{version}`, он не знает `{option}`"
-            ),
-        )
+        return Err(Error::preflight(say!(
+            "`{PROGRAM}` on this host is `{version}` and does not know `{option}`",
+            "`{PROGRAM}` на этой машине — `{version}`, он не знает `{option}`"
+        ))
         .hint(say!("fio 3.18 or newer is needed", "нужен fio 3.18 или новее")));
     }
     let has = |option: &str| known.iter().any(|o| o == option);
@@ -112,6 +109,7 @@ fn read(version: &str, options: &str, engines: &str, syncs: &str) -> Result<Fio>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Kind;
 
     const ENGINES: &str = "Available IO engines:\n\tpsync\n\tio_uring\n\tlibaio\n";
 

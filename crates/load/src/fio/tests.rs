@@ -6,7 +6,7 @@ use crate::tests::support::{Loop, contents, done, filled, root, stream, trial};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Instant;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Kind, Nanos};
 use stend_record::TrialStatus;
 use stend_spec::workload::{Data, Mix, Op, Pattern, Region, Stream, Sync};
 

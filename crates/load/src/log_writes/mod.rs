@@ -13,7 +13,7 @@ mod tests;
 pub use restore::{LogFile, restore};
 
 use std::io;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 const MAGIC: u64 = 0x6a_7366_7773_6872;
 const VERSION: u64 = 1;
@@ -200,10 +200,10 @@ impl Reading<'_, '_> {
 
     fn wrong(&self, at: u64, what: Say) -> Box<Error> {
         let (name, Say { en, ru }) = (self.name, what);
-        Error::new(
-            Kind::Preflight,
-            say!("the log of writes `{name}`, byte {at}: {en}", "журнал записей `{name}`, байт {at}: {ru}"),
-        )
+        Error::preflight(say!(
+            "the log of writes `{name}`, byte {at}: {en}",
+            "журнал записей `{name}`, байт {at}: {ru}"
+        ))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::WriteLog;
 use crate::Control;
 use std::io;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
 
@@ -21,9 +21,8 @@ pub struct LogFile {
 impl LogFile {
     /// Over an open log.
     pub fn new(file: IoFile) -> Result<LogFile> {
-        let pool = Pool::new(1, PIECE).map_err(|e| {
-            Error::new(Kind::Preflight, say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}"))
-        })?;
+        let pool = Pool::new(1, PIECE)
+            .map_err(|e| Error::preflight(say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}")))?;
         Ok(LogFile { file, pool })
     }
 
@@ -50,21 +49,18 @@ pub fn restore(
     control: &Control,
 ) -> Result<()> {
     let failed = |error: io::Error| {
-        Error::new(
-            Kind::TargetIo,
-            say!(
-                "cannot rebuild a state of the device: {error}",
-                "не удалось воссоздать состояние устройства: {error}"
-            ),
-        )
+        Error::target_io(say!(
+            "cannot rebuild a state of the device: {error}",
+            "не удалось воссоздать состояние устройства: {error}"
+        ))
     };
     to.zero_at(0, size).map_err(failed)?;
     for entry in log.entries.iter().take(last.saturating_add(1)).filter(|entry| entry.len > 0) {
         if control.stopped() {
-            return Err(Error::new(
-                Kind::Interrupted,
-                say!("interrupted while a log of writes was replayed", "прервано при воспроизведении журнала записей"),
-            ));
+            return Err(Error::interrupted(say!(
+                "interrupted while a log of writes was replayed",
+                "прервано при воспроизведении журнала записей"
+            )));
         }
         match entry.discard {
             true => to.zero_at(entry.to, entry.len),

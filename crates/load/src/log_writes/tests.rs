@@ -3,6 +3,7 @@
 use super::*;
 use crate::Control;
 use proptest::prelude::*;
+use stend_base::Kind;
 use stend_sys::IoFile;
 
 const SECTOR: usize = 512;

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use stend_base::own_data::{self, StampScope};
 use stend_base::random::{Random, below, draw};
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_record::observed::TrialOutcome;
 use stend_spec::prober as spec;
 use stend_spec::workload::{Op, Trial};
@@ -250,7 +250,7 @@ fn expected(trial: &Trial, asks: &spec::Prober) -> usize {
 }
 
 fn no_thread(e: &io::Error) -> Box<Error> {
-    Error::new(Kind::Preflight, say!("cannot start the prober: {e}", "не удаётся запустить пробы: {e}")).hint(say!(
+    Error::preflight(say!("cannot start the prober: {e}", "не удаётся запустить пробы: {e}")).hint(say!(
         "raise the limits of memory and threads, or set `prober: off`",
         "поднимите пределы памяти и числа потоков или укажите `prober: off`"
     ))

@@ -23,7 +23,7 @@ use ledger::account::Account;
 use marks::Marks;
 use sector::SECTOR;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::verification::{Checked, Mismatch};
 use stend_spec::workload::Op;
 
@@ -60,13 +60,10 @@ pub(crate) fn check_areas(jobs: &[Job]) -> Result<()> {
         let before = if job.spec.verify.is_some() { furthest } else { verified };
         if before.is_some_and(|before| end(before) > job.area.start && !together(before, job)) {
             let stream = job.stream + 1;
-            return Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "stream {stream} and another stream share a region: one is verified and the other writes",
-                    "у потока {stream} и другого потока общая область: один сверяется, а другой пишет"
-                ),
-            )
+            return Err(Error::preflight(say!(
+                "stream {stream} and another stream share a region: one is verified and the other writes",
+                "у потока {stream} и другого потока общая область: один сверяется, а другой пишет"
+            ))
             .hint(say!("give them regions of their own", "дайте им отдельные области")));
         }
         let further = |other: Option<&Job>| other.is_none_or(|other| end(other) < end(job));

@@ -6,7 +6,7 @@ use crate::facts::{Device, HostFacts, Signature, TargetKind};
 use crate::hosts::{HostId, HostRecord};
 use crate::observed::EngineFacts;
 use crate::trial::{TrialPart, TrialRecord};
-use stend_base::{Bytes, Nanos, say};
+use stend_base::{Bytes, Kind, Nanos, say};
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_spec::suite::Suite;
 use stend_spec::workload::{Region, Trial};

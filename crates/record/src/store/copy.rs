@@ -9,7 +9,7 @@ use crate::run::{Entry, RunRecord, RunState};
 use crate::sources;
 use crate::trial::TrialRecord;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Slices of one entry; an entry is limited, and a trial may be long.
 const SLICES: usize = 1000;
@@ -19,10 +19,10 @@ const SLICES: usize = 1000;
 /// Errors are of kind `RunFile`: the file exists (it is never replaced) or cannot be written, or the run has no end.
 pub fn copy(record: &RunRecord, logs: &mut IoLogs, to: &Path) -> Result<PathBuf> {
     if record.state == RunState::Open {
-        return Err(Error::new(
-            Kind::RunFile,
-            say!("a run without an end cannot be copied", "прогон без конца нельзя скопировать"),
-        )
+        return Err(Error::run_file(say!(
+            "a run without an end cannot be copied",
+            "прогон без конца нельзя скопировать"
+        ))
         .hint(say!(
             "wait until it ends; if it was killed, finish it with `stend run --resume`",
             "дождитесь его конца; прерванный прогон завершите командой `stend run --resume`"

@@ -4,7 +4,7 @@ use super::failure;
 use super::owner::Owner;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Where run files live: `$XDG_DATA_HOME/stend/runs`, or `~/.local/share/stend/runs`; under sudo those
 /// of the user behind it. It need not exist.
@@ -12,13 +12,10 @@ pub fn directory() -> Result<PathBuf> {
     let home_of = |uid| home_in(&std::fs::read_to_string("/etc/passwd").unwrap_or_default(), uid);
     directory_from(|name| std::env::var_os(name), Owner::behind_sudo().and_then(|owner| home_of(owner.uid))).ok_or_else(
         || {
-            Error::new(
-                Kind::Usage,
-                say!(
-                    "there is no directory for run files: neither XDG_DATA_HOME nor HOME is set",
-                    "нет каталога для файлов прогонов: не заданы ни XDG_DATA_HOME, ни HOME"
-                ),
-            )
+            Error::usage(say!(
+                "there is no directory for run files: neither XDG_DATA_HOME nor HOME is set",
+                "нет каталога для файлов прогонов: не заданы ни XDG_DATA_HOME, ни HOME"
+            ))
             .hint(say!("set HOME, or name the file with `-o`", "задайте HOME или укажите файл с помощью `-o`"))
         },
     )
@@ -75,13 +72,10 @@ fn has_room(directory: &Path) -> rustix::io::Result<()> {
 pub fn make_directory(directory: &Path) -> Result<()> {
     make_owned(directory, Owner::behind_sudo()).map_err(|error| {
         let (shown, Say { en, ru }) = (directory.display(), stend_sys::regular::why(&error));
-        Error::new(
-            Kind::RunFile,
-            say!(
-                "cannot create the directory `{shown}` for run files: {en}",
-                "не удаётся создать каталог `{shown}` для файлов прогонов: {ru}"
-            ),
-        )
+        Error::run_file(say!(
+            "cannot create the directory `{shown}` for run files: {en}",
+            "не удаётся создать каталог `{shown}` для файлов прогонов: {ru}"
+        ))
         .hint(say!("name another place with `-o`", "укажите другое место с помощью `-o`"))
     })
 }

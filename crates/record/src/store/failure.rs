@@ -3,7 +3,7 @@
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::Path;
-use stend_base::{Bytes, Code, Error, Kind, Lang, Say, format, say};
+use stend_base::{Bytes, Code, Error, Lang, Say, format, say};
 
 /// The file could not be made.
 pub fn cannot_create(path: &Path, error: &io::Error) -> Box<Error> {
@@ -23,23 +23,20 @@ pub fn cannot_create(path: &Path, error: &io::Error) -> Box<Error> {
     }
     if error.kind() == io::ErrorKind::NotFound {
         let directory = path.parent().unwrap_or(path).display();
-        return Error::new(
-            Kind::RunFile,
-            say!(
-                "cannot create the run file `{shown}`: there is no directory `{directory}`",
-                "не удаётся создать файл прогона `{shown}`: нет каталога `{directory}`"
-            ),
-        )
+        return Error::run_file(say!(
+            "cannot create the run file `{shown}`: there is no directory `{directory}`",
+            "не удаётся создать файл прогона `{shown}`: нет каталога `{directory}`"
+        ))
         .hint(say!(
             "name a file in a directory that exists and that you may write to",
             "укажите файл в существующем каталоге, доступном на запись"
         ));
     }
     let Say { en, ru } = stend_sys::regular::why(error);
-    Error::new(
-        Kind::RunFile,
-        say!("cannot create the run file `{shown}`: {en}", "не удаётся создать файл прогона `{shown}`: {ru}"),
-    )
+    Error::run_file(say!(
+        "cannot create the run file `{shown}`: {en}",
+        "не удаётся создать файл прогона `{shown}`: {ru}"
+    ))
     .hint(say!(
         "name a file in a directory that you may write to: `-o FILE`",
         "укажите файл в каталоге, доступном вам на запись: `-o ФАЙЛ`"
@@ -75,10 +72,10 @@ pub fn cannot_sync(path: &Path, error: &io::Error) -> Box<Error> {
 
 fn not_written(path: &Path, why: &Say) -> Box<Error> {
     let (shown, en, ru) = (path.display(), &why.en, &why.ru);
-    Error::new(
-        Kind::RunFile,
-        say!("cannot write the run file `{shown}`: {en}", "не удаётся записать файл прогона `{shown}`: {ru}"),
-    )
+    Error::run_file(say!(
+        "cannot write the run file `{shown}`: {en}",
+        "не удаётся записать файл прогона `{shown}`: {ru}"
+    ))
     .hint(say!(
         "what was recorded so far is kept; free some space, or name another place with `-o`",
         "записанное до сих пор сохранено; освободите место или укажите другое с помощью `-o`"
@@ -89,23 +86,20 @@ fn not_written(path: &Path, why: &Say) -> Box<Error> {
 pub fn no_room(path: &Path, reserve: Bytes, error: &io::Error) -> Box<Error> {
     let shown = path.display();
     let [en, ru] = [Lang::En, Lang::Ru].map(|lang| format::bytes(reserve, lang));
-    Error::new(
-        Kind::RunFile,
-        say!(
-            "cannot reserve {en} for the run file `{shown}`: {error}",
-            "не удаётся зарезервировать {ru} для файла прогона `{shown}`: {error}"
-        ),
-    )
+    Error::run_file(say!(
+        "cannot reserve {en} for the run file `{shown}`: {error}",
+        "не удаётся зарезервировать {ru} для файла прогона `{shown}`: {error}"
+    ))
     .hint(say!("make room, or name another place with `-o`", "освободите место или укажите другое с помощью `-o`"))
 }
 
 /// A run that cannot be gone on with, and what to do instead.
 pub fn cannot_resume(path: &Path, why: Say, hint: Say) -> Box<Error> {
     let (shown, en, ru) = (path.display(), why.en, why.ru);
-    Error::new(
-        Kind::RunFile,
-        say!("cannot resume the run in `{shown}`: {en}", "не удаётся возобновить прогон из файла `{shown}`: {ru}"),
-    )
+    Error::run_file(say!(
+        "cannot resume the run in `{shown}`: {en}",
+        "не удаётся возобновить прогон из файла `{shown}`: {ru}"
+    ))
     .hint(hint)
 }
 

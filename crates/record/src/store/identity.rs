@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 
 /// First bytes of every SQLite database.
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -43,10 +43,7 @@ impl Budget {
 pub(super) fn own(path: &Path) -> Result<File> {
     let no_run_file = |why: &Say| {
         let (shown, en, ru) = (path.display(), &why.en, &why.ru);
-        Error::new(
-            Kind::RunFile,
-            say!("`{shown}` is not a run file of Stend: {en}", "`{shown}` — не файл прогона Stend: {ru}"),
-        )
+        Error::run_file(say!("`{shown}` is not a run file of Stend: {en}", "`{shown}` — не файл прогона Stend: {ru}"))
     };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let mut file = match rustix::fs::open(path, flags, Mode::empty()) {
@@ -83,10 +80,10 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
     let shown = path.display();
     let cannot = |why: Say| {
         let (en, ru) = (why.en, why.ru);
-        Error::new(
-            Kind::RunFile,
-            say!("cannot read the run file `{shown}`: {en}", "не удаётся прочитать файл прогона `{shown}`: {ru}"),
-        )
+        Error::run_file(say!(
+            "cannot read the run file `{shown}`: {en}",
+            "не удаётся прочитать файл прогона `{shown}`: {ru}"
+        ))
         .hint(say!(
             "name a run by its id, the beginning of its id, its label, a path, or `last`",
             "укажите прогон его номером, началом номера, меткой, путём или словом `last`"

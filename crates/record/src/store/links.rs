@@ -7,7 +7,7 @@ use super::owner::Owner;
 use super::runs::KnownRun;
 use std::io;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Links the run `id` into the directory of run files, which is made if it is not there, unless the file is in it by this name.
 ///
@@ -16,13 +16,10 @@ pub fn make_known(run_file: &Path, id: &str, directory: &Path) -> Result<()> {
     make_directory(directory)?;
     linked(run_file, id, directory, Owner::behind_sudo()).map_err(|error| {
         let shown = directory.display();
-        Error::new(
-            Kind::RunFile,
-            say!(
-                "`stend list` and `last` will not know this run: no link can be made in `{shown}`: {error}",
-                "`stend list` и `last` не будут знать этот прогон: в `{shown}` не удаётся создать ссылку: {error}"
-            ),
-        )
+        Error::run_file(say!(
+            "`stend list` and `last` will not know this run: no link can be made in `{shown}`: {error}",
+            "`stend list` и `last` не будут знать этот прогон: в `{shown}` не удаётся создать ссылку: {error}"
+        ))
     })
 }
 

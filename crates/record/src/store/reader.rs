@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stend_base::{Code, Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 
 /// How long reading waits for a writer that is just folding its log into the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -156,13 +156,10 @@ pub(super) fn written(path: &Path, id: &[u8]) -> Option<u64> {
 /// Why a recording is not read as a run: it may be longer than memory, and has nothing that was measured.
 fn is_recording(path: &Path, id: &str) -> Box<Error> {
     let shown = path.display();
-    Error::new(
-        Kind::Usage,
-        say!(
-            "`{shown}` is a recording: it has telemetry of a host, and no trials",
-            "`{shown}` — запись хоста: в ней телеметрия, а испытаний нет"
-        ),
-    )
+    Error::usage(say!(
+        "`{shown}` is a recording: it has telemetry of a host, and no trials",
+        "`{shown}` — запись хоста: в ней телеметрия, а испытаний нет"
+    ))
     .hint(say!(
         "`stend show {id}`, `stend report {id}` and `stend top {id}` show recordings",
         "записи показывают `stend show {id}`, `stend report {id}` и `stend top {id}`"

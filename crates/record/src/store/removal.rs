@@ -9,7 +9,7 @@ use super::runs::{KnownRun, known_runs};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use stend_base::{Code, Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 
 /// What SQLite keeps beside a database, after its name.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -91,7 +91,7 @@ fn links_to(path: &Path) -> Vec<PathBuf> {
 
 fn not_removed(path: &Path, error: &io::Error) -> Box<Error> {
     let shown = path.display();
-    Error::new(Kind::RunFile, say!("cannot remove `{shown}`: {error}", "не удаётся удалить `{shown}`: {error}"))
+    Error::run_file(say!("cannot remove `{shown}`: {error}", "не удаётся удалить `{shown}`: {error}"))
 }
 
 #[cfg(test)]
@@ -101,6 +101,7 @@ mod tests {
     use crate::store::writer::create_with;
     use crate::store::{Options, samples};
     use std::os::unix::fs::symlink;
+    use stend_base::Kind;
 
     #[test]
     fn a_run_file_goes_with_what_sqlite_keeps_beside_it_and_nothing_else() {

@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// A run that the directory knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,10 +49,10 @@ pub fn known_runs(directory: &Path) -> Result<Vec<KnownRun>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(|error| {
             let shown = directory.display();
-            Error::new(
-                Kind::RunFile,
-                say!("cannot read the directory `{shown}`: {error}", "не удаётся прочитать каталог `{shown}`: {error}"),
-            )
+            Error::run_file(say!(
+                "cannot read the directory `{shown}`: {error}",
+                "не удаётся прочитать каталог `{shown}`: {error}"
+            ))
         })?,
     };
     let mut runs: Vec<KnownRun> = entries.flatten().filter_map(|entry| known(&entry.path())).collect();

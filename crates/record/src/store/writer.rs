@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Where memory-backed files live on Linux.
 const MEMORY: &str = "/dev/shm";
@@ -90,13 +90,10 @@ fn start(recorder: Recorder, path: &Path) -> Result<Writer> {
     let thread = std::thread::Builder::new().name("run-file".to_string()).spawn(move || serve(recorder, &theirs));
     let thread = thread.map_err(|error| {
         let shown = path.display();
-        Error::new(
-            Kind::RunFile,
-            say!(
-                "cannot start the thread that writes `{shown}`: {error}",
-                "не удаётся запустить поток записи файла `{shown}`: {error}"
-            ),
-        )
+        Error::run_file(say!(
+            "cannot start the thread that writes `{shown}`: {error}",
+            "не удаётся запустить поток записи файла `{shown}`: {error}"
+        ))
     })?;
     Ok(Writer { shared, without_spool, thread: Some(thread), path: path.to_path_buf() })
 }
@@ -115,13 +112,10 @@ impl Writer {
         }
         if !self.shared.queue.push(Message::Entry(Box::new(entry)), PATIENCE) {
             let shown = self.path.display();
-            self.shared.set_failure(&Error::new(
-                Kind::RunFile,
-                say!(
-                    "cannot write the run file `{shown}`: its disk has taken nothing for a long time",
-                    "не удаётся записать файл прогона `{shown}`: его диск долго не принимает данные"
-                ),
-            ));
+            self.shared.set_failure(&Error::run_file(say!(
+                "cannot write the run file `{shown}`: its disk has taken nothing for a long time",
+                "не удаётся записать файл прогона `{shown}`: его диск долго не принимает данные"
+            )));
         }
     }
 
@@ -172,13 +166,10 @@ impl Writer {
         let result = self.shared.closed.lock().unwrap_or_else(PoisonError::into_inner).take();
         result.unwrap_or_else(|| {
             let shown = self.path.display();
-            Err(Error::new(
-                Kind::RunFile,
-                say!(
-                    "cannot close the run file `{shown}`: its disk does not answer",
-                    "не удаётся закрыть файл прогона `{shown}`: его диск не отвечает"
-                ),
-            ))
+            Err(Error::run_file(say!(
+                "cannot close the run file `{shown}`: its disk does not answer",
+                "не удаётся закрыть файл прогона `{shown}`: его диск не отвечает"
+            )))
         })
     }
 

@@ -74,7 +74,7 @@ fn table(hosts: &[OfHost<'_>], lang: Lang) -> String {
 mod tests {
     use super::*;
     use expect_test::expect_file;
-    use stend_base::{Error, Kind};
+    use stend_base::Error;
     use stend_record::CheckupItem;
 
     fn checkup(levels: &[Level]) -> Checkup {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn hosts_stand_in_one_table_and_those_that_are_fine_say_no_more() {
         let (fine, bad) = (checkup(&[Level::Ok]), checkup(&[Level::Warn, Level::Must]));
-        let error = Error::new(Kind::HostLost, say!("cannot reach `db3`: no route", "`db3` недоступна: нет пути"));
+        let error = Error::host_lost(say!("cannot reach `db3`: no route", "`db3` недоступна: нет пути"));
         let none = OfHost { host: "", checkup: None, inventory: None, target: None, error: None };
         let hosts = [
             OfHost { host: "db1", checkup: Some(&fine), ..none },

@@ -233,7 +233,7 @@ mod tests {
 
     fn runs() -> Vec<Listed> {
         let why = say!("the run file `/runs/x.stend` is damaged", "файл прогона `/runs/x.stend` повреждён");
-        let error = Error::new(Kind::RunFile, why);
+        let error = Error::run_file(why);
         let ended = RunState::Ended { kind: Kind::Interrupted, reason: say!("stopped", "остановлен") };
         vec![
             listed("R-20261123T213000Z-cccc", "/var/tmp", RunState::Open),

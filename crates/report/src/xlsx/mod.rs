@@ -13,7 +13,7 @@ mod summary;
 use page::{Look, Page};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, XlsxError};
 use stend_analyse::{Comparison, Findings};
-use stend_base::{Error, Kind, Lang, Say, say};
+use stend_base::{Error, Lang, Say, say};
 use stend_record::RunRecord;
 
 /// What goes into a workbook.
@@ -30,9 +30,7 @@ pub struct Book<'a> {
 ///
 /// Errors: only those of the format itself, of which none is known: a defect of ours.
 pub fn xlsx(book: &Book<'_>) -> stend_base::Result<Vec<u8>> {
-    filled(book).map_err(|why| {
-        Error::new(Kind::Bug, say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}"))
-    })
+    filled(book).map_err(|why| Error::bug(say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}")))
 }
 
 fn filled(book: &Book<'_>) -> Result<Vec<u8>, XlsxError> {

@@ -3,7 +3,7 @@
 use super::{Notice, walk};
 use crate::channel::out_of_order;
 use crate::step::Input;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind, TrialOutcome};
 use stend_wire::{Facts, Reply};
 
@@ -116,7 +116,7 @@ fn not_shared<'a>(others: impl Iterator<Item = &'a TargetFacts>, own: &[TargetFa
         "another load host reaches the same device (`{shared}`)",
         "то же устройство (`{shared}`) доступно и другой нагружающей машине"
     );
-    Err(Error::new(Kind::Usage, message).hint(say!(
+    Err(Error::usage(message).hint(say!(
         "hosts would load the same blocks; give each a device of its own, or a directory on a file system that they share",
         "машины нагружали бы одни и те же блоки; дайте каждой своё устройство или каталог на общей файловой системе"
     )))
@@ -130,7 +130,7 @@ fn add(together: &mut Facts, other: &Facts) -> Result<()> {
             "its targets are not of the kinds of those of the first host",
             "виды её объектов не такие, как у первой машины"
         );
-        return Err(Error::new(Kind::Usage, message).hint(say!(
+        return Err(Error::usage(message).hint(say!(
             "name a directory on each, or a device on each",
             "укажите на каждой каталог или на каждой устройство"
         )));
@@ -152,6 +152,7 @@ fn add(together: &mut Facts, other: &Facts) -> Result<()> {
 mod tests {
     use super::*;
     use stend_base::Bytes;
+    use stend_base::Kind;
     use stend_record::Device;
 
     /// What a host says of a target with this below it.

@@ -5,7 +5,7 @@ use super::drives::{Drives, Measured};
 use crate::fixture;
 use std::collections::VecDeque;
 use stend_base::random::Random;
-use stend_base::{Bytes, Error, Kind, Nanos, say};
+use stend_base::{Bytes, Error, Nanos, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{ArmFacts, Event, EventKind, HostFacts, Sample, TrialStatus, ZeroSample};
 use stend_spec::workload::Trial;
@@ -264,7 +264,7 @@ fn filled(written: Bytes, elapsed: Nanos) -> FillOutcome {
 
 fn refusal(request: &Request) -> Box<Error> {
     let name = name(request);
-    Error::new(Kind::Preflight, say!("{name} was refused", "отказано: {name}"))
+    Error::preflight(say!("{name} was refused", "отказано: {name}"))
 }
 
 /// What a request asks for.

@@ -8,7 +8,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::store::{self, Owner};
 use zip::ZipArchive;
 
@@ -136,13 +136,10 @@ impl Drop for Made {
 
 fn is_taken(server: &Path) -> Box<Error> {
     let shown = server.display();
-    Error::new(
-        Kind::Unsafe,
-        say!(
-            "there is a server in `{shown}` already, and nothing is replaced",
-            "в `{shown}` уже есть сервер, а замены не бывает"
-        ),
-    )
+    Error::refused(say!(
+        "there is a server in `{shown}` already, and nothing is replaced",
+        "в `{shown}` уже есть сервер, а замены не бывает"
+    ))
     .hint(say!(
         "move it away, or restore into another place: `XDG_DATA_HOME=DIR stend serve restore FILE`",
         "переместите его или восстановите в другое место: `XDG_DATA_HOME=КАТАЛОГ stend serve restore ФАЙЛ`"
@@ -151,8 +148,5 @@ fn is_taken(server: &Path) -> Box<Error> {
 
 fn unreadable(file: &Path, Say { en, ru }: &Say) -> Box<Error> {
     let shown = file.display();
-    Error::new(
-        Kind::Preflight,
-        say!("cannot restore from `{shown}`: {en}", "не удаётся восстановить из `{shown}`: {ru}"),
-    )
+    Error::preflight(say!("cannot restore from `{shown}`: {en}", "не удаётся восстановить из `{shown}`: {ru}"))
 }

@@ -4,7 +4,7 @@ use crate::database;
 use rusqlite::{Connection, params};
 use std::path::Path;
 use stend_api::Schedule;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 const FILE: &str = "schedules.db";
 const TABLES: &str =
@@ -29,10 +29,10 @@ impl Store {
         let parsed = read().map_err(unsaved)?.iter().map(|text| serde_json::from_str(text)).collect();
         let all: serde_json::Result<Vec<Schedule>> = parsed;
         let all = all.map_err(|error| {
-            Error::new(
-                Kind::Preflight,
-                say!("a schedule in `{FILE}` is damaged: {error}", "расписание в `{FILE}` повреждено: {error}"),
-            )
+            Error::preflight(say!(
+                "a schedule in `{FILE}` is damaged: {error}",
+                "расписание в `{FILE}` повреждено: {error}"
+            ))
         })?;
         Ok(Store { db, all })
     }
@@ -96,8 +96,8 @@ impl Store {
 }
 
 fn unsaved(error: rusqlite::Error) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!("the server cannot keep its schedules: {error}", "серверу не удаётся хранить расписания: {error}"),
-    )
+    Error::preflight(say!(
+        "the server cannot keep its schedules: {error}",
+        "серверу не удаётся хранить расписания: {error}"
+    ))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 use stend_api::TaskState;
-use stend_base::{Code, Error, Kind, Say, say};
+use stend_base::{Code, Error, Say, say};
 use stend_record::store as run_files;
 
 impl Tasks {
@@ -125,5 +125,5 @@ impl Known {
 
 fn not_begun(error: &std::io::Error) -> Box<Error> {
     let Say { en, ru } = stend_sys::regular::why(error);
-    Error::new(Kind::Preflight, say!("its process could not begin: {en}", "её процесс не удалось начать: {ru}"))
+    Error::preflight(say!("its process could not begin: {en}", "её процесс не удалось начать: {ru}"))
 }

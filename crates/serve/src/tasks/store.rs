@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use stend_api::Task;
-use stend_base::{Code, Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 use stend_record::store::Owner;
 
 const FILE: &str = "server.db";
@@ -45,10 +45,7 @@ impl Store {
         let texts = read().map_err(unsaved)?;
         let parsed = texts.iter().map(|text| serde_json::from_str(text));
         parsed.collect::<serde_json::Result<_>>().map_err(|error| {
-            Error::new(
-                Kind::Preflight,
-                say!("a task in `{FILE}` is damaged: {error}", "задача в `{FILE}` повреждена: {error}"),
-            )
+            Error::preflight(say!("a task in `{FILE}` is damaged: {error}", "задача в `{FILE}` повреждена: {error}"))
         })
     }
 
@@ -89,10 +86,7 @@ fn text(task: &Task) -> String {
 }
 
 fn unsaved(error: rusqlite::Error) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!("the server cannot keep its tasks: {error}", "серверу не удаётся хранить задачи: {error}"),
-    )
+    Error::preflight(say!("the server cannot keep its tasks: {error}", "серверу не удаётся хранить задачи: {error}"))
 }
 
 fn taken(directory: &Path) -> Box<Error> {
@@ -109,6 +103,7 @@ mod tests {
     use super::*;
     use crate::tasks::tests::task;
     use stend_api::TaskState;
+    use stend_base::Kind;
 
     #[test]
     fn tasks_are_kept_with_their_orders_and_a_file_of_others_is_refused() {

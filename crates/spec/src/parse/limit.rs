@@ -6,7 +6,7 @@ use crate::keys::Choice;
 use crate::keys::gate::{LIMITED, LIMITED_AS, Limited, OPERATIONS};
 use crate::yaml::Node;
 use stend_base::units::{parse_nanos, parse_rate, parse_throughput};
-use stend_base::{Error, Kind, MilliIops, Nanos, Result, Say, say};
+use stend_base::{Error, MilliIops, Nanos, Result, Say, say};
 
 /// Longest limit, as long as a label may be and a value behind it.
 const LENGTH_MAX: usize = 300;
@@ -35,11 +35,8 @@ pub(super) fn of(node: &Node, file: &str, inconclusive: Undecided) -> Result<Gat
 pub fn expect(text: &str) -> Result<GateLimit> {
     read(text).map_err(|Slip { at, message: Say { en, ru }, hint }| {
         let shown: String = text.chars().take(LENGTH_MAX).collect();
-        Error::new(
-            Kind::Usage,
-            say!("--expect '{shown}', character {at}: {en}", "--expect '{shown}', символ {at}: {ru}"),
-        )
-        .hint(hint)
+        Error::usage(say!("--expect '{shown}', character {at}: {en}", "--expect '{shown}', символ {at}: {ru}"))
+            .hint(hint)
     })
 }
 

@@ -6,7 +6,7 @@ use super::{
     TraceFacts, TracedIo, at_line, shown,
 };
 use crate::workload::{OPS, Op};
-use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, format, say};
+use stend_base::{Bytes, Error, Lang, Nanos, Result, format, say};
 
 /// Largest alignment that is reported.
 const ALIGNMENT_MAX: u64 = 1 << 20;
@@ -219,10 +219,10 @@ impl<'a> Builder<'a> {
         let span = self.ios.last().map_or(Nanos(0), |io| io.at);
         if span > SPAN_MAX {
             let (en, ru) = (format::duration(span, Lang::En), format::duration(span, Lang::Ru));
-            return Err(Error::new(
-                Kind::Spec,
-                say!("`{file}` spans {en}; the limit is 7 days", "`{file}` длится {ru}; предел — 7 дней"),
-            ));
+            return Err(Error::spec(say!(
+                "`{file}` spans {en}; the limit is 7 days",
+                "`{file}` длится {ru}; предел — 7 дней"
+            )));
         }
         let facts = self.facts;
         let (alignment, alignment_line) = facts.alignment.unwrap_or((ALIGNMENT_MAX, 0));
@@ -255,13 +255,10 @@ impl<'a> Builder<'a> {
         match &self.source.device {
             TraceDevice::Named(device) => {
                 let device = shown(device);
-                Error::new(
-                    Kind::Spec,
-                    say!("`{file}` holds no I/O of `{device}`", "в `{file}` нет операций `{device}`"),
-                )
+                Error::spec(say!("`{file}` holds no I/O of `{device}`", "в `{file}` нет операций `{device}`"))
             }
             TraceDevice::Only | TraceDevice::All => {
-                Error::new(Kind::Spec, say!("`{file}` holds no I/O", "в `{file}` нет операций"))
+                Error::spec(say!("`{file}` holds no I/O", "в `{file}` нет операций"))
             }
         }
     }
@@ -272,13 +269,10 @@ fn several(file: &str, names: &[(String, u64)]) -> Box<Error> {
     let told = |(name, count): &(String, u64)| format!("`{}` ({count})", shown(name));
     let list = names.iter().take(8).map(told).collect::<Vec<_>>().join(", ");
     let count = names.len();
-    Error::new(
-        Kind::Spec,
-        say!(
-            "`{file}` holds I/O of {count} devices or files: {list}",
-            "в `{file}` операции нескольких устройств или файлов ({count}): {list}"
-        ),
-    )
+    Error::spec(say!(
+        "`{file}` holds I/O of {count} devices or files: {list}",
+        "в `{file}` операции нескольких устройств или файлов ({count}): {list}"
+    ))
     .hint(say!(
         "name one with `device`; `device: all` puts them all on the target, over one another",
         "назовите одно в `device`; `device: all` поместит на объект все, одно поверх другого"

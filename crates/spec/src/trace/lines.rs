@@ -3,7 +3,7 @@
 use super::{SIZE_MAX, at_line};
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Longest line, in bytes; one of a trace has about a hundred.
 const LINE_MAX: u64 = 4096;
@@ -30,9 +30,10 @@ impl<'a, R: BufRead> Lines<'a, R> {
     pub fn next(&mut self) -> Result<Option<&str>> {
         let file = self.file;
         self.buffer.clear();
-        let found = (&mut self.input).take(LINE_MAX + 1).read_until(b'\n', &mut self.buffer).map_err(|e| {
-            Error::new(Kind::Preflight, say!("cannot read `{file}`: {e}", "не удаётся прочитать `{file}`: {e}"))
-        })?;
+        let found = (&mut self.input)
+            .take(LINE_MAX + 1)
+            .read_until(b'\n', &mut self.buffer)
+            .map_err(|e| Error::preflight(say!("cannot read `{file}`: {e}", "не удаётся прочитать `{file}`: {e}")))?;
         if found == 0 {
             return Ok(None);
         }

@@ -15,7 +15,7 @@ use builder::Builder;
 use lines::Lines;
 use serde::{Deserialize, Serialize};
 use std::io::BufRead;
-use stend_base::{Bytes, Error, Kind, Nanos, Place, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Place, Result, Say, say};
 
 /// Most bytes of a trace file.
 pub const SIZE_MAX: Bytes = Bytes::gib(1);
@@ -237,7 +237,7 @@ pub fn read_beside(input: impl BufRead, file: &str, source: &Source, others: u64
     let mut builder = Builder::new(file, source, IOS_MAX.saturating_sub(others));
     let format = loop {
         let Some(line) = lines.next()? else {
-            return Err(Error::new(Kind::Spec, say!("`{file}` holds no I/O", "в `{file}` нет операций")));
+            return Err(Error::spec(say!("`{file}` holds no I/O", "в `{file}` нет операций")));
         };
         if !line.trim().is_empty() && !blkparse::is_preamble(line) {
             let number = lines.number();

@@ -11,7 +11,7 @@ use crate::owner::{Note, Owner, boot_id};
 use crate::roots::Roots;
 use crate::stands::kernel_state::KernelState;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::EventKind;
 use stend_spec::permission::Permission;
 use stend_sys::claim::{DirectoryOwner, OwnDirectory};
@@ -161,13 +161,10 @@ fn undo_left(
     let Some(by_hand) = by_hand(roots, &journal) else { return journal.remove() };
     let refused = |why: Say| {
         let Say { en, ru } = why;
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "a killed run left changes of an arm or event on this host{en}",
-                "прерванный прогон оставил на этой машине изменения варианта или события{ru}"
-            ),
-        )
+        Error::preflight(say!(
+            "a killed run left changes of an arm or event on this host{en}",
+            "прерванный прогон оставил на этой машине изменения варианта или события{ru}"
+        ))
         .hint(say!(
             "undo that and remove the note file: `{by_hand}`",
             "отмените их и удалите файл пометки: `{by_hand}`"
@@ -200,13 +197,10 @@ fn undo_left(
 fn busy(path: &Path) -> Box<Error> {
     let journal = Journal::look(path).ok().flatten();
     let run = journal.as_ref().and_then(Journal::run).map_or("?", |note| &note.owner.run_file).to_string();
-    Error::new(
-        Kind::Unsafe,
-        say!(
-            "an arm or event of another run (`{run}`) has changed this host",
-            "другой прогон (`{run}`) изменил эту машину своим вариантом или событием"
-        ),
-    )
+    Error::refused(say!(
+        "an arm or event of another run (`{run}`) has changed this host",
+        "другой прогон (`{run}`) изменил эту машину своим вариантом или событием"
+    ))
     .hint(say!("wait until it ends, or stop it", "дождитесь завершения или остановите его"))
 }
 

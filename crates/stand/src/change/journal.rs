@@ -10,7 +10,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// How long a lock may be held by a process that only just began; by eye, far above what a busy machine takes to begin one.
 const HANDED_ON: Duration = Duration::from_millis(300);
@@ -219,10 +219,10 @@ fn is_named(file: &File, path: &Path) -> bool {
 
 /// It tells what is to be undone to another version than this one.
 fn of_another_version(shown: &str) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!("`{shown}` was written by another version of Stend", "`{shown}` записан другой версией Stend"),
-    )
+    Error::preflight(say!(
+        "`{shown}` was written by another version of Stend",
+        "`{shown}` записан другой версией Stend"
+    ))
     .hint(by_hand())
 }
 
@@ -253,13 +253,10 @@ fn lines(text: &str, shown: &str) -> Result<(Vec<Entry>, u64)> {
     }
     for (line, number) in whole.lines().zip(1..) {
         entries.push(serde_json::from_str(line).map_err(|e| {
-            Error::new(
-                Kind::Preflight,
-                say!(
-                    "`{shown}`:{number}: not an entry of a journal: {e}",
-                    "`{shown}`:{number}: не запись журнала: {e}"
-                ),
-            )
+            Error::preflight(say!(
+                "`{shown}`:{number}: not an entry of a journal: {e}",
+                "`{shown}`:{number}: не запись журнала: {e}"
+            ))
             .hint(by_hand())
         })?);
     }
@@ -280,6 +277,7 @@ fn cannot(path: &str, error: &std::io::Error) -> Box<Error> {
 mod tests {
     use super::super::entry::Drive;
     use super::*;
+    use stend_base::Kind;
 
     fn first() -> Entry {
         let drives = vec![Drive { name: "d1".into(), identity: "serial:A".into(), size: 4096, paths: 1 }];
@@ -287,7 +285,7 @@ mod tests {
     }
 
     fn busy(_: &Path) -> Box<Error> {
-        Error::new(Kind::Unsafe, say!("busy", "занято"))
+        Error::refused(say!("busy", "занято"))
     }
 
     /// A journal in a directory of its own.

@@ -113,13 +113,10 @@ fn wipe(roots: &Roots, device: &str, uuid: &str, journal: &Journal, watch: &mut 
         words.extend([format!("--offset={offset}"), format!("--length={len}"), device.to_string()]);
         execute(&words, watch)?;
     }
-    Err(Error::new(
-        Kind::Preflight,
-        say!(
-            "copies of the superblock {uuid} on `{device}` could not be cleared",
-            "копии суперблока {uuid} на `{device}` стереть не удалось"
-        ),
-    )
+    Err(Error::preflight(say!(
+        "copies of the superblock {uuid} on `{device}` could not be cleared",
+        "копии суперблока {uuid} на `{device}` стереть не удалось"
+    ))
     .hint(say!("`stend inspect {device}` shows where they are", "где они лежат, покажет `stend inspect {device}`")))
 }
 
@@ -165,10 +162,10 @@ fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {
 }
 
 fn no_blocks(device: &str) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!("the kernel does not tell the logical block of `{device}`", "ядро не сообщает логический блок `{device}`"),
-    )
+    Error::preflight(say!(
+        "the kernel does not tell the logical block of `{device}`",
+        "ядро не сообщает логический блок `{device}`"
+    ))
 }
 
 fn detach(roots: &Roots, export: &str, watch: &mut Watch) -> Result<()> {
@@ -184,7 +181,7 @@ fn detach(roots: &Roots, export: &str, watch: &mut Watch) -> Result<()> {
 /// The kernel knows its devices of NBD by numbers alone; what the one that was taken is the other end of is noted.
 fn attach(roots: &Roots, export: &str, (host, port): (&str, u16), of: Option<&str>, watch: &mut Watch) -> Result<()> {
     let name = exports::unattached(roots).ok_or_else(|| {
-        Error::new(Kind::Preflight, say!("every device of NBD is connected", "все устройства NBD заняты"))
+        Error::preflight(say!("every device of NBD is connected", "все устройства NBD заняты"))
             .hint(say!("`modprobe nbd nbds_max=64` makes more of them", "больше их создаёт `modprobe nbd nbds_max=64`"))
     })?;
     let device = format!("/dev/{name}");
@@ -197,10 +194,10 @@ fn attach(roots: &Roots, export: &str, (host, port): (&str, u16), of: Option<&st
 
 fn cannot_note(note: &std::path::Path, error: &std::io::Error) -> Box<Error> {
     let shown = note.display();
-    Error::new(
-        Kind::Preflight,
-        say!("cannot change the note `{shown}`: {error}", "не удаётся изменить пометку `{shown}`: {error}"),
-    )
+    Error::preflight(say!(
+        "cannot change the note `{shown}`: {error}",
+        "не удаётся изменить пометку `{shown}`: {error}"
+    ))
 }
 
 fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
@@ -208,10 +205,7 @@ fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
     // written, the end of the line included.
     let end = if path.contains("/target/iscsi/") && path.contains("/auth/") { "" } else { "\n" };
     std::fs::write(path, format!("{value}{end}")).map_err(|e| {
-        Error::new(
-            Kind::Preflight,
-            say!("cannot write {value} to `{path}`: {e}", "не удалось записать {value} в `{path}`: {e}"),
-        )
+        Error::preflight(say!("cannot write {value} to `{path}`: {e}", "не удалось записать {value} в `{path}`: {e}"))
     })?;
     (watch.log)(EventKind::Step { action: format!("echo {value} > {path}") });
     Ok(())
@@ -249,10 +243,10 @@ fn add_zram(roots: &Roots, (layer, index): (&str, u32), journal: &mut Journal, w
     let given = number(&path).and_then(|number| u32::try_from(number).ok());
     let number = given.ok_or_else(|| {
         let shown = path.display();
-        Error::new(
-            Kind::Preflight,
-            say!("cannot add a zram device by `{shown}`", "не удаётся добавить устройство zram через `{shown}`"),
-        )
+        Error::preflight(say!(
+            "cannot add a zram device by `{shown}`",
+            "не удаётся добавить устройство zram через `{shown}`"
+        ))
         .hint(say!("this needs root and the module `zram`", "для этого нужны права root и модуль `zram`"))
     })?;
     let boot_id = crate::owner::boot_id(roots);
@@ -290,13 +284,10 @@ fn readd((array, member): (&str, &str), state: &str, watch: &mut Watch) -> Resul
 /// Writes a member anew from the others, if all of them are there.
 fn rebuild((array, member): (&str, &str), degraded: &str, watch: &mut Watch) -> Result<()> {
     if let Some(missing) = text(degraded).filter(|missing| missing != "0") {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "{member} has wrong data and stays in {array}, which lacks {missing} members already",
-                "{member} с неверными данными остаётся в {array}: там уже не хватает накопителей: {missing}"
-            ),
-        ));
+        return Err(Error::preflight(say!(
+            "{member} has wrong data and stays in {array}, which lacks {missing} members already",
+            "{member} с неверными данными остаётся в {array}: там уже не хватает накопителей: {missing}"
+        )));
     }
     md::rebuild(array, member).iter().try_for_each(|words| let_go(words, watch))
 }

@@ -133,7 +133,7 @@ pub(super) fn full(at: &Path, to: Millionths) -> Say {
 }
 
 fn failed(why: Say) -> Box<Error> {
-    Error::new(Kind::Preflight, why)
+    Error::preflight(why)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::roots::{Roots, names, text};
 use crate::users::{ancestors, is_reapable, stat_field};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::EventKind;
 use stend_sys::process;
 
@@ -64,7 +64,7 @@ fn own(roots: &Roots) -> Vec<u64> {
 
 /// Kills them, and waits until they are gone.
 pub(crate) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-    let failed = |why: Say| Error::new(Kind::Preflight, why);
+    let failed = |why: Say| Error::preflight(why);
     let victims = victims(roots, name).map_err(failed)?;
     let listed = victims.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
     for pid in &victims {

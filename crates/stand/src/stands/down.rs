@@ -93,7 +93,7 @@ fn leave_mark(roots: &Roots, path: &str, by: &str) -> Result<bool> {
     if !signatures.is_empty() {
         let names: Vec<&str> = signatures.iter().map(|found| found.name).collect();
         let names = names.join("`, `");
-        return Err(Error::new(Kind::Unsafe, say!("it carries `{names}`", "на нём `{names}`")));
+        return Err(Error::refused(say!("it carries `{names}`", "на нём `{names}`")));
     }
     let identity = identity::of(roots, &devices, node);
     contents::leave(&claim, (Path::new(path), node.size), identity.as_deref(), by, node.size)
@@ -134,13 +134,10 @@ pub(super) fn undo(
     while KernelState::new(roots, journal).shows(condition) {
         if Instant::now() > deadline {
             let shell = action.shell();
-            return Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "`{shell}` succeeded, but what it should remove is still there",
-                    "команда `{shell}` выполнена, но то, что она удаляет, осталось"
-                ),
-            ));
+            return Err(Error::preflight(say!(
+                "`{shell}` succeeded, but what it should remove is still there",
+                "команда `{shell}` выполнена, но то, что она удаляет, осталось"
+            )));
         }
         std::thread::sleep(TICK);
     }

@@ -9,7 +9,7 @@ use crate::node::Node;
 use crate::permission::may_write;
 use crate::roots::Roots;
 use crate::{claims, contents, identity};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::{TargetFacts, WriteAccess};
 use stend_spec::permission::Permission;
 use stend_spec::stand::{DriveRef, Stand};
@@ -44,13 +44,10 @@ pub(super) fn find<'a>(roots: &Roots, devices: &'a Devices, id: &str, paths: u32
 }
 
 fn ambiguous(id: &str, one: &str, other: &str) -> Box<Error> {
-    Error::new(
-        Kind::Unsafe,
-        say!(
-            "`{id}` is the identity of `{one}` and of `{other}`",
-            "один идентификатор `{id}` у двух устройств: `{one}` и `{other}`"
-        ),
-    )
+    Error::refused(say!(
+        "`{id}` is the identity of `{one}` and of `{other}`",
+        "один идентификатор `{id}` у двух устройств: `{one}` и `{other}`"
+    ))
     .hint(say!(
         "if these are paths to one drive, put a layer `multipath` on it, or name the multipath device over them",
         "если это пути к одному накопителю, положите на него слой `multipath` или укажите устройство multipath над ними"
@@ -75,13 +72,10 @@ fn must_be_paths_to_one(roots: &Roots, devices: &Devices, id: &str, one: &Node, 
         }
     };
     let Say { en, ru } = why;
-    Err(Error::new(
-        Kind::Unsafe,
-        say!(
-            "the paths to `{id}` may lead to different drives: {en}",
-            "пути к `{id}` могут вести к разным накопителям: {ru}"
-        ),
-    )
+    Err(Error::refused(say!(
+        "the paths to `{id}` may lead to different drives: {en}",
+        "пути к `{id}` могут вести к разным накопителям: {ru}"
+    ))
     .hint(say!("`stend inspect` shows names and sizes", "имена и размеры покажет `stend inspect`")))
 }
 
@@ -99,13 +93,10 @@ pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
         let identity = lasting?;
         if let Some(twice) = drives.iter().find(|other| other.identity == identity) {
             let other = &twice.name;
-            return Err(Error::new(
-                Kind::Spec,
-                say!(
-                    "`{name}` and `{other}` are the same drive (`{identity}`)",
-                    "`{name}` и `{other}` — один и тот же накопитель (`{identity}`)"
-                ),
-            ));
+            return Err(Error::spec(say!(
+                "`{name}` and `{other}` are the same drive (`{identity}`)",
+                "`{name}` и `{other}` — один и тот же накопитель (`{identity}`)"
+            )));
         }
         drives.push(Drive { name: name.clone(), identity, size: node.size, paths });
     }
@@ -114,19 +105,16 @@ pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
 
 /// A drive that is known by its contents alone is lost as soon as something is written to it.
 fn fleeting(name: &str, id: &str) -> Box<Error> {
-    Error::new(
-        Kind::Unsafe,
-        say!(
-            "the drive `{name}` (`{id}`) has no serial number, WWN or fixed path: after the first layer Stend could not find it again",
-            "у накопителя `{name}` (`{id}`) нет ни серийного номера, ни WWN, ни постоянного пути: после первого слоя его было бы не найти"
-        ),
-    )
+    Error::refused(say!(
+        "the drive `{name}` (`{id}`) has no serial number, WWN or fixed path: after the first layer Stend could not find it again",
+        "у накопителя `{name}` (`{id}`) нет ни серийного номера, ни WWN, ни постоянного пути: после первого слоя его было бы не найти"
+    ))
 }
 
 /// What the layers ask for must fit on drives of these sizes, as far as they are known.
 pub(super) fn must_have_room(stand: &Stand, sizes: &[Option<u64>], file: &str) -> Result<()> {
     let Some((layer, why)) = too_small(stand, sizes) else { return Ok(()) };
-    let lacks = Error::new(Kind::Preflight, why).hint(say!(
+    let lacks = Error::preflight(why).hint(say!(
         "ask for less in the stand file, or give the stand larger drives",
         "уменьшите размеры в файле стенда или дайте ему накопители больше"
     ));
@@ -153,13 +141,10 @@ pub(super) fn must_be_so_many(name: &str, id: &str, found: usize, paths: u32) ->
     if found == paths as usize {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Preflight,
-        say!(
-            "paths to the drive `{name}` (`{id}`) here: {found}, but the layer `multipath` needs {paths}",
-            "путей к накопителю `{name}` (`{id}`) здесь: {found}, а в слое `multipath` указано {paths}"
-        ),
-    )
+    Err(Error::preflight(say!(
+        "paths to the drive `{name}` (`{id}`) here: {found}, but the layer `multipath` needs {paths}",
+        "путей к накопителю `{name}` (`{id}`) здесь: {found}, а в слое `multipath` указано {paths}"
+    ))
     .hint(say!(
         "`stend inspect` lists each path as a drive of this identity",
         "`stend inspect` показывает каждый путь как накопитель с этим идентификатором"
@@ -167,13 +152,10 @@ pub(super) fn must_be_so_many(name: &str, id: &str, found: usize, paths: u32) ->
 }
 
 fn absent(name: &str, id: &str) -> Box<Error> {
-    Error::new(
-        Kind::Preflight,
-        say!(
-            "the drive `{name}` of the stand is not here: no device has the identity `{id}`",
-            "накопителя `{name}` стенда здесь нет: ни у одного устройства нет идентификатора `{id}`"
-        ),
-    )
+    Error::preflight(say!(
+        "the drive `{name}` of the stand is not here: no device has the identity `{id}`",
+        "накопителя `{name}` стенда здесь нет: ни у одного устройства нет идентификатора `{id}`"
+    ))
     .hint(say!(
         "`stend inspect` lists drives with their identities",
         "`stend inspect` перечисляет накопители с идентификаторами"
@@ -236,7 +218,7 @@ pub(crate) fn must_be_free(facts: &TargetFacts, overwrite: &[String]) -> Result<
     let permission = Permission { confirm, overwrite_signatures, commands: false, beside: false };
     let path = &facts.path;
     let refused = |Say { en, ru }| {
-        Error::new(Kind::Unsafe, say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"))
+        Error::refused(say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"))
     };
     may_write(facts, &permission)
         .map_err(|mut error| {

@@ -159,13 +159,10 @@ impl Rewind {
 
     fn gone(&self) -> Box<Error> {
         let name = &self.stand.name;
-        Error::new(
-            Kind::Preflight,
-            say!(
-                "the stand `{name}` is no longer up, or only partly",
-                "стенд `{name}` уже не поднят или поднят не целиком"
-            ),
-        )
+        Error::preflight(say!(
+            "the stand `{name}` is no longer up, or only partly",
+            "стенд `{name}` уже не поднят или поднят не целиком"
+        ))
     }
 
     fn dmsetup(&self, words: &[&str], log: &mut dyn FnMut(stend_record::EventKind)) -> Result<String> {
@@ -184,10 +181,10 @@ fn start(roots: &Roots, step: &Change, journal: &mut Journal, watch: &mut Watch)
     let again = step.done.is_of_a_restart();
     if !again && !starts(&step.done) && !matches!(step.done, Condition::Path(_)) {
         let Say { en, ru } = &step.what;
-        return Err(Error::new(
-            Kind::Preflight,
-            say!("the device lacks the data to {en}", "на устройстве нет данных, чтобы {ru}"),
-        ));
+        return Err(Error::preflight(say!(
+            "the device lacks the data to {en}",
+            "на устройстве нет данных, чтобы {ru}"
+        )));
     }
     // udev may have put a part of it together already, as its members appeared.
     for (condition, action) in step.undo.iter().filter(|_| again) {
@@ -204,21 +201,18 @@ fn whole(log: &str, told: &str) -> Result<()> {
     let words: Vec<&str> = told.split_whitespace().collect();
     match words[..] {
         [.., "log-writes", _, _] => Ok(()),
-        [.., "log-writes", _, _, "logging_disabled"] => Err(Error::new(
-            Kind::Preflight,
-            say!(
-                "the log of writes on `{log}` was full, so that later writes are not in it",
-                "журнал записей на `{log}` переполнился, и последующих записей в нём нет"
-            ),
-        )
+        [.., "log-writes", _, _, "logging_disabled"] => Err(Error::preflight(say!(
+            "the log of writes on `{log}` was full, so that later writes are not in it",
+            "журнал записей на `{log}` переполнился, и последующих записей в нём нет"
+        ))
         .hint(say!(
             "take a larger device for the log, a shorter trial or a lower `rate`",
             "возьмите под журнал устройство больше, сократите испытание или уменьшите `rate`"
         ))),
-        _ => Err(Error::new(
-            Kind::Preflight,
-            say!("there is no log of writes on `{log}`: `{told}`", "журнала записей на `{log}` нет: `{told}`"),
-        )),
+        _ => Err(Error::preflight(say!(
+            "there is no log of writes on `{log}`: `{told}`",
+            "журнала записей на `{log}` нет: `{told}`"
+        ))),
     }
 }
 

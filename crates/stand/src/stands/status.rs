@@ -7,7 +7,7 @@ use super::{LocalStand, drives, here, stand_of};
 use crate::arrays::{degraded, syncing};
 use crate::change::Condition;
 use crate::roots::Roots;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::{LayerStatus, StandStatus};
 
 /// Names of the stands that are up, in whole or in part, sorted.
@@ -61,8 +61,7 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
 /// There is no such stand here.
 pub(super) fn not_up(roots: &Roots, name: &str) -> Box<Error> {
     let known = journal::known(roots);
-    let error =
-        Error::new(Kind::Usage, say!("there is no stand `{name}` on this host", "стенда `{name}` на этой машине нет"));
+    let error = Error::usage(say!("there is no stand `{name}` on this host", "стенда `{name}` на этой машине нет"));
     match known.is_empty() {
         true => error.hint(say!("none is up here", "ни один стенд не поднят")),
         false => {

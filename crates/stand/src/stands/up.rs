@@ -16,7 +16,7 @@ use crate::permission::may_be_named;
 use crate::roots::Roots;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::{EventKind, Refusal, Sampled, StandTargets, UNKNOWN_DATA, WriteAccess};
 use stend_spec::stand::{Layer, Stand};
 use stend_sys::claim::Lease;
@@ -178,14 +178,11 @@ fn foresee(
     let Some(Change { what: Say { en, ru }, .. }) = taken else {
         return Ok(facts.into_iter().filter_map(|facts| Some((facts.path, facts.contents?))).collect());
     };
-    Err(Error::new(
-        Kind::Preflight,
-        say!("cannot {en}: this name is already in use", "не удастся {ru}: такое имя уже занято"),
-    )
-    .hint(say!(
-        "give the stand another name, or remove what uses this one",
-        "дайте стенду другое имя или удалите то, что его занимает"
-    )))
+    Err(Error::preflight(say!("cannot {en}: this name is already in use", "не удастся {ru}: такое имя уже занято"))
+        .hint(say!(
+            "give the stand another name, or remove what uses this one",
+            "дайте стенду другое имя или удалите то, что его занимает"
+        )))
 }
 
 /// A namespace that is formatted must be one, and have such blocks.
@@ -209,13 +206,10 @@ fn must_have_cards(local: &LocalStand, kernel: &KernelState) -> Result<()> {
     if !local.stand.layers_here().iter().any(needs) || kernel.shows(&Condition::Card(address.to_string())) {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::Preflight,
-        say!(
-            "no interface with a card for RDMA has the address {address} here",
-            "здесь нет интерфейса с адаптером RDMA и адресом {address}"
-        ),
-    )
+    Err(Error::preflight(say!(
+        "no interface with a card for RDMA has the address {address} here",
+        "здесь нет интерфейса с адаптером RDMA и адресом {address}"
+    ))
     .hint(say!(
         "with `soft_roce: true` the kernel emulates one, to test function and not performance; `tcp` needs none",
         "с `soft_roce: true` ядро эмулирует его — для проверки работы, а не скорости; для `tcp` он не нужен"
@@ -231,11 +225,12 @@ fn must_exist(kernel: &KernelState, made: &[Made]) -> Result<()> {
     });
     match lacking.into_iter().next() {
         None => Ok(()),
-        Some(path) => Err(Error::new(Kind::Preflight, say!("there is no directory `{path}`", "нет каталога `{path}`"))
-            .hint(say!(
+        Some(path) => {
+            Err(Error::preflight(say!("there is no directory `{path}`", "нет каталога `{path}`")).hint(say!(
                 "`existing` uses a file system that is already mounted; create or mount it first",
                 "`existing` использует уже смонтированную файловую систему; сначала создайте или смонтируйте её"
-            ))),
+            )))
+        }
     }
 }
 
@@ -244,13 +239,10 @@ fn must_know_signatures(roots: &Roots, local: &LocalStand, kernel: &KernelState)
     let there = signatures(roots, local, kernel, local.drives.iter().flatten());
     match local.stand.overwrite.iter().find(|name| !may_be_named(name, &there)) {
         None => Ok(()),
-        Some(name) => Err(Error::new(
-            Kind::Unsafe,
-            say!(
-                "refused: `overwrite` names `{name}`, but no drive of the stand has it",
-                "отказ: в `overwrite` указана метка `{name}`, которой нет ни на одном накопителе стенда"
-            ),
-        )
+        Some(name) => Err(Error::refused(say!(
+            "refused: `overwrite` names `{name}`, but no drive of the stand has it",
+            "отказ: в `overwrite` указана метка `{name}`, которой нет ни на одном накопителе стенда"
+        ))
         .hint(say!("check the drives with `stend inspect`", "проверьте накопители командой `stend inspect`"))),
     }
 }
@@ -260,13 +252,10 @@ fn must_be_same(journal: &Journal, stand: &Stand) -> Result<()> {
         return Ok(());
     }
     let name = &stand.name;
-    Err(Error::new(
-        Kind::Preflight,
-        say!(
-            "the stand `{name}` was put up from another file, or its file has changed since",
-            "стенд `{name}` поднят из другого файла, или файл с тех пор изменился"
-        ),
-    )
+    Err(Error::preflight(say!(
+        "the stand `{name}` was put up from another file, or its file has changed since",
+        "стенд `{name}` поднят из другого файла, или файл с тех пор изменился"
+    ))
     .hint(say!("`stend stand down {name}` takes it down first", "сначала уберите его: `stend stand down {name}`")))
 }
 
@@ -288,7 +277,7 @@ fn raise(
         drop(kernel);
         if !done {
             if (watch.stopped)() {
-                return Err(Error::new(Kind::Interrupted, say!("it was stopped", "работа остановлена")));
+                return Err(Error::interrupted(say!("it was stopped", "работа остановлена")));
             }
             do_step(roots, local, layer, &step, journal, owner, (leases, sampled), watch)?;
         }
@@ -421,13 +410,10 @@ pub(super) fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
     while !shown() {
         if Instant::now() > deadline {
             let Say { en, ru } = what;
-            return Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "the command to {en} succeeded, but the kernel does not show it",
-                    "команда «{ru}» выполнена, но ядро этого не показывает"
-                ),
-            ));
+            return Err(Error::preflight(say!(
+                "the command to {en} succeeded, but the kernel does not show it",
+                "команда «{ru}» выполнена, но ядро этого не показывает"
+            )));
         }
         std::thread::sleep(TICK);
     }
@@ -440,10 +426,10 @@ fn wait_for(roots: &Roots, journal: &Journal, wait: &Wait, watch: &mut Watch) ->
     loop {
         let Some(now) = left(roots, journal, wait)? else { return Ok(()) };
         if (watch.stopped)() {
-            return Err(Error::new(
-                Kind::Interrupted,
-                say!("the synchronisation was not waited for", "синхронизации не дождались"),
-            ));
+            return Err(Error::interrupted(say!(
+                "the synchronisation was not waited for",
+                "синхронизации не дождались"
+            )));
         }
         if told.is_none_or(|at| at.elapsed() >= SYNC_TELLS) {
             told = Some(Instant::now());
@@ -456,10 +442,10 @@ fn wait_for(roots: &Roots, journal: &Journal, wait: &Wait, watch: &mut Watch) ->
 /// A first synchronisation that cannot come to its end.
 fn broken(why: Say) -> Box<Error> {
     let Say { en, ru } = why;
-    Error::new(
-        Kind::Preflight,
-        say!("the first synchronisation did not finish: {en}", "первая синхронизация не завершилась: {ru}"),
-    )
+    Error::preflight(say!(
+        "the first synchronisation did not finish: {en}",
+        "первая синхронизация не завершилась: {ru}"
+    ))
 }
 
 /// How far a synchronisation is, in English; `None`: it is done.

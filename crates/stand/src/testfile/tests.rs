@@ -4,6 +4,7 @@ use super::*;
 use crate::owner::boot_id;
 use crate::users::stat_field;
 use std::process::{Child, Command};
+use stend_base::Kind;
 
 fn owner(id: &str) -> Owner {
     Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend"), ledger: None }

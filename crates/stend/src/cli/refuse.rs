@@ -15,7 +15,7 @@ pub fn print_help(arguments: &ArgMatches, lang: Lang) -> ExitCode {
         Err(answer) => refuse(&answer, lang),
         Ok(_) => {
             let named = named.unwrap_or_default();
-            let error = Error::new(Kind::Bug, say!("there is no command `{named}`", "команды `{named}` нет"));
+            let error = Error::bug(say!("there is no command `{named}`", "команды `{named}` нет"));
             crate::out::print_error(&error, lang, false);
             ExitCode::from(error.kind.exit_code())
         }
@@ -94,7 +94,7 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
         _ => one_dash().or_else(|| told(ContextKind::SuggestedArg)),
     };
     let without_value = error.kind() == ErrorKind::InvalidValue && value.is_empty();
-    Error::new(Kind::Usage, message).hint(match near {
+    Error::usage(message).hint(match near {
         _ if without_value => {
             let whole = text(ContextKind::InvalidArg).replace(['<', '>'], "");
             say!("write `{whole}`", "пишите `{whole}`")

@@ -3,7 +3,7 @@
 use super::hosts;
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_wire::Look;
 
 /// Prints the checkup. An error of kind `Preflight` if something must be cured.
@@ -25,5 +25,5 @@ pub fn doctor(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let names: Vec<&str> =
         checkup.items.iter().filter(|i| i.level == stend_record::Level::Must).map(|i| i.id.as_str()).collect();
     let names = names.join(", ");
-    Err(Error::new(Kind::Preflight, say!("fix this first: {names}", "сначала устраните: {names}")))
+    Err(Error::preflight(say!("fix this first: {names}", "сначала устраните: {names}")))
 }

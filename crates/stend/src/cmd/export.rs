@@ -8,7 +8,7 @@ use std::io::{Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use stend_analyse::as_fio::{GroupAsFio, Trials};
 use stend_analyse::{analyse, as_fio, by_trial, judge};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::RunRecord;
 use stend_report::{Book, Dialect, ResultsCsv};
 
@@ -19,7 +19,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if names.len() > 1 && format != "xlsx" {
         let message =
             say!("only `--format xlsx` takes several runs", "несколько прогонов принимает только `--format xlsx`");
-        return Err(Error::new(Kind::Usage, message).hint(say!("export them one by one", "выгрузите их по одному")));
+        return Err(Error::usage(message).hint(say!("export them one by one", "выгрузите их по одному")));
     }
     let output = output(arguments);
     if let Some(output) = output.as_ref().filter(|output| !is_folder(output)) {
@@ -30,7 +30,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     }
     if format == "fio" {
         let message = say!("`--format fio` is for `--ios`", "`--format fio` — только для `--ios`");
-        return Err(Error::new(Kind::Usage, message).hint(say!(
+        return Err(Error::usage(message).hint(say!(
             "results as fio prints them are `--format fio-json`",
             "результаты в виде, как их печатает fio, — `--format fio-json`"
         )));
@@ -75,7 +75,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 fn no_sources() -> Box<Error> {
-    Error::new(Kind::Usage, say!("the run read no sources", "прогон не опрашивал источников"))
+    Error::usage(say!("the run read no sources", "прогон не опрашивал источников"))
         .hint(say!("`stend run --sources FILE` reads them", "их опрашивает `stend run --sources ФАЙЛ`"))
 }
 
@@ -95,8 +95,7 @@ fn has_file(arguments: &ArgMatches, format: &str) -> Result<()> {
         return Ok(());
     }
     let message = say!("`--format {format}` needs a file", "для `--format {format}` нужен файл");
-    Err(Error::new(Kind::Usage, message)
-        .hint(say!("name it: `-o results.{format}`", "укажите его: `-o results.{format}`")))
+    Err(Error::usage(message).hint(say!("name it: `-o results.{format}`", "укажите его: `-o results.{format}`")))
 }
 
 /// The file or folder that is written to, unless it is the standard output.
@@ -143,7 +142,7 @@ fn no_jobs(name: &str, tool: &str) -> Box<Error> {
         "`{name}` was imported from {tool} and holds no fio jobs",
         "`{name}` импортирован из {tool}, заданий fio в нём нет"
     );
-    Error::new(Kind::Spec, message).hint(say!(
+    Error::spec(message).hint(say!(
         "`--format json` has the options as the tool printed them; `stend import --suite` makes a suite of job files",
         "опции, как они указаны, — в `--format json`; из файлов заданий набор делает `stend import --suite`"
     ))

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::{Error as IoError, Write};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Lang, Nanos, Result, format, say};
+use stend_base::{Error, Lang, Nanos, Result, format, say};
 use stend_plan::Plan;
 use stend_record::{HostId, RunRecord, TrialRecord, store};
 use stend_report::{IoFormat, LoggedTrial, ios, ios_head};
@@ -99,7 +99,7 @@ fn chosen(run: &RunRecord, wanted: Option<u32>) -> Result<Vec<&TrialRecord>> {
 }
 
 fn usage(message: stend_base::Say) -> Box<Error> {
-    Error::new(Kind::Usage, message)
+    Error::usage(message)
 }
 
 /// What ends an export early.

@@ -61,13 +61,10 @@ fn with_limits(gate: Option<Gate>) -> Result<Option<Gate>> {
     match &gate {
         Some(gate) if gate.limits.is_empty() => {
             let name = gate.name.as_deref().unwrap_or_default();
-            Err(Error::new(
-                Kind::Usage,
-                say!(
-                    "gate `{name}` has no `limits`, and its `rules` are about comparisons",
-                    "в пороге `{name}` нет пределов (`limits`), а правила (`rules`) — для сравнений"
-                ),
-            )
+            Err(Error::usage(say!(
+                "gate `{name}` has no `limits`, and its `rules` are about comparisons",
+                "в пороге `{name}` нет пределов (`limits`), а правила (`rules`) — для сравнений"
+            ))
             .hint(say!(
                 "use it with a comparison: `stend compare RUN RUN --gate FILE`; or add `limits`",
                 "используйте его для сравнения: `stend compare ПРОГОН ПРОГОН --gate ФАЙЛ`; или добавьте `limits`"
@@ -97,7 +94,7 @@ fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
         }
     };
     let known = names.join("`, `");
-    Err(Error::new(Kind::Usage, message).hint(match nearest(cases, names.iter().copied()) {
+    Err(Error::usage(message).hint(match nearest(cases, names.iter().copied()) {
         Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
         None => say!("its cases: `{known}`", "случаи набора: `{known}`"),
     }))
@@ -139,11 +136,9 @@ pub fn text(arguments: &ArgMatches) -> Result<Option<NamedText>> {
 
 fn read(file: &str) -> Result<NamedText> {
     let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
-        Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {en}", "не удаётся прочитать порог `{file}`: {ru}"))
-            .hint(say!(
-                "`stend compare --sample-gate` prints a sample",
-                "образец напечатает `stend compare --sample-gate`"
-            ))
+        Error::spec(say!("cannot read the gate `{file}`: {en}", "не удаётся прочитать порог `{file}`: {ru}")).hint(
+            say!("`stend compare --sample-gate` prints a sample", "образец напечатает `stend compare --sample-gate`"),
+        )
     })?;
     Ok(NamedText { file: file.to_string(), text })
 }

@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use std::collections::BTreeSet;
 use stend_analyse::compare::{Condition, Options};
 use stend_analyse::history::{History, RunPoint};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Fewer runs have two on neither side of a change.
 const RUNS_MIN: usize = 4;
@@ -17,13 +17,10 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let names = &super::many(arguments, "RUN");
     let given = names.len();
     if !(RUNS_MIN..=RUNS_MAX).contains(&given) {
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`compare --history` takes {RUNS_MIN} to {RUNS_MAX} runs, {given} given",
-                "`compare --history` принимает от {RUNS_MIN} до {RUNS_MAX} прогонов, указано: {given}"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "`compare --history` takes {RUNS_MIN} to {RUNS_MAX} runs, {given} given",
+            "`compare --history` принимает от {RUNS_MIN} до {RUNS_MAX} прогонов, указано: {given}"
+        ))
         .hint(say!(
             "a change is visible only with several runs before it and several after it",
             "изменение видно, только если есть несколько прогонов до него и несколько после"
@@ -78,6 +75,6 @@ fn changed(history: &History, points: &[(RunPoint, &String)], out: &Out) -> Resu
 }
 
 fn twice(run: &str) -> Box<Error> {
-    Error::new(Kind::Usage, say!("`{run}` is named twice", "`{run}` указан дважды"))
+    Error::usage(say!("`{run}` is named twice", "`{run}` указан дважды"))
         .hint(say!("name each run once", "укажите каждый прогон один раз"))
 }

@@ -3,7 +3,7 @@
 use super::many;
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_report::OfHost;
 use stend_session::{Frontend, Looked, Progress};
 use stend_spec::order::NamedText;
@@ -44,8 +44,7 @@ pub(super) fn file(arguments: &ArgMatches) -> Result<Option<NamedText>> {
     let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
         let told =
             say!("cannot read the file of hosts `{file}`: {en}", "не удаётся прочитать файл машин `{file}`: {ru}");
-        Error::new(Kind::Spec, told)
-            .hint(say!("docs/formats/hosts.md describes it", "формат описан в docs/formats/hosts.md"))
+        Error::spec(told).hint(say!("docs/formats/hosts.md describes it", "формат описан в docs/formats/hosts.md"))
     })?;
     Ok(Some(NamedText { file: file.clone(), text }))
 }
@@ -68,14 +67,12 @@ fn side_by_side(hosts: &[Remote], what: &Look, out: &Out) -> Result<()> {
     };
     let silent = names(&|of| of.error.is_some());
     if !silent.is_empty() {
-        return Err(Error::new(Kind::HostLost, say!("no answer from {silent}", "нет ответа от {silent}")));
+        return Err(Error::host_lost(say!("no answer from {silent}", "нет ответа от {silent}")));
     }
     let ill = names(&|of| of.checkup.is_some_and(|checkup| checkup.musts() > 0));
     match ill.is_empty() {
         true => Ok(()),
-        false => {
-            Err(Error::new(Kind::Preflight, say!("fix this first: {ill}", "сначала устраните препятствия: {ill}")))
-        }
+        false => Err(Error::preflight(say!("fix this first: {ill}", "сначала устраните препятствия: {ill}"))),
     }
 }
 

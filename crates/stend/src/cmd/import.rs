@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_interop::fio::log;
 use stend_interop::{File, ImportedRun, RESULTS_MAX};
 use stend_plan::Plan;
@@ -35,7 +35,7 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
         logs if logs == names.len() => logged(&names, output)?,
         _ => {
             let message = say!("import logs and results separately", "импортируйте журналы и результаты отдельно");
-            return Err(Error::new(Kind::Usage, message).hint(say!(
+            return Err(Error::usage(message).hint(say!(
                 "one `stend import` for each; `stend compare` takes both runs",
                 "по одному `stend import` на каждое; `stend compare` берёт оба прогона"
             )));
@@ -157,9 +157,7 @@ fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
         all += bytes.len();
         if all > ALL_MAX {
             let message = say!("together the files are larger than 1 GiB", "вместе файлы больше 1 ГиБ");
-            return Err(
-                Error::new(Kind::Usage, message).hint(say!("import them in parts", "импортируйте их по частям"))
-            );
+            return Err(Error::usage(message).hint(say!("import them in parts", "импортируйте их по частям")));
         }
         Ok(bytes)
     };

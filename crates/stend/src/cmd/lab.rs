@@ -7,7 +7,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use stend_base::format::duration;
-use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
+use stend_base::{Error, Lang, Nanos, Result, Say, say};
 use stend_lab::{Built, Contents, Standing, Start};
 
 /// What `stend lab` is asked for.
@@ -22,7 +22,7 @@ pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(("shell", arguments)) => lab_shell::shell(&standing(arguments)?, &super::many(arguments, "COMMAND"), out),
         Some(("like", arguments)) => lab_like::like(arguments, out),
         Some(("connect", arguments)) => connect(arguments),
-        _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))),
+        _ => Err(Error::usage(say!("no command given", "команда не указана"))),
     }
 }
 
@@ -119,9 +119,8 @@ fn shown(standing: &Standing) -> Value {
 /// Between a coordinator and the worker of a machine that is up.
 fn connect(arguments: &ArgMatches) -> Result<()> {
     let standing = standing(arguments)?;
-    let (from, mut to) = stend_sys::process::own_streams().map_err(|e| {
-        Error::new(Kind::HostLost, say!("cannot take over the streams: {e}", "не удаётся занять потоки: {e}"))
-    })?;
+    let (from, mut to) = stend_sys::process::own_streams()
+        .map_err(|e| Error::host_lost(say!("cannot take over the streams: {e}", "не удаётся занять потоки: {e}")))?;
     standing.connect(from, &mut to)
 }
 

@@ -5,7 +5,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::json;
 use std::io::Read;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::Inventory;
 
 /// Most bytes of an inventory: hundreds of drives take less than one MiB.
@@ -14,9 +14,8 @@ const INVENTORY_MAX: u64 = 64 << 20;
 /// Prints it.
 pub fn like(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let wanted = required(arguments, "largest");
-    let largest = stend_base::units::parse_bytes(wanted).map_err(|why| {
-        Error::new(Kind::Usage, say!("--largest: {why}", "--largest: `{wanted}` не размер; пример: `1GiB`"))
-    })?;
+    let largest = stend_base::units::parse_bytes(wanted)
+        .map_err(|why| Error::usage(say!("--largest: {why}", "--largest: `{wanted}` не размер; пример: `1GiB`")))?;
     let inventory = match arguments.get_one::<String>("FILE") {
         Some(name) => read(name)?,
         None => stend_worker::inventory(false),
@@ -51,13 +50,13 @@ fn read(name: &str) -> Result<Inventory> {
     let text = text.map_err(|why| super::unreadable(name, &why))?;
     if text.len() as u64 > INVENTORY_MAX {
         let most = INVENTORY_MAX >> 20;
-        return Err(Error::new(Kind::Usage, say!("`{name}` is larger than {most} MiB", "`{name}` больше {most} МиБ")));
+        return Err(Error::usage(say!("`{name}` is larger than {most} MiB", "`{name}` больше {most} МиБ")));
     }
     serde_json::from_str(&text).map_err(|e| {
         let hint = say!(
             "give the output of `stend inspect --json`, by the same version of Stend",
             "нужен вывод `stend inspect --json` той же версии Stend"
         );
-        Error::new(Kind::Usage, say!("`{name}` is not an inventory: {e}", "`{name}` не опись: {e}")).hint(hint)
+        Error::usage(say!("`{name}` is not an inventory: {e}", "`{name}` не опись: {e}")).hint(hint)
     })
 }

@@ -3,7 +3,7 @@
 use crate::out::Out;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use std::io::{IsTerminal, Read};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_lab::Standing;
 
 /// Executes the command, or a shell, and ends this process as it ended.
@@ -43,7 +43,7 @@ struct Raw(Termios);
 impl Raw {
     fn enter() -> Result<Raw> {
         let failed = |e: rustix::io::Errno| {
-            Error::new(Kind::Usage, say!("cannot use this terminal: {e}", "не удаётся использовать этот терминал: {e}"))
+            Error::usage(say!("cannot use this terminal: {e}", "не удаётся использовать этот терминал: {e}"))
         };
         let before = tcgetattr(std::io::stdin()).map_err(failed)?;
         let mut raw = before.clone();

@@ -51,7 +51,7 @@ use crate::out::Out;
 use crate::save::Output;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 use stend_record::{RunRecord, store};
 use stend_session::suites as built_in;
 use stend_spec::order::NamedText;
@@ -100,7 +100,7 @@ fn is_page(arguments: &ArgMatches) -> Result<()> {
         "`-o` writes an HTML page, and `{file}` is named like another form",
         "`-o` записывает страницу HTML, а имя `{file}` — как у файла другого вида"
     );
-    Err(Error::new(Kind::Usage, error).hint(instead))
+    Err(Error::usage(error).hint(instead))
 }
 
 /// The file of this program.
@@ -109,7 +109,7 @@ fn is_page(arguments: &ArgMatches) -> Result<()> {
 fn this_program() -> Result<PathBuf> {
     std::env::current_exe().map_err(|error| {
         let message = say!("cannot find this program: {error}", "не удаётся найти эту программу: {error}");
-        Error::new(Kind::Preflight, message)
+        Error::preflight(message)
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use stend_analyse::journal::Problem;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_notify::{Changes, Outbox};
 use stend_record::HostInfo;
 use stend_spec::notify::NotifyFile;
@@ -28,7 +28,7 @@ impl Notifier {
     /// Errors: those of reading and parsing it.
     pub fn new(file: &str) -> Result<Notifier> {
         let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
-            Error::new(Kind::Usage, say!("cannot read `{file}`: {en}", "не удаётся прочитать `{file}`: {ru}"))
+            Error::usage(say!("cannot read `{file}`: {en}", "не удаётся прочитать `{file}`: {ru}"))
         })?;
         let parsed = stend_spec::parse::notify(&text, file)?;
         let (monotonic, _, realtime) = stend_sys::clock::stamps();
@@ -97,10 +97,10 @@ pub fn test(file: &str, out: &Out) -> Result<()> {
     })?;
     match failed {
         0 => Ok(()),
-        _ => Err(Error::new(
-            Kind::Preflight,
-            say!("receivers without their message: {failed}", "получателей без сообщения: {failed}"),
-        )),
+        _ => Err(Error::preflight(say!(
+            "receivers without their message: {failed}",
+            "получателей без сообщения: {failed}"
+        ))),
     }
 }
 

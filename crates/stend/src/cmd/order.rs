@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
-use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Error, Nanos, Result, Say, say};
 use stend_spec::keys::order::{LOAD_OF, ON_LOSS};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::keys::{Choice, ENGINES};
@@ -75,7 +75,7 @@ fn named_suite(arguments: &ArgMatches) -> Result<(NamedText, PathBuf)> {
     match (named("rw"), named("SUITE")) {
         (Some(_), _) => Ok((super::workload::suite(arguments)?, PathBuf::new())),
         (None, Some(suite)) => super::suite_text(suite),
-        (None, None) => Err(Error::new(Kind::Usage, say!("what shall run?", "что выполнять?")).hint(say!(
+        (None, None) => Err(Error::usage(say!("what shall run?", "что выполнять?")).hint(say!(
             "a suite (`stend suites` lists them): `stend run quick --on PATH`; or a workload: `stend run --rw randread --on PATH`",
             "набор (список: `stend suites`): `stend run quick --on ПУТЬ`; или нагрузку: `stend run --rw randread --on ПУТЬ`"
         ))),
@@ -108,14 +108,12 @@ fn text(file: &str) -> Result<String> {
         file => stend_sys::regular::text(file, ORDER_MAX as u64),
     };
     read.map_err(|Say { en, ru }| {
-        Error::new(
-            Kind::Spec,
-            say!("cannot read the order `{file}`: {en}", "не удаётся прочитать заказ `{file}`: {ru}"),
+        Error::spec(say!("cannot read the order `{file}`: {en}", "не удаётся прочитать заказ `{file}`: {ru}")).hint(
+            say!(
+                "`stend run SUITE --on PATH --print-order > order.json` writes an order",
+                "заказ запишет `stend run НАБОР --on ПУТЬ --print-order > order.json`"
+            ),
         )
-        .hint(say!(
-            "`stend run SUITE --on PATH --print-order > order.json` writes an order",
-            "заказ запишет `stend run НАБОР --on ПУТЬ --print-order > order.json`"
-        ))
     })
 }
 
@@ -132,7 +130,7 @@ fn of_several<T: Copy + Default>(arguments: &ArgMatches, option: &str, words: &[
     let Some(given) = arguments.get_one::<String>(option) else { return Ok(T::default()) };
     let of_file = ["hosts", "vm"].iter().any(|file| arguments.get_one::<String>(file).is_some());
     if super::many(arguments, "ssh").len() < 2 && !of_file {
-        return Err(Error::new(Kind::Usage, stend_spec::parse::needs_several(&format!("--{option}"))));
+        return Err(Error::usage(stend_spec::parse::needs_several(&format!("--{option}"))));
     }
     let known = words.iter().find(|(word, ..)| word == given);
     Ok(known.map(|(.., value)| *value).unwrap_or_default())
@@ -141,7 +139,7 @@ fn of_several<T: Copy + Default>(arguments: &ArgMatches, option: &str, words: &[
 /// What the user calls the run.
 fn label(text: &str) -> Result<String> {
     match stend_spec::order::not_a_label(text) {
-        Some(Say { en, ru }) => Err(Error::new(Kind::Usage, say!("--name: {en}", "параметр --name: {ru}"))),
+        Some(Say { en, ru }) => Err(Error::usage(say!("--name: {en}", "параметр --name: {ru}"))),
         None => Ok(text.to_string()),
     }
 }
@@ -167,6 +165,6 @@ fn wrong(option: &str, text: &str, en: &str, ru: &str) -> Box<Error> {
         "--repeats" => "10",
         _ => "5min",
     };
-    Error::new(Kind::Usage, say!("{option}: `{text}` is not {en}", "{option}: `{text}` — не {ru}"))
+    Error::usage(say!("{option}: `{text}` is not {en}", "{option}: `{text}` — не {ru}"))
         .hint(say!("for example `{option} {example}`", "например `{option} {example}`"))
 }

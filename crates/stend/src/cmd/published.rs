@@ -2,20 +2,17 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Prints a run beside a table, or writes it as HTML.
 pub fn compare(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
     let names = super::many(arguments, "RUN");
     let [name] = names.as_slice() else {
         let given = names.len();
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`--published` takes one run, {given} given",
-                "с `--published` указывают один прогон, указано: {given}"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "`--published` takes one run, {given} given",
+            "с `--published` указывают один прогон, указано: {given}"
+        ))
         .hint(say!("compare them with the table one by one", "сравните их с таблицей по одному")));
     };
     super::is_page(arguments)?;

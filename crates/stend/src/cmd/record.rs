@@ -5,7 +5,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 use stend_analyse::journal::Journal;
-use stend_base::{Error, Kind, Result, format, say};
+use stend_base::{Error, Result, format, say};
 use stend_record::{HostInfo, Parts, Recording, Sample};
 use stend_report::HostNow;
 use stend_session::{MetricsServer, RecordOrder, RecordingNews};
@@ -123,7 +123,7 @@ fn begins(id: &str, path: &Path, devices: usize, recording: &Recording, out: &Ou
 /// How long it shall take.
 fn lasts(text: &str) -> Result<stend_base::Nanos> {
     stend_base::units::parse_nanos(text).ok().filter(|lasts| lasts.0 > 0).ok_or_else(|| {
-        Error::new(Kind::Usage, say!("`--for {text}` is no time", "`--for {text}` — не время"))
+        Error::usage(say!("`--for {text}` is no time", "`--for {text}` — не время"))
             .hint(say!("for example `--for 10min`", "например `--for 10min`"))
     })
 }

@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use std::path::Path;
 use stend_analyse::journal::{Journal, Problem};
 use stend_analyse::recording::{Fold, Recorded};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::store::{self, SampleRows};
 
 /// The recording in this file; `None` if a run is in it.
@@ -18,13 +18,10 @@ pub fn open(path: &Path, arguments: &ArgMatches, only_of_runs: &[&str]) -> Resul
     }
     let given = |name: &&&str| arguments.value_source(name) == Some(ValueSource::CommandLine);
     if let Some(option) = only_of_runs.iter().find(given) {
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`--{option}` is about runs, and this is a recording",
-                "`--{option}` относится к прогонам, а это запись"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "`--{option}` is about runs, and this is a recording",
+            "`--{option}` относится к прогонам, а это запись"
+        ))
         .hint(say!("leave the option out", "уберите этот ключ")));
     }
     SampleRows::open(path).map(Some)

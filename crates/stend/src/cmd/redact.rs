@@ -4,7 +4,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
 use stend_base::text::counted;
-use stend_base::{Error, Kind, Lang, Result, Say, say};
+use stend_base::{Error, Lang, Result, Say, say};
 use stend_record::RunRecord;
 use stend_record::redact::{Redaction, Secret};
 use stend_record::store::{self, EXTENSION};
@@ -22,7 +22,7 @@ pub fn records(arguments: &ArgMatches, records: Vec<RunRecord>, out: &Out) -> Re
 /// The same of one record.
 pub fn record(arguments: &ArgMatches, record: RunRecord, out: &Out) -> Result<RunRecord> {
     let mut all = records(arguments, vec![record], out)?;
-    all.pop().ok_or_else(|| Error::new(Kind::Bug, say!("a record was lost", "запись потеряна")))
+    all.pop().ok_or_else(|| Error::bug(say!("a record was lost", "запись потеряна")))
 }
 
 /// Whether the user wants nothing said of whose it is.
@@ -35,7 +35,7 @@ pub fn copy(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let Some(file) = arguments.get_one::<String>("output").filter(|file| *file != "-") else {
         let message = say!("a run file needs a name", "файлу прогона нужно имя");
         let hint = say!("add `-o shared.{EXTENSION}`", "добавьте `-o shared.{EXTENSION}`");
-        return Err(Error::new(Kind::Usage, message).hint(hint));
+        return Err(Error::usage(message).hint(hint));
     };
     let path = super::located(super::required(arguments, "RUN"), out)?;
     let run = record(arguments, stend_session::read_run(&path)?, out)?;

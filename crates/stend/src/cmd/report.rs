@@ -6,7 +6,7 @@ use clap::ArgMatches;
 use std::path::Path;
 use stend_analyse::Findings;
 use stend_analyse::gate::GateFinding;
-use stend_base::{Error, Kind, Lang, Result, Say, say};
+use stend_base::{Error, Lang, Result, Say, say};
 use stend_record::RunRecord;
 use stend_record::store::SampleRows;
 
@@ -91,19 +91,16 @@ fn of_recording(rows: &SampleRows, path: &Path, arguments: &ArgMatches, out: &Ou
 
 /// Beside the run file lies the report that says everything.
 fn needs_a_name() -> Box<Error> {
-    Error::new(Kind::Usage, say!("`--redact` needs a file to write", "для `--redact` нужно имя файла"))
+    Error::usage(say!("`--redact` needs a file to write", "для `--redact` нужно имя файла"))
         .hint(say!("add `-o shared.html`", "добавьте `-o shared.html`"))
 }
 
 fn nothing_to_open() -> Box<Error> {
-    Error::new(
-        Kind::Usage,
-        say!("a report on the standard output cannot be opened", "отчёт в стандартном выводе открыть нельзя"),
-    )
-    .hint(say!(
-        "name a file, or none: then it is written beside the run file",
-        "укажите файл или не указывайте: тогда отчёт запишется рядом с файлом прогона"
-    ))
+    Error::usage(say!("a report on the standard output cannot be opened", "отчёт в стандартном выводе открыть нельзя"))
+        .hint(say!(
+            "name a file, or none: then it is written beside the run file",
+            "укажите файл или не указывайте: тогда отчёт запишется рядом с файлом прогона"
+        ))
 }
 
 /// The report that a run writes beside its file.
@@ -114,13 +111,10 @@ pub fn beside(run_file: &Path, force: bool) -> Result<Output> {
     if path == run_file {
         let (shown, other) = (run_file.display(), run_file.with_extension("stend"));
         let other = other.display();
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "the report is written beside the run file, and both would be named `{shown}`",
-                "отчёт записывается рядом с файлом прогона, и оба назывались бы `{shown}`"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "the report is written beside the run file, and both would be named `{shown}`",
+            "отчёт записывается рядом с файлом прогона, и оба назывались бы `{shown}`"
+        ))
         .hint(say!("name the run file `{other}`", "назовите файл прогона `{other}`")));
     }
     Ok(Output::new(path, what(), force))

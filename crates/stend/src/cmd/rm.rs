@@ -5,7 +5,7 @@ use crate::save;
 use clap::ArgMatches;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use stend_base::{Code, Error, Kind, Result, say};
+use stend_base::{Code, Error, Result, say};
 use stend_record::store::{self, Found};
 
 /// A run that is to be removed.
@@ -81,13 +81,10 @@ fn doom(name: &str, out: &Out) -> Result<RunToRemove> {
 /// Asks at a terminal; without one `--yes` must have said it.
 fn is_agreed(doomed: &[RunToRemove], out: &Out) -> Result<bool> {
     if out.json || !out.has_person() {
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "cannot ask whether to remove it: this is not a terminal",
-                "нельзя спросить, удалять ли: это не терминал"
-            ),
-        )
+        return Err(Error::usage(say!(
+            "cannot ask whether to remove it: this is not a terminal",
+            "нельзя спросить, удалять ли: это не терминал"
+        ))
         .hint(say!("`--yes` removes without asking", "`--yes` удаляет без вопроса")));
     }
     let files = doomed.iter().flat_map(|one| [Some(&one.path), one.report.as_ref()]).flatten();

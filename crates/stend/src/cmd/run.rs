@@ -6,7 +6,7 @@ use super::task::Task;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_spec::order::Order;
 
 /// Carries out what the command line or an order asks for, and shows what it found.
@@ -47,7 +47,7 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
             "`--junit` writes the result of a gate, but the order has none",
             "`--junit` записывает решение порога, а в заказе порога нет"
         );
-        return Err(Error::new(Kind::Usage, message)
+        return Err(Error::usage(message)
             .hint(say!("add `gate` or `expect` to the order", "добавьте в заказ `gate` или `expect`")));
     }
     if order.stands.len() > 1 || !order.against.is_empty() {
@@ -55,7 +55,7 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
             "`--junit` is for one run, and these are several",
             "`--junit` — для одного прогона, а здесь их несколько"
         );
-        return Err(Error::new(Kind::Usage, message).hint(say!(
+        return Err(Error::usage(message).hint(say!(
             "write it for each run when all are measured: `stend show RUN --gate FILE --junit FILE`",
             "запишите его по каждому прогону после измерений: `stend show ПРОГОН --gate ФАЙЛ --junit ФАЙЛ`"
         )));

@@ -3,7 +3,7 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Prints the unit (`--dry-run`), or writes it.
 pub fn install(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -16,11 +16,8 @@ pub fn install(arguments: &ArgMatches, out: &Out) -> Result<()> {
         });
     }
     let Some(output) = super::output(arguments, "output", say!("the unit", "юнит")) else {
-        return Err(Error::new(
-            Kind::Usage,
-            say!("the unit goes to a file, not to `-`", "юнит записывают в файл, а не в `-`"),
-        )
-        .hint(say!("`--dry-run` prints it", "напечатать его можно с `--dry-run`")));
+        return Err(Error::usage(say!("the unit goes to a file, not to `-`", "юнит записывают в файл, а не в `-`"))
+            .hint(say!("`--dry-run` prints it", "напечатать его можно с `--dry-run`")));
     };
     output.check()?;
     output.save(|to| to.write_all(unit.as_bytes()))?;

@@ -6,9 +6,8 @@ use stend_session::Control;
 
 /// Ctrl-C and SIGTERM stop softly, twice at once, and end the process while nothing goes on; a lost terminal (SIGHUP) does not stop a run.
 pub(super) fn watch_signals() -> Result<Control> {
-    let failed = |e: std::io::Error| {
-        Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
-    };
+    let failed =
+        |e: std::io::Error| Error::bug(say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"));
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
     let control = Control::default();
     let stopped = control.clone();

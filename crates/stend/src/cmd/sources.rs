@@ -1,7 +1,7 @@
 //! `--sources FILE`: the file of sources that a command line names.
 
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_spec::order::NamedText;
 
 /// The file, if one is named. A mistake in it comes before anything is reached.
@@ -12,8 +12,7 @@ pub(super) fn file(arguments: &ArgMatches) -> Result<Option<NamedText>> {
             "cannot read the file of sources `{file}`: {en}",
             "не удаётся прочитать файл источников `{file}`: {ru}"
         );
-        Error::new(Kind::Spec, told)
-            .hint(say!("docs/formats/sources.md describes it", "формат описан в docs/formats/sources.md"))
+        Error::spec(told).hint(say!("docs/formats/sources.md describes it", "формат описан в docs/formats/sources.md"))
     })?;
     stend_spec::parse::sources(&text, file)?;
     Ok(Some(NamedText { file: file.clone(), text }))

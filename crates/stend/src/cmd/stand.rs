@@ -4,7 +4,7 @@ use super::frontend::Terminal;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::StandText;
 use stend_session::embedded::STANDS;
 use stend_session::{Action, Answer, Hosts, Request};
@@ -20,10 +20,10 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
         ("plan", Some(_)) => Action::Plan,
         ("up", Some(_)) => Action::Up,
         (action, _) => {
-            return Err(Error::new(
-                Kind::Usage,
-                say!("`stend stand {action}` needs a stand file", "`stend stand {action}` требует файл стенда"),
-            )
+            return Err(Error::usage(say!(
+                "`stend stand {action}` needs a stand file",
+                "`stend stand {action}` требует файл стенда"
+            ))
             .hint(say!(
                 "for example `stend stand {action} stand.yaml`",
                 "например `stend stand {action} stand.yaml`"
@@ -97,10 +97,10 @@ pub fn text_of(name: &str) -> Result<NamedText> {
         return Ok(NamedText { file: known.path.to_string(), text: known.text.to_string() });
     }
     let text = stend_sys::regular::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
-        Error::new(
-            Kind::Spec,
-            say!("cannot read the stand file `{name}`: {en}", "не удаётся прочитать файл стенда `{name}`: {ru}"),
-        )
+        Error::spec(say!(
+            "cannot read the stand file `{name}`: {en}",
+            "не удаётся прочитать файл стенда `{name}`: {ru}"
+        ))
         .hint(say!(
             "name a stand file that you may read, or one that `stend stands` lists",
             "укажите доступный для чтения файл стенда или один из тех, что перечисляет `stend stands`"

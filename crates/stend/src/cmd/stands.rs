@@ -3,7 +3,7 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::json;
-use stend_base::{Error, Kind, Lang, Result, Say, format, say};
+use stend_base::{Error, Lang, Result, Say, format, say};
 use stend_session::embedded::{Embedded, File, MACHINES, MONITORING, STANDS};
 use stend_spec::machine::Machine;
 
@@ -51,7 +51,7 @@ fn known(all: &Embedded, name: &str, unknown: Say, list: Say) -> Result<&'static
     all.named(name).ok_or_else(|| {
         let near = stend_spec::parse::nearest(name, all.all().iter().map(|file| file.name));
         let hint = near.map(|near| say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"));
-        Error::new(Kind::Usage, unknown).hint(hint.unwrap_or(list))
+        Error::usage(unknown).hint(hint.unwrap_or(list))
     })
 }
 

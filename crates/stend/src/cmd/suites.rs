@@ -2,7 +2,7 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_report::ListedSuite;
 use stend_session::suites::{ALL, find};
 
@@ -21,7 +21,7 @@ pub fn suites(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 fn unknown(name: &str) -> Box<Error> {
-    Error::new(Kind::Usage, say!("no suite `{name}` is built in", "встроенного набора `{name}` нет")).hint(
+    Error::usage(say!("no suite `{name}` is built in", "встроенного набора `{name}` нет")).hint(
         match stend_spec::parse::nearest(name, ALL.iter().map(|suite| suite.name)) {
             Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
             None => say!("`stend suites` lists them", "какие есть, покажет `stend suites`"),

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// The file of the end, until it has its name, and its size from the begin on: an error with its hint in two languages is smaller.
 const RESERVED: &str = "ended.new";
@@ -57,9 +57,6 @@ impl Task {
 
     fn failed(&self, error: &std::io::Error) -> Box<Error> {
         let shown = Path::display(&self.0);
-        Error::new(
-            Kind::Preflight,
-            say!("cannot write to `{shown}`: {error}", "не удаётся писать в `{shown}`: {error}"),
-        )
+        Error::preflight(say!("cannot write to `{shown}`: {error}", "не удаётся писать в `{shown}`: {error}"))
     }
 }

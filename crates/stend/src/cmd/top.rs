@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 use stend_analyse::host_rates::{HostRates, between};
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Nanos, Result, say};
 use stend_record::parts::Temperature;
 use stend_record::store::SampleRows;
 use stend_record::{HostFacts, Sample};
@@ -70,7 +70,7 @@ impl Steps {
         let rows = super::recording::open(&path, &ArgMatches::default(), &[])?;
         rows.map(|rows| Steps::Recorded(Box::new(rows))).ok_or_else(|| {
             let message = say!("`{name}` is a run, not a recording", "`{name}` — прогон, а не запись");
-            Error::new(Kind::Usage, message).hint(say!(
+            Error::usage(message).hint(say!(
                 "`stend watch {name}` follows a run, `stend show {name}` prints its results",
                 "за прогоном следит `stend watch {name}`, результаты печатает `stend show {name}`"
             ))

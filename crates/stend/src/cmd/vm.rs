@@ -7,7 +7,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use stend_base::format::duration;
-use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
+use stend_base::{Error, Lang, Nanos, Result, Say, say};
 use stend_session::Progress;
 use stend_spec::vm::Accelerator;
 use stend_vm::{Group, State, Status, Step};
@@ -21,7 +21,7 @@ pub fn vm(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(("console", arguments)) => console(required(arguments, "MACHINE"), out),
         Some(("down", arguments)) => down(required(arguments, "NAME"), out),
         Some(("connect", arguments)) => connect(required(arguments, "MACHINE")),
-        _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))),
+        _ => Err(Error::usage(say!("no command given", "команда не указана"))),
     }
 }
 
@@ -145,8 +145,7 @@ fn down(name: &str, out: &Out) -> Result<()> {
 
 /// Between a coordinator and the worker of a machine.
 fn connect(machine: &str) -> Result<()> {
-    let (from, mut to) = stend_sys::process::own_streams().map_err(|e| {
-        Error::new(Kind::HostLost, say!("cannot take over the streams: {e}", "не удаётся занять потоки: {e}"))
-    })?;
+    let (from, mut to) = stend_sys::process::own_streams()
+        .map_err(|e| Error::host_lost(say!("cannot take over the streams: {e}", "не удаётся занять потоки: {e}")))?;
     stend_vm::connect(machine, &stend_vm::state_directory()?, from, &mut to)
 }

@@ -5,7 +5,7 @@ use crate::progress::Display;
 use clap::ArgMatches;
 use std::time::Duration;
 use stend_analyse::EtaQuality;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 use stend_record::RunState;
 use stend_record::store::Reader;
 use stend_report::{RunMetrics, RunNow};
@@ -58,13 +58,10 @@ pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
         }
     }
     if run.state == RunState::Open {
-        return Err(Error::new(
-            Kind::HostLost,
-            say!(
-                "the process of this run is gone; the file holds what it measured",
-                "процесса этого прогона больше нет; измеренное сохранено в файле"
-            ),
-        ));
+        return Err(Error::host_lost(say!(
+            "the process of this run is gone; the file holds what it measured",
+            "процесса этого прогона больше нет; измеренное сохранено в файле"
+        )));
     }
     Ok(())
 }

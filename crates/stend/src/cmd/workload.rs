@@ -194,14 +194,14 @@ fn is_given(arguments: &ArgMatches, option: &str) -> bool {
 
 fn wrong(option: &str, why: Say, example: &str) -> Box<Error> {
     let Say { en, ru } = why;
-    Error::new(stend_base::Kind::Usage, say!("--{option}: {en}", "--{option}: {ru}"))
+    Error::usage(say!("--{option}: {en}", "--{option}: {ru}"))
         .hint(say!("for example `--{option} {example}`", "например `--{option} {example}`"))
 }
 
 fn needs(option: &str, kinds: &str) -> Box<Error> {
-    Error::new(
-        stend_base::Kind::Usage,
-        say!("--{option} needs `--rw` to be one of {kinds}", "--{option} годится только для `--rw`: {kinds}"),
-    )
-    .hint(say!("leave `--{option}` out, or choose another `--rw`", "уберите `--{option}` или выберите другой `--rw`"))
+    Error::usage(say!("--{option} needs `--rw` to be one of {kinds}", "--{option} годится только для `--rw`: {kinds}"))
+        .hint(say!(
+            "leave `--{option}` out, or choose another `--rw`",
+            "уберите `--{option}` или выберите другой `--rw`"
+        ))
 }

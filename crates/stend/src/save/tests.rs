@@ -3,6 +3,7 @@
 use super::*;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use stend_base::Kind;
 
 const OURS: &str = "<!-- Stend -->\nold\n\n<!-- /Stend -->\n";
 

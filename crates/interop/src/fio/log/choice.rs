@@ -3,7 +3,7 @@
 use super::scan::LatencyLines;
 use std::collections::BTreeMap;
 use std::io::Read;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Bytes of a log that show what it holds: some lines.
 const BEGIN: usize = 512;
@@ -129,13 +129,10 @@ fn not_read(name: &str) -> Say {
 /// What is there does not say how many I/Os there were, or how many bytes.
 fn alone(found: &[(Of, &str, Begins)]) -> Box<Error> {
     let name = found.first().map_or("", |(_, name, _)| *name);
-    Error::new(
-        Kind::Spec,
-        say!(
-            "`{name}` and the files named with it do not give the numbers of I/Os and bytes",
-            "из `{name}` и указанных с ним файлов не узнать число операций и байт"
-        ),
-    )
+    Error::spec(say!(
+        "`{name}` and the files named with it do not give the numbers of I/Os and bytes",
+        "из `{name}` и указанных с ним файлов не узнать число операций и байт"
+    ))
     .hint(say!(
         "averages (log_avg_msec) need both the `_iops` and the `_bw` log of the job; without log_avg_msec the `_lat` log is enough",
         "к средним (log_avg_msec) нужны журналы задания `_iops` и `_bw`, оба; без log_avg_msec достаточно журнала `_lat`"
@@ -189,10 +186,10 @@ pub fn named(name: &str) -> Result<Named> {
         Some(Named { group: group.to_string(), case, of, job })
     };
     of().ok_or_else(|| {
-        Error::new(
-            Kind::Usage,
-            say!("the name `{name}` does not show what the log contains", "по имени `{name}` не понять, о чём этот журнал"),
-        )
+        Error::usage(say!(
+            "the name `{name}` does not show what the log contains",
+            "по имени `{name}` не понять, о чём этот журнал"
+        ))
         .hint(say!(
             "fio calls its logs `PREFIX_lat.N.log`, `PREFIX_clat.N.log`, `PREFIX_clat_hist.N.log`, `PREFIX_iops.N.log`, `PREFIX_bw.N.log`",
             "fio называет журналы `PREFIX_lat.N.log`, `PREFIX_clat.N.log`, `PREFIX_clat_hist.N.log`, `PREFIX_iops.N.log`, `PREFIX_bw.N.log`"

@@ -17,7 +17,7 @@ use scan::{Bad, LatencyLines, Scanned};
 use std::collections::BTreeMap;
 use std::io::Read;
 use stend_base::buckets::Buckets;
-use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Error, Result, Say, say};
 use stend_record::fio_bins as bins;
 use stend_record::{Entry, Slice, SourceFile};
 use stend_spec::workload::Op;
@@ -52,7 +52,7 @@ pub fn read(
 ) -> Result<ImportedRun> {
     if names.len() > FILES_MAX {
         let message = say!("more than {FILES_MAX} logs", "больше {FILES_MAX} журналов");
-        return Err(Error::new(Kind::Usage, message));
+        return Err(Error::usage(message));
     }
     let (groups, mut dropped) = choice::jobs(names)?;
     let mut run = Gathered::default();
@@ -273,13 +273,10 @@ fn odd(name: &str, jobs: &[Averages]) -> Vec<Say> {
 
 /// Logs of all jobs that are not of the same ones.
 fn unequal(one: &str, other: &str) -> Box<Error> {
-    Error::new(
-        Kind::Spec,
-        say!(
-            "`{one}` and `{other}` hold different numbers of jobs (`per_job_logs=0`)",
-            "в `{one}` и `{other}` разное число заданий (`per_job_logs=0`)"
-        ),
-    )
+    Error::spec(say!(
+        "`{one}` and `{other}` hold different numbers of jobs (`per_job_logs=0`)",
+        "в `{one}` и `{other}` разное число заданий (`per_job_logs=0`)"
+    ))
     .hint(say!(
         "write a log for each job: `per_job_logs=1`, as fio does by default",
         "записывайте журнал каждого задания: `per_job_logs=1`, как fio и делает по умолчанию"
@@ -299,7 +296,7 @@ fn cut(name: &str, scanned: &Scanned) -> Option<Say> {
 
 fn refused(name: &str, bad: Bad) -> Box<Error> {
     let (line, Say { en, ru }) = (bad.line, bad.why);
-    Error::new(Kind::Spec, say!("{name}:{line}: {en}", "{name}:{line}: {ru}")).hint(say!(
+    Error::spec(say!("{name}:{line}: {en}", "{name}:{line}: {ru}")).hint(say!(
         "see docs/formats/import.md for the logs that can be imported",
         "какие журналы импортируются, сказано в docs/formats/import.md"
     ))

@@ -2,12 +2,12 @@
 
 use super::super::{ImportContext, Imported, export, files};
 use expect_test::expect;
-use stend_base::{Error, Kind, Lang, say};
+use stend_base::{Error, Lang, say};
 use stend_spec::workload::Pages;
 
 /// Jobs that were exported, as a suite again.
 fn read_back(jobs: &str) -> Imported {
-    let read = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
+    let read = |path: &str| Err(Error::usage(say!("no `{path}`", "нет `{path}`")));
     let variable = |name: &str| (name == "TARGET").then(|| "/dev/sdb".to_string());
     let context = ImportContext { read: &read, variable: &variable, lenient: false };
     files(&[("x".into(), jobs.as_bytes().to_vec())], &context).unwrap_or_else(|e| panic!("{e}\n{jobs}"))

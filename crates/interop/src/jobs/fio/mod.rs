@@ -21,7 +21,7 @@ use job::Job;
 use layout::Range;
 use lines::Section;
 use load::Load;
-use stend_base::{Error, Kind, Millionths, Result, say};
+use stend_base::{Error, Millionths, Result, say};
 use stend_spec::keys::STREAMS;
 use stend_spec::pattern::Pattern;
 use stend_spec::region::{Extent, Part};
@@ -87,7 +87,7 @@ fn suite(jobs: Vec<Job>, from: &str, mut notes: Notes) -> Result<Imported> {
         })
         .collect::<Result<_>>()?;
     if placed.is_empty() {
-        return Err(Error::new(Kind::Spec, say!("{from}: there is no job", "{from}: нет ни одного задания")));
+        return Err(Error::spec(say!("{from}: there is no job", "{from}: нет ни одного задания")));
     }
     let range = layout::range(&placed, &mut notes)?;
     let mut cases: Vec<DraftCase> = Vec::new();
@@ -142,7 +142,7 @@ fn case(jobs: &[(Job, Area)], range: &Range, notes: &mut Notes) -> Result<DraftC
     }
     fits(streams.len(), jobs)?;
     let Some(Load { ramp, window, direct, pages, backend, .. }) = common else {
-        return Err(Error::new(Kind::Bug, say!("a case without jobs", "случай без заданий")));
+        return Err(Error::bug(say!("a case without jobs", "случай без заданий")));
     };
     let name = match jobs {
         [(job, _)] => job.name.clone(),

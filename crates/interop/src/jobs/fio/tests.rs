@@ -6,11 +6,11 @@ use super::*;
 use crate::jobs::notes::Weight;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use stend_base::Lang;
+use stend_base::{Kind, Lang};
 use stend_spec::workload::Pages;
 
 fn none(path: &str) -> Result<Vec<u8>> {
-    Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")))
+    Err(Error::usage(say!("no `{path}`", "нет `{path}`")))
 }
 
 fn context(lenient: bool) -> ImportContext<'static> {

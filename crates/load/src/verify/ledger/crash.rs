@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_record::crash::Crash;
 use stend_record::verification::{Checked, Defect, Mismatch};
 use stend_sys::buffer::Pool;
@@ -92,7 +92,7 @@ fn unread(path: &Path, error: &io::Error) -> Box<Error> {
 }
 
 fn unusable(message: stend_base::Say) -> Box<Error> {
-    Error::new(Kind::Preflight, message).hint(say!(
+    Error::preflight(message).hint(say!(
         "without its ledger Stend cannot check the data after the crash; to continue anyway, move the file away",
         "без журнала данные после сбоя не проверить; чтобы всё же продолжить, уберите этот файл"
     ))
@@ -144,9 +144,8 @@ impl Pending {
     pub fn judge(&self, path: &Path, reading: &mut Reading) -> Result<Crash> {
         let mut tally = Tally::new(self);
         let largest = self.head.areas.iter().map(|of| of.block).max().unwrap_or(0).max(CHUNK);
-        let mut pool = Pool::new(1, largest as usize).map_err(|e| {
-            Error::new(Kind::Preflight, say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}"))
-        })?;
+        let mut pool = Pool::new(1, largest as usize)
+            .map_err(|e| Error::preflight(say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}")))?;
         let mut cells_at = self.head.cells_at() as u64;
         for of in &self.head.areas {
             let most = reading.grain.map_or(CHUNK, |grain| grain.min(CHUNK));
@@ -164,7 +163,7 @@ impl Pending {
                 if !(reading.go_on)(Bytes(tally.crash.checked.sectors * SECTOR as u64)) {
                     let message =
                         say!("interrupted while a crash was judged", "прервано во время оценки последствий сбоя");
-                    return Err(Error::new(Kind::Interrupted, message));
+                    return Err(Error::interrupted(message));
                 }
             }
         }

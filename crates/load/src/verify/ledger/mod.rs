@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 use stend_sys::mapped::{self, Mapped};
 
 /// Rest of the keeper between two syncs: what a machine that loses the ledger's memory, too, forgets of acknowledgements is
@@ -80,7 +80,7 @@ pub(crate) fn open(
     }
     let Some(books) = place else {
         let message = say!("a trial needs a ledger and was given none", "испытанию нужен журнал, но он не задан");
-        return Err(Error::new(Kind::Bug, message));
+        return Err(Error::bug(message));
     };
     let run = match &books {
         LedgerIn::File(place) => {
@@ -155,13 +155,10 @@ fn must_be_ours(place: LedgerPlace) -> Result<()> {
         Ok(Some(head)) if head.run == place.run => Ok(()),
         Ok(Some(_)) | Err(_) => {
             let path = place.path.display();
-            Err(Error::new(
-                Kind::Preflight,
-                say!(
-                    "the ledger of this run belongs at `{path}`, but there is another file",
-                    "на месте журнала этого прогона, `{path}`, другой файл"
-                ),
-            )
+            Err(Error::preflight(say!(
+                "the ledger of this run belongs at `{path}`, but there is another file",
+                "на месте журнала этого прогона, `{path}`, другой файл"
+            ))
             .hint(say!("move it away", "уберите этот файл оттуда")))
         }
     }
@@ -169,10 +166,7 @@ fn must_be_ours(place: LedgerPlace) -> Result<()> {
 
 fn cannot_keep(path: &Path, error: &io::Error) -> Box<Error> {
     let path = path.display();
-    Error::new(
-        Kind::RunFile,
-        say!("cannot keep the ledger `{path}`: {error}", "журнал `{path}` не удаётся вести: {error}"),
-    )
+    Error::run_file(say!("cannot keep the ledger `{path}`: {error}", "журнал `{path}` не удаётся вести: {error}"))
 }
 
 impl LedgerThread {

@@ -180,7 +180,7 @@ mod tests {
     use crate::verify::{Marks, attach};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
-    use stend_base::{Bytes, Error, Kind, say};
+    use stend_base::{Bytes, Error, say};
     use stend_record::verification::Defect;
     use stend_spec::workload::{Mix, Pattern, Stream, Sync, Verify};
 
@@ -299,7 +299,7 @@ mod tests {
         static ASKED: AtomicBool = AtomicBool::new(false);
         let no = |_| {
             ASKED.store(true, Ordering::Release);
-            Err(Error::new(Kind::Preflight, say!("no such mapping", "нет такого отображения")))
+            Err(Error::preflight(say!("no such mapping", "нет такого отображения")))
         };
         let recorder = Arc::new(Recorder::new(no));
         let bench = bench(&recorder);

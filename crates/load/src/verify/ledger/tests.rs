@@ -9,7 +9,7 @@ use crate::tests::support::{DISK, trial};
 use crate::verify::sector::{SECTOR, stamp};
 use crate::{Control, run_trial_of};
 use std::path::PathBuf;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Kind, Nanos};
 use stend_record::crash::Crash;
 use stend_record::observed::TrialStatus;
 use stend_record::verification::{Defect, Found};

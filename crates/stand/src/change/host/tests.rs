@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::change::{run, setting};
+use stend_base::Kind;
 
 /// A host with two settings.
 struct Host {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::recorded::Tree;
+use stend_base::Kind;
 
 const WWN: (&str, &str) = ("device/wwid", "naa.5000c500a1b2c3d4");
 const ID: &str = "wwn:0x5000c500a1b2c3d4";

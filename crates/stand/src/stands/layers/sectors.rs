@@ -8,7 +8,7 @@ use super::{Made, StepContext};
 use crate::change::{Action, Change, Condition, LayerDevice};
 use serde_json::Value;
 use std::path::Path;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Result, say};
 
 /// Each device with logical blocks of so many bytes.
 pub(super) fn formatted(context: &StepContext, bytes: u32) -> Made {
@@ -46,10 +46,10 @@ pub(crate) fn must_take(
     identify: impl FnOnce() -> Result<String>,
 ) -> Result<()> {
     if !sysfs.join("nsid").exists() {
-        return Err(Error::new(
-            Kind::Preflight,
-            say!("`{device}` is not an NVMe namespace", "`{device}` — не пространство имён NVMe"),
-        )
+        return Err(Error::preflight(say!(
+            "`{device}` is not an NVMe namespace",
+            "`{device}` — не пространство имён NVMe"
+        ))
         .hint(say!(
             "formatting other drives takes hours; do it yourself with `sg_format` and leave the layer `sectors` out",
             "форматирование других накопителей длится часами; выполните его сами (`sg_format`) и уберите слой `sectors`"
@@ -61,13 +61,10 @@ pub(crate) fn must_take(
     }
     let shown: Vec<String> = offered.iter().map(u32::to_string).collect();
     let shown = shown.join(", ");
-    Err(Error::new(
-        Kind::Preflight,
-        say!(
-            "`{device}` has no logical blocks of {bytes} bytes without metadata; it has: {shown}",
-            "у `{device}` нет логических блоков по {bytes} байт без метаданных; есть: {shown}"
-        ),
-    ))
+    Err(Error::preflight(say!(
+        "`{device}` has no logical blocks of {bytes} bytes without metadata; it has: {shown}",
+        "у `{device}` нет логических блоков по {bytes} байт без метаданных; есть: {shown}"
+    )))
 }
 
 /// Sizes of blocks without metadata that a namespace tells, bytes.

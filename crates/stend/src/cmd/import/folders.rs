@@ -2,7 +2,7 @@
 //! result is of is in its options.
 
 use std::path::{Path, PathBuf};
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Result, Say, say};
 
 /// Folders inside each other: bench-fio has three, the repositories of others have up to a dozen.
 const DEPTH_MAX: u32 = 32;
@@ -24,7 +24,7 @@ pub(in crate::cmd) fn expanded(names: Vec<String>) -> Result<(Vec<String>, Vec<S
         below(Path::new(&name), 0, &json, &mut found, &mut others)?;
         if found.is_empty() {
             let message = say!("no `.json` file is in `{name}` or below", "ни в `{name}`, ни ниже нет файлов `.json`");
-            return Err(Error::new(Kind::Usage, message).hint(say!(
+            return Err(Error::usage(message).hint(say!(
                 "from a folder only JSON is imported; name logs and other results one by one",
                 "из каталога импортируется только JSON; журналы и другие результаты назовите по одному"
             )));
@@ -53,7 +53,7 @@ pub(in crate::cmd) fn below(
     if depth > DEPTH_MAX {
         let message =
             say!("`{name}` is more than {DEPTH_MAX} folders deep", "`{name}` лежит глубже {DEPTH_MAX} каталогов");
-        return Err(Error::new(Kind::Usage, message));
+        return Err(Error::usage(message));
     }
     let unreadable = |e: std::io::Error| {
         Error::new(Code::FileUnreadable, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
@@ -68,7 +68,7 @@ pub(in crate::cmd) fn below(
         }
         if found.len() > FILES_MAX {
             let message = say!("`{name}` holds more than {FILES_MAX} files", "в `{name}` больше {FILES_MAX} файлов");
-            return Err(Error::new(Kind::Usage, message).hint(say!("import it in parts", "импортируйте его по частям")));
+            return Err(Error::usage(message).hint(say!("import it in parts", "импортируйте его по частям")));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use super::read;
 use crate::out::Out;
 use std::collections::BTreeMap;
 use std::path::Path;
-use stend_base::{Error, Kind, Lang, Result, Say, say};
+use stend_base::{Error, Lang, Result, Say, say};
 use stend_interop::jobs::{self, ImportContext, Outcome};
 
 /// Prints a line for each file that holds jobs, and the sums.
@@ -15,7 +15,7 @@ pub(super) fn of_folder(folder: &str, output: bool, world: &ImportContext, out: 
             "a folder gives a table, not a suite, so `-o` has nothing to write",
             "каталог даёт таблицу, а не набор: для `-o` писать нечего"
         );
-        return Err(Error::new(Kind::Usage, message).hint(say!("name one file of it", "укажите один файл из него")));
+        return Err(Error::usage(message).hint(say!("name one file of it", "укажите один файл из него")));
     }
     let (mut found, mut others) = (Vec::new(), 0u32);
     folders::below(Path::new(folder), 0, &|_| true, &mut found, &mut others)?;
@@ -30,7 +30,7 @@ pub(super) fn of_folder(folder: &str, output: bool, world: &ImportContext, out: 
     if rows.is_empty() {
         let message =
             say!("there is no job file in `{folder}` or below", "ни в `{folder}`, ни ниже нет файлов заданий");
-        return Err(Error::new(Kind::Usage, message).hint(say!(
+        return Err(Error::usage(message).hint(say!(
             "Stend recognises job files of fio, diskspd, vdbench and Iometer by their content",
             "Stend узнаёт файлы заданий fio, diskspd, vdbench и Iometer по содержимому"
         )));
