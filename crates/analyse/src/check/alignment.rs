@@ -5,7 +5,7 @@
 mod read_back;
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say, say_in};
 use stend_record::targets::devices;
@@ -48,23 +48,15 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let measured = Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "));
     if case.asked.writes() {
-        return check.result(
-            CheckStatus::Fail,
-            measured,
-            say!(
-                "Each such write makes the drive read, change and write whole physical blocks; the rate is that of the misalignment. Align the partition or use larger blocks.",
-                "При каждой такой записи накопитель читает, меняет и пишет физические блоки целиком: это скорость невыровненного доступа. Выровняйте раздел или возьмите блоки больше."
-            ),
-        );
+        return check.measured(measured).fail(say!(
+            "Each such write makes the drive read, change and write whole physical blocks; the rate is that of the misalignment. Align the partition or use larger blocks.",
+            "При каждой такой записи накопитель читает, меняет и пишет физические блоки целиком: это скорость невыровненного доступа. Выровняйте раздел или возьмите блоки больше."
+        ));
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "Reads touch more of the medium than they ask for; aligned ones may be faster.",
-            "Чтение затрагивает больше носителя, чем запрошено; выровненное может быть быстрее."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "Reads touch more of the medium than they ask for; aligned ones may be faster.",
+        "Чтение затрагивает больше носителя, чем запрошено; выровненное может быть быстрее."
+    ))
 }
 
 /// What is no multiple of the physical block.
@@ -92,6 +84,7 @@ fn misaligned(targets: &[TargetFacts], case: &CaseTrials<'_>, physical: Bytes) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use stend_record::Device;

@@ -3,7 +3,7 @@
 use super::drives::asked;
 use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::AMPLIFICATION_DEVIATION;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
@@ -68,10 +68,10 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     });
     let Some(Expected { least, most }) = expected else { return check.pass(measured) };
     if ratio > most * (1.0 + AMPLIFICATION_DEVIATION) {
-        return check.result(CheckStatus::Warn, measured, more());
+        return check.measured(measured).warn(more());
     }
     if ratio < least * (1.0 - AMPLIFICATION_DEVIATION) {
-        return check.result(CheckStatus::Warn, measured, less());
+        return check.measured(measured).warn(less());
     }
     check.pass(measured)
 }
@@ -139,6 +139,7 @@ fn of_level(array: &Device) -> Option<Expected> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use stend_spec::workload::Sync;

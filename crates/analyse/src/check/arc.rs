@@ -3,7 +3,7 @@
 use super::Check;
 use super::drives::asked;
 use super::readings::{no_readings, readings};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::ARC_HITS;
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say, say_in};
@@ -58,19 +58,16 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if share <= ARC_HITS {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "The in-memory cache of ZFS answered some of the reads, even direct ones: the result is not of the drives alone. Use a larger range, `primarycache=metadata`, or mention this with the result.",
-            "На часть чтений, даже прямых, ответил кэш ZFS в памяти: результат относится не только к накопителям. Возьмите область больше, `primarycache=metadata` или оговорите это в отчёте."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "The in-memory cache of ZFS answered some of the reads, even direct ones: the result is not of the drives alone. Use a larger range, `primarycache=metadata`, or mention this with the result.",
+        "На часть чтений, даже прямых, ответил кэш ZFS в памяти: результат относится не только к накопителям. Возьмите область больше, `primarycache=metadata` или оговорите это в отчёте."
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use stend_record::Parts;

@@ -1,7 +1,7 @@
 //! H01 and H08: do the numbers agree with each other?
 
 use super::{Check, worst};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::io_log;
 use crate::limits::{BANDWIDTH_DEVIATION, MIX_SIGMA, SUM_DEVIATION, WINDOW_DEVIATION};
 use crate::series::INTERVAL;
@@ -33,27 +33,19 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
     if let Some((_, trial)) = worst(case, bandwidth_deviation)
         && is_possible(trial)
     {
-        return check.result(
-            CheckStatus::Fail,
-            measured,
-            say!(
-                "Block sizes were not mixed by the shares that the suite gives: the number belongs to another load. Report this as a defect.",
-                "Размеры блоков смешаны не в тех долях, что заданы в наборе: число относится к другой нагрузке. Сообщите об этом как о дефекте."
-            ),
-        );
+        return check.measured(measured).fail(say!(
+            "Block sizes were not mixed by the shares that the suite gives: the number belongs to another load. Report this as a defect.",
+            "Размеры блоков смешаны не в тех долях, что заданы в наборе: число относится к другой нагрузке. Сообщите об этом как о дефекте."
+        ));
     }
     let slip = unit_slip(deviation);
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        Say::both(|l| {
-            let text = l.pick(
-                "The counters of I/Os and of bytes contradict each other; neither can be used.",
-                "Счётчики операций и байтов противоречат друг другу; нельзя верить ни одному.",
-            );
-            format!("{text}{}", slip.as_ref().map_or(String::new(), |s| format!(" {}", s.get(l))))
-        }),
-    )
+    check.measured(measured).fail(Say::both(|l| {
+        let text = l.pick(
+            "The counters of I/Os and of bytes contradict each other; neither can be used.",
+            "Счётчики операций и байтов противоречат друг другу; нельзя верить ни одному.",
+        );
+        format!("{text}{}", slip.as_ref().map_or(String::new(), |s| format!(" {}", s.get(l))))
+    }))
 }
 
 /// Largest relative deviation over the streams of a trial.
@@ -158,14 +150,15 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
         )
     });
     if let Some((log, counted)) = case.counting.iter().find_map(io_log::contradiction) {
-        return check.result(
-            CheckStatus::Fail,
-            say!("the log accounts for {log} of {counted} I/Os", "журнал объясняет операций: {log} из {counted}"),
-            say!(
+        return check
+            .measured(say!(
+                "the log accounts for {log} of {counted} I/Os",
+                "журнал объясняет операций: {log} из {counted}"
+            ))
+            .fail(say!(
                 "The log of every I/O and the counters do not count the same I/Os. Report this as a defect.",
                 "Журнал операций и счётчики насчитали разное. Сообщите об этом как о дефекте."
-            ),
-        );
+            ));
     }
     if sums_off <= sum && window_off <= window {
         return check.pass(measured);
@@ -181,7 +174,7 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
             "Окно измерения не той длины, что в плане; испытания этого случая нельзя сравнивать между собой."
         )
     };
-    check.result(CheckStatus::Fail, measured, meaning)
+    check.measured(measured).fail(meaning)
 }
 
 fn seconds(span: Nanos, lang: Lang) -> String {
@@ -247,6 +240,7 @@ fn slices(trial: &Counting<'_>, op: Op) -> ((f64, f64), (f64, f64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{by_fio, run};
     use crate::trials::by_case;
     use stend_base::Bytes;

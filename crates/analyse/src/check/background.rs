@@ -3,7 +3,7 @@
 use super::Check;
 use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::{ArrayState, PoolState};
@@ -51,7 +51,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>) -> CheckResult {
         return check
             .pass(Say::both(|l| say_in!(l, "nothing in {n} readings", "ничего, показаний: {n}", n = readings.len())));
     }
-    check.result(CheckStatus::Fail, measured(&found, readings.len()), meaning())
+    check.measured(measured(&found, readings.len())).fail(meaning())
 }
 
 fn meaning() -> Say {
@@ -105,6 +105,7 @@ fn measured(found: &[Work], readings: usize) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{over_storage, run, watching};
     use crate::trials::by_case;
 

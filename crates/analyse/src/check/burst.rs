@@ -1,7 +1,7 @@
 //! H15: was a burst measured together with what comes after it? A cache of fast cells takes writes until it is full.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
@@ -48,14 +48,10 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
             n = format::bytes(Bytes(before as u64), l)
         )
     });
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        say!(
-            "After so many bytes writes became slower and stayed slow: a cache was full. The mean describes neither level. Run rounds of the load first (`steady`), or publish the first level as a burst.",
-            "После стольких байт запись надолго замедлилась: кэш заполнился. Среднее не относится ни к одному из уровней. Сначала выполните раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."
-        ),
-    )
+    check.measured(measured).fail(say!(
+        "After so many bytes writes became slower and stayed slow: a cache was full. The mean describes neither level. Run rounds of the load first (`steady`), or publish the first level as a burst.",
+        "После стольких байт запись надолго замедлилась: кэш заполнился. Среднее не относится ни к одному из уровней. Сначала выполните раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."
+    ))
 }
 
 /// Bytes per second that a trial wrote in each whole second of its window; what was not seen is zero.
@@ -72,6 +68,7 @@ fn seconds(trial: &Counting<'_>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, open_case, run_of};
     use crate::trials::by_case;
     use stend_base::Nanos;

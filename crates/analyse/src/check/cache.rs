@@ -4,7 +4,7 @@ use super::drives::{asked, moves_no_data, too_much_in_flight};
 use super::foreign::writes_elsewhere;
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{BYTES_PAGED, CACHE_GROWTH, CACHE_GROWTH_MIN, CACHE_INFLATION, EDGE_EXCUSES};
 use crate::phrase::op as op_name;
 use crate::trials::CaseTrials;
@@ -46,18 +46,14 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if region.0 as f64 >= need {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        Say::both(|l| {
-            say_in!(
-                l,
-                "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {need} and more.",
-                "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {need}.",
-                need = format::bytes(Bytes(need as u64), l)
-            )
-        }),
-    )
+    check.measured(measured).warn(Say::both(|l| {
+        say_in!(
+            l,
+            "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {need} and more.",
+            "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {need}.",
+            need = format::bytes(Bytes(need as u64), l)
+        )
+    }))
 }
 
 /// Bytes that the streams which read may read from, each counted once.
@@ -141,14 +137,10 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let growth = growth(&stretches).filter(|_| writes_elsewhere(run, case).is_none());
     let measured = moved(&paged, growth);
     if !case.asked.direct {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "Measured with the page cache, as declared: the result is of memory and storage together and shows little about the storage alone.",
-                "Измерено со страничным кэшем, как заявлено: это память и хранилище вместе, о самом хранилище это говорит мало."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "Measured with the page cache, as declared: the result is of memory and storage together and shows little about the storage alone.",
+            "Измерено со страничным кэшем, как заявлено: это память и хранилище вместе, о самом хранилище это говорит мало."
+        ));
     }
     let through_devices = paged.iter().all(|p| p.ratio + p.edges.min(EDGE_EXCUSES) >= BYTES_PAGED);
     if !through_devices && paged.iter().all(|p| p.ratio + p.edges >= BYTES_PAGED) {
@@ -159,16 +151,12 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     if through_devices {
         // The cache is the whole machine's: a compiler beside the run fills it just as well.
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "The page cache grew meanwhile: either the file system keeps a copy of direct I/O, or other programs filled it. Repeat without other programs to find out.",
-                "Страничный кэш за это время вырос: либо файловая система оставляет себе копию данных прямого ввода-вывода, либо его заполнили другие программы. Повторите без них, чтобы узнать."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "The page cache grew meanwhile: either the file system keeps a copy of direct I/O, or other programs filled it. Repeat without other programs to find out.",
+            "Страничный кэш за это время вырос: либо файловая система оставляет себе копию данных прямого ввода-вывода, либо его заполнили другие программы. Повторите без них, чтобы узнать."
+        ));
     }
-    check.result(CheckStatus::Fail, measured, through_memory(run))
+    check.measured(measured).fail(through_memory(run))
 }
 
 /// What passed the block devices, and by how much the cache grew.
@@ -226,6 +214,7 @@ fn growth(stretches: &[Stretch<'_>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run, run_of};
     use crate::trials::by_case;
     use stend_record::sample::{GroupLimits, Memory};

@@ -5,7 +5,7 @@ use crate::ceilings::is_known;
 use crate::ceilings::measured::{is_calibrated, of_engine};
 use crate::ceilings::storage::{Held, bounding};
 use crate::ceilings::work::work;
-use crate::findings::{CheckId, CheckResult, CheckStatus, Estimate, Headline};
+use crate::findings::{CheckId, CheckResult, Estimate, Headline};
 use crate::limits::{ABOVE_CEILING, ENGINE_HEADROOM};
 use crate::phrase;
 use crate::rates;
@@ -46,35 +46,23 @@ pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(measured);
     }
     if held.is_stated() {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "This is more than the numbers in the suite allow: they are too low, the layout is wrong, or a cache answered. Correct `ceilings`, or measure longer.",
-                "Это больше, чем позволяют указанные в наборе числа: они занижены, схема накопителей не та или ответил кэш. Исправьте `ceilings` или измерьте дольше."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "This is more than the numbers in the suite allow: they are too low, the layout is wrong, or a cache answered. Correct `ceilings`, or measure longer.",
+            "Это больше, чем позволяют указанные в наборе числа: они занижены, схема накопителей не та или ответил кэш. Исправьте `ceilings` или измерьте дольше."
+        ));
     }
     // A rate whose interval reaches below the limit may be above it by chance.
     let sure = estimate.interval.is_none_or(|(low, _)| low / ceiling > ABOVE_CEILING);
     if !(sure && case.asked.direct) {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "This is more than the drives gave: a cache may have answered, or the drives were slower during calibration. Measure longer, and calibrate again.",
-                "Это больше, чем дали накопители: мог ответить кэш, или при калибровке они были медленнее. Измерьте дольше и повторите калибровку."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "This is more than the drives gave: a cache may have answered, or the drives were slower during calibration. Measure longer, and calibrate again.",
+            "Это больше, чем дали накопители: мог ответить кэш, или при калибровке они были медленнее. Измерьте дольше и повторите калибровку."
+        ));
     }
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        say!(
-            "This is more than the drives can give, so a part came from a cache. Use a larger range, or find and name that cache.",
-            "Это больше, чем накопители могут дать, значит, часть пришла из кэша. Увеличьте область или найдите и назовите этот кэш."
-        ),
-    )
+    check.measured(measured).fail(say!(
+        "This is more than the drives can give, so a part came from a cache. Use a larger range, or find and name that cache.",
+        "Это больше, чем накопители могут дать, значит, часть пришла из кэша. Увеличьте область или найдите и назовите этот кэш."
+    ))
 }
 
 fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
@@ -132,14 +120,10 @@ pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if times >= ENGINE_HEADROOM {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "Without a target the same load is hardly faster: the engine and its CPUs limit this rate. Use more jobs, more CPUs or larger blocks, or treat the rate as a lower bound.",
-            "Без объекта та же нагрузка почти не быстрее: эту скорость ограничивают генератор и его процессоры. Возьмите больше заданий, процессоров или крупнее блоки либо считайте скорость нижней границей."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "Without a target the same load is hardly faster: the engine and its CPUs limit this rate. Use more jobs, more CPUs or larger blocks, or treat the rate as a lower bound.",
+        "Без объекта та же нагрузка почти не быстрее: эту скорость ограничивают генератор и его процессоры. Возьмите больше заданий, процессоров или крупнее блоки либо считайте скорость нижней границей."
+    ))
 }
 
 fn nothing_calibrated() -> Say {

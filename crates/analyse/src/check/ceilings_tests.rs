@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ceilings::fixture::{Ceilings, fail};
+use crate::findings::CheckStatus;
 use crate::fixture::{RunBuilder, case, open_case, run, run_of};
 use crate::trials::by_case;
 use stend_spec::suite::SuiteCase;

@@ -1,7 +1,7 @@
 //! H44: can the clock be trusted: its source, its cost beside the latencies, and steps of the wall clock?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{BATCH_SPAN, CLOCK_COST, CLOCK_SLEW, CLOCK_SOURCES, CLOCK_STEP};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Histogram, Nanos, Say, Share, format, say, say_in};
@@ -59,7 +59,7 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     });
     match meaning(source, cost, shared, step) {
         None => check.pass(measured),
-        Some(meaning) => check.result(CheckStatus::Warn, measured, meaning),
+        Some(meaning) => check.measured(measured).warn(meaning),
     }
 }
 
@@ -127,6 +127,7 @@ pub fn step(pair: &[(u64, u64, u64)]) -> Option<i128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_record::TrialOutcome;

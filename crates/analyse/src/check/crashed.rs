@@ -4,7 +4,7 @@ mod replayed;
 
 use super::Check;
 use super::verified::{blocks, differing};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, Share, format, say, say_in};
 use stend_record::verification::{Checked, Defect};
@@ -35,7 +35,7 @@ pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if all.wrong() > 0 || unread > 0 {
         let hit = crashes.iter().filter(|crash| crash.wrong() > 0).count() as u64;
         let measured = failed(&all, unread, (hit, crashes.len() as u64), &crashes);
-        return check.result(CheckStatus::Fail, measured, meaning(&all));
+        return check.measured(measured).fail(meaning(&all));
     }
     let acknowledged = crashes.iter().fold(0u64, |sum, crash| sum.saturating_add(crash.acknowledged));
     if acknowledged == 0 {
@@ -128,6 +128,7 @@ fn what_is_wrong(all: &Checked) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use expect_test::{Expect, expect};

@@ -3,7 +3,7 @@
 use super::foreign::{no_device, not_told, of_all, writes_elsewhere};
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
 use crate::submitted;
 use crate::trials::CaseTrials;
@@ -71,14 +71,10 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if lost.is_none() && interval.map_or(mean, |(_, high)| high).max(mean) >= DEPTH_REACHED * rest {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "The rest of the queue waited above the device: in the engine, the file system or a layer between. The rate is not that of the device at this depth. Look for a limit of the layers (locks, `nr_requests`, one busy CPU), or give the load more jobs.",
-            "Остальная очередь ждала над устройством: в генераторе, файловой системе или слое между ними. Скорость относится не к устройству на этой глубине. Ищите предел слоёв (блокировки, `nr_requests`, один занятый ЦП) или добавьте заданий."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "The rest of the queue waited above the device: in the engine, the file system or a layer between. The rate is not that of the device at this depth. Look for a limit of the layers (locks, `nr_requests`, one busy CPU), or give the load more jobs.",
+        "Остальная очередь ждала над устройством: в генераторе, файловой системе или слое между ними. Скорость относится не к устройству на этой глубине. Ищите предел слоёв (блокировки, `nr_requests`, один занятый ЦП) или добавьте заданий."
+    ))
 }
 
 /// What has to be there of what was asked, or of what is left of that when some `wait` above the device.
@@ -159,6 +155,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run, run_of};
     use crate::trials::by_case;
     use stend_record::observed::Submissions;

@@ -3,7 +3,7 @@
 use super::lower_devices::LowerDevices;
 use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{BYTES_AT_DRIVES, EDGE_EXCUSES};
 use crate::phrase::op as op_name;
 use crate::trials::CaseTrials;
@@ -64,23 +64,15 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(too_much_in_flight());
     }
     if !case.asked.direct {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "The case goes through the page cache, which answered a part: the result is not of the drives alone.",
-                "Случай идёт через страничный кэш, и часть операций обслужил он: результат относится не только к накопителям."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "The case goes through the page cache, which answered a part: the result is not of the drives alone.",
+            "Случай идёт через страничный кэш, и часть операций обслужил он: результат относится не только к накопителям."
+        ));
     }
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        say!(
-            "Some data never reached the drives: a cache above them answered, or still held the data. Use a larger range, or find and name that cache.",
-            "Часть данных не дошла до накопителей: ответил кэш над ними или данные остались в нём. Увеличьте область или найдите и назовите этот кэш."
-        ),
-    )
+    check.measured(measured).fail(say!(
+        "Some data never reached the drives: a cache above them answered, or still held the data. Use a larger range, or find and name that cache.",
+        "Часть данных не дошла до накопителей: ответил кэш над ними или данные остались в нём. Увеличьте область или найдите и назовите этот кэш."
+    ))
 }
 
 /// Whether the case asks for an operation.
@@ -145,6 +137,7 @@ fn measured(ratios: &[(Op, Bytes)], below: &LowerDevices<'_>, drives: &[&Device]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{by_fio, case, over_storage, run, run_of};
     use crate::trials::by_case;
     use stend_base::Nanos;

@@ -1,7 +1,7 @@
 //! H05: are there trials whose numbers are those of another trial? Copied data, or one trial counted twice.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::COINCIDENCES_EXPECTED;
 use crate::trials::{CaseTrials, Counting};
 use std::collections::HashMap;
@@ -86,24 +86,16 @@ fn result(case: &CaseTrials<'_>, shared: Shared) -> CheckResult {
         })
     };
     if shared.rows.0 > 0 {
-        return check.result(
-            CheckStatus::Fail,
-            text(shared.rows),
-            say!(
-                "Number of I/Os, sum and maximum of latencies are those of another trial to the nanosecond: the data were copied or counted twice.",
-                "Число операций, сумма и максимум задержек совпали с другим испытанием до наносекунды: данные скопированы или учтены дважды."
-            ),
-        );
+        return check.measured(text(shared.rows)).fail(say!(
+            "Number of I/Os, sum and maximum of latencies are those of another trial to the nanosecond: the data were copied or counted twice.",
+            "Число операций, сумма и максимум задержек совпали с другим испытанием до наносекунды: данные скопированы или учтены дважды."
+        ));
     }
     if shared.sums.0 > 0 {
-        return check.result(
-            CheckStatus::Warn,
-            text(shared.sums),
-            say!(
-                "The sum of latencies is that of another trial to the nanosecond, which chance does not explain. Check where the data came from.",
-                "Сумма задержек совпала с другим испытанием до наносекунды, случайностью это не объяснить. Проверьте происхождение данных."
-            ),
-        );
+        return check.measured(text(shared.sums)).warn(say!(
+            "The sum of latencies is that of another trial to the nanosecond, which chance does not explain. Check where the data came from.",
+            "Сумма задержек совпала с другим испытанием до наносекунды, случайностью это не объяснить. Проверьте происхождение данных."
+        ));
     }
     check.pass(text(shared.rows))
 }
@@ -112,6 +104,7 @@ fn result(case: &CaseTrials<'_>, shared: Shared) -> CheckResult {
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use stend_record::RunRecord;

@@ -73,7 +73,7 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let one_by_one = case.asked.in_flight() == 1 && !by_write;
     let least = if one_by_one { found.syncs * FLUSHES_PER_SYNC } else { 1.0 };
     if found.syncs >= SYNCS_JUDGED && (found.flushes as f64) < least && !fua {
-        return check.result(CheckStatus::Fail, measured, ignored());
+        return check.measured(measured).fail(ignored());
     }
     if median.is_some_and(|median| median < SYNC_FASTEST) || turning && found.rate > SYNC_PER_SECOND_ROTATING {
         // What a hypervisor does with a flush cannot be seen from here, so that a fast one is no sign of a fault.
@@ -234,7 +234,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         .filter_map(|target| Some(format!("{}: {}", target.path, flushes_are_off(target)?)))
         .collect();
     if !unsafe_mounts.is_empty() {
-        return check.result(CheckStatus::Warn, Say::same(unsafe_mounts.join("; ")), no_barriers());
+        return check.measured(Say::same(unsafe_mounts.join("; "))).warn(no_barriers());
     }
     let below = LowerDevices::of(run);
     let drives = below.drives();
@@ -265,7 +265,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if volatile.is_empty() || stable || claiming.all(|stream| reaches_the_medium(stream.sync)) {
         return check.pass(measured);
     }
-    check.result(CheckStatus::Warn, measured, not_durable())
+    check.measured(measured).warn(not_durable())
 }
 
 /// Drives with a volatile cache in which writes of a case end, because it has no syncs; `None` if there are none, or it is not known.

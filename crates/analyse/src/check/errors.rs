@@ -1,7 +1,7 @@
 //! H76: did every I/O succeed, in full, and end?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
 
@@ -37,7 +37,7 @@ pub fn errors(case: &CaseTrials<'_>) -> CheckResult {
             "Операции завершались ошибкой. Скорость с ошибками ничего не значит; посмотрите журнал ядра и журнал самого накопителя."
         )
     };
-    check.result(CheckStatus::Fail, measured, meaning)
+    check.measured(measured).fail(meaning)
 }
 
 fn count(case: &CaseTrials<'_>) -> Failures {
@@ -86,6 +86,7 @@ fn text(found: Failures, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Nanos;

@@ -1,7 +1,7 @@
 //! H04: is what was executed what was asked for? What the engine set up and did, against the suite.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say, say_in};
 use stend_record::observed::JobTotals;
@@ -26,14 +26,10 @@ pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
         return check
             .pass(say!("the same; {streams} streams, {jobs} jobs", "совпадает; потоков: {streams}, заданий: {jobs}"));
     };
-    check.result(
-        CheckStatus::Fail,
-        Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; ")),
-        say!(
-            "The load differed from the suite; the number belongs to another experiment. Report this as a defect.",
-            "Нагрузка была не той, что описана в наборе: число относится к другому опыту. Сообщите об этом как о дефекте."
-        ),
-    )
+    check.measured(Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "))).fail(say!(
+        "The load differed from the suite; the number belongs to another experiment. Report this as a defect.",
+        "Нагрузка была не той, что описана в наборе: число относится к другому опыту. Сообщите об этом как о дефекте."
+    ))
 }
 
 fn differences(trial: &Counting<'_>) -> Vec<Say> {
@@ -114,6 +110,7 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Bytes;

@@ -4,7 +4,7 @@
 
 use super::Check;
 use super::drives::asked;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{CACHE_FILLED, CACHE_FILLING, CACHE_WARMED};
 use crate::series::{self, Cell, INTERVAL};
 use crate::trials::{CaseTrials, Counting};
@@ -111,7 +111,7 @@ pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "Кэш принимал записи, пока не заполнился: среднее смешивает две системы. Возьмите разгон длиннее, чтобы окно начиналось после него, или публикуйте оба уровня."
         ),
     };
-    check.result(CheckStatus::Warn, worst.say(), meaning)
+    check.measured(worst.say()).warn(meaning)
 }
 
 fn excess(begin: Begin) -> f64 {
@@ -170,6 +170,7 @@ fn first_seconds(trial: &Counting<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{RunBuilder, case, open_case, run_of};
     use crate::trials::by_case;
     use stend_spec::workload::Sync;

@@ -4,7 +4,7 @@ use super::drives::{asked, moves_no_data};
 use super::expected::Expected;
 use super::stretch::{self, stretches};
 use super::{Check, too_few_samples, zfs};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
 use crate::phrase::op as op_name;
 use crate::series::Cell;
@@ -107,14 +107,10 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             None => check.not_measurable(zfs::not_told()),
         };
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "Other programs used the device (or the file system worked in the background, as it does after `mkfs`), so these results are too low, and latencies include the I/O of others. Stop them and repeat, or mention this with the result.",
-            "Устройством пользовались и другие программы (или файловая система работала в фоне, как после `mkfs`), поэтому результаты занижены, а задержки включают чужие операции. Остановите их и повторите или оговорите это в отчёте."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "Other programs used the device (or the file system worked in the background, as it does after `mkfs`), so these results are too low, and latencies include the I/O of others. Stop them and repeat, or mention this with the result.",
+        "Устройством пользовались и другие программы (или файловая система работала в фоне, как после `mkfs`), поэтому результаты занижены, а задержки включают чужие операции. Остановите их и повторите или оговорите это в отчёте."
+    ))
 }
 
 /// H66: bytes per I/O at the device are those of the block size.
@@ -166,17 +162,13 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let measured = shares(&sizes, &devices);
     if sizes.iter().any(|(op, size)| *size < least(*op)) {
         let scatters = run.load().targets.iter().find_map(|target| copies_on_write(target, false));
-        return check.result(CheckStatus::Warn, measured, split(scatters));
+        return check.measured(measured).warn(split(scatters));
     }
     if random && sizes.iter().any(|(_, size)| *size > MERGED) {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "Random I/Os were merged on their way: their offsets were adjacent, or other programs read ahead. The device did fewer and larger ones.",
-                "Случайные операции слились по пути: смещения были соседними или другие программы читали вперёд. Устройство выполняло меньше операций, но крупнее."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "Random I/Os were merged on their way: their offsets were adjacent, or other programs read ahead. The device did fewer and larger ones.",
+            "Случайные операции слились по пути: смещения были соседними или другие программы читали вперёд. Устройство выполняло меньше операций, но крупнее."
+        ));
     }
     check.pass(measured)
 }
@@ -233,6 +225,7 @@ pub(super) fn no_device() -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use stend_record::sample::DiskCounters;

@@ -1,7 +1,7 @@
 //! H40: was it the storage that was measured, or the CPU under the load threads?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{LATE_STAMPS, RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::submitted;
 use crate::trials::{CaseTrials, Counting};
@@ -40,7 +40,7 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     };
     let measured = Say::both(|l| kept.said(l));
     match kept.found() {
-        Some(meaning) => check.result(CheckStatus::Warn, measured, meaning),
+        Some(meaning) => check.measured(measured).warn(meaning),
         None => check.pass(measured),
     }
 }
@@ -176,6 +176,7 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Nanos;

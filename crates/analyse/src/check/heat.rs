@@ -3,7 +3,7 @@
 use super::Check;
 use super::readings::{no_readings, readings};
 use super::stretch::stretches;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{FREQUENCIES_JUDGED, FREQUENCY_VARIATION, THROTTLED_LOSS};
 use crate::series::{self, cells, inside_window};
 use crate::trials::{CaseTrials, Counting};
@@ -49,7 +49,7 @@ pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if steady && variation.is_none_or(|variation| variation <= FREQUENCY_VARIATION) {
         return check.pass(measured);
     }
-    check.result(CheckStatus::Warn, measured, drifting())
+    check.measured(measured).warn(drifting())
 }
 
 fn drifting() -> Say {
@@ -119,8 +119,8 @@ pub fn heat(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let fell = case.counting.iter().filter_map(kept).fold(1.0, f64::min) < 1.0 - THROTTLED_LOSS;
     match fell {
-        true => check.result(CheckStatus::Fail, measured, slowed()),
-        false => check.result(CheckStatus::Warn, measured, warm()),
+        true => check.measured(measured).fail(slowed()),
+        false => check.measured(measured).warn(warm()),
     }
 }
 
@@ -182,6 +182,7 @@ fn kept(trial: &Counting<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
 

@@ -1,7 +1,7 @@
 //! H78: did the target rest before it was measured? A drive that rests cleans up, and is faster afterwards than under load.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::IDLE;
 use crate::series;
 use crate::trials::CaseTrials;
@@ -34,14 +34,10 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if longest <= IDLE {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "The target was idle before a trial: a solid-state drive cleans up then, and a cache empties, so the trial began in another state than under load.",
-            "Перед испытанием объект простаивал: твердотельный накопитель за это время собирает мусор, кэш опустошается, и испытание началось не в том состоянии, что под нагрузкой."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "The target was idle before a trial: a solid-state drive cleans up then, and a cache empties, so the trial began in another state than under load.",
+        "Перед испытанием объект простаивал: твердотельный накопитель за это время собирает мусор, кэш опустошается, и испытание началось не в том состоянии, что под нагрузкой."
+    ))
 }
 
 /// When the fills, trials and rounds of a run ended, in order.
@@ -63,6 +59,7 @@ fn is_switched(run: &RunRecord, from: Nanos, to: Nanos) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{RunBuilder, run};
     use crate::trials::by_case;
     use stend_base::Bytes;

@@ -4,7 +4,7 @@
 //! is missing here is never an alarm of a case.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{BATCHES_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::rates;
 use crate::series::{self, Cell};
@@ -37,28 +37,20 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
             .not_measurable(say!("the trials are too short to decide", "испытания слишком коротки, чтобы судить"));
     };
     if found.iter().any(|(cut, _)| *cut == WarmUp::NoTail) {
-        return check.result(
-            CheckStatus::ScreeningOnly,
-            say!("did not settle", "не установилось"),
-            say!(
-                "The rate was still changing at the end. For screening this is good enough; a published number needs a longer ramp and window.",
-                "Скорость менялась до самого конца. Предварительная оценка показывает её как есть; для публикации нужны разгон и окно длиннее."
-            ),
-        );
+        return check.measured(say!("did not settle", "не установилось")).only_screening(say!(
+            "The rate was still changing at the end. For screening this is good enough; a published number needs a longer ramp and window.",
+            "Скорость менялась до самого конца. Предварительная оценка показывает её как есть; для публикации нужны разгон и окно длиннее."
+        ));
     }
     let longest = found.iter().map(|(_, length)| *length).max().unwrap_or_default();
     let measured = Say::both(|l| format::near_limit::duration(longest, case.asked.ramp, l));
     if longest <= case.asked.ramp {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::ScreeningOnly,
-        measured,
-        say!(
-            "The load settled after the window had begun. Screening treats it as noise; a published number needs a longer ramp.",
-            "Нагрузка установилась, когда окно уже шло. Предварительная оценка считает это шумом; для публикации нужен разгон длиннее."
-        ),
-    )
+    check.measured(measured).only_screening(say!(
+        "The load settled after the window had begun. Screening treats it as noise; a published number needs a longer ramp.",
+        "Нагрузка установилась, когда окно уже шло. Предварительная оценка считает это шумом; для публикации нужен разгон длиннее."
+    ))
 }
 
 /// Warm-up of a trial since the start of its load, ramp included.
@@ -89,14 +81,10 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
         }),
     };
     if case.counting.iter().any(|trial| trial.outcome.jobs.iter().all(|job| job.done.iter().all(|done| done.0 == 0))) {
-        return check.result(
-            CheckStatus::Fail,
-            say!("no I/O was completed", "не завершён ни один запрос"),
-            say!(
-                "No I/O completed in the whole window of a trial: its rate is 0, and its latencies are unknown. This is a hang: look at the events of the run and at the kernel log, or use a longer trial.",
-                "За всё окно испытания ничего не завершилось: скорость равна 0, о задержках ничего не известно. Измерено зависание: посмотрите события прогона и журнал ядра или возьмите испытание длиннее."
-            ),
-        );
+        return check.measured(say!("no I/O was completed", "не завершён ни один запрос")).fail(say!(
+            "No I/O completed in the whole window of a trial: its rate is 0, and its latencies are unknown. This is a hang: look at the events of the run and at the kernel log, or use a longer trial.",
+            "За всё окно испытания ничего не завершилось: скорость равна 0, о задержках ничего не известно. Измерено зависание: посмотрите события прогона и журнал ядра или возьмите испытание длиннее."
+        ));
     }
     let Some(shortest) = case.counting.iter().map(|trial| trial.window).min() else { return check.no_trials() };
     let batches = |trial: &Counting<'_>| {
@@ -115,19 +103,16 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     if shortest >= window && fewest >= need {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::ScreeningOnly,
-        measured,
-        say!(
-            "Enough for screening. A published number needs a longer window: slow changes of the storage do not show in this one.",
-            "Для предварительной оценки достаточно. Для публикации нужно окно длиннее: медленных изменений хранилища в таком не видно."
-        ),
-    )
+    check.measured(measured).only_screening(say!(
+        "Enough for screening. A published number needs a longer window: slow changes of the storage do not show in this one.",
+        "Для предварительной оценки достаточно. Для публикации нужно окно длиннее: медленных изменений хранилища в таком не видно."
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{by_fio, run};
     use crate::trials::by_case;
 

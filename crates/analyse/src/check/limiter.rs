@@ -3,7 +3,7 @@
 
 use super::Check;
 use super::stretch::{self, Stretch, stretches};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_DOWN, STEP_SECONDS};
 use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
@@ -34,40 +34,28 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let stretches = stretches(run, case);
     let known = known(&stretches);
     if let Some((measured, _)) = known.iter().find(|(_, share)| *share >= LIMIT_REACHED) {
-        return check.result(CheckStatus::Fail, measured.clone(), of_limit());
+        return check.measured(measured.clone()).fail(of_limit());
     }
     // A rate that was asked for is flat, and follows its schedule, by itself.
     let paced = case.asked.streams.iter().any(Stream::is_open);
     let seconds = if paced { Vec::new() } else { seconds(case) };
     if let Some(step) = step_down(&seconds) {
-        return check.result(
-            CheckStatus::Fail,
-            step,
-            say!(
-                "The rate fell to a lower level and stayed there, as when credits run out or a burst ends: the mean describes neither level. Measure longer, and report both.",
-                "Скорость упала на более низкий уровень и осталась там — так кончаются кредиты или всплеск: среднее не относится ни к одному из уровней. Меряйте дольше и указывайте оба."
-            ),
-        );
+        return check.measured(step).fail(say!(
+            "The rate fell to a lower level and stayed there, as when credits run out or a burst ends: the mean describes neither level. Measure longer, and report both.",
+            "Скорость упала на более низкий уровень и осталась там — так кончаются кредиты или всплеск: среднее не относится ни к одному из уровней. Меряйте дольше и указывайте оба."
+        ));
     }
     if let Some(flat) = flat_top(&seconds) {
-        return check.result(
-            CheckStatus::Warn,
-            flat,
-            say!(
-                "The rate is cut off at a round number: probably a limit of the volume, the virtual machine or the array, not of the storage itself. Find out who set it.",
-                "Скорость срезана на круглом числе: вероятно, это лимит тома, виртуальной машины или массива, а не возможности хранилища. Узнайте, кто его задал."
-            ),
-        );
+        return check.measured(flat).warn(say!(
+            "The rate is cut off at a round number: probably a limit of the volume, the virtual machine or the array, not of the storage itself. Find out who set it.",
+            "Скорость срезана на круглом числе: вероятно, это лимит тома, виртуальной машины или массива, а не возможности хранилища. Узнайте, кто его задал."
+        ));
     }
     if let Some((measured, _)) = known.into_iter().next() {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "A control group limits this target; the rate stayed below it.",
-                "Контрольная группа ограничивает этот объект; скорость осталась ниже лимита."
-            ),
-        );
+        return check.measured(measured).warn(say!(
+            "A control group limits this target; the rate stayed below it.",
+            "Контрольная группа ограничивает этот объект; скорость осталась ниже лимита."
+        ));
     }
     if stretches.is_empty() && seconds.len() < FLAT_SECONDS {
         return check
@@ -173,6 +161,7 @@ fn flat_top(seconds: &[Cell]) -> Option<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Nanos;

@@ -3,7 +3,7 @@
 use super::Check;
 use super::readings::{no_readings, readings};
 use super::stretch::stretches;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_record::parts::{Link, LinkState};
@@ -58,10 +58,10 @@ pub fn links(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let measured = Say::both(|l| found.iter().map(|link| in_words(link, l)).collect::<Vec<_>>().join("; "));
     if found.iter().any(is_slower) {
-        return check.result(CheckStatus::Fail, measured, slower());
+        return check.measured(measured).fail(slower());
     }
     if found.iter().any(|link| link.corrected.is_some_and(|n| n > 0)) {
-        return check.result(CheckStatus::Fail, measured, errors());
+        return check.measured(measured).fail(errors());
     }
     check.pass(measured)
 }
@@ -132,6 +132,7 @@ fn in_words(link: &ReportedLink, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
 

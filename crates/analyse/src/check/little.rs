@@ -1,7 +1,7 @@
 //! H02: Little's law. The I/Os in flight that latencies and rates imply, against those asked for.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED, IN_FLIGHT_TURNS};
 use crate::printed::{self, Occupied};
 use crate::submitted;
@@ -73,27 +73,19 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         })
     };
     if high(fullest) > IN_FLIGHT_IMPOSSIBLE {
-        return check.result(
-            CheckStatus::Fail,
-            measured(fullest),
-            say!(
-                "More I/Os in flight than were ever submitted: rates or latencies are wrong.",
-                "В очереди больше операций, чем было отправлено: неверны скорости или задержки."
-            ),
-        );
+        return check.measured(measured(fullest)).fail(say!(
+            "More I/Os in flight than were ever submitted: rates or latencies are wrong.",
+            "В очереди больше операций, чем было отправлено: неверны скорости или задержки."
+        ));
     }
     let Some(emptiest) = full.iter().min_by(|a, b| low(a).total_cmp(&low(b))) else {
         return check.pass(measured(fullest));
     };
     if low(emptiest) < IN_FLIGHT_REACHED {
-        return check.result(
-            CheckStatus::Warn,
-            measured(emptiest),
-            say!(
-                "The queue was not kept full: the target was idle part of the time because the engine did not submit. Treat the rate as a lower bound.",
-                "Очередь не была заполнена: часть времени объект простаивал, потому что генератор не успевал отправлять. Считайте скорость нижней границей."
-            ),
-        );
+        return check.measured(measured(emptiest)).warn(say!(
+            "The queue was not kept full: the target was idle part of the time because the engine did not submit. Treat the rate as a lower bound.",
+            "Очередь не была заполнена: часть времени объект простаивал, потому что генератор не успевал отправлять. Считайте скорость нижней границей."
+        ));
     }
     check.pass(measured(emptiest))
 }
@@ -186,6 +178,7 @@ fn unknown(trial: &Counting<'_>) -> Option<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, open_case, run, run_of, traced_case};
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;

@@ -3,7 +3,7 @@
 
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{MEMORY_TO_SPARE, MEMORY_WAIT, STEAL_MEAN, STEAL_SECOND};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Nanos, Say, format, say, say_in};
@@ -53,14 +53,10 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if mean <= STEAL_MEAN && worst <= STEAL_SECOND {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "The hypervisor gave this machine's CPU time to others: latencies include the wait for it. Measure on a quieter host or with CPUs reserved.",
-            "Гипервизор отдавал процессорное время этой машины другим, и ожидание вошло в задержки. Меряйте на менее занятом хосте или с закреплёнными процессорами."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "The hypervisor gave this machine's CPU time to others: latencies include the wait for it. Measure on a quieter host or with CPUs reserved.",
+        "Гипервизор отдавал процессорное время этой машины другим, и ожидание вошло в задержки. Меряйте на менее занятом хосте или с закреплёнными процессорами."
+    ))
 }
 
 /// (stolen, all) CPU time since boot, ns, summed over CPUs.
@@ -153,14 +149,10 @@ pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         };
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        say!(
-            "The machine was short of memory during the load: swapping adds I/O, and reclaim stalls the load threads. Free memory, or use fewer jobs, and repeat.",
-            "Во время нагрузки машине не хватало памяти: подкачка добавляет ввод-вывод, а возврат памяти останавливает потоки нагрузки. Освободите память или возьмите меньше заданий и повторите."
-        ),
-    )
+    check.measured(measured).fail(say!(
+        "The machine was short of memory during the load: swapping adds I/O, and reclaim stalls the load threads. Free memory, or use fewer jobs, and repeat.",
+        "Во время нагрузки машине не хватало памяти: подкачка добавляет ввод-вывод, а возврат памяти останавливает потоки нагрузки. Освободите память или возьмите меньше заданий и повторите."
+    ))
 }
 
 fn trouble(stretches: &[Stretch<'_>]) -> MemoryTrouble {
@@ -198,6 +190,7 @@ fn is_elsewhere(stretches: &[Stretch<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_record::sample::{GroupLimits, Memory, Pressure};

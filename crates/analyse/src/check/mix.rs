@@ -1,7 +1,7 @@
 //! H03: are the shares of operations those that were asked for, in number and in bytes?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
 use crate::phrase::op as op_name;
 use crate::trials::{CaseTrials, Counting};
@@ -53,14 +53,10 @@ pub fn mix(case: &CaseTrials<'_>) -> CheckResult {
     if worst.excess() <= 1.0 {
         return check.pass(words(worst));
     }
-    check.result(
-        CheckStatus::Fail,
-        words(worst),
-        say!(
-            "The mix of reads and writes differs from the suite, and they cost the storage differently: the number belongs to another load. Report this as a defect.",
-            "Чтения и записи смешаны не так, как сказано в наборе, а хранилищу они обходятся по-разному: число относится к другой нагрузке. Сообщите об этом как о дефекте."
-        ),
-    )
+    check.measured(words(worst)).fail(say!(
+        "The mix of reads and writes differs from the suite, and they cost the storage differently: the number belongs to another load. Report this as a defect.",
+        "Чтения и записи смешаны не так, как сказано в наборе, а хранилищу они обходятся по-разному: число относится к другой нагрузке. Сообщите об этом как о дефекте."
+    ))
 }
 
 fn executed(trial: &Counting<'_>, mixed: impl Fn(&Stream) -> bool) -> Vec<Executed> {
@@ -123,6 +119,7 @@ fn words(found: &Executed) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of, slice};
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;

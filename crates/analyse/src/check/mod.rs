@@ -233,6 +233,10 @@ impl Check {
         result
     }
 
+    fn measured(self, measured: Say) -> Measured {
+        Measured { check: self, measured }
+    }
+
     fn pass(self, measured: Say) -> CheckResult {
         self.result(CheckStatus::Pass, measured, Say::same(""))
     }
@@ -251,6 +255,26 @@ impl Check {
             "no trial of this case was measured over its whole window",
             "ни одно испытание этого случая не измерено целиком"
         ))
+    }
+}
+
+/// A check with what it measured, before this is judged: each judgement gets its meaning.
+struct Measured {
+    check: Check,
+    measured: Say,
+}
+
+impl Measured {
+    fn warn(self, meaning: Say) -> CheckResult {
+        self.check.result(CheckStatus::Warn, self.measured, meaning)
+    }
+
+    fn fail(self, meaning: Say) -> CheckResult {
+        self.check.result(CheckStatus::Fail, self.measured, meaning)
+    }
+
+    fn only_screening(self, meaning: Say) -> CheckResult {
+        self.check.result(CheckStatus::ScreeningOnly, self.measured, meaning)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{LINE_RATE_REACHED, SENT_AGAIN};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say, say_in};
@@ -51,10 +51,10 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(found) = traffic(run, &stretches(run, case)) else { return check.not_measurable(too_few_samples()) };
     let measured = Say::both(|l| in_words(&found, l));
     if found.fullest.as_ref().is_some_and(|(_, share)| *share > LINE_RATE_REACHED) {
-        return check.result(CheckStatus::Warn, measured, full());
+        return check.measured(measured).warn(full());
     }
     if found.drops > 0 || found.again.is_some_and(|share| share > SENT_AGAIN) {
-        return check.result(CheckStatus::Warn, measured, lost());
+        return check.measured(measured).warn(lost());
     }
     if found.fullest.is_none() {
         return check.not_measurable(Say::both(|l| {
@@ -156,6 +156,7 @@ fn in_words(found: &Traffic, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_record::Parts;

@@ -1,7 +1,7 @@
 //! H24: is a case known precisely enough? Only publishing asks for it; a comparison has its own intervals.
 
 use super::Check;
-use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus};
+use crate::findings::{CaseFinding, CheckId, CheckResult};
 use crate::limits::PRECISION;
 use stend_base::{Say, format, say};
 
@@ -10,26 +10,18 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
     let goal = case.precision.as_ref().map_or(PRECISION, |precision| precision.goal.0);
     let check = Check { id: CheckId::H24, limit: Say::both(|l| format!("≤ ± {}", format::percent(goal, l))) };
     let Some(precision) = &case.precision else {
-        return check.result(
-            CheckStatus::ScreeningOnly,
-            say!("no interval", "нет интервала"),
-            say!(
-                "There is no interval over trials: fewer than two trials, or a rate that a search only tried. Screening shows the value; a published number needs more trials.",
-                "Интервала по испытаниям нет: испытаний меньше двух или скорость лишь опробована поиском. Предварительная оценка показывает значение; для публикации нужно больше испытаний."
-            ),
-        );
+        return check.measured(say!("no interval", "нет интервала")).only_screening(say!(
+            "There is no interval over trials: fewer than two trials, or a rate that a search only tried. Screening shows the value; a published number needs more trials.",
+            "Интервала по испытаниям нет: испытаний меньше двух или скорость лишь опробована поиском. Предварительная оценка показывает значение; для публикации нужно больше испытаний."
+        ));
     };
     let measured = Say::both(|l| format!("± {}", format::near_limit::percent(precision.half_width.0, goal, l)));
     match precision.is_reached() {
         true => check.pass(measured),
-        false => check.result(
-            CheckStatus::ScreeningOnly,
-            measured,
-            say!(
-                "The trials differ so much that the value is known only this well. For screening this is good enough; for a published number, the line on precision shows how many blocks are needed.",
-                "Испытания различаются так, что значение известно лишь в этих пределах. Предварительная оценка показывает его так; сколько блоков нужно для публикации, сказано в строке о точности."
-            ),
-        ),
+        false => check.measured(measured).only_screening(say!(
+            "The trials differ so much that the value is known only this well. For screening this is good enough; for a published number, the line on precision shows how many blocks are needed.",
+            "Испытания различаются так, что значение известно лишь в этих пределах. Предварительная оценка показывает его так; сколько блоков нужно для публикации, сказано в строке о точности."
+        )),
     }
 }
 
@@ -37,6 +29,7 @@ pub fn noise(case: &CaseFinding) -> CheckResult {
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::findings::CheckStatus;
     use crate::fixture::{RunBuilder, run};
 
     fn of(run: RunBuilder) -> CheckResult {

@@ -2,7 +2,7 @@
 //! *saturated*: its latencies grow for as long as one measures, and say how long that was.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA, OWN_LATENESS};
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
@@ -37,30 +37,20 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
     check.limit = limit(worst.allowed() / worst.due.max(1.0), worst.by_other);
     let measured = worst.measured();
     if worst.done - worst.due > worst.allowed() && worst.by_other {
-        return check.result(
-            CheckStatus::Fail,
-            measured,
-            say!(
-                "The engine ran faster than requested: the load differs from the table.",
-                "Генератор работал быстрее заданного: нагрузка не та, что указана в таблице."
-            ),
-        );
+        return check.measured(measured).fail(say!(
+            "The engine ran faster than requested: the load differs from the table.",
+            "Генератор работал быстрее заданного: нагрузка не та, что указана в таблице."
+        ));
     }
     if worst.excess() > 1.0 {
-        return check.result(
-            CheckStatus::Fail,
-            measured,
-            say!(
-                "Saturated: the target did not keep up with the offered load, so waiting grew for as long as the trial lasted. The latency of such a trial depends on its length; it only means \"cannot serve this rate\".",
-                "Насыщение: объект не успевал за предложенной нагрузкой, и ожидание росло всё время испытания. Задержка в таком испытании зависит от его длины; читайте её как «такую частоту не обслуживает»."
-            ),
-        );
+        return check.measured(measured).fail(say!(
+            "Saturated: the target did not keep up with the offered load, so waiting grew for as long as the trial lasted. The latency of such a trial depends on its length; it only means \"cannot serve this rate\".",
+            "Насыщение: объект не успевал за предложенной нагрузкой, и ожидание росло всё время испытания. Задержка в таком испытании зависит от его длины; читайте её как «такую частоту не обслуживает»."
+        ));
     }
     let late = offers.iter().map(|offer| offer.own).fold((0.0, Nanos(0)), |a, b| if b.0 > a.0 { b } else { a });
     if late.0 > OWN_LATENESS {
-        return check.result(
-            CheckStatus::Warn,
-            Say::both(|l| {
+        return check.measured(Say::both(|l| {
                 say_in!(
                     l,
                     "own delay {time}, {share} of the latency",
@@ -68,12 +58,10 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
                     time = format::latency(late.1, l),
                     share = format::near_limit::percent(late.0, OWN_LATENESS, l)
                 )
-            }),
-            say!(
-                "I/Os began later than they were due although there was a place for them: part of the latency is that of this machine waking up. Use fewer programs, more CPUs, or a higher rate.",
-                "Операции начинались позже срока, хотя место для них было: часть задержки — пробуждение самой этой машины. Нужно меньше других программ, больше процессоров или выше частота."
-            ),
-        );
+            })).warn(say!(
+            "I/Os began later than they were due although there was a place for them: part of the latency is that of this machine waking up. Use fewer programs, more CPUs, or a higher rate.",
+            "Операции начинались позже срока, хотя место для них было: часть задержки — пробуждение самой этой машины. Нужно меньше других программ, больше процессоров или выше частота."
+        ));
     }
     check.pass(measured)
 }
@@ -181,6 +169,7 @@ fn own(trial: &Counting<'_>, stream: u16) -> (f64, Nanos) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{open_case, run, run_of};
     use crate::trials::by_case;
     use stend_record::{Slice, TrialOutcome};

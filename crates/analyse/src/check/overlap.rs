@@ -2,7 +2,7 @@
 //! medium and many times from a cache.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::AREAS_UNIQUE;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say, say_in};
@@ -34,14 +34,10 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     if share >= AREAS_UNIQUE {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        say!(
-            "Jobs read or write the same bytes: caches answer all but the first job, and the sum exceeds what the storage can do. Give each job its own range.",
-            "Задания читают или пишут одни и те же байты: всем, кроме первого, отвечает кэш, и сумма больше возможностей хранилища. Дайте каждому заданию свою область."
-        ),
-    )
+    check.measured(measured).fail(say!(
+        "Jobs read or write the same bytes: caches answer all but the first job, and the sum exceeds what the storage can do. Give each job its own range.",
+        "Задания читают или пишут одни и те же байты: всем, кроме первого, отвечает кэш, и сумма больше возможностей хранилища. Дайте каждому заданию свою область."
+    ))
 }
 
 /// Length of the union of all areas over the sum of their lengths; `None` if they were not recorded. Jobs that
@@ -66,6 +62,7 @@ fn unique(trial: &Counting<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_record::observed::JobFacts;

@@ -2,7 +2,7 @@
 
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{INTERRUPT_CPU_BUSY, INTERRUPT_SHARE, INTERRUPTS_JUDGED};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
@@ -43,14 +43,10 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if all.len() == 1 {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "A part of the I/Os crossed the link between sockets, which costs latency and throughput. Place the load beside the drives (`numa: local` in the suite), and publish the near and the far number together.",
-            "Часть операций шла через канал между сокетами: это стоит задержки и пропускной способности. Поместите нагрузку рядом с накопителями (`numa: local` в наборе) и публикуйте ближнее и дальнее числа вместе."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "A part of the I/Os crossed the link between sockets, which costs latency and throughput. Place the load beside the drives (`numa: local` in the suite), and publish the near and the far number together.",
+        "Часть операций шла через канал между сокетами: это стоит задержки и пропускной способности. Поместите нагрузку рядом с накопителями (`numa: local` в наборе) и публикуйте ближнее и дальнее числа вместе."
+    ))
 }
 
 fn found(run: &RunRecord, case: &CaseTrials<'_>, nodes: &[NumaNode]) -> Option<Nodes> {
@@ -133,14 +129,10 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !uneven && busy < INTERRUPT_CPU_BUSY {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "One CPU takes the completions for many load threads: the rate may be that of this CPU. Look at /proc/interrupts and `irqbalance`, and at the number of queues of the driver.",
-            "Один процессор принимает завершения для многих потоков нагрузки: скорость может быть его скоростью. Посмотрите /proc/interrupts, `irqbalance` и число очередей драйвера."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "One CPU takes the completions for many load threads: the rate may be that of this CPU. Look at /proc/interrupts and `irqbalance`, and at the number of queues of the driver.",
+        "Один процессор принимает завершения для многих потоков нагрузки: скорость может быть его скоростью. Посмотрите /proc/interrupts, `irqbalance` и число очередей драйвера."
+    ))
 }
 
 /// The CPU that spent the largest part of a stretch in interrupts, with that part.
@@ -173,6 +165,7 @@ fn largest_share(stretches: &[Stretch<'_>]) -> Option<(u32, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
     use stend_record::observed::TrialOutcome;

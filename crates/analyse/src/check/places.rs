@@ -1,7 +1,7 @@
 //! H19: do random I/Os go to as many places as chance would send them to?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{PLACES_SHORTFALL, PLACES_SIGMA};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say, say_in};
@@ -87,14 +87,10 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
     if worst.found as f64 >= worst.least() {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "The same offsets come too often: caches answer I/Os that a real random load would send to the medium. Causes: jobs with the same seed, or a range smaller than requested.",
-            "Одни и те же места повторяются слишком часто: кэши отвечают там, где настоящая случайная нагрузка дошла бы до носителя. Причины: одинаковое начальное число у заданий или область меньше заявленной."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "The same offsets come too often: caches answer I/Os that a real random load would send to the medium. Causes: jobs with the same seed, or a range smaller than requested.",
+        "Одни и те же места повторяются слишком часто: кэши отвечают там, где настоящая случайная нагрузка дошла бы до носителя. Причины: одинаковое начальное число у заданий или область меньше заявленной."
+    ))
 }
 
 /// Blocks of the range that any I/O may go to, if that is all there is to expect.
@@ -124,6 +120,7 @@ fn spread(trial: &Counting<'_>, blocks: u64) -> Option<Spread> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use stend_record::{IoLogTotals, JobTotals};

@@ -3,7 +3,7 @@
 //! As H21 to H23 only publishing needs it: what is missing appears once, in the banner of a screening run.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::PRECONDITIONED;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
@@ -37,14 +37,10 @@ pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if times >= PRECONDITIONED {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::ScreeningOnly,
-        measured,
-        say!(
-            "A fresh drive writes faster than later on. For screening this is good enough; a published number needs a range that was written twice.",
-            "Свежий накопитель пишет быстрее, чем потом. Предварительная оценка показывает как есть; для публикации область нужно записать дважды."
-        ),
-    )
+    check.measured(measured).only_screening(say!(
+        "A fresh drive writes faster than later on. For screening this is good enough; a published number needs a range that was written twice.",
+        "Свежий накопитель пишет быстрее, чем потом. Предварительная оценка показывает как есть; для публикации область нужно записать дважды."
+    ))
 }
 
 /// Bytes that the rounds of a case wrote before its first trial.
@@ -80,6 +76,7 @@ fn not_concerned(target: &TargetFacts) -> Option<Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::fixture_rounds::settled;
     use crate::trials::by_case;

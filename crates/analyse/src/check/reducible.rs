@@ -1,7 +1,7 @@
 //! H17: could storage make the data smaller than they are, and so faster?
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::forewarn::compresses;
 use crate::limits::{COMPRESSIBLE, REPEATED};
 use crate::phrase::data as data_in_words;
@@ -73,28 +73,21 @@ fn reduced(run: &RunRecord, check: Check, measured: Say) -> CheckResult {
         options.into_iter().any(compresses) || target.devices.iter().any(|device| device.kind == "vdo")
     });
     match reduces {
-        true => check.result(
-            CheckStatus::Fail,
-            measured,
-            say!(
-                "A lower layer reduces these data, so fewer bytes reached the drives than were counted. Measure with incompressible data as well, and publish both with their ratio.",
-                "Слой ниже уменьшает эти данные, и до накопителей дошло меньше байт, чем посчитано. Измерьте и с несжимаемыми данными и публикуйте оба числа с коэффициентом."
-            ),
-        ),
-        false => check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "Arrays, hypervisors and some drives silently reduce such data, and then this is not the rate of the medium. Fill the range with incompressible data, or publish the ratio with the number.",
-                "Массивы, гипервизоры и некоторые накопители уменьшают такие данные, не сообщая об этом, и тогда это не скорость носителя. Заполните область несжимаемыми данными или публикуйте коэффициент вместе с числом."
-            ),
-        ),
+        true => check.measured(measured).fail(say!(
+            "A lower layer reduces these data, so fewer bytes reached the drives than were counted. Measure with incompressible data as well, and publish both with their ratio.",
+            "Слой ниже уменьшает эти данные, и до накопителей дошло меньше байт, чем посчитано. Измерьте и с несжимаемыми данными и публикуйте оба числа с коэффициентом."
+        )),
+        false => check.measured(measured).warn(say!(
+            "Arrays, hypervisors and some drives silently reduce such data, and then this is not the rate of the medium. Fill the range with incompressible data, or publish the ratio with the number.",
+            "Массивы, гипервизоры и некоторые накопители уменьшают такие данные, не сообщая об этом, и тогда это не скорость носителя. Заполните область несжимаемыми данными или публикуйте коэффициент вместе с числом."
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run, run_of};
     use crate::trials::by_case;
     use stend_base::Bytes;

@@ -4,7 +4,7 @@ use super::Check;
 use super::arc::is_on_zfs;
 use super::lower_devices::LowerDevices;
 use super::readings::no_readings;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::{Say, say};
 use stend_record::parts::{ArrayState, PathState, PoolState};
@@ -38,7 +38,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckRe
     }
     let changed = readings.iter().find(|parts| told(below, parts) != told(below, planned));
     if let Some(parts) = changed {
-        return check.result(CheckStatus::Fail, differences(&told(below, planned), &told(below, parts)), lost());
+        return check.measured(differences(&told(below, planned), &told(below, parts))).fail(lost());
     }
     let missing: Vec<&str> = missing(below, planned);
     let measured =
@@ -46,7 +46,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckRe
     if missing.is_empty() {
         return check.pass(measured);
     }
-    check.result(CheckStatus::Warn, measured, incomplete())
+    check.measured(measured).warn(incomplete())
 }
 
 /// What the rest is held against: the first reading of the run, or the first of the case.
@@ -124,6 +124,7 @@ fn incomplete() -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{over_storage, run};
     use crate::trials::by_case;
 

@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::fidelity;
-use crate::findings::{CheckId, CheckResult, CheckStatus, ReplayFinding};
+use crate::findings::{CheckId, CheckResult, ReplayFinding};
 use crate::limits::{REPLAY_DRIFT, REPLAY_LATE};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say, say_in};
@@ -41,14 +41,10 @@ pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if excess(worst) <= 1.0 {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "I/Os began later than in the trace, so the load differs from the recorded one: lighter where it was late, heavier where it caught up. Latencies count the waiting. Raise `queue_depth` or `jobs`, stop what else runs here, lower the `pace`; or the target is slower than the original.",
-            "Операции начинались позже, чем в трассе, и нагрузка отличается от записанной: слабее, где опоздание, сильнее, где оно навёрстано. В задержках ожидание учтено. Увеличьте `queue_depth` или `jobs`, остановите лишнее на этой машине, уменьшите `pace`; либо объект медленнее исходного."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "I/Os began later than in the trace, so the load differs from the recorded one: lighter where it was late, heavier where it caught up. Latencies count the waiting. Raise `queue_depth` or `jobs`, stop what else runs here, lower the `pace`; or the target is slower than the original.",
+        "Операции начинались позже, чем в трассе, и нагрузка отличается от записанной: слабее, где опоздание, сильнее, где оно навёрстано. В задержках ожидание учтено. Увеличьте `queue_depth` или `jobs`, остановите лишнее на этой машине, уменьшите `pace`; либо объект медленнее исходного."
+    ))
 }
 
 fn measured(replay: &ReplayFinding) -> stend_base::Say {
@@ -72,6 +68,7 @@ fn measured(replay: &ReplayFinding) -> stend_base::Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{run, run_of, traced_case};
     use crate::trials::by_case;
     use stend_base::Histogram;

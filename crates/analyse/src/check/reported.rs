@@ -1,7 +1,7 @@
 //! H75: is latency told by its distribution, and not by its mean alone?
 
 use super::Check;
-use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, QuantileValue};
+use crate::findings::{CaseFinding, CheckId, CheckResult, QuantileValue};
 use stend_base::{Say, Share, format, say, say_in};
 
 /// The percentile without which a mean says nothing.
@@ -38,20 +38,17 @@ pub fn reported(case: &CaseFinding) -> CheckResult {
     if told == all {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "There are too few I/Os for a p99, so the latency is a mean that hides its tail. Measure longer before you draw conclusions about latency.",
-            "Для p99 операции слишком мало операций: её задержка — среднее, которое скрывает хвост. Прежде чем говорить о задержке, измеряйте дольше."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "There are too few I/Os for a p99, so the latency is a mean that hides its tail. Measure longer before you draw conclusions about latency.",
+        "Для p99 операции слишком мало операций: её задержка — среднее, которое скрывает хвост. Прежде чем говорить о задержке, измеряйте дольше."
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::findings::CheckStatus;
     use crate::fixture::{imported, run};
 
     #[test]

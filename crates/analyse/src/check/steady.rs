@@ -3,7 +3,7 @@
 //! As H22 and H23 only publishing needs it: what is missing appears once, in the banner of a screening run.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::{STEADY_PART, STEADY_RANGE, STEADY_ROUNDS, STEADY_SLOPE};
 use crate::phrase::headline;
 use crate::pts::Window;
@@ -44,31 +44,23 @@ pub fn steady(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if window.is_steady() {
         return check.pass(measured(&window));
     }
-    check.result(
-        CheckStatus::ScreeningOnly,
-        measured(&window),
-        say!(
-            "The rate was still changing during the measurement. For screening this is good enough; a published number needs a settled load.",
-            "За время измерения скорость ещё менялась. Предварительная оценка показывает её как есть; для публикации нагрузка должна установиться."
-        ),
-    )
+    check.measured(measured(&window)).only_screening(say!(
+        "The rate was still changing during the measurement. For screening this is good enough; a published number needs a settled load.",
+        "За время измерения скорость ещё менялась. Предварительная оценка показывает её как есть; для публикации нагрузка должна установиться."
+    ))
 }
 
 /// Rounds were asked for: a case that was measured all the same has to carry that as its label.
 fn of_rounds(check: Check, window: Option<Window>) -> CheckResult {
     match window {
         Some(window) if window.is_steady() => check.pass(measured(&window)),
-        found => check.result(
-            CheckStatus::Warn,
-            found.map_or_else(|| say!(
+        found => check.measured(found.map_or_else(|| say!(
                 "fewer than 5 whole rounds",
                 "меньше 5 целых раундов"
-            ), |window| measured(&window)),
-            say!(
-                "The rounds before the trials ended without a steady state: the trials measured a transient. Publish it only with this label and the curve.",
-                "Раунды перед испытаниями кончились, а режим не установился: измерен переходный процесс, и публиковать это можно лишь с такой пометкой и кривой."
-            ),
-        ),
+            ), |window| measured(&window))).warn(say!(
+            "The rounds before the trials ended without a steady state: the trials measured a transient. Publish it only with this label and the curve.",
+            "Раунды перед испытаниями кончились, а режим не установился: измерен переходный процесс, и публиковать это можно лишь с такой пометкой и кривой."
+        )),
     }
 }
 
@@ -109,6 +101,7 @@ fn measured(window: &Window) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{RunBuilder, run};
     use crate::fixture_rounds::settled;
     use crate::trials::by_case;

@@ -3,7 +3,7 @@
 
 use super::Check;
 use crate::charts::family::{Family, Kind, Member, families};
-use crate::findings::{CaseFinding, CheckId, CheckResult, CheckStatus, Estimate};
+use crate::findings::{CaseFinding, CheckId, CheckResult, Estimate};
 use crate::limits::SWEEP_POINTS;
 use std::collections::BTreeMap;
 use stend_base::{Say, format, say, say_in};
@@ -48,14 +48,10 @@ fn result(families: &[Family<'_>], case: &CaseFinding, found: Option<Option<Brea
         None if swept => check.not_applicable(say!("fewer than three values", "меньше трёх значений")),
         None => check.not_applicable(say!("nothing is varied", "ничего не варьируется")),
         Some(None) => check.pass(say!("as it must be", "как и должно быть")),
-        Some(Some(broken)) => check.result(
-            CheckStatus::Warn,
-            broken.words,
-            say!(
-                "Storage alone does not behave like this: some data came from a cache, a limit applies at this value only, or another program ran. Repeat the case alone before you draw conclusions from the curve.",
-                "Само хранилище так себя не ведёт: часть данных из кэша, именно здесь достигнут какой-то предел, или тем временем работало что-то ещё. Повторите случай отдельно, прежде чем судить по кривой."
-            ),
-        ),
+        Some(Some(broken)) => check.measured(broken.words).warn(say!(
+            "Storage alone does not behave like this: some data came from a cache, a limit applies at this value only, or another program ran. Repeat the case alone before you draw conclusions from the curve.",
+            "Само хранилище так себя не ведёт: часть данных из кэша, именно здесь достигнут какой-то предел, или тем временем работало что-то ещё. Повторите случай отдельно, прежде чем судить по кривой."
+        )),
     }
 }
 
@@ -124,6 +120,7 @@ fn below(lower: &Estimate, upper: &Estimate) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::analyse;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use stend_base::Bytes;
     use stend_spec::suite::SuiteCase;

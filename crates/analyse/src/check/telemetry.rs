@@ -2,7 +2,7 @@
 
 use super::{Check, too_few_samples};
 use crate::cost;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::TELEMETRY_CPU;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
@@ -31,19 +31,16 @@ pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if share <= TELEMETRY_CPU {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Warn,
-        measured,
-        say!(
-            "Reading the counters of this machine takes long enough to disturb the load where CPUs are scarce. Stop what makes `/proc` slow, or keep a CPU free of load threads (`cpus`).",
-            "Чтение счётчиков этой машины идёт так долго, что при нехватке ЦП мешает нагрузке. Остановите то, что замедляет `/proc`, или оставьте один ЦП без потоков нагрузки (`cpus`)."
-        ),
-    )
+    check.measured(measured).warn(say!(
+        "Reading the counters of this machine takes long enough to disturb the load where CPUs are scarce. Stop what makes `/proc` slow, or keep a CPU free of load threads (`cpus`).",
+        "Чтение счётчиков этой машины идёт так долго, что при нехватке ЦП мешает нагрузке. Остановите то, что замедляет `/proc`, или оставьте один ЦП без потоков нагрузки (`cpus`)."
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::run;
     use crate::trials::by_case;
 

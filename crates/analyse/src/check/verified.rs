@@ -1,7 +1,7 @@
 //! H79: were data read back as they had been written? A target that loses or changes data has no speed.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::trials::CaseTrials;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
@@ -19,14 +19,14 @@ pub fn verified(case: &CaseTrials<'_>) -> CheckResult {
     found.iter().for_each(|verification| all.add(&verification.all()));
     if all.wrong() > 0 {
         let example = found.iter().find_map(|verification| verification.examples.first());
-        return check.result(CheckStatus::Fail, differing(&all, example), meaning(&all));
+        return check.measured(differing(&all, example)).fail(meaning(&all));
     }
     let unread: u64 = found.iter().map(|verification| unread(verification)).fold(0, u64::saturating_add);
     let measured = Say::both(|l| compared(&all, l));
     let cut =
         |v: &&Verification| matches!(v.after, ReadBack::Stopped | ReadBack::Stalled | ReadBack::Impossible { .. });
     if unread > 0 || found.iter().any(cut) {
-        return check.result(CheckStatus::Warn, measured, not_all(&found));
+        return check.measured(measured).warn(not_all(&found));
     }
     if all.ok == 0 {
         return check.not_measurable(say!(
@@ -165,6 +165,7 @@ fn meaning(all: &Checked) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
     use expect_test::{Expect, expect};

@@ -1,7 +1,7 @@
 //! H18: was the range that is read ever written? Unwritten blocks are answered without the medium.
 
 use super::Check;
-use crate::findings::{CheckId, CheckResult, CheckStatus};
+use crate::findings::{CheckId, CheckResult};
 use crate::limits::NEVER_WRITTEN;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say, say_in};
@@ -27,19 +27,15 @@ pub fn zeros(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if f64::from(zero) / f64::from(sampled) <= NEVER_WRITTEN {
         return check.pass(measured);
     }
-    check.result(
-        CheckStatus::Fail,
-        measured,
-        say!(
-            "Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first.",
-            "Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область."
-        ),
-    )
+    check.measured(measured).fail(say!(
+        "Reads of unwritten blocks are answered from a map, not from the medium. Fill the range first.",
+        "Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область."
+    ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::findings::CheckStatus;
     use crate::fixture::{case, run, run_of};
     use crate::trials::by_case;
     use stend_record::ZeroSample;

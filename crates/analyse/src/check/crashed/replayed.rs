@@ -2,7 +2,7 @@
 
 use super::{blocks, differing, meaning};
 use crate::check::Check;
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::CheckResult;
 use stend_base::{Say, format, say, say_in};
 use stend_record::Crash;
 use stend_record::verification::Checked;
@@ -20,7 +20,7 @@ pub(super) fn judged(check: Check, states: &[&Crash]) -> CheckResult {
             ),
             false => meaning(&all(&wrong)),
         };
-        return check.result(CheckStatus::Fail, measured, meaning);
+        return check.measured(measured).fail(meaning);
     }
     // The last state has the most: each of the others has what was acknowledged before it.
     let acknowledged = states.iter().map(|state| state.acknowledged).max().unwrap_or(0);
@@ -77,6 +77,7 @@ fn failed(first: &Crash, (wrong, examined, of): (u64, u64, u64)) -> Say {
 mod tests {
     use super::super::tests::{check, crash, of};
     use super::*;
+    use crate::findings::CheckStatus;
     use expect_test::expect;
     use stend_record::Replayed;
     use stend_record::verification::Defect;
