@@ -1,7 +1,7 @@
 //! The routes of what is found in many runs, and in what others published.
 
 use crate::parameters::Takes;
-use crate::request::make;
+use crate::request::{Request, make};
 use crate::route::{
     Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query,
 };
@@ -9,9 +9,6 @@ use crate::users::Role;
 use stend_base::say;
 
 pub(crate) const HISTORY: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/history",
     operation: "history",
     about: || {
@@ -33,6 +30,7 @@ pub(crate) const HISTORY: Route = Route {
     answers: &[Answer { media: JSON, schema: Schema::Document("history") }],
     command: "stend compare --history RUN… --json",
     make: make::history,
+    ..Route::READ
 };
 
 pub(crate) const AUDIT: Route = Route {
@@ -50,5 +48,5 @@ pub(crate) const AUDIT: Route = Route {
     parameters: &[],
     answers: &[Answer { media: JSON, schema: Schema::Document("audit") }],
     command: "stend audit TABLE --json",
-    make: make::audit,
+    make: |_, table| Request::Audit { table },
 };

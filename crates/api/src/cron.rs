@@ -3,14 +3,14 @@
 //! Numbers, `*`, lists, ranges and steps, as POSIX has them and with the steps of every cron; no names, no `@daily`. If day of the month and
 //! day of the week both are restricted, one of them is enough.
 
-use stend_base::{Error, Kind, Result, say};
+use stend_base::calendar::{self, DAY};
+use stend_base::{Error, Result, say};
 
 /// Longest text that is read.
 const TEXT_MAX: usize = 200;
 /// Days that are looked at for the next time: the 29th of February may be eight years away.
 const DAYS_MAX: i64 = 366 * 9;
 const MINUTE: i64 = 60;
-const DAY: i64 = 24 * 60 * MINUTE;
 
 /// Times that repeat, to the minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Cron {
 
     /// `since_1970`: a count of days.
     fn has_day(&self, since_1970: i64) -> bool {
-        let (month, day) = month_and_day(since_1970);
+        let [_, month, day] = calendar::date(since_1970);
         // The first of January 1970 was a Thursday.
         let weekday = (since_1970 + 4).rem_euclid(7);
         let (day, weekday) = (self.days >> day & 1 == 1, self.weekdays >> weekday & 1 == 1);
@@ -89,25 +89,6 @@ impl Cron {
         };
         self.months >> month & 1 == 1 && fits
     }
-}
-
-/// Month and day of a count of days since 1970, counted off year by year: nine years are looked at, once a minute at most.
-fn month_and_day(since_1970: i64) -> (usize, i64) {
-    // The calendar repeats every 400 years.
-    let (mut year, mut day) = (1970, since_1970.rem_euclid(146_097));
-    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days_of = |year| if is_leap(year) { 366 } else { 365 };
-    while day >= days_of(year) {
-        day -= days_of(year);
-        year += 1;
-    }
-    let lengths = [31, if is_leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while day >= lengths[month] {
-        day -= lengths[month];
-        month += 1;
-    }
-    (month + 1, day + 1)
 }
 
 /// The values of a field as bits; `None` if it is none.
@@ -139,7 +120,7 @@ fn bits(field: &str, low: u64, high: u64) -> Option<u64> {
 
 fn wrong(what: &str) -> Box<Error> {
     let message = say!("`{what}` is no time that repeats", "`{what}` — не время повторения");
-    Error::new(Kind::Usage, message).hint(say!(
+    Error::usage(message).hint(say!(
         "`MINUTE HOUR DAY MONTH WEEKDAY` in UTC, such as `0 2 * * *` (every night at 2) or `*/30 * * * 1-5`",
         "`МИНУТА ЧАС ДЕНЬ МЕСЯЦ ДЕНЬ-НЕДЕЛИ` по UTC, например `0 2 * * *` (каждую ночь в 2) или `*/30 * * * 1-5`"
     ))

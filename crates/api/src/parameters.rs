@@ -3,7 +3,7 @@
 use crate::cron::Cron;
 use crate::live::Cursor;
 use std::collections::BTreeMap;
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Result, Say, say};
 
 /// Longest path and query that is read.
 pub(crate) const TARGET_MAX: usize = 4096;
@@ -66,6 +66,11 @@ impl Values {
         self.0.get(name)?.first().cloned()
     }
 
+    /// The value of a part of the path, which is always there.
+    pub fn name(&self, part: &str) -> String {
+        self.text(part).unwrap_or_default()
+    }
+
     pub fn all(&self, name: &str) -> Vec<String> {
         self.0.get(name).cloned().unwrap_or_default()
     }
@@ -105,7 +110,7 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
         }
         let given = values.0.entry(known.name).or_default();
         if matches!(known.place, Place::Query | Place::Required) && !given.is_empty() {
-            return Err(usage(say!("`{name}` stands twice in the query", "`{name}` указан в запросе дважды")));
+            return Err(Error::usage(say!("`{name}` stands twice in the query", "`{name}` указан в запросе дважды")));
         }
         given.push(value);
     }
@@ -114,7 +119,7 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
         None => Ok(values),
         Some(missing) => {
             let name = missing.name;
-            Err(usage(say!("`{name}` is missing in the query", "в запросе нет `{name}`")))
+            Err(Error::usage(say!("`{name}` is missing in the query", "в запросе нет `{name}`")))
         }
     }
 }
@@ -123,7 +128,7 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
 ///
 /// Errors: `Usage` for escapes that are none, or are no UTF-8.
 pub fn decoded(text: &str, in_query: bool) -> Result<String> {
-    let wrong = || usage(say!("the address has an escape that is none", "в адресе неверное экранирование"));
+    let wrong = || Error::usage(say!("the address has an escape that is none", "в адресе неверное экранирование"));
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -174,22 +179,18 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
         Place::Path => say!("`{value}` is no `{name}`", "`{value}` не подходит как `{name}`"),
         _ => say!("`{name}={value}` in the query is no value of it", "`{name}={value}`: такого значения не бывает"),
     };
-    usage(message).hint(hint)
+    Error::usage(message).hint(hint)
 }
 
 fn unknown(name: &str, parameters: &[Parameter]) -> Box<Error> {
     let known: Vec<&str> =
         parameters.iter().filter(|p| !matches!(p.place, Place::Path | Place::Header)).map(|p| p.name).collect();
-    let error = usage(say!("`{name}` is no parameter of this address", "у этого адреса нет параметра `{name}`"));
+    let error = Error::usage(say!("`{name}` is no parameter of this address", "у этого адреса нет параметра `{name}`"));
     let known = known.join("`, `");
     match known.is_empty() {
         true => error.hint(say!("it has none", "параметров у него нет")),
         false => error.hint(say!("it has `{known}`", "есть: `{known}`")),
     }
-}
-
-pub(crate) fn usage(message: Say) -> Box<Error> {
-    Error::new(Kind::Usage, message)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Reads a request from method and address by the table of routes. Must not look at what it is about: whether a run exists is said by who has
 //! the runs.
 
-use crate::parameters::{self, TARGET_MAX, Values, decoded, usage};
+use crate::parameters::{self, TARGET_MAX, Values, decoded};
 use crate::problem::Failure;
 use crate::request::Request;
 use crate::route::{Body, Method, Route};
 use crate::routes::ROUTES;
 use crate::users::Role;
-use stend_base::{Result, say};
+use stend_base::{Error, Result, say};
 
 /// What a request line asks for; the body is still to come.
 pub struct Asked {
@@ -21,13 +21,13 @@ impl Asked {
     /// Errors: 404 for an address that is none, 405 for another method, 400 for parameters that the route does not have.
     pub fn read(method: &str, target: &str) -> std::result::Result<Asked, Failure> {
         if target.len() > TARGET_MAX {
-            let error = usage(say!("the address is too long", "слишком длинный адрес"));
+            let error = Error::usage(say!("the address is too long", "слишком длинный адрес"));
             return Err(Failure::with(414, error));
         }
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let at_path: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, fitting(route.path, path)?))).collect();
         if at_path.is_empty() {
-            let error = usage(say!("there is nothing at this address", "по этому адресу ничего нет"))
+            let error = Error::usage(say!("there is nothing at this address", "по этому адресу ничего нет"))
                 .hint(say!("`/api` lists what there is", "что есть, перечислено на `/api`"));
             return Err(Failure::with(404, error));
         }
@@ -35,7 +35,7 @@ impl Asked {
         let Some((route, in_path)) = at_path.iter().find(|(route, _)| words(route).contains(&method)) else {
             let allow: Vec<&str> = at_path.iter().flat_map(|(route, _)| words(route).iter().copied()).collect();
             let allow = allow.join(", ");
-            let error = usage(say!("`{method}` is not possible here", "`{method}` здесь невозможен"))
+            let error = Error::usage(say!("`{method}` is not possible here", "`{method}` здесь невозможен"))
                 .hint(say!("this address takes {allow}", "этот адрес принимает {allow}"));
             return Err(Failure { allow: Some(allow), ..Failure::with(405, error) });
         };

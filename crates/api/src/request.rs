@@ -245,10 +245,6 @@ impl Format {
 pub(crate) mod make {
     use super::*;
 
-    pub fn health(_: &Values, _: String) -> Request {
-        Request::Health
-    }
-
     pub fn runs(values: &Values, _: String) -> Request {
         Request::Runs(Filter {
             limit: values.count("limit").unwrap_or(PAGE),
@@ -274,25 +270,9 @@ pub(crate) mod make {
         })
     }
 
-    pub fn recording(values: &Values, _: String) -> Request {
-        Request::Recording { recording: values.text("recording").unwrap_or_default() }
-    }
-
-    pub fn journal(values: &Values, _: String) -> Request {
-        Request::Journal { recording: values.text("recording").unwrap_or_default() }
-    }
-
-    pub fn run(values: &Values, _: String) -> Request {
-        Request::Run { run: name(values), redact: values.is_set("redact") }
-    }
-
-    pub fn summary(values: &Values, _: String) -> Request {
-        Request::Summary { run: name(values) }
-    }
-
     pub fn report(values: &Values, _: String) -> Request {
         Request::Report {
-            run: name(values),
+            run: values.name("run"),
             format: values.text("format").and_then(|word| Format::of(&word)).unwrap_or(Format::Html),
             lang: values.text("lang").map(|lang| Lang::from_locale(&lang)),
             redact: values.is_set("redact"),
@@ -301,7 +281,7 @@ pub(crate) mod make {
     }
 
     pub fn events(values: &Values, _: String) -> Request {
-        Request::Events { run: name(values), after: values.text("after").and_then(|text| Cursor::of(&text)) }
+        Request::Events { run: values.name("run"), after: values.text("after").and_then(|text| Cursor::of(&text)) }
     }
 
     pub fn history(values: &Values, _: String) -> Request {
@@ -316,79 +296,14 @@ pub(crate) mod make {
         })
     }
 
-    pub fn comparison(values: &Values, _: String) -> Request {
-        Request::Comparison {
-            runs: values.all("run"),
-            baseline: values.text("baseline"),
-            margin: values.text("margin"),
-            redact: values.is_set("redact"),
-        }
-    }
-
-    pub fn audit(_: &Values, table: String) -> Request {
-        Request::Audit { table }
-    }
-
-    pub fn suites(_: &Values, _: String) -> Request {
-        Request::Suites
-    }
-
-    pub fn doctor(_: &Values, _: String) -> Request {
-        Request::Doctor
-    }
-
-    pub fn drives(values: &Values, _: String) -> Request {
-        Request::Drives { quick: values.is_set("quick") }
-    }
-
-    pub fn openapi(_: &Values, _: String) -> Request {
-        Request::OpenApi
-    }
-
-    pub fn validate(_: &Values, order: String) -> Request {
-        Request::Validate { order }
-    }
-
-    pub fn dry_run(_: &Values, order: String) -> Request {
-        Request::DryRun { order }
-    }
-
     pub fn put_task(values: &Values, order: String) -> Request {
         let (confirmation, devices) = (values.text("confirmation"), values.all("device"));
-        Request::PutTask { id: id(values), order, confirmation, devices }
+        Request::PutTask { id: values.name("task"), order, confirmation, devices }
     }
 
     pub fn tasks(values: &Values, _: String) -> Request {
         let state = values.text("state").and_then(|word| TaskState::of(&word));
         Request::Tasks { limit: values.count("limit").unwrap_or(PAGE), state }
-    }
-
-    pub fn task(values: &Values, _: String) -> Request {
-        Request::Task { id: id(values) }
-    }
-
-    pub fn task_order(values: &Values, _: String) -> Request {
-        Request::TaskOrder { id: id(values) }
-    }
-
-    pub fn task_log(values: &Values, _: String) -> Request {
-        Request::TaskLog { id: id(values) }
-    }
-
-    pub fn stop_task(values: &Values, _: String) -> Request {
-        Request::StopTask { id: id(values), now: values.is_set("now") }
-    }
-
-    pub fn task_events(values: &Values, _: String) -> Request {
-        Request::TaskEvents { after: values.count("after").map(|count| count as u64) }
-    }
-
-    pub fn schedules(_: &Values, _: String) -> Request {
-        Request::Schedules
-    }
-
-    pub fn schedule_order(values: &Values, _: String) -> Request {
-        Request::ScheduleOrder { id: schedule(values) }
     }
 
     pub fn put_schedule(values: &Values, order: String) -> Request {
@@ -400,51 +315,15 @@ pub(crate) mod make {
             notify_when: values.text("notify_when").and_then(|word| NotifyWhen::of(&word)).unwrap_or_default(),
             paused: values.is_set("paused"),
         };
-        Request::PutSchedule { id: schedule(values), order, repeat }
-    }
-
-    pub fn delete_schedule(values: &Values, _: String) -> Request {
-        Request::DeleteSchedule { id: schedule(values) }
-    }
-
-    pub fn run_schedule(values: &Values, _: String) -> Request {
-        Request::RunSchedule { id: schedule(values) }
-    }
-
-    fn schedule(values: &Values) -> String {
-        values.text("schedule").unwrap_or_default()
-    }
-
-    pub fn me(_: &Values, _: String) -> Request {
-        Request::Me
-    }
-
-    pub fn tokens(_: &Values, _: String) -> Request {
-        Request::Tokens
+        Request::PutSchedule { id: values.name("schedule"), order, repeat }
     }
 
     pub fn put_token(values: &Values, _: String) -> Request {
         let role = values.text("role").and_then(|word| Role::of(&word)).unwrap_or(Role::Viewer);
-        Request::PutToken { id: token(values), role, days: values.count("days").unwrap_or(DAYS) }
-    }
-
-    pub fn delete_token(values: &Values, _: String) -> Request {
-        Request::DeleteToken { id: token(values) }
+        Request::PutToken { id: values.name("token"), role, days: values.count("days").unwrap_or(DAYS) }
     }
 
     pub fn audit_log(values: &Values, _: String) -> Request {
         Request::AuditLog { limit: values.count("limit").unwrap_or(PAGE) }
-    }
-
-    fn token(values: &Values) -> String {
-        values.text("token").unwrap_or_default()
-    }
-
-    fn id(values: &Values) -> String {
-        values.text("task").unwrap_or_default()
-    }
-
-    fn name(values: &Values) -> String {
-        values.text("run").unwrap_or_default()
     }
 }

@@ -3,14 +3,11 @@
 use crate::analysis_routes::*;
 use crate::filter::{Sort, StateFilter};
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::{Format, make};
-use crate::route::{
-    Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query,
-};
+use crate::request::{Format, Request, make};
+use crate::route::{Answer, IF_NONE_MATCH, JSON, LABEL, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query};
 use crate::schedule_routes::*;
 use crate::task_routes::*;
 use crate::user_routes::*;
-use crate::users::Role;
 use crate::watching_routes::*;
 use stend_base::say;
 
@@ -39,21 +36,15 @@ const REDACT: Parameter = Parameter {
 /// Every route, in the order in which people look for them.
 pub const ROUTES: &[Route] = &[
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/health",
         operation: "health",
         about: || say!("the server is there, and its version", "сервер отвечает; его версия"),
-        parameters: &[],
         answers: &[Answer { media: JSON, schema: Schema::Type("answers.rs", "Health") }],
         command: "stend --version",
-        make: make::health,
+        make: |_, _| Request::Health,
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/runs",
         operation: "runs",
         about: || {
@@ -93,11 +84,9 @@ pub const ROUTES: &[Route] = &[
         answers: &[Answer { media: JSON, schema: Schema::Document("list") }],
         command: "stend list --json",
         make: make::runs,
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/runs/{run}",
         operation: "run",
         about: || {
@@ -109,12 +98,10 @@ pub const ROUTES: &[Route] = &[
         parameters: &[RUN, REDACT, IF_NONE_MATCH],
         answers: &[Answer { media: JSON, schema: Schema::Document("findings") }],
         command: "stend show RUN --json",
-        make: make::run,
+        make: |values, _| Request::Run { run: values.name("run"), redact: values.is_set("redact") },
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/runs/{run}/summary",
         operation: "summary",
         about: || {
@@ -126,12 +113,10 @@ pub const ROUTES: &[Route] = &[
         parameters: &[RUN, IF_NONE_MATCH],
         answers: &[Answer { media: JSON, schema: Schema::Type("summary.rs", "Summary") }],
         command: "stend show RUN",
-        make: make::summary,
+        make: |values, _| Request::Summary { run: values.name("run") },
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/runs/{run}/report",
         operation: "report",
         about: || {
@@ -162,11 +147,9 @@ pub const ROUTES: &[Route] = &[
         ],
         command: "stend report RUN -o FILE",
         make: make::report,
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/runs/{run}/events",
         operation: "events",
         about: || {
@@ -199,11 +182,9 @@ pub const ROUTES: &[Route] = &[
         }],
         command: "stend watch RUN",
         make: make::events,
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/comparisons",
         operation: "comparison",
         about: || {
@@ -236,7 +217,13 @@ pub const ROUTES: &[Route] = &[
         ],
         answers: &[Answer { media: JSON, schema: Schema::Document("comparison") }],
         command: "stend compare RUN RUN --json",
-        make: make::comparison,
+        make: |values, _| Request::Comparison {
+            runs: values.all("run"),
+            baseline: values.text("baseline"),
+            margin: values.text("margin"),
+            redact: values.is_set("redact"),
+        },
+        ..Route::READ
     },
     HISTORY,
     AUDIT,
@@ -244,33 +231,24 @@ pub const ROUTES: &[Route] = &[
     RECORDING_ROUTE,
     JOURNAL,
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/suites",
         operation: "suites",
         about: || say!("the suites that are built in, with their files", "встроенные наборы вместе с файлами"),
-        parameters: &[],
         answers: &[Answer { media: JSON, schema: Schema::Document("suites") }],
         command: "stend suites --json",
-        make: make::suites,
+        make: |_, _| Request::Suites,
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/doctor",
         operation: "doctor",
         about: || say!("whether this machine can measure", "пригодна ли машина для измерений"),
-        parameters: &[],
         answers: &[Answer { media: JSON, schema: Schema::Document("checkup") }],
         command: "stend doctor --json",
-        make: make::doctor,
+        make: |_, _| Request::Doctor,
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/drives",
         operation: "drives",
         about: || {
@@ -284,19 +262,16 @@ pub const ROUTES: &[Route] = &[
         })],
         answers: &[Answer { media: JSON, schema: Schema::Document("inventory") }],
         command: "stend inspect --json",
-        make: make::drives,
+        make: |values, _| Request::Drives { quick: values.is_set("quick") },
+        ..Route::READ
     },
     Route {
-        method: Method::Get,
-        role: Role::Viewer,
-        body: Body::None,
         path: "/api/v1/openapi.json",
         operation: "openapi",
         about: || say!("this API for programs (OpenAPI 3.1)", "этот API для программ (OpenAPI 3.1)"),
-        parameters: &[],
         answers: &[Answer { media: JSON, schema: Schema::Opaque }],
-        command: "",
-        make: make::openapi,
+        make: |_, _| Request::OpenApi,
+        ..Route::READ
     },
     VALIDATE,
     DRY_RUN,

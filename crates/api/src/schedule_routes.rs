@@ -1,7 +1,7 @@
 //! The routes of orders that are repeated.
 
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::make;
+use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, Route, Schema, query};
 use crate::schedules::NotifyWhen;
 use crate::users::Role;
@@ -23,9 +23,6 @@ const ONE: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("schedules.r
 const LIST: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("schedules.rs", "ScheduleList") }];
 
 pub(crate) const SCHEDULES: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/schedules",
     operation: "schedules",
     about: || {
@@ -34,23 +31,19 @@ pub(crate) const SCHEDULES: Route = Route {
             "повторяемые заказы: когда, следующий раз и итоги последних"
         )
     },
-    parameters: &[],
     answers: LIST,
-    command: "",
-    make: make::schedules,
+    make: |_, _| Request::Schedules,
+    ..Route::READ
 };
 
 pub(crate) const SCHEDULE_ORDER: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/schedules/{schedule}/order",
     operation: "scheduleOrder",
     about: || say!("the order of a schedule, as it was sent", "заказ расписания, каким его прислали"),
     parameters: &[ID],
     answers: &[Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque }],
-    command: "",
-    make: make::schedule_order,
+    make: |values, _| Request::ScheduleOrder { id: values.name("schedule") },
+    ..Route::READ
 };
 
 pub(crate) const PUT_SCHEDULE: Route = Route {
@@ -124,7 +117,7 @@ pub(crate) const DELETE_SCHEDULE: Route = Route {
     parameters: &[ID],
     answers: LIST,
     command: "",
-    make: make::delete_schedule,
+    make: |values, _| Request::DeleteSchedule { id: values.name("schedule") },
 };
 
 pub(crate) const RUN_SCHEDULE: Route = Route {
@@ -137,5 +130,5 @@ pub(crate) const RUN_SCHEDULE: Route = Route {
     parameters: &[ID],
     answers: ONE,
     command: "",
-    make: make::run_schedule,
+    make: |values, _| Request::RunSchedule { id: values.name("schedule") },
 };

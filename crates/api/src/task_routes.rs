@@ -1,7 +1,7 @@
 //! The routes of orders and tasks.
 
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::make;
+use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::tasks::TaskState;
 use crate::users::Role;
@@ -37,7 +37,7 @@ pub(crate) const VALIDATE: Route = Route {
     parameters: &[],
     answers: &[Answer { media: JSON, schema: Schema::Type("tasks.rs", "Validated") }],
     command: "",
-    make: make::validate,
+    make: |_, order| Request::Validate { order },
 };
 
 pub(crate) const DRY_RUN: Route = Route {
@@ -55,7 +55,7 @@ pub(crate) const DRY_RUN: Route = Route {
     parameters: &[],
     answers: &[Answer { media: JSON, schema: Schema::Documents("preview") }],
     command: "stend run --order FILE --dry-run --json",
-    make: make::dry_run,
+    make: |_, order| Request::DryRun { order },
 };
 
 pub(crate) const PUT_TASK: Route = Route {
@@ -96,9 +96,6 @@ pub(crate) const PUT_TASK: Route = Route {
 };
 
 pub(crate) const TASKS: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/tasks",
     operation: "tasks",
     about: || say!("tasks, newest first", "задачи, новые сверху"),
@@ -107,14 +104,11 @@ pub(crate) const TASKS: Route = Route {
         query("limit", Takes::Count(PAGE_MAX), || say!("most tasks, 50 by default", "сколько задач, по умолчанию 50")),
     ],
     answers: &[Answer { media: JSON, schema: Schema::Type("tasks.rs", "TaskList") }],
-    command: "",
     make: make::tasks,
+    ..Route::READ
 };
 
 pub(crate) const TASK: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/tasks/{task}",
     operation: "task",
     about: || {
@@ -125,27 +119,21 @@ pub(crate) const TASK: Route = Route {
     },
     parameters: &[TASK_ID],
     answers: ONE,
-    command: "",
-    make: make::task,
+    make: |values, _| Request::Task { id: values.name("task") },
+    ..Route::READ
 };
 
 pub(crate) const TASK_ORDER: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/tasks/{task}/order",
     operation: "taskOrder",
     about: || say!("the order of a task, as it was sent", "заказ задачи, каким его прислали"),
     parameters: &[TASK_ID],
     answers: &[Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque }],
-    command: "",
-    make: make::task_order,
+    make: |values, _| Request::TaskOrder { id: values.name("task") },
+    ..Route::READ
 };
 
 pub(crate) const TASK_LOG: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/tasks/{task}/log",
     operation: "taskLog",
     about: || {
@@ -156,8 +144,8 @@ pub(crate) const TASK_LOG: Route = Route {
     },
     parameters: &[TASK_ID],
     answers: &[Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque }],
-    command: "",
-    make: make::task_log,
+    make: |values, _| Request::TaskLog { id: values.name("task") },
+    ..Route::READ
 };
 
 pub(crate) const STOP_TASK: Route = Route {
@@ -180,13 +168,10 @@ pub(crate) const STOP_TASK: Route = Route {
     ],
     answers: ONE,
     command: "stend stop RUN",
-    make: make::stop_task,
+    make: |values, _| Request::StopTask { id: values.name("task"), now: values.is_set("now") },
 };
 
 pub(crate) const TASK_EVENTS: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/task-events",
     operation: "taskEvents",
     about: || {
@@ -207,6 +192,6 @@ pub(crate) const TASK_EVENTS: Route = Route {
         },
     ],
     answers: &[Answer { media: "text/event-stream", schema: Schema::Events("tasks.rs", &[("task", "Task")]) }],
-    command: "",
-    make: make::task_events,
+    make: |values, _| Request::TaskEvents { after: values.count("after").map(|count| count as u64) },
+    ..Route::READ
 };

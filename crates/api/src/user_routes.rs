@@ -1,7 +1,7 @@
 //! The routes of tokens and of the log of changes.
 
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::make;
+use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::users::Role;
 use stend_base::say;
@@ -24,16 +24,12 @@ const TOKEN_ID: Parameter = Parameter {
 const LIST: &[Answer] = &[Answer { media: JSON, schema: Schema::Type("users.rs", "TokenList") }];
 
 pub(crate) const ME: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/me",
     operation: "me",
     about: || say!("who sends this request, and with which role", "кто прислал этот запрос и с какой ролью"),
-    parameters: &[],
     answers: &[Answer { media: JSON, schema: Schema::Type("users.rs", "Me") }],
-    command: "",
-    make: make::me,
+    make: |_, _| Request::Me,
+    ..Route::READ
 };
 
 pub(crate) const TOKENS: Route = Route {
@@ -46,7 +42,7 @@ pub(crate) const TOKENS: Route = Route {
     parameters: &[],
     answers: LIST,
     command: "",
-    make: make::tokens,
+    make: |_, _| Request::Tokens,
 };
 
 pub(crate) const PUT_TOKEN: Route = Route {
@@ -85,7 +81,7 @@ pub(crate) const DELETE_TOKEN: Route = Route {
     parameters: &[TOKEN_ID],
     answers: LIST,
     command: "",
-    make: make::delete_token,
+    make: |values, _| Request::DeleteToken { id: values.name("token") },
 };
 
 pub(crate) const AUDIT_LOG: Route = Route {

@@ -1,9 +1,8 @@
 //! The routes of recordings: hosts that were watched without a load, and the problems that the journal finds in them.
 
 use crate::parameters::{Parameter, Place, Takes};
-use crate::request::make;
-use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
-use crate::users::Role;
+use crate::request::{Request, make};
+use crate::route::{Answer, JSON, PAGE_MAX, Route, Schema, query};
 use stend_base::say;
 
 const RECORDING: Parameter = Parameter {
@@ -14,9 +13,6 @@ const RECORDING: Parameter = Parameter {
 };
 
 pub(crate) const RECORDINGS: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/recordings",
     operation: "recordings",
     about: || say!("recordings of hosts, newest first", "записи хостов, новые первыми"),
@@ -30,12 +26,10 @@ pub(crate) const RECORDINGS: Route = Route {
     answers: &[Answer { media: JSON, schema: Schema::Document("list") }],
     command: "stend list --json",
     make: make::recordings,
+    ..Route::READ
 };
 
 pub(crate) const RECORDING_ROUTE: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/recordings/{recording}",
     operation: "recording",
     about: || {
@@ -47,13 +41,11 @@ pub(crate) const RECORDING_ROUTE: Route = Route {
     parameters: &[RECORDING],
     answers: &[Answer { media: JSON, schema: Schema::Document("recording") }],
     command: "stend show RECORDING --json",
-    make: make::recording,
+    make: |values, _| Request::Recording { recording: values.name("recording") },
+    ..Route::READ
 };
 
 pub(crate) const JOURNAL: Route = Route {
-    method: Method::Get,
-    role: Role::Viewer,
-    body: Body::None,
     path: "/api/v1/recordings/{recording}/journal",
     operation: "journal",
     about: || {
@@ -65,5 +57,6 @@ pub(crate) const JOURNAL: Route = Route {
     parameters: &[RECORDING],
     answers: &[Answer { media: JSON, schema: Schema::Document("journal") }],
     command: "stend journal RECORDING --json",
-    make: make::journal,
+    make: |values, _| Request::Journal { recording: values.name("recording") },
+    ..Route::READ
 };
