@@ -11,7 +11,7 @@ endif
 # Longest first.
 LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh tutorials
 
-.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz simulate web web-setup web-test clean
+.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz nightly simulate web web-setup web-test clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -93,6 +93,9 @@ signal: ## what does Stend warn of on healthy, idle storage: three quarters of a
 
 fuzz: ## search for bytes that a parser cannot take: an hour of CPU time for each of some twenty, less what docs/bench/fuzz.md says that it has had; needs nightly Rust and cargo-fuzz (TIME=seconds for each, ONLY=part of a name, SLICE=seconds in a row)
 	@cargo run --locked --offline --quiet -p stend-untrusted
+
+nightly: ## what `test` repeats a few times, as often as it may matter: 100 kills of a run, a kill before and after every command that puts a stand up; ten minutes, needs root
+	STEND_NIGHTLY=1 cargo test --workspace --test e2e --locked --offline -- killed_at_
 
 simulate: ## 100 000 whole runs against simulated workers, each from its seed, with kills, losses and full disks: forty minutes of CPU time, needs root for the disks (SEEDS=how many, STEND_SEED=one of them)
 	SEEDS="$(or $(SEEDS),100000)" cargo test -p stend-run --lib --locked --offline --quiet -- simulation --nocapture

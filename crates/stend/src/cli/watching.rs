@@ -42,7 +42,7 @@ pub(super) fn record(lang: Lang) -> Command {
     let lasts = say!("end by itself after this time", "закончить через это время");
     let name = say!("a label by which commands find the recording", "метка, по которой команды найдут запись");
     let notify = say!(
-        "tell the receivers in this file of problems in the journal: mail, webhooks, syslog, SNMP (docs/formats/notify.md)",
+        "send problems of the journal to the receivers in this file: mail, webhooks, syslog, SNMP (docs/formats/notify.md)",
         "сообщать о проблемах журнала получателям из этого файла: почта, вебхуки, syslog, SNMP (docs/formats/notify.md)"
     );
     let test = say!(

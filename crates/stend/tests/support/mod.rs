@@ -297,6 +297,11 @@ pub fn alive(pid: u32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
+/// Whether there is time for every repetition: `make nightly`.
+pub fn is_nightly() -> bool {
+    std::env::var_os("STEND_NIGHTLY").is_some()
+}
+
 /// Waits until a condition holds, at most `limit`.
 pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + limit;
