@@ -9,7 +9,7 @@ pub use files::FILES;
 pub const PAGE: &str = include_str!("../assets/console/index.html");
 
 /// Pages that are not about one run or task.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 15] = [
     "/",
     "/order",
     "/schedules",
@@ -19,6 +19,8 @@ const PAGES: [&str; 13] = [
     "/history",
     "/audit",
     "/drives",
+    "/monitoring",
+    "/journal",
     "/suites",
     "/settings",
     "/tokens",
@@ -60,26 +62,19 @@ mod tests {
 
     #[test]
     fn only_pages_of_the_console_are_pages_of_the_console() {
-        assert!(
-            [
-                "/",
-                "/runs",
-                "/runs/R-1",
-                "/schedules",
-                "/tasks",
-                "/tasks/a",
-                "/order",
-                "/drives",
-                "/compare",
-                "/tokens",
-                "/changes"
-            ]
-            .into_iter()
-            .all(is_page)
-        );
+        assert!(["/", "/runs/R-1", "/tasks/a"].into_iter().all(is_page));
         for other in ["", "//", "//x", "/runs/", "/runs/a/b", "/api", "/login", "/x", "runs", "/compare/", "https://x/"]
         {
             assert!(!is_page(other), "{other}");
         }
+    }
+
+    #[test]
+    fn the_server_answers_at_every_address_that_the_console_knows() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/App.svelte");
+        let source = std::fs::read_to_string(source).unwrap();
+        let shown = source.lines().filter_map(|line| line.trim().split_once("path() === \"")?.1.split_once('"'));
+        let shown: std::collections::BTreeSet<&str> = shown.map(|(path, _)| path).collect();
+        assert_eq!(shown, PAGES.into_iter().collect());
     }
 }
