@@ -25,6 +25,7 @@ test("numbers are those of the command line", () => {
   const shown = (...values) => values.join(" | ").replaceAll("\u00a0", "_");
   lang.setLang("en");
   assert.equal(shown(...[0, 0.1234, 1.2345, 12.345, 123.45, 1234.5, 412_345.6, -0.0004].map(format.number)), "0 | 0.123 | 1.23 | 12.3 | 123 | 1234 | 412_346 | 0.000");
+  assert.equal(shown(...[0, 0.5, 2.5, 5, 10, 100, 1_500_000].map(format.short)), "0 | 0.5 | 2.5 | 5 | 10 | 100 | 1_500_000");
   assert.equal(shown(format.latency(842), format.latency(84_200), format.latency(1_200_000), format.latency(999_600)), "842_ns | 84.2_µs | 1.20_ms | 1.00_ms");
   assert.equal(shown(format.duration(5e8), format.duration(42e9), format.duration(185e9), format.duration(4320e9)), "0.5_s | 42_s | 3_min 05_s | 1_h 12_min");
   lang.setLang("ru");

@@ -24,6 +24,9 @@ export function fixed(value: number, digits: number): string {
 
 export const number = (value: number): string => fixed(value, decimals(value));
 
+/** A place on an axis: no zeros that say nothing. */
+export const short = (value: number): string => number(value).replace(/([.,]\d*?)0+$/, "$1").replace(/[.,]$/, "");
+
 export const count = (value: number): string => fixed(value, 0);
 
 export const percent = (share: number): string => `${fixed(share * 100, 1)}${SPACE}%`;

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-DH9l1q7y.js",
+        "/assets/index-BNAVjnzy.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DH9l1q7y.js"),
+        include_str!("../../assets/console/assets/index-BNAVjnzy.js"),
     ),
     (
-        "/assets/index-DkZTntJI.css",
+        "/assets/index-ESVRpQHb.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DkZTntJI.css"),
+        include_str!("../../assets/console/assets/index-ESVRpQHb.css"),
     ),
 ];
