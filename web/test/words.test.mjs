@@ -1,5 +1,6 @@
 // Numbers and plurals, as the command line writes them.
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { createServer } from "vite";
 
@@ -30,4 +31,14 @@ test("numbers are those of the command line", () => {
   assert.equal(shown(format.duration(5e8), format.duration(42e9), format.duration(185e9), format.duration(4320e9)), "0.5_s | 42_s | 3_min 05_s | 1_h 12_min");
   lang.setLang("ru");
   assert.equal(shown(format.throughput(3.1e9), format.bytes(6.5 * 2 ** 30), format.plusMinus(0.021)), "3100_МБ/с | 6,50_ГиБ | ±_2,1_%");
+});
+
+// Svelte drops blanks where a block begins: ` · ` has to be an expression there.
+test("no text of a page begins with a blank where a block begins", () => {
+  const files = readdirSync(new URL("../src/", import.meta.url), { recursive: true }).filter((name) => name.endsWith(".svelte"));
+  const dropped = files.flatMap((name) => {
+    const text = readFileSync(new URL(`../src/${name}`, import.meta.url), "utf8");
+    return [...text.matchAll(/\{(?:#if|#each|:else)[^}\n]*\} [^\s<].*/g)].map(([found]) => `${name}: ${found.slice(0, 80)}`);
+  });
+  assert.deepEqual(dropped, []);
 });

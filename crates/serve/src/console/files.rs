@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BNAVjnzy.js",
+        "/assets/index-Ccy7Of4k.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BNAVjnzy.js"),
+        include_str!("../../assets/console/assets/index-Ccy7Of4k.js"),
     ),
     (
         "/assets/index-ESVRpQHb.css",
