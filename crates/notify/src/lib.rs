@@ -20,4 +20,5 @@ pub use changes::Changes;
 pub use item::{Happening, Item};
 pub use outbox::{Outbox, Told};
 pub use policy::limits;
-pub use send::test;
+pub use program::Program;
+pub use send::{post, test};

@@ -46,8 +46,10 @@ pub fn unix() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
-/// By `curl`, which every distribution has and keeps. Addresses and tokens are in a file in memory, not among its words.
-fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
+/// Posts JSON by `curl`, which every distribution has and keeps. Addresses and tokens are in a file in memory, not among its words.
+///
+/// Errors: why it was not taken, for people.
+pub fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
     let mut settings =
         format!("{}proto = \"=http,https\"\nheader = \"Content-Type: application/json\"\n", common(url)?);
     if let Some(token) = token {
@@ -99,5 +101,17 @@ fn quoted(text: &str) -> Result<String, Say> {
         true => {
             Err(say!("an address or a secret has a control character", "в адресе или секрете есть управляющий символ"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_never_an_option_of_curl() {
+        assert_eq!(quoted("http://x/\"y\\").unwrap(), "\"http://x/\\\"y\\\\\"");
+        assert!(quoted("http://x/\noutput = /etc/x").unwrap_err().en.contains("control character"));
+        assert!(post("http://x/\r\noutput = /etc/x", None, "{}").is_err());
     }
 }

@@ -41,7 +41,7 @@ pub struct Done {
 /// Has a program read `input` and end.
 ///
 /// Errors: `Preflight` if it cannot be started, or takes longer than this.
-pub fn fed(mut command: Command, shown: &str, input: &str, time: Duration) -> Result<Done> {
+fn fed(mut command: Command, shown: &str, input: &str, time: Duration) -> Result<Done> {
     let failed = |error: io::Error| {
         Error::preflight(say!("`{shown}` cannot be started: {error}", "не удаётся запустить `{shown}`: {error}"))
     };

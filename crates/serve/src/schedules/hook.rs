@@ -1,16 +1,9 @@
 //! Calls the hook of a schedule: a program of the administrator, or `curl` for an address. Must not know when.
 
 use super::times;
-use crate::printed::fed;
-use std::process::Command;
-use std::time::Duration;
 use stend_api::{Due, Notification, Outcome};
 use stend_base::{Say, say};
-
-/// How long a hook may take.
-const TIME: Duration = Duration::from_secs(30);
-/// What is kept of the complaint of a hook, in characters.
-const COMPLAINT_MAX: usize = 300;
+use stend_notify::{Program, post};
 
 /// Delivers the message of one time.
 ///
@@ -20,37 +13,11 @@ pub fn call(hook: &str, schedule: &str, due: &Due) -> Result<(), Say> {
     let message = Notification { schema, schema_version, schedule, text, due };
     // Numbers, strings and words: there is no case in which it cannot be written.
     let body = serde_json::to_string(&message).unwrap_or_default();
-    let (mut command, program, input) = match hook.starts_with('/') {
-        true => (Command::new(hook), hook, body),
-        false => (posting(), "curl", settings(hook, &body)),
-    };
-    command.current_dir("/");
-    let done = fed(command, program, &input, TIME).map_err(|error| error.message)?;
-    if done.status.success() {
-        return Ok(());
+    if !hook.starts_with('/') {
+        return post(hook, None, &body);
     }
-    let complaint: String = String::from_utf8_lossy(&done.errors).trim().chars().take(COMPLAINT_MAX).collect();
-    let status = done.status;
-    Err(Say::same(format!("{status}: {complaint}")))
-}
-
-/// Without `~/.curlrc`. Address and message come by the standard input: the address of a webhook is a secret, and every user of the machine
-/// can read a command line.
-fn posting() -> Command {
-    let mut command = Command::new("curl");
-    command.args(["-q", "--silent", "--show-error", "--fail", "--globoff", "--max-time", "25"]);
-    command.args(["--proto", "=http,https", "--output", "/dev/null"]);
-    command.args(["--header", "Content-Type: application/json", "--config", "-"]);
-    command
-}
-
-/// What `curl` reads there. Both stand between quotes, so that neither is an option, whatever is in it.
-fn settings(address: &str, body: &str) -> String {
-    let quoted = |text: &str| {
-        let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r");
-        format!("\"{text}\"")
-    };
-    format!("url = {}\ndata-binary = {}\n", quoted(address), quoted(body))
+    let (arguments, environment) = (Vec::new(), Vec::new());
+    Program { name: hook, arguments, input: &body, hidden: None, environment }.run().map(drop)
 }
 
 /// The message in one sentence.
@@ -111,15 +78,5 @@ mod tests {
         let complained = call(&program("complains", "echo no mail >&2; exit 3".into()), "nightly", &due).unwrap_err();
         assert!(complained.en.contains("no mail") && complained.en.contains('3'), "{complained:?}");
         assert!(call("/no/such/hook", "nightly", &due).unwrap_err().en.contains("/no/such/hook"));
-    }
-
-    #[test]
-    fn an_address_is_on_no_command_line_and_never_an_option() {
-        assert!(posting().get_args().all(|word| !word.to_string_lossy().contains("://")));
-        let text = settings("http://x/\"\noutput = \"/etc/x", "{\"a\":\"b\\n\"}");
-        assert_eq!(
-            text,
-            "url = \"http://x/\\\"\\noutput = \\\"/etc/x\"\ndata-binary = \"{\\\"a\\\":\\\"b\\\\n\\\"}\"\n"
-        );
     }
 }
