@@ -80,7 +80,7 @@ fn record(directory: &Path) -> RunRecord {
                 window_start: record.started + record.asked.ramp,
                 window_end: record.started + record.asked.ramp + record.asked.window,
                 // What another tool told and what an application did are of other runs.
-                told: outcome.told.filter(|_| trial == 3),
+                tool_output: outcome.tool_output.filter(|_| trial == 3),
                 app: outcome.app.filter(|_| trial == 3),
                 ..outcome
             });

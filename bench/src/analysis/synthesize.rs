@@ -81,7 +81,7 @@ fn header(shape: Shape, started_unix: i64) -> RunHeader {
         steady: None,
         faults: Vec::new(),
     };
-    let suite = Suite { name: "synthesized".into(), told: vec![case], blocks: shape.trials, ..Suite::default() };
+    let suite = Suite { name: "synthesized".into(), imported: vec![case], blocks: shape.trials, ..Suite::default() };
     let target = PlanTarget::device(Bytes::gib(100));
     RunHeader {
         started_unix,

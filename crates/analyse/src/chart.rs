@@ -168,6 +168,13 @@ pub struct Series {
     pub labels: Vec<Say>,
 }
 
+impl Series {
+    /// A line without dots and labels, the first of its quantity.
+    pub fn line(name: Say, quantity: Quantity, points: Vec<Point>) -> Series {
+        Series { name, quantity, variant: 0, points, dots: false, joined: false, labels: Vec::new() }
+    }
+}
+
 /// One point; several raw values may stand behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Point {

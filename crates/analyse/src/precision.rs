@@ -92,16 +92,9 @@ fn by_stream(jobs: &[JobTotals]) -> Vec<JobTotals> {
             }
         }
         JobTotals {
-            stream,
-            job: 0,
             done,
             latency: std::array::from_fn(|op| merged(&jobs, |job, op| Some(&job.latency[op]), op)),
-            service: None,
-            cpu_ns: None,
-            run_delay_ns: None,
-            cpu_max_ns: None,
-            batch_span_ns: None,
-            submissions: None,
+            ..JobTotals::empty(stream, 0)
         }
     };
     streams.into_iter().map(one).collect()

@@ -13,7 +13,7 @@ fn of<'a>(case: &'a CaseTrials<'_>, key: (u16, Op)) -> impl Iterator<Item = &'a 
 }
 
 fn of_trial<'a>(trial: &Counting<'a>, (stream, op): (u16, Op)) -> impl Iterator<Item = &'a ToolOp> {
-    let told = trial.outcome.told.iter().flat_map(|told| &told.ops);
+    let told = trial.outcome.tool_output.iter().flat_map(|told| &told.ops);
     told.filter(move |told| (told.stream, told.op) == (stream, op))
 }
 
@@ -98,7 +98,7 @@ impl Occupied {
 
 /// Times from before the submission to the end, of all kinds of I/O of a stream; `None` if one is not told.
 pub fn occupied(trial: &Counting<'_>, stream: u16) -> Option<Occupied> {
-    let told = trial.outcome.told.as_ref()?;
+    let told = trial.outcome.tool_output.as_ref()?;
     let mut occupied = Occupied::default();
     for own in told.ops.iter().filter(|told| told.stream == stream) {
         occupied.add(own.op, own.occupied_ns?);
@@ -123,7 +123,7 @@ mod tests {
         let mut record = imported(run().six_blocks(&[9_870.0]).record(), false);
         record.trials.truncate(p99s.len());
         for (trial, p99) in record.trials.iter_mut().zip(p99s) {
-            trial.outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].percentiles = vec![(990_000, *p99)];
+            trial.outcome.as_mut().unwrap().tool_output.as_mut().unwrap().ops[0].percentiles = vec![(990_000, *p99)];
         }
         record
     }
@@ -138,7 +138,7 @@ mod tests {
         assert!(op.quantiles.iter().all(|quantile| quantile.interval.is_none()));
         // What can be put together is.
         let outcomes = two.trials.iter().filter_map(|trial| trial.outcome.as_ref());
-        assert_eq!(op.count, outcomes.map(|outcome| outcome.told.as_ref().unwrap().ops[0].count).sum::<u64>());
+        assert_eq!(op.count, outcomes.map(|outcome| outcome.tool_output.as_ref().unwrap().ops[0].count).sum::<u64>());
         assert!(op.latency_mean_ns > 0.0 && op.latency_max > Nanos(0));
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let own = run().six_blocks(&[9_870.0]).record();
         assert_eq!(p99(&imported(own.clone(), true)), p99(&own));
         let mut half = imported(own, true);
-        half.trials[0].outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].mergeable = false;
+        half.trials[0].outcome.as_mut().unwrap().tool_output.as_mut().unwrap().ops[0].mergeable = false;
         assert!(matches!(p99(&half), QuantileValue::Printed(_)), "one trial without a histogram is enough");
     }
 

@@ -37,7 +37,7 @@ fn value(cell: &Cell, of: fn(&Cell) -> f64) -> f64 {
 /// Intervals inside a trial's window.
 fn window_cells(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op]) -> Vec<Cell> {
     // An imported trial has no intervals; that is not a row of zeros.
-    if trial.outcome.told.is_some() && trial.record.slices.is_empty() {
+    if trial.outcome.tool_output.is_some() && trial.record.slices.is_empty() {
         return Vec::new();
     }
     let cells = series::cells(&trial.record.slices, |s| ops.contains(&s.op) && stream.is_none_or(|n| n == s.stream));

@@ -66,7 +66,8 @@ impl<'a> Counting<'a> {
     /// Unlike the I/Os of the window they are drawn one after the other, and say nothing of what was in flight at its edges. `None` of
     /// trials that other programs made, which do not tell.
     pub fn begun(&self, stream: u16) -> Option<([u64; OPS], u64)> {
-        if self.outcome.engine.external.is_some() || self.outcome.told.is_some() || self.record.slices.is_empty() {
+        if self.outcome.engine.external.is_some() || self.outcome.tool_output.is_some() || self.record.slices.is_empty()
+        {
             return None;
         }
         let mut after = [0u64; OPS];

@@ -26,7 +26,7 @@ pub use answers::Health;
 pub use cron::Cron;
 pub use filter::{Filter, Sort, StateFilter};
 pub use live::{Cursor, Figures, Finished, Happened, LiveState, Progress, Second};
-pub use parameters::{Parameter, Place, Takes, decoded};
+pub use parameters::{Location, Parameter, Takes, decoded};
 pub use problem::{Failure, Problem, status};
 pub use read::Asked;
 pub use request::{Format, Repeat, Request};

@@ -10,7 +10,7 @@ pub(crate) const TARGET_MAX: usize = 4096;
 
 /// Where a parameter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In the path, between braces of the route; required.
     Path,
     /// In the query, once.
@@ -50,7 +50,7 @@ pub struct Parameter {
     /// Name.
     pub name: &'static str,
     /// Where it stands.
-    pub place: Place,
+    pub place: Location,
     /// What it may hold.
     pub takes: Takes,
     /// What it is for, with its default.
@@ -90,7 +90,7 @@ impl Values {
 pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)], query: &str) -> Result<Values> {
     let mut values = Values::default();
     for (name, value) in in_path {
-        if let Some(known) = parameters.iter().find(|known| known.place == Place::Path && known.name == *name) {
+        if let Some(known) = parameters.iter().find(|known| known.place == Location::Path && known.name == *name) {
             if !fits(known.takes, value) {
                 return Err(wrong(known, value));
             }
@@ -101,7 +101,7 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decoded(name, true)?, decoded(value, true)?);
         let in_query = |known: &&Parameter| {
-            matches!(known.place, Place::Query | Place::Required | Place::Repeated | Place::Several)
+            matches!(known.place, Location::Query | Location::Required | Location::Repeated | Location::Several)
         };
         let known = parameters.iter().filter(in_query).find(|known| known.name == name);
         let known = known.ok_or_else(|| unknown(&name, parameters))?;
@@ -109,12 +109,12 @@ pub(crate) fn read(parameters: &'static [Parameter], in_path: &[(&str, String)],
             return Err(wrong(known, &value));
         }
         let given = values.0.entry(known.name).or_default();
-        if matches!(known.place, Place::Query | Place::Required) && !given.is_empty() {
+        if matches!(known.place, Location::Query | Location::Required) && !given.is_empty() {
             return Err(Error::usage(say!("`{name}` stands twice in the query", "`{name}` указан в запросе дважды")));
         }
         given.push(value);
     }
-    let is_needed = |known: &&Parameter| matches!(known.place, Place::Required | Place::Repeated);
+    let is_needed = |known: &&Parameter| matches!(known.place, Location::Required | Location::Repeated);
     match parameters.iter().filter(is_needed).find(|known| !values.0.contains_key(known.name)) {
         None => Ok(values),
         Some(missing) => {
@@ -176,7 +176,7 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
         ),
     };
     let message = match known.place {
-        Place::Path => say!("`{value}` is no `{name}`", "`{value}` не подходит как `{name}`"),
+        Location::Path => say!("`{value}` is no `{name}`", "`{value}` не подходит как `{name}`"),
         _ => say!("`{name}={value}` in the query is no value of it", "`{name}={value}`: такого значения не бывает"),
     };
     Error::usage(message).hint(hint)
@@ -184,7 +184,7 @@ fn wrong(known: &Parameter, value: &str) -> Box<Error> {
 
 fn unknown(name: &str, parameters: &[Parameter]) -> Box<Error> {
     let known: Vec<&str> =
-        parameters.iter().filter(|p| !matches!(p.place, Place::Path | Place::Header)).map(|p| p.name).collect();
+        parameters.iter().filter(|p| !matches!(p.place, Location::Path | Location::Header)).map(|p| p.name).collect();
     let error = Error::usage(say!("`{name}` is no parameter of this address", "у этого адреса нет параметра `{name}`"));
     let known = known.join("`, `");
     match known.is_empty() {
@@ -199,9 +199,9 @@ mod tests {
     use proptest::prelude::*;
 
     const TABLE: &[Parameter] = &[
-        Parameter { name: "n", place: Place::Query, takes: Takes::Count(5), about: || say!("x", "x") },
-        Parameter { name: "run", place: Place::Repeated, takes: Takes::Text, about: || say!("x", "x") },
-        Parameter { name: "how", place: Place::Query, takes: Takes::Choice(&["a", "b"]), about: || say!("x", "x") },
+        Parameter { name: "n", place: Location::Query, takes: Takes::Count(5), about: || say!("x", "x") },
+        Parameter { name: "run", place: Location::Repeated, takes: Takes::Text, about: || say!("x", "x") },
+        Parameter { name: "how", place: Location::Query, takes: Takes::Choice(&["a", "b"]), about: || say!("x", "x") },
     ];
 
     fn error(query: &str) -> String {

@@ -1,6 +1,6 @@
 //! What the table of routes is made of.
 
-use crate::parameters::{Parameter, Place, Takes, Values};
+use crate::parameters::{Location, Parameter, Takes, Values};
 use crate::request::Request;
 use crate::users::Role;
 use stend_base::{Say, say};
@@ -120,12 +120,12 @@ pub enum Schema {
 pub(crate) const JSON: &str = "application/json";
 
 pub(crate) const fn query(name: &'static str, takes: Takes, about: fn() -> Say) -> Parameter {
-    Parameter { name, place: Place::Query, takes, about }
+    Parameter { name, place: Location::Query, takes, about }
 }
 
 pub(crate) const IF_NONE_MATCH: Parameter = Parameter {
     name: "If-None-Match",
-    place: Place::Header,
+    place: Location::Header,
     takes: Takes::Text,
     about: || {
         say!(

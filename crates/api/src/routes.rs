@@ -2,7 +2,7 @@
 
 use crate::analysis_routes::*;
 use crate::filter::{Sort, StateFilter};
-use crate::parameters::{Parameter, Place, Takes};
+use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Format, Request, make};
 use crate::route::{Answer, IF_NONE_MATCH, JSON, LABEL, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query};
 use crate::schedule_routes::*;
@@ -16,14 +16,14 @@ pub const VERSION: &str = "1.3.0";
 
 const RUN: Parameter = Parameter {
     name: "run",
-    place: Place::Path,
+    place: Location::Path,
     takes: Takes::Text,
     about: || say!("name of the run in the list, or `last`", "имя прогона из списка или `last`"),
 };
 
 const REDACT: Parameter = Parameter {
     name: "redact",
-    place: Place::Query,
+    place: Location::Query,
     takes: Takes::Flag,
     about: || {
         say!(
@@ -168,7 +168,7 @@ pub const ROUTES: &[Route] = &[
             }),
             Parameter {
                 name: "Last-Event-ID",
-                place: Place::Header,
+                place: Location::Header,
                 takes: Takes::Cursor,
                 about: || say!("the same, as browsers send it", "то же, как присылают браузеры"),
             },
@@ -196,7 +196,7 @@ pub const ROUTES: &[Route] = &[
         parameters: &[
             Parameter {
                 name: "run",
-                place: Place::Repeated,
+                place: Location::Repeated,
                 takes: Takes::Text,
                 about: || say!("name of a run in the list; several times", "имя прогона из списка; несколько раз"),
             },
@@ -307,7 +307,7 @@ mod tests {
             let in_path: Vec<&str> =
                 route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
             let declared: Vec<&str> =
-                route.parameters.iter().filter(|p| p.place == Place::Path).map(|p| p.name).collect();
+                route.parameters.iter().filter(|p| p.place == Location::Path).map(|p| p.name).collect();
             assert_eq!(in_path, declared, "{}", route.path);
             assert!(!route.answers.is_empty());
         }

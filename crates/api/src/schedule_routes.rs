@@ -1,6 +1,6 @@
 //! The routes of orders that are repeated.
 
-use crate::parameters::{Parameter, Place, Takes};
+use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, Route, Schema, query};
 use crate::schedules::NotifyWhen;
@@ -9,7 +9,7 @@ use stend_base::say;
 
 const ID: Parameter = Parameter {
     name: "schedule",
-    place: Place::Path,
+    place: Location::Path,
     takes: Takes::TaskId,
     about: || {
         say!(
@@ -62,7 +62,7 @@ pub(crate) const PUT_SCHEDULE: Route = Route {
         ID,
         Parameter {
             name: "cron",
-            place: Place::Required,
+            place: Location::Required,
             takes: Takes::Cron,
             about: || {
                 say!(

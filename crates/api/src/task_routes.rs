@@ -1,6 +1,6 @@
 //! The routes of orders and tasks.
 
-use crate::parameters::{Parameter, Place, Takes};
+use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::tasks::TaskState;
@@ -9,7 +9,7 @@ use stend_base::say;
 
 const TASK_ID: Parameter = Parameter {
     name: "task",
-    place: Place::Path,
+    place: Location::Path,
     takes: Takes::TaskId,
     about: || {
         say!(
@@ -80,7 +80,7 @@ pub(crate) const PUT_TASK: Route = Route {
         }),
         Parameter {
             name: "device",
-            place: Place::Several,
+            place: Location::Several,
             takes: Takes::Text,
             about: || {
                 say!(
@@ -186,7 +186,7 @@ pub(crate) const TASK_EVENTS: Route = Route {
         }),
         Parameter {
             name: "Last-Event-ID",
-            place: Place::Header,
+            place: Location::Header,
             takes: Takes::Count(usize::MAX),
             about: || say!("the same, as browsers send it", "то же, как присылают браузеры"),
         },

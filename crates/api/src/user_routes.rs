@@ -1,6 +1,6 @@
 //! The routes of tokens and of the log of changes.
 
-use crate::parameters::{Parameter, Place, Takes};
+use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
 use crate::users::Role;
@@ -11,7 +11,7 @@ const DAYS_MAX: usize = 3650;
 
 const TOKEN_ID: Parameter = Parameter {
     name: "token",
-    place: Place::Path,
+    place: Location::Path,
     takes: Takes::TaskId,
     about: || {
         say!(

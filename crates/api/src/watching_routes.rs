@@ -1,13 +1,13 @@
 //! The routes of recordings: hosts that were watched without a load, and the problems that the journal finds in them.
 
-use crate::parameters::{Parameter, Place, Takes};
+use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
 use crate::route::{Answer, JSON, PAGE_MAX, Route, Schema, query};
 use stend_base::say;
 
 const RECORDING: Parameter = Parameter {
     name: "recording",
-    place: Place::Path,
+    place: Location::Path,
     takes: Takes::Text,
     about: || say!("name of the recording in the list", "имя записи из списка"),
 };

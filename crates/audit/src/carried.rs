@@ -6,7 +6,7 @@ use super::link::Link;
 use super::settings::Settings;
 use super::{Cell, Found, Severity, block_size, cell, compared, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::{Say, format, say_in};
+use stend_base::{format, say};
 use stend_record::published::{Claim, Dimension, Unread};
 
 /// Metrics that are bytes, or I/Os, per second.
@@ -49,17 +49,14 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
             continue;
         }
         let (name, line, ratio) = (&row.printed, row.row, moved.value / limit);
-        let why = Say::both(|lang| {
-            say_in!(
-                lang,
-                "`{n}` (row {r}) carries at most {l}, but this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or the test used another link.",
-                "Канал `{n}` (строка {r}) пропускает не больше {l}, а здесь {x}. Либо часть данных по нему не шла (кэш или сжатие перед ним), либо использовался другой канал.",
-                l = format::throughput(limit, lang),
-                x = compared(ratio, lang),
-                r = line,
-                n = name
-            )
-        });
+        let why = say!(
+            |lang| "`{n}` (row {r}) carries at most {l}, but this is {x}. Either part of the data never crossed this link (a cache or compression in front of it), or the test used another link.",
+            "Канал `{n}` (строка {r}) пропускает не больше {l}, а здесь {x}. Либо часть данных по нему не шла (кэш или сжатие перед ним), либо использовался другой канал.",
+            l = format::throughput(limit, lang),
+            x = compared(ratio, lang),
+            r = line,
+            n = name
+        );
         doubts.push(doubt(CheckId::H85, Severity::Wrong, claim, &[row], why));
     }
     Found { id: CheckId::H85, places, doubts }

@@ -2,7 +2,7 @@
 
 use super::{Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
-use stend_base::{Say, say_in};
+use stend_base::say;
 use stend_record::published::Claim;
 
 pub(super) fn contradictions(rows: &[Claim]) -> Found {
@@ -16,15 +16,12 @@ pub(super) fn contradictions(rows: &[Claim]) -> Found {
             continue;
         }
         let (row, said) = (first.row, format!("{} {}", first.printed, first.unit));
-        let why = Say::both(|lang| {
-            say_in!(
-                lang,
-                "Row {r} gives {s} for the same thing.",
-                "В строке {r} для того же указано {s}.",
-                r = row,
-                s = said.trim()
-            )
-        });
+        let why = say!(
+            |lang| "Row {r} gives {s} for the same thing.",
+            "В строке {r} для того же указано {s}.",
+            r = row,
+            s = said.trim()
+        );
         doubts.push(doubt(CheckId::H75, Severity::Warn, claim, &[first], why));
     }
     Found { id: CheckId::H75, places, doubts }

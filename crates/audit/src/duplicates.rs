@@ -6,7 +6,7 @@ use super::{Found, Severity, doubt};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use stend_base::text::plural_ru;
-use stend_base::{Say, format, say_in};
+use stend_base::{Say, format, say, say_in};
 use stend_record::published::{Claim, Dimension};
 
 /// Measured numbers; settings and relative numbers repeat for good reasons.
@@ -65,16 +65,13 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
             continue;
         }
         let (row, printed) = (twin.row, &twin.printed);
-        let why = Say::both(|lang| {
-            say_in!(
-                lang,
-                "Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and not a separate measurement.",
-                "В строке {r}, то есть в другой ячейке, стоит {p}, что округляется до этого числа; случайно таких пар в таблице было бы {e}. Возможно, это округлённая копия, а не отдельное измерение.",
-                r = row,
-                e = format::fixed(expected, 3, lang),
-                p = printed
-            )
-        });
+        let why = say!(
+            |lang| "Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and not a separate measurement.",
+            "В строке {r}, то есть в другой ячейке, стоит {p}, что округляется до этого числа; случайно таких пар в таблице было бы {e}. Возможно, это округлённая копия, а не отдельное измерение.",
+            r = row,
+            e = format::fixed(expected, 3, lang),
+            p = printed
+        );
         doubts.push(doubt(CheckId::H88, Severity::Warn, claim, &[twin], why));
     }
     Found { id: CheckId::H88, places, doubts }

@@ -7,7 +7,7 @@ use super::settings::{Asked, Settings};
 use super::{Cell, Doubt, Found, Severity, as_printed, block_size, cell, doubt, groups, same_test, times};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
-use stend_base::{Say, format, say_in};
+use stend_base::{Say, format, say, say_in};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>) -> Found {
@@ -114,16 +114,13 @@ fn rate_against(rate: Cell<'_>, latency: Cell<'_>, asked: &Asked<'_>) -> Option<
         return None;
     }
     let printed = format!("{} {}", latency.claim.printed, latency.claim.unit);
-    let why = Say::both(|lang| {
-        say_in!(
-            lang,
-            "With {d} I/Os in flight and a mean latency of {p} no more than {x} IOPS are possible.",
-            "Если в очереди {d}, а средняя задержка {p}, больше {x} IOPS быть не может.",
-            d = format::count(asked.depth as u64),
-            x = format::iops(most, lang),
-            p = printed
-        )
-    });
+    let why = say!(
+        |lang| "With {d} I/Os in flight and a mean latency of {p} no more than {x} IOPS are possible.",
+        "Если в очереди {d}, а средняя задержка {p}, больше {x} IOPS быть не может.",
+        d = format::count(asked.depth as u64),
+        x = format::iops(most, lang),
+        p = printed
+    );
     Some(doubt(CheckId::H86, Severity::Wrong, rate.claim, &against(rate.claim, latency.claim, asked), why))
 }
 
@@ -136,20 +133,17 @@ fn links_against(latency: Cell<'_>, block: f64, (link, limit): (&Claim, f64), as
     }
     let flying = (limit * latency.value / block).max(1.0);
     let (name, row) = (&link.printed, link.row);
-    let why = Say::both(|lang| {
-        say_in!(
-            lang,
-            "With all {d} I/Os in flight this latency would mean {x} IOPS or {b}, but `{n}` (row {r}) carries at most {l}. Either only about {f} were in flight, or this is not the latency of the whole I/O.",
-            "Если бы в очереди были все {d}, такая задержка означала бы {x} IOPS, то есть {b}, а канал `{n}` (строка {r}) пропускает не больше {l}. Либо в очереди было лишь около {f}, либо это задержка не всей операции.",
-            d = format::count(asked.depth as u64),
-            x = format::iops(rate, lang),
-            b = format::throughput(rate * block, lang),
-            l = format::throughput(limit, lang),
-            f = format::count(flying.round() as u64),
-            r = row,
-            n = name
-        )
-    });
+    let why = say!(
+        |lang| "With all {d} I/Os in flight this latency would mean {x} IOPS or {b}, but `{n}` (row {r}) carries at most {l}. Either only about {f} were in flight, or this is not the latency of the whole I/O.",
+        "Если бы в очереди были все {d}, такая задержка означала бы {x} IOPS, то есть {b}, а канал `{n}` (строка {r}) пропускает не больше {l}. Либо в очереди было лишь около {f}, либо это задержка не всей операции.",
+        d = format::count(asked.depth as u64),
+        x = format::iops(rate, lang),
+        b = format::throughput(rate * block, lang),
+        l = format::throughput(limit, lang),
+        f = format::count(flying.round() as u64),
+        r = row,
+        n = name
+    );
     Some(doubt(CheckId::H86, Severity::Warn, latency.claim, &against(latency.claim, link, asked), why))
 }
 
@@ -160,15 +154,12 @@ fn flight_against(latency: Cell<'_>, (rate, half, from): (f64, f64, &Claim), dep
     if flying * (1.0 + rounding) >= f64::from(depth) * IN_FLIGHT_REACHED {
         return None;
     }
-    let why = Say::both(|lang| {
-        say_in!(
-            lang,
-            "At this rate and latency {n} I/Os are in flight on average, but the table states at least {d}. Either the queue was not filled, or this is not the latency of the whole I/O.",
-            "При таких IOPS и задержке в очереди в среднем {n}, а по таблице — не меньше {d}. Либо очередь не была заполнена, либо это задержка не всей операции.",
-            n = times(flying, lang),
-            d = format::count(u64::from(depth))
-        )
-    });
+    let why = say!(
+        |lang| "At this rate and latency {n} I/Os are in flight on average, but the table states at least {d}. Either the queue was not filled, or this is not the latency of the whole I/O.",
+        "При таких IOPS и задержке в очереди в среднем {n}, а по таблице — не меньше {d}. Либо очередь не была заполнена, либо это задержка не всей операции.",
+        n = times(flying, lang),
+        d = format::count(u64::from(depth))
+    );
     Some(doubt(CheckId::H86, Severity::Warn, latency.claim, &[from], why))
 }
 

@@ -5,7 +5,7 @@ use super::{Cell, Doubt, Found, Severity, as_printed, cell, doubt, groups};
 use std::collections::{BTreeSet, HashMap};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BANDWIDTH_DEVIATION, COINCIDENCES_EXPECTED, SLIP_NEAR};
-use stend_base::{Say, say_in};
+use stend_base::say;
 use stend_record::published::{Claim, Dimension};
 
 /// A slip, by what it multiplies a throughput with.
@@ -193,16 +193,13 @@ fn out_of_line(rows: &[Claim], alone: &[Cell<'_>], proofs: &[Cell<'_>], slip: &S
 
 fn carried(cell: Cell<'_>, proof: Cell<'_>, slip: &Slip, right: f64) -> Doubt {
     let (row, right) = (proof.claim.row, as_printed(cell.claim, right).unwrap_or_default());
-    let why = Say::both(|lang| {
-        say_in!(
-            lang,
-            "This looks like the slip of row {r}: {s}. Without it the number would be {v}. The table has no IOPS of this test to confirm it.",
-            "Похоже на ту же ошибку, что в строке {r}: {s}. Без неё было бы {v}. По IOPS этого не проверить: для этого теста их в таблице нет.",
-            r = row,
-            s = lang.pick(slip.en, slip.ru),
-            v = right
-        )
-    });
+    let why = say!(
+        |lang| "This looks like the slip of row {r}: {s}. Without it the number would be {v}. The table has no IOPS of this test to confirm it.",
+        "Похоже на ту же ошибку, что в строке {r}: {s}. Без неё было бы {v}. По IOPS этого не проверить: для этого теста их в таблице нет.",
+        r = row,
+        s = lang.pick(slip.en, slip.ru),
+        v = right
+    );
     doubt(CheckId::H87, Severity::Warn, cell.claim, &[proof.claim], why)
 }
 

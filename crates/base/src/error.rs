@@ -16,12 +16,12 @@ pub struct Error {
     /// What the user can do.
     pub hint: Option<Say>,
     /// Where in a file that somebody wrote; the message begins with it.
-    pub place: Option<Place>,
+    pub place: Option<FilePosition>,
 }
 
 /// A place in a file that somebody wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct FilePosition {
     /// The file as it was named.
     pub file: String,
     /// Line, from 1.
@@ -30,7 +30,7 @@ pub struct Place {
     pub column: Option<u64>,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for FilePosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;
         self.column.map_or(Ok(()), |column| write!(f, ":{column}"))
@@ -93,7 +93,7 @@ impl Error {
     }
 
     /// An error of kind `Spec`, whose message begins with its place.
-    pub fn at(place: Place, message: &Say) -> Box<Error> {
+    pub fn at(place: FilePosition, message: &Say) -> Box<Error> {
         let Say { en, ru } = message;
         let error = Error::spec(crate::say!("{place}: {en}", "{place}: {ru}"));
         Box::new(Error { place: Some(place), ..*error })
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_message_begins_with_its_place_and_another_code_brings_its_kind() {
-        let place = |column| Place { file: "s.yaml".into(), line: 4, column };
+        let place = |column| FilePosition { file: "s.yaml".into(), line: 4, column };
         let error = Error::at(place(Some(7)), &say!("no", "нет"));
         assert_eq!((error.message.en.as_str(), error.message.ru.as_str()), ("s.yaml:4:7: no", "s.yaml:4:7: нет"));
         assert_eq!(Error::at(place(None), &say!("no", "нет")).message.en, "s.yaml:4: no");

@@ -16,7 +16,7 @@ pub mod text;
 pub mod units;
 
 pub use code::{Code, Kind};
-pub use error::{Error, Place, Result};
+pub use error::{Error, FilePosition, Result};
 pub use histogram::Histogram;
 pub use text::{Lang, Say};
 pub use units::{Bytes, MilliIops, Millionths, Nanos, Share};

@@ -66,11 +66,15 @@ impl Say {
     }
 }
 
-/// Builds a [`Say`] from an English and a Russian format string; both capture variables by name.
+/// Builds a [`Say`] from an English and a Russian format string; both capture variables by name. With `|lang|` before them, they also take
+/// values as `name = value` that are worded by the language: `say!(|l| "{rate} left", "осталось {rate}", rate = iops(value, l))`.
 #[macro_export]
 macro_rules! say {
     ($en:literal, $ru:literal $(,)?) => {
         $crate::text::Say { en: format!($en), ru: format!($ru) }
+    };
+    (|$lang:ident| $en:literal, $ru:literal $(, $name:ident = $value:expr)* $(,)?) => {
+        $crate::text::Say::both(|$lang| $crate::say_in!($lang, $en, $ru $(, $name = $value)*))
     };
 }
 
@@ -165,6 +169,13 @@ mod tests {
         let path = "/x";
         let say = say!("cannot open `{path}`", "не удаётся открыть `{path}`");
         assert_eq!((say.get(Lang::En), say.get(Lang::Ru)), ("cannot open `/x`", "не удаётся открыть `/x`"));
+    }
+
+    #[test]
+    fn a_say_takes_values_that_are_worded_by_the_language() {
+        let depth = 4;
+        let say = say!(|l| "{depth} of {all} in flight", "в очереди {depth} из {all}", all = l.pick("all", "всех"));
+        assert_eq!((say.en.as_str(), say.ru.as_str()), ("4 of all in flight", "в очереди 4 из всех"));
     }
 
     #[test]

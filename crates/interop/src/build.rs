@@ -123,13 +123,13 @@ pub(crate) struct Found {
 impl Found {
     /// File and line of it.
     fn place(&self, files: &[SourceFile]) -> String {
-        let (file, line) = self.outcome.told.as_ref().map_or((0, 0), |told| (told.file as usize, told.line));
+        let (file, line) = self.outcome.tool_output.as_ref().map_or((0, 0), |told| (told.file as usize, told.line));
         format!("{}:{line}", files.get(file).map_or("", |file| file.name.as_str()))
     }
 
     /// Its numbers as printed.
     fn printed(&self) -> Vec<&str> {
-        let ops = self.outcome.told.iter().flat_map(|told| &told.ops);
+        let ops = self.outcome.tool_output.iter().flat_map(|told| &told.ops);
         ops.flat_map(|op| &op.numbers).map(|number| number.printed.as_str()).collect()
     }
 }
@@ -185,7 +185,7 @@ pub(crate) fn run(
     run.started_unix_ns = first.map(|first| i64::try_from(first.0).unwrap_or(0));
     run.inputs.suite.blocks = cases.trials.iter().copied().max().unwrap_or(0);
     run.asked_text = cases.text();
-    run.inputs.suite.told = cases.named(axis);
+    run.inputs.suite.imported = cases.named(axis);
     Ok(run)
 }
 

@@ -127,7 +127,7 @@ impl Printed {
             engine: EngineFacts { direct: self.direct, external: Some(external), ..EngineFacts::default() },
             jobs: vec![totals(&self.sides)],
             errors: if self.errors > 0 { vec![errors] } else { Vec::new() },
-            told: Some(ToolOutput {
+            tool_output: Some(ToolOutput {
                 file: self.file,
                 line: self.line,
                 paced: self.paced,
@@ -150,18 +150,7 @@ fn totals(sides: &[Side]) -> JobTotals {
             latency[side.op.index()] = Sparse { buckets: Buckets::default(), sum_ns, min_ns, max_ns };
         }
     }
-    JobTotals {
-        stream: 0,
-        job: 0,
-        done,
-        latency,
-        service: None,
-        cpu_ns: None,
-        run_delay_ns: None,
-        cpu_max_ns: None,
-        batch_span_ns: None,
-        submissions: None,
-    }
+    JobTotals { done, latency, ..JobTotals::empty(0, 0) }
 }
 
 impl Side {

@@ -66,7 +66,7 @@ fn numbers(entries: &[Entry], labels: &[String]) -> Vec<String> {
             if ios == 0 {
                 continue;
             }
-            let ops = || outcome.told.iter().flat_map(|told| &told.ops).filter(|told| told.op == op);
+            let ops = || outcome.tool_output.iter().flat_map(|told| &told.ops).filter(|told| told.op == op);
             let (count, sum) = ops().fold((0, 0), |sum: (u64, u128), own| {
                 (sum.0.saturating_add(own.count), sum.1.saturating_add(own.sum_ns))
             });
@@ -95,7 +95,7 @@ fn outcome(name: &str, bytes: &[u8]) -> String {
     match imported(name, bytes) {
         Err(error) => error.message.get(Lang::En).to_string(),
         Ok(run) => {
-            let labels: Vec<String> = run.inputs.suite.told.iter().map(|case| case.label()).collect();
+            let labels: Vec<String> = run.inputs.suite.imported.iter().map(|case| case.label()).collect();
             let (tool, blocks, dropped) = (run.imported.tool, run.inputs.suite.blocks, run.imported.dropped.len());
             let mut told = format!("{tool}: {blocks} × {}; left out {dropped}", labels.join(" | "));
             numbers(&run.entries, &labels).iter().for_each(|line| told += &format!("\n    {line}"));

@@ -15,7 +15,7 @@ pub type Words = Vec<(&'static str, String)>;
 
 /// Where QEMU finds what a drive keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Backing {
     /// In this file.
     File(String),
     /// Under this name of what is served over a connection, which it has open under this number.
@@ -51,7 +51,7 @@ pub fn id(part: &str, serial: &str) -> String {
 }
 
 /// Everything about the drives; `places` are those of what they keep, in their order.
-pub fn options(machine: &Machine, places: &[Place], plugging: Plugging) -> Words {
+pub fn options(machine: &Machine, places: &[Backing], plugging: Plugging) -> Words {
     let mut words = Words::new();
     // Also for node 0: what is on the root bus itself is on no node.
     for index in 0..machine.numa.len() {
@@ -92,7 +92,7 @@ fn name(drive: &Drive, path: u32) -> String {
 
 /// Serial numbers of all drives, each with the QEMU order to plug it in, once for each path.
 pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
-    let files = vec![Place::File(String::new()); machine.drives.len()];
+    let files = vec![Backing::File(String::new()); machine.drives.len()];
     let devices = options(machine, &files, Plugging::Start).into_iter().filter(|(option, _)| *option == "device");
     let devices: Vec<String> = devices.map(|(_, device)| device).collect();
     let named = |name: &str| {
@@ -134,19 +134,19 @@ pub fn has_limits(drive: &Drive) -> bool {
 /// What a drive keeps, with its limits over it.
 ///
 /// Limits are there where none are asked for, too: they can be set while the machine runs.
-fn storage(drive: &Drive, place: &Place) -> Words {
+fn storage(drive: &Drive, place: &Backing) -> Words {
     let [node, limits, limited] = ["file", "limits", "limited"].map(|part| id(part, &drive.serial));
     let most = |name: &str, most: Option<u64>| most.map(|most| format!(",{name}={most}")).unwrap_or_default();
     let group = most("x-iops-total", drive.iops.map(u64::from)) + &most("x-bps-total", drive.bandwidth.map(|b| b.0));
     // A discard counts with all its bytes: at 20 MiB/s that of a whole drive would take minutes.
     let discard = if has_limits(drive) { "ignore" } else { "unmap" };
     let kept = match place {
-        Place::File(file) => {
+        Backing::File(file) => {
             format!(
                 "driver=file,node-name={node},filename={file},aio=threads,discard=unmap,locking=off,cache.direct=off"
             )
         }
-        Place::Served { socket, name } => format!(
+        Backing::Served { socket, name } => format!(
             "driver=nbd,node-name={node},server.type=fd,server.str={socket},export={name},discard=unmap,cache.direct=off"
         ),
     };
@@ -228,7 +228,7 @@ mod tests {
     fn a_drive_with_a_service_time_is_reached_over_a_connection_below_its_limits() {
         let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB, iops: 400, latency: 3ms}\n";
         let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
-        let place = Place::Served { socket: 7, name: "5".into() };
+        let place = Backing::Served { socket: 7, name: "5".into() };
         let options = options(&machine, &[place], Plugging::Start);
         let told: Vec<String> = options.iter().map(|(option, value)| format!("-{option} {value}")).collect();
         expect![[r#"

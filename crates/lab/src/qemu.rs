@@ -46,7 +46,7 @@ pub struct Paths<'a> {
     /// Archive that the guest's kernel unpacks: the first steps, and this program behind them.
     pub archive: String,
     /// What each drive keeps, in their order.
-    pub drives: Vec<drives::Place>,
+    pub drives: Vec<drives::Backing>,
     /// What a reset of the machine leaves of its guest's own.
     pub keep: String,
 }
@@ -254,7 +254,7 @@ mod tests {
             ["kernel", "start", "system", "packages"].map(|name| Path::new("/c").join(name));
         let image = Image { kernel, start, system, packages };
         let drives =
-            (0..machine.drives.len()).map(|index| drives::Place::File(format!("/proc/7/fd/{index}"))).collect();
+            (0..machine.drives.len()).map(|index| drives::Backing::File(format!("/proc/7/fd/{index}"))).collect();
         let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives, keep: "/proc/7/fd/8".into() };
         arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }, Plugging::Start)
             .join(" ")
@@ -310,7 +310,7 @@ mod tests {
     fn a_guest_that_is_saved_has_slots_for_its_nvme_drives_and_does_not_wait_for_them() {
         let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB}\n  - {kind: virtio, serial: B2, size: 64MiB}\n";
         let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
-        let files = ["/d1", "/d2"].map(|file| drives::Place::File(file.into()));
+        let files = ["/d1", "/d2"].map(|file| drives::Backing::File(file.into()));
         let told = |plugging| {
             let options = drives::options(&machine, &files, plugging);
             options.into_iter().map(|(_, value)| value).collect::<Vec<_>>()

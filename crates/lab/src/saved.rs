@@ -2,7 +2,7 @@
 //! they follow from. A file has its name when it is whole, and a sum by which damage is found. Must not start anything.
 
 use crate::digest::digest;
-use crate::drives::{Place, Plugging};
+use crate::drives::{Backing, Plugging};
 use crate::files::nameless;
 use crate::image::Image;
 use crate::qemu::{self, Accelerator, Paths, Streams};
@@ -43,7 +43,7 @@ pub fn key(machine: &Machine, how: Accelerator, image: &Image, program: &[u8], v
     let paths = Paths {
         image,
         archive: String::new(),
-        drives: vec![Place::File(String::new()); machine.drives.len()],
+        drives: vec![Backing::File(String::new()); machine.drives.len()],
         keep: String::new(),
     };
     let streams = Streams::Sockets { directory: Path::new("") };

@@ -4,7 +4,7 @@
 //! QEMU's own limits let an idle drive answer at once, and nothing in QEMU 7.2 delays an I/O. Each `nbdkit` serves one connection, an
 //! unnamed socket that QEMU inherits, and ends when QEMU has closed it: nothing is left of a machine that ended, however it ended.
 
-use crate::drives::Place;
+use crate::drives::Backing;
 use crate::files::Files;
 use crate::socket::Socket;
 use std::io;
@@ -26,7 +26,7 @@ const THREADS: &str = "16";
 /// Where QEMU finds what the drives of a machine keep, and the ends of connections that it must inherit.
 pub struct Served {
     /// In the order of the drives.
-    pub places: Vec<Place>,
+    pub places: Vec<Backing>,
     /// QEMU's ends, open under these numbers.
     pub kept: Vec<OwnedFd>,
 }
@@ -42,12 +42,12 @@ pub fn serve(machine: &Machine, files: &Files) -> Result<Served> {
     let mut served = Served { places: Vec::new(), kept: Vec::new() };
     for (drive, file) in machine.drives.iter().zip(files.drives()) {
         let Some(latency) = drive.latency else {
-            served.places.push(Place::File(file));
+            served.places.push(Backing::File(file));
             continue;
         };
         let end = delayed(&file, latency).map_err(|e| cannot_serve(&drive.serial, &e))?;
         let name = file.rsplit('/').next().unwrap_or_default().to_string();
-        served.places.push(Place::Served { socket: end.as_raw_fd(), name });
+        served.places.push(Backing::Served { socket: end.as_raw_fd(), name });
         served.kept.push(end);
     }
     Ok(served)

@@ -85,16 +85,10 @@ impl JobSum {
     /// As recorded, without the costs.
     pub fn totals(&self, stream: u16, job: u32) -> JobTotals {
         JobTotals {
-            stream,
-            job,
             done: self.done,
             latency: Op::ALL.map(|op| self.latencies.latency[op.index()].sparse()),
             service: self.latencies.service.as_ref().map(|s| Op::ALL.map(|op| s[op.index()].sparse())),
-            cpu_ns: None,
-            run_delay_ns: None,
-            cpu_max_ns: None,
-            batch_span_ns: None,
-            submissions: None,
+            ..JobTotals::empty(stream, job)
         }
     }
 }

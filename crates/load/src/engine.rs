@@ -291,7 +291,7 @@ impl Watch<'_> {
             probes: None,
             verification: None,
             io_log: self.budget.as_ref().map(|budget| budget.totals(self.missed(), self.failed())),
-            told: None,
+            tool_output: None,
             app: None,
             clocks: [start, clock::stamps()],
         };

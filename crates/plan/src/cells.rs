@@ -9,7 +9,7 @@ use stend_base::{Error, Result, say};
 use stend_spec::app::{App, AppSpec};
 use stend_spec::rate::Rate;
 use stend_spec::suite::{StreamSpec, SuiteCase};
-use stend_spec::topology::{Place, Placement};
+use stend_spec::topology::{Affinity, Placement};
 use stend_spec::trace::{Pace, TraceFacts};
 use stend_spec::workload::Stream;
 
@@ -128,7 +128,7 @@ fn with_stream(
                         think: spec.think,
                         batch: spec.batch,
                         submit: spec.submit,
-                        place: Place::default(),
+                        place: Affinity::default(),
                         replay: None,
                     };
                     if let (Some(traced), Some(pace)) = (traced, offer.pace) {

@@ -7,7 +7,7 @@ use stend_spec::case::Case;
 use stend_spec::confirm::{Confirming, Test, TestedBy};
 use stend_spec::files;
 use stend_spec::keys::{DEPTH, IN_FLIGHT_MAX, JOBS};
-use stend_spec::topology::{Numa, Place, Placement, Topology};
+use stend_spec::topology::{Affinity, Numa, Placement, Topology};
 use stend_spec::workload::{Backend, Engine, Pattern, Stream, Trial};
 
 /// What `confirm` makes of the cells of an arm.
@@ -100,7 +100,7 @@ fn trial(test: Test, case: &Case, topology: &Topology) -> Option<Trial> {
             let place = other.on(topology).ok().filter(|place| *place != stream.place)?;
             // Held against a case that is far from the device already it would not be a test of that.
             let near = Placement { cpus: Vec::new(), numa: Some(Numa::Local) }.on(topology).ok();
-            if stream.place != Place::default() && near.is_none_or(|near| near != stream.place) {
+            if stream.place != Affinity::default() && near.is_none_or(|near| near != stream.place) {
                 return None;
             }
             // As many CPUs as before, or two things would change.

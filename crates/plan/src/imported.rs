@@ -7,7 +7,7 @@ use stend_spec::calibration::Calibrate;
 
 /// Cells as another tool ran them. Errors are of kind `Spec`: too many, or two with one label.
 pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
-    let cases = inputs.suite.told.clone();
+    let cases = inputs.suite.imported.clone();
     if cases.len() > CASES_MAX {
         return Err(Error::spec(say!(
             "the results have more than {CASES_MAX} cases",
@@ -48,7 +48,7 @@ mod tests {
         if twice {
             told.push(told[0].clone());
         }
-        fixture::inputs(Suite { told, ..Suite::default() })
+        fixture::inputs(Suite { imported: told, ..Suite::default() })
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub struct Plan {
 impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
-        if !inputs.suite.told.is_empty() {
+        if !inputs.suite.imported.is_empty() {
             return imported::plan(inputs);
         }
         let range = range(inputs)?;

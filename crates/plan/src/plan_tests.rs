@@ -5,7 +5,7 @@ use crate::fixture;
 use expect_test::{Expect, expect};
 use stend_base::{Kind, Lang, format};
 use stend_spec::suite::Fill;
-use stend_spec::topology::Place;
+use stend_spec::topology::Affinity;
 
 const GIB: u64 = 1 << 30;
 
@@ -323,8 +323,8 @@ fn a_place_that_is_not_there_is_an_error_and_a_machine_that_is_too_simple_does_n
         Plan::new(&PlanInputs { suite, seed: 1, target: device(1 << 30, false), time_budget: None, traces: Vec::new() })
     };
     let case = |place| planned(place).unwrap().cases.remove(0);
-    assert_eq!(case("cpus: [1]").trial.streams[0].place, Place { cpus: vec![1], memory: None });
-    assert_eq!(case("numa: local").trial.streams[0].place, Place { cpus: vec![0, 1], memory: Some(0) });
+    assert_eq!(case("cpus: [1]").trial.streams[0].place, Affinity { cpus: vec![1], memory: None });
+    assert_eq!(case("numa: local").trial.streams[0].place, Affinity { cpus: vec![0, 1], memory: Some(0) });
     assert_eq!(case("numa: remote").not_run.unwrap().en, "this machine has one NUMA node");
     let error = planned("numa: {cpu: 1}").unwrap_err();
     assert_eq!(

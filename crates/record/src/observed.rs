@@ -103,7 +103,8 @@ pub struct TrialOutcome {
     /// What became of the I/Os of the window; `None` if the trial kept no log of them.
     pub io_log: Option<IoLogTotals>,
     /// What another tool printed of it, where its results were imported; `None`: it was seen.
-    pub told: Option<ToolOutput>,
+    #[serde(rename = "told")]
+    pub tool_output: Option<ToolOutput>,
     /// What instances of an application did, where those were the load; then there are no jobs.
     pub app: Option<AppOutcome>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
@@ -127,7 +128,7 @@ impl TrialOutcome {
             probes: None,
             verification: None,
             io_log: None,
-            told: None,
+            tool_output: None,
             app: None,
             clocks: [(0, 0, 0); 2],
         }
@@ -196,6 +197,24 @@ pub struct JobTotals {
     /// How its I/Os were given to the kernel, ramp and drain included; `None`: by a call each that returns when the I/O is complete,
     /// or another program made them.
     pub submissions: Option<Submissions>,
+}
+
+impl JobTotals {
+    /// A job that completed nothing, and of which nothing else is known.
+    pub fn empty(stream: u16, job: u32) -> JobTotals {
+        JobTotals {
+            stream,
+            job,
+            done: [(0, 0); OPS],
+            latency: Op::ALL.map(|_| Sparse::default()),
+            service: None,
+            cpu_ns: None,
+            run_delay_ns: None,
+            cpu_max_ns: None,
+            batch_span_ns: None,
+            submissions: None,
+        }
+    }
 }
 
 /// How I/Os were given to the kernel.

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use expect_test::expect_file;
-    use stend_base::{Place, Say, say};
+    use stend_base::{FilePosition, Say, say};
     use stend_record::{Level, Refusal, Signature, WriteAccess};
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_error_is_one_line_with_its_exit_code() {
-        let place = Place { file: "s.yaml".into(), line: 4, column: Some(7) };
+        let place = FilePosition { file: "s.yaml".into(), line: 4, column: Some(7) };
         let error = Error::at(place, &say!("no room", "нет места")).hint(say!("make room", "освободите место"));
         expect_file!["../tests/golden/error.json"].assert_eq(&(error_json(&error) + "\n"));
     }

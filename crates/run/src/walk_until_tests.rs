@@ -18,16 +18,8 @@ fn with_reads(ordinal: u32, reads: u64) -> Reply {
     let Reply::TrialDone { mut outcome, .. } = done(ordinal, TrialStatus::Complete) else { unreachable!() };
     outcome.window_end = Nanos::secs(1);
     outcome.jobs = vec![JobTotals {
-        stream: 0,
-        job: 0,
         done: Op::ALL.map(|op| if op == Op::Read { (reads, reads * 4096) } else { (0, 0) }),
-        latency: Op::ALL.map(|_| Default::default()),
-        service: None,
-        cpu_ns: None,
-        run_delay_ns: None,
-        cpu_max_ns: None,
-        batch_span_ns: None,
-        submissions: None,
+        ..JobTotals::empty(0, 0)
     }];
     Reply::TrialDone { ordinal, outcome }
 }

@@ -1,6 +1,6 @@
 //! The few pages of the server itself: signing in, and the API for people. Reports come from `report`, the console from `console`.
 
-use stend_api::{Method, Parameter, Place, ROUTES, Route, Takes};
+use stend_api::{Location, Method, Parameter, ROUTES, Route, Takes};
 use stend_base::{Lang, Say, say};
 
 /// A page or a file of one.
@@ -67,10 +67,11 @@ fn of_route(route: &Route, lang: Lang) -> String {
     let about = (route.about)();
     // What needs nothing can be looked at by a click.
     let is_link = route.method == Method::Get && !route.path.contains('{');
-    let path = match !is_link || route.parameters.iter().any(|p| matches!(p.place, Place::Required | Place::Repeated)) {
-        true => format!("<code>{} {}</code>", route.method.word(), route.path),
-        false => format!("<a href=\"{0}\"><code>{0}</code></a>", route.path),
-    };
+    let path =
+        match !is_link || route.parameters.iter().any(|p| matches!(p.place, Location::Required | Location::Repeated)) {
+            true => format!("<code>{} {}</code>", route.method.word(), route.path),
+            false => format!("<a href=\"{0}\"><code>{0}</code></a>", route.path),
+        };
     let command = match route.command {
         "" => String::new(),
         command => format!("<p>{} <code>{command}</code></p>\n", lang.pick("Command line:", "Командная строка:")),

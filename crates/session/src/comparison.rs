@@ -95,7 +95,7 @@ pub fn of_workbook(runs: &[Judged]) -> Result<Option<Comparison>> {
 pub fn read(names: &[String], read_one: Read) -> Result<Vec<RunRecord>> {
     let given = names.len();
     if !(1..=RUNS_MAX).contains(&given) {
-        return Err(usage(say!(
+        return Err(Error::usage(say!(
             "1 to {RUNS_MAX} runs can be compared, {given} given",
             "сравнить можно от 1 до {RUNS_MAX} прогонов, указано: {given}"
         ))
@@ -115,7 +115,7 @@ fn margin_of(asked: &Asked) -> Result<Option<f64>> {
     let given = asked.margin.as_deref().map(margin).transpose()?;
     let declared = asked.gate.and_then(|gate| gate.margin).map(Millionths::as_share);
     if given.is_some() && declared.is_some() {
-        return Err(usage(say!("the gate already has a margin", "допуск уже задан в пороге"))
+        return Err(Error::usage(say!("the gate already has a margin", "допуск уже задан в пороге"))
             .hint(say!("leave `--margin` out", "уберите `--margin`")));
     }
     Ok(given.or(declared))
@@ -128,8 +128,11 @@ fn place(baseline: &str, names: &[String], runs: &[Judged]) -> Result<usize> {
     let only = by_id.next().map(|(i, _)| i).filter(|_| by_id.next().is_none());
     word.or(only.filter(|_| !baseline.is_empty())).ok_or_else(|| {
         let given = names.join(", ");
-        usage(say!("`--baseline {baseline}` is not one of the runs", "`--baseline {baseline}` — не один из прогонов"))
-            .hint(say!("name one of the compared runs: {given}", "укажите один из сравниваемых: {given}"))
+        Error::usage(say!(
+            "`--baseline {baseline}` is not one of the runs",
+            "`--baseline {baseline}` — не один из прогонов"
+        ))
+        .hint(say!("name one of the compared runs: {given}", "укажите один из сравниваемых: {given}"))
     })
 }
 
@@ -138,7 +141,7 @@ fn floor(name: &str, baseline: &Judged, read_one: Read) -> Result<Floor> {
     let run = read_one(name)?;
     let findings = stend_analyse::judge(&run)?;
     if findings.run == baseline.1.run && run.header.inputs.suite.arms.is_empty() {
-        return Err(usage(say!(
+        return Err(Error::usage(say!(
             "`--floor {name}` is the baseline itself, so it would show no noise",
             "`--floor {name}` — сама база, шума у неё не было бы"
         ))
@@ -146,7 +149,7 @@ fn floor(name: &str, baseline: &Judged, read_one: Read) -> Result<Floor> {
     }
     let found = stend_analyse::compare::floor((&run, &findings), (&baseline.0, &baseline.1))?;
     found.ok_or_else(|| {
-        usage(say!(
+        Error::usage(say!(
             "`--floor {name}` shows no noise: fewer than six of its blocks match those of the baseline",
             "`--floor {name}` не показывает шума: сопоставить удалось меньше шести блоков"
         ))
@@ -168,7 +171,7 @@ fn known(factors: &[String], comparison: &Comparison) -> Result<()> {
         None => Ok(()),
         Some(unknown) => {
             let changed = comparison.changed.iter().map(|c| c.key.as_str()).collect::<Vec<_>>().join(", ");
-            Err(usage(say!(
+            Err(Error::usage(say!(
                 "`--factor {unknown}` is not a condition of these runs",
                 "`--factor {unknown}` — не условие этих прогонов"
             ))
@@ -203,8 +206,4 @@ fn margin(text: &str) -> Result<f64> {
             )))
         }
     }
-}
-
-fn usage(message: Say) -> Box<Error> {
-    Error::usage(message)
 }

@@ -1,7 +1,7 @@
 //! What a user says of the pace of a recording and of how long it keeps what. Must not read or write anything.
 
 use stend_base::units::{parse_bytes, parse_nanos};
-use stend_base::{Bytes, Error, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result, say};
 use stend_record::{Retention, Tier};
 
 /// Below, reading a host of many drives would be seen in its own numbers; above, an hour has no sample.
@@ -23,7 +23,7 @@ const SIZE_LEAST: Bytes = Bytes::mib(16);
 pub fn pace(text: &str) -> Result<Nanos> {
     let every = parse_nanos(text).ok().filter(|every| (EVERY_LEAST..=EVERY_MOST).contains(every));
     every.ok_or_else(|| {
-        usage(say!("`{text}` is no pace for a recording", "`{text}` не подходит как шаг записи"))
+        Error::usage(say!("`{text}` is no pace for a recording", "`{text}` не подходит как шаг записи"))
             .hint(say!("name a time from 100ms to 1h, such as `1s`", "укажите время от 100ms до 1h, например `1s`"))
     })
 }
@@ -39,7 +39,7 @@ pub fn retention(every: Nanos, keep: Option<&str>, size_max: Option<&str>) -> Re
     if let Some(text) = size_max {
         let size = parse_bytes(text).ok().filter(|size| *size >= SIZE_LEAST);
         retention.size_max = size.ok_or_else(|| {
-            usage(say!("`{text}` is no size for a recording", "`{text}` не подходит как размер записи"))
+            Error::usage(say!("`{text}` is no size for a recording", "`{text}` не подходит как размер записи"))
                 .hint(say!("name 16MiB or more, such as `1GiB`", "укажите 16MiB или больше, например `1GiB`"))
         })?;
     }
@@ -49,7 +49,7 @@ pub fn retention(every: Nanos, keep: Option<&str>, size_max: Option<&str>) -> Re
 /// `1s:48h,10s:14d`: in steps of a second for 48 hours, then of ten seconds until two weeks.
 fn tiers(text: &str, every: Nanos) -> Result<Vec<Tier>> {
     let wrong = |en: &str, ru: &str| {
-        usage(say!("`--keep {text}` cannot be used: {en}", "`--keep {text}` не подходит: {ru}")).hint(say!(
+        Error::usage(say!("`--keep {text}` cannot be used: {en}", "`--keep {text}` не подходит: {ru}")).hint(say!(
             "write steps with their ages in ascending order, such as `--keep 1s:48h,10s:14d,5min:400d`",
             "пишите шаги и сроки по возрастанию, например `--keep 1s:48h,10s:14d,5min:400d`"
         ))
@@ -80,10 +80,6 @@ fn tiers(text: &str, every: Nanos) -> Result<Vec<Tier>> {
         }
         () => Ok(tiers),
     }
-}
-
-fn usage(message: Say) -> Box<Error> {
-    Error::usage(message)
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<S
             let overwrite = machines.overwrite.iter().filter(|named| found.contains(named)).cloned().collect();
             let permission =
                 Permission { confirm: vec![name.clone()], overwrite_signatures: overwrite, ..Permission::default() };
-            stend_stand::may_write(facts, &permission)?.map_err(|why| Error::refused(why))?;
+            stend_stand::may_write(facts, &permission)?.map_err(Error::refused)?;
         }
     }
     if let Some(named) = given.first() {

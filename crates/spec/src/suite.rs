@@ -41,7 +41,8 @@ pub struct Suite {
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
     /// Cells that another tool ran, of an imported run; then there are no `cases` and nothing is planned.
-    pub told: Vec<Case>,
+    #[serde(rename = "told")]
+    pub imported: Vec<Case>,
     /// Interleaved blocks; every block runs every case once in every arm.
     pub blocks: u32,
     /// Precision at which a case is not repeated any more; then `blocks` is the largest number.

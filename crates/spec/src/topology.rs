@@ -51,7 +51,7 @@ pub enum Numa {
 
 /// Where threads and memory of a stream are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct Affinity {
     /// CPUs, one thread after the other; empty: the scheduler chooses.
     pub cpus: Vec<u32>,
     /// NumaNode that the buffers are bound to; `None`: where the thread runs that touches them first.
@@ -83,9 +83,9 @@ impl Placement {
     }
 
     /// The place on a machine.
-    pub fn on(&self, machine: &Topology) -> Result<Place, Misplaced> {
+    pub fn on(&self, machine: &Topology) -> Result<Affinity, Misplaced> {
         if *self == Placement::default() {
-            return Ok(Place::default());
+            return Ok(Affinity::default());
         }
         if let Some(cpu) = self.cpus.iter().find(|cpu| !machine.nodes.iter().any(|node| node.cpus.contains(cpu))) {
             let all: Vec<u32> = machine.nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
@@ -95,7 +95,7 @@ impl Placement {
                 "здесь нет CPU {cpu}, есть только {there}"
             )));
         }
-        let mut place = Place { cpus: self.cpus.clone(), memory: None };
+        let mut place = Affinity { cpus: self.cpus.clone(), memory: None };
         let (cpu, memory) = match self.numa {
             // One that was not expanded is of a machine that tells no nodes.
             None | Some(Numa::Every) => (None, None),
@@ -180,7 +180,7 @@ mod tests {
     /// CPUs and memory, or why not.
     fn placed(cpus: &[u32], numa: Option<Numa>, machine: &Topology) -> String {
         match (Placement { cpus: cpus.to_vec(), numa }).on(machine) {
-            Ok(Place { cpus, memory }) => format!("{} {memory:?}", ranges(&cpus)),
+            Ok(Affinity { cpus, memory }) => format!("{} {memory:?}", ranges(&cpus)),
             Err(Misplaced::Missing(why)) => format!("error: {}", why.en),
             Err(Misplaced::NotHere(why)) => format!("not run: {}", why.en),
         }

@@ -8,7 +8,7 @@ pub use crate::pattern::{Pattern, Zone};
 use crate::prober::{NoProber, Prober, Probing};
 use crate::rate::Rate;
 pub use crate::region::Region;
-use crate::topology::Place;
+use crate::topology::Affinity;
 use crate::trace::{Pace, Replay};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
@@ -82,7 +82,7 @@ pub struct Stream {
     /// How its I/Os are given to the kernel.
     pub submit: Submit,
     /// CPUs of its threads and node of its buffers.
-    pub place: Place,
+    pub place: Affinity,
     /// The trace that says what its I/Os do, where and when; then `mix` is what the trace holds, in whole percent, and
     /// `block_size` that of the largest transfer, in whole sectors.
     pub replay: Option<Replay>,
@@ -171,7 +171,7 @@ impl Stream {
             think: None,
             batch: Batch::default(),
             submit: Submit::default(),
-            place: Place::default(),
+            place: Affinity::default(),
             replay: None,
         }
     }

@@ -6,7 +6,7 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::AliasLimits;
-use stend_base::{Error, Place, Result, Say, say};
+use stend_base::{Error, FilePosition, Result, Say, say};
 
 /// Largest file that is read.
 pub const SIZE_MAX: usize = 1 << 20;
@@ -25,8 +25,8 @@ pub struct Position {
 }
 
 impl Position {
-    fn in_file(self, file: &str) -> Place {
-        Place { file: file.to_string(), line: self.line, column: Some(self.column) }
+    fn in_file(self, file: &str) -> FilePosition {
+        FilePosition { file: file.to_string(), line: self.line, column: Some(self.column) }
     }
 }
 

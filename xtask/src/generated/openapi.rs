@@ -5,7 +5,7 @@ use super::suite::KINDS;
 use super::types::Types;
 use crate::tree::Source;
 use serde_json::{Map, Value, json};
-use stend_api::{Answer, Body, Method, Parameter, Place, ROUTES, Route, Schema, Takes, VERSION};
+use stend_api::{Answer, Body, Location, Method, Parameter, ROUTES, Route, Schema, Takes, VERSION};
 
 const HEAD: &str = "\
 # Routes of the API
@@ -151,12 +151,12 @@ fn parameter(parameter: &Parameter) -> Value {
     let about = (parameter.about)().en;
     let of = |place: &str, required: bool, schema: Value| json!({"name": parameter.name, "in": place, "required": required, "description": about, "schema": schema});
     match parameter.place {
-        Place::Path => of("path", true, schema),
-        Place::Query => of("query", false, schema),
-        Place::Required => of("query", true, schema),
-        Place::Several => of("query", false, json!({"type": "array", "items": schema})),
-        Place::Repeated => of("query", true, json!({"type": "array", "items": schema, "minItems": 1})),
-        Place::Header => of("header", false, schema),
+        Location::Path => of("path", true, schema),
+        Location::Query => of("query", false, schema),
+        Location::Required => of("query", true, schema),
+        Location::Several => of("query", false, json!({"type": "array", "items": schema})),
+        Location::Repeated => of("query", true, json!({"type": "array", "items": schema, "minItems": 1})),
+        Location::Header => of("header", false, schema),
     }
 }
 

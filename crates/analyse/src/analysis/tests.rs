@@ -195,7 +195,7 @@ prop_compose! {
             probes,
             verification: Some(verification(clocks[0])),
             io_log: (clocks[0].1 % 2 == 1).then_some(log),
-            told: None,
+            tool_output: None,
             app: None,
             clocks,
         }

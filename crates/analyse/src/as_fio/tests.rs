@@ -95,7 +95,7 @@ fn a_percentile_that_reaches_what_did_not_end_is_left_out() {
 fn what_was_printed_without_a_histogram_is_told_as_it_was() {
     let mut record = imported(run().six_blocks(&[9_870.0]).record(), false);
     record.trials.truncate(1);
-    let told = &mut record.trials[0].outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0];
+    let told = &mut record.trials[0].outcome.as_mut().unwrap().tool_output.as_mut().unwrap().ops[0];
     (told.percentiles, told.latency) = (vec![(990_000, 700)], "clat".into());
     let side = of(&record, Trials::Each)[0].jobs[0].sides[0].clone();
     let latency = side.latency.unwrap();

@@ -7,8 +7,9 @@ use stend_record::RunRecord;
 /// That it was imported, and what of the files is missing.
 pub(super) fn doubts(run: &RunRecord) -> Vec<Caveat> {
     let Some(imported) = &run.header.imported else { return Vec::new() };
-    let told =
-        || run.trials.iter().filter_map(|trial| trial.outcome.as_ref()?.told.as_ref()).flat_map(|told| &told.ops);
+    let told = || {
+        run.trials.iter().filter_map(|trial| trial.outcome.as_ref()?.tool_output.as_ref()).flat_map(|told| &told.ops)
+    };
     let versions: BTreeSet<&str> = imported.files.iter().map(|file| file.version.as_str()).collect();
     let versions: Vec<&str> = versions.into_iter().filter(|version| !version.is_empty()).collect();
     let by = if versions.is_empty() { imported.tool.clone() } else { versions.join(", ") };

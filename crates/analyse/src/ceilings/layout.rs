@@ -14,15 +14,12 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
     let shown = shown(run);
     let Some(stated) = stated(run) else { return shown.map(|layout| (layout, LayoutFrom::Host)) };
     let contradiction = |shown: Say| {
-        Say::both(|l| {
-            say_in!(
-                l,
-                "the suite states {stated}, but the host shows {shown}",
-                "в наборе указано {stated}, а хост показывает {shown}",
-                stated = in_words(stated, l),
-                shown = shown.get(l)
-            )
-        })
+        say!(
+            |l| "the suite states {stated}, but the host shows {shown}",
+            "в наборе указано {stated}, а хост показывает {shown}",
+            stated = in_words(stated, l),
+            shown = shown.get(l)
+        )
     };
     let count = calibrated(&run.load().targets).len() as u32;
     match shown {
@@ -32,9 +29,7 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
         Ok(Some(_)) => Ok((Some(stated), LayoutFrom::Suite)),
         // A drive, and each of several volumes, may be on an array of its own.
         _ if count > run.load().targets.len().max(1) as u32 && count != stated.drives() => {
-            Err(contradiction(Say::both(|l| {
-                say_in!(l, "{n} drives", "накопителей: {n}", n = format::count(u64::from(count)))
-            })))
+            Err(contradiction(say!(|l| "{n} drives", "накопителей: {n}", n = format::count(u64::from(count)))))
         }
         _ => Ok((Some(stated), LayoutFrom::Suite)),
     }

@@ -46,7 +46,7 @@ fn chart(number: usize, ladder: &Ladder, cases: &[CaseFinding], answer: &SearchF
         return None;
     }
     let limit = answer.limit.0.max(1) as f64;
-    let name = Say::both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(answer.limit, l)));
+    let name = say!(|l| "limit {t}", "предел {t}", t = format::latency(answer.limit, l));
     let ends = [0.0, to].map(|x| Point { x, y: Some(limit), envelope: None }).to_vec();
     lines.push(line(name, lines.len(), ends, false));
     let label = &ladder.label;
@@ -94,15 +94,7 @@ fn lines(rungs: &[Rung<'_>], stream: u16, answer: &SearchFinding) -> Vec<Series>
 }
 
 fn line(name: Say, variant: usize, points: Vec<Point>, dots: bool) -> Series {
-    Series {
-        name,
-        quantity: Quantity::Latency,
-        variant: variant as u8,
-        points,
-        dots,
-        joined: false,
-        labels: Vec::new(),
-    }
+    Series { variant: variant as u8, dots, ..Series::line(name, Quantity::Latency, points) }
 }
 
 /// A quantile and its interval; nothing where it is not known, or reaches I/Os that never ended.

@@ -72,15 +72,7 @@ fn curve(latency: &OpLatency, name: Say) -> Series {
         Some(Point { x, y: Some(value.0.max(1) as f64), envelope: None })
     };
     let points: Vec<Point> = (0..=steps).map_while(point).collect();
-    Series {
-        name,
-        quantity: Quantity::Latency,
-        variant: 0,
-        dots: few(&points),
-        joined: false,
-        points,
-        labels: Vec::new(),
-    }
+    Series { dots: few(&points), ..Series::line(name, Quantity::Latency, points) }
 }
 
 /// An operation; with its stream where there are several.

@@ -55,12 +55,8 @@ fn line(run: &RunRecord, trial: &TrialRecord, variant: u8) -> Option<Series> {
         cells[first..].chunks_exact(per_second).enumerate().map(|(index, second)| value(index, second)).collect();
     let number = u64::from(trial.block) + 1;
     Some(Series {
-        name: say!("block {number}", "блок {number}"),
-        quantity: Quantity::Iops,
         variant,
         dots: few(&points),
-        joined: false,
-        points,
-        labels: Vec::new(),
+        ..Series::line(say!("block {number}", "блок {number}"), Quantity::Iops, points)
     })
 }

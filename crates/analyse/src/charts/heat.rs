@@ -165,15 +165,7 @@ fn p99(columns: &[Column]) -> Series {
         Point { x: (c.from + c.to) / 2.0, y, envelope: None }
     };
     let points = columns.iter().map(point).collect();
-    Series {
-        name: Say::same("p99"),
-        quantity: Quantity::Latency,
-        variant: 0,
-        points,
-        dots: false,
-        joined: false,
-        labels: Vec::new(),
-    }
+    Series::line(Say::same("p99"), Quantity::Latency, points)
 }
 
 /// Where most I/Os lie, and how far the 99th percentile of a column moved.

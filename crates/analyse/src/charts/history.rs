@@ -73,13 +73,9 @@ fn pane(series: &Followings) -> Pane {
         Followed::P99 { .. } => (Quantity::Latency, Join::Largest),
     };
     let line = |name: Say, variant: u8, points: Vec<Point>, dots: bool| Series {
-        name,
-        quantity,
         variant,
-        points,
         dots,
-        joined: false,
-        labels: Vec::new(),
+        ..Series::line(name, quantity, points)
     };
     let points = thin::line(vec![series.points.iter().map(|(run, value)| point(*run, *value)).collect()], join);
     let dots = few(&points);

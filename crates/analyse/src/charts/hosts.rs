@@ -95,7 +95,7 @@ fn lines(names: &[&str], rates: Vec<Vec<Vec<Point>>>, headline: Headline) -> Vec
         let points = thin::line(stretches, Join::Mean);
         let variant = (at % SERIES_MAX) as u8;
         let (dots, name) = (few(&points), Say::same(*name));
-        Series { name, quantity, variant, dots, joined: false, points, labels: Vec::new() }
+        Series { variant, dots, ..Series::line(name, quantity, points) }
     };
     let all: Vec<Series> = names.iter().zip(rates).enumerate().map(line).collect();
     let y = from_zero(label, unit, &all);

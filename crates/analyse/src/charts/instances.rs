@@ -20,7 +20,7 @@ fn chart(number: usize, found: &DensityFinding) -> Option<Chart> {
     }
     let to = f64::from(last.instances) * HEADROOM;
     let percent = found.slo.quantile.0 / 10_000;
-    let limit = Say::both(|l| say_in!(l, "limit {t}", "предел {t}", t = format::latency(found.slo.limit, l)));
+    let limit = say!(|l| "limit {t}", "предел {t}", t = format::latency(found.slo.limit, l));
     let level = [0.0, to].map(|x| Point { x, y: Some(found.slo.limit.0.max(1) as f64), envelope: None });
     let latency = vec![
         line(say!("p{percent} that decides", "решающий p{percent}"), Quantity::Latency, 0, decisive(found)),

@@ -121,7 +121,7 @@ fn temperatures(run: &RunRecord, run_start: Nanos) -> Option<(Pane, Say)> {
 /// A line through every point: between two looks a temperature or a share does not jump.
 fn line(name: Say, quantity: Quantity, variant: u8, points: Vec<Point>, join: Join) -> Series {
     let points = thin::line(vec![points], join);
-    Series { name, quantity, variant, dots: false, joined: false, points, labels: Vec::new() }
+    Series { variant, ..Series::line(name, quantity, points) }
 }
 
 /// A value of each pair of neighbouring samples, in the middle between them.

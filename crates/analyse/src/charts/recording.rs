@@ -90,15 +90,7 @@ fn drive_panes(lines: &Lines, shown: &[&RecordedDrive]) -> Vec<Pane> {
                     _ => lines.points((line, &drive.name)),
                 };
                 let dots = few(&points);
-                Series {
-                    name: Say::same(&*drive.name),
-                    quantity,
-                    variant,
-                    points,
-                    dots,
-                    joined: false,
-                    labels: Vec::new(),
-                }
+                Series { variant, dots, ..Series::line(Say::same(&*drive.name), quantity, points) }
             })
             .collect()
     };
@@ -133,7 +125,7 @@ fn host_panes(lines: &Lines) -> Vec<Pane> {
     let of = |line: Line, name: Say, quantity: Quantity, variant: u8| {
         let points = lines.points((line, ""));
         let dots = few(&points);
-        Series { name, quantity, variant, points, dots, joined: false, labels: Vec::new() }
+        Series { variant, dots, ..Series::line(name, quantity, points) }
     };
     let cpu = vec![
         of(Line::CpuBusy, say!("busy", "заняты"), Quantity::Cpu, 0),
@@ -170,15 +162,7 @@ fn warm(temperatures: &Temperatures, from: Nanos) -> Option<Pane> {
             |(at, milli): &(Nanos, i64)| Point { x: since(from, *at), y: Some(celsius(*milli)), envelope: None };
         let points = thin::line(vec![of.iter().map(point).collect()], Join::Largest);
         let dots = few(&points);
-        Series {
-            name: Say::same(name.as_str()),
-            quantity: Quantity::Temperature,
-            variant,
-            points,
-            dots,
-            joined: false,
-            labels: Vec::new(),
-        }
+        Series { variant, dots, ..Series::line(Say::same(name.as_str()), Quantity::Temperature, points) }
     };
     let series: Vec<Series> = (0..).zip(&drives).map(line).collect();
     let low = values(&series).reduce(f64::min)?;

@@ -80,7 +80,7 @@ fn with_drives(
             Point { x: i as f64 + 0.5, y, envelope: None }
         };
         let points: Vec<Point> = loads.iter().enumerate().map(at).collect();
-        Series { name, quantity: Quantity::Iops, variant, points, dots: true, joined: false, labels: Vec::new() }
+        Series { variant, dots: true, ..Series::line(name, Quantity::Iops, points) }
     };
     let busiest = line(say!("the busiest drive", "самый занятый накопитель"), 0, |all| {
         all.iter().copied().fold(0.0, f64::max)
@@ -107,7 +107,7 @@ pub fn chart(samples: &[Sample], trials: &[CaseTrials<'_>], cases: &[CaseFinding
     let line = |name: Say, quantity: Quantity, variant: u8, of: &dyn Fn(&[Load]) -> Option<f64>| {
         let point = |(x, loads): (&f64, &Vec<Load>)| Point { x: *x, y: of(loads), envelope: None };
         let points: Vec<Point> = places.iter().zip(&loads).map(point).collect();
-        Series { name, quantity, variant, points, dots: true, joined: false, labels: Vec::new() }
+        Series { variant, dots: true, ..Series::line(name, quantity, points) }
     };
     let share = |counter: Counter| move |loads: &[Load]| share(loads, counter);
     let cpu = vec![

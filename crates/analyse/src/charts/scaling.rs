@@ -61,15 +61,7 @@ fn series(family: &Family<'_>, index: usize) -> Vec<Series> {
             });
             let (points, labels): (Vec<Point>, Vec<Say>) = points.into_iter().unzip();
             if points.len() > 1 {
-                out.push(Series {
-                    name,
-                    quantity: Quantity::Latency,
-                    variant: 0,
-                    points,
-                    dots: true,
-                    joined: false,
-                    labels,
-                });
+                out.push(Series { dots: true, labels, ..Series::line(name, Quantity::Latency, points) });
             }
         }
     }

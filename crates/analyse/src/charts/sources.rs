@@ -5,7 +5,7 @@ use super::{SERIES_MAX, caps, from_zero, phases, since, time_axis, values};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::sources::{self, SourcePoint};
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, Say, say, say_in};
+use stend_base::{Nanos, Say, say};
 use stend_record::{RunRecord, SourceRecord};
 use stend_spec::workload::Op;
 
@@ -21,13 +21,10 @@ pub fn charts(run: &RunRecord, trials: &[CaseTrials<'_>], (start, end): (Nanos, 
         let panes = [load.clone()].into_iter().flatten().chain(lines.into_iter().map(pane)).collect();
         let (bands, more) = phases::of(run, start, end);
         let name = &source.info.name;
-        let summary = Say::both(|l| {
-            say_in!(
-                l,
-                "What `{name}` answered over the run ({count} lines), below the rate of each trial.",
-                "Что отвечал `{name}` за прогон (линий: {count}), под скоростью каждого испытания."
-            )
-        });
+        let summary = say!(
+            |l| "What `{name}` answered over the run ({count} lines), below the rate of each trial.",
+            "Что отвечал `{name}` за прогон (линий: {count}), под скоростью каждого испытания."
+        );
         Some(Chart {
             id: format!("source-{at}"),
             title: say!("`{name}` beside the load", "`{name}` рядом с нагрузкой"),
@@ -55,8 +52,7 @@ fn load(trials: &[CaseTrials<'_>], start: Nanos) -> Option<Pane> {
     steps.sort_by(|a, b| a[0].x.total_cmp(&b[0].x));
     let points = thin::line(steps, Join::Mean);
     let name = say!("the load", "нагрузка");
-    let line =
-        Series { name, quantity: Quantity::Iops, variant: 0, points, dots: false, joined: false, labels: Vec::new() };
+    let line = Series::line(name, Quantity::Iops, points);
     let y = from_zero(Say::same("IOPS"), Unit::Plain, std::slice::from_ref(&line));
     (!line.points.is_empty()).then(|| Pane::lines(y, vec![line]))
 }

@@ -71,13 +71,9 @@ fn drawn(values: &[f64], first: f64, window: Option<(Window, usize)>, name: Say,
     let point =
         |x: f64, y: f64, half: Option<f64>| Point { x, y: Some(y), envelope: half.map(|half| (y - half, y + half)) };
     let series = |name: Say, variant: u8, points: Vec<Point>, dots: bool| Series {
-        name,
-        quantity,
         variant,
-        points,
         dots,
-        joined: false,
-        labels: Vec::new(),
+        ..Series::line(name, quantity, points)
     };
     let measured: Vec<Point> = values.iter().enumerate().map(|(i, v)| point(i as f64 + first, *v, None)).collect();
     let dots = few(&measured);

@@ -102,7 +102,7 @@ fn law(sweep: &SweepFinding) -> Option<Series> {
     let points = (0..=LAW_STEPS).map(at).map(|x| Point { x, y: Some(found.rate(x)), envelope: None }).collect();
     let quantity = if sweep.headline == Headline::Iops { Quantity::Iops } else { Quantity::Throughput };
     let name = say!("Universal Scalability Law", "универсальный закон масштабируемости");
-    Some(Series { name, quantity, variant: 1, points, dots: false, joined: false, labels: Vec::new() })
+    Some(Series { variant: 1, ..Series::line(name, quantity, points) })
 }
 
 /// Where the rate bends.

@@ -73,7 +73,7 @@ fn events(run: &RunRecord, case: &CaseTrials<'_>, trials: &[&TrialRecord], run_s
         events::within(run, run_start, start, start + shown(trial))
     };
     let stood = |(at, length): (Nanos, Nanos)| {
-        let name = Say::both(|l| say_in!(l, "standstill {t}", "остановка {t}", t = format::latency(length, l)));
+        let name = say!(|l| "standstill {t}", "остановка {t}", t = format::latency(length, l));
         Mark { at: since(run_start, at), name, detail: Say::same("") }
     };
     let mut marks: Vec<Mark> =
@@ -101,7 +101,7 @@ fn rate(trials: &[&TrialRecord], op: Op, headline: Headline, variant: u8, run_st
         Headline::Iops => Quantity::Iops,
         Headline::Throughput => Quantity::Throughput,
     };
-    Series { name: op_name(op), quantity, variant, dots: few(&points), joined: false, points, labels: Vec::new() }
+    Series { variant, dots: few(&points), ..Series::line(op_name(op), quantity, points) }
 }
 
 /// A line of a latency pane: its name in English and Russian, and its value of a second.
@@ -136,15 +136,7 @@ fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
         .map(|(variant, (stretches, (en, ru, _)))| {
             let points = thin::line(stretches, Join::Largest);
             let name = Say::both(|l| l.pick(en, ru).to_string());
-            Series {
-                name,
-                quantity: Quantity::Latency,
-                variant: variant as u8,
-                dots: few(&points),
-                joined: false,
-                points,
-                labels: Vec::new(),
-            }
+            Series { variant: variant as u8, dots: few(&points), ..Series::line(name, Quantity::Latency, points) }
         })
         .collect();
     let label = Say::both(|l| format!("{}{}", op_name(op).get(l), l.pick(" latency", ", задержка")));

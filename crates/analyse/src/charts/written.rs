@@ -7,7 +7,7 @@ use crate::findings::Headline;
 use crate::phrase::op as op_name;
 use crate::series::{self, INTERVAL};
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Say, format, say, say_in};
+use stend_base::{Bytes, Say, format, say};
 use stend_spec::workload::Op;
 
 /// Most marks of whole ranges; more would only be stripes.
@@ -38,15 +38,7 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
     }
     let points = thin::line(stretches, Join::Mean);
     let quantity = if headline == Headline::Iops { Quantity::Iops } else { Quantity::Throughput };
-    let line = Series {
-        name: op_name(Op::Write),
-        quantity,
-        variant: 0,
-        dots: few(&points),
-        joined: false,
-        points,
-        labels: Vec::new(),
-    };
+    let line = Series { dots: few(&points), ..Series::line(op_name(Op::Write), quantity, points) };
     let (title, label, unit) = match headline {
         Headline::Iops => (say!("IOPS by bytes written", "IOPS по записанным байтам"), Say::same("IOPS"), Unit::Plain),
         Headline::Throughput => (
@@ -79,13 +71,10 @@ fn marks(range: f64, written: f64) -> Vec<Mark> {
 }
 
 fn summary(written: f64, times: f64) -> Say {
-    Say::both(|l| {
-        say_in!(
-            l,
-            "The rate against what the case has written, {bytes} in all: {times} times its range.",
-            "Скорость в зависимости от записанного случаем: всего {bytes}, размеров области — {times}.",
-            bytes = format::bytes(Bytes(written as u64), l),
-            times = format::fixed(times, 1, l)
-        )
-    })
+    say!(
+        |l| "The rate against what the case has written, {bytes} in all: {times} times its range.",
+        "Скорость в зависимости от записанного случаем: всего {bytes}, размеров области — {times}.",
+        bytes = format::bytes(Bytes(written as u64), l),
+        times = format::fixed(times, 1, l)
+    )
 }

@@ -68,7 +68,7 @@ fn misaligned(targets: &[TargetFacts], case: &CaseTrials<'_>, physical: Bytes) -
         found.push(say!("partition {name} begins at byte {start}", "раздел {name} начинается с байта {start}"));
     }
     for size in case.asked.streams.iter().flat_map(|s| s.sizes().map(|share| share.size)).filter(|size| off(*size)) {
-        found.push(Say::both(|l| say_in!(l, "blocks of {b}", "блоки по {b}", b = format::bytes(size, l))));
+        found.push(say!(|l| "blocks of {b}", "блоки по {b}", b = format::bytes(size, l)));
     }
     // Offsets in a file say nothing about the device: the file system aligns its own blocks.
     let jobs = case.counting.iter().flat_map(|trial| &trial.outcome.engine.jobs);

@@ -58,14 +58,11 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(written) = written.filter(|_| asked > 0.0) else { return check.not_measurable(too_few_samples()) };
     let ratio = written.iter().map(|&bytes| bytes as f64).sum::<f64>() / asked;
     let names = drives.iter().map(|drive| drive.name.as_str()).collect::<Vec<_>>().join(", ");
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{r} bytes at {names} per byte written",
-            "{r} байта на {names} на записанный байт",
-            r = format::fixed(ratio, 2, l)
-        )
-    });
+    let measured = say!(
+        |l| "{r} bytes at {names} per byte written",
+        "{r} байта на {names} на записанный байт",
+        r = format::fixed(ratio, 2, l)
+    );
     let Some(Expected { least, most }) = expected else { return check.pass(measured) };
     if ratio > most * (1.0 + AMPLIFICATION_DEVIATION) {
         return check.measured(measured).warn(more());

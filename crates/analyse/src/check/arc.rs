@@ -6,7 +6,7 @@ use super::readings::{no_readings, readings};
 use crate::findings::{CheckId, CheckResult};
 use crate::limits::ARC_HITS;
 use crate::trials::CaseTrials;
-use stend_base::{Bytes, Say, format, say, say_in};
+use stend_base::{Bytes, Say, format, say};
 use stend_record::parts::ArcCounters;
 use stend_record::{RunRecord, TargetFacts};
 use stend_spec::workload::Op;
@@ -45,16 +45,13 @@ pub fn arc(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let share = hits as f64 / hits.saturating_add(misses) as f64;
     let size = ends.iter().map(|(_, last)| last.size_bytes).max().unwrap_or(0);
     let most = ends.iter().map(|(_, last)| last.size_max_bytes).max().unwrap_or(0);
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{s} of the reads from the ARC ({a} of at most {m})",
-            "{s} чтений из ARC ({a} из не более {m})",
-            s = format::near_limit::percent(share, ARC_HITS, l),
-            a = format::bytes(Bytes(size), l),
-            m = format::bytes(Bytes(most), l)
-        )
-    });
+    let measured = say!(
+        |l| "{s} of the reads from the ARC ({a} of at most {m})",
+        "{s} чтений из ARC ({a} из не более {m})",
+        s = format::near_limit::percent(share, ARC_HITS, l),
+        a = format::bytes(Bytes(size), l),
+        m = format::bytes(Bytes(most), l)
+    );
     if share <= ARC_HITS {
         return check.pass(measured);
     }

@@ -19,7 +19,7 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
             "Размеры операций трассы, закончившихся внутри окна, в испытании не записаны."
         ));
     }
-    if case.counting.iter().any(|trial| trial.outcome.told.as_ref().is_some_and(|told| !told.sizes_known)) {
+    if case.counting.iter().any(|trial| trial.outcome.tool_output.as_ref().is_some_and(|told| !told.sizes_known)) {
         return check.not_measurable(say!("sizes of the I/Os are not given", "размеры операций не указаны"));
     }
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
@@ -126,29 +126,23 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
     let (sum, window) = (SUM_DEVIATION, WINDOW_DEVIATION);
     let check = Check {
         id: CheckId::H08,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "sums ± {s}, window ± {w}",
-                "суммы ± {s}, окно ± {w}",
-                s = format::percent(sum, l),
-                w = format::percent(window, l)
-            )
-        }),
+        limit: say!(
+            |l| "sums ± {s}, window ± {w}",
+            "суммы ± {s}, окно ± {w}",
+            s = format::percent(sum, l),
+            w = format::percent(window, l)
+        ),
     };
     let Some((sums_off, _)) = worst(case, sums_deviation) else { return check.no_trials() };
     let Some((window_off, worst_window)) = worst(case, window_deviation) else { return check.no_trials() };
     let (is, planned) = (worst_window.window, worst_window.record.asked.window);
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "sums differ by {s}; window {is} of {planned}",
-            "суммы расходятся на {s}; окно {is} из {planned}",
-            s = format::near_limit::percent(sums_off, sum, l),
-            is = seconds(is, l),
-            planned = seconds(planned, l)
-        )
-    });
+    let measured = say!(
+        |l| "sums differ by {s}; window {is} of {planned}",
+        "суммы расходятся на {s}; окно {is} из {planned}",
+        s = format::near_limit::percent(sums_off, sum, l),
+        is = seconds(is, l),
+        planned = seconds(planned, l)
+    );
     if let Some((log, counted)) = case.counting.iter().find_map(io_log::contradiction) {
         return check
             .measured(say!(

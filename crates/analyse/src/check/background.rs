@@ -48,8 +48,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>) -> CheckResult {
     }
     let found = works(&readings);
     if found.is_empty() {
-        return check
-            .pass(Say::both(|l| say_in!(l, "nothing in {n} readings", "ничего, показаний: {n}", n = readings.len())));
+        return check.pass(say!(|l| "nothing in {n} readings", "ничего, показаний: {n}", n = readings.len()));
     }
     check.measured(measured(&found, readings.len())).fail(meaning())
 }

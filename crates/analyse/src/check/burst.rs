@@ -5,7 +5,7 @@ use crate::findings::{CheckId, CheckResult};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Bytes, Say, format, say, say_in};
+use stend_base::{Bytes, format, say};
 use stend_spec::workload::{Op, Stream};
 use stend_stats::plateau;
 
@@ -16,9 +16,7 @@ const SECOND: usize = 10;
 pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H15,
-        limit: Say::both(|l| {
-            say_in!(l, "no lasting drop > {s}", "нет стойкого падения > {s}", s = format::percent(1.0 - STEP_DOWN, l))
-        }),
+        limit: say!(|l| "no lasting drop > {s}", "нет стойкого падения > {s}", s = format::percent(1.0 - STEP_DOWN, l)),
     };
     if !case.asked.streams.iter().any(|stream| stream.mix.write > 0) {
         return check.not_applicable(say!("the case does not write", "случай не пишет"));
@@ -38,16 +36,13 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(say!("no drop", "падения нет"));
     };
     let before: f64 = seconds[..step.at].iter().sum();
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{a}, then {b} from {n} on",
-            "{a}, затем {b} — после {n}",
-            a = format::throughput(step.before, l),
-            b = format::throughput(step.after, l),
-            n = format::bytes(Bytes(before as u64), l)
-        )
-    });
+    let measured = say!(
+        |l| "{a}, then {b} from {n} on",
+        "{a}, затем {b} — после {n}",
+        a = format::throughput(step.before, l),
+        b = format::throughput(step.after, l),
+        n = format::bytes(Bytes(before as u64), l)
+    );
     check.measured(measured).fail(say!(
         "After so many bytes writes became slower and stayed slow: a cache was full. The mean describes neither level. Run rounds of the load first (`steady`), or publish the first level as a burst.",
         "После стольких байт запись надолго замедлилась: кэш заполнился. Среднее не относится ни к одному из уровней. Сначала выполните раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."

@@ -31,29 +31,27 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let region = read_from(case.asked);
     let anyway = run.load().targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
     if case.asked.direct && anyway.is_none() {
-        return check.pass(Say::both(|l| {
-            say_in!(l, "{r}, past the page cache", "{r}, мимо страничного кэша", r = format::bytes(region, l))
-        }));
+        return check.pass(say!(
+            |l| "{r}, past the page cache",
+            "{r}, мимо страничного кэша",
+            r = format::bytes(region, l)
+        ));
     }
     let Some(memory) = memory(run) else {
         return check.not_measurable(say!("the size of memory is not known", "размер памяти неизвестен"));
     };
-    let measured = Say::both(|l| {
-        say_in!(l, "{r}, {m} of memory", "{r}, памяти {m}", r = format::bytes(region, l), m = format::bytes(memory, l))
-    });
+    let measured =
+        say!(|l| "{r}, {m} of memory", "{r}, памяти {m}", r = format::bytes(region, l), m = format::bytes(memory, l));
     // A cache of C answers at most C / WS of uniform random reads, and the rate grows by 1 / (1 − C / WS).
     let need = memory.0 as f64 * (1.0 + CACHE_INFLATION) / CACHE_INFLATION;
     if region.0 as f64 >= need {
         return check.pass(measured);
     }
-    check.measured(measured).warn(Say::both(|l| {
-        say_in!(
-            l,
-            "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {need} and more.",
-            "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {need}.",
-            need = format::bytes(Bytes(need as u64), l)
-        )
-    }))
+    check.measured(measured).warn(say!(
+        |l| "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {need} and more.",
+        "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {need}.",
+        need = format::bytes(Bytes(need as u64), l)
+    ))
 }
 
 /// Bytes that the streams which read may read from, each counted once.
@@ -106,15 +104,12 @@ impl Paged {
 pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H12,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "block devices moved ≥ {p}, the cache grew < {g}",
-                "через блочный уровень ≥ {p}, рост кэша < {g}",
-                p = format::percent(BYTES_PAGED, l),
-                g = format::percent(CACHE_GROWTH, l)
-            )
-        }),
+        limit: say!(
+            |l| "block devices moved ≥ {p}, the cache grew < {g}",
+            "через блочный уровень ≥ {p}, рост кэша < {g}",
+            p = format::percent(BYTES_PAGED, l),
+            g = format::percent(CACHE_GROWTH, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();

@@ -84,9 +84,7 @@ fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
 pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H42,
-        limit: Say::both(|l| {
-            say_in!(l, "≥ {n} times the rate", "≥ {n} скорости", n = format::fixed(ENGINE_HEADROOM, 1, l))
-        }),
+        limit: say!(|l| "≥ {n} times the rate", "≥ {n} скорости", n = format::fixed(ENGINE_HEADROOM, 1, l)),
     };
     if !is_calibrated(run) {
         return check.not_applicable(nothing_calibrated());

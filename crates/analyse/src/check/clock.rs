@@ -15,16 +15,13 @@ const READINGS: f64 = 2.0;
 pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H44,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "cost ≤ {c}, shared over ≤ {b} of latency, steps ≤ {s}",
-                "цена ≤ {c}, одна отметка на ≤ {b} задержки, скачки ≤ {s}",
-                c = format::percent(CLOCK_COST, l),
-                b = format::percent(BATCH_SPAN, l),
-                s = format::latency(CLOCK_STEP, l)
-            )
-        }),
+        limit: say!(
+            |l| "cost ≤ {c}, shared over ≤ {b} of latency, steps ≤ {s}",
+            "цена ≤ {c}, одна отметка на ≤ {b} задержки, скачки ≤ {s}",
+            c = format::percent(CLOCK_COST, l),
+            b = format::percent(BATCH_SPAN, l),
+            s = format::latency(CLOCK_STEP, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();

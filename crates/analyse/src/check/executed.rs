@@ -3,7 +3,7 @@
 use super::Check;
 use crate::findings::{CheckId, CheckResult};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_record::observed::JobTotals;
 use stend_spec::keys::BACKENDS;
 use stend_spec::workload::{Backend, Pages, Region, Stream, Submit, Sync};
@@ -94,15 +94,12 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
         found.push(say!("buffers not on the NUMA node asked for", "буферы не на заявленном узле NUMA"));
     }
     if let Some(job) = jobs().find(|job| job.block_size != stream.block_size) {
-        found.push(Say::both(|l| {
-            say_in!(
-                l,
-                "block size {i}, asked {a}",
-                "блок {i}, заявлен {a}",
-                i = format::bytes(job.block_size, l),
-                a = format::bytes(stream.block_size, l)
-            )
-        }));
+        found.push(say!(
+            |l| "block size {i}, asked {a}",
+            "блок {i}, заявлен {a}",
+            i = format::bytes(job.block_size, l),
+            a = format::bytes(stream.block_size, l)
+        ));
     }
     found
 }

@@ -72,15 +72,12 @@ impl Begin {
 pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H14,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "reads ≤ {r}, writes ≤ {w}",
-                "чтение ≤ {r}, запись ≤ {w}",
-                r = format::fixed(CACHE_WARMED, 2, l),
-                w = format::fixed(CACHE_FILLED, 2, l)
-            )
-        }),
+        limit: say!(
+            |l| "reads ≤ {r}, writes ≤ {w}",
+            "чтение ≤ {r}, запись ≤ {w}",
+            r = format::fixed(CACHE_WARMED, 2, l),
+            w = format::fixed(CACHE_FILLED, 2, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();

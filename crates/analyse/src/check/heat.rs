@@ -18,14 +18,11 @@ const STEADY: &str = "performance";
 pub fn frequency(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H47,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "`performance`, varies ≤ {v}",
-                "`performance`, разброс ≤ {v}",
-                v = format::percent(FREQUENCY_VARIATION, l)
-            )
-        }),
+        limit: say!(
+            |l| "`performance`, varies ≤ {v}",
+            "`performance`, разброс ≤ {v}",
+            v = format::percent(FREQUENCY_VARIATION, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();

@@ -61,14 +61,14 @@ mod tests {
     #[test]
     fn what_was_not_told_makes_no_check_pass() {
         let found = checks(|outcome| {
-            let told = outcome.told.as_mut().unwrap();
+            let told = outcome.tool_output.as_mut().unwrap();
             (told.depth_known, told.sizes_known) = (false, false);
         });
         assert_eq!(
             (status(&found, CheckId::H01), status(&found, CheckId::H02)),
             (CheckStatus::NotMeasurable, CheckStatus::NotMeasurable)
         );
-        let no_lat = checks(|outcome| outcome.told.as_mut().unwrap().ops[0].occupied_ns = None);
+        let no_lat = checks(|outcome| outcome.tool_output.as_mut().unwrap().ops[0].occupied_ns = None);
         assert_eq!(status(&no_lat, CheckId::H02), CheckStatus::NotMeasurable);
     }
 
@@ -76,7 +76,7 @@ mod tests {
     fn a_queue_that_was_held_back_may_be_empty_but_never_too_full() {
         let with = |paced: bool, factor: u128| {
             let found = checks(|outcome| {
-                let told = outcome.told.as_mut().unwrap();
+                let told = outcome.tool_output.as_mut().unwrap();
                 told.paced = paced;
                 told.ops[0].occupied_ns = told.ops[0].occupied_ns.map(|ns| ns * factor / 10);
             });

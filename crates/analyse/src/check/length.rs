@@ -71,14 +71,11 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     let (window, need) = (WINDOW_PUBLISHABLE, BATCHES_PUBLISHABLE);
     let check = Check {
         id: CheckId::H23,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "≥ {w}, {need} independent batches",
-                "≥ {w}, независимых отрезков: {need}",
-                w = format::duration(window, l)
-            )
-        }),
+        limit: say!(
+            |l| "≥ {w}, {need} independent batches",
+            "≥ {w}, независимых отрезков: {need}",
+            w = format::duration(window, l)
+        ),
     };
     if case.counting.iter().any(|trial| trial.outcome.jobs.iter().all(|job| job.done.iter().all(|done| done.0 == 0))) {
         return check.measured(say!("no I/O was completed", "не завершён ни один запрос")).fail(say!(
@@ -92,14 +89,11 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
         batch_means::batches(&series, 1).map_or(0, |found| found.means.len())
     };
     let fewest = case.counting.iter().map(batches).min().unwrap_or(0);
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{w}, {fewest} independent batches",
-            "{w}, независимых отрезков: {fewest}",
-            w = format::near_limit::duration(shortest, window, l)
-        )
-    });
+    let measured = say!(
+        |l| "{w}, {fewest} independent batches",
+        "{w}, независимых отрезков: {fewest}",
+        w = format::near_limit::duration(shortest, window, l)
+    );
     if shortest >= window && fewest >= need {
         return check.pass(measured);
     }

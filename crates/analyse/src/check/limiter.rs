@@ -7,7 +7,7 @@ use crate::findings::{CheckId, CheckResult};
 use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_DOWN, STEP_SECONDS};
 use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Say, format, say, say_in};
+use stend_base::{Lang, Say, format, say};
 use stend_record::RunRecord;
 use stend_record::sample::IoLimit;
 use stend_spec::workload::{Op, Stream};
@@ -94,15 +94,12 @@ fn of_device(limit: &IoLimit, read: Cell, write: Cell, span: f64) -> Vec<(Say, f
     ];
     let one = |(most, done, text): (Option<u64>, f64, InWords)| {
         let (most, rate) = (most.filter(|&most| most > 0)? as f64, done / span);
-        let measured = Say::both(|l| {
-            say_in!(
-                l,
-                "{r} of the {m} that {device} is limited to",
-                "{r} из {m}, разрешённых для {device}",
-                r = text(rate, l),
-                m = text(most, l)
-            )
-        });
+        let measured = say!(
+            |l| "{r} of the {m} that {device} is limited to",
+            "{r} из {m}, разрешённых для {device}",
+            r = text(rate, l),
+            m = text(most, l)
+        );
         // Limits of the other direction do not concern this case.
         (done > 0.0).then_some((measured, rate / most))
     };
@@ -126,15 +123,12 @@ fn step_down(seconds: &[Cell]) -> Option<Say> {
     let ops: Vec<f64> = seconds.iter().map(|cell| cell.ops).collect();
     let step = plateau::step(&ops, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
     let at = step.at;
-    Some(Say::both(|l| {
-        say_in!(
-            l,
-            "from {b} to {a} IOPS after {at} s of load",
-            "с {b} до {a} IOPS после {at} с нагрузки",
-            b = format::iops(step.before, l),
-            a = format::iops(step.after, l)
-        )
-    }))
+    Some(say!(
+        |l| "from {b} to {a} IOPS after {at} s of load",
+        "с {b} до {a} IOPS после {at} с нагрузки",
+        b = format::iops(step.before, l),
+        a = format::iops(step.after, l)
+    ))
 }
 
 /// A flat top at a round number of I/Os, decimal or binary megabytes per second.
@@ -155,7 +149,7 @@ fn flat_top(seconds: &[Cell]) -> Option<Say> {
         }
         (None, None, None) => return None,
     };
-    Some(Say::both(|l| say_in!(l, "flat at {v}", "ровно {v}", v = shown.1(shown.0, l))))
+    Some(say!(|l| "flat at {v}", "ровно {v}", v = shown.1(shown.0, l)))
 }
 
 #[cfg(test)]

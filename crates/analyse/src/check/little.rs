@@ -39,7 +39,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(why);
     }
     // An open loop takes the places that it needs, and one with rests leaves some empty.
-    let paced = case.counting.iter().any(|trial| trial.outcome.told.as_ref().is_some_and(|told| told.paced));
+    let paced = case.counting.iter().any(|trial| trial.outcome.tool_output.as_ref().is_some_and(|told| told.paced));
     let closed = |stream: &Stream| !stream.is_open() && stream.think.is_none() && !paced;
     let full: Vec<InFlight> = match case.asked.streams.iter().any(closed) {
         true => case.counting.iter().map(|trial| implied(trial, closed)).collect(),
@@ -155,7 +155,7 @@ fn occupying(stream: &Stream, external: bool) -> &'static [Op] {
 //= fio 3.33, engines/libaio.c: fio_libaio_queue returns FIO_Q_BUSY for a sync while writes are queued
 fn are_syncs_beside(trial: &Counting<'_>, stream: &Stream) -> bool {
     let engine = &trial.outcome.engine;
-    let other = engine.external.is_some() || trial.outcome.told.is_some();
+    let other = engine.external.is_some() || trial.outcome.tool_output.is_some();
     other && stream.sync.every() > 0 && !SYNCHRONOUS.contains(&engine.backend.as_str())
 }
 
@@ -166,7 +166,7 @@ fn lanes(stream: &Stream) -> f64 {
 
 /// What another tool did not tell of an imported trial, without which nothing can be said.
 fn unknown(trial: &Counting<'_>) -> Option<Say> {
-    let told = trial.outcome.told.as_ref()?;
+    let told = trial.outcome.tool_output.as_ref()?;
     if !told.depth_known {
         return Some(say!("the queue depth is not given", "глубина очереди не указана"));
     }

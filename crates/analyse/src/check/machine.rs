@@ -17,15 +17,12 @@ const NEARLY_A_SECOND: Nanos = Nanos::millis(900);
 pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H49,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "mean ≤ {m}, any second ≤ {s}",
-                "в среднем ≤ {m}, за секунду ≤ {s}",
-                m = format::percent(STEAL_MEAN, l),
-                s = format::percent(STEAL_SECOND, l)
-            )
-        }),
+        limit: say!(
+            |l| "mean ≤ {m}, any second ≤ {s}",
+            "в среднем ≤ {m}, за секунду ≤ {s}",
+            m = format::percent(STEAL_MEAN, l),
+            s = format::percent(STEAL_SECOND, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -41,15 +38,12 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     });
     let mean = stolen as f64 / (all as f64).max(1.0);
     let worst = stretches.iter().flat_map(seconds).fold(mean, f64::max);
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "mean {m}, worst second {w}",
-            "в среднем {m}, худшая секунда {w}",
-            m = format::near_limit::percent(mean, STEAL_MEAN, l),
-            w = format::near_limit::percent(worst, STEAL_SECOND, l)
-        )
-    });
+    let measured = say!(
+        |l| "mean {m}, worst second {w}",
+        "в среднем {m}, худшая секунда {w}",
+        m = format::near_limit::percent(mean, STEAL_MEAN, l),
+        w = format::near_limit::percent(worst, STEAL_SECOND, l)
+    );
     if mean <= STEAL_MEAN && worst <= STEAL_SECOND {
         return check.pass(measured);
     }
@@ -103,14 +97,11 @@ struct MemoryTrouble {
 pub fn memory(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H50,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "no swapping, waiting ≤ {w}",
-                "без подкачки, ожидание ≤ {w}",
-                w = format::percent(MEMORY_WAIT, l)
-            )
-        }),
+        limit: say!(
+            |l| "no swapping, waiting ≤ {w}",
+            "без подкачки, ожидание ≤ {w}",
+            w = format::percent(MEMORY_WAIT, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();

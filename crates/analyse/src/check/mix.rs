@@ -5,7 +5,7 @@ use crate::findings::{CheckId, CheckResult};
 use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
 use crate::phrase::op as op_name;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_spec::workload::{Op, Stream};
 
 /// The share of an operation in a stream of a trial.
@@ -35,7 +35,7 @@ impl Executed {
 pub fn mix(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H03,
-        limit: Say::both(|l| say_in!(l, "± {d}, or chance", "± {d} или случай", d = format::percent(MIX_DEVIATION, l))),
+        limit: say!(|l| "± {d}, or chance", "± {d} или случай", d = format::percent(MIX_DEVIATION, l)),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -103,17 +103,14 @@ fn words(found: &Executed) -> Say {
         let allowed = if is < found.asked { -MIX_DEVIATION } else { MIX_DEVIATION };
         format::near_limit::percent(is, found.asked + allowed, l)
     };
-    Say::both(|l| {
-        say_in!(
-            l,
-            "{o}: {i} of the I/Os, {b} of the bytes, asked {a}",
-            "{o}: {i} операций, {b} байт, заявлено {a}",
-            o = op_name(found.op).get(l),
-            i = percent(found.is[0], l),
-            b = percent(found.is[1], l),
-            a = format::percent(found.asked, l)
-        )
-    })
+    say!(
+        |l| "{o}: {i} of the I/Os, {b} of the bytes, asked {a}",
+        "{o}: {i} операций, {b} байт, заявлено {a}",
+        o = op_name(found.op).get(l),
+        i = percent(found.is[0], l),
+        b = percent(found.is[1], l),
+        a = format::percent(found.asked, l)
+    )
 }
 
 #[cfg(test)]

@@ -32,15 +32,12 @@ struct Traffic {
 pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H61,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "≤ {r} of the line rate, no drops, sent again ≤ {a}",
-                "≤ {r} скорости канала, без отброшенных, повторов ≤ {a}",
-                r = format::percent(LINE_RATE_REACHED, l),
-                a = format::percent(SENT_AGAIN, l)
-            )
-        }),
+        limit: say!(
+            |l| "≤ {r} of the line rate, no drops, sent again ≤ {a}",
+            "≤ {r} скорости канала, без отброшенных, повторов ≤ {a}",
+            r = format::percent(LINE_RATE_REACHED, l),
+            a = format::percent(SENT_AGAIN, l)
+        ),
     };
     if !is_over_network(run) {
         return check.not_applicable(say!("No target lies behind a network.", "Ни один объект не находится за сетью."));

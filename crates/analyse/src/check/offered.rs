@@ -50,15 +50,12 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
     }
     let late = offers.iter().map(|offer| offer.own).fold((0.0, Nanos(0)), |a, b| if b.0 > a.0 { b } else { a });
     if late.0 > OWN_LATENESS {
-        return check.measured(Say::both(|l| {
-                say_in!(
-                    l,
-                    "own delay {time}, {share} of the latency",
-                    "своё опоздание {time}, {share} задержки",
-                    time = format::latency(late.1, l),
-                    share = format::near_limit::percent(late.0, OWN_LATENESS, l)
-                )
-            })).warn(say!(
+        return check.measured(say!(
+            |l| "own delay {time}, {share} of the latency",
+            "своё опоздание {time}, {share} задержки",
+            time = format::latency(late.1, l),
+            share = format::near_limit::percent(late.0, OWN_LATENESS, l)
+        )).warn(say!(
             "I/Os began later than they were due although there was a place for them: part of the latency is that of this machine waking up. Use fewer programs, more CPUs, or a higher rate.",
             "Операции начинались позже срока, хотя место для них было: часть задержки — пробуждение самой этой машины. Нужно меньше других программ, больше процессоров или выше частота."
         ));

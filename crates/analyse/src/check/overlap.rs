@@ -5,13 +5,13 @@ use super::Check;
 use crate::findings::{CheckId, CheckResult};
 use crate::limits::AREAS_UNIQUE;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say, say_in};
+use stend_base::{format, say};
 
 /// H16: hardly any byte belongs to more than one job.
 pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H16,
-        limit: Say::both(|l| say_in!(l, "unique ≥ {s}", "уникальных ≥ {s}", s = format::percent(AREAS_UNIQUE, l))),
+        limit: say!(|l| "unique ≥ {s}", "уникальных ≥ {s}", s = format::percent(AREAS_UNIQUE, l)),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -23,14 +23,11 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     let share = shares.into_iter().fold(1.0, f64::min);
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{s} of the bytes are of one job",
-            "{s} байт принадлежат одному заданию",
-            s = format::near_limit::percent(share, AREAS_UNIQUE, l)
-        )
-    });
+    let measured = say!(
+        |l| "{s} of the bytes are of one job",
+        "{s} байт принадлежат одному заданию",
+        s = format::near_limit::percent(share, AREAS_UNIQUE, l)
+    );
     if share >= AREAS_UNIQUE {
         return check.pass(measured);
     }

@@ -76,14 +76,11 @@ fn in_words(nodes: &Nodes, lang: Lang) -> String {
 pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
         id: CheckId::H46,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "a CPU ≤ {b} busy with interrupts",
-                "процессор занят прерываниями ≤ {b}",
-                b = format::percent(INTERRUPT_CPU_BUSY, l)
-            )
-        }),
+        limit: say!(
+            |l| "a CPU ≤ {b} busy with interrupts",
+            "процессор занят прерываниями ≤ {b}",
+            b = format::percent(INTERRUPT_CPU_BUSY, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -96,15 +93,12 @@ pub fn interrupts(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let fair = 1.0 / threads.max().unwrap_or(0).max(1) as f64;
     let largest = largest_share(&stretches);
     if largest.is_some() {
-        check.limit = Say::both(|l| {
-            say_in!(
-                l,
-                "a CPU ≤ {b} busy with interrupts, ≤ {n} of the drives'",
-                "процессор занят прерываниями ≤ {b}, прерываний накопителей ему ≤ {n}",
-                n = format::percent((INTERRUPT_SHARE * fair).min(1.0), l),
-                b = format::percent(INTERRUPT_CPU_BUSY, l)
-            )
-        });
+        check.limit = say!(
+            |l| "a CPU ≤ {b} busy with interrupts, ≤ {n} of the drives'",
+            "процессор занят прерываниями ≤ {b}, прерываний накопителей ему ≤ {n}",
+            n = format::percent((INTERRUPT_SHARE * fair).min(1.0), l),
+            b = format::percent(INTERRUPT_CPU_BUSY, l)
+        );
     }
     let measured = Say::both(|l| {
         let busy = say_in!(

@@ -4,7 +4,7 @@ use super::Check;
 use crate::findings::{CheckId, CheckResult};
 use crate::limits::{PLACES_SHORTFALL, PLACES_SIGMA};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say, say_in};
+use stend_base::{format, say};
 use stend_spec::workload::{Pattern, Trial};
 
 /// What jobs of a trial may be off their mean before one draw over the whole range is no model of them. At 5 % the places to expect lose
@@ -31,14 +31,11 @@ impl Spread {
 pub fn places(case: &CaseTrials<'_>) -> CheckResult {
     let mut check = Check {
         id: CheckId::H19,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "≥ what chance gives, less {p}",
-                "≥ случайного минус {p}",
-                p = format::percent(PLACES_SHORTFALL, l)
-            )
-        }),
+        limit: say!(
+            |l| "≥ what chance gives, less {p}",
+            "≥ случайного минус {p}",
+            p = format::percent(PLACES_SHORTFALL, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -72,18 +69,14 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     // Less the part that may be missing and what chance takes away.
-    check.limit =
-        Say::both(|l| say_in!(l, "≥ {n} places", "мест ≥ {n}", n = format::count(worst.least().ceil() as u64)));
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{f} places in {n} I/Os, chance gives {e}",
-            "мест {f} на операций {n}, случай даёт {e}",
-            f = format::count(worst.found),
-            n = format::count(worst.placed),
-            e = format::count(worst.expected.round() as u64)
-        )
-    });
+    check.limit = say!(|l| "≥ {n} places", "мест ≥ {n}", n = format::count(worst.least().ceil() as u64));
+    let measured = say!(
+        |l| "{f} places in {n} I/Os, chance gives {e}",
+        "мест {f} на операций {n}, случай даёт {e}",
+        f = format::count(worst.found),
+        n = format::count(worst.placed),
+        e = format::count(worst.expected.round() as u64)
+    );
     if worst.found as f64 >= worst.least() {
         return check.pass(measured);
     }

@@ -14,9 +14,7 @@ use stend_spec::workload::Op;
 pub fn preconditioned(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H20,
-        limit: Say::both(|l| {
-            say_in!(l, "≥ {n} × the range", "≥ {n} × область", n = format::fixed(PRECONDITIONED, 0, l))
-        }),
+        limit: say!(|l| "≥ {n} × the range", "≥ {n} × область", n = format::fixed(PRECONDITIONED, 0, l)),
     };
     if !case.asked.writes() {
         return check.not_applicable(say!("the case does not write", "случай не пишет"));

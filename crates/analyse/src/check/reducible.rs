@@ -6,7 +6,7 @@ use crate::forewarn::compresses;
 use crate::limits::{COMPRESSIBLE, REPEATED};
 use crate::phrase::data as data_in_words;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_record::{RunRecord, ZeroSample};
 use stend_spec::workload::{Data, Op, Stream};
 
@@ -17,15 +17,12 @@ const BLOCK: f64 = 4096.0;
 pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H17,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "ratio ≤ {c}, repeated ≤ {r}",
-                "сжатие ≤ {c}, повторов ≤ {r}",
-                c = format::fixed(COMPRESSIBLE, 2, l),
-                r = format::percent(REPEATED, l)
-            )
-        }),
+        limit: say!(
+            |l| "ratio ≤ {c}, repeated ≤ {r}",
+            "сжатие ≤ {c}, повторов ≤ {r}",
+            c = format::fixed(COMPRESSIBLE, 2, l),
+            r = format::percent(REPEATED, l)
+        ),
     };
     let streams = &case.asked.streams;
     if streams.iter().all(|stream| Op::TRANSFERS.iter().all(|op| stream.mix.share(*op) == 0)) {
@@ -44,15 +41,12 @@ pub fn reducible(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(say!("no blocks were examined", "содержимое блоков не проверялось"));
     };
     let share = f64::from(repeated) / f64::from(sampled.max(1));
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "zstd {c} : 1, repeated {r}",
-            "zstd {c} : 1, повторов {r}",
-            c = format::near_limit::fixed(ratio, COMPRESSIBLE, 2, l),
-            r = format::near_limit::percent(share, REPEATED, l)
-        )
-    });
+    let measured = say!(
+        |l| "zstd {c} : 1, repeated {r}",
+        "zstd {c} : 1, повторов {r}",
+        c = format::near_limit::fixed(ratio, COMPRESSIBLE, 2, l),
+        r = format::near_limit::percent(share, REPEATED, l)
+    );
     match ratio <= COMPRESSIBLE && share <= REPEATED {
         true => check.pass(measured),
         false => reduced(run, check, measured),

@@ -13,15 +13,12 @@ use stend_record::RunRecord;
 pub fn replayed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H80,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "p99 of lateness ≤ {t}, drift ≤ {d}",
-                "p99 опоздания ≤ {t}, уход ≤ {d}",
-                t = format::latency(REPLAY_LATE, l),
-                d = format::percent(REPLAY_DRIFT, l)
-            )
-        }),
+        limit: say!(
+            |l| "p99 of lateness ≤ {t}, drift ≤ {d}",
+            "p99 опоздания ≤ {t}, уход ≤ {d}",
+            t = format::latency(REPLAY_LATE, l),
+            d = format::percent(REPLAY_DRIFT, l)
+        ),
     };
     if case.asked.streams.iter().all(|stream| stream.replay.is_none() || !stream.is_open()) {
         return check.not_applicable(say!("No trace at a pace of its own.", "Нет трассы с собственным темпом."));

@@ -56,7 +56,8 @@ mod tests {
         let mut record = imported(run().trial(0).done().record(), false);
         let status = |record: &_| reported(&analyse(record).unwrap().cases[0]).status;
         assert_eq!(status(&record), CheckStatus::NotMeasurable);
-        record.trials[0].outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].percentiles = vec![(990_000, 7)];
+        record.trials[0].outcome.as_mut().unwrap().tool_output.as_mut().unwrap().ops[0].percentiles =
+            vec![(990_000, 7)];
         assert_eq!(status(&record), CheckStatus::Pass);
     }
 

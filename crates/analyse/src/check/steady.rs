@@ -10,7 +10,7 @@ use crate::pts::Window;
 use crate::series;
 use crate::steady::judged;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_record::RunRecord;
 use stend_spec::workload::Op;
 
@@ -19,15 +19,12 @@ use stend_spec::workload::Op;
 pub fn steady(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H21,
-        limit: Say::both(|l| {
-            say_in!(
-                l,
-                "range ≤ {r}, slope ≤ {s}",
-                "размах ≤ {r}, наклон ≤ {s}",
-                r = format::percent(STEADY_RANGE, l),
-                s = format::percent(STEADY_SLOPE, l)
-            )
-        }),
+        limit: say!(
+            |l| "range ≤ {r}, slope ≤ {s}",
+            "размах ≤ {r}, наклон ≤ {s}",
+            r = format::percent(STEADY_RANGE, l),
+            s = format::percent(STEADY_SLOPE, l)
+        ),
     };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -87,15 +84,12 @@ fn parts(case: &CaseTrials<'_>) -> Option<Vec<f64>> {
 
 /// Range and slope in words.
 fn measured(window: &Window) -> Say {
-    Say::both(|l| {
-        say_in!(
-            l,
-            "range {r}, slope {s}",
-            "размах {r}, наклон {s}",
-            r = format::near_limit::percent(window.range, STEADY_RANGE, l),
-            s = format::near_limit::percent(window.excursion(), STEADY_SLOPE, l)
-        )
-    })
+    say!(
+        |l| "range {r}, slope {s}",
+        "размах {r}, наклон {s}",
+        r = format::near_limit::percent(window.range, STEADY_RANGE, l),
+        s = format::near_limit::percent(window.excursion(), STEADY_SLOPE, l)
+    )
 }
 
 #[cfg(test)]

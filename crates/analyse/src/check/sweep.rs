@@ -6,7 +6,7 @@ use crate::charts::family::{Family, Kind, Member, families};
 use crate::findings::{CaseFinding, CheckId, CheckResult, Estimate};
 use crate::limits::SWEEP_POINTS;
 use std::collections::BTreeMap;
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_plan::Plan;
 
 /// A value that breaks the shape of its sweep.
@@ -74,39 +74,30 @@ fn line(kind: Kind, members: &[&Member<'_>]) -> Vec<(u32, Option<Break>)> {
 fn step(small: &CaseFinding, large: &CaseFinding) -> Option<Break> {
     let less = below(&large.total.throughput, &small.total.throughput).map(|by| Break {
         by,
-        words: Say::both(|l| {
-            say_in!(
-                l,
-                "{share} fewer bytes per second than with smaller blocks",
-                "на {share} меньше байт в секунду, чем блоками мельче",
-                share = format::percent(by, l)
-            )
-        }),
+        words: say!(
+            |l| "{share} fewer bytes per second than with smaller blocks",
+            "на {share} меньше байт в секунду, чем блоками мельче",
+            share = format::percent(by, l)
+        ),
     });
     let more = below(&small.total.iops, &large.total.iops).map(|by| Break {
         by,
-        words: Say::both(|l| {
-            say_in!(
-                l,
-                "smaller blocks are {share} fewer per second",
-                "блоков мельче — на {share} меньше в секунду",
-                share = format::percent(by, l)
-            )
-        }),
+        words: say!(
+            |l| "smaller blocks are {share} fewer per second",
+            "блоков мельче — на {share} меньше в секунду",
+            share = format::percent(by, l)
+        ),
     });
     [less, more].into_iter().flatten().max_by(|a, b| a.by.total_cmp(&b.by))
 }
 
 fn dip(before: &CaseFinding, here: &CaseFinding, after: &CaseFinding) -> Option<Break> {
     let by = below(&here.total.iops, &before.total.iops)?.min(below(&here.total.iops, &after.total.iops)?);
-    let words = Say::both(|l| {
-        say_in!(
-            l,
-            "{share} fewer I/Os than with less and with more in flight",
-            "на {share} меньше операций, чем при меньшей и при большей очереди",
-            share = format::percent(by, l)
-        )
-    });
+    let words = say!(
+        |l| "{share} fewer I/Os than with less and with more in flight",
+        "на {share} меньше операций, чем при меньшей и при большей очереди",
+        share = format::percent(by, l)
+    );
     Some(Break { by, words })
 }
 

@@ -5,14 +5,14 @@ use crate::cost;
 use crate::findings::{CheckId, CheckResult};
 use crate::limits::TELEMETRY_CPU;
 use crate::trials::CaseTrials;
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_record::RunRecord;
 
 /// H77: taking samples takes hardly any of a CPU.
 pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: CheckId::H77,
-        limit: Say::both(|l| say_in!(l, "≤ {p} of a CPU", "≤ {p} одного ЦП", p = format::percent(TELEMETRY_CPU, l))),
+        limit: say!(|l| "≤ {p} of a CPU", "≤ {p} одного ЦП", p = format::percent(TELEMETRY_CPU, l)),
     };
     if case.counting.is_empty() {
         return check.no_trials();

@@ -24,15 +24,12 @@ struct Drift {
 pub(super) fn check(comparison: &Comparison) -> CheckResult {
     let margin = comparison.rule.margin;
     let result = |status, measured, meaning| {
-        let limit = Say::both(|l| {
-            say_in!(
-                l,
-                "|t| ≤ {t} or ± {m}",
-                "|t| ≤ {t} или ± {m}",
-                t = format::fixed(DRIFT_T, 1, l),
-                m = format::percent(margin, l)
-            )
-        });
+        let limit = say!(
+            |l| "|t| ≤ {t} or ± {m}",
+            "|t| ≤ {t} или ± {m}",
+            t = format::fixed(DRIFT_T, 1, l),
+            m = format::percent(margin, l)
+        );
         CheckResult::new(CheckId::H71, status, measured, limit, meaning)
     };
     // What counts has both: it is certain, and it matters.

@@ -2,14 +2,13 @@
 
 use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use crate::limits::FILL_DIFFERENCE;
-use stend_base::{Say, format, say, say_in};
+use stend_base::{Say, format, say};
 use stend_record::{RunRecord, TargetKind};
 
 /// Whether the file systems under the targets were as full at the start of each run, or when each arm was entered.
 pub(super) fn check(runs: &[(&RunRecord, &Findings)]) -> CheckResult {
     let result = |status, measured, meaning| {
-        let limit =
-            Say::both(|l| say_in!(l, "± {n} points", "± {n} п.п.", n = format::fixed(FILL_DIFFERENCE * 100.0, 0, l)));
+        let limit = say!(|l| "± {n} points", "± {n} п.п.", n = format::fixed(FILL_DIFFERENCE * 100.0, 0, l));
         CheckResult::new(CheckId::H27, status, measured, limit, meaning)
     };
     let sides: Vec<Vec<f64>> = runs.iter().map(|(record, _)| used(record)).collect();

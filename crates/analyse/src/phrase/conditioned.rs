@@ -1,6 +1,6 @@
 //! What was done to the range before measuring, in words.
 
-use stend_base::{Bytes, Lang, Say, format, say_in};
+use stend_base::{Bytes, Lang, Say, format, say};
 use stend_record::observed::{FillOutcome, PurgeMethod};
 
 /// All of it, with its time.
@@ -19,25 +19,19 @@ pub fn conditioned(fill: &FillOutcome) -> Say {
 /// The method of preconditioning as SNIA's PTS has it reported: purge, passes, block size.
 pub fn method(fill: &FillOutcome) -> Say {
     if fill.passes == 0 && fill.written == Bytes(0) {
-        return Say::both(|l| {
-            say_in!(
-                l,
-                "purge method: {p}; not written after that",
-                "метод очистки: {p}; после неё не записывалось",
-                p = purged(fill.purge, l)
-            )
-        });
+        return say!(
+            |l| "purge method: {p}; not written after that",
+            "метод очистки: {p}; после неё не записывалось",
+            p = purged(fill.purge, l)
+        );
     }
-    Say::both(|l| {
-        say_in!(
-            l,
-            "purge method: {p}; passes: {n}, blocks of {b}",
-            "метод очистки: {p}; проходов: {n}, блоки по {b}",
-            p = purged(fill.purge, l),
-            n = fill.passes,
-            b = format::bytes(fill.block_size, l)
-        )
-    })
+    say!(
+        |l| "purge method: {p}; passes: {n}, blocks of {b}",
+        "метод очистки: {p}; проходов: {n}, блоки по {b}",
+        p = purged(fill.purge, l),
+        n = fill.passes,
+        b = format::bytes(fill.block_size, l)
+    )
 }
 
 fn purged(method: PurgeMethod, l: Lang) -> &'static str {

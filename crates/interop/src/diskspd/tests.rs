@@ -44,7 +44,7 @@ fn counts_are_the_sums_of_threads_and_latencies_those_of_all_together() {
     let done = outcome.jobs[0].done;
     assert_eq!((done[Op::Read.index()], done[Op::Write.index()]), ((56_007, 56_007 * 8192), (23_993, 23_993 * 8192)));
     assert_eq!((asked.window, asked.ramp), (Nanos::millis(5010), Nanos::secs(2)));
-    let told = outcome.told.unwrap();
+    let told = outcome.tool_output.unwrap();
     let (read, write) = (&told.ops[0], &told.ops[1]);
     // Printed as 0.842 and 1.317 ms.
     assert_eq!((read.sum_ns / u128::from(read.count), write.sum_ns / u128::from(write.count)), (842_000, 1_317_000));
@@ -72,7 +72,7 @@ fn what_was_asked_for_is_what_the_profile_says() {
     assert_eq!(run.imported.targets, ["D:\\test & more\\io.dat"]);
     // 2024/07/01 12:00:00 UTC
     assert_eq!(run.started_unix_ns, Some(1_719_835_200_000_000_000));
-    assert_eq!(run.inputs.suite.told[0].name, "random 30% write");
+    assert_eq!(run.inputs.suite.imported[0].name, "random 30% write");
     let ordered = |order: &str| {
         trials(&MIX.replace("            <Random>8192</Random>", order)).remove(0).0.streams[0].pattern.clone()
     };
@@ -97,7 +97,7 @@ fn threads_and_depths_are_counted_as_diskspd_does() {
         SPANS.replacen("            <RequestCount>2</RequestCount>", "            <RequestCount>3</RequestCount>", 1);
     let (asked, outcome, _) = trials(&other).remove(0);
     assert!(
-        asked.streams[0].queue_depth == 0 && !outcome.told.unwrap().depth_known,
+        asked.streams[0].queue_depth == 0 && !outcome.tool_output.unwrap().depth_known,
         "depths that differ are not known"
     );
 }
@@ -107,7 +107,7 @@ fn time_spans_are_cases_and_without_latencies_nothing_is_told_of_them() {
     let found = trials(SPANS);
     assert_eq!(found.len(), 2);
     for (asked, outcome, slices) in &found {
-        let told = outcome.told.as_ref().unwrap();
+        let told = outcome.tool_output.as_ref().unwrap();
         assert!(
             told.ops[0].latency.is_empty() && told.ops[0].occupied_ns.is_none() && told.ops[0].percentiles.is_empty()
         );
@@ -115,7 +115,7 @@ fn time_spans_are_cases_and_without_latencies_nothing_is_told_of_them() {
     }
     assert_eq!(found[0].1.jobs[0].done[Op::Read.index()].0, 40_050);
     let run = results(SPANS).unwrap();
-    let labels: Vec<String> = run.inputs.suite.told.iter().map(|case| case.label()).collect();
+    let labels: Vec<String> = run.inputs.suite.imported.iter().map(|case| case.label()).collect();
     assert_eq!(labels, ["sequential read", "sequential write"]);
     assert_eq!(run.imported.dropped.len(), 1);
     assert!(run.imported.dropped[0].en.contains("a time span without results: The test was interrupted"));
@@ -162,7 +162,7 @@ fn what_is_wrong_is_refused_with_its_line() {
 fn of_a_file_that_was_cut_the_time_spans_before_are_imported_and_it_is_told() {
     let at = SPANS.rfind("<Error>").unwrap();
     let run = results(&SPANS[..at]).unwrap();
-    assert_eq!(run.inputs.suite.told.len(), 2);
+    assert_eq!(run.inputs.suite.imported.len(), 2);
     let said: Vec<&str> = run.imported.dropped.iter().map(|say| say.en.as_str()).collect();
     assert!(
         said[0].contains("a time span without its end") && said[1].contains("the file ends in the middle"),
@@ -175,7 +175,7 @@ fn of_a_file_that_was_cut_the_time_spans_before_are_imported_and_it_is_told() {
 fn several_documents_of_a_file_are_trials_of_one_case() {
     let again = MIX.replace("12:00:00 UTC", "12:01:00 UTC").replace(">0.842<", ">0.843<");
     let run = results(&format!("{MIX}{again}\n")).unwrap();
-    assert_eq!((run.inputs.suite.told.len(), run.inputs.suite.blocks), (1, 2));
+    assert_eq!((run.inputs.suite.imported.len(), run.inputs.suite.blocks), (1, 2));
     assert!(why(&format!("{MIX}{MIX}")).contains("holds the same results as"));
 }
 

@@ -31,11 +31,11 @@ fn trials(run: &ImportedRun) -> Vec<(Trial, TrialOutcome)> {
 }
 
 fn labels(run: &ImportedRun) -> Vec<String> {
-    run.inputs.suite.told.iter().map(|case| case.label()).collect()
+    run.inputs.suite.imported.iter().map(|case| case.label()).collect()
 }
 
 fn op(outcome: &TrialOutcome, op: Op) -> &ToolOp {
-    outcome.told.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
+    outcome.tool_output.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
 }
 
 fn why(result: Result<ImportedRun>) -> String {
@@ -106,7 +106,7 @@ fn json_has_bytes_exactly_and_percentiles_by_the_edges_of_buckets() {
 fn check_rates(run: &ImportedRun) -> usize {
     let mut sides = 0;
     for (asked, outcome) in trials(run) {
-        for told in &outcome.told.as_ref().unwrap().ops {
+        for told in &outcome.tool_output.as_ref().unwrap().ops {
             let (ios, bytes) = outcome.jobs[0].done[told.op.index()];
             for (name, count) in [("iops", ios), ("bytes/s", bytes)] {
                 let printed = told.numbers.iter().find(|number| number.name == format!("last_done.{name}")).unwrap();
@@ -167,7 +167,7 @@ fn files_smaller_than_a_block_do_not_make_fewer_ios_of_json() {
     let of = |text: &str| {
         let (_, outcome) =
             trials(&json(text).unwrap()).into_iter().find(|(asked, _)| asked.window.0 == 1_370_000).unwrap();
-        (outcome.jobs[0].done[Op::Write.index()], outcome.told.unwrap().sizes_known)
+        (outcome.jobs[0].done[Op::Write.index()], outcome.tool_output.unwrap().sizes_known)
     };
     assert_eq!(of(JSON), ((32, 512 << 10), true));
     assert_eq!(of(&small), ((128, 512 << 10), false));
@@ -182,7 +182,7 @@ fn files_smaller_than_a_block_do_not_make_fewer_ios_of_json() {
 fn throughput_of_a_table_does_not_follow_from_mebibytes_cut_down_to_none() {
     let mut sides = 0;
     for (asked, outcome) in trials(&table(TABLE).unwrap()) {
-        for told in &outcome.told.as_ref().unwrap().ops {
+        for told in &outcome.tool_output.as_ref().unwrap().ops {
             let prefix = if asked.streams[0].mix.read == 70 && told.op == Op::Read { "rwmix read " } else { "" };
             let name = format!("{prefix}MiB/s [last]");
             let printed = &told.numbers.iter().find(|number| number.name == name).unwrap().printed;
@@ -198,7 +198,7 @@ fn throughput_of_a_table_does_not_follow_from_mebibytes_cut_down_to_none() {
     assert_eq!(sides, 8);
     let bytes = |line: &str, own: &str| {
         let (_, outcome) = trials(&table(&TABLE.replacen(line, own, 1)).unwrap()).swap_remove(1);
-        (outcome.jobs[0].done[Op::Read.index()].1, outcome.told.unwrap().sizes_known)
+        (outcome.jobs[0].done[Op::Read.index()].1, outcome.tool_output.unwrap().sizes_known)
     };
     // Rates of I/Os and of bytes that are of no one size: what has more digits counts, 90 MiB/s for 502 ms or 64 MiB.
     assert_eq!(bytes(",141,127,", ",141,90,"), (90 * (1 << 20) * 502 / 1000, false));
@@ -213,7 +213,7 @@ fn a_low_rate_whose_digits_are_cut_does_not_lose_ios() {
             "2026-07-26T11:56:18.779-0400,slow,1,4,1048576,1,0,1,WRITE,{ms},{iops},{iops},{mib},3.0-29,elbencho"
         );
         let (_, outcome) = trials(&table(&format!("{head}\n{row}\n")).unwrap()).swap_remove(0);
-        (outcome.jobs[0].done[Op::Write.index()], outcome.told.unwrap().sizes_known)
+        (outcome.jobs[0].done[Op::Write.index()], outcome.tool_output.unwrap().sizes_known)
     };
     // 1150 MiB of 1 MiB in 21.5 s are 53.49 I/Os per second, of which 53 are printed: 1140 would be 0.9 % too few.
     assert_eq!(of(21_500, 53, 1150), ((1150, 1150 << 20), false));

@@ -150,7 +150,7 @@ impl Job {
     /// The job, and what of it is left out.
     fn of(value: &Value<'_>, name: &str, global: Option<&Value<'_>>) -> Result<(Job, Option<Dropped>), Dropped> {
         let own = value.get("job options");
-        let mut options = Options { told: own.is_some() || global.is_some(), ..Options::default() };
+        let mut options = Options { given: own.is_some() || global.is_some(), ..Options::default() };
         // Those of several clients may be a list.
         let shared = global.into_iter().flat_map(|global| global.items().iter().chain(std::iter::once(global)));
         for (option, text) in shared.chain(own).flat_map(Value::pairs) {

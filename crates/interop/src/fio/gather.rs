@@ -54,7 +54,7 @@ pub(super) fn gather(documents: &[(u32, Document)]) -> Gathered {
 fn found(placed: &Placed<'_>) -> Found {
     let group = &placed.group;
     let (asked, outcome) =
-        trial::outcome(group, &trial::Place { file: placed.file, line: placed.line, version: placed.version });
+        trial::outcome(group, &trial::Origin { file: placed.file, line: placed.line, version: placed.version });
     Found {
         name: group.name(),
         key: group.key(&ASIDE),

@@ -19,7 +19,7 @@ pub struct Options {
     /// Values by name; of a switch the value may be empty.
     pub all: BTreeMap<String, String>,
     /// The results repeat options at all (fio 2.15 and later do).
-    pub told: bool,
+    pub given: bool,
     /// The numbers are those of several sections, or may be: the options are those of one of them (`group_reporting`).
     pub of_one_section: bool,
 }
@@ -48,7 +48,7 @@ impl Options {
         // What has backslashes in its path is Windows.
         //= fio, os/os-windows.h: FIO_PREFERRED_ENGINE
         let windows = self.target().is_some_and(|path| path.contains('\\'));
-        self.any(&["ioengine"]).unwrap_or(match (self.told, windows) {
+        self.any(&["ioengine"]).unwrap_or(match (self.given, windows) {
             (false, _) => "",
             (true, false) => "psync",
             (true, true) => "windowsaio",
@@ -57,7 +57,7 @@ impl Options {
 
     /// I/Os in flight per job; `None` if that is not told.
     pub fn depth(&self) -> Option<u32> {
-        if !self.told || self.of_one_section {
+        if !self.given || self.of_one_section {
             return None;
         }
         if SYNCHRONOUS.contains(&self.engine()) {
@@ -77,7 +77,7 @@ impl Options {
     /// Around the page cache: not known to go through it. Where options are not told nothing is said of the cache, and without I/O there
     /// is none.
     pub fn direct(&self) -> bool {
-        if !self.told || matches!(self.engine(), "null" | "cpp_null") {
+        if !self.given || matches!(self.engine(), "null" | "cpp_null") {
             return true;
         }
         let on = |name: &str| self.all.get(name).is_some_and(|value| value.trim() != "0");
@@ -136,7 +136,7 @@ impl Options {
     /// The largest size of an I/O with the shares of a mixture; `None`: sizes differ and their shares are not told, or are not those that
     /// were asked for.
     pub fn sizes(&self) -> Option<(Bytes, Vec<BlockShare>)> {
-        if !self.told || self.of_one_section || self.any(&["bsrange", "blocksize_range"]).is_some() {
+        if !self.given || self.of_one_section || self.any(&["bsrange", "blocksize_range"]).is_some() {
             return None;
         }
         let Shape { mix, pattern } = self.shape();
@@ -153,7 +153,7 @@ impl Options {
 
     /// What its I/Os are. Without `rw` fio reads in order.
     pub fn shape(&self) -> Shape {
-        let word = self.any(&["rw", "readwrite"]).unwrap_or(if self.told { "read" } else { "" });
+        let word = self.any(&["rw", "readwrite"]).unwrap_or(if self.given { "read" } else { "" });
         let (word, behind) = word.split_once(':').map_or((word, ""), |(word, behind)| (word, behind.trim()));
         let word = word.trim();
         let reads = match (self.count("rwmixread"), self.count("rwmixwrite")) {
@@ -281,7 +281,7 @@ mod tests {
 
     fn options(pairs: &[(&str, &str)]) -> Options {
         let all = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        Options { all, told: true, of_one_section: false }
+        Options { all, given: true, of_one_section: false }
     }
 
     #[test]

@@ -44,11 +44,11 @@ fn trials(run: &ImportedRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
 }
 
 fn labels(run: &ImportedRun) -> Vec<String> {
-    run.inputs.suite.told.iter().map(|case| case.label()).collect()
+    run.inputs.suite.imported.iter().map(|case| case.label()).collect()
 }
 
 fn op(outcome: &TrialOutcome, op: Op) -> &ToolOp {
-    outcome.told.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
+    outcome.tool_output.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
 }
 
 fn printed<'a>(told: &'a ToolOp, name: &str) -> &'a str {
@@ -98,7 +98,7 @@ fn what_was_asked_for_follows_from_the_options() {
 fn counts_and_bytes_are_those_of_fio_and_histograms_hold_every_i_o() {
     for (.., outcome) in trials(&imported(&PLUS)) {
         assert_eq!(outcome.status, TrialStatus::Complete);
-        for told in &outcome.told.as_ref().unwrap().ops {
+        for told in &outcome.tool_output.as_ref().unwrap().ops {
             let job = outcome.jobs.iter().find(|job| job.job == told.job).unwrap();
             let (ios, bytes) = job.done[told.op.index()];
             assert_eq!(ios.to_string(), printed(told, "total_ios"));
@@ -116,7 +116,7 @@ fn counts_and_bytes_are_those_of_fio_and_histograms_hold_every_i_o() {
 #[test]
 fn percentiles_of_the_histogram_are_those_that_fio_prints_to_the_width_of_a_bucket() {
     for (.., outcome) in trials(&imported(&PLUS)) {
-        for told in &outcome.told.as_ref().unwrap().ops {
+        for told in &outcome.tool_output.as_ref().unwrap().ops {
             let job = outcome.jobs.iter().find(|job| job.job == told.job).unwrap();
             let mut histogram = Histogram::new();
             histogram.merge_sparse(&job.latency[told.op.index()]);
@@ -177,7 +177,7 @@ fn of_snapshots_only_the_last_counts_and_the_others_are_counted() {
     let run = imported(&[STATUS]);
     let trials = trials(&run);
     assert_eq!(trials.len(), 1);
-    assert!(trials[0].3.told.as_ref().unwrap().paced, "rate_iops");
+    assert!(trials[0].3.tool_output.as_ref().unwrap().paced, "rate_iops");
     assert_eq!((run.imported.snapshots, run.imported.dropped.len()), (3, 0));
 }
 
@@ -211,7 +211,7 @@ fn what_fio_does_not_tell_is_not_known() {
     let (from, to) = (text.find("\"job options\"").unwrap(), text.find("\"read\"").unwrap());
     text.replace_range(from..to, "");
     let (.., asked, outcome) = trials(&imported(&[text.as_bytes()])).remove(0);
-    let told = outcome.told.unwrap();
+    let told = outcome.tool_output.unwrap();
     assert!(!told.depth_known && !told.sizes_known);
     // Kinds and the mean size follow from what was done.
     let stream = &asked.streams[0];
@@ -362,7 +362,7 @@ fn an_entry_of_several_sections_has_the_options_of_one_and_no_depth() {
     let (asked, outcome, _) = of_one(&one_job(grouped, ", \"job_runtime\": 3000", (3603, 1001), (0, 0)));
     let stream = &asked.streams[0];
     assert_eq!((stream.queue_depth, stream.jobs, &stream.pattern), (0, 3, &Pattern::Sequential));
-    let told = outcome.told.unwrap();
+    let told = outcome.tool_output.unwrap();
     assert!(!told.depth_known && !told.sizes_known);
     // From one section alone everything is known, and from results without run times nothing is.
     for (options, more, depth) in [
@@ -372,7 +372,11 @@ fn an_entry_of_several_sections_has_the_options_of_one_and_no_depth() {
         (&grouped.replace("\"group_reporting\": \"1\"", "\"group_reporting\": \"0\"")[..], "", 2),
     ] {
         let (asked, outcome, _) = of_one(&one_job(options, more, (3603, 1001), (0, 0)));
-        assert_eq!((asked.streams[0].queue_depth, outcome.told.unwrap().depth_known), (depth, depth > 0), "{options}");
+        assert_eq!(
+            (asked.streams[0].queue_depth, outcome.tool_output.unwrap().depth_known),
+            (depth, depth > 0),
+            "{options}"
+        );
     }
 }
 
@@ -396,7 +400,10 @@ fn reads_of_the_verification_are_no_load() {
         assert!(outcome.jobs[0].done[Op::Read.index()].0 == 500 && dropped.is_empty(), "{options}");
     }
     let backlog = verified("write") + ", \"verify_backlog\": \"64\"";
-    assert!(of_one(&one_job(&backlog, "", (500, 1), (500, 1000))).1.told.unwrap().paced, "writes wait for reads");
+    assert!(
+        of_one(&one_job(&backlog, "", (500, 1), (500, 1000))).1.tool_output.unwrap().paced,
+        "writes wait for reads"
+    );
 }
 
 #[test]
@@ -404,10 +411,10 @@ fn sizes_that_fio_cut_short_or_that_differ_between_kinds_are_those_of_what_was_d
     let split = "\"rw\": \"randread\", \"bssplit\": \"8k/70:32k/30\"";
     let (asked, outcome, _) = of_one(&one_job(split, "", (1000, 1000), (0, 0)));
     assert_eq!((asked.streams[0].block_size, asked.streams[0].block_mix.len()), (Bytes(4096), 0), "the mean");
-    assert!(!outcome.told.unwrap().sizes_known);
+    assert!(!outcome.tool_output.unwrap().sizes_known);
     let exact = split.to_string() + ", \"norandommap\": \"1\"";
     let (asked, outcome, _) = of_one(&one_job(&exact, "", (1000, 1000), (0, 0)));
-    assert!(outcome.told.unwrap().sizes_known && asked.streams[0].block_mix.len() == 2);
+    assert!(outcome.tool_output.unwrap().sizes_known && asked.streams[0].block_mix.len() == 2);
     let kinds = "\"rw\": \"randrw\", \"bs\": \"4k,64k\"";
     let text = one_job(kinds, "", (1000, 1000), (1000, 1000)).replacen("4096000", "65536000", 2);
     let text = text.replacen("65536000", "4096000", 1);

@@ -29,7 +29,7 @@ struct Section<'d> {
 }
 
 /// Where the numbers of a trial stand.
-pub struct Place<'d> {
+pub struct Origin<'d> {
     /// Index of the file.
     pub file: u32,
     /// Line of the document.
@@ -71,7 +71,7 @@ impl<'d> Group<'d> {
     pub fn key(&self, aside: &[&str]) -> String {
         let mut key = String::new();
         for section in &self.sections {
-            let told = if section.options.told { String::new() } else { format!("{:?}", section.stream()) };
+            let told = if section.options.given { String::new() } else { format!("{:?}", section.stream()) };
             key += &format!("{}\0{}\0{told}\0", section.name, section.jobs.len());
             for (name, value) in section.options.all.iter().filter(|(name, _)| !aside.contains(&name.as_str())) {
                 key += &format!("{name}={value}\0");
@@ -115,7 +115,7 @@ impl Section<'_> {
 
     /// What its I/Os are; what the options do not tell follows from what was done.
     fn stream(&self) -> Stream {
-        let told = self.options.told && !self.options.of_one_section;
+        let told = self.options.given && !self.options.of_one_section;
         let Shape { mix, pattern } = self.options.shape();
         let (mix, pattern) = if told { (mix, pattern) } else { (None, Pattern::Sequential) };
         let (size, shares) = self.options.sizes().unwrap_or_else(|| self.done_sizes());
@@ -185,7 +185,7 @@ pub fn asked(group: &Group<'_>) -> Trial {
 }
 
 /// What was asked for and what came of it; times count from the start of the trial.
-pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
+pub fn outcome(group: &Group<'_>, place: &Origin<'_>) -> (Trial, TrialOutcome) {
     let asked = asked(group);
     let (mut jobs, mut ops, mut errors, mut short) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (stream, section) in (0u16..).zip(&group.sections) {
@@ -211,7 +211,7 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
         engine: engine(group, place, asked.direct),
         jobs,
         errors,
-        told: Some(ToolOutput {
+        tool_output: Some(ToolOutput {
             file: place.file,
             line: place.line,
             paced: group.sections.iter().any(|section| section.options.paced()),
@@ -224,12 +224,12 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
     (asked, outcome)
 }
 
-fn engine(group: &Group<'_>, place: &Place<'_>, direct: bool) -> EngineFacts {
+fn engine(group: &Group<'_>, place: &Origin<'_>, direct: bool) -> EngineFacts {
     let mut names: Vec<&str> = group.sections.iter().map(|section| section.options.engine()).collect();
     names.dedup();
     let mut job_file = String::new();
     // Empty where options are not told: then it is not known either whether the page cache was used.
-    for section in group.sections.iter().filter(|section| section.options.told) {
+    for section in group.sections.iter().filter(|section| section.options.given) {
         job_file += &format!("[{}]\n", section.name);
         for (name, value) in &section.options.all {
             job_file += &if value.is_empty() { format!("{name}\n") } else { format!("{name}={value}\n") };
@@ -250,18 +250,7 @@ fn totals(job: &Job, stream: u16, index: u32) -> JobTotals {
         done[op.index()] = (side.ios, side.bytes);
         latency[op.index()] = stored(side);
     }
-    JobTotals {
-        stream,
-        job: index,
-        done,
-        latency,
-        service: None,
-        cpu_ns: job.cpu_ns,
-        run_delay_ns: None,
-        cpu_max_ns: None,
-        batch_span_ns: None,
-        submissions: None,
-    }
+    JobTotals { done, latency, cpu_ns: job.cpu_ns, ..JobTotals::empty(stream, index) }
 }
 
 /// The histogram, if there is one; else nothing but sum and extremes.

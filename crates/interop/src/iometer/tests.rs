@@ -42,7 +42,7 @@ fn line(text: &str, with: &str) -> usize {
 #[test]
 fn each_row_of_all_managers_is_a_case_and_its_label_says_the_depth() {
     let run = results(RESULTS).unwrap();
-    let labels: Vec<String> = run.inputs.suite.told.iter().map(|case| case.label()).collect();
+    let labels: Vec<String> = run.inputs.suite.imported.iter().map(|case| case.label()).collect();
     let (random, sequential) = ("8 KiB; 67% Read; 100% random", "64 KiB, sequential write");
     let of = |name: &str, depth: u32| format!("{name}, queue_depth {depth}");
     assert_eq!(labels, [of(random, 1), of(random, 8), of(sequential, 1), of(sequential, 8)]);
@@ -60,7 +60,7 @@ fn counts_are_exact_and_the_time_is_that_of_the_rate() {
     let stream = &asked.streams[0];
     assert_eq!((stream.block_size, stream.queue_depth, stream.jobs), (Bytes::kib(8), 1, 2));
     assert_eq!((&stream.pattern, stream.mix.read, asked.direct), (&Pattern::Uniform, 67, true));
-    let told = outcome.told.unwrap();
+    let told = outcome.tool_output.unwrap();
     // 0.36 ms with six decimals.
     assert_eq!(told.ops[0].sum_ns / u128::from(told.ops[0].count), 360_000);
     assert_eq!((told.ops[0].max_ns, told.ops[0].min_ns), (3_960_000, 0));
@@ -91,7 +91,7 @@ fn cells_in_double_quotes_are_read_as_well() {
     let text: String = RESULTS.replace(name, plain).lines().map(|line| quoted(line) + "\r\n").collect();
     let text = text.replace(plain, name);
     let (own, saved) = (results(RESULTS).unwrap(), results(&text).unwrap_or_else(|e| panic!("{}", e.render(Lang::En))));
-    let labels = |run: &ImportedRun| run.inputs.suite.told.iter().map(|case| case.label()).collect::<Vec<_>>();
+    let labels = |run: &ImportedRun| run.inputs.suite.imported.iter().map(|case| case.label()).collect::<Vec<_>>();
     assert_eq!((labels(&own), own.imported.dropped.len()), (labels(&saved), saved.imported.dropped.len()));
     for (own, saved) in trials(RESULTS).iter().zip(&trials(&text)) {
         assert_eq!((&own.0, &own.1.jobs), (&saved.0, &saved.1.jobs));
@@ -99,7 +99,7 @@ fn cells_in_double_quotes_are_read_as_well() {
     // Without a name of the specification the test is called by its description.
     let unnamed = |text: &str, name: &str| {
         let run = results(&text.replacen(name, "", 2)).unwrap();
-        run.inputs.suite.told[0].name.clone()
+        run.inputs.suite.imported[0].name.clone()
     };
     assert_eq!(unnamed(&text, "8 KiB; 67% Read; 100% random"), "array after the move");
 }
@@ -108,13 +108,13 @@ fn cells_in_double_quotes_are_read_as_well() {
 fn what_differs_between_workers_is_not_known() {
     let text = RESULTS.replacen(FIRST, "ALL,All,,1,2,2,", 1);
     let (asked, outcome) = trials(&text).remove(0);
-    assert!(asked.streams[0].block_size == Bytes::kib(8) && !outcome.told.unwrap().sizes_known);
-    assert_eq!(results(&text).unwrap().inputs.suite.told[0].name, "array after the move");
+    assert!(asked.streams[0].block_size == Bytes::kib(8) && !outcome.tool_output.unwrap().sizes_known);
+    assert_eq!(results(&text).unwrap().inputs.suite.imported[0].name, "array after the move");
     let at = RESULTS.find(FIRST).unwrap();
     let end = at + RESULTS[at..].find('\r').unwrap();
     let depth = RESULTS[at..end].replacen(",0,0,1,12.345678", ",0,0,-1,12.345678", 1);
     let text = format!("{}{depth}{}", &RESULTS[..at], &RESULTS[end..]);
-    assert!(!trials(&text)[0].1.told.as_ref().unwrap().depth_known);
+    assert!(!trials(&text)[0].1.tool_output.as_ref().unwrap().depth_known);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn rows_of_a_specification_that_differ_are_shares_of_sizes() {
     let shares: Vec<_> = asked.streams[0].block_mix.iter().map(|share| (share.size.0, share.percent)).collect();
     assert_eq!((asked.streams[0].block_size.0, shares), (8192, vec![(4096, 60), (8192, 40)]));
     assert!(matches!(asked.streams[0].pattern, Pattern::Mixed { sequential } if sequential.0 == 200_000));
-    let told = outcome.told.unwrap();
+    let told = outcome.tool_output.unwrap();
     assert!(told.paced && !told.sizes_known);
 }
 
@@ -132,7 +132,7 @@ fn rows_of_a_specification_that_differ_are_shares_of_sizes() {
 fn a_test_without_results_and_a_row_that_was_cut_are_left_out_and_told() {
     let second = RESULTS.match_indices("'Results").nth(3).unwrap().0;
     let run = results(&RESULTS[..second]).unwrap();
-    assert_eq!(run.inputs.suite.told.len(), 3);
+    assert_eq!(run.inputs.suite.imported.len(), 3);
     assert!(run.imported.dropped[0].en.ends_with("a test without results: it did not end"));
     let cut = RESULTS.rfind("ALL,").unwrap();
     let run = results(&RESULTS[..cut + 90]).unwrap();

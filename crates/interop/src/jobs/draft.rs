@@ -3,7 +3,7 @@
 
 use super::notes::Notes;
 use super::{Imported, JobPlace, not_ours};
-use stend_base::{Bytes, Error, Lang, Nanos, Place, Result, say};
+use stend_base::{Bytes, Error, FilePosition, Lang, Nanos, Result, say};
 use stend_spec::files::Files;
 use stend_spec::prober::ProberKey;
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
@@ -114,7 +114,7 @@ fn beyond(whole: &Imported, places: &[JobPlace], error: &Error) -> Box<Error> {
 }
 
 /// The key whose value stands there.
-fn key_at(text: &str, place: &Place) -> Option<String> {
+fn key_at(text: &str, place: &FilePosition) -> Option<String> {
     let line = text.lines().nth(usize::try_from(place.line).ok()?.checked_sub(1)?)?;
     let before = line.get(..usize::try_from(place.column?).ok()?.checked_sub(1)?)?;
     let before = before.trim_end_matches([' ', ':', '[', '{']);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::rc::Rc;
-use stend_base::{Error, Place, Result, Say, say};
+use stend_base::{Error, FilePosition, Result, Say, say};
 use stend_spec::parse::distance;
 
 /// Longest value of another tool that is repeated in a message.
@@ -28,7 +28,7 @@ impl JobPlace {
 
     /// The error that something is wrong there.
     pub(super) fn error(&self, message: Say) -> Box<Error> {
-        Error::at(Place { file: shown(&self.file), line: u64::from(self.line), column: None }, &message)
+        Error::at(FilePosition { file: shown(&self.file), line: u64::from(self.line), column: None }, &message)
     }
 }
 

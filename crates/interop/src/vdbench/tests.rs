@@ -36,7 +36,7 @@ fn trials(run: &ImportedRun) -> Vec<(Trial, TrialOutcome, Vec<Slice>)> {
 #[test]
 fn each_loop_is_a_case_and_its_label_says_in_what_it_differs() {
     let run = flatfile(FLATFILE).unwrap();
-    let labels: Vec<String> = run.inputs.suite.told.iter().map(|case| case.label()).collect();
+    let labels: Vec<String> = run.inputs.suite.imported.iter().map(|case| case.label()).collect();
     assert_eq!(labels, ["run1, threads 2", "run1, threads 8", "run2, block_size 4 KiB", "run2, block_size 16 KiB"]);
 }
 
@@ -46,9 +46,9 @@ fn numbers_are_means_over_the_intervals_that_vdbench_names() {
     let (asked, outcome, slices) = &trials(&run)[0];
     // avg_3-6 of intervals of a second, but the numbers are the means of 2 to 6.
     assert_eq!((asked.ramp, asked.window), (Nanos::secs(1), Nanos::secs(5)));
-    assert!(outcome.told.as_ref().unwrap().ops[0].numbers.iter().any(|number| number.printed == "avg_3-6"));
+    assert!(outcome.tool_output.as_ref().unwrap().ops[0].numbers.iter().any(|number| number.printed == "avg_3-6"));
     assert_eq!((asked.streams[0].block_size, asked.streams[0].mix.read), (Bytes::kib(4), 70));
-    let told = outcome.told.as_ref().unwrap();
+    let told = outcome.tool_output.as_ref().unwrap();
     assert!(!told.paced && told.sizes_known && !told.depth_known, "threads of how many drives is not told");
     let printed = |name: &str| told.ops[0].numbers.iter().find(|number| number.name == name).unwrap().printed.clone();
     let rate: f64 = printed("rate").parse().unwrap();
@@ -84,7 +84,7 @@ fn at_a_steady_rate_the_other_columns_say_which_intervals_count() {
 
 #[test]
 fn a_requested_rate_holds_the_load_back() {
-    let paced = |(_, outcome, _): &(Trial, TrialOutcome, Vec<Slice>)| outcome.told.as_ref().unwrap().paced;
+    let paced = |(_, outcome, _): &(Trial, TrialOutcome, Vec<Slice>)| outcome.tool_output.as_ref().unwrap().paced;
     assert_eq!(trials(&flatfile(FLATFILE).unwrap()).iter().map(paced).collect::<Vec<_>>(), [false, false, true, true]);
 }
 

@@ -183,18 +183,7 @@ fn totals(job: &Job, report: &Report) -> Result<JobTotals, String> {
         latency[op.index()] = bins::sparse(&counts, Some(side.lat_ns.exact()));
     }
     let cpu_ns = Some(report.cpu_ns());
-    Ok(JobTotals {
-        stream: job.stream,
-        job: job.job,
-        done,
-        latency,
-        service: None,
-        cpu_ns,
-        run_delay_ns: None,
-        cpu_max_ns: cpu_ns,
-        batch_span_ns: None,
-        submissions: None,
-    })
+    Ok(JobTotals { done, latency, cpu_ns, cpu_max_ns: cpu_ns, ..JobTotals::empty(job.stream, job.job) })
 }
 
 /// One sync after every so many writes, but for those at either end; fio counts them on its own.

@@ -4,7 +4,7 @@
 use super::support::{filled, run, stream, trial};
 use stend_base::{Bytes, Kind};
 use stend_record::observed::TrialStatus;
-use stend_spec::topology::Place;
+use stend_spec::topology::Affinity;
 use stend_spec::workload::{Backend, Stream, Trial};
 use stend_sys::{affinity, numa};
 
@@ -12,7 +12,7 @@ const LEN: Bytes = Bytes::mib(4);
 const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
 
 fn placed(cpus: &[u32], memory: Option<u32>) -> Stream {
-    Stream { place: Place { cpus: cpus.to_vec(), memory }, queue_depth: 2, ..stream(100) }
+    Stream { place: Affinity { cpus: cpus.to_vec(), memory }, queue_depth: 2, ..stream(100) }
 }
 
 /// Not on a kernel without NUMA or below a seccomp filter as Docker's; a note then, which CI does not accept.

@@ -211,7 +211,7 @@ pub fn outcome() -> TrialOutcome {
         probes: Some(probes()),
         verification: Some(verification()),
         io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1, placed: 2, places: 1 }),
-        told: Some(told()),
+        tool_output: Some(told()),
         app: Some(AppOutcome {
             versions: vec!["postgres (PostgreSQL) 15.8".into()],
             groups: Some(1),

@@ -8,7 +8,7 @@ use stend_base::{Bytes, MilliIops, Nanos, Share};
 use stend_record::fio_bins::Bins;
 use stend_spec::pattern::Pattern;
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::topology::Place;
+use stend_spec::topology::Affinity;
 use stend_spec::workload::{Batch, Data, Mix, Op, Region, Stream, Sync, Trial, Verify};
 
 /// Two trials of reads with few I/Os, of which everything is known.
@@ -120,7 +120,7 @@ fn batches_contents_checks_and_places_are_options_or_told_as_left_out() {
         data: Data { compress_thousandths: 2500, dedup_thousandths: 2000 },
         verify: Some(Verify { after: true, crash: false }),
         region: Some(Region { start: Bytes(0), len: Bytes::mib(64) }),
-        place: Place { cpus: vec![0, 2], memory: Some(1) },
+        place: Affinity { cpus: vec![0, 2], memory: Some(1) },
         ..stream()
     };
     let document = document(group(vec![odd, stream()]));

@@ -71,7 +71,7 @@ fn of_fio() -> Vec<Say> {
 }
 
 fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = &ToolOp> {
-    trial.outcome.iter().filter_map(|outcome| outcome.told.as_ref()).flat_map(|told| &told.ops)
+    trial.outcome.iter().filter_map(|outcome| outcome.tool_output.as_ref()).flat_map(|told| &told.ops)
 }
 
 fn row(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToolOp) {
@@ -149,7 +149,8 @@ mod tests {
         let own = crate::html(&findings, &run, Lang::En);
         let file = SourceFile { name: "a<b>.json".into(), version: "fio-3.33".into(), ..SourceFile::default() };
         run.header.imported = Some(Imported { tool: "fio".into(), files: vec![file], ..Imported::default() });
-        run.trials[0].outcome.as_mut().unwrap().told = Some(ToolOutput { ops: vec![told], ..ToolOutput::default() });
+        run.trials[0].outcome.as_mut().unwrap().tool_output =
+            Some(ToolOutput { ops: vec![told], ..ToolOutput::default() });
         let page = crate::html(&findings, &run, Lang::En);
         for shown in
             ["10108.891109 1/s", "clat 96295.301314 ns", "clat 152576 ns", "a&lt;b&gt;.json", "As fio printed it"]

@@ -281,9 +281,7 @@ fn cost_rows(cost: &ToolCost) -> Vec<(Say, Say)> {
     let missing = || say!("not measurable", "неизмеримо");
     let cpu = |value: Option<f64>| {
         value.filter(|v| v.is_finite()).map_or_else(missing, |v| {
-            Say::both(|lang| {
-                say_in!(lang, "{share} of a CPU", "{share} одного процессора", share = format::percent(v, lang))
-            })
+            say!(|lang| "{share} of a CPU", "{share} одного процессора", share = format::percent(v, lang))
         })
     };
     let memory = |value: Option<Bytes>| value.map_or_else(missing, |v| Say::both(|lang| format::bytes(v, lang)));

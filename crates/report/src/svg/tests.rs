@@ -95,13 +95,13 @@ fn any_series() -> impl Strategy<Value = Series> {
     let point = (any::<f64>(), any::<Option<f64>>(), any::<Option<(f64, f64)>>());
     (prop::collection::vec(point, 0..20), any::<u8>(), any::<bool>(), 0..HOSTILE.len()).prop_map(
         |(points, variant, dots, name)| Series {
-            name: Say::same(HOSTILE[name]),
-            quantity: Quantity::Latency,
             variant,
-            points: points.into_iter().map(|(x, y, envelope)| Point { x, y, envelope }).collect(),
             dots,
-            joined: false,
-            labels: Vec::new(),
+            ..Series::line(
+                Say::same(HOSTILE[name]),
+                Quantity::Latency,
+                points.into_iter().map(|(x, y, envelope)| Point { x, y, envelope }).collect(),
+            )
         },
     )
 }

@@ -15,7 +15,7 @@ use builder::Builder;
 use lines::Lines;
 use serde::{Deserialize, Serialize};
 use std::io::BufRead;
-use stend_base::{Bytes, Error, Nanos, Place, Result, Say, say};
+use stend_base::{Bytes, Error, FilePosition, Nanos, Result, Say, say};
 
 /// Most bytes of a trace file.
 pub const SIZE_MAX: Bytes = Bytes::gib(1);
@@ -276,7 +276,7 @@ fn recognise(first: &str, file: &str, number: u64) -> Result<Format> {
 
 /// An error that begins with `file:line`.
 fn at_line(file: &str, line: u64, message: Say) -> Box<Error> {
-    Error::at(Place { file: file.to_string(), line, column: None }, &message)
+    Error::at(FilePosition { file: file.to_string(), line, column: None }, &message)
 }
 
 /// A word of a foreign file, as much of it as an error shows.

@@ -73,8 +73,8 @@ impl Filling {
     /// Errors: `Preflight` where it is full already, or `ended` says that nobody measures any more before it is as full as it should be.
     pub(crate) fn perform(&self, ended: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<Say> {
         let directory = self.file.parent().unwrap_or(&self.file);
-        let look = || Room::of(directory).map_err(|error| failed(unseen(directory, &error)));
-        let bytes = look()?.until(self.to).ok_or_else(|| failed(full(directory, self.to)))?;
+        let look = || Room::of(directory).map_err(|error| Error::preflight(unseen(directory, &error)));
+        let bytes = look()?.until(self.to).ok_or_else(|| Error::preflight(full(directory, self.to)))?;
         let begin = Instant::now();
         let result = command::execute_plainly(&self.words(bytes), ended, log);
         let (after, took) = (look()?, begin.elapsed());
@@ -84,7 +84,7 @@ impl Filling {
                 let (Say { en: to, ru: to_ru }, full) = (percent(self.to), after.share());
                 let (full, full_ru) = (format::percent(full, Lang::En), format::percent(full, Lang::Ru));
                 let at = directory.display();
-                Err(failed(say!(
+                Err(Error::preflight(say!(
                     "the window ended before the file system of `{at}` was filled to {to} %: it was {full} full",
                     "окно кончилось раньше, чем файловая система `{at}` заполнилась до {to_ru} %: было занято {full_ru}"
                 ))
@@ -130,10 +130,6 @@ pub(super) fn full(at: &Path, to: Millionths) -> Say {
         "the file system of `{at}` is {to} % full already, or fuller",
         "файловая система `{at}` уже заполнена на {to_ru} % или больше"
     )
-}
-
-fn failed(why: Say) -> Box<Error> {
-    Error::preflight(why)
 }
 
 #[cfg(test)]

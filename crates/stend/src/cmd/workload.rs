@@ -4,7 +4,7 @@
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use stend_base::units::{parse_bytes, parse_nanos};
-use stend_base::{Error, Nanos, Place, Result, Say, say};
+use stend_base::{Error, FilePosition, Nanos, Result, Say, say};
 use stend_spec::order::NamedText;
 
 /// A word, whether it reads, whether it writes, whether places are random.
@@ -164,7 +164,7 @@ fn checked(text: NamedText) -> Result<NamedText> {
 }
 
 /// The option that wrote what stands at a place.
-fn option_at(text: &str, place: &Place) -> Option<&'static str> {
+fn option_at(text: &str, place: &FilePosition) -> Option<&'static str> {
     let (line, column) = (place.line as usize, place.column? as usize);
     let before: String = text.lines().nth(line.checked_sub(1)?)?.chars().take(column.saturating_sub(1)).collect();
     const KEYS: [(&str, &str); 9] = [

@@ -96,14 +96,11 @@ pub(super) fn trials_left_out(count: u32) -> Words {
 }
 
 pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "In “{case}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
-            "В «{case}» пробы составили {s} операций нагрузки, больше 0,5 %: они стали частью измеренного.",
-            s = format::percent(share.0, l)
-        )
-    });
+    let text = say!(
+        |l| "In “{case}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
+        "В «{case}» пробы составили {s} операций нагрузки, больше 0,5 %: они стали частью измеренного.",
+        s = format::percent(share.0, l)
+    );
     let advice = say!(
         "Lower the rate of `prober`, or leave it to `prober: auto`.",
         "Уменьшите частоту `prober` или оставьте `prober: auto`."
@@ -160,14 +157,11 @@ pub(super) fn trace_changed(
 }
 
 pub(super) fn never_written(share: Share) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "{s} of the sampled blocks had never been written: such reads do not reach the medium.",
-            "{s} проверенных блоков никогда не записывались: такое чтение не доходит до носителя.",
-            s = format::percent(share.0, l)
-        )
-    });
+    let text = say!(
+        |l| "{s} of the sampled blocks had never been written: such reads do not reach the medium.",
+        "{s} проверенных блоков никогда не записывались: такое чтение не доходит до носителя.",
+        s = format::percent(share.0, l)
+    );
     Words { text, advice: fill_first() }
 }
 
@@ -366,15 +360,12 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
 }
 
 pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than the recorder.",
-            "В журнале операций не хватает {d} из окон измерения при {r} записанных: нагрузка была быстрее записи журнала.",
-            d = format::count(dropped),
-            r = format::count(recorded)
-        )
-    });
+    let text = say!(
+        |l| "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than the recorder.",
+        "В журнале операций не хватает {d} из окон измерения при {r} записанных: нагрузка была быстрее записи журнала.",
+        d = format::count(dropped),
+        r = format::count(recorded)
+    );
     Words {
         text,
         advice: say!(
@@ -398,14 +389,11 @@ pub(super) fn no_spool(why: &str) -> Words {
 }
 
 pub(super) fn intervals_merged(count: u64) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",
-            "Объединено интервалов счётчиков: {n} — медленная связь с рабочим процессом. Графики там грубее, итоги полны.",
-            n = format::count(count)
-        )
-    });
+    let text = say!(
+        |l| "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",
+        "Объединено интервалов счётчиков: {n} — медленная связь с рабочим процессом. Графики там грубее, итоги полны.",
+        n = format::count(count)
+    );
     Words {
         text,
         advice: say!(

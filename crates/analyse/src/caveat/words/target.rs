@@ -21,15 +21,12 @@ pub(super) fn in_use(reasons: &[Say]) -> Words {
 }
 
 pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "Other programs used `{device}` right before the run: {i} IOPS, {b}. They lower the results.",
-            "Прямо перед прогоном `{device}` нагружали другие программы: {i} IOPS, {b}. Они занижают результаты.",
-            i = format::iops(iops, l),
-            b = format::throughput(bytes_per_s, l)
-        )
-    });
+    let text = say!(
+        |l| "Other programs used `{device}` right before the run: {i} IOPS, {b}. They lower the results.",
+        "Прямо перед прогоном `{device}` нагружали другие программы: {i} IOPS, {b}. Они занижают результаты.",
+        i = format::iops(iops, l),
+        b = format::throughput(bytes_per_s, l)
+    );
     Words {
         text,
         advice: say!(
@@ -226,14 +223,11 @@ pub(super) fn encrypted(device: &str) -> Words {
 }
 
 pub(super) fn cached(device: &str, size: Bytes) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "A cache of {s} (`{device}`) is below the target: its fast device answers for what it holds, and the rate changes while it fills, warms and writes back.",
-            "Под объектом лежит кэш (`{device}`, {s}): на то, что в нём есть, отвечает быстрое устройство, и скорость меняется, пока он заполняется, прогревается и сбрасывается.",
-            s = format::bytes(size, l)
-        )
-    });
+    let text = say!(
+        |l| "A cache of {s} (`{device}`) is below the target: its fast device answers for what it holds, and the rate changes while it fills, warms and writes back.",
+        "Под объектом лежит кэш (`{device}`, {s}): на то, что в нём есть, отвечает быстрое устройство, и скорость меняется, пока он заполняется, прогревается и сбрасывается.",
+        s = format::bytes(size, l)
+    );
     Words {
         text,
         advice: say!(
@@ -322,14 +316,11 @@ pub(super) fn removable(device: &str) -> Words {
 }
 
 pub(super) fn nearly_full(used: Share) -> Words {
-    let text = Say::both(|l| {
-        say_in!(
-            l,
-            "With the test file the file system is {s} full: it has few free places for blocks, and a solid-state drive below has little room for garbage collection.",
-            "С тестовым файлом файловая система заполнена на {s}: свободных мест для блоков мало, а твердотельному накопителю не хватает места для сборки мусора.",
-            s = format::percent(used.0, l)
-        )
-    });
+    let text = say!(
+        |l| "With the test file the file system is {s} full: it has few free places for blocks, and a solid-state drive below has little room for garbage collection.",
+        "С тестовым файлом файловая система заполнена на {s}: свободных мест для блоков мало, а твердотельному накопителю не хватает места для сборки мусора.",
+        s = format::percent(used.0, l)
+    );
     Words {
         text,
         advice: say!(

@@ -120,27 +120,21 @@ fn of_writes(case: &CaseTrials<'_>, layer: &Device, ratio: f64) -> ReadBack {
     if scattered && !all_whole && ratio <= most {
         return ReadBack { status: CheckStatus::Pass, measured, meaning: Say::same("") };
     }
-    let meaning = Say::both(|l| {
-        say_in!(
-            l,
-            "Writes of less than a stripe of {s}, or across its borders, make the array read before it writes, more than this load needs. Write whole stripes, and begin partitions and files at a stripe.",
-            "Запись меньше полосы в {s} или поперёк её границ заставляет массив сначала читать, и больше, чем нужно этой нагрузке. Пишите полными полосами и начинайте разделы и файлы с границы полосы.",
-            s = format::bytes(stripe, l)
-        )
-    });
+    let meaning = say!(
+        |l| "Writes of less than a stripe of {s}, or across its borders, make the array read before it writes, more than this load needs. Write whole stripes, and begin partitions and files at a stripe.",
+        "Запись меньше полосы в {s} или поперёк её границ заставляет массив сначала читать, и больше, чем нужно этой нагрузке. Пишите полными полосами и начинайте разделы и файлы с границы полосы.",
+        s = format::bytes(stripe, l)
+    );
     ReadBack { status: CheckStatus::Warn, measured, meaning }
 }
 
 fn of_reads(layer: &Device, ratio: f64) -> ReadBack {
-    let measured = Say::both(|l| {
-        say_in!(
-            l,
-            "{r} bytes more read below {d} per byte read",
-            "на {r} байта больше прочитано под {d} на прочитанный байт",
-            r = format::fixed(ratio, 2, l),
-            d = layer.name
-        )
-    });
+    let measured = say!(
+        |l| "{r} bytes more read below {d} per byte read",
+        "на {r} байта больше прочитано под {d} на прочитанный байт",
+        r = format::fixed(ratio, 2, l),
+        d = layer.name
+    );
     if ratio <= READ_AMPLIFIED {
         return ReadBack { status: CheckStatus::Pass, measured, meaning: Say::same("") };
     }

@@ -17,7 +17,7 @@ fn averages_come_to_the_rates_and_means_of_the_summary() {
     let (asked, outcome) = trial(&run, 0);
     // fio told 149.9 of each kind per second, and means of 774 and 28 µs.
     let seconds = asked.window.0 as f64 / 1e9;
-    let told = outcome.told.as_ref().unwrap();
+    let told = outcome.tool_output.as_ref().unwrap();
     for (op, mean_us) in [(Op::Read, 773.7), (Op::Write, 27.98)] {
         let (ios, bytes) = outcome.jobs[0].done[op.index()];
         assert_eq!(asked.streams[0].block_size, Bytes(4096), "the mean");
@@ -43,7 +43,7 @@ fn averages_come_to_the_rates_and_means_of_the_summary() {
 #[test]
 fn averages_without_latencies_are_counts_alone() {
     let (run, _) = good(&[("a_iops.1.log", IOPS), ("a_bw.1.log", BW)]);
-    let told = trial(&run, 0).1.told.as_ref().unwrap();
+    let told = trial(&run, 0).1.tool_output.as_ref().unwrap();
     assert!(told.ops[0].latency.is_empty() && told.ops[0].count == 0 && !told.ops[0].mergeable);
 }
 
@@ -54,7 +54,7 @@ fn a_line_for_each_i_o_of_a_log_of_rates_is_an_i_o() {
         let outcome = trial(&run, 0).1;
         assert_eq!(outcome.jobs[0].done[..2], [(300, 1_228_800), (300, 1_228_800)], "{name}");
         assert!(slices.iter().all(|(_, slice)| slice.latency.is_none() && slice.latency_max_ns == 0 && slice.ops > 0));
-        let told = outcome.told.as_ref().unwrap();
+        let told = outcome.tool_output.as_ref().unwrap();
         assert!(told.sizes_known && told.ops[0].latency.is_empty() && !told.ops[0].mergeable);
         assert_eq!(outcome.jobs[0].latency[0].sum_ns, 0, "rates are no latencies");
     }
@@ -86,7 +86,7 @@ fn averages_have_their_windows_from_the_line_before_of_their_kind() {
         [(0, 5, Op::Read, 50, 512_000), (5, 10, Op::Read, 200, 1_024_000), (0, 10, Op::Write, 10, 40_960)]
     );
     // 150 I/Os in the first second, 100 in the half behind it.
-    assert_eq!(outcome.told.as_ref().unwrap().ops[0].sum_ns, 150 * 2000 + 100 * 4000);
+    assert_eq!(outcome.tool_output.as_ref().unwrap().ops[0].sum_ns, 150 * 2000 + 100 * 4000);
     assert!(dropped(&run)[0].starts_with("a_iops.1.log: 2 averages are not later"));
 }
 
@@ -117,7 +117,7 @@ fn dates_count_from_a_period_before_the_first() {
     let (run, slices) = good_pair(dates);
     assert_eq!(trial(&run, 0).1.jobs[0].done[0], (11, 44 * 1024));
     assert_eq!((trial(&run, 0).0.window.0, slices.len(), dropped(&run).len()), (2_000_000_000, 2, 0));
-    assert!(!trial(&run, 0).1.told.as_ref().unwrap().sizes_known, "4096 on average");
+    assert!(!trial(&run, 0).1.tool_output.as_ref().unwrap().sizes_known, "4096 on average");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn intervals_without_a_line_had_no_i_o() {
     let told: Vec<_> = slices.iter().map(|(_, s)| (s.interval, s.span, s.ops)).collect();
     assert_eq!(told, [(50, 10, 100), (60, 10, 100), (70, 10, 100), (80, 10, 100), (690, 10, 100)]);
     // A fifth of the I/Os was slow, not sixty of sixty-four.
-    assert_eq!(outcome.told.as_ref().unwrap().ops[0].sum_ns, 400 * 10 + 100 * 510);
+    assert_eq!(outcome.tool_output.as_ref().unwrap().ops[0].sum_ns, 400 * 10 + 100 * 510);
     assert_eq!(dropped(&run)[0], "a_iops.1.log: 2 gaps between averages, in which there was no I/O");
     assert_eq!(dropped(&run).len(), 3);
 }

@@ -51,7 +51,7 @@ pub(super) fn dropped(run: &ImportedRun) -> Vec<&str> {
 fn summary() -> Vec<(Op, u64, u64, u64)> {
     let run = crate::fio::read(&[crate::fio::File { name: "x", bytes: PLUS }]).unwrap();
     let Entry::TrialEnd { outcome, .. } = &run.entries[1] else { panic!("a trial") };
-    let ops = &outcome.told.as_ref().unwrap().ops;
+    let ops = &outcome.tool_output.as_ref().unwrap().ops;
     let of = |told: &stend_record::ToolOp| {
         let (ios, bytes) = outcome.jobs[0].done[told.op.index()];
         let p99 = told.percentiles.iter().find(|(share, _)| *share == 990_000).map_or(0, |(_, at)| *at);
@@ -79,7 +79,7 @@ fn a_log_of_each_i_o_has_what_the_summary_of_the_same_run_has() {
         }
         assert_eq!((asked.streams[0].jobs, asked.streams[0].queue_depth, run.imported.dropped.len()), (1, 0, 0));
         assert_eq!(asked.streams[0].block_size, Bytes(4096));
-        assert!(outcome.told.as_ref().unwrap().sizes_known);
+        assert!(outcome.tool_output.as_ref().unwrap().sizes_known);
     }
 }
 
@@ -92,7 +92,9 @@ fn a_log_of_histograms_is_differences_that_add_up() {
     assert!(all == done && done > 0);
     // The last interval is often missing in such a log, so there may be fewer than in the summary.
     assert!(done <= summary().iter().map(|(_, ios, ..)| ios).sum::<u64>());
-    assert!(!outcome.told.as_ref().unwrap().sizes_known && slices.iter().all(|(_, slice)| slice.latency.is_some()));
+    assert!(
+        !outcome.tool_output.as_ref().unwrap().sizes_known && slices.iter().all(|(_, slice)| slice.latency.is_some())
+    );
 }
 
 #[test]
@@ -110,7 +112,7 @@ fn jobs_of_a_run_are_one_trial_and_other_directories_other_trials() {
     let line: &[u8] = b"5, 100, 0, 4096, 0, 0\n";
     let files = [("a/r_lat.1.log", line), ("a/r_lat.2.log", line), ("b/r_lat.1.log", line), ("b/s_lat.log", line)];
     let (run, slices) = good(&files);
-    let cases: Vec<&str> = run.inputs.suite.told.iter().map(|case| case.name.as_str()).collect();
+    let cases: Vec<&str> = run.inputs.suite.imported.iter().map(|case| case.name.as_str()).collect();
     assert_eq!((cases, run.inputs.suite.blocks), (vec!["r", "s"], 2));
     assert_eq!([0, 1, 2].map(|number| trial(&run, number).1.jobs.len()), [2, 1, 1]);
     assert_eq!(slices.iter().map(|(trial, _)| *trial).collect::<Vec<_>>(), [0, 0, 1, 2]);

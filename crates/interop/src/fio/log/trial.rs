@@ -72,7 +72,7 @@ impl Gathered {
     pub(super) fn finish(self, dropped: Vec<Say>) -> ImportedRun {
         let blocks = self.blocks.iter().copied().max().unwrap_or(0);
         let mut run = ImportedRun::nothing_yet("fio");
-        (run.inputs.suite.told, run.inputs.suite.blocks) = (self.cases, blocks);
+        (run.inputs.suite.imported, run.inputs.suite.blocks) = (self.cases, blocks);
         (run.imported.files, run.imported.dropped) = (self.files, dropped);
         run.entries = self.entries;
         run
@@ -105,18 +105,7 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
     let totals = |(index, job): (u32, &JobLog)| {
         let mut latency = Op::ALL.map(|_| Sparse::default());
         job.sums.kinds.iter().for_each(|kind| latency[kind.op.index()] = kind.latency.stored());
-        JobTotals {
-            stream: 0,
-            job: index,
-            done: job.sums.done(),
-            latency,
-            service: None,
-            cpu_ns: None,
-            run_delay_ns: None,
-            cpu_max_ns: None,
-            batch_span_ns: None,
-            submissions: None,
-        }
+        JobTotals { done: job.sums.done(), latency, ..JobTotals::empty(0, index) }
     };
     let indexed = || (0u32..).zip(jobs);
     TrialOutcome {
@@ -126,7 +115,7 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
             ..EngineFacts::default()
         },
         jobs: indexed().map(totals).collect(),
-        told: Some(ToolOutput {
+        tool_output: Some(ToolOutput {
             file: jobs.first().map_or(0, |job| job.file),
             line: 1,
             paced: false,
