@@ -4,6 +4,7 @@
 //! A target must return, whatever the bytes are: without a panic, in time and memory that are in proportion to them.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod devices;
 mod hosts;
 pub mod made;
@@ -32,7 +33,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 31] = [
     target("run-file", "a run file, shown in every form", runs::file, 192).of_runs(),
     target("run-rows", "a run file of which rows were changed", runs::rows, 4).of_runs(),
     target("run-entries", "what a run is made of", runs::entries, 128).of_runs(),
@@ -53,6 +54,9 @@ pub const TARGETS: [Target; 28] = [
     target("gate", "a gate for comparisons", specs::gate, 16),
     target("hosts", "a file of hosts", specs::hosts, 16),
     target("sources", "a file of sources", specs::sources, 16),
+    target("receivers", "a file of receivers", specs::receivers, 16),
+    target("request", "a request to the server: method, address, body", asked::request, 8),
+    target("terms", "a condition of a list, the times of a schedule", asked::terms, 4),
     target("answers", "what sources answer", specs::answers, 16),
     target("order", "an order", specs::order, 64),
     target("trace", "recorded I/O: iolog, blkparse", specs::trace, 16),

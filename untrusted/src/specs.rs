@@ -104,6 +104,15 @@ pub fn sources(bytes: &[u8]) {
     }
 }
 
+/// A file of receivers.
+pub fn receivers(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    match parse::notify(text, "receivers.yaml") {
+        Ok(file) => assert!((1..=32).contains(&file.receivers.len())),
+        Err(error) => assert!(error.message.en.starts_with("receivers.yaml"), "{error}: no place"),
+    }
+}
+
 /// What sources of every kind answer.
 pub fn answers(bytes: &[u8]) {
     const ASKED: &str = "sources:\n  a:\n    command: [x]\n    values:\n      \
