@@ -11,7 +11,7 @@ endif
 # Longest first.
 LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh tutorials
 
-.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab agree analysis coverage signal speed truth fuzz nightly simulate web web-setup web-test clean
+.PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab cluster agree analysis coverage signal speed truth fuzz nightly simulate web web-setup web-test clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -66,6 +66,10 @@ ifeq ($(ONLY),)
 	@printf '%s\n' $(LAB_TESTS) | xargs -P 2 -I TEST cargo test -p stend --test e2e --locked --offline --quiet -- TEST:: --ignored
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
+
+cluster: ## a Ceph of this machine on loop devices: copies against erasure coding, kills, a lost OSD; five minutes, needs root and 6 GiB under /var/tmp, and installs Ceph's packages (uses the network the first time)
+	@scripts/setup.sh cluster
+	cargo test -p stend --test e2e --locked --offline -- cluster:: --include-ignored --test-threads 1 --nocapture
 
 agree: ## Stend against fio on this machine: three hours, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name with OUT=/page: those rows alone)
 	@$(MAKE) --no-print-directory build

@@ -37,6 +37,9 @@ lab_packages=(qemu-system-x86 nbdkit libvirt-daemon libvirt-daemon-system libvir
 # What `make dist` builds and packs with, and what its test makes bare roots of Debian and executes other machines' programs with.
 dist_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross rpm umoci jq mmdebstrap debian-archive-keyring qemu-user-static)
 
+# A Ceph of this machine, for `make cluster` alone: half a minute to install, and no other test needs it.
+cluster_packages=(ceph-mon ceph-mgr ceph-osd ceph-mds ceph-fuse ceph-common)
+
 wanted="${1:-all}"
 packages=("${build_packages[@]}")
 case "$wanted" in
@@ -44,6 +47,7 @@ build) ;;
 web) packages=(chromium) ;;
 lab) packages+=("${lab_packages[@]}") ;;
 dist) packages+=("${dist_packages[@]}") ;;
+cluster) packages+=("${cluster_packages[@]}" procps) ;;
 *) packages+=("${test_packages[@]}" "${lab_packages[@]}") ;;
 esac
 # Node, to rebuild and try the console, is for its changes and for the tests. Building Stend needs none.

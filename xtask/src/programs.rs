@@ -62,7 +62,7 @@ const PACKAGES: [(&str, &[&str]); 26] = [
     ("mount", &["losetup", "mount", "umount", "swapon", "swapoff"]),
     ("udev", &["udevadm"]),
     ("systemd", &["systemd-analyze"]),
-    ("procps", &["kill", "pgrep", "pkill"]),
+    ("procps", &["kill", "pgrep", "pkill", "ps"]),
     ("iproute2", &["ip"]),
     ("fdisk", &["sfdisk"]),
     ("gdisk", &["sgdisk"]),

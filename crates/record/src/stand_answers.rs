@@ -78,11 +78,11 @@ pub struct LayerStatus {
     pub steps: u32,
     /// Paths of what it made.
     pub products: Vec<String>,
-    /// Missing members of an array or pool.
+    /// Missing members of an array or pool, or OSDs that do not work.
     pub degraded: u64,
-    /// Arrays and pools: what is being synchronised, in English, and how far it is in percent.
+    /// Arrays, pools and clusters: what is being synchronised, in English, and how far it is in percent.
     pub syncing: Option<(String, u64)>,
-    /// State of a pool of ZFS, as `zpool status` shows it.
+    /// State of a pool of ZFS, as `zpool status` shows it, or of a Ceph, with its OSDs and placement groups, in English.
     pub health: Option<String>,
 }
 

@@ -2,12 +2,14 @@
 //! commands make a layer is the business of the crate `stand`.
 
 mod across;
+mod ceph;
 mod dm;
 mod exports;
 mod lvm;
 mod zfs;
 
 pub use across::{Across, Side};
+pub use ceph::{Ceph, CephPool, least_of};
 pub use dm::{Checksums, Cipher, Dm};
 pub use exports::{Iscsi, IscsiTransport, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
@@ -110,6 +112,8 @@ pub enum Kind {
     Zfs(Zfs),
     /// A file system on one device, mounted.
     Fs(Fs),
+    /// A Ceph of this host with a file system, mounted.
+    Ceph(Ceph),
     /// Drives that are NVMe namespaces, formatted to another logical block, and back afterwards.
     Sectors {
         /// Bytes of a logical block.
@@ -140,6 +144,7 @@ impl Kind {
             Kind::Btrfs(_) => "btrfs",
             Kind::Zfs(_) => "zfs",
             Kind::Fs(_) => "fs",
+            Kind::Ceph(_) => "ceph",
             Kind::Sectors { .. } => "sectors",
             Kind::Multipath(_) => "multipath",
             Kind::Settings(_) => "settings",
@@ -162,6 +167,7 @@ impl Kind {
             | Kind::Btrfs(_)
             | Kind::Zfs(_)
             | Kind::Fs(_)
+            | Kind::Ceph(_)
             | Kind::Nfs(_)
             | Kind::Existing { .. } => 1,
             Kind::Settings(_) => 0,
@@ -178,6 +184,7 @@ impl Kind {
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
             Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
+            Kind::Ceph(ceph) => (ceph.pool.width(), MEMBERS_MAX),
             Kind::Partition { .. }
             | Kind::Dm(_)
             | Kind::NvmeOf(_)
@@ -196,7 +203,7 @@ impl Kind {
     /// Whether what it makes is a directory, on which no further layer can lie.
     pub fn is_directory(&self) -> bool {
         match self {
-            Kind::Btrfs(_) | Kind::Fs(_) | Kind::Nfs(_) | Kind::Existing { .. } => true,
+            Kind::Btrfs(_) | Kind::Fs(_) | Kind::Ceph(_) | Kind::Nfs(_) | Kind::Existing { .. } => true,
             Kind::Zfs(zfs) => zfs.product == ZfsProduct::Dataset,
             _ => false,
         }

@@ -48,6 +48,10 @@ pub(crate) enum Wait {
     Pool(String),
     /// That of the checksums of a mapping of this name with its data.
     Checksums(String),
+    /// The start of all OSDs of a Ceph with these settings.
+    Osds(String),
+    /// That of everything in it.
+    Cluster(String),
 }
 
 /// How a waiting caller hears of a change, and can end it.

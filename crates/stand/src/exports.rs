@@ -153,11 +153,7 @@ pub(crate) fn unattached(roots: &Roots) -> Option<String> {
 
 /// Whether an `nbd-server` runs with these settings.
 pub(crate) fn serves(roots: &Roots, settings: &str) -> bool {
-    let has = |pid: &String| {
-        let line = std::fs::read(roots.proc.join(pid).join("cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).any(|word| word == settings.as_bytes())
-    };
-    processes(roots, "nbd-server").iter().any(has)
+    runs_with(roots, "nbd-server", &[settings.to_string()])
 }
 
 /// Ids of the processes with this name.
@@ -297,6 +293,16 @@ pub(crate) fn is_shared(roots: &Roots, path: &str) -> bool {
 /// Whether a program of this name runs.
 pub(crate) fn runs(roots: &Roots, program: &str) -> bool {
     !processes(roots, program).is_empty()
+}
+
+/// Whether a program of this name runs that was started with all of these words. One that has ended and is not reaped has none.
+pub(crate) fn runs_with(roots: &Roots, program: &str, words: &[String]) -> bool {
+    let has = |pid: &String| {
+        let line = std::fs::read(roots.proc.join(pid).join("cmdline")).unwrap_or_default();
+        let own: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.iter().all(|word| own.contains(&word.as_bytes()))
+    };
+    processes(roots, program).iter().any(has)
 }
 
 /// Whether the initiator of iSCSI takes orders.

@@ -9,6 +9,7 @@ mod blkid;
 mod busy;
 mod change;
 mod claims;
+mod clusters;
 mod command;
 mod contents;
 mod devices;

@@ -1,5 +1,6 @@
 //! What is mounted, swapped to, or listed to be: `/proc/*/mountinfo`, `/proc/swaps`, `/etc/fstab`. Reads only.
 
+use crate::clusters;
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, names, text};
@@ -64,6 +65,9 @@ fn on_devices<'a>(roots: &Roots, devices: &'a Devices, mounts: &[Mount], mount: 
     }
     if mount.kind == "zfs" {
         return devices.of_dataset(&mount.source);
+    }
+    if mount.kind == "fuse.ceph-fuse" {
+        return clusters::devices(roots, devices, &mount.source);
     }
     if mount.kind.starts_with("nfs") && depth > 0 {
         // What this host hands out to itself lands in its own directory.

@@ -12,6 +12,7 @@ mod product;
 mod rewind;
 mod status;
 mod up;
+mod waits;
 mod zram;
 
 pub use down::take_down;

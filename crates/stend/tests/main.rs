@@ -9,6 +9,7 @@ mod broken_world;
 mod campaign;
 mod ceilings;
 mod changing_world;
+mod cluster;
 mod conditions;
 mod crash;
 mod density;

@@ -367,3 +367,17 @@ fn partitions_of_both_tables_are_where_the_tools_put_them() {
         assert!(found.iter().all(|p| p.uuid.is_some()));
     }
 }
+
+#[test]
+fn the_label_of_an_osd_has_its_uuid() {
+    let mut bytes = vec![0; 8 << 20];
+    // As `ceph-osd --mkfs` of Ceph 16.2.15 wrote it.
+    let label = b"bluestore block device\n11111111-2222-4333-a444-666666666660\n\x02\x01\x08\x02\0\0";
+    let uuid = b"\x11\x11\x11\x11\x22\x22\x43\x33\xa4\x44\x66\x66\x66\x66\x66\x60";
+    bytes[..label.len()].copy_from_slice(label);
+    bytes[label.len()..][..uuid.len()].copy_from_slice(uuid);
+    let found = Image::from_bytes(&bytes).signatures();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].uuid.as_deref(), Some("11111111-2222-4333-a444-666666666660"));
+    assert!(found[0].member && found[0].name == "ceph_bluestore");
+}

@@ -1,5 +1,6 @@
 //! The keys of a stand file. Data only; must not parse.
 
+pub mod ceph;
 pub mod dm;
 pub mod exports;
 pub mod lvm;
@@ -200,6 +201,7 @@ pub const LAYER: Mapping = Mapping {
         optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
         optional("zfs", "absent", Shape::Map(&zfs::ZFS), "A pool of ZFS with a volume or a mounted dataset."),
         optional("fs", "absent", Shape::Map(&FS), "A file system on one device, mounted."),
+        optional("ceph", "absent", Shape::Map(&ceph::CEPH), "A Ceph of this host, with a mounted file system."),
         optional(
             "sectors",
             "absent",
@@ -325,4 +327,7 @@ pub const ALL: &[&Mapping] = &[
     &BTRFS,
     &zfs::ZFS,
     &FS,
+    &ceph::CEPH,
+    &ceph::REPLICATED,
+    &ceph::EC,
 ];

@@ -1,6 +1,7 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
 mod across;
+mod ceph;
 mod dm;
 mod exports;
 mod layer;

@@ -95,6 +95,10 @@ pub(crate) enum Condition {
     Positive(String),
     /// A program of this name runs.
     Process(String),
+    /// A program of this name runs that was started with all of these words.
+    Runs { program: String, words: Vec<String> },
+    /// A command that changes nothing prints this.
+    Prints { words: Vec<String>, text: String },
     /// A directory is handed out over NFS.
     NfsExport(String),
     /// What a setting was before has been noted.

@@ -4,8 +4,15 @@ use super::action::Action;
 use stend_base::{Code, Error, Result, say};
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 40] = [
+const PACKAGES: [(&str, &str); 49] = [
     ("blkdiscard", "util-linux"),
+    ("ceph", "ceph-common"),
+    ("ceph-authtool", "ceph-common"),
+    ("ceph-fuse", "ceph-fuse"),
+    ("ceph-mds", "ceph-mds"),
+    ("ceph-mgr", "ceph-mgr"),
+    ("ceph-mon", "ceph-mon"),
+    ("ceph-osd", "ceph-osd"),
     ("dmsetup", "dmsetup"),
     ("exportfs", "nfs-kernel-server"),
     ("fallocate", "util-linux"),
@@ -24,7 +31,9 @@ const PACKAGES: [(&str, &str); 40] = [
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.f2fs", "f2fs-tools"),
     ("mkfs.xfs", "xfsprogs"),
+    ("monmaptool", "ceph-common"),
     ("mount", "mount"),
+    ("mv", "coreutils"),
     ("nbd-client", "nbd-client"),
     ("nbd-server", "nbd-server"),
     ("nvme", "nvme-cli"),

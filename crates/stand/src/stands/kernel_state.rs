@@ -66,9 +66,7 @@ impl<'a> KernelState<'a> {
             Condition::Loop(file) => self.loop_over(file).is_some(),
             Condition::Connected(name) => exports::is_connected(self.roots, name),
             Condition::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
-            Condition::Card(address) => {
-                exports::interface(address).is_some_and(|at| exports::has_card(self.roots, &at))
-            }
+            Condition::Card(address) => self.has_card(address),
             Condition::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
             Condition::Serves(settings) => exports::serves(self.roots, settings),
             Condition::Session { target, port } => {
@@ -92,12 +90,18 @@ impl<'a> KernelState<'a> {
             Condition::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
             Condition::Positive(path) => number(path).is_some_and(|number| number > 0),
             Condition::Process(name) => exports::runs(self.roots, name),
+            Condition::Runs { program, words } => exports::runs_with(self.roots, program, words),
+            Condition::Prints { words, text } => told(words).contains(text.as_str()),
             Condition::NfsExport(path) => exports::is_shared(self.roots, path),
             Condition::Noted(path) => self.journal.before(path).is_some(),
             Condition::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
         }
+    }
+
+    fn has_card(&self, address: &str) -> bool {
+        exports::interface(address).is_some_and(|at| exports::has_card(self.roots, &at))
     }
 
     fn is_active(&self, volume: &Volume) -> bool {

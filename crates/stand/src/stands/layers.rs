@@ -1,6 +1,7 @@
 //! Which steps make a layer, and what it makes. Pure: the same stand on the same devices gives the same commands.
 
 mod arrays;
+mod ceph;
 mod exports;
 mod file_systems;
 mod iscsi;
@@ -153,6 +154,7 @@ pub(crate) fn make(context: &StepContext) -> Made {
         Kind::Btrfs(btrfs) => file_systems::btrfs(context, btrfs),
         Kind::Zfs(zfs) => pools::pool(context, zfs),
         Kind::Fs(fs) => file_systems::plain(context, fs),
+        Kind::Ceph(settings) => ceph::cluster(context, *settings),
         Kind::Sectors { bytes } => sectors::formatted(context, *bytes),
         Kind::Multipath(settings) => multipath::drives(context, *settings),
         Kind::Settings(tunables) => {

@@ -5,6 +5,8 @@ use stend_base::random::{draw, mix};
 
 /// Where file systems of stands are mounted.
 pub(crate) const MOUNTS: &str = "/run/stend/stands";
+/// Where stands are kept, as programs get it; the journal of each is there, too.
+const STANDS: &str = "/var/lib/stend/stands";
 
 /// What names follow from.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +26,11 @@ impl Names<'_> {
     /// Where what a layer makes is mounted.
     pub(crate) fn mount(&self, layer: &str) -> String {
         format!("{MOUNTS}/{}-{layer}", self.stand)
+    }
+
+    /// Where the daemons of a layer keep their state. It goes with the layer, and stays when the machine is started anew.
+    pub(crate) fn cluster(&self, layer: &str) -> String {
+        format!("{STANDS}/{}/cluster-{layer}", self.stand)
     }
 
     /// A word that only this stand carries.

@@ -5,7 +5,8 @@ use super::kernel_state::KernelState;
 use super::product::Product;
 use super::{LocalStand, drives, here, stand_of};
 use crate::arrays::{degraded, syncing};
-use crate::change::Condition;
+use crate::change::{Condition, Wait};
+use crate::clusters;
 use crate::roots::Roots;
 use stend_base::{Error, Result, say};
 use stend_record::{LayerStatus, StandStatus};
@@ -38,6 +39,12 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
             Condition::Pool(pool) if kernel.shows(&step.done) => kernel.health(&pool.name),
             _ => None,
         });
+        let cluster = made.steps.iter().find_map(|step| match &step.wait {
+            Some(Wait::Cluster(settings)) if kernel.shows(&step.done) => clusters::health(settings),
+            _ => None,
+        });
+        let recovered = cluster.as_ref().and_then(|cluster| Some(("recovery".to_string(), cluster.recovered?)));
+        let missing = || pool.as_ref().map(|pool| pool.missing).or(cluster.as_ref().map(clusters::Health::missing));
         let resilver = pool.as_ref().and_then(|pool| Some(("resilver".to_string(), pool.resilver?)));
         LayerStatus {
             name: layer.name.clone(),
@@ -45,9 +52,9 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
             done: made.steps.iter().filter(|step| kernel.shows(&step.done)).count() as u32,
             steps: made.steps.len() as u32,
             products: made.products.iter().filter_map(|product| kernel.find(product)).collect(),
-            degraded: array.map(degraded).or(pool.as_ref().map(|pool| pool.missing)).unwrap_or(0),
-            syncing: array.and_then(syncing).map(far).or(resilver),
-            health: pool.map(|pool| pool.state),
+            degraded: array.map(degraded).or_else(missing).unwrap_or(0),
+            syncing: array.and_then(syncing).map(far).or(resilver).or(recovered),
+            health: cluster.as_ref().map(clusters::Health::shown).or(pool.map(|pool| pool.state)),
         }
     });
     Ok(StandStatus {

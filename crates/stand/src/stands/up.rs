@@ -2,12 +2,12 @@
 
 use super::down::undo;
 use super::journal;
-use super::kernel_state::{KernelState, same, status};
-use super::layers::{Made, sectors, superblocks};
+use super::kernel_state::{KernelState, same};
+use super::layers::{Made, sectors};
 use super::product::Product;
+use super::waits::wait_for;
 use super::{LocalStand, drives, here, of_layer, stand_of};
-use crate::arrays::{degraded, syncing};
-use crate::change::{Change, Condition, Entry, Journal, StandHead, Wait, Watch, must_have, perform};
+use crate::change::{Change, Condition, Entry, Journal, StandHead, Watch, must_have, perform};
 use crate::claims;
 use crate::contents;
 use crate::node::Node;
@@ -28,9 +28,6 @@ const APPEARS: Duration = Duration::from_secs(10);
 const CONFIGURED: &str = "/sys/kernel/config/";
 /// How often is looked.
 const TICK: Duration = Duration::from_millis(50);
-/// How often a synchronisation is looked at, and told of.
-const SYNC_TICK: Duration = Duration::from_millis(500);
-const SYNC_TELLS: Duration = Duration::from_secs(5);
 
 /// Puts a stand up. `text` is its file, `file` the name of that; `nonce` a number drawn for it. One that is up already, in whole or
 /// in part, is gone on with, if its file is the same.
@@ -418,65 +415,4 @@ pub(super) fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
         std::thread::sleep(TICK);
     }
     Ok(())
-}
-
-/// Waits for a first synchronisation and tells how far it is.
-fn wait_for(roots: &Roots, journal: &Journal, wait: &Wait, watch: &mut Watch) -> Result<()> {
-    let mut told: Option<Instant> = None;
-    loop {
-        let Some(now) = left(roots, journal, wait)? else { return Ok(()) };
-        if (watch.stopped)() {
-            return Err(Error::interrupted(say!(
-                "the synchronisation was not waited for",
-                "синхронизации не дождались"
-            )));
-        }
-        if told.is_none_or(|at| at.elapsed() >= SYNC_TELLS) {
-            told = Some(Instant::now());
-            (watch.log)(EventKind::Step { action: now });
-        }
-        std::thread::sleep(SYNC_TICK);
-    }
-}
-
-/// A first synchronisation that cannot come to its end.
-fn broken(why: Say) -> Box<Error> {
-    let Say { en, ru } = why;
-    Error::preflight(say!(
-        "the first synchronisation did not finish: {en}",
-        "первая синхронизация не завершилась: {ru}"
-    ))
-}
-
-/// How far a synchronisation is, in English; `None`: it is done.
-fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>> {
-    match wait {
-        Wait::Array(uuid) => {
-            let kernel = KernelState::new(roots, journal);
-            let array = kernel.array(uuid).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
-            if syncing(array).is_none() && degraded(array) > 0 {
-                return Err(broken(say!("members are missing", "не хватает накопителей")));
-            }
-            let far = |(action, done, all): (String, u64, u64)| match all {
-                0 => format!("{action} of {} begins", array.name),
-                all => format!("{action} of {}: {} %", array.name, done.saturating_mul(100) / all),
-            };
-            Ok(syncing(array).map(far))
-        }
-        Wait::Volume(group) => {
-            // Checksums are computed for each part of the volume, besides.
-            let percent =
-                KernelState::new(roots, journal).synchronised(group).map_err(|told| broken(Say::same(told)))?;
-            Ok((percent < 100.0).then(|| format!("synchronisation of {group}: {percent} %")))
-        }
-        Wait::Checksums(name) => {
-            let words = status(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
-            Ok(superblocks::computed(&words).map(|percent| format!("checksums of {name}: {percent} %")))
-        }
-        Wait::Pool(name) => {
-            let kernel = KernelState::new(roots, journal);
-            let health = kernel.health(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
-            Ok(health.resilver.map(|percent| format!("resilver of {name}: {percent} %")))
-        }
-    }
 }

@@ -34,6 +34,11 @@ const fn with_uuid(name: &'static str, offset: u64, magic: &'static [u8], uuid: 
     Constant { name, place: Start(offset), magic, uuid: Some(uuid) }
 }
 
+/// The label of an OSD of Ceph.
+const fn bluestore(offset: u64) -> Constant {
+    with_uuid("ceph_bluestore", offset, b"bluestore block device", offset + BLUESTORE_UUID)
+}
+
 const fn before_end(name: &'static str, distance: u64, magic: &'static [u8]) -> Constant {
     Constant { name, place: End(distance), magic, uuid: None }
 }
@@ -104,15 +109,19 @@ const ALONE: &[Constant] = &[
     at("aix", 0, b"\xc9\xc2\xd4\xc1"),
 ];
 
+/// Where the UUID of an OSD is in its label, behind the magic, the same UUID as text, and what tells version and length.
+//= ceph 16.2, src/os/bluestore/bluestore_types.cc, bluestore_bdev_label_t::encode()
+const BLUESTORE_UUID: u64 = 60 + 6;
+
 /// What is part of something larger, or carries other devices.
 const MEMBERS: &[Constant] = &[
     with_uuid("bcache", 0x1018, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", 0x1028),
-    at("ceph_bluestore", 0, b"bluestore block device"),
+    bluestore(0),
     // Newer releases repeat the label at 1, 10, 100 and 1000 GiB.
-    at("ceph_bluestore", 1 << 30, b"bluestore block device"),
-    at("ceph_bluestore", 10 << 30, b"bluestore block device"),
-    at("ceph_bluestore", 100 << 30, b"bluestore block device"),
-    at("ceph_bluestore", 1000 << 30, b"bluestore block device"),
+    bluestore(1 << 30),
+    bluestore(10 << 30),
+    bluestore(100 << 30),
+    bluestore(1000 << 30),
     at("vdo", 0, b"dmvdo001"),
     at("stratis", 512 + 4, b"!Stra0tis\x86\xff\x02^\x41rh"),
     at("stratis", 9 * 512 + 4, b"!Stra0tis\x86\xff\x02^\x41rh"),

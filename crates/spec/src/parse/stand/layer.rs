@@ -27,6 +27,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("btrfs", btrfs)?,
         map.optional("zfs", super::zfs::zfs)?,
         map.optional("fs", fs)?,
+        map.optional("ceph", super::ceph::ceph)?,
         map.optional("sectors", |node, file| {
             word(node, file, LOGICAL_BLOCK_SIZES).map(|bytes| Kind::Sectors { bytes })
         })?,

@@ -1,7 +1,7 @@
 //! Stand files that are taken, and those that cannot be.
 
 use super::*;
-use crate::stand::{Checksums, Dm, InitialSync, Kind, Md, MdLevel, NvmePolicy, Profile};
+use crate::stand::{CephPool, Checksums, Dm, InitialSync, Kind, Md, MdLevel, NvmePolicy, Profile};
 use stend_base::Bytes;
 
 fn of(text: &str) -> Stand {
@@ -248,4 +248,28 @@ fn what_cannot_be_is_named_with_its_place() {
         let error = refused(text);
         assert!(error.contains(told), "{told}: {error}");
     }
+}
+
+#[test]
+fn a_ceph_has_copies_or_parity_and_a_drive_for_each_of_them() {
+    let five = "stand: x\ndrives: [{id: A}, {id: B}, {id: C}, {id: D}, {id: E}]\nlayers:\n";
+    let ceph = |words: &str| match of(&format!("{five}- ceph: {words}\n")).layers.remove(0).kind {
+        Kind::Ceph(ceph) => (ceph.pool, ceph.osd_memory),
+        other => panic!("{other:?}"),
+    };
+    let copies = |size, min_size| CephPool::Replicated { size, min_size };
+    assert_eq!(ceph("{replicated: {size: 3}}"), (copies(3, 2), Bytes::gib(1)));
+    assert_eq!(ceph("{replicated: {size: 2, min_size: 2}, osd_memory: 2GiB}"), (copies(2, 2), Bytes::gib(2)));
+    let (parity, _) = ceph("{ec: {k: 3, m: 2}}");
+    assert_eq!((parity, parity.metadata()), (CephPool::Erasure { k: 3, m: 2 }, (3, 2)));
+    assert!((parity.amplification() - 5.0 / 3.0).abs() < 1e-9);
+    let no = |words: &str| refused(&format!("{five}- ceph: {words}\n"));
+    assert!(no("{}").ends_with("`ceph` has either `replicated` or `ec`"));
+    assert!(no("{replicated: {size: 3}, ec: {k: 3, m: 2}}").ends_with("`ceph` has either `replicated` or `ec`"));
+    assert!(no("{replicated: {size: 2, min_size: 3}}").contains("`min_size` 3 is more than the 2 copies"));
+    assert!(no("{replicated: {size: 1}}").contains("1 is outside 2 to 10"));
+    assert!(no("{replicated: {size: 6}}").contains("`ceph` needs 6 to 64 devices and has 5"));
+    assert!(no("{ec: {k: 4, m: 2}}").contains("`ceph` needs 6 to 64 devices and has 5"));
+    assert!(no("{ec: {k: 3}}").contains("the key `m` is missing"));
+    assert!(no("{ec: {k: 3, m: 2}, osd_memory: 512MiB}").contains("not 896 MiB to 64 GiB"));
 }

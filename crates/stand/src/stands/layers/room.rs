@@ -53,7 +53,7 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } | Kind::Multipath(_) => {
             below.to_vec()
         }
-        Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
+        Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) | Kind::Ceph(_) => vec![None],
         Kind::Settings(_) => Vec::new(),
     })
 }

@@ -4,6 +4,7 @@ use super::*;
 use expect_test::{Expect, expect};
 
 mod alua;
+mod ceph;
 mod exports;
 mod paths;
 mod pools;
