@@ -45,7 +45,7 @@ use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
 use crate::workload::{Batch, Sync};
 pub use crate::yaml::SIZE_MAX;
-use crate::yaml::{self, Key, Node, Value, error_at};
+use crate::yaml::{self, Key, Node, Value};
 use defaults::{Defaults, RAMP, WINDOW};
 pub use gate::gate;
 pub use hosts::hosts;
@@ -74,41 +74,40 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
 /// The same for a text made from options: no hint about where the format is described.
 pub fn suite_of_options(text: &str, file: &str) -> Result<Suite> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, &keys::SUITE)?;
+    let mut map = Map::of(&root, &keys::SUITE)?;
     let name = map.required("suite", name)?;
     let defaults = map.optional("defaults", Defaults::parse)?.unwrap_or_default();
     let fill = map.optional("fill", fill::fill)?.flatten();
-    let precondition = map.optional("precondition", |node, file| precondition::precondition(node, file, fill))?;
-    let files = map.optional("files", |node, file| files::files(node, file, fill))?;
+    let precondition = map.optional("precondition", |node| precondition::precondition(node, fill))?;
+    let files = map.optional("files", |node| files::files(node, fill))?;
     let count = files.as_ref().map_or(1, |files| files.count);
     let calibrate = map.optional("calibrate", ceilings::calibrate)?.unwrap_or_default();
     let ceilings = map.optional("ceilings", ceilings::ceilings)?;
     let confirm = map.optional("confirm", ceilings::confirm)?.unwrap_or_default();
     let (blocks, until) = map.optional("repeats", repeats::repeats)?.unwrap_or((6, None));
-    let one = |item: &Node, file: &str| case(item, file, &defaults, count);
-    let cases: Vec<SuiteCase> =
-        map.required("cases", |node, file| list(node, file)?.iter().map(|item| one(item, file)).collect())?;
+    let one = |item: &Node| case(item, &defaults, count);
+    let cases: Vec<SuiteCase> = map.required("cases", |node| list(node)?.iter().map(&one).collect())?;
     let observe = map.optional("observe", arms::observations)?.unwrap_or_default();
-    let arms = map.optional("arms", |node, file| arms::arms(node, file, &observe))?.unwrap_or_default();
+    let arms = map.optional("arms", |node| arms::arms(node, &observe))?.unwrap_or_default();
     map.finish()?;
     if arms.is_empty() && !observe.is_empty() {
-        return Err(root.error(file, say!("`observe` needs `arms`", "`observe` требует `arms`")));
+        return Err(root.error(say!("`observe` needs `arms`", "`observe` требует `arms`")));
     }
     if !arms.is_empty() {
-        rate::no_search(&root, file, &cases)?;
-        steady::not_with_arms(&root, file, &cases)?;
-        repeats::not_in_turn(&root, file, until, &arms)?;
-        fault::not_with_arms(&root, file, &cases)?;
+        rate::no_search(&root, &cases)?;
+        steady::not_with_arms(&root, &cases)?;
+        repeats::not_in_turn(&root, until, &arms)?;
+        fault::not_with_arms(&root, &cases)?;
     }
-    app::alone(&root, file, &cases)?;
-    power::not_until(&root, file, &cases, until.is_some())?;
+    app::alone(&root, &cases)?;
+    power::not_until(&root, &cases, until.is_some())?;
     if cases.is_empty() {
-        return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
+        return Err(root.error(say!("`cases` is empty", "список `cases` пуст")));
     }
     for (index, later) in cases.iter().enumerate() {
         if cases[..index].iter().any(|earlier| earlier.name == later.name) {
             let name = &later.name;
-            return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
+            return Err(root.error(say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
     let before = Suite { name, fill, precondition, files, calibrate, ceilings, confirm, ..Suite::default() };
@@ -116,55 +115,52 @@ pub fn suite_of_options(text: &str, file: &str) -> Result<Suite> {
 }
 
 /// A case of a suite with so many test files.
-fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
-    let mut map = Map::of(node, file, &keys::CASE)?;
+fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
+    let mut map = Map::of(node, &keys::CASE)?;
     let name = map.required("name", name)?;
     let Defaults { direct, pages, ramp, window, backend, engine, io_log, prober, steady } =
         defaults.overridden(&mut map)?;
     if let Some(spec) = map.optional("application", app::application)? {
         let (ramp, window) = (ramp.unwrap_or(RAMP), window.unwrap_or(WINDOW));
-        app::fits(node, file, &spec, ramp, window)?;
+        app::fits(node, &spec, ramp, window)?;
         map.finish()?;
         return Ok(SuiteCase { ramp, window, ..SuiteCase::of_application(name, spec) });
     }
     let faults = map.optional("events", fault::faults)?.unwrap_or_default();
     let mut streams: Vec<StreamSpec> =
-        map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
+        map.required("streams", |node| list(node)?.iter().map(|item| stream(item, files)).collect())?;
     map.finish()?;
-    rate::one_search(node, file, &streams)?;
+    rate::one_search(node, &streams)?;
     if !keys::STREAMS.hold(&streams.len()) {
-        return Err(node.error(file, say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
+        return Err(node.error(say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
     }
     let largest = |values: &[u32]| u64::from(values.iter().copied().max().unwrap_or(0));
     let in_flight: u64 = streams.iter().map(|s| largest(&s.queue_depth) * largest(&s.jobs)).sum();
     if in_flight > IN_FLIGHT_MAX {
-        return Err(node.error(
-            file,
-            say!(
-                "the case asks for {in_flight} I/Os in flight; the limit is {IN_FLIGHT_MAX}",
-                "случай требует {in_flight} одновременных операций; предел — {IN_FLIGHT_MAX}"
-            ),
-        ));
+        return Err(node.error(say!(
+            "the case asks for {in_flight} I/Os in flight; the limit is {IN_FLIGHT_MAX}",
+            "случай требует {in_flight} одновременных операций; предел — {IN_FLIGHT_MAX}"
+        )));
     }
-    placement::all_or_none(&streams, node, file)?;
-    placement::one_matrix(&streams, node, file)?;
-    trace::alone_or_in_regions(&streams, node, file)?;
+    placement::all_or_none(&streams, node)?;
+    placement::one_matrix(&streams, node)?;
+    trace::alone_or_in_regions(&streams, node)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
-    schedule::fits(node, file, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
+    schedule::fits(node, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
     if io_log.is_some() {
-        io_log::fits(node, file, &streams)?;
+        io_log::fits(node, &streams)?;
     }
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
-        return Err(node.error(file, message).hint(hint));
+        return Err(node.error(message).hint(hint));
     }
     if prober != defaults.prober {
-        prober::fits(node, file, prober, backend, &streams)?;
+        prober::fits(node, prober, backend, &streams)?;
     }
     if steady.is_some() {
-        steady::fits(node, file, &streams)?;
+        steady::fits(node, &streams)?;
     }
-    fault::fits(node, file, &faults, window, (engine, &streams))?;
-    power::fits(node, file, &faults, &streams, steady.is_some())?;
+    fault::fits(node, &faults, window, (engine, &streams))?;
+    power::fits(node, &faults, &streams, steady.is_some())?;
     Ok(SuiteCase {
         name,
         app: None,
@@ -182,170 +178,158 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     })
 }
 
-fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
+fn stream(node: &Node, files: u32) -> Result<StreamSpec> {
     if trace::is_one(node) {
-        return trace::stream(node, file);
+        return trace::stream(node);
     }
-    let mut map = Map::of(node, file, &keys::STREAM)?;
+    let mut map = Map::of(node, &keys::STREAM)?;
     let mix = map.required("op", operation::mix)?;
     let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
     let sizes: Vec<Bytes> = block_mix.iter().map(|share| share.size).chain(block_size.iter().copied()).collect();
     let (rate, search) = map.optional("rate", rate::rates)?.unwrap_or_default();
     let cpus = map.optional("cpus", placement::cpus)?.unwrap_or_default();
     let open = !rate.is_empty() || search.is_some();
-    let pattern = map.required("pattern", |node, file| pattern::pattern(node, file, &sizes))?;
+    let pattern = map.required("pattern", |node| pattern::pattern(node, &sizes))?;
     let depth = if open && pattern != Pattern::Append { keys::rate::OPEN_DEPTH } else { 1 };
     let (jobs, jobs_of) =
-        map.optional("jobs", |node, file| files::jobs(node, file, files))?.unwrap_or_else(|| (vec![1], JobsOf::Range));
+        map.optional("jobs", |node| files::jobs(node, files))?.unwrap_or_else(|| (vec![1], JobsOf::Range));
     let spec = StreamSpec {
         mix,
         pattern,
         block_size,
         block_mix,
         queue_depth: map
-            .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, keys::DEPTH)))?
+            .optional("queue_depth", |node| axis(node, |n| whole(n, keys::DEPTH)))?
             .unwrap_or_else(|| vec![depth]),
         jobs,
         jobs_of,
-        sync: map.optional("sync", |node, file| operation::sync(node, file, mix))?.unwrap_or(Sync::None),
-        data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
-        placement: Placement {
-            numa: map.optional("numa", |node, file| placement::numa(node, file, &cpus))?.flatten(),
-            cpus,
-        },
+        sync: map.optional("sync", |node| operation::sync(node, mix))?.unwrap_or(Sync::None),
+        data: map.optional("data", |node| data::data(node, mix))?.unwrap_or_default(),
+        placement: Placement { numa: map.optional("numa", |node| placement::numa(node, &cpus))?.flatten(), cpus },
         region: map.optional("region", placement::region)?.flatten(),
-        think: map.optional("think", |node, file| placement::think(node, file, open))?.flatten(),
+        think: map.optional("think", |node| placement::think(node, open))?.flatten(),
         batch: Batch::default(),
-        submit: map.optional("submit", |node, file| word(node, file, keys::batch::SUBMIT))?.unwrap_or_default(),
+        submit: map.optional("submit", |node| word(node, keys::batch::SUBMIT))?.unwrap_or_default(),
         rate,
         verify: None,
         search,
         trace: None,
     };
-    let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
-    let batch = map.optional("batch", |node, file| batch::batch(node, file, &spec.queue_depth, open))?;
+    let verify = map.optional("verify", |node| verify::verify(node, &spec))?.flatten();
+    let batch = map.optional("batch", |node| batch::batch(node, &spec.queue_depth, open))?;
     map.finish()?;
     let spec = StreamSpec { verify, batch: batch.unwrap_or_default(), ..spec };
-    append::check(node, file, &spec)?;
+    append::check(node, &spec)?;
     Ok(spec)
 }
 
-fn name(node: &Node, file: &str) -> Result<String> {
-    let text = text(node, file)?;
+fn name(node: &Node) -> Result<String> {
+    let text = text(node)?;
     let length = text.chars().count();
     if length == 0 || length > 200 || text.chars().any(char::is_control) {
-        return Err(node.error(
-            file,
-            say!(
-                "a name has 1 to 200 characters and no control characters",
-                "имя содержит от 1 до 200 символов без управляющих"
-            ),
-        ));
+        return Err(node.error(say!(
+            "a name has 1 to 200 characters and no control characters",
+            "имя содержит от 1 до 200 символов без управляющих"
+        )));
     }
     Ok(text)
 }
 
-fn span(node: &Node, file: &str) -> Result<Nanos> {
+fn span(node: &Node) -> Result<Nanos> {
     if let Value::Int(number) = node.value {
         return Err(node
-            .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .error(say!("`{number}` has no unit", "`{number}` без единицы измерения"))
             .hint(say!("write `{number}s` or, for example, `250ms`", "напишите `{number}s` или, например, `250ms`")));
     }
-    let text = text(node, file)?;
+    let text = text(node)?;
     match parse_nanos(&text) {
         Ok(span) => Ok(span),
         Err(why) => {
-            Err(node
-                .error(file, say!("not a duration: {why}", "не длительность: `{text}`; пример: `250ms`, `3s`, `2min`")))
+            Err(node.error(say!("not a duration: {why}", "не длительность: `{text}`; пример: `250ms`, `3s`, `2min`")))
         }
     }
 }
 
-fn ramp(node: &Node, file: &str) -> Result<Nanos> {
-    let span = span(node, file)?;
+fn ramp(node: &Node) -> Result<Nanos> {
+    let span = span(node)?;
     if !keys::RAMP.hold(&span) {
-        return Err(node.error(file, say!("a ramp lasts 7 days at most", "разгон длится не более 7 дней")));
+        return Err(node.error(say!("a ramp lasts 7 days at most", "разгон длится не более 7 дней")));
     }
     Ok(span)
 }
 
-fn window(node: &Node, file: &str) -> Result<Nanos> {
-    let span = span(node, file)?;
+fn window(node: &Node) -> Result<Nanos> {
+    let span = span(node)?;
     if !keys::WINDOW.hold(&span) {
-        return Err(node.error(
-            file,
-            say!("a trial lasts at least 200 ms and at most 7 days", "испытание длится от 200 мс до 7 дней"),
-        ));
+        return Err(node
+            .error(say!("a trial lasts at least 200 ms and at most 7 days", "испытание длится от 200 мс до 7 дней")));
     }
     Ok(span)
 }
 
-fn bytes(node: &Node, file: &str) -> Result<Bytes> {
+fn bytes(node: &Node) -> Result<Bytes> {
     if let Value::Int(number) = node.value {
         return Err(node
-            .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .error(say!("`{number}` has no unit", "`{number}` без единицы измерения"))
             .hint(say!("write `{number}B` or, for example, `4KiB`", "напишите `{number}B` или, например, `4KiB`")));
     }
-    let text = text(node, file)?;
-    parse_bytes(&text).map_err(|why| {
-        node.error(file, say!("not a size: {why}", "не размер: `{text}`; пример: `512B`, `4KiB`, `8GiB`"))
-    })
+    let text = text(node)?;
+    parse_bytes(&text)
+        .map_err(|why| node.error(say!("not a size: {why}", "не размер: `{text}`; пример: `512B`, `4KiB`, `8GiB`")))
 }
 
-fn axis<T: PartialEq>(node: &Node, file: &str, one: impl Fn(&Node, &str) -> Result<T>) -> Result<Vec<T>> {
-    let Value::List(items) = &node.value else { return Ok(vec![one(node, file)?]) };
+fn axis<T: PartialEq>(node: &Node, one: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
+    let Value::List(items) = &node.value else { return Ok(vec![one(node)?]) };
     if items.is_empty() {
-        return Err(node.error(file, say!("an axis needs at least one value", "оси нужно хотя бы одно значение")));
+        return Err(node.error(say!("an axis needs at least one value", "оси нужно хотя бы одно значение")));
     }
     let most = keys::CASES.most;
     if items.len() > most {
-        return Err(node.error(file, say!("an axis has at most {most} values", "у оси не более {most} значений")));
+        return Err(node.error(say!("an axis has at most {most} values", "у оси не более {most} значений")));
     }
     let mut values: Vec<T> = Vec::with_capacity(items.len());
     for item in items {
-        let value = one(item, file)?;
+        let value = one(item)?;
         if values.contains(&value) {
             let message = say!("this value stands in the list twice", "это значение указано в списке дважды");
-            return Err(item
-                .error(file, message)
-                .hint(say!("name each value once", "укажите каждое значение один раз")));
+            return Err(item.error(message).hint(say!("name each value once", "укажите каждое значение один раз")));
         }
         values.push(value);
     }
     Ok(values)
 }
 
-fn whole(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {
+fn whole(node: &Node, limits: Limits<u32>) -> Result<u32> {
     let Limits { least, most } = limits;
     match node.value {
         Value::Int(n) if (i128::from(least)..=i128::from(most)).contains(&n) => Ok(n as u32),
         Value::Int(n) => {
-            Err(node.error(file, say!("{n} is outside {least} to {most}", "{n} вне пределов от {least} до {most}")))
+            Err(node.error(say!("{n} is outside {least} to {most}", "{n} вне пределов от {least} до {most}")))
         }
-        _ => Err(expected(node, file, say!("a whole number", "целое число"))),
+        _ => Err(expected(node, say!("a whole number", "целое число"))),
     }
 }
 
 /// A part of a whole, written in percent.
-fn share(node: &Node, file: &str, limits: Limits<Millionths>) -> Result<Millionths> {
+fn share(node: &Node, limits: Limits<Millionths>) -> Result<Millionths> {
     let Value::Text(text) = &node.value else {
-        return Err(expected(node, file, say!("a share such as `20%`", "доля, например `20%`")));
+        return Err(expected(node, say!("a share such as `20%`", "доля, например `20%`")));
     };
     let share = parse_millionths(text)
-        .map_err(|why| node.error(file, say!("not a share: {why}", "не доля: `{text}`; пример: `20%`, `0.5%`")))?;
+        .map_err(|why| node.error(say!("not a share: {why}", "не доля: `{text}`; пример: `20%`, `0.5%`")))?;
     if limits.hold(&share) {
         return Ok(share);
     }
     let (least, most) = (limits.least.as_percent(), limits.most.as_percent());
-    Err(node.error(file, say!("{text} is outside {least}% to {most}%", "{text} вне пределов от {least}% до {most}%")))
+    Err(node.error(say!("{text} is outside {least}% to {most}%", "{text} вне пределов от {least}% до {most}%")))
 }
 
 /// A number with at most three decimals, in thousandths.
-fn thousandths(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {
+fn thousandths(node: &Node, limits: Limits<u32>) -> Result<u32> {
     let number = match node.value {
         Value::Int(n) => n as f64,
         Value::Float(x) => x,
-        _ => return Err(expected(node, file, say!("a number", "число"))),
+        _ => return Err(expected(node, say!("a number", "число"))),
     };
     let scaled = number * 1000.0;
     // What was written in decimal is off by a few units in the last place of a double.
@@ -355,95 +339,91 @@ fn thousandths(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {
         return Ok(scaled.round() as u32);
     }
     let (least, most) = (f64::from(limits.least) / 1e3, f64::from(limits.most) / 1e3);
-    Err(node.error(
-        file,
-        say!(
-            "{number} is not a number from {least} to {most} with at most three decimals",
-            "{number} — не число от {least} до {most} не более чем с тремя знаками после запятой"
-        ),
-    ))
+    Err(node.error(say!(
+        "{number} is not a number from {least} to {most} with at most three decimals",
+        "{number} — не число от {least} до {most} не более чем с тремя знаками после запятой"
+    )))
 }
 
-fn boolean(node: &Node, file: &str) -> Result<bool> {
+fn boolean(node: &Node) -> Result<bool> {
     match node.value {
         Value::Bool(b) => Ok(b),
-        _ => Err(expected(node, file, say!("`true` or `false`", "`true` или `false`"))),
+        _ => Err(expected(node, say!("`true` or `false`", "`true` или `false`"))),
     }
 }
 
-fn text(node: &Node, file: &str) -> Result<String> {
+fn text(node: &Node) -> Result<String> {
     match &node.value {
         Value::Text(text) => Ok(text.clone()),
-        _ => Err(expected(node, file, say!("text", "текст"))),
+        _ => Err(expected(node, say!("text", "текст"))),
     }
 }
 
-fn list<'a>(node: &'a Node, file: &str) -> Result<&'a [Node]> {
+fn list(node: &Node) -> Result<&[Node]> {
     match &node.value {
         Value::List(items) => Ok(items),
-        _ => Err(expected(node, file, say!("a list", "список"))),
+        _ => Err(expected(node, say!("a list", "список"))),
     }
 }
 
-fn word<T: Clone>(node: &Node, file: &str, words: &[Choice<T>]) -> Result<T> {
+fn word<T: Clone>(node: &Node, words: &[Choice<T>]) -> Result<T> {
     let known = words.iter().map(|(word, ..)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match &node.value {
         Value::Text(text) => {
             words.iter().find(|(word, ..)| word == text).map(|(.., value)| value.clone()).ok_or_else(|| {
-                let error = node.error(file, say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"));
+                let error = node.error(say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"));
                 match nearest(text, words.iter().map(|(word, ..)| *word)) {
                     Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),
                     None => error,
                 }
             })
         }
-        _ => Err(expected(node, file, Say::same(known))),
+        _ => Err(expected(node, Say::same(known))),
     }
 }
 
-fn expected(node: &Node, file: &str, what: Say) -> Box<stend_base::Error> {
+fn expected(node: &Node, what: Say) -> Box<stend_base::Error> {
     let found = node.kind();
     let (en, ru) = (what.en, what.ru);
     let (found_en, found_ru) = (found.en, found.ru);
-    node.error(file, say!("expected {en}, found {found_en}", "ожидалось: {ru}, найдено: {found_ru}"))
+    node.error(say!("expected {en}, found {found_en}", "ожидалось: {ru}, найдено: {found_ru}"))
 }
 
 /// A mapping whose keys are taken one by one; what is left over is unknown.
 struct Map<'a> {
-    file: &'a str,
     node: &'a Node,
     pairs: Vec<(&'a Key, &'a Node)>,
     known: &'static Mapping,
 }
 
 impl<'a> Map<'a> {
-    fn of(node: &'a Node, file: &'a str, known: &'static Mapping) -> Result<Map<'a>> {
+    fn of(node: &'a Node, known: &'static Mapping) -> Result<Map<'a>> {
         let Mapping { en, ru, .. } = known;
         let Value::Map(pairs) = &node.value else {
-            return Err(expected(node, file, say!("a mapping ({en})", "отображение ({ru})")));
+            return Err(expected(node, say!("a mapping ({en})", "отображение ({ru})")));
         };
-        Ok(Map { file, node, pairs: pairs.iter().map(|(k, v)| (k, v)).collect(), known })
+        Ok(Map { node, pairs: pairs.iter().map(|(k, v)| (k, v)).collect(), known })
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.known.keys.iter().map(|key| key.name)
     }
 
-    fn optional<T>(&mut self, key: &'static str, parse: impl Fn(&Node, &str) -> Result<T>) -> Result<Option<T>> {
+    fn optional<T>(&mut self, key: &'static str, parse: impl Fn(&Node) -> Result<T>) -> Result<Option<T>> {
         debug_assert!(self.names().any(|name| name == key), "`{key}` is described nowhere");
         let Some(index) = self.pairs.iter().position(|(k, _)| k.name == key) else { return Ok(None) };
         let (_, node) = self.pairs.remove(index);
-        parse(node, self.file).map(Some)
+        parse(node).map(Some)
     }
 
-    fn required<T>(&mut self, key: &'static str, parse: impl Fn(&Node, &str) -> Result<T>) -> Result<T> {
+    fn required<T>(&mut self, key: &'static str, parse: impl Fn(&Node) -> Result<T>) -> Result<T> {
         if let Some(value) = self.optional(key, parse)? {
             return Ok(value);
         }
         // A mistyped required key is better reported as unknown, with the right name beside it.
         self.unknown_like(key)?;
         let Mapping { en, ru, .. } = self.known;
-        Err(self.node.error(self.file, say!("{en}: the key `{key}` is missing", "{ru}: нет ключа `{key}`")))
+        Err(self.node.error(say!("{en}: the key `{key}` is missing", "{ru}: нет ключа `{key}`")))
     }
 
     fn unknown_like(&self, key: &str) -> Result<()> {
@@ -461,8 +441,7 @@ impl<'a> Map<'a> {
     fn unknown(&self, key: &Key, near: Option<&str>) -> Box<stend_base::Error> {
         let shown: String = key.name.chars().take(60).collect();
         let Mapping { en, ru, .. } = self.known;
-        let error =
-            error_at(self.file, key.at, say!("{en}: unknown key `{shown}`", "{ru}: неизвестный ключ `{shown}`"));
+        let error = key.error(say!("{en}: unknown key `{shown}`", "{ru}: неизвестный ключ `{shown}`"));
         debug_assert_eq!(error.kind, Kind::Spec);
         match near {
             Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),

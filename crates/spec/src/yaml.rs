@@ -6,6 +6,7 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use serde_saphyr::options::AliasLimits;
+use std::rc::Rc;
 use stend_base::{Error, FilePosition, Result, Say, say};
 
 /// Largest file that is read.
@@ -15,9 +16,11 @@ const DEPTH_MAX: usize = 32;
 /// Most nodes: a thousand lines of settings are far below it.
 const NODES_MAX: usize = 200_000;
 
-/// Where a node stands in its file; lines and columns count from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a node stands; lines and columns count from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
+    /// The file as it was named.
+    pub file: Rc<str>,
     /// Line.
     pub line: u64,
     /// Column.
@@ -25,8 +28,14 @@ pub struct Position {
 }
 
 impl Position {
-    fn in_file(self, file: &str) -> FilePosition {
-        FilePosition { file: file.to_string(), line: self.line, column: Some(self.column) }
+    fn of(location: &serde_saphyr::Location, file: &Rc<str>) -> Position {
+        Position { file: file.clone(), line: location.line(), column: location.column() }
+    }
+
+    /// An error that starts with `file:line:column`.
+    fn error(&self, message: &Say) -> Box<Error> {
+        let place = FilePosition { file: self.file.to_string(), line: self.line, column: Some(self.column) };
+        Error::at(place, &Say { en: shortened(&message.en), ru: shortened(&message.ru) })
     }
 }
 
@@ -67,6 +76,13 @@ pub struct Key {
     pub name: String,
 }
 
+impl Key {
+    /// An error about this key.
+    pub fn error(&self, message: Say) -> Box<Error> {
+        self.at.error(&message)
+    }
+}
+
 /// Parses a file's text. `file` is only used in errors.
 pub fn parse(text: &str, file: &str) -> Result<Node> {
     parse_up_to(text, file, SIZE_MAX)
@@ -96,7 +112,7 @@ pub fn parse_up_to(text: &str, file: &str, most: usize) -> Result<Node> {
         strict_booleans: true,
     };
     match serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, options) {
-        Ok(raw) => Ok(raw.value.at(position(&raw.referenced))),
+        Ok(raw) => Ok(node(raw, &file.into())),
         Err(error) => Err(syntax_error(&error, file)),
     }
 }
@@ -108,8 +124,8 @@ fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
     // Advice for programmers, not for the author of the file.
     let detail = shortened(detail.split(", set ").next().unwrap_or_default().trim());
     let told = in_words(&detail);
-    let told = match error.location().map(|location| position(&location)) {
-        Some(at) => Error::at(at.in_file(file), &told),
+    let told = match error.location() {
+        Some(location) => Position::of(&location, &file.into()).error(&told),
         None => {
             let Say { en, ru } = told;
             Error::spec(say!("{file}: {en}", "{file}: {ru}"))
@@ -142,14 +158,10 @@ fn in_words(detail: &str) -> Say {
     say!("{detail}", "{detail} (сообщение разборщика YAML)")
 }
 
-fn position(location: &serde_saphyr::Location) -> Position {
-    Position { line: location.line(), column: location.column() }
-}
-
 impl Node {
     /// An error about this node.
-    pub fn error(&self, file: &str, message: Say) -> Box<Error> {
-        error_at(file, self.at, message)
+    pub fn error(&self, message: Say) -> Box<Error> {
+        self.at.error(&message)
     }
 
     /// The kind of value, as used in "expected …, found …".
@@ -163,11 +175,6 @@ impl Node {
             Value::Map(_) => say!("a mapping", "отображение"),
         }
     }
-}
-
-/// An error that starts with `file:line:column`.
-pub fn error_at(file: &str, at: Position, message: Say) -> Box<Error> {
-    Error::at(at.in_file(file), &Say { en: shortened(&message.en), ru: shortened(&message.ru) })
 }
 
 /// Most characters of a message that are shown: what a user wrote is in it, which may be a key of a megabyte.
@@ -195,25 +202,18 @@ enum Raw {
     Map(Vec<(Spanned<String>, Spanned<Raw>)>),
 }
 
-impl Raw {
-    fn at(self, at: Position) -> Node {
-        let child = |raw: Spanned<Raw>| raw.value.at(position(&raw.referenced));
-        let value = match self {
-            Raw::Null => Value::Null,
-            Raw::Bool(b) => Value::Bool(b),
-            Raw::Int(i) => Value::Int(i),
-            Raw::Float(f) => Value::Float(f),
-            Raw::Text(s) => Value::Text(s),
-            Raw::List(items) => Value::List(items.into_iter().map(child).collect()),
-            Raw::Map(pairs) => Value::Map(
-                pairs
-                    .into_iter()
-                    .map(|(key, raw)| (Key { at: position(&key.referenced), name: key.value }, child(raw)))
-                    .collect(),
-            ),
-        };
-        Node { at, value }
-    }
+fn node(raw: Spanned<Raw>, file: &Rc<str>) -> Node {
+    let key = |key: Spanned<String>| Key { at: Position::of(&key.referenced, file), name: key.value };
+    let value = match raw.value {
+        Raw::Null => Value::Null,
+        Raw::Bool(b) => Value::Bool(b),
+        Raw::Int(i) => Value::Int(i),
+        Raw::Float(f) => Value::Float(f),
+        Raw::Text(s) => Value::Text(s),
+        Raw::List(items) => Value::List(items.into_iter().map(|item| node(item, file)).collect()),
+        Raw::Map(pairs) => Value::Map(pairs.into_iter().map(|(name, raw)| (key(name), node(raw, file))).collect()),
+    };
+    Node { at: Position::of(&raw.referenced, file), value }
 }
 
 impl<'de> Deserialize<'de> for Raw {
@@ -300,9 +300,10 @@ mod tests {
     fn nodes_know_their_line_and_column() {
         let node = parse("a: 1\nb:\n  - x\n  - {c: yes please}\n", "s.yaml").unwrap();
         let Value::Map(pairs) = &node.value else { panic!("not a map") };
-        assert_eq!(pairs[1].0, Key { at: Position { line: 2, column: 1 }, name: "b".into() });
+        let at = |line, column| Position { file: "s.yaml".into(), line, column };
+        assert_eq!(pairs[1].0, Key { at: at(2, 1), name: "b".into() });
         let Value::List(items) = &pairs[1].1.value else { panic!("not a list") };
-        assert_eq!(items[1].at, Position { line: 4, column: 5 });
+        assert_eq!(items[1].at, at(4, 5));
     }
 
     #[test]

@@ -30,8 +30,8 @@ impl Address {
 }
 
 /// What is no address of a host.
-pub(super) fn wrong(node: &Node, file: &str, text: &str, example: &str) -> Box<Error> {
-    node.error(file, say!("`{text}` is no address of a host", "`{text}` — не адрес машины")).hint(say!(
+pub(super) fn wrong(node: &Node, text: &str, example: &str) -> Box<Error> {
+    node.error(say!("`{text}` is no address of a host", "`{text}` — не адрес машины")).hint(say!(
         "an IPv4 address that another host can reach, such as `{example}`",
         "нужен адрес IPv4, доступный с другой машины, например `{example}`"
     ))

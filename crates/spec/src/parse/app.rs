@@ -15,80 +15,74 @@ const OF_STREAMS: [&str; 8] = ["streams", "direct", "pages", "backend", "engine"
 const OF_SUITE: [&str; 8] = ["fill", "precondition", "files", "calibrate", "ceilings", "confirm", "arms", "repeats"];
 
 /// The application of a case.
-pub(super) fn application(node: &Node, file: &str) -> Result<AppSpec> {
-    let mut map = Map::of(node, file, &keys::APPLICATION)?;
-    let program = map.required("run", |node, file| word(node, file, keys::PROGRAMS))?;
+pub(super) fn application(node: &Node) -> Result<AppSpec> {
+    let mut map = Map::of(node, &keys::APPLICATION)?;
+    let program = map.required("run", |node| word(node, keys::PROGRAMS))?;
     let density = map.required("instances", density)?;
-    let rate = map.optional("rate", |node, file| match &node.value {
+    let rate = map.optional("rate", |node| match &node.value {
         Value::Text(word) if word == "none" => Ok(None),
         _ if program.has_rate() => {
-            let rate = frequency(node, file, RATE)?;
+            let rate = frequency(node, RATE)?;
             if rate.0.is_multiple_of(1000) {
                 return Ok(Some(rate));
             }
-            Err(node.error(
-                file,
-                say!("sysbench takes whole numbers per second", "sysbench принимает целое число в секунду"),
-            ))
+            Err(node.error(say!("sysbench takes whole numbers per second", "sysbench принимает целое число в секунду")))
         }
-        _ => Err(node.error(file, say!("wrk has no rate", "у wrk нет частоты"))),
+        _ => Err(node.error(say!("wrk has no rate", "у wrk нет частоты"))),
     })?;
     let app = App {
         program,
         instances: density.from,
-        data: map.required("data", |node, file| size(node, file, keys::DATA))?,
-        clients: map.optional("clients", |node, file| whole(node, file, keys::CLIENTS))?.unwrap_or(8),
+        data: map.required("data", |node| size(node, keys::DATA))?,
+        clients: map.optional("clients", |node| whole(node, keys::CLIENTS))?.unwrap_or(8),
         rate: rate.flatten(),
         limits: map.optional("limits", limits)?.flatten(),
-        slo: map.required("slo", |node, file| {
-            let slo = slo(node, file)?;
+        slo: map.required("slo", |node| {
+            let slo = slo(node)?;
             if program.prints(slo.quantile) {
                 return Ok(slo);
             }
-            Err(node.error(
-                file,
-                say!(
-                    "the client prints no such percentile; sysbench prints whole per cent, wrk 50, 75, 90 and 99",
-                    "клиент не печатает такой процентиль; sysbench печатает целые проценты, wrk — 50, 75, 90 и 99"
-                ),
-            ))
+            Err(node.error(say!(
+                "the client prints no such percentile; sysbench prints whole per cent, wrk 50, 75, 90 and 99",
+                "клиент не печатает такой процентиль; sysbench печатает целые проценты, wrk — 50, 75, 90 и 99"
+            )))
         })?,
     };
     map.finish()?;
     Ok(AppSpec { app, density })
 }
 
-fn density(node: &Node, file: &str) -> Result<Density> {
-    let mut map = Map::of(node, file, &keys::COUNT)?;
-    let from = map.optional("from", |node, file| whole(node, file, keys::INSTANCES))?.unwrap_or(1);
-    let to = map.required("to", |node, file| whole(node, file, keys::INSTANCES))?;
+fn density(node: &Node) -> Result<Density> {
+    let mut map = Map::of(node, &keys::COUNT)?;
+    let from = map.optional("from", |node| whole(node, keys::INSTANCES))?.unwrap_or(1);
+    let to = map.required("to", |node| whole(node, keys::INSTANCES))?;
     map.finish()?;
     if to < from {
-        return Err(node.error(file, say!("`to` must not be below `from`", "`to` не может быть меньше `from`")));
+        return Err(node.error(say!("`to` must not be below `from`", "`to` не может быть меньше `from`")));
     }
     Ok(Density { from, to })
 }
 
-fn limits(node: &Node, file: &str) -> Result<Option<Limits>> {
+fn limits(node: &Node) -> Result<Option<Limits>> {
     if matches!(&node.value, Value::Text(word) if word == "none") {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::LIMITS)?;
+    let mut map = Map::of(node, &keys::LIMITS)?;
     let found = Limits {
-        cpu_thousandths: map.required("cpu", |node, file| thousandths(node, file, keys::CPU))?,
-        memory: map.required("memory", |node, file| size(node, file, keys::MEMORY))?,
-        iops: map.optional("iops", |node, file| whole(node, file, keys::IOPS))?,
+        cpu_thousandths: map.required("cpu", |node| thousandths(node, keys::CPU))?,
+        memory: map.required("memory", |node| size(node, keys::MEMORY))?,
+        iops: map.optional("iops", |node| whole(node, keys::IOPS))?,
     };
     map.finish()?;
     Ok(Some(found))
 }
 
-fn slo(node: &Node, file: &str) -> Result<Slo> {
-    let mut map = Map::of(node, file, &keys::SLO)?;
-    let part = |node: &Node, file: &str| share(node, file, keys::PART);
+fn slo(node: &Node) -> Result<Slo> {
+    let mut map = Map::of(node, &keys::SLO)?;
+    let part = |node: &Node| share(node, keys::PART);
     let found = Slo {
-        quantile: map.required("quantile", |node, file| share(node, file, keys::QUANTILE))?,
-        limit: map.required("limit", |node, file| within(node, file, LIMIT))?,
+        quantile: map.required("quantile", |node| share(node, keys::QUANTILE))?,
+        limit: map.required("limit", |node| within(node, LIMIT))?,
         served: map.optional("served", part)?.unwrap_or(Millionths::percent(95)),
         window: map.optional("window", window)?.unwrap_or(Nanos::secs(30)),
         windows: map.optional("windows", part)?.unwrap_or(Millionths::percent(95)),
@@ -97,36 +91,31 @@ fn slo(node: &Node, file: &str) -> Result<Slo> {
     Ok(found)
 }
 
-fn window(node: &Node, file: &str) -> Result<Nanos> {
-    let length = span(node, file)?;
+fn window(node: &Node) -> Result<Nanos> {
+    let length = span(node)?;
     if keys::SLO_WINDOW.hold(&length) && length.0.is_multiple_of(Nanos::SECOND.0) {
         return Ok(length);
     }
-    Err(node.error(
-        file,
-        say!("a window lasts 1 s to 1 h, in whole seconds", "окно длится от 1 с до 1 ч, целое число секунд"),
-    ))
+    Err(node
+        .error(say!("a window lasts 1 s to 1 h, in whole seconds", "окно длится от 1 с до 1 ч, целое число секунд")))
 }
 
-fn size(node: &Node, file: &str, limits: crate::keys::Limits<Bytes>) -> Result<Bytes> {
-    let size = bytes(node, file)?;
+fn size(node: &Node, limits: crate::keys::Limits<Bytes>) -> Result<Bytes> {
+    let size = bytes(node)?;
     if limits.hold(&size) {
         return Ok(size);
     }
     let [least, most] = [limits.least, limits.most].map(|size| size.0 >> 20);
-    Err(node.error(file, say!("this is outside {least} MiB to {most} MiB", "вне пределов от {least} до {most} МиБ")))
+    Err(node.error(say!("this is outside {least} MiB to {most} MiB", "вне пределов от {least} до {most} МиБ")))
 }
 
 /// Refuses keys of a case that mean nothing beside an application, and lengths that its windows do not fill.
-pub(super) fn fits(case: &Node, file: &str, spec: &AppSpec, ramp: Nanos, trial: Nanos) -> Result<()> {
+pub(super) fn fits(case: &Node, spec: &AppSpec, ramp: Nanos, trial: Nanos) -> Result<()> {
     if let Some(key) = first_of(case, &OF_STREAMS) {
-        return Err(case.error(
-            file,
-            say!(
-                "`{key}` contradicts `application`: Stend makes no I/O of its own then",
-                "`{key}` противоречит `application`: сам Stend тогда не создаёт ввода-вывода"
-            ),
-        ));
+        return Err(case.error(say!(
+            "`{key}` contradicts `application`: Stend makes no I/O of its own then",
+            "`{key}` противоречит `application`: сам Stend тогда не создаёт ввода-вывода"
+        )));
     }
     let window = spec.app.slo.window.0;
     if trial.0.is_multiple_of(window) && ramp.0.is_multiple_of(window) {
@@ -134,22 +123,19 @@ pub(super) fn fits(case: &Node, file: &str, spec: &AppSpec, ramp: Nanos, trial: 
     }
     let seconds = window / Nanos::SECOND.0;
     Err(case
-        .error(
-            file,
-            say!(
-                "`ramp` and `trial` must be multiples of the `window` of {seconds} s",
-                "`ramp` и `trial` должны быть кратны `window` ({seconds} с)"
-            ),
-        )
+        .error(say!(
+            "`ramp` and `trial` must be multiples of the `window` of {seconds} s",
+            "`ramp` и `trial` должны быть кратны `window` ({seconds} с)"
+        ))
         .hint(say!("change them, or `window` in `slo`", "измените их или `window` в `slo`")))
 }
 
 /// Refuses what a suite of applications cannot have: other cases, and preparation that it has no use for.
-pub(super) fn alone(root: &Node, file: &str, cases: &[SuiteCase]) -> Result<()> {
+pub(super) fn alone(root: &Node, cases: &[SuiteCase]) -> Result<()> {
     if cases.iter().all(|case| case.app.is_none()) {
         return Ok(());
     }
-    let refused = |Say { en, ru }: Say| Err(root.error(file, Say { en, ru }));
+    let refused = |Say { en, ru }: Say| Err(root.error(Say { en, ru }));
     if cases.iter().any(|case| case.app.is_none()) {
         return refused(say!(
             "cases with `application` and cases with `streams` need suites of their own",

@@ -7,7 +7,7 @@ use crate::yaml::Node;
 use stend_base::{Result, say};
 
 /// An error at the stream if it appends and contradicts itself.
-pub(super) fn check(node: &Node, file: &str, stream: &StreamSpec) -> Result<()> {
+pub(super) fn check(node: &Node, stream: &StreamSpec) -> Result<()> {
     if stream.pattern != Pattern::Append {
         return Ok(());
     }
@@ -26,7 +26,7 @@ pub(super) fn check(node: &Node, file: &str, stream: &StreamSpec) -> Result<()> 
     } else {
         return Ok(());
     };
-    Err(node.error(file, what).hint(say!(
+    Err(node.error(what).hint(say!(
         "for several appends at a time ask for more `jobs`",
         "чтобы дописывать одновременно, увеличьте число заданий (`jobs`)"
     )))

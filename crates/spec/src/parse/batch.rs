@@ -7,29 +7,23 @@ use crate::yaml::Node;
 use stend_base::{Result, say};
 
 /// A batch of a stream with these queue depths; `open` if it has a rate.
-pub(super) fn batch(node: &Node, file: &str, depths: &[u32], open: bool) -> Result<Batch> {
-    let mut map = Map::of(node, file, &keys::BATCH)?;
-    let size = map.optional("size", |node, file| whole(node, file, keys::SIZE))?.unwrap_or(1);
-    let one_stamp = map.optional("stamps", |node, file| word(node, file, keys::STAMPS))?.unwrap_or(false);
+pub(super) fn batch(node: &Node, depths: &[u32], open: bool) -> Result<Batch> {
+    let mut map = Map::of(node, &keys::BATCH)?;
+    let size = map.optional("size", |node| whole(node, keys::SIZE))?.unwrap_or(1);
+    let one_stamp = map.optional("stamps", |node| word(node, keys::STAMPS))?.unwrap_or(false);
     map.finish()?;
     if open {
-        return Err(node.error(
-            file,
-            say!(
-                "`batch` contradicts `rate`: in an open loop I/Os begin when they are due",
-                "`batch` противоречит `rate`: в разомкнутом цикле операции начинаются в срок"
-            ),
-        ));
+        return Err(node.error(say!(
+            "`batch` contradicts `rate`: in an open loop I/Os begin when they are due",
+            "`batch` противоречит `rate`: в разомкнутом цикле операции начинаются в срок"
+        )));
     }
     if let Some(depth) = depths.iter().find(|depth| **depth < size) {
         return Err(node
-            .error(
-                file,
-                say!(
-                    "a batch of {size} never fills with {depth} I/Os in flight",
-                    "пачка из {size} никогда не наберётся при глубине очереди {depth}"
-                ),
-            )
+            .error(say!(
+                "a batch of {size} never fills with {depth} I/Os in flight",
+                "пачка из {size} никогда не наберётся при глубине очереди {depth}"
+            ))
             .hint(say!("lower `size` or raise `queue_depth`", "уменьшите `size` или увеличьте `queue_depth`")));
     }
     Ok(Batch { size, one_stamp })

@@ -12,18 +12,18 @@ use stend_base::units::parse_throughput;
 use stend_base::{Bytes, Result, say};
 
 /// What a suite has measured first.
-pub(super) fn calibrate(node: &Node, file: &str) -> Result<Calibrate> {
-    word(node, file, crate::keys::calibrate::CHOICES)
+pub(super) fn calibrate(node: &Node) -> Result<Calibrate> {
+    word(node, crate::keys::calibrate::CHOICES)
 }
 
 /// Tests of cause, each once.
-pub(super) fn confirm(node: &Node, file: &str) -> Result<Vec<Test>> {
-    axis(node, file, |node, file| word(node, file, crate::keys::confirm::TESTS))
+pub(super) fn confirm(node: &Node) -> Result<Vec<Test>> {
+    axis(node, |node| word(node, crate::keys::confirm::TESTS))
 }
 
 /// What a suite states.
-pub(super) fn ceilings(node: &Node, file: &str) -> Result<Ceilings> {
-    let mut map = Map::of(node, file, &keys::CEILINGS)?;
+pub(super) fn ceilings(node: &Node) -> Result<Ceilings> {
+    let mut map = Map::of(node, &keys::CEILINGS)?;
     let found = Ceilings {
         layout: map.optional("layout", layout)?,
         drive: map.optional("drive", drive)?.unwrap_or_default(),
@@ -44,15 +44,15 @@ pub(super) fn ceilings(node: &Node, file: &str) -> Result<Ceilings> {
         (false, None, None) => say!("`ceilings` states nothing", "в `ceilings` ничего не указано"),
         _ => return Ok(found),
     };
-    Err(node.error(file, message).hint(say!(
+    Err(node.error(message).hint(say!(
         "for example `ceilings: {{drive: {{random_write: 90000/s}}, source: data sheet, page 3}}`",
         "например `ceilings: {{drive: {{random_write: 90000/s}}, source: паспорт, с. 3}}`"
     )))
 }
 
-fn drive(node: &Node, file: &str) -> Result<DriveRates> {
-    let mut map = Map::of(node, file, &keys::DRIVE)?;
-    let per_second = |node: &Node, file: &str| frequency(node, file, crate::keys::rate::RATE);
+fn drive(node: &Node) -> Result<DriveRates> {
+    let mut map = Map::of(node, &keys::DRIVE)?;
+    let per_second = |node: &Node| frequency(node, crate::keys::rate::RATE);
     let found = DriveRates {
         random_read: map.optional("random_read", per_second)?,
         random_write: map.optional("random_write", per_second)?,
@@ -61,51 +61,46 @@ fn drive(node: &Node, file: &str) -> Result<DriveRates> {
     };
     map.finish()?;
     if !found.is_any() {
-        return Err(node.error(file, say!("`drive` states nothing", "в `drive` ничего не указано")));
+        return Err(node.error(say!("`drive` states nothing", "в `drive` ничего не указано")));
     }
     Ok(found)
 }
 
-fn throughput(node: &Node, file: &str) -> Result<Bytes> {
-    let text = text(node, file)?;
+fn throughput(node: &Node) -> Result<Bytes> {
+    let text = text(node)?;
     let found = parse_throughput(&text).map_err(|why| {
-        node.error(
-            file,
-            say!("not a throughput: {why}", "не пропускная способность: `{text}`; пример: `2GB/s`, `25Gbit/s`"),
-        )
+        node.error(say!("not a throughput: {why}", "не пропускная способность: `{text}`; пример: `2GB/s`, `25Gbit/s`"))
     })?;
     if !keys::THROUGHPUT.hold(&found) {
-        return Err(
-            node.error(file, say!("{text} is outside 1 MB/s to 10 TB/s", "{text} вне пределов от 1 МБ/с до 10 ТБ/с"))
-        );
+        return Err(node.error(say!("{text} is outside 1 MB/s to 10 TB/s", "{text} вне пределов от 1 МБ/с до 10 ТБ/с")));
     }
     Ok(found)
 }
 
-fn layout(node: &Node, file: &str) -> Result<Layout> {
-    let mut map = Map::of(node, file, &keys::LAYOUT)?;
+fn layout(node: &Node) -> Result<Layout> {
+    let mut map = Map::of(node, &keys::LAYOUT)?;
     let all = [
         map.optional("stripe", stripe)?,
-        map.optional("mirror", |node, file| Ok(Layout::Mirror { drives: only_drives(node, file, 2)? }))?,
+        map.optional("mirror", |node| Ok(Layout::Mirror { drives: only_drives(node, 2)? }))?,
         map.optional("raid10", raid10)?,
-        map.optional("raid5", |node, file| {
-            let (drives, chunk) = parity(node, file, 3)?;
+        map.optional("raid5", |node| {
+            let (drives, chunk) = parity(node, 3)?;
             Ok(Layout::Raid5 { drives, chunk })
         })?,
-        map.optional("raid6", |node, file| {
-            let (drives, chunk) = parity(node, file, 4)?;
+        map.optional("raid6", |node| {
+            let (drives, chunk) = parity(node, 4)?;
             Ok(Layout::Raid6 { drives, chunk })
         })?,
         map.optional("replication", replication)?,
         map.optional("erasure", erasure)?,
-        map.optional("copy_on_write", |node, file| Ok(Layout::CopyOnWrite { drives: only_drives(node, file, 1)? }))?,
+        map.optional("copy_on_write", |node| Ok(Layout::CopyOnWrite { drives: only_drives(node, 1)? }))?,
     ];
     map.finish()?;
     let mut named = all.into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(one),
         _ => Err(node
-            .error(file, say!("`layout` names exactly one layout", "в `layout` указывается ровно одна схема"))
+            .error(say!("`layout` names exactly one layout", "в `layout` указывается ровно одна схема"))
             .hint(say!(
                 "for example `layout: {{raid5: {{drives: 6, chunk: 512KiB}}}}`",
                 "например `layout: {{raid5: {{drives: 6, chunk: 512KiB}}}}`"
@@ -113,48 +108,48 @@ fn layout(node: &Node, file: &str) -> Result<Layout> {
     }
 }
 
-fn stripe(node: &Node, file: &str) -> Result<Layout> {
-    let mut map = Map::of(node, file, &keys::STRIPE)?;
+fn stripe(node: &Node) -> Result<Layout> {
+    let mut map = Map::of(node, &keys::STRIPE)?;
     let found = Layout::Stripe { drives: drives(&mut map, 2)?, chunk: map.optional("chunk", chunk)? };
     map.finish()?;
     Ok(found)
 }
 
-fn only_drives(node: &Node, file: &str, least: u32) -> Result<u32> {
-    let mut map = Map::of(node, file, &keys::OF_DRIVES)?;
+fn only_drives(node: &Node, least: u32) -> Result<u32> {
+    let mut map = Map::of(node, &keys::OF_DRIVES)?;
     let found = drives(&mut map, least)?;
     map.finish()?;
     Ok(found)
 }
 
-fn raid10(node: &Node, file: &str) -> Result<Layout> {
-    let mut map = Map::of(node, file, &keys::RAID10)?;
-    let copies = map.optional("copies", |n, f| whole(n, f, keys::COPIES))?.unwrap_or(keys::COPIES_DEFAULT);
+fn raid10(node: &Node) -> Result<Layout> {
+    let mut map = Map::of(node, &keys::RAID10)?;
+    let copies = map.optional("copies", |n| whole(n, keys::COPIES))?.unwrap_or(keys::COPIES_DEFAULT);
     let found = Layout::Raid10 { drives: drives(&mut map, copies)?, copies, chunk: map.optional("chunk", chunk)? };
     map.finish()?;
     Ok(found)
 }
 
-fn parity(node: &Node, file: &str, least: u32) -> Result<(u32, Bytes)> {
-    let mut map = Map::of(node, file, &keys::PARITY)?;
+fn parity(node: &Node, least: u32) -> Result<(u32, Bytes)> {
+    let mut map = Map::of(node, &keys::PARITY)?;
     let found = (drives(&mut map, least)?, map.required("chunk", chunk)?);
     map.finish()?;
     Ok(found)
 }
 
-fn replication(node: &Node, file: &str) -> Result<Layout> {
-    let mut map = Map::of(node, file, &keys::REPLICATION)?;
-    let copies = map.required("copies", |n, f| whole(n, f, keys::COPIES))?;
+fn replication(node: &Node) -> Result<Layout> {
+    let mut map = Map::of(node, &keys::REPLICATION)?;
+    let copies = map.required("copies", |n| whole(n, keys::COPIES))?;
     let drives = drives(&mut map, copies)?;
     let most = Limits { most: copies, ..keys::SENT };
-    let sent = map.optional("sent", |n, f| whole(n, f, most))?.unwrap_or(keys::SENT_DEFAULT);
+    let sent = map.optional("sent", |n| whole(n, most))?.unwrap_or(keys::SENT_DEFAULT);
     map.finish()?;
     Ok(Layout::Replication { copies, drives, sent })
 }
 
-fn erasure(node: &Node, file: &str) -> Result<Layout> {
-    let mut map = Map::of(node, file, &keys::ERASURE)?;
-    let blocks = |map: &mut Map, key| map.required(key, |n, f| whole(n, f, keys::BLOCKS));
+fn erasure(node: &Node) -> Result<Layout> {
+    let mut map = Map::of(node, &keys::ERASURE)?;
+    let blocks = |map: &mut Map, key| map.required(key, |n| whole(n, keys::BLOCKS));
     let (data, parity) = (blocks(&mut map, "data")?, blocks(&mut map, "parity")?);
     let found = Layout::Erasure {
         data,
@@ -168,18 +163,15 @@ fn erasure(node: &Node, file: &str) -> Result<Layout> {
 
 /// Drives, at least as many as the layout cannot do without.
 fn drives(map: &mut Map, least: u32) -> Result<u32> {
-    map.required("drives", |node, file| whole(node, file, Limits { least, ..keys::DRIVES }))
+    map.required("drives", |node| whole(node, Limits { least, ..keys::DRIVES }))
 }
 
-fn chunk(node: &Node, file: &str) -> Result<Bytes> {
-    let size = bytes(node, file)?;
+fn chunk(node: &Node) -> Result<Bytes> {
+    let size = bytes(node)?;
     if keys::CHUNK.hold(&size) && size.0.is_multiple_of(keys::CHUNK_UNIT) {
         return Ok(size);
     }
-    Err(node.error(
-        file,
-        say!("a chunk is 4 KiB to 64 MiB, a multiple of 4 KiB", "чанк — от 4 КиБ до 64 МиБ, кратно 4 КиБ"),
-    ))
+    Err(node.error(say!("a chunk is 4 KiB to 64 MiB, a multiple of 4 KiB", "чанк — от 4 КиБ до 64 МиБ, кратно 4 КиБ")))
 }
 
 #[cfg(test)]

@@ -7,33 +7,27 @@ use crate::yaml::{Node, Value};
 use stend_base::{Result, say};
 
 /// What a stream of this mix writes.
-pub(super) fn data(node: &Node, file: &str, mix: Mix) -> Result<Data> {
+pub(super) fn data(node: &Node, mix: Mix) -> Result<Data> {
     if let Value::Text(word) = &node.value
         && word == "incompressible"
     {
         return Ok(Data::default());
     }
-    let mut map = Map::of(node, file, &keys::DATA)?;
-    let ratio = |node: &Node, file: &str| thousandths(node, file, keys::RATIO);
+    let mut map = Map::of(node, &keys::DATA)?;
+    let ratio = |node: &Node| thousandths(node, keys::RATIO);
     let (compress, dedup) = (map.optional("compress", ratio)?, map.optional("dedup", ratio)?);
     map.finish()?;
     if compress.is_none() && dedup.is_none() {
-        return Err(node.error(
-            file,
-            say!(
-                "`data` is `incompressible`, or has `compress`, `dedup` or both",
-                "`data` — это `incompressible` либо `compress`, `dedup` или оба"
-            ),
-        ));
+        return Err(node.error(say!(
+            "`data` is `incompressible`, or has `compress`, `dedup` or both",
+            "`data` — это `incompressible` либо `compress`, `dedup` или оба"
+        )));
     }
     if mix.write == 0 {
-        return Err(node.error(
-            file,
-            say!(
-                "`data` needs writes in `op`: nothing else brings data",
-                "для `data` в `op` нужны записи: данные несут только они"
-            ),
-        ));
+        return Err(node.error(say!(
+            "`data` needs writes in `op`: nothing else brings data",
+            "для `data` в `op` нужны записи: данные несут только они"
+        )));
     }
     let one = Data::default();
     Ok(Data {

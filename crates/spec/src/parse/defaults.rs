@@ -38,8 +38,8 @@ impl Default for Defaults {
 
 impl Defaults {
     /// `defaults`.
-    pub fn parse(node: &Node, file: &str) -> Result<Defaults> {
-        let mut map = Map::of(node, file, &keys::DEFAULTS)?;
+    pub fn parse(node: &Node) -> Result<Defaults> {
+        let mut map = Map::of(node, &keys::DEFAULTS)?;
         let settings = Defaults::default().overridden(&mut map)?;
         map.finish()?;
         Ok(settings)
@@ -49,11 +49,11 @@ impl Defaults {
     pub fn overridden(&self, map: &mut Map) -> Result<Defaults> {
         Ok(Defaults {
             direct: map.optional("direct", boolean)?.unwrap_or(self.direct),
-            pages: map.optional("pages", |node, file| word(node, file, keys::pages::PAGES))?.unwrap_or(self.pages),
+            pages: map.optional("pages", |node| word(node, keys::pages::PAGES))?.unwrap_or(self.pages),
             ramp: map.optional("ramp", ramp)?.or(self.ramp),
             window: map.optional("trial", window)?.or(self.window),
-            backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
-            engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
+            backend: map.optional("backend", |node| word(node, keys::BACKENDS))?.unwrap_or(self.backend),
+            engine: map.optional("engine", |node| word(node, keys::ENGINES))?.unwrap_or(self.engine),
             io_log: map.optional("io_log", io_log::io_log)?.unwrap_or(self.io_log),
             prober: map.optional("prober", prober::prober)?.unwrap_or(self.prober),
             steady: map.optional("steady", steady::steady)?.unwrap_or(self.steady),

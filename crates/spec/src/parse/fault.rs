@@ -9,43 +9,43 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Lang, Millionths, Nanos, Result, format, say};
 
 /// Every event of a case, in the order of time.
-pub(super) fn faults(node: &Node, file: &str) -> Result<Vec<Fault>> {
-    let items = list(node, file)?;
+pub(super) fn faults(node: &Node) -> Result<Vec<Fault>> {
+    let items = list(node)?;
     if !keys::EVENTS.hold(&items.len()) {
-        return Err(node.error(file, say!("a case has 1 to 16 events", "у случая от 1 до 16 событий")));
+        return Err(node.error(say!("a case has 1 to 16 events", "у случая от 1 до 16 событий")));
     }
-    let mut found: Vec<Fault> = items.iter().map(|item| fault(item, file)).collect::<Result<_>>()?;
+    let mut found: Vec<Fault> = items.iter().map(fault).collect::<Result<_>>()?;
     found.sort_by_key(|fault| fault.at);
     Ok(found)
 }
 
-fn fault(node: &Node, file: &str) -> Result<Fault> {
-    let mut map = Map::of(node, file, &keys::EVENT)?;
-    let at = map.required("at", |n, f| within(n, f, keys::AT))?;
-    let lasts = map.optional("for", |n, f| within(n, f, keys::LASTS))?;
+fn fault(node: &Node) -> Result<Fault> {
+    let mut map = Map::of(node, &keys::EVENT)?;
+    let at = map.required("at", |n| within(n, keys::AT))?;
+    let lasts = map.optional("for", |n| within(n, keys::LASTS))?;
     let what = map.required("do", text)?;
     let given = Given {
         drive: map.optional("drive", which)?,
         delay: map.optional("delay", delay)?,
-        from: map.optional("from", |n, f| pages(n, f, keys::FROM))?,
-        length: map.optional("length", |n, f| pages(n, f, keys::LENGTH))?,
-        path: map.optional("path", |n, f| whole(n, f, keys::PATH))?,
-        cpu: map.optional("cpu", |n, f| whole(n, f, keys::CPU))?,
-        to: map.optional("to", |n, f| share(n, f, keys::FULL))?,
-        link: map.optional("link", |n, f| name(n, f, keys::LINK, "_.@", "-"))?,
-        loss: map.optional("loss", |n, f| share(n, f, keys::LOSS))?,
-        process: map.optional("process", |n, f| name(n, f, keys::PROCESS, "_", ".:+-"))?,
+        from: map.optional("from", |n| pages(n, keys::FROM))?,
+        length: map.optional("length", |n| pages(n, keys::LENGTH))?,
+        path: map.optional("path", |n| whole(n, keys::PATH))?,
+        cpu: map.optional("cpu", |n| whole(n, keys::CPU))?,
+        to: map.optional("to", |n| share(n, keys::FULL))?,
+        link: map.optional("link", |n| name(n, keys::LINK, "_.@", "-"))?,
+        loss: map.optional("loss", |n| share(n, keys::LOSS))?,
+        process: map.optional("process", |n| name(n, keys::PROCESS, "_", ".:+-"))?,
         command: map.optional("command", arms::command)?,
         undo: map.optional("undo", arms::command)?,
     };
     map.finish()?;
-    let act = act(node, file, &what, given)?;
-    must_end_itself(node, file, &act, lasts)?;
+    let act = act(node, &what, given)?;
+    must_end_itself(node, &act, lasts)?;
     Ok(Fault { at, lasts, act })
 }
 
 /// A copy ends when it is complete.
-fn must_end_itself(node: &Node, file: &str, act: &Act, lasts: Option<Nanos>) -> Result<()> {
+fn must_end_itself(node: &Node, act: &Act, lasts: Option<Nanos>) -> Result<()> {
     if lasts.is_none() || !matches!(act, Act::DriveReplace(_)) {
         return Ok(());
     }
@@ -53,7 +53,7 @@ fn must_end_itself(node: &Node, file: &str, act: &Act, lasts: Option<Nanos>) -> 
         "`drive.replace` takes no `for`: it ends with its copy",
         "у `drive.replace` нет `for`: событие кончается вместе с копированием"
     );
-    Err(node.error(file, message).hint(say!(
+    Err(node.error(message).hint(say!(
         "give `trial` the time that the copy takes; after the trial the drive becomes the spare",
         "дайте `trial` столько времени, сколько занимает копирование; после испытания накопитель становится запасным"
     )))
@@ -98,7 +98,7 @@ impl Given {
 }
 
 /// Each kind takes exactly its own keys.
-fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
+fn act(node: &Node, what: &str, given: Given) -> Result<Act> {
     let names = given.names();
     let (wanted, act): (&[&str], Option<Act>) = match what {
         "drive.fail" => (&["drive"], given.drive.map(Act::DriveFail)),
@@ -133,123 +133,104 @@ fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
         }
         other => {
             let known = keys::ACTS.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-            return Err(node.error(file, say!("`{other}` is not one of {known}", "`{other}` — не одно из {known}")));
+            return Err(node.error(say!("`{other}` is not one of {known}", "`{other}` — не одно из {known}")));
         }
     };
     let listed = wanted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match act {
         Some(act) if names == wanted => Ok(act),
         _ if wanted.is_empty() => {
-            Err(node.error(file, say!("`{what}` takes no other keys", "`{what}` не принимает других ключей")))
+            Err(node.error(say!("`{what}` takes no other keys", "`{what}` не принимает других ключей")))
         }
-        _ => Err(node.error(file, say!("`{what}` takes exactly {listed}", "`{what}` принимает ровно {listed}"))),
+        _ => Err(node.error(say!("`{what}` takes exactly {listed}", "`{what}` принимает ровно {listed}"))),
     }
 }
 
-fn within(node: &Node, file: &str, limits: crate::keys::Limits<Nanos>) -> Result<Nanos> {
-    let span = span(node, file)?;
+fn within(node: &Node, limits: crate::keys::Limits<Nanos>) -> Result<Nanos> {
+    let span = span(node)?;
     if limits.hold(&span) {
         return Ok(span);
     }
     let least = |lang| stend_base::format::exact(limits.least, lang);
     let (en, ru) = (least(stend_base::Lang::En), least(stend_base::Lang::Ru));
-    Err(node.error(file, say!("at least {en}, at most 7 days", "не меньше {ru} и не больше 7 дней")))
+    Err(node.error(say!("at least {en}, at most 7 days", "не меньше {ru} и не больше 7 дней")))
 }
 
-fn delay(node: &Node, file: &str) -> Result<Nanos> {
-    let span = span(node, file)?;
+fn delay(node: &Node) -> Result<Nanos> {
+    let span = span(node)?;
     if keys::DELAY.hold(&span) && span.0.is_multiple_of(Nanos::millis(1).0) {
         return Ok(span);
     }
-    Err(node.error(
-        file,
-        say!(
-            "a delay is a whole number of milliseconds, from 1 ms to 60 s",
-            "задержка — целое число миллисекунд, от 1 мс до 60 с"
-        ),
-    ))
+    Err(node.error(say!(
+        "a delay is a whole number of milliseconds, from 1 ms to 60 s",
+        "задержка — целое число миллисекунд, от 1 мс до 60 с"
+    )))
 }
 
 /// Whole pages.
-fn pages(node: &Node, file: &str, limits: crate::keys::Limits<Bytes>) -> Result<Bytes> {
-    let size = bytes(node, file)?;
+fn pages(node: &Node, limits: crate::keys::Limits<Bytes>) -> Result<Bytes> {
+    let size = bytes(node)?;
     if limits.hold(&size) && size.0.is_multiple_of(keys::OVERWRITE_UNIT) {
         return Ok(size);
     }
     let told = |size, lang| format::bytes(size, lang);
     let (least, least_ru) = (told(limits.least, Lang::En), told(limits.least, Lang::Ru));
     let (most, most_ru) = (told(limits.most, Lang::En), told(limits.most, Lang::Ru));
-    Err(node
-        .error(file, say!("a multiple of 4 KiB from {least} to {most}", "кратно 4 КиБ, от {least_ru} до {most_ru}")))
+    Err(node.error(say!("a multiple of 4 KiB from {least} to {most}", "кратно 4 КиБ, от {least_ru} до {most_ru}")))
 }
 
 /// A name of these many bytes: letters and digits of ASCII and some signs, of which the later ones may not come first.
-fn name(node: &Node, file: &str, length: crate::keys::Limits<usize>, signs: &str, later: &str) -> Result<String> {
-    let name = text(node, file)?;
+fn name(node: &Node, length: crate::keys::Limits<usize>, signs: &str, later: &str) -> Result<String> {
+    let name = text(node)?;
     let allowed = |c: char| c.is_ascii_alphanumeric() || signs.contains(c) || later.contains(c);
     if length.hold(&name.len()) && name.chars().all(allowed) && !name.starts_with(|c| later.contains(c)) {
         return Ok(name);
     }
     let most = length.most;
-    Err(node.error(
-        file,
-        say!(
-            "a name here has 1 to {most} letters, digits and signs of `{signs}{later}`, and does not begin with one of `{later}`",
-            "имя здесь — от 1 до {most} букв, цифр и знаков из `{signs}{later}`, и начинается не с `{later}`"
-        ),
-    ))
+    Err(node.error(say!(
+        "a name here has 1 to {most} letters, digits and signs of `{signs}{later}`, and does not begin with one of `{later}`",
+        "имя здесь — от 1 до {most} букв, цифр и знаков из `{signs}{later}`, и начинается не с `{later}`"
+    )))
 }
 
-fn which(node: &Node, file: &str) -> Result<Which> {
+fn which(node: &Node) -> Result<Which> {
     match &node.value {
         Value::Text(word) if word == "each" => Ok(Which::Each),
-        _ => whole(node, file, keys::DRIVE).map(Which::Number),
+        _ => whole(node, keys::DRIVE).map(Which::Number),
     }
 }
 
 /// Refuses events that cannot come in the window, or whose case is not measured in a way that shows them.
-pub(super) fn fits(
-    case: &Node,
-    file: &str,
-    faults: &[Fault],
-    window: Nanos,
-    how: (Engine, &[StreamSpec]),
-) -> Result<()> {
+pub(super) fn fits(case: &Node, faults: &[Fault], window: Nanos, how: (Engine, &[StreamSpec])) -> Result<()> {
     if faults.is_empty() {
         return Ok(());
     }
     let end = |fault: &Fault| Nanos(fault.at.0.saturating_add(fault.lasts.unwrap_or_default().0));
     if faults.iter().any(|fault| end(fault) >= window) {
         return Err(case
-            .error(
-                file,
-                say!(
-                    "an event comes, or is undone, after the window of the trial",
-                    "событие наступает или отменяется после конца окна испытания"
-                ),
-            )
+            .error(say!(
+                "an event comes, or is undone, after the window of the trial",
+                "событие наступает или отменяется после конца окна испытания"
+            ))
             .hint(say!(
                 "times count from the begin of the window (`trial`); without `for` an event is undone after the trial",
                 "время считается от начала окна (`trial`); без `for` событие отменяется после испытания"
             )));
     }
     if let Some(link) = twice(faults) {
-        return Err(case.error(
-            file,
-            say!(
-                "events of the link `{link}` overlap: one is undone before the next begins",
-                "события интерфейса `{link}` пересекаются: следующее начинается после отмены предыдущего"
-            ),
-        ));
+        return Err(case.error(say!(
+            "events of the link `{link}` overlap: one is undone before the next begins",
+            "события интерфейса `{link}` пересекаются: следующее начинается после отмены предыдущего"
+        )));
     }
-    must_be_alone(case, file, faults)?;
+    must_be_alone(case, faults)?;
     let (engine, streams) = how;
     if engine != Engine::Native {
-        return Err(case.error(file, say!("`events` need `engine: native`", "для `events` нужен `engine: native`")));
+        return Err(case.error(say!("`events` need `engine: native`", "для `events` нужен `engine: native`")));
     }
     if streams.iter().any(|stream| stream.search.is_some()) {
         return Err(case
-            .error(file, say!("`events` cannot be used in a search", "`events` нельзя использовать при поиске"))
+            .error(say!("`events` cannot be used in a search", "`events` нельзя использовать при поиске"))
             .hint(say!("give the rate that the search found", "задайте найденную поиском частоту")));
     }
     Ok(())
@@ -257,30 +238,24 @@ pub(super) fn fits(
 
 /// A drive with wrong data is written anew from the others: all of them must be there, and have the right ones. A spare that another
 /// event takes is none for a copy, and what gives it back would meet what the other one has put in.
-fn must_be_alone(case: &Node, file: &str, faults: &[Fault]) -> Result<()> {
+fn must_be_alone(case: &Node, faults: &[Fault]) -> Result<()> {
     let of = |wanted: fn(&Act) -> bool| faults.iter().filter(|fault| wanted(&fault.act)).count();
     let wrong = of(|act| matches!(act, Act::DriveCorrupt { .. }));
     let copied = of(|act| matches!(act, Act::DriveReplace(_)));
     let gone = of(|act| matches!(act, Act::DriveFail(_) | Act::DriveError(_)));
     if copied > 1 || (copied == 1 && wrong + gone > 0) {
-        return Err(case.error(
-            file,
-            say!(
-                "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`",
-                "`drive.replace` бывает в случае один раз и не вместе с `drive.fail`, `drive.error` и `drive.corrupt`"
-            ),
-        ));
+        return Err(case.error(say!(
+            "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`",
+            "`drive.replace` бывает в случае один раз и не вместе с `drive.fail`, `drive.error` и `drive.corrupt`"
+        )));
     }
     if wrong == 0 || (wrong == 1 && gone == 0) {
         return Ok(());
     }
-    Err(case.error(
-        file,
-        say!(
-            "`drive.corrupt` comes once in a case, and not beside `drive.fail` or `drive.error`",
-            "`drive.corrupt` бывает в случае один раз и не вместе с `drive.fail` и `drive.error`"
-        ),
-    ))
+    Err(case.error(say!(
+        "`drive.corrupt` comes once in a case, and not beside `drive.fail` or `drive.error`",
+        "`drive.corrupt` бывает в случае один раз и не вместе с `drive.fail` и `drive.error`"
+    )))
 }
 
 /// A link that is changed by an event while another one has it changed.
@@ -295,13 +270,13 @@ fn twice(faults: &[Fault]) -> Option<&str> {
 }
 
 /// Arms change the host, and so do events: what would undo which?
-pub(super) fn not_with_arms(suite: &Node, file: &str, cases: &[SuiteCase]) -> Result<()> {
+pub(super) fn not_with_arms(suite: &Node, cases: &[SuiteCase]) -> Result<()> {
     if cases.iter().all(|case| case.faults.is_empty()) {
         return Ok(());
     }
     let message =
         say!("`events` cannot be used in a suite with `arms`", "`events` нельзя использовать в наборе с `arms`");
-    Err(suite.error(file, message).hint(say!(
+    Err(suite.error(message).hint(say!(
         "compare two runs, or two stands, with `stend compare`",
         "сравните два прогона или два стенда командой `stend compare`"
     )))

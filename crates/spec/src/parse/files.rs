@@ -10,15 +10,15 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Result, say};
 
 /// The test files of a suite with this `fill`.
-pub(super) fn files(node: &Node, file: &str, fill: Option<Fill>) -> Result<Files> {
-    let mut map = Map::of(node, file, &known::FILES)?;
-    let count = map.required("count", |node, file| whole(node, file, known::COUNT))?;
+pub(super) fn files(node: &Node, fill: Option<Fill>) -> Result<Files> {
+    let mut map = Map::of(node, &known::FILES)?;
+    let count = map.required("count", |node| whole(node, known::COUNT))?;
     let sizes = map.optional("size", sizes)?.unwrap_or_default();
     map.finish()?;
     if let (false, Some(Fill::Size(_))) = (sizes.is_empty(), fill) {
         let message =
             say!("`files` and `fill` both say how much there is", "и `files`, и `fill` говорят, каков общий объём");
-        return Err(node.error(file, message).hint(say!(
+        return Err(node.error(message).hint(say!(
             "write `fill: {{size: auto}}`, which fills all files, or leave out `size` here",
             "напишите `fill: {{size: auto}}`, тогда заполнятся все файлы, или уберите `size` здесь"
         )));
@@ -26,27 +26,27 @@ pub(super) fn files(node: &Node, file: &str, fill: Option<Fill>) -> Result<Files
     Ok(Files { count, sizes })
 }
 
-fn sizes(node: &Node, file: &str) -> Result<Vec<BlockShare>> {
+fn sizes(node: &Node) -> Result<Vec<BlockShare>> {
     match &node.value {
         Value::Text(word) if word == "equal" => Ok(Vec::new()),
-        Value::Map(pairs) => mixture("size", node, pairs, file, size),
-        _ => Ok(vec![BlockShare { size: size(node, file)?, percent: 100 }]),
+        Value::Map(pairs) => mixture("size", node, pairs, size),
+        _ => Ok(vec![BlockShare { size: size(node)?, percent: 100 }]),
     }
 }
 
-fn size(node: &Node, file: &str) -> Result<Bytes> {
-    let size = bytes(node, file)?;
+fn size(node: &Node) -> Result<Bytes> {
+    let size = bytes(node)?;
     if !known::SIZE.hold(&size) || size.0 % known::UNIT != 0 {
-        return Err(node.error(file, say!("a file is a multiple of 4 KiB", "размер файла кратен 4 КиБ")));
+        return Err(node.error(say!("a file is a multiple of 4 KiB", "размер файла кратен 4 КиБ")));
     }
     Ok(size)
 }
 
 /// Values of `jobs`: of the whole range, of each of `count` files (then multiplied), or of each target.
-pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<(Vec<u32>, JobsOf)> {
-    let numbers = |node: &Node, file: &str| axis(node, file, |n, f| whole(n, f, keys::JOBS));
-    let Value::Map(_) = &node.value else { return Ok((numbers(node, file)?, JobsOf::Range)) };
-    let mut map = Map::of(node, file, &known::JOBS_EACH)?;
+pub(super) fn jobs(node: &Node, count: u32) -> Result<(Vec<u32>, JobsOf)> {
+    let numbers = |node: &Node| axis(node, |n| whole(n, keys::JOBS));
+    let Value::Map(_) = &node.value else { return Ok((numbers(node)?, JobsOf::Range)) };
+    let mut map = Map::of(node, &known::JOBS_EACH)?;
     let (per_file, per_target) = (map.optional("per_file", numbers)?, map.optional("per_target", numbers)?);
     map.finish()?;
     let each = match (per_file, per_target) {
@@ -57,7 +57,7 @@ pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<(Vec<u32>, Job
                 "`jobs` has either `per_file` or `per_target`",
                 "в `jobs` нужно одно из двух: `per_file` или `per_target`"
             );
-            return Err(node.error(file, message).hint(say!(
+            return Err(node.error(message).hint(say!(
                 "write `jobs: {{per_target: 1}}`, or a plain number for all together",
                 "напишите `jobs: {{per_target: 1}}` или просто число на всех"
             )));
@@ -65,13 +65,10 @@ pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<(Vec<u32>, Job
     };
     let most = keys::JOBS.most;
     match each.iter().find(|each| u64::from(**each) * u64::from(count) > u64::from(most)) {
-        Some(each) => Err(node.error(
-            file,
-            say!(
-                "{each} jobs for each of {count} files are more than {most}",
-                "по {each} заданий на каждый из {count} файлов — больше, чем {most}"
-            ),
-        )),
+        Some(each) => Err(node.error(say!(
+            "{each} jobs for each of {count} files are more than {most}",
+            "по {each} заданий на каждый из {count} файлов — больше, чем {most}"
+        ))),
         None => Ok((each.iter().map(|each| each * count).collect(), JobsOf::Files)),
     }
 }

@@ -7,18 +7,18 @@ use crate::yaml::{Node, Value};
 use stend_base::{Result, say};
 
 /// How much; `None`: nothing.
-pub(super) fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {
+pub(super) fn fill(node: &Node) -> Result<Option<Fill>> {
     if let Value::Text(word) = &node.value
         && word == "none"
     {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::FILL)?;
-    let size = map.required("size", |node, file| match &node.value {
+    let mut map = Map::of(node, &keys::FILL)?;
+    let size = map.required("size", |node| match &node.value {
         Value::Text(word) if word == "auto" => Ok(Fill::Auto),
-        _ => bytes(node, file).and_then(|size| {
+        _ => bytes(node).and_then(|size| {
             if !keys::FILL_SIZE.hold(&size) {
-                return Err(node.error(file, say!("a fill is at least 1 MiB", "заполнение не бывает меньше 1 МиБ")));
+                return Err(node.error(say!("a fill is at least 1 MiB", "заполнение не бывает меньше 1 МиБ")));
             }
             Ok(Fill::Size(size))
         }),

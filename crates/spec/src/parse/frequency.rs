@@ -7,31 +7,30 @@ use stend_base::units::parse_rate;
 use stend_base::{Lang, MilliIops, Nanos, Result, format, say};
 
 /// So many per second.
-pub(super) fn frequency(node: &Node, file: &str, limits: Limits<MilliIops>) -> Result<MilliIops> {
+pub(super) fn frequency(node: &Node, limits: Limits<MilliIops>) -> Result<MilliIops> {
     if let Value::Int(number) = node.value {
         return Err(node
-            .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .error(say!("`{number}` has no unit", "`{number}` без единицы измерения"))
             .hint(say!("write `{number}/s`", "напишите `{number}/s`")));
     }
-    let text = text(node, file)
-        .map_err(|_| expected(node, file, say!("a rate such as `5000/s`", "частота, например `5000/s`")))?;
+    let text = text(node).map_err(|_| expected(node, say!("a rate such as `5000/s`", "частота, например `5000/s`")))?;
     let rate = parse_rate(&text)
-        .map_err(|why| node.error(file, say!("not a rate: {why}", "не частота: `{text}`; пример: `5000/s`")))?;
+        .map_err(|why| node.error(say!("not a rate: {why}", "не частота: `{text}`; пример: `5000/s`")))?;
     if !limits.hold(&rate) {
         let ends = |lang: Lang| (format::rate(limits.least, lang), format::rate(limits.most, lang));
         let ((least, most), (least_ru, most_ru)) = (ends(Lang::En), ends(Lang::Ru));
-        return Err(node.error(file, say!("a rate is {least} to {most}", "частота — от {least_ru} до {most_ru}")));
+        return Err(node.error(say!("a rate is {least} to {most}", "частота — от {least_ru} до {most_ru}")));
     }
     Ok(rate)
 }
 
 /// A duration.
-pub(super) fn within(node: &Node, file: &str, limits: Limits<Nanos>) -> Result<Nanos> {
-    let found = span(node, file)?;
+pub(super) fn within(node: &Node, limits: Limits<Nanos>) -> Result<Nanos> {
+    let found = span(node)?;
     if !limits.hold(&found) {
         let ends = |lang: Lang| (format::duration(limits.least, lang), format::duration(limits.most, lang));
         let ((least, most), (least_ru, most_ru)) = (ends(Lang::En), ends(Lang::Ru));
-        return Err(node.error(file, say!("it lasts {least} to {most}", "длительность — от {least_ru} до {most_ru}")));
+        return Err(node.error(say!("it lasts {least} to {most}", "длительность — от {least_ru} до {most_ru}")));
     }
     Ok(found)
 }

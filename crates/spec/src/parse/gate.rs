@@ -18,17 +18,16 @@ pub fn gate(text: &str, file: &str) -> Result<Gate> {
 
 fn parsed(text: &str, file: &str) -> Result<Gate> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, &known::GATE)?;
+    let mut map = Map::of(&root, &known::GATE)?;
     let name = map.required("gate", name)?;
-    let margin = map.optional("margin", |node, file| share(node, file, known::MARGIN))?;
+    let margin = map.optional("margin", |node| share(node, known::MARGIN))?;
     let inconclusive = map.optional("inconclusive", undecided)?.unwrap_or(Undecided::Undecided);
-    let rules = map.optional("rules", |node, file| several(node, file, |item| rule(item, file, inconclusive)))?;
-    let limits =
-        map.optional("limits", |node, file| several(node, file, |item| limit::of(item, file, inconclusive)))?;
+    let rules = map.optional("rules", |node| several(node, |item| rule(item, inconclusive)))?;
+    let limits = map.optional("limits", |node| several(node, |item| limit::of(item, inconclusive)))?;
     map.finish()?;
     if rules.is_none() && limits.is_none() {
         let message = say!("the gate has neither `rules` nor `limits`", "в файле порогов нет ни `rules`, ни `limits`");
-        return Err(root.error(file, message).hint(say!(
+        return Err(root.error(message).hint(say!(
             "`stend compare --sample-gate` prints a sample",
             "образец напечатает `stend compare --sample-gate`"
         )));
@@ -36,33 +35,30 @@ fn parsed(text: &str, file: &str) -> Result<Gate> {
     Ok(Gate { name: Some(name), margin, rules: rules.unwrap_or_default(), limits: limits.unwrap_or_default() })
 }
 
-fn several<T>(node: &Node, file: &str, item: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
-    let items = list(node, file)?;
+fn several<T>(node: &Node, item: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
+    let items = list(node)?;
     let Limits { least, most } = known::RULES;
     if !known::RULES.hold(&items.len()) {
-        return Err(node.error(
-            file,
-            say!(
-                "a gate has {least} to {most} rules and as many limits",
-                "правил, как и пределов, бывает от {least} до {most}"
-            ),
-        ));
+        return Err(node.error(say!(
+            "a gate has {least} to {most} rules and as many limits",
+            "правил, как и пределов, бывает от {least} до {most}"
+        )));
     }
     items.iter().map(item).collect()
 }
 
-fn undecided(node: &Node, file: &str) -> Result<Undecided> {
-    word(node, file, known::UNDECIDED)
+fn undecided(node: &Node) -> Result<Undecided> {
+    word(node, known::UNDECIDED)
 }
 
-fn rule(node: &Node, file: &str, inconclusive: Undecided) -> Result<GateRule> {
-    let mut map = Map::of(node, file, &known::RULE)?;
+fn rule(node: &Node, inconclusive: Undecided) -> Result<GateRule> {
+    let mut map = Map::of(node, &known::RULE)?;
     let rule = GateRule {
         line: u32::try_from(node.at.line).unwrap_or(u32::MAX),
-        metric: map.optional("metric", |n, file| word(n, file, known::METRICS))?.unwrap_or(GateMetric::Any),
+        metric: map.optional("metric", |n| word(n, known::METRICS))?.unwrap_or(GateMetric::Any),
         cases: map.optional("cases", name)?.unwrap_or_else(|| "*".to_string()),
-        op: map.optional("op", |n, file| word(n, file, known::OPERATIONS))?.flatten(),
-        loss: map.optional("loss", |n, file| share(n, file, known::LOSS))?,
+        op: map.optional("op", |n| word(n, known::OPERATIONS))?.flatten(),
+        loss: map.optional("loss", |n| share(n, known::LOSS))?,
         verdicts: map.optional("verdicts", verdicts)?.unwrap_or_default(),
         inconclusive: map.optional("inconclusive", undecided)?.unwrap_or(inconclusive),
     };
@@ -73,7 +69,7 @@ fn rule(node: &Node, file: &str, inconclusive: Undecided) -> Result<GateRule> {
             "`op` относится к задержке, а правило — к скорости, которая считается по всем операциям вместе"
         );
         return Err(node
-            .error(file, message)
+            .error(message)
             .hint(say!("leave `op` out, or write `metric: p99`", "уберите `op` или напишите `metric: p99`")));
     }
     if rule.loss.is_some() && !rule.verdicts.is_empty() {
@@ -81,18 +77,18 @@ fn rule(node: &Node, file: &str, inconclusive: Undecided) -> Result<GateRule> {
             "`loss` and `verdicts` decide the same thing in two ways",
             "`loss` и `verdicts` решают одно и то же по-разному"
         );
-        return Err(node.error(file, message).hint(say!("keep one of them", "оставьте что-то одно")));
+        return Err(node.error(message).hint(say!("keep one of them", "оставьте что-то одно")));
     }
     Ok(rule)
 }
 
-fn verdicts(node: &Node, file: &str) -> Result<Vec<GateVerdict>> {
-    let items = list(node, file)?;
+fn verdicts(node: &Node) -> Result<Vec<GateVerdict>> {
+    let items = list(node)?;
     let Limits { least, most } = known::ACCEPTED;
     if !known::ACCEPTED.hold(&items.len()) {
-        return Err(node.error(file, say!("name {least} to {most} verdicts", "укажите от {least} до {most} вердиктов")));
+        return Err(node.error(say!("name {least} to {most} verdicts", "укажите от {least} до {most} вердиктов")));
     }
-    items.iter().map(|item| word(item, file, known::VERDICTS)).collect()
+    items.iter().map(|item| word(item, known::VERDICTS)).collect()
 }
 
 #[cfg(test)]

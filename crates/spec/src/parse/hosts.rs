@@ -3,7 +3,7 @@
 use super::{Map, list, text, word};
 use crate::hosts::{HostRole, HostsFile, NamedHost, Via};
 use crate::keys::{Limits, hosts as known, order::WORD};
-use crate::yaml::{self, Key, Node, Value, error_at};
+use crate::yaml::{self, Key, Node, Value};
 use std::collections::BTreeMap;
 use stend_base::{Error, Result, Say, say};
 
@@ -29,19 +29,19 @@ pub fn hosts(text: &str, file: &str) -> Result<HostsFile> {
 
 fn parsed(text: &str, file: &str) -> Result<HostsFile> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, &known::FILE)?;
+    let mut map = Map::of(&root, &known::FILE)?;
     let privilege = map.optional("become", privilege)?;
     let on = map.optional("on", targets)?;
     let defaults = Defaults { privilege, on };
-    let hosts = map.required("hosts", |node, file| all(node, file, &defaults))?;
+    let hosts = map.required("hosts", |node| all(node, &defaults))?;
     map.finish()?;
     Ok(HostsFile { hosts })
 }
 
-fn all(node: &Node, file: &str, defaults: &Defaults) -> Result<Vec<NamedHost>> {
+fn all(node: &Node, defaults: &Defaults) -> Result<Vec<NamedHost>> {
     let Value::Map(pairs) = &node.value else {
         let told = say!("`hosts` is a mapping from names to hosts", "`hosts` — отображение имён на машины");
-        return Err(node.error(file, told).hint(say!(
+        return Err(node.error(told).hint(say!(
             "for example `hosts: {{db1: {{ssh: root@db1}}}}`",
             "например `hosts: {{db1: {{ssh: root@db1}}}}`"
         )));
@@ -53,12 +53,12 @@ fn all(node: &Node, file: &str, defaults: &Defaults) -> Result<Vec<NamedHost>> {
             "{count} hosts; a file has {least} to {most}",
             "машин: {count}; в файле их бывает от {least} до {most}"
         );
-        return Err(node.error(file, told));
+        return Err(node.error(told));
     }
     let mut hosts: Vec<NamedHost> = Vec::with_capacity(pairs.len());
     let mut ways: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for (at, (key, node)) in pairs.iter().enumerate() {
-        let host = one(key, node, file, defaults)?;
+        let host = one(key, node, defaults)?;
         let way = match &host.via {
             Via::Ssh(destination) => vec![destination.clone()],
             Via::Exec { program, arguments } => {
@@ -71,7 +71,7 @@ fn all(node: &Node, file: &str, defaults: &Defaults) -> Result<Vec<NamedHost>> {
         if let Some(first) = ways.insert(way, at) {
             let (name, first) = (&host.name, &hosts[first].name);
             let told = say!("`{name}` is reached as `{first}` is", "`{name}` — та же машина, что `{first}`");
-            return Err(error_at(file, key.at, told).hint(say!(
+            return Err(key.error(told).hint(say!(
                 "a host has one name; give it several targets in `on`",
                 "у машины одно имя; несколько её объектов перечислите в `on`"
             )));
@@ -81,13 +81,13 @@ fn all(node: &Node, file: &str, defaults: &Defaults) -> Result<Vec<NamedHost>> {
     Ok(hosts)
 }
 
-fn one(key: &Key, node: &Node, file: &str, defaults: &Defaults) -> Result<NamedHost> {
-    let name = named(&key.name).map_err(|told| error_at(file, key.at, told))?;
-    let mut map = Map::of(node, file, &known::HOST)?;
+fn one(key: &Key, node: &Node, defaults: &Defaults) -> Result<NamedHost> {
+    let name = named(&key.name).map_err(|told| key.error(told))?;
+    let mut map = Map::of(node, &known::HOST)?;
     let (ssh, exec) = (map.optional("ssh", destination)?, map.optional("exec", command)?);
     let vm = map.optional("vm", machine)?;
     let own_privilege = map.optional("become", privilege)?;
-    let role = map.optional("role", |node, file| word(node, file, known::ROLES))?.unwrap_or_default();
+    let role = map.optional("role", |node| word(node, known::ROLES))?.unwrap_or_default();
     let groups = map.optional("groups", groups)?.unwrap_or_default();
     let own_on = map.optional("on", targets)?;
     map.finish()?;
@@ -95,14 +95,14 @@ fn one(key: &Key, node: &Node, file: &str, defaults: &Defaults) -> Result<NamedH
         (Some(destination), None, None) => Via::Ssh(destination),
         (None, Some((program, arguments)), None) => Via::Exec { program, arguments },
         (None, None, Some(machine)) => Via::Vm(machine),
-        (ssh, exec, vm) => return Err(not_one_way(node, file, &name, [ssh.is_some(), exec.is_some(), vm.is_some()])),
+        (ssh, exec, vm) => return Err(not_one_way(node, &name, [ssh.is_some(), exec.is_some(), vm.is_some()])),
     };
     if matches!(via, Via::Vm(_)) && (role != HostRole::Load || own_privilege.is_some()) {
         let told = say!(
             "`{name}` is a virtual machine: it makes load, and its worker has all rights (no `role: observe`, no `become`)",
             "`{name}` — виртуальная машина: она нагружает, и её рабочий процесс имеет все права (без `role: observe` и `become`)"
         );
-        return Err(node.error(file, told));
+        return Err(node.error(told));
     }
     let on = match role {
         HostRole::Load => own_on.or_else(|| defaults.on.clone()).unwrap_or_default(),
@@ -113,7 +113,7 @@ fn one(key: &Key, node: &Node, file: &str, defaults: &Defaults) -> Result<NamedH
             "`on` of a host that is watched has paths, and `{path}` is none",
             "в `on` наблюдаемой машины — пути, а `{path}` — не путь"
         );
-        return Err(node.error(file, told));
+        return Err(node.error(told));
     }
     let privilege = match via {
         Via::Vm(_) => Vec::new(),
@@ -123,7 +123,7 @@ fn one(key: &Key, node: &Node, file: &str, defaults: &Defaults) -> Result<NamedH
 }
 
 /// Why a host is not reached in exactly one way; the ways that it has, in the order of their keys.
-fn not_one_way(node: &Node, file: &str, name: &str, ways: [bool; 3]) -> Box<Error> {
+fn not_one_way(node: &Node, name: &str, ways: [bool; 3]) -> Box<Error> {
     let given: Vec<String> =
         ["ssh", "exec", "vm"].iter().zip(ways).filter(|(_, has)| *has).map(|(key, _)| format!("`{key}`")).collect();
     let told = match given.as_slice() {
@@ -133,7 +133,7 @@ fn not_one_way(node: &Node, file: &str, name: &str, ways: [bool; 3]) -> Box<Erro
             say!("`{name}` has {en}; one of them is enough", "у `{name}` есть {ru}; нужно что-то одно")
         }
     };
-    node.error(file, told).hint(say!(
+    node.error(told).hint(say!(
         "`ssh: root@db1`, `exec: [kubectl, exec, -i, POD, --]`, or `vm: web-1`",
         "`ssh: root@db1`, `exec: [kubectl, exec, -i, ПОД, --]` или `vm: web-1`"
     ))
@@ -155,97 +155,86 @@ pub(super) fn named(text: &str) -> std::result::Result<String, Say> {
     }
 }
 
-fn groups(node: &Node, file: &str) -> Result<Vec<String>> {
-    let group = |node: &Node| named(&text(node, file)?).map_err(|told| node.error(file, told));
-    several(node, file, known::GROUPS, group)
+fn groups(node: &Node) -> Result<Vec<String>> {
+    let group = |node: &Node| named(&text(node)?).map_err(|told| node.error(told));
+    several(node, known::GROUPS, group)
 }
 
-pub(super) fn destination(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+pub(super) fn destination(node: &Node) -> Result<String> {
+    let found = text(node)?;
     let strange = |letter: char| letter.is_whitespace() || letter.is_control();
     match found.is_empty() || found.len() > SHORT_MAX || found.starts_with('-') || found.contains(strange) {
         false => Ok(found),
-        true => Err(node.error(file, say!("this does not name a host for `ssh`", "это не имя машины для `ssh`"))),
+        true => Err(node.error(say!("this does not name a host for `ssh`", "это не имя машины для `ssh`"))),
     }
 }
 
-fn machine(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn machine(node: &Node) -> Result<String> {
+    let found = text(node)?;
     match crate::vm::numbered(&found) {
         Some(_) => Ok(found),
         None => Err(node
-            .error(file, say!("`{found}` names no virtual machine", "`{found}` — не имя виртуальной машины"))
+            .error(say!("`{found}` names no virtual machine", "`{found}` — не имя виртуальной машины"))
             .hint(say!("for example `vm: web-1`", "например `vm: web-1`"))),
     }
 }
 
-fn command(node: &Node, file: &str) -> Result<(String, Vec<String>)> {
-    let mut words = several(node, file, known::EXEC, |node| path(node, file))?.into_iter();
+fn command(node: &Node) -> Result<(String, Vec<String>)> {
+    let mut words = several(node, known::EXEC, path)?.into_iter();
     let program = words.next().unwrap_or_default();
     Ok((program, words.collect()))
 }
 
 /// Words that `ssh` hands to a shell there: none that it would change.
-fn privilege(node: &Node, file: &str) -> Result<Vec<String>> {
+fn privilege(node: &Node) -> Result<Vec<String>> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "._/=:@-".contains(letter);
     let plain = |word: &str| !word.is_empty() && word.len() <= SHORT_MAX && word.chars().all(fits);
     let words = match &node.value {
         Value::Text(words) => words.split(' ').filter(|word| !word.is_empty()).map(String::from).collect(),
-        _ => several(node, file, known::PRIVILEGE, |node| text(node, file))?,
+        _ => several(node, known::PRIVILEGE, text)?,
     };
     match known::PRIVILEGE.hold(&words.len()) && words.iter().all(|word| plain(word)) {
         true => Ok(words),
         false => Err(node
-            .error(
-                file,
-                say!(
-                    "`become` has 1 to 16 words of letters, digits and `._/=:@-`",
-                    "в `become` от 1 до 16 слов из латинских букв, цифр и `._/=:@-`"
-                ),
-            )
+            .error(say!(
+                "`become` has 1 to 16 words of letters, digits and `._/=:@-`",
+                "в `become` от 1 до 16 слов из латинских букв, цифр и `._/=:@-`"
+            ))
             .hint(say!("for example `become: sudo -n`", "например `become: sudo -n`"))),
     }
 }
 
-fn targets(node: &Node, file: &str) -> Result<Vec<String>> {
+fn targets(node: &Node) -> Result<Vec<String>> {
     match node.value {
-        Value::List(_) => several(node, file, known::TARGETS, |node| path(node, file)),
-        _ => Ok(vec![path(node, file)?]),
+        Value::List(_) => several(node, known::TARGETS, path),
+        _ => Ok(vec![path(node)?]),
     }
 }
 
 /// A path, an identity, a word: data.
-pub(super) fn path(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+pub(super) fn path(node: &Node) -> Result<String> {
+    let found = text(node)?;
     match WORD.hold(&found.len()) && !found.chars().any(char::is_control) {
         true => Ok(found),
         false => {
             let most = WORD.most;
-            Err(node.error(
-                file,
-                say!(
-                    "not 1 to {most} bytes without control characters",
-                    "нужно от 1 до {most} байт без управляющих символов"
-                ),
-            ))
+            Err(node.error(say!(
+                "not 1 to {most} bytes without control characters",
+                "нужно от 1 до {most} байт без управляющих символов"
+            )))
         }
     }
 }
 
-pub(super) fn several<T>(
-    node: &Node,
-    file: &str,
-    limits: Limits<usize>,
-    one: impl Fn(&Node) -> Result<T>,
-) -> Result<Vec<T>> {
-    let items = list(node, file)?;
+pub(super) fn several<T>(node: &Node, limits: Limits<usize>, one: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
+    let items = list(node)?;
     let Limits { least, most } = limits;
     if !limits.hold(&items.len()) {
         let count = items.len();
-        return Err(node.error(
-            file,
-            say!("{count} of them; {least} to {most} are allowed", "их {count}; допустимо от {least} до {most}"),
-        ));
+        return Err(node.error(say!(
+            "{count} of them; {least} to {most} are allowed",
+            "их {count}; допустимо от {least} до {most}"
+        )));
     }
     items.iter().map(one).collect()
 }

@@ -8,20 +8,20 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Result, say};
 
 /// Size of the log of a trial; `None`: there is none.
-pub(super) fn io_log(node: &Node, file: &str) -> Result<Option<Bytes>> {
+pub(super) fn io_log(node: &Node) -> Result<Option<Bytes>> {
     if let Value::Text(word) = &node.value
         && word == "none"
     {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::IO_LOG)?;
-    let size = map.required("size", |node, file| {
-        let size = bytes(node, file)?;
+    let mut map = Map::of(node, &keys::IO_LOG)?;
+    let size = map.required("size", |node| {
+        let size = bytes(node)?;
         if !keys::SIZE.hold(&size) {
-            return Err(node.error(
-                file,
-                say!("the log of a trial has 1 MiB to 16 GiB", "журнал испытания занимает от 1 МиБ до 16 ГиБ"),
-            ));
+            return Err(node.error(say!(
+                "the log of a trial has 1 MiB to 16 GiB",
+                "журнал испытания занимает от 1 МиБ до 16 ГиБ"
+            )));
         }
         Ok(size)
     })?;
@@ -30,28 +30,22 @@ pub(super) fn io_log(node: &Node, file: &str) -> Result<Option<Bytes>> {
 }
 
 /// Whether the I/Os of the streams of a case can be told by records of a log.
-pub(super) fn fits(case: &Node, file: &str, streams: &[StreamSpec]) -> Result<()> {
+pub(super) fn fits(case: &Node, streams: &[StreamSpec]) -> Result<()> {
     if streams.iter().any(|stream| stream.trace.is_some()) {
         return Err(case
-            .error(
-                file,
-                say!(
-                    "`io_log` contradicts `trace`: a record has no room for I/Os of any length",
-                    "`io_log` противоречит `trace`: запись журнала не вмещает операций любой длины"
-                ),
-            )
+            .error(say!(
+                "`io_log` contradicts `trace`: a record has no room for I/Os of any length",
+                "`io_log` противоречит `trace`: запись журнала не вмещает операций любой длины"
+            ))
             .hint(say!("leave out one of the two", "уберите одно из двух")));
     }
     let Some(sizes) = streams.iter().map(|stream| stream.block_mix.len()).find(|sizes| *sizes > SIZES_MAX) else {
         return Ok(());
     };
-    Err(case.error(
-        file,
-        say!(
-            "`io_log` contradicts `block_size`: a record tells {SIZES_MAX} sizes apart, and the mixture has {sizes}",
-            "`io_log` противоречит `block_size`: запись журнала различает размеров: {SIZES_MAX}, а в смеси их {sizes}"
-        ),
-    ))
+    Err(case.error(say!(
+        "`io_log` contradicts `block_size`: a record tells {SIZES_MAX} sizes apart, and the mixture has {sizes}",
+        "`io_log` противоречит `block_size`: запись журнала различает размеров: {SIZES_MAX}, а в смеси их {sizes}"
+    )))
 }
 
 #[cfg(test)]

@@ -21,12 +21,12 @@ struct Slip {
 }
 
 /// A limit of a gate file.
-pub(super) fn of(node: &Node, file: &str, inconclusive: Undecided) -> Result<GateLimit> {
-    let text = text(node, file)?;
+pub(super) fn of(node: &Node, inconclusive: Undecided) -> Result<GateLimit> {
+    let text = text(node)?;
     let line = u32::try_from(node.at.line).unwrap_or(u32::MAX);
     let limit = read(&text).map_err(|Slip { message: Say { en, ru }, hint, .. }| {
         let shown: String = text.chars().take(LENGTH_MAX).collect();
-        node.error(file, say!("limit `{shown}`: {en}", "предел `{shown}`: {ru}")).hint(hint)
+        node.error(say!("limit `{shown}`: {en}", "предел `{shown}`: {ru}")).hint(hint)
     })?;
     Ok(GateLimit { line: Some(line), inconclusive, ..limit })
 }

@@ -3,7 +3,7 @@
 use super::{Map, boolean, list, span, text, word};
 use crate::keys::{Limits, notify as known};
 use crate::notify::{Mail, MailBy, NotifyFile, Policy, Quiet, Receiver, Secret, Snmp, SnmpUser, Way, When};
-use crate::yaml::{self, Node, Value, error_at};
+use crate::yaml::{self, Node, Value};
 use stend_base::{Nanos, Result, say};
 
 /// Parses a file of receivers. `file` names it in errors; kind of every error is `Spec`.
@@ -18,13 +18,13 @@ pub fn notify(text: &str, file: &str) -> Result<NotifyFile> {
 
 fn parsed(text: &str, file: &str) -> Result<NotifyFile> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, &known::FILE)?;
-    let lang = map.optional("lang", |node, file| word(node, file, known::LANGS))?.unwrap_or_default();
+    let mut map = Map::of(&root, &known::FILE)?;
+    let lang = map.optional("lang", |node| word(node, known::LANGS))?.unwrap_or_default();
     let mut policy = vec![
         Policy { category: None, is_critical: true, when: When::Now },
         Policy { category: None, is_critical: false, when: When::Digest },
     ];
-    policy.extend(map.optional("send", |node, file| send(node, file, None))?.unwrap_or_default());
+    policy.extend(map.optional("send", |node| send(node, None))?.unwrap_or_default());
     policy.extend(map.optional("categories", categories)?.unwrap_or_default());
     let digest = map.optional("digest", digest)?.unwrap_or(Nanos::secs(6 * 3600));
     let quiet = map.optional("quiet", quiet)?;
@@ -33,49 +33,50 @@ fn parsed(text: &str, file: &str) -> Result<NotifyFile> {
     Ok(NotifyFile { lang, policy, digest, quiet, receivers })
 }
 
-fn send(node: &Node, file: &str, category: Option<&'static str>) -> Result<Vec<Policy>> {
-    let mut map = Map::of(node, file, &known::SEND)?;
-    let when = |node: &Node, file: &str| word(node, file, known::WHENS);
+fn send(node: &Node, category: Option<&'static str>) -> Result<Vec<Policy>> {
+    let mut map = Map::of(node, &known::SEND)?;
+    let when = |node: &Node| word(node, known::WHENS);
     let (critical, warning) = (map.optional("critical", when)?, map.optional("warning", when)?);
     map.finish()?;
     let of = |is_critical, when: Option<When>| when.map(|when| Policy { category, is_critical, when });
     Ok(of(true, critical).into_iter().chain(of(false, warning)).collect())
 }
 
-fn categories(node: &Node, file: &str) -> Result<Vec<Policy>> {
-    let mut map = Map::of(node, file, &known::BY_CATEGORY)?;
+fn categories(node: &Node) -> Result<Vec<Policy>> {
+    let mut map = Map::of(node, &known::BY_CATEGORY)?;
     let mut all = Vec::new();
     for category in known::CATEGORIES {
-        all.extend(map.optional(category, |node, file| send(node, file, Some(category)))?.unwrap_or_default());
+        all.extend(map.optional(category, |node| send(node, Some(category)))?.unwrap_or_default());
     }
     map.finish()?;
     Ok(all)
 }
 
-fn digest(node: &Node, file: &str) -> Result<Nanos> {
-    let found = span(node, file)?;
+fn digest(node: &Node) -> Result<Nanos> {
+    let found = span(node)?;
     match known::DIGEST.hold(&found) {
         true => Ok(found),
-        false => Err(node.error(
-            file,
-            say!("a digest comes every minute to every week", "сводка бывает от раза в минуту до раза в неделю"),
-        )),
+        false => Err(node.error(say!(
+            "a digest comes every minute to every week",
+            "сводка бывает от раза в минуту до раза в неделю"
+        ))),
     }
 }
 
-fn quiet(node: &Node, file: &str) -> Result<Quiet> {
-    let mut map = Map::of(node, file, &known::QUIET)?;
+fn quiet(node: &Node) -> Result<Quiet> {
+    let mut map = Map::of(node, &known::QUIET)?;
     let (from, to) = (map.required("from", minute)?, map.required("to", minute)?);
     map.finish()?;
     match from == to {
         false => Ok(Quiet { from, to }),
-        true => Err(node
-            .error(file, say!("quiet hours end when they begin", "тихие часы кончаются тогда же, когда начинаются"))),
+        true => {
+            Err(node.error(say!("quiet hours end when they begin", "тихие часы кончаются тогда же, когда начинаются")))
+        }
     }
 }
 
 /// A time of day in minutes.
-fn minute(node: &Node, file: &str) -> Result<u16> {
+fn minute(node: &Node) -> Result<u16> {
     let read = |found: &str| {
         let (hour, minute) = found.split_once(':')?;
         let two = |part: &str| part.parse::<u16>().ok().filter(|_| part.len() == 2);
@@ -83,21 +84,21 @@ fn minute(node: &Node, file: &str) -> Result<u16> {
     };
     let Value::Text(found) = &node.value else {
         return Err(node
-            .error(file, say!("a time of day is text", "время суток — это текст"))
+            .error(say!("a time of day is text", "время суток — это текст"))
             .hint(say!("in quotes, for example `\"23:00\"`", "в кавычках, например `\"23:00\"`")));
     };
     read(found).ok_or_else(|| {
         let shown: String = found.chars().take(60).collect();
-        node.error(file, say!("`{shown}` is no time of day", "`{shown}` — не время суток"))
+        node.error(say!("`{shown}` is no time of day", "`{shown}` — не время суток"))
             .hint(say!("for example `\"23:00\"`", "например `\"23:00\"`"))
     })
 }
 
-fn receivers(node: &Node, file: &str) -> Result<Vec<Receiver>> {
+fn receivers(node: &Node) -> Result<Vec<Receiver>> {
     let Value::Map(pairs) = &node.value else {
         let told =
             say!("`receivers` is a mapping from names to receivers", "`receivers` — отображение имён на получателей");
-        return Err(node.error(file, told).hint(say!(
+        return Err(node.error(told).hint(say!(
             "for example `receivers: {{log: {{syslog: {{}}}}}}`",
             "например `receivers: {{log: {{syslog: {{}}}}}}`"
         )));
@@ -109,7 +110,7 @@ fn receivers(node: &Node, file: &str) -> Result<Vec<Receiver>> {
             "{count} receivers; a file has {least} to {most}",
             "получателей: {count}; в файле их бывает от {least} до {most}"
         );
-        return Err(node.error(file, told));
+        return Err(node.error(told));
     }
     let mut all = Vec::with_capacity(pairs.len());
     for (key, node) in pairs {
@@ -119,15 +120,15 @@ fn receivers(node: &Node, file: &str) -> Result<Vec<Receiver>> {
                 "a receiver has a name of 1 to 64 letters, digits, `.`, `_`, `-`",
                 "имя получателя — от 1 до 64 латинских букв, цифр, `.`, `_`, `-`"
             );
-            return Err(error_at(file, key.at, told));
+            return Err(key.error(told));
         }
-        all.push(Receiver { name: key.name.clone(), way: way(node, file)? });
+        all.push(Receiver { name: key.name.clone(), way: way(node)? });
     }
     Ok(all)
 }
 
-fn way(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::RECEIVER)?;
+fn way(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::RECEIVER)?;
     let ways = [
         map.optional("mail", mail)?,
         map.optional("telegram", telegram)?,
@@ -141,25 +142,25 @@ fn way(node: &Node, file: &str) -> Result<Way> {
     let mut ways = ways.into_iter().flatten();
     match (ways.next(), ways.next()) {
         (Some(way), None) => Ok(way),
-        _ => Err(node.error(
-            file,
-            say!("a receiver has exactly one way of delivery", "у получателя ровно один способ доставки"),
-        )),
+        _ => {
+            Err(node
+                .error(say!("a receiver has exactly one way of delivery", "у получателя ровно один способ доставки")))
+        }
     }
 }
 
-fn mail(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::MAIL)?;
-    let to = map.required("to", |node, file| {
-        let items = list(node, file)?;
+fn mail(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::MAIL)?;
+    let to = map.required("to", |node| {
+        let items = list(node)?;
         match known::ADDRESSES.hold(&items.len()) {
-            true => items.iter().map(|item| address(item, file)).collect::<Result<Vec<_>>>(),
-            false => Err(node.error(file, say!("a mail has 1 to 32 addresses", "у письма от 1 до 32 адресов"))),
+            true => items.iter().map(address).collect::<Result<Vec<_>>>(),
+            false => Err(node.error(say!("a mail has 1 to 32 addresses", "у письма от 1 до 32 адресов"))),
         }
     })?;
     let from = map.required("from", address)?;
-    let server = map.optional("server", |node, file| url(node, file, &["smtp://", "smtps://"]))?;
-    let tls = map.optional("tls", |node, file| word(node, file, known::TLS))?;
+    let server = map.optional("server", |node| url(node, &["smtp://", "smtps://"]))?;
+    let tls = map.optional("tls", |node| word(node, known::TLS))?;
     let user = map.optional("user", line)?;
     let password = map.optional("password", secret)?;
     map.finish()?;
@@ -167,59 +168,57 @@ fn mail(node: &Node, file: &str) -> Result<Way> {
         (Some(user), Some(password)) => Some((user, password)),
         (None, None) => None,
         _ => {
-            return Err(
-                node.error(file, say!("`user` and `password` go together", "`user` и `password` указывают вместе"))
-            );
+            return Err(node.error(say!("`user` and `password` go together", "`user` и `password` указывают вместе")));
         }
     };
     let by = match server {
         Some(url) => MailBy::Server { url, tls: tls.unwrap_or(true), login },
         None if tls.is_some() || login.is_some() => {
-            return Err(node.error(file, say!("`tls` and `user` need `server`", "для `tls` и `user` нужен `server`")));
+            return Err(node.error(say!("`tls` and `user` need `server`", "для `tls` и `user` нужен `server`")));
         }
         None => MailBy::Sendmail,
     };
     Ok(Way::Mail(Mail { to, from, by }))
 }
 
-fn telegram(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::TELEGRAM)?;
+fn telegram(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::TELEGRAM)?;
     let (chat, token) = (map.required("chat", line)?, map.required("token", secret)?);
     let url = map.optional("url", http)?.unwrap_or_else(|| "https://api.telegram.org".into());
     map.finish()?;
     Ok(Way::Telegram { chat, token, url })
 }
 
-fn mattermost(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::MATTERMOST)?;
+fn mattermost(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::MATTERMOST)?;
     let url = map.required("url", secret)?;
     map.finish()?;
     Ok(Way::Mattermost { url })
 }
 
-fn alertmanager(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::ALERTMANAGER)?;
+fn alertmanager(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::ALERTMANAGER)?;
     let url = map.required("url", http)?;
     map.finish()?;
     Ok(Way::Alertmanager { url })
 }
 
-fn webhook(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::WEBHOOK)?;
+fn webhook(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::WEBHOOK)?;
     let (url, token) = (map.required("url", http)?, map.optional("token", secret)?);
     map.finish()?;
     Ok(Way::Webhook { url, token })
 }
 
-fn syslog(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::SYSLOG)?;
+fn syslog(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::SYSLOG)?;
     let socket = map.optional("socket", line)?.unwrap_or_else(|| "/dev/log".into());
     map.finish()?;
     Ok(Way::Syslog { socket })
 }
 
-fn snmp(node: &Node, file: &str) -> Result<Way> {
-    let mut map = Map::of(node, file, &known::SNMP)?;
+fn snmp(node: &Node) -> Result<Way> {
+    let mut map = Map::of(node, &known::SNMP)?;
     let to = map.required("to", receiver_of_traps)?;
     let (community, name) = (map.optional("community", secret)?, map.optional("user", line)?);
     let (auth, privacy) = (map.optional("auth", secret)?, map.optional("privacy", secret)?);
@@ -233,15 +232,15 @@ fn snmp(node: &Node, file: &str) -> Result<Way> {
                 "version 2c needs `community` alone, version 3 `user`, `auth` and `privacy`",
                 "версии 2c нужен только `community`, версии 3 — `user`, `auth` и `privacy`"
             );
-            return Err(node.error(file, told));
+            return Err(node.error(told));
         }
     };
     Ok(Way::Snmp(Snmp { to, user, inform }))
 }
 
-fn secret(node: &Node, file: &str) -> Result<Secret> {
+fn secret(node: &Node) -> Result<Secret> {
     if let Value::Map(_) = &node.value {
-        let mut map = Map::of(node, file, &known::SECRET)?;
+        let mut map = Map::of(node, &known::SECRET)?;
         let (path, variable) = (map.optional("file", line)?, map.optional("env", line)?);
         map.finish()?;
         match (path, variable) {
@@ -251,54 +250,54 @@ fn secret(node: &Node, file: &str) -> Result<Secret> {
         }
     }
     Err(node
-        .error(file, say!("a secret does not stand in this file", "секрет не пишут в этот файл"))
+        .error(say!("a secret does not stand in this file", "секрет не пишут в этот файл"))
         .hint(say!("write `{{file: PATH}}` or `{{env: NAME}}`", "напишите `{{file: ПУТЬ}}` или `{{env: ИМЯ}}`")))
 }
 
-fn line(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn line(node: &Node) -> Result<String> {
+    let found = text(node)?;
     match known::TEXT.hold(&found.len()) && !found.chars().any(char::is_control) {
         true => Ok(found),
-        false => Err(node.error(
-            file,
-            say!("not 1 to 1024 bytes without control characters", "нужно от 1 до 1024 байт без управляющих символов"),
-        )),
+        false => Err(node.error(say!(
+            "not 1 to 1024 bytes without control characters",
+            "нужно от 1 до 1024 байт без управляющих символов"
+        ))),
     }
 }
 
 /// What becomes a word of a command: it is not taken for an option.
-fn receiver_of_traps(node: &Node, file: &str) -> Result<String> {
-    let found = line(node, file)?;
+fn receiver_of_traps(node: &Node) -> Result<String> {
+    let found = line(node)?;
     match found.starts_with('-') || found.contains(char::is_whitespace) {
         false => Ok(found),
-        true => Err(node.error(file, say!("this names no host", "это не имя машины"))),
+        true => Err(node.error(say!("this names no host", "это не имя машины"))),
     }
 }
 
-fn address(node: &Node, file: &str) -> Result<String> {
-    let found = line(node, file)?;
+fn address(node: &Node) -> Result<String> {
+    let found = line(node)?;
     let strange = |letter: char| letter.is_whitespace() || "<>,;\"".contains(letter);
     let is_one =
         found.split_once('@').is_some_and(|(user, host)| !user.is_empty() && !host.is_empty() && !host.contains('@'));
     // `sendmail` gets addresses as words.
     match is_one && !found.contains(strange) && !found.starts_with('-') {
         true => Ok(found),
-        false => Err(node.error(file, say!("this is no address of mail", "это не адрес почты"))),
+        false => Err(node.error(say!("this is no address of mail", "это не адрес почты"))),
     }
 }
 
-fn http(node: &Node, file: &str) -> Result<String> {
-    url(node, file, &["http://", "https://"])
+fn http(node: &Node) -> Result<String> {
+    url(node, &["http://", "https://"])
 }
 
-fn url(node: &Node, file: &str, schemes: &[&str]) -> Result<String> {
-    let found = line(node, file)?;
+fn url(node: &Node, schemes: &[&str]) -> Result<String> {
+    let found = line(node)?;
     let begins = schemes.iter().any(|scheme| found.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()));
     match begins && !found.contains(char::is_whitespace) && !found.contains(['"', '\\', '@']) {
         true => Ok(found.trim_end_matches('/').to_string()),
         false => {
             let schemes = schemes.join(", ");
-            Err(node.error(file, say!("this is no address", "это не адрес")).hint(say!(
+            Err(node.error(say!("this is no address", "это не адрес")).hint(say!(
                 "it begins with {schemes} and has no user in it",
                 "он начинается с {schemes}, имени пользователя в нём нет"
             )))

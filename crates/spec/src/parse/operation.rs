@@ -7,62 +7,53 @@ use crate::yaml::{Node, Value};
 use stend_base::{Result, say};
 
 /// One kind of I/O, or shares of several.
-pub(super) fn mix(node: &Node, file: &str) -> Result<Mix> {
+pub(super) fn mix(node: &Node) -> Result<Mix> {
     match &node.value {
-        Value::Text(text) if OPERATIONS.iter().any(|(word, ..)| word == text) => word(node, file, OPERATIONS),
-        Value::Map(_) => shares(node, file),
-        _ => Err(node.error(
-            file,
-            say!(
-                "`op` is `read`, `write`, `discard`, `write_zeroes` or a mix such as `{{read: 70, write: 30}}`",
-                "`op` — это `read`, `write`, `discard`, `write_zeroes` или смесь, например `{{read: 70, write: 30}}`"
-            ),
-        )),
+        Value::Text(text) if OPERATIONS.iter().any(|(word, ..)| word == text) => word(node, OPERATIONS),
+        Value::Map(_) => shares(node),
+        _ => Err(node.error(say!(
+            "`op` is `read`, `write`, `discard`, `write_zeroes` or a mix such as `{{read: 70, write: 30}}`",
+            "`op` — это `read`, `write`, `discard`, `write_zeroes` или смесь, например `{{read: 70, write: 30}}`"
+        ))),
     }
 }
 
-fn shares(node: &Node, file: &str) -> Result<Mix> {
-    let mut map = Map::of(node, file, &MIX)?;
-    let percent = |node: &Node, file: &str| whole(node, file, keys::PERCENT);
+fn shares(node: &Node) -> Result<Mix> {
+    let mut map = Map::of(node, &MIX)?;
+    let percent = |node: &Node| whole(node, keys::PERCENT);
     let mut share = |name: &'static str| -> Result<u32> { Ok(map.optional(name, percent)?.unwrap_or(0)) };
     let (read, write) = (share("read")?, share("write")?);
     let (discard, write_zeroes) = (share("discard")?, share("write_zeroes")?);
     map.finish()?;
     let sum = read + write + discard + write_zeroes;
     if sum != 100 {
-        return Err(node.error(
-            file,
-            say!(
-                "the shares of `op` are percent and add up to {sum}, not to 100",
-                "доли в `op` указаны в процентах и дают в сумме {sum}, а не 100"
-            ),
-        ));
+        return Err(node.error(say!(
+            "the shares of `op` are percent and add up to {sum}, not to 100",
+            "доли в `op` указаны в процентах и дают в сумме {sum}, а не 100"
+        )));
     }
     Ok(Mix { read: read as u8, write: write as u8, discard: discard as u8, write_zeroes: write_zeroes as u8 })
 }
 
 /// When what a stream of this mix writes must be durable.
-pub(super) fn sync(node: &Node, file: &str, mix: Mix) -> Result<Sync> {
+pub(super) fn sync(node: &Node, mix: Mix) -> Result<Sync> {
     let sync = match &node.value {
-        Value::Text(_) => word(node, file, keys::SYNC_WORDS)?,
-        _ => after_writes(node, file)?,
+        Value::Text(_) => word(node, keys::SYNC_WORDS)?,
+        _ => after_writes(node)?,
     };
     if sync != Sync::None && mix.write == 0 {
-        return Err(node.error(
-            file,
-            say!(
-                "`sync` needs writes in `op`: it follows them, and nothing else leaves data to sync",
-                "для `sync` в `op` нужны записи: синхронизация следует за ними, остальным синхронизировать нечего"
-            ),
-        ));
+        return Err(node.error(say!(
+            "`sync` needs writes in `op`: it follows them, and nothing else leaves data to sync",
+            "для `sync` в `op` нужны записи: синхронизация следует за ними, остальным синхронизировать нечего"
+        )));
     }
     Ok(sync)
 }
 
 /// A call after every so many writes.
-fn after_writes(node: &Node, file: &str) -> Result<Sync> {
-    let mut map = Map::of(node, file, &SYNC)?;
-    let every = |node: &Node, file: &str| whole(node, file, keys::SYNC_EVERY);
+fn after_writes(node: &Node) -> Result<Sync> {
+    let mut map = Map::of(node, &SYNC)?;
+    let every = |node: &Node| whole(node, keys::SYNC_EVERY);
     let (data, full) = (map.optional("fdatasync", every)?, map.optional("fsync", every)?);
     let range = map.optional("sync_file_range", every)?;
     map.finish()?;
@@ -70,13 +61,10 @@ fn after_writes(node: &Node, file: &str) -> Result<Sync> {
         (Some(n), None, None) => Ok(Sync::Fdatasync(n)),
         (None, Some(n), None) => Ok(Sync::Fsync(n)),
         (None, None, Some(n)) => Ok(Sync::SyncFileRange(n)),
-        _ => Err(node.error(
-            file,
-            say!(
-                "`sync` is a word, or one of `{{fdatasync: N}}`, `{{fsync: N}}` and `{{sync_file_range: N}}` with N writes per call",
-                "`sync` — это слово или одно из `{{fdatasync: N}}`, `{{fsync: N}}`, `{{sync_file_range: N}}`, где N — число записей на один вызов"
-            ),
-        )),
+        _ => Err(node.error(say!(
+            "`sync` is a word, or one of `{{fdatasync: N}}`, `{{fsync: N}}` and `{{sync_file_range: N}}` with N writes per call",
+            "`sync` — это слово или одно из `{{fdatasync: N}}`, `{{fsync: N}}`, `{{sync_file_range: N}}`, где N — число записей на один вызов"
+        ))),
     }
 }
 

@@ -25,29 +25,28 @@ pub fn order(text: &str, file: &str) -> Result<Order> {
 
 fn parsed(text: &str, file: &str) -> Result<Order> {
     let root = yaml::parse_up_to(text, file, ORDER_MAX)?;
-    let mut map = Map::of(&root, file, &known::ORDER)?;
+    let mut map = Map::of(&root, &known::ORDER)?;
     let version = map.required("order", version)?;
     let work = work(&mut map)?;
-    let stands =
-        map.optional("stands", |node, file| several(node, file, known::STANDS, named_text))?.unwrap_or_default();
+    let stands = map.optional("stands", |node| several(node, known::STANDS, named_text))?.unwrap_or_default();
     let rebuild = map.optional("rebuild", boolean)?.unwrap_or_default();
     let on = map.optional("on", paths)?.unwrap_or_default();
     let against = map.optional("against", paths)?.unwrap_or_default();
     let (lab, ssh) = (map.optional("lab", path)?, map.optional("ssh", hosts)?.unwrap_or_default());
     let hosts_file = map.optional("hosts", named_text)?;
     let groups = map.optional("groups", paths)?.unwrap_or_default();
-    let load = map.optional("load", |node, file| word(node, file, known::LOAD_OF))?;
-    let on_loss = map.optional("on_loss", |node, file| word(node, file, known::ON_LOSS))?;
+    let load = map.optional("load", |node| word(node, known::LOAD_OF))?;
+    let on_loss = map.optional("on_loss", |node| word(node, known::ON_LOSS))?;
     let storage = map.optional("storage", path)?;
-    let observe = map.optional("observe", |node, file| several(node, file, known::OBSERVED, path))?.unwrap_or_default();
+    let observe = map.optional("observe", |node| several(node, known::OBSERVED, path))?.unwrap_or_default();
     let sources = map.optional("sources", named_text)?;
     let permission = map.optional("permission", permission)?.unwrap_or_default();
     let label = map.optional("label", label)?;
     let gate = map.optional("gate", named_text)?;
-    let expect = map.optional("expect", |node, file| several(node, file, known::SEVERAL, limited))?.unwrap_or_default();
+    let expect = map.optional("expect", |node| several(node, known::SEVERAL, limited))?.unwrap_or_default();
     let output = map.optional("output", path)?;
     map.finish()?;
-    let contradiction = |what: Say| Err(root.error(file, what));
+    let contradiction = |what: Say| Err(root.error(what));
     let work = match work {
         Ok(work) => work,
         Err(what) => return contradiction(what),
@@ -83,10 +82,10 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
 fn work(map: &mut Map<'_>) -> Result<std::result::Result<Work, Say>> {
     let suite = map.optional("suite", named_text)?;
     let directory = map.optional("directory", path)?;
-    let traces = map.optional("traces", |node, file| several(node, file, known::SEVERAL, trace))?;
+    let traces = map.optional("traces", |node| several(node, known::SEVERAL, trace))?;
     let seed = map.optional("seed", seed)?;
-    let engine = map.optional("engine", |node, file| word(node, file, ENGINES))?;
-    let repeats = map.optional("repeats", |node, file| whole(node, file, BLOCKS))?;
+    let engine = map.optional("engine", |node| word(node, ENGINES))?;
+    let repeats = map.optional("repeats", |node| whole(node, BLOCKS))?;
     let time_budget = map.optional("time_budget", budget)?;
     let resume = map.optional("resume", path)?;
     let asked = [directory.is_some(), traces.is_some(), seed.is_some(), engine.is_some(), repeats.is_some()];
@@ -162,47 +161,47 @@ fn misfit(order: &Order, for_several: Option<&str>) -> Option<Say> {
     })
 }
 
-fn label(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn label(node: &Node) -> Result<String> {
+    let found = text(node)?;
     match not_a_label(&found) {
-        Some(why) => Err(node.error(file, why)),
+        Some(why) => Err(node.error(why)),
         None => Ok(found),
     }
 }
 
 /// A limit, as it was written.
-fn limited(node: &Node, file: &str) -> Result<String> {
-    Ok(limit::of(node, file, Undecided::Undecided)?.text)
+fn limited(node: &Node) -> Result<String> {
+    Ok(limit::of(node, Undecided::Undecided)?.text)
 }
 
-fn version(node: &Node, file: &str) -> Result<u32> {
+fn version(node: &Node) -> Result<u32> {
     match node.value {
         Value::Int(found) if found == i128::from(VERSION) => Ok(VERSION),
         Value::Int(found) => {
             let message = say!("an order of version {found}", "заказ версии {found}");
             Err(node
-                .error(file, message)
+                .error(message)
                 .hint(say!("this Stend reads version {VERSION}", "этот Stend читает версию {VERSION}")))
         }
-        _ => whole(node, file, known::VERSIONS),
+        _ => whole(node, known::VERSIONS),
     }
 }
 
-fn named_text(node: &Node, file: &str) -> Result<NamedText> {
-    let mut map = Map::of(node, file, &known::FILE)?;
+fn named_text(node: &Node) -> Result<NamedText> {
+    let mut map = Map::of(node, &known::FILE)?;
     let found = NamedText { file: map.required("file", path)?, text: map.required("text", text)? };
     map.finish()?;
     Ok(found)
 }
 
-fn trace(node: &Node, file: &str) -> Result<TraceFile> {
-    let mut map = Map::of(node, file, &known::TRACE)?;
-    let sha256 = |node: &Node, file: &str| {
-        let found = text(node, file)?;
+fn trace(node: &Node) -> Result<TraceFile> {
+    let mut map = Map::of(node, &known::TRACE)?;
+    let sha256 = |node: &Node| {
+        let found = text(node)?;
         let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         match found.len() == 64 && found.bytes().all(hexadecimal) {
             true => Ok(found),
-            false => Err(node.error(file, say!("not 64 hexadecimal digits", "не 64 шестнадцатеричные цифры"))),
+            false => Err(node.error(say!("not 64 hexadecimal digits", "не 64 шестнадцатеричные цифры"))),
         }
     };
     let found = TraceFile { file: map.required("file", path)?, sha256: map.required("sha256", sha256)? };
@@ -210,8 +209,8 @@ fn trace(node: &Node, file: &str) -> Result<TraceFile> {
     Ok(found)
 }
 
-fn permission(node: &Node, file: &str) -> Result<Permission> {
-    let mut map = Map::of(node, file, &known::PERMISSION)?;
+fn permission(node: &Node) -> Result<Permission> {
+    let mut map = Map::of(node, &known::PERMISSION)?;
     let found = Permission {
         confirm: map.optional("confirm", paths)?.unwrap_or_default(),
         overwrite_signatures: map.optional("overwrite_signatures", paths)?.unwrap_or_default(),
@@ -223,66 +222,59 @@ fn permission(node: &Node, file: &str) -> Result<Permission> {
 }
 
 /// YAML has no whole numbers above 2^63 everywhere, so that a seed may be text.
-fn seed(node: &Node, file: &str) -> Result<u64> {
+fn seed(node: &Node) -> Result<u64> {
     let found = match &node.value {
         Value::Int(number) => u64::try_from(*number).ok(),
         Value::Text(text) => text.parse().ok(),
         _ => None,
     };
-    found.ok_or_else(|| {
-        node.error(file, say!("a seed is a whole number below 2^64", "`seed` — целое число меньше 2^64"))
-    })
+    found.ok_or_else(|| node.error(say!("a seed is a whole number below 2^64", "`seed` — целое число меньше 2^64")))
 }
 
-fn budget(node: &Node, file: &str) -> Result<Nanos> {
-    let found = super::span(node, file)?;
+fn budget(node: &Node) -> Result<Nanos> {
+    let found = super::span(node)?;
     match known::BUDGET.hold(&found) {
         true => Ok(found),
-        false => Err(node.error(file, say!("a run takes 1 s to 7 days", "прогон длится от 1 с до 7 суток"))),
+        false => Err(node.error(say!("a run takes 1 s to 7 days", "прогон длится от 1 с до 7 суток"))),
     }
 }
 
 /// A path, an identity, a host: data, of which nothing is opened here.
-fn path(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn path(node: &Node) -> Result<String> {
+    let found = text(node)?;
     if known::WORD.hold(&found.len()) && !found.chars().any(char::is_control) {
         return Ok(found);
     }
     let Limits { most, .. } = known::WORD;
-    Err(node.error(
-        file,
-        say!("not 1 to {most} bytes without control characters", "нужно от 1 до {most} байт без управляющих символов"),
-    ))
+    Err(node.error(say!(
+        "not 1 to {most} bytes without control characters",
+        "нужно от 1 до {most} байт без управляющих символов"
+    )))
 }
 
-fn paths(node: &Node, file: &str) -> Result<Vec<String>> {
-    several(node, file, known::SEVERAL, path)
+fn paths(node: &Node) -> Result<Vec<String>> {
+    several(node, known::SEVERAL, path)
 }
 
 /// A host, or a list of them.
-fn hosts(node: &Node, file: &str) -> Result<Vec<String>> {
+fn hosts(node: &Node) -> Result<Vec<String>> {
     match node.value {
-        Value::List(_) => several(node, file, known::LOADS, path),
-        _ => Ok(vec![path(node, file)?]),
+        Value::List(_) => several(node, known::LOADS, path),
+        _ => Ok(vec![path(node)?]),
     }
 }
 
-fn several<T>(
-    node: &Node,
-    file: &str,
-    limits: Limits<usize>,
-    one: impl Fn(&Node, &str) -> Result<T>,
-) -> Result<Vec<T>> {
-    let items = list(node, file)?;
+fn several<T>(node: &Node, limits: Limits<usize>, one: impl Fn(&Node) -> Result<T>) -> Result<Vec<T>> {
+    let items = list(node)?;
     if items.len() < limits.least {
         let least = limits.least;
-        return Err(node.error(file, say!("fewer than {least} of them", "их меньше {least}")));
+        return Err(node.error(say!("fewer than {least} of them", "их меньше {least}")));
     }
     if !limits.hold(&items.len()) {
         let most = limits.most;
-        return Err(node.error(file, say!("more than {most} of them", "их больше {most}")));
+        return Err(node.error(say!("more than {most} of them", "их больше {most}")));
     }
-    items.iter().map(|item| one(item, file)).collect()
+    items.iter().map(one).collect()
 }
 
 #[cfg(test)]

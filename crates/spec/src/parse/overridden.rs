@@ -53,14 +53,14 @@ fn in_all_cases(root: &Node, lines: &[&str], word: &str) -> Vec<Edit> {
         Some(defaults) => match value(defaults, "engine") {
             Some(engine) => Some(in_place(engine, lines, word)),
             None => keys(defaults).next().map(|(first, _)| {
-                let braces = rest(lines, defaults.at).starts_with('{');
+                let braces = rest(lines, &defaults.at).starts_with('{');
                 let indent = " ".repeat((first.at.column as usize).saturating_sub(1));
                 let between = if braces { ", ".to_string() } else { format!("\n{indent}") };
-                Edit { at: first.at, gone: 0, text: format!("engine: {word}{between}") }
+                Edit { at: first.at.clone(), gone: 0, text: format!("engine: {word}{between}") }
             }),
         },
         None => keys(root).find(|(key, _)| key.name == "cases").map(|(cases, _)| Edit {
-            at: cases.at,
+            at: cases.at.clone(),
             gone: 0,
             text: format!("defaults: {{engine: {word}}}\n"),
         }),
@@ -70,8 +70,8 @@ fn in_all_cases(root: &Node, lines: &[&str], word: &str) -> Vec<Edit> {
 
 /// Another word or number where a node is one.
 fn in_place(node: &Node, lines: &[&str], text: &str) -> Edit {
-    let gone = rest(lines, node.at).chars().take_while(|c| c.is_alphanumeric()).count();
-    Edit { at: node.at, gone, text: text.to_string() }
+    let gone = rest(lines, &node.at).chars().take_while(|c| c.is_alphanumeric()).count();
+    Edit { at: node.at.clone(), gone, text: text.to_string() }
 }
 
 fn keys(map: &Node) -> impl Iterator<Item = &(Key, Node)> {
@@ -87,7 +87,7 @@ fn value<'a>(map: &'a Node, name: &str) -> Option<&'a Node> {
 }
 
 /// What stands in a line from a place on.
-fn rest(lines: &[&str], at: Position) -> String {
+fn rest(lines: &[&str], at: &Position) -> String {
     lines.get((at.line as usize).saturating_sub(1)).map_or(String::new(), |line| split(line, at.column).1)
 }
 

@@ -7,106 +7,94 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Millionths, Result, say};
 
 /// A pattern for blocks of these sizes.
-pub(super) fn pattern(node: &Node, file: &str, block_sizes: &[Bytes]) -> Result<Pattern> {
-    let Value::Map(_) = node.value else { return word(node, file, keys::PATTERNS) };
-    let mut map = Map::of(node, file, &keys::PATTERN)?;
+pub(super) fn pattern(node: &Node, block_sizes: &[Bytes]) -> Result<Pattern> {
+    let Value::Map(_) = node.value else { return word(node, keys::PATTERNS) };
+    let mut map = Map::of(node, &keys::PATTERN)?;
     let found = [
         map.optional("zipf", zipf)?,
         map.optional("pareto", pareto)?,
         map.optional("normal", normal)?,
         map.optional("zones", zones)?,
-        map.optional("strided", |node, file| strided(node, file, block_sizes))?,
-        map.optional("sequential", |node, file| {
-            Ok(Pattern::Mixed { sequential: share(node, file, pattern::SEQUENTIAL)? })
-        })?,
+        map.optional("strided", |node| strided(node, block_sizes))?,
+        map.optional("sequential", |node| Ok(Pattern::Mixed { sequential: share(node, pattern::SEQUENTIAL)? }))?,
     ];
     map.finish()?;
     let mut found = found.into_iter().flatten();
     match (found.next(), found.next()) {
         (Some(pattern), None) => Ok(pattern),
         _ => Err(node
-            .error(
-                file,
-                say!(
-                    "`pattern` is a word or a mapping with exactly one key",
-                    "`pattern` — это слово или отображение ровно с одним ключом"
-                ),
-            )
+            .error(say!(
+                "`pattern` is a word or a mapping with exactly one key",
+                "`pattern` — это слово или отображение ровно с одним ключом"
+            ))
             .hint(say!("for example `{{zipf: {{theta: 1.2}}}}`", "например, `{{zipf: {{theta: 1.2}}}}`"))),
     }
 }
 
-fn zipf(node: &Node, file: &str) -> Result<Pattern> {
-    let mut map = Map::of(node, file, &keys::ZIPF)?;
-    let theta_thousandths = map.required("theta", |node, file| thousandths(node, file, pattern::THETA))?;
+fn zipf(node: &Node) -> Result<Pattern> {
+    let mut map = Map::of(node, &keys::ZIPF)?;
+    let theta_thousandths = map.required("theta", |node| thousandths(node, pattern::THETA))?;
     map.finish()?;
     Ok(Pattern::Zipf { theta_thousandths })
 }
 
-fn pareto(node: &Node, file: &str) -> Result<Pattern> {
-    let mut map = Map::of(node, file, &keys::PARETO)?;
-    let hot = map.required("hot", |node, file| share(node, file, pattern::HOT))?;
+fn pareto(node: &Node) -> Result<Pattern> {
+    let mut map = Map::of(node, &keys::PARETO)?;
+    let hot = map.required("hot", |node| share(node, pattern::HOT))?;
     map.finish()?;
     Ok(Pattern::Pareto { hot })
 }
 
-fn normal(node: &Node, file: &str) -> Result<Pattern> {
-    let mut map = Map::of(node, file, &keys::NORMAL)?;
-    let deviation = map.required("deviation", |node, file| share(node, file, pattern::DEVIATION))?;
+fn normal(node: &Node) -> Result<Pattern> {
+    let mut map = Map::of(node, &keys::NORMAL)?;
+    let deviation = map.required("deviation", |node| share(node, pattern::DEVIATION))?;
     map.finish()?;
     Ok(Pattern::Normal { deviation })
 }
 
-fn zones(node: &Node, file: &str) -> Result<Pattern> {
-    let zones: Vec<Zone> = list(node, file)?.iter().map(|item| zone(item, file)).collect::<Result<_>>()?;
+fn zones(node: &Node) -> Result<Pattern> {
+    let zones: Vec<Zone> = list(node)?.iter().map(zone).collect::<Result<_>>()?;
     if !pattern::ZONES.hold(&zones.len()) {
-        return Err(node.error(file, say!("a region has 2 to 64 zones", "в области от 2 до 64 зон")));
+        return Err(node.error(say!("a region has 2 to 64 zones", "в области от 2 до 64 зон")));
     }
     for (key, of) in [("space", (|z| z.space) as fn(&Zone) -> Millionths), ("accesses", |z| z.accesses)] {
         let sum: u64 = zones.iter().map(|zone| u64::from(of(zone).0)).sum();
         if sum != u64::from(Millionths::ALL.0) {
             let percent = sum as f64 / 1e4;
-            return Err(node.error(
-                file,
-                say!(
-                    "the shares `{key}` of all zones add up to {percent} %, not to 100 %",
-                    "доли `{key}` всех зон дают в сумме {percent} %, а не 100 %"
-                ),
-            ));
+            return Err(node.error(say!(
+                "the shares `{key}` of all zones add up to {percent} %, not to 100 %",
+                "доли `{key}` всех зон дают в сумме {percent} %, а не 100 %"
+            )));
         }
     }
     Ok(Pattern::Zones(zones))
 }
 
-fn zone(node: &Node, file: &str) -> Result<Zone> {
-    let mut map = Map::of(node, file, &keys::ZONE)?;
-    let part = |node: &Node, file: &str| share(node, file, keys::ZONE_SHARE);
+fn zone(node: &Node) -> Result<Zone> {
+    let mut map = Map::of(node, &keys::ZONE)?;
+    let part = |node: &Node| share(node, keys::ZONE_SHARE);
     let zone = Zone { space: map.required("space", part)?, accesses: map.required("accesses", part)? };
     map.finish()?;
     if zone.space.0 == 0 && zone.accesses.0 > 0 {
-        return Err(node.error(
-            file,
-            say!("a zone without space cannot have accesses", "у зоны без места не может быть обращений"),
-        ));
+        return Err(
+            node.error(say!("a zone without space cannot have accesses", "у зоны без места не может быть обращений"))
+        );
     }
     Ok(zone)
 }
 
-fn strided(node: &Node, file: &str, block_sizes: &[Bytes]) -> Result<Pattern> {
-    let mut map = Map::of(node, file, &keys::STRIDED)?;
-    let stride = map.required("stride", |node, file| {
-        let stride = bytes(node, file)?;
+fn strided(node: &Node, block_sizes: &[Bytes]) -> Result<Pattern> {
+    let mut map = Map::of(node, &keys::STRIDED)?;
+    let stride = map.required("stride", |node| {
+        let stride = bytes(node)?;
         let fits = |block: &Bytes| stride.0 >= 2 * block.0 && stride.0.is_multiple_of(block.0);
         if keys::STRIDE.hold(&stride) && block_sizes.iter().all(fits) {
             return Ok(stride);
         }
-        Err(node.error(
-            file,
-            say!(
-                "a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB",
-                "шаг кратен каждому размеру блока потока, не меньше двух блоков и не больше 1 ТиБ"
-            ),
-        ))
+        Err(node.error(say!(
+            "a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB",
+            "шаг кратен каждому размеру блока потока, не меньше двух блоков и не больше 1 ТиБ"
+        )))
     })?;
     map.finish()?;
     Ok(Pattern::Strided { stride })

@@ -11,22 +11,21 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Millionths, Result, format, say};
 
 /// A part of the range.
-pub(super) fn region(node: &Node, file: &str) -> Result<Option<Part>> {
+pub(super) fn region(node: &Node) -> Result<Option<Part>> {
     if is_word(node, "equal") {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::REGION)?;
-    let start = map.optional("start", |node, file| extent(node, file, keys::START, keys::START_BYTES))?;
-    let size = map.optional("size", |node, file| extent(node, file, keys::SIZE, keys::SIZE_BYTES))?;
+    let mut map = Map::of(node, &keys::REGION)?;
+    let start = map.optional("start", |node| extent(node, keys::START, keys::START_BYTES))?;
+    let size = map.optional("size", |node| extent(node, keys::SIZE, keys::SIZE_BYTES))?;
     map.finish()?;
     let part = Part { start: start.unwrap_or(Extent::Share(Millionths(0))), size };
     if let (Extent::Share(start), Some(Extent::Share(size))) = (part.start, part.size)
         && u64::from(start.0) + u64::from(size.0) > u64::from(Millionths::ALL.0)
     {
-        return Err(node.error(
-            file,
-            say!("`start` and `size` are more than 100 % together", "`start` и `size` вместе больше 100 %"),
-        ));
+        return Err(
+            node.error(say!("`start` and `size` are more than 100 % together", "`start` и `size` вместе больше 100 %"))
+        );
     }
     Ok(Some(part))
 }
@@ -35,49 +34,43 @@ fn is_word(node: &Node, word: &str) -> bool {
     matches!(&node.value, Value::Text(text) if text == word)
 }
 
-fn extent(node: &Node, file: &str, shares: Limits<Millionths>, sizes: Limits<Bytes>) -> Result<Extent> {
+fn extent(node: &Node, shares: Limits<Millionths>, sizes: Limits<Bytes>) -> Result<Extent> {
     if matches!(&node.value, Value::Text(text) if text.ends_with('%')) {
-        return Ok(Extent::Share(share(node, file, shares)?));
+        return Ok(Extent::Share(share(node, shares)?));
     }
-    let size = bytes(node, file)?;
+    let size = bytes(node)?;
     if sizes.hold(&size) && size.0.is_multiple_of(BLOCK_UNIT) {
         return Ok(Extent::Size(size));
     }
     let told = |lang| format::bytes(size, lang);
     let (en, ru) = (told(stend_base::Lang::En), told(stend_base::Lang::Ru));
-    Err(node.error(
-        file,
-        say!(
-            "{en} is no share such as `10%` and no multiple of 512 B that a region can have",
-            "{ru} — не доля, например `10%`, и не кратный 512 Б размер, возможный для области"
-        ),
-    ))
+    Err(node.error(say!(
+        "{en} is no share such as `10%` and no multiple of 512 B that a region can have",
+        "{ru} — не доля, например `10%`, и не кратный 512 Б размер, возможный для области"
+    )))
 }
 
 /// Rests of a closed loop.
-pub(super) fn think(node: &Node, file: &str, open: bool) -> Result<Option<Think>> {
+pub(super) fn think(node: &Node, open: bool) -> Result<Option<Think>> {
     if is_word(node, "none") {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::THINK)?;
-    let time = map.required("time", |node, file| {
-        let time = span(node, file)?;
+    let mut map = Map::of(node, &keys::THINK)?;
+    let time = map.required("time", |node| {
+        let time = span(node)?;
         match keys::THINK_TIME.hold(&time) {
             true => Ok(time),
-            false => Err(node.error(file, say!("a rest lasts 1 µs to 1 h", "пауза длится от 1 мкс до 1 ч"))),
+            false => Err(node.error(say!("a rest lasts 1 µs to 1 h", "пауза длится от 1 мкс до 1 ч"))),
         }
     })?;
-    let every = map.optional("every", |node, file| whole(node, file, keys::THINK_EVERY))?.unwrap_or(1);
+    let every = map.optional("every", |node| whole(node, keys::THINK_EVERY))?.unwrap_or(1);
     map.finish()?;
     if open {
         return Err(node
-            .error(
-                file,
-                say!(
-                    "`think` contradicts `rate`: in an open loop I/Os begin when they are due",
-                    "`think` противоречит `rate`: в разомкнутом цикле операции начинаются в срок"
-                ),
-            )
+            .error(say!(
+                "`think` contradicts `rate`: in an open loop I/Os begin when they are due",
+                "`think` противоречит `rate`: в разомкнутом цикле операции начинаются в срок"
+            ))
             .hint(say!(
                 "for bursts of an open loop use a `schedule` with `burst`",
                 "для всплесков разомкнутого цикла служит `schedule` с `burst`"
@@ -87,77 +80,68 @@ pub(super) fn think(node: &Node, file: &str, open: bool) -> Result<Option<Think>
 }
 
 /// CPUs, none if the scheduler chooses.
-pub(super) fn cpus(node: &Node, file: &str) -> Result<Vec<u32>> {
+pub(super) fn cpus(node: &Node) -> Result<Vec<u32>> {
     if is_word(node, "any") {
         return Ok(Vec::new());
     }
-    let items = list(node, file)?;
-    let mut cpus: Vec<u32> = items.iter().map(|item| whole(item, file, keys::NUMBER)).collect::<Result<_>>()?;
+    let items = list(node)?;
+    let mut cpus: Vec<u32> = items.iter().map(|item| whole(item, keys::NUMBER)).collect::<Result<_>>()?;
     let named = cpus.len();
     cpus.sort_unstable();
     cpus.dedup();
     if !keys::CPUS.hold(&named) || cpus.len() < named {
-        return Err(
-            node.error(file, say!("`cpus` names 1 to 1024 CPUs, each once", "в `cpus` от 1 до 1024 разных CPU"))
-        );
+        return Err(node.error(say!("`cpus` names 1 to 1024 CPUs, each once", "в `cpus` от 1 до 1024 разных CPU")));
     }
     Ok(cpus)
 }
 
 /// NUMA nodes of threads that run on `cpus`.
-pub(super) fn numa(node: &Node, file: &str, cpus: &[u32]) -> Result<Option<Numa>> {
+pub(super) fn numa(node: &Node, cpus: &[u32]) -> Result<Option<Numa>> {
     let numa = match &node.value {
-        Value::Text(_) => word(node, file, keys::NUMA_WORDS)?,
+        Value::Text(_) => word(node, keys::NUMA_WORDS)?,
         _ => {
-            let mut map = Map::of(node, file, &keys::NUMA)?;
-            let number = |node: &Node, file: &str| whole(node, file, keys::NUMBER);
+            let mut map = Map::of(node, &keys::NUMA)?;
+            let number = |node: &Node| whole(node, keys::NUMBER);
             let (cpu, memory) = (map.optional("cpu", number)?, map.optional("memory", number)?);
             map.finish()?;
             if cpu.is_none() && memory.is_none() {
-                return Err(node
-                    .error(file, say!("`numa` has `cpu`, `memory` or both", "у `numa` есть `cpu`, `memory` или оба")));
+                return Err(
+                    node.error(say!("`numa` has `cpu`, `memory` or both", "у `numa` есть `cpu`, `memory` или оба"))
+                );
             }
             Some(Numa::Nodes { cpu, memory })
         }
     };
     let places_threads = !matches!(numa, None | Some(Numa::Nodes { cpu: None, .. }));
     if places_threads && !cpus.is_empty() {
-        return Err(node.error(
-            file,
-            say!(
-                "`numa` contradicts `cpus`: both say where threads run",
-                "`numa` противоречит `cpus`: оба говорят, где работать потокам"
-            ),
-        ));
+        return Err(node.error(say!(
+            "`numa` contradicts `cpus`: both say where threads run",
+            "`numa` противоречит `cpus`: оба говорят, где работать потокам"
+        )));
     }
     Ok(numa)
 }
 
 /// One matrix of nodes per case.
-pub(super) fn one_matrix(streams: &[StreamSpec], case: &Node, file: &str) -> Result<()> {
+pub(super) fn one_matrix(streams: &[StreamSpec], case: &Node) -> Result<()> {
     if streams.iter().filter(|stream| stream.placement.numa == Some(Numa::Every)).count() < 2 {
         return Ok(());
     }
-    Err(case.error(
-        file,
-        say!("`numa: every` is for one stream of a case", "`numa: every` бывает только у одного потока случая"),
-    ))
+    Err(case
+        .error(say!("`numa: every` is for one stream of a case", "`numa: every` бывает только у одного потока случая")))
 }
 
 /// Streams that run together have parts of their own either all or none: the others would have to lie somewhere.
-pub(super) fn all_or_none(streams: &[StreamSpec], case: &Node, file: &str) -> Result<()> {
+pub(super) fn all_or_none(streams: &[StreamSpec], case: &Node) -> Result<()> {
     let named = streams.iter().filter(|stream| stream.region.is_some()).count();
     if named == 0 || named == streams.len() {
         return Ok(());
     }
     Err(case
-        .error(
-            file,
-            say!(
-                "some streams of the case have a `region` and some have none",
-                "у одних потоков случая есть `region`, у других нет"
-            ),
-        )
+        .error(say!(
+            "some streams of the case have a `region` and some have none",
+            "у одних потоков случая есть `region`, у других нет"
+        ))
         .hint(say!(
             "give each a `region`, or none; they may overlap, and the report mentions that",
             "задайте `region` каждому или ни одному; области могут перекрываться, отчёт об этом скажет"

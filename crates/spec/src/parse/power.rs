@@ -6,26 +6,23 @@ use crate::yaml::Node;
 use stend_base::{Result, say};
 
 /// Refuses a cut of power after which nothing could be told, or that something else counts on not to come.
-pub(super) fn fits(case: &Node, file: &str, faults: &[Fault], streams: &[StreamSpec], steady: bool) -> Result<()> {
+pub(super) fn fits(case: &Node, faults: &[Fault], streams: &[StreamSpec], steady: bool) -> Result<()> {
     let Some(cut) = faults.iter().find(|fault| fault.is_cut()) else { return Ok(()) };
     if faults.len() > 1 || cut.lasts.is_some() {
         let message = say!(
             "`power.cut` is the only event of its case, and has no `for`: the trial ends with it",
             "`power.cut` — единственное событие случая и без `for`: испытание им заканчивается"
         );
-        return Err(case.error(file, message));
+        return Err(case.error(message));
     }
     let kept = |stream: &StreamSpec| stream.verify.is_some_and(|verify| verify.crash);
     let writes = || streams.iter().filter(|stream| stream.mix.writes());
     if writes().next().is_none() || !writes().all(kept) {
         return Err(case
-            .error(
-                file,
-                say!(
-                    "`power.cut` needs `verify: {{crash: true}}` in every stream that writes, and a stream that does: nothing else could be judged afterwards",
-                    "для `power.cut` нужен `verify: {{crash: true}}` в каждом пишущем потоке и хотя бы один такой поток: иначе потом нечего оценивать"
-                ),
-            )
+            .error(say!(
+                "`power.cut` needs `verify: {{crash: true}}` in every stream that writes, and a stream that does: nothing else could be judged afterwards",
+                "для `power.cut` нужен `verify: {{crash: true}}` в каждом пишущем потоке и хотя бы один такой поток: иначе потом нечего оценивать"
+            ))
             .hint(say!(
                 "with `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` or `{{fsync: 1}}`, by which each write is durable",
                 "вместе с `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` или `{{fsync: 1}}`, при которых подтверждается сохранность каждой записи"
@@ -36,13 +33,13 @@ pub(super) fn fits(case: &Node, file: &str, faults: &[Fault], streams: &[StreamS
             "`power.cut` cannot be used with `steady`: a load whose power is cut begins anew",
             "`power.cut` нельзя использовать вместе с `steady`: после отключения питания нагрузка начинается заново"
         );
-        return Err(case.error(file, message));
+        return Err(case.error(message));
     }
     Ok(())
 }
 
 /// How precise a rate is that is not measured cannot be told.
-pub(super) fn not_until(suite: &Node, file: &str, cases: &[SuiteCase], until: bool) -> Result<()> {
+pub(super) fn not_until(suite: &Node, cases: &[SuiteCase], until: bool) -> Result<()> {
     if !until || !cases.iter().any(|case| case.faults.iter().any(Fault::is_cut)) {
         return Ok(());
     }
@@ -50,7 +47,7 @@ pub(super) fn not_until(suite: &Node, file: &str, cases: &[SuiteCase], until: bo
         "`power.cut` cannot be used with `until`: a trial whose power is cut has no rate",
         "`power.cut` нельзя использовать вместе с `until`: у испытания с отключением питания нет скорости"
     );
-    Err(suite.error(file, message).hint(say!(
+    Err(suite.error(message).hint(say!(
         "`repeats: {{blocks: 60}}` cuts the power 60 times",
         "`repeats: {{blocks: 60}}` отключит питание 60 раз"
     )))

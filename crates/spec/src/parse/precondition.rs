@@ -8,24 +8,24 @@ use crate::yaml::Node;
 use stend_base::{Bytes, Result, say};
 
 /// What comes before the trials of a suite with this fill.
-pub(super) fn precondition(node: &Node, file: &str, fill: Option<Fill>) -> Result<Precondition> {
-    let mut map = Map::of(node, file, &keys::PRECONDITION)?;
+pub(super) fn precondition(node: &Node, fill: Option<Fill>) -> Result<Precondition> {
+    let mut map = Map::of(node, &keys::PRECONDITION)?;
     let found = Precondition {
-        purge: map.optional("purge", |n, f| word(n, f, keys::PURGES))?.unwrap_or(Purge::None),
-        passes: map.optional("passes", |n, f| whole(n, f, keys::PASSES))?.unwrap_or(keys::PASSES_DEFAULT),
+        purge: map.optional("purge", |n| word(n, keys::PURGES))?.unwrap_or(Purge::None),
+        passes: map.optional("passes", |n| whole(n, keys::PASSES))?.unwrap_or(keys::PASSES_DEFAULT),
         block_size: map.optional("block_size", block_size)?.unwrap_or(keys::BLOCK_DEFAULT),
     };
     map.finish()?;
     if fill.is_none() {
         let message = say!("`precondition` needs `fill`", "`precondition` требует `fill`");
-        return Err(node.error(file, message).hint(say!(
+        return Err(node.error(message).hint(say!(
             "say how much there is to precondition, e.g. `fill: {{size: auto}}`",
             "укажите, сколько подготовить, например `fill: {{size: auto}}`"
         )));
     }
     if found.passes == 0 && found.purge == Purge::None {
         let message = say!("`passes: 0` without `purge` does nothing", "`passes: 0` без `purge` ничего не делает");
-        return Err(node.error(file, message).hint(say!(
+        return Err(node.error(message).hint(say!(
             "say `purge: discard`, or leave `precondition` out",
             "укажите `purge: discard` или уберите `precondition`"
         )));
@@ -33,16 +33,13 @@ pub(super) fn precondition(node: &Node, file: &str, fill: Option<Fill>) -> Resul
     Ok(found)
 }
 
-fn block_size(node: &Node, file: &str) -> Result<Bytes> {
-    let size = bytes(node, file)?;
+fn block_size(node: &Node) -> Result<Bytes> {
+    let size = bytes(node)?;
     if !keys::BLOCK_SIZE.hold(&size) || !size.0.is_power_of_two() {
-        return Err(node.error(
-            file,
-            say!(
-                "a preconditioning write has 4 KiB to 1 MiB, a power of two",
-                "запись при подготовке — от 4 КиБ до 1 МиБ, степень двойки"
-            ),
-        ));
+        return Err(node.error(say!(
+            "a preconditioning write has 4 KiB to 1 MiB, a power of two",
+            "запись при подготовке — от 4 КиБ до 1 МиБ, степень двойки"
+        )));
     }
     Ok(size)
 }

@@ -9,28 +9,28 @@ use crate::workload::{Backend, Op};
 use crate::yaml::{Node, Value};
 use stend_base::{Result, say};
 
-pub(super) fn prober(node: &Node, file: &str) -> Result<ProberKey> {
+pub(super) fn prober(node: &Node) -> Result<ProberKey> {
     if !matches!(node.value, Value::Map(_)) {
-        return word(node, file, keys::WORDS)
+        return word(node, keys::WORDS)
             .map_err(|e| e.hint(say!("or ask for a rate: `{{rate: 20/s}}`", "или задайте частоту: `{{rate: 20/s}}`")));
     }
-    let mut map = Map::of(node, file, &keys::PROBER)?;
-    let rate = map.required("rate", |node, file| frequency(node, file, keys::RATE))?;
-    let op = map.optional("op", |node, file| word(node, file, keys::OPERATIONS))?.flatten();
+    let mut map = Map::of(node, &keys::PROBER)?;
+    let rate = map.required("rate", |node| frequency(node, keys::RATE))?;
+    let op = map.optional("op", |node| word(node, keys::OPERATIONS))?.flatten();
     map.finish()?;
     Ok(ProberKey::At { rate, op })
 }
 
 /// Refuses a prober that a case names and cannot have. One that `defaults` ask for is left out where it does not fit, and
 /// the result says why.
-pub(super) fn fits(case: &Node, file: &str, prober: ProberKey, backend: Backend, streams: &[StreamSpec]) -> Result<()> {
+pub(super) fn fits(case: &Node, prober: ProberKey, backend: Backend, streams: &[StreamSpec]) -> Result<()> {
     let ProberKey::At { op, .. } = prober else { return Ok(()) };
     if backend == Backend::Null {
         let message = say!(
             "`prober` contradicts `backend: none`: nothing would answer",
             "`prober` противоречит `backend: none`: отвечать было бы некому"
         );
-        return Err(case.error(file, message).hint(say!("leave out one of the two", "уберите одно из двух")));
+        return Err(case.error(message).hint(say!("leave out one of the two", "уберите одно из двух")));
     }
     let durable = |stream: &StreamSpec| stream.mix.write > 0 && stream.sync.is_durable();
     if op == Some(Op::Write) && !streams.iter().any(durable) {
@@ -38,7 +38,7 @@ pub(super) fn fits(case: &Node, file: &str, prober: ProberKey, backend: Backend,
             "a prober with `op: write` makes durable writes, and no stream of the case does",
             "пробы с `op: write` — записи с подтверждением, а в случае нет потока с такими записями"
         );
-        return Err(case.error(file, message).hint(say!(
+        return Err(case.error(message).hint(say!(
             "use `op: read`, or give a stream that writes a `sync` such as `dsync`",
             "укажите `op: read` или задайте пишущему потоку `sync`, например `dsync`"
         )));

@@ -11,37 +11,37 @@ use crate::yaml::{Node, Value};
 use stend_base::{Millionths, Result, say};
 
 /// Arrivals of a stream, empty for a closed loop; or that its rate is searched.
-pub(super) fn rates(node: &Node, file: &str) -> Result<(Vec<Rate>, Option<Search>)> {
+pub(super) fn rates(node: &Node) -> Result<(Vec<Rate>, Option<Search>)> {
     match &node.value {
         Value::Text(word) if word == "none" => Ok((Vec::new(), None)),
         Value::Map(pairs) if pairs.iter().any(|(key, _)| key.name == "search") => {
             if pairs.len() > 1 {
-                return Err(no_rate(node, file));
+                return Err(no_rate(node));
             }
-            Ok((Vec::new(), Some(search(&pairs[0].1, file)?)))
+            Ok((Vec::new(), Some(search(&pairs[0].1)?)))
         }
-        _ => Ok((axis(node, file, rate)?, None)),
+        _ => Ok((axis(node, rate)?, None)),
     }
 }
 
-fn search(node: &Node, file: &str) -> Result<Search> {
-    let mut map = Map::of(node, file, &keys::rate::SEARCH)?;
-    let from = map.required("from", |node, file| frequency(node, file, keys::rate::RATE))?;
-    let to = map.required("to", |node, file| {
-        let to = frequency(node, file, keys::rate::RATE)?;
+fn search(node: &Node) -> Result<Search> {
+    let mut map = Map::of(node, &keys::rate::SEARCH)?;
+    let from = map.required("from", |node| frequency(node, keys::rate::RATE))?;
+    let to = map.required("to", |node| {
+        let to = frequency(node, keys::rate::RATE)?;
         match to > from {
             true => Ok(to),
-            false => Err(node.error(file, say!("`to` must be above `from`", "`to` должно быть больше `from`"))),
+            false => Err(node.error(say!("`to` must be above `from`", "`to` должно быть больше `from`"))),
         }
     })?;
     let found = Search {
         from,
         to,
-        gaps: map.optional("gaps", |n, f| word(n, f, keys::rate::GAPS))?.unwrap_or(Gaps::Poisson),
-        quantile: map.required("quantile", |n, f| share(n, f, keys::rate::QUANTILE))?,
-        limit: map.required("limit", |n, f| within(n, f, keys::rate::LIMIT))?,
+        gaps: map.optional("gaps", |n| word(n, keys::rate::GAPS))?.unwrap_or(Gaps::Poisson),
+        quantile: map.required("quantile", |n| share(n, keys::rate::QUANTILE))?,
+        limit: map.required("limit", |n| within(n, keys::rate::LIMIT))?,
         precision: map
-            .optional("precision", |n, f| share(n, f, keys::rate::PRECISION))?
+            .optional("precision", |n| share(n, keys::rate::PRECISION))?
             .unwrap_or(keys::rate::PRECISION_DEFAULT),
         curve: map.optional("curve", curve)?.unwrap_or_default(),
     };
@@ -49,17 +49,17 @@ fn search(node: &Node, file: &str) -> Result<Search> {
     Ok(found)
 }
 
-fn curve(node: &Node, file: &str) -> Result<Vec<Millionths>> {
-    let parts = list(node, file)?;
+fn curve(node: &Node) -> Result<Vec<Millionths>> {
+    let parts = list(node)?;
     if !keys::rate::CURVE_PARTS.hold(&parts.len()) {
-        return Err(node.error(file, say!("a curve has 1 to 100 points", "в кривой от 1 до 100 точек")));
+        return Err(node.error(say!("a curve has 1 to 100 points", "в кривой от 1 до 100 точек")));
     }
-    parts.iter().map(|part| share(part, file, keys::rate::CURVE_PART)).collect()
+    parts.iter().map(|part| share(part, keys::rate::CURVE_PART)).collect()
 }
 
-fn rate(node: &Node, file: &str) -> Result<Rate> {
+fn rate(node: &Node) -> Result<Rate> {
     let Value::Map(pairs) = &node.value else {
-        return Ok(Rate::constant(frequency(node, file, keys::rate::RATE)?, Gaps::Even));
+        return Ok(Rate::constant(frequency(node, keys::rate::RATE)?, Gaps::Even));
     };
     // As the whole of `rate` it never gets here.
     if pairs.iter().any(|(key, _)| key.name == "search") {
@@ -67,54 +67,51 @@ fn rate(node: &Node, file: &str) -> Result<Rate> {
             "a search is no value of an axis: the rates that it tries make the cells",
             "поиск не может быть значением оси: ячейки получаются из частот, которые он пробует"
         );
-        return Err(node.error(file, message).hint(say!(
+        return Err(node.error(message).hint(say!(
             "write `rate: {{search: {{…}}}}`, and other rates in a case of their own",
             "напишите `rate: {{search: {{…}}}}`, а прочие частоты — в отдельном случае"
         )));
     }
-    let mut map = Map::of(node, file, &keys::rate::RATE_MAP)?;
-    let poisson = map.optional("poisson", |node, file| frequency(node, file, keys::rate::RATE))?;
+    let mut map = Map::of(node, &keys::rate::RATE_MAP)?;
+    let poisson = map.optional("poisson", |node| frequency(node, keys::rate::RATE))?;
     let steps = map.optional("schedule", schedule)?;
-    let gaps = map.optional("gaps", |node, file| word(node, file, keys::rate::GAPS))?;
+    let gaps = map.optional("gaps", |node| word(node, keys::rate::GAPS))?;
     map.finish()?;
     match (poisson, steps, gaps) {
         (Some(rate), None, None) => Ok(Rate::constant(rate, Gaps::Poisson)),
         (None, Some(steps), gaps) => Ok(Rate { gaps: gaps.unwrap_or(Gaps::Even), steps }),
-        _ => Err(no_rate(node, file)),
+        _ => Err(no_rate(node)),
     }
 }
 
 /// Two rates searched at once would have no answer.
-pub(super) fn one_search(case: &Node, file: &str, streams: &[StreamSpec]) -> Result<()> {
+pub(super) fn one_search(case: &Node, streams: &[StreamSpec]) -> Result<()> {
     match streams.iter().filter(|stream| stream.search.is_some()).count() {
         0 | 1 => Ok(()),
-        _ => Err(case.error(
-            file,
-            say!("only one stream of a case may search its rate", "искать частоту может только один поток случая"),
-        )),
+        _ => Err(case.error(say!(
+            "only one stream of a case may search its rate",
+            "искать частоту может только один поток случая"
+        ))),
     }
 }
 
 /// A search goes its own way in every arm, so that blocks of arms have nothing in common.
-pub(super) fn no_search(suite: &Node, file: &str, cases: &[SuiteCase]) -> Result<()> {
+pub(super) fn no_search(suite: &Node, cases: &[SuiteCase]) -> Result<()> {
     if cases.iter().flat_map(|case| &case.streams).all(|stream| stream.search.is_none()) {
         return Ok(());
     }
     let message = say!("a rate cannot be searched in a suite with `arms`", "в наборе с `arms` частоту искать нельзя");
-    Err(suite.error(file, message).hint(say!(
+    Err(suite.error(message).hint(say!(
         "make a run of its own for each arm and compare them",
         "сделайте по прогону на каждый вариант и сравните их"
     )))
 }
 
-fn no_rate(node: &Node, file: &str) -> Box<stend_base::Error> {
-    node.error(
-        file,
-        say!(
-            "`rate` is a frequency such as `5000/s`, `{{poisson: 5000/s}}`, `{{schedule: […], gaps: poisson}}` or `{{search: {{…}}}}`",
-            "`rate` — это частота, например `5000/s`, либо `{{poisson: 5000/s}}`, `{{schedule: […], gaps: poisson}}` или `{{search: {{…}}}}`"
-        ),
-    )
+fn no_rate(node: &Node) -> Box<stend_base::Error> {
+    node.error(say!(
+        "`rate` is a frequency such as `5000/s`, `{{poisson: 5000/s}}`, `{{schedule: […], gaps: poisson}}` or `{{search: {{…}}}}`",
+        "`rate` — это частота, например `5000/s`, либо `{{poisson: 5000/s}}`, `{{schedule: […], gaps: poisson}}` или `{{search: {{…}}}}`"
+    ))
 }
 
 #[cfg(test)]

@@ -8,18 +8,18 @@ use crate::yaml::{Node, Value};
 use stend_base::{Millionths, Result, say};
 
 /// Blocks, and the precision at which they are enough.
-pub(super) fn repeats(node: &Node, file: &str) -> Result<(u32, Option<Until>)> {
-    let mut map = Map::of(node, file, &keys::REPEATS)?;
-    let blocks = map.required("blocks", |node, file| whole(node, file, keys::BLOCKS))?;
-    let until = map.optional("until", |node, file| until(node, file, blocks))?;
+pub(super) fn repeats(node: &Node) -> Result<(u32, Option<Until>)> {
+    let mut map = Map::of(node, &keys::REPEATS)?;
+    let blocks = map.required("blocks", |node| whole(node, keys::BLOCKS))?;
+    let until = map.optional("until", |node| until(node, blocks))?;
     map.finish()?;
     Ok((blocks, until))
 }
 
-fn until(node: &Node, file: &str, blocks: u32) -> Result<Until> {
-    let mut map = Map::of(node, file, &keys::UNTIL)?;
+fn until(node: &Node, blocks: u32) -> Result<Until> {
+    let mut map = Map::of(node, &keys::UNTIL)?;
     let found = Until {
-        width: map.optional("width", |n, f| share(n, f, keys::WIDTH))?.unwrap_or(keys::WIDTH_DEFAULT),
+        width: map.optional("width", |n| share(n, keys::WIDTH))?.unwrap_or(keys::WIDTH_DEFAULT),
         p99: map.optional("p99", p99)?.unwrap_or(Some(keys::P99_DEFAULT)),
     };
     map.finish()?;
@@ -28,7 +28,7 @@ fn until(node: &Node, file: &str, blocks: u32) -> Result<Until> {
             "`until` needs at least {FIRST_LOOK} blocks: before that no precision is looked at",
             "для `until` нужно не менее {FIRST_LOOK} блоков: раньше точность не оценивается"
         );
-        return Err(node.error(file, message).hint(say!(
+        return Err(node.error(message).hint(say!(
             "say how many there may be at most, e.g. `blocks: 20`",
             "укажите, сколько их может быть самое большее, например `blocks: 20`"
         )));
@@ -36,22 +36,22 @@ fn until(node: &Node, file: &str, blocks: u32) -> Result<Until> {
     Ok(found)
 }
 
-fn p99(node: &Node, file: &str) -> Result<Option<Millionths>> {
+fn p99(node: &Node) -> Result<Option<Millionths>> {
     match &node.value {
         Value::Text(word) if word == "none" => Ok(None),
-        _ => share(node, file, keys::WIDTH).map(Some),
+        _ => share(node, keys::WIDTH).map(Some),
     }
 }
 
 /// How arms differ shows while they alternate. Where a person or a reboot switches, the first is over before the next begins.
-pub(super) fn not_in_turn(suite: &Node, file: &str, until: Option<Until>, arms: &[Arm]) -> Result<()> {
+pub(super) fn not_in_turn(suite: &Node, until: Option<Until>, arms: &[Arm]) -> Result<()> {
     let by_person = arms.iter().find(|arm| arm.switch.instruction().is_some());
     let Some(name) = by_person.filter(|_| until.is_some()).map(|arm| &arm.name) else { return Ok(()) };
     let message = say!(
         "`until` cannot be used where arms follow one another: a person or a reboot switches to `{name}`",
         "`until` нельзя использовать, когда варианты идут друг за другом: на `{name}` переключает человек или перезагрузка"
     );
-    Err(suite.error(file, message).hint(say!(
+    Err(suite.error(message).hint(say!(
         "say how many `blocks` there are: how arms differ shows only when the last of them is measured",
         "задайте число `blocks`: чем различаются варианты, видно лишь после измерения последнего"
     )))

@@ -9,7 +9,7 @@ use crate::yaml::{Node, Value};
 use stend_base::{Lang, MilliIops, Nanos, Result, Say, format, say};
 
 /// Refuses a schedule of which a part would never come: `length` is that of a trial of the case, ramp and window.
-pub(super) fn fits(case: &Node, file: &str, length: Nanos, streams: &[StreamSpec]) -> Result<()> {
+pub(super) fn fits(case: &Node, length: Nanos, streams: &[StreamSpec]) -> Result<()> {
     for (stream, spec) in streams.iter().enumerate() {
         for (value, rate) in spec.rate.iter().enumerate() {
             let Some(step) = rate.steps.iter().position(|step| is_late(step, length)) else { continue };
@@ -20,7 +20,7 @@ pub(super) fn fits(case: &Node, file: &str, length: Nanos, streams: &[StreamSpec
                 "this step never comes: a trial of the case ends {ends} after its start, `ramp` included",
                 "до этого шага дело не дойдёт: испытание этого случая кончается через {ends_ru} после начала, вместе с `ramp`"
             );
-            return Err(node.error(file, message).hint(say!(
+            return Err(node.error(message).hint(say!(
                 "the last step is at {needed}: give the case a longer `trial`",
                 "последний шаг — через {needed_ru} после начала: задайте случаю более длинное `trial`"
             )));
@@ -56,22 +56,22 @@ fn item(node: &Node, index: usize) -> Option<&Node> {
 }
 
 /// The steps, ascending.
-pub(super) fn schedule(node: &Node, file: &str) -> Result<Vec<Step>> {
-    let items = list(node, file)?;
+pub(super) fn schedule(node: &Node) -> Result<Vec<Step>> {
+    let items = list(node)?;
     if !keys::rate::STEPS.hold(&items.len()) {
-        return Err(node.error(file, say!("a schedule has 1 to 1000 steps", "в расписании от 1 до 1000 шагов")));
+        return Err(node.error(say!("a schedule has 1 to 1000 steps", "в расписании от 1 до 1000 шагов")));
     }
     let mut steps: Vec<Step> = Vec::with_capacity(items.len());
     for item in items {
-        let next = step(item, file)?;
-        follows(steps.last(), &next).map_err(|why| item.error(file, why))?;
+        let next = step(item)?;
+        follows(steps.last(), &next).map_err(|why| item.error(why))?;
         steps.push(next);
     }
     if steps.iter().all(|step| step.rate.0 == 0 && !matches!(step.shape, Shape::Burst { .. })) {
-        return Err(node.error(
-            file,
-            say!("a schedule with no rate above 0/s has no I/O", "в расписании без частоты выше 0/s нет операций"),
-        ));
+        return Err(node.error(say!(
+            "a schedule with no rate above 0/s has no I/O",
+            "в расписании без частоты выше 0/s нет операций"
+        )));
     }
     Ok(steps)
 }
@@ -97,56 +97,51 @@ fn follows(before: Option<&Step>, next: &Step) -> std::result::Result<(), Say> {
     }
 }
 
-fn step(node: &Node, file: &str) -> Result<Step> {
-    let mut map = Map::of(node, file, &keys::rate::STEP)?;
-    let at = map.required("at", |node, file| within(node, file, keys::rate::STEP_AT))?;
-    let rate = map.required("rate", |node, file| frequency(node, file, keys::rate::RATE_OR_PAUSE))?;
-    let shape = map.optional("shape", |node, file| shape(node, file, rate))?.unwrap_or(Shape::Jump);
+fn step(node: &Node) -> Result<Step> {
+    let mut map = Map::of(node, &keys::rate::STEP)?;
+    let at = map.required("at", |node| within(node, keys::rate::STEP_AT))?;
+    let rate = map.required("rate", |node| frequency(node, keys::rate::RATE_OR_PAUSE))?;
+    let shape = map.optional("shape", |node| shape(node, rate))?.unwrap_or(Shape::Jump);
     map.finish()?;
     Ok(Step { at, rate, shape })
 }
 
-fn shape(node: &Node, file: &str, around: MilliIops) -> Result<Shape> {
+fn shape(node: &Node, around: MilliIops) -> Result<Shape> {
     if !matches!(node.value, Value::Map(_)) {
-        return word(node, file, keys::rate::SHAPES);
+        return word(node, keys::rate::SHAPES);
     }
-    let mut map = Map::of(node, file, &keys::rate::SHAPE)?;
-    let (sine, burst) = (map.optional("sine", |n, f| sine(n, f, around))?, map.optional("burst", burst)?);
+    let mut map = Map::of(node, &keys::rate::SHAPE)?;
+    let (sine, burst) = (map.optional("sine", |n| sine(n, around))?, map.optional("burst", burst)?);
     map.finish()?;
     match (sine, burst) {
         (Some(shape), None) | (None, Some(shape)) => Ok(shape),
-        _ => Err(node.error(
-            file,
-            say!(
-                "`shape` is `jump`, `ramp`, `{{sine: …}}` or `{{burst: …}}`",
-                "`shape` — это `jump`, `ramp`, `{{sine: …}}` или `{{burst: …}}`"
-            ),
-        )),
+        _ => Err(node.error(say!(
+            "`shape` is `jump`, `ramp`, `{{sine: …}}` or `{{burst: …}}`",
+            "`shape` — это `jump`, `ramp`, `{{sine: …}}` или `{{burst: …}}`"
+        ))),
     }
 }
 
-fn sine(node: &Node, file: &str, around: MilliIops) -> Result<Shape> {
-    let mut map = Map::of(node, file, &keys::rate::SINE)?;
-    let amplitude = map.required("amplitude", |node, file| frequency(node, file, keys::rate::RATE))?;
-    let period = map.required("period", |node, file| within(node, file, keys::rate::PERIOD))?;
+fn sine(node: &Node, around: MilliIops) -> Result<Shape> {
+    let mut map = Map::of(node, &keys::rate::SINE)?;
+    let amplitude = map.required("amplitude", |node| frequency(node, keys::rate::RATE))?;
+    let period = map.required("period", |node| within(node, keys::rate::PERIOD))?;
     map.finish()?;
     if amplitude > around {
-        return Err(node.error(file, say!("a sine must not swing below 0/s", "синус не должен опускаться ниже 0/s")));
+        return Err(node.error(say!("a sine must not swing below 0/s", "синус не должен опускаться ниже 0/s")));
     }
     Ok(Shape::Sine { amplitude, period })
 }
 
-fn burst(node: &Node, file: &str) -> Result<Shape> {
-    let mut map = Map::of(node, file, &keys::rate::BURST)?;
-    let rate = map.required("rate", |node, file| frequency(node, file, keys::rate::RATE))?;
-    let every = map.required("every", |node, file| within(node, file, keys::rate::PERIOD))?;
-    let lasting = map.required("lasting", |node, file| within(node, file, keys::rate::PERIOD))?;
+fn burst(node: &Node) -> Result<Shape> {
+    let mut map = Map::of(node, &keys::rate::BURST)?;
+    let rate = map.required("rate", |node| frequency(node, keys::rate::RATE))?;
+    let every = map.required("every", |node| within(node, keys::rate::PERIOD))?;
+    let lasting = map.required("lasting", |node| within(node, keys::rate::PERIOD))?;
     map.finish()?;
     if lasting >= every {
-        return Err(node.error(
-            file,
-            say!("a burst must end before the next begins", "всплеск должен кончиться до начала следующего"),
-        ));
+        return Err(node
+            .error(say!("a burst must end before the next begins", "всплеск должен кончиться до начала следующего")));
     }
     Ok(Shape::Burst { rate, every, lasting })
 }

@@ -31,15 +31,14 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
 
 fn parsed(text: &str, file: &str) -> Result<Stand> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, &keys::STAND)?;
+    let mut map = Map::of(&root, &keys::STAND)?;
     let name = map.required("stand", short_name)?;
-    let machine = map.optional("machine", |node, file| Ok((super::name(node, file)?, node.clone())))?;
+    let machine = map.optional("machine", |node| Ok((super::name(node)?, node.clone())))?;
     let drives = map.optional("drives", drives)?.unwrap_or_default();
-    let overwrite = map.optional("overwrite", |node, file| {
-        list(node, file)?.iter().map(|item| super::name(item, file)).collect::<Result<Vec<String>>>()
-    })?;
+    let overwrite =
+        map.optional("overwrite", |node| list(node)?.iter().map(super::name).collect::<Result<Vec<String>>>())?;
     let drive_names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
-    let layers = map.optional("layers", |node, file| layers(node, file, &drive_names))?.unwrap_or_default();
+    let layers = map.optional("layers", |node| layers(node, &drive_names))?.unwrap_or_default();
     let mut stand = Stand {
         name,
         machine: machine.as_ref().map(|(machine, _)| machine.clone()),
@@ -50,10 +49,10 @@ fn parsed(text: &str, file: &str) -> Result<Stand> {
         across: None,
         side: None,
     };
-    let two = map.optional("across", |node, file| Ok((across::addresses(node, file)?, node.clone())))?;
-    let given = map.optional("targets", |node, file| {
-        let refs = references(node, file)?;
-        refs.iter().try_for_each(|(of, item)| known(of, item, file, &stand, stand.layers.len()))?;
+    let two = map.optional("across", |node| Ok((across::addresses(node)?, node.clone())))?;
+    let given = map.optional("targets", |node| {
+        let refs = references(node)?;
+        refs.iter().try_for_each(|(of, item)| known(of, item, &stand, stand.layers.len()))?;
         Ok(refs.into_iter().map(|(of, _)| of).collect::<Vec<Ref>>())
     })?;
     map.finish()?;
@@ -67,22 +66,22 @@ fn parsed(text: &str, file: &str) -> Result<Stand> {
     if stand.targets.is_empty() {
         let message =
             say!("no layer makes anything that could be measured", "ни один слой не создаёт того, что можно измерить");
-        return Err(root.error(file, message));
+        return Err(root.error(message));
     }
-    unused_drive(&stand, &root, file)?;
+    unused_drive(&stand, &root)?;
     if let Some((addresses, node)) = two {
         stand.across = Some(addresses);
-        across::fits(&stand, &node, file)?;
+        across::fits(&stand, &node)?;
         if let Some((_, node)) = machine {
             return Err(node
-                .error(file, say!("a stand of two hosts makes no machine", "стенд на двух машинах не создаёт машину"))
+                .error(say!("a stand of two hosts makes no machine", "стенд на двух машинах не создаёт машину"))
                 .hint(say!(
                     "start both by `stend lab up`, and name them by `--lab` and `--storage`",
                     "запустите обе командой `stend lab up` и укажите их в `--lab` и `--storage`"
                 )));
         }
     }
-    logged::check(&stand, &root, file)?;
+    logged::check(&stand, &root)?;
     Ok(stand)
 }
 
@@ -92,7 +91,7 @@ fn last_product(stand: &Stand) -> Option<Ref> {
     Some(Ref { name: last.name.clone(), part: None })
 }
 
-fn unused_drive(stand: &Stand, root: &Node, file: &str) -> Result<()> {
+fn unused_drive(stand: &Stand, root: &Node) -> Result<()> {
     let used = |drive: &DriveRef| {
         let names = |of: &Ref| of.name == drive.name;
         stand.layers.iter().any(|layer| layer.on.iter().any(names)) || stand.targets.iter().any(names)
@@ -100,40 +99,38 @@ fn unused_drive(stand: &Stand, root: &Node, file: &str) -> Result<()> {
     let Some(drive) = stand.drives.iter().find(|drive| !used(drive)) else { return Ok(()) };
     let name = &drive.name;
     Err(root
-        .error(file, say!("no layer uses the drive `{name}`", "накопитель `{name}` не использует ни один слой"))
+        .error(say!("no layer uses the drive `{name}`", "накопитель `{name}` не использует ни один слой"))
         .hint(say!("name it in `on` of a layer, or leave it out", "укажите его в `on` слоя или уберите")))
 }
 
-fn drives(node: &Node, file: &str) -> Result<Vec<DriveRef>> {
-    let items = list(node, file)?;
+fn drives(node: &Node) -> Result<Vec<DriveRef>> {
+    let items = list(node)?;
     let most = keys::DRIVES.most;
     if items.len() > most {
-        return Err(
-            node.error(file, say!("a stand has {most} drives at most", "в стенде не больше {most} накопителей"))
-        );
+        return Err(node.error(say!("a stand has {most} drives at most", "в стенде не больше {most} накопителей")));
     }
     let mut drives: Vec<DriveRef> = Vec::new();
     for (item, number) in items.iter().zip(1..) {
-        let mut map = Map::of(item, file, &keys::DRIVE)?;
+        let mut map = Map::of(item, &keys::DRIVE)?;
         let id = map.required("id", super::name)?;
         let name = map.optional("name", short_name)?.unwrap_or_else(|| format!("d{number}"));
         map.finish()?;
         if let Some(other) = drives.iter().find(|other| other.id == id || other.name == name) {
             let (id, other) = (if other.id == id { &id } else { &name }, &other.name);
-            return Err(item.error(
-                file,
-                say!("`{id}` appears twice, first as `{other}`", "`{id}` встречается дважды, впервые как `{other}`"),
-            ));
+            return Err(item.error(say!(
+                "`{id}` appears twice, first as `{other}`",
+                "`{id}` встречается дважды, впервые как `{other}`"
+            )));
         }
         drives.push(DriveRef { name, id });
     }
     Ok(drives)
 }
 
-fn layers(node: &Node, file: &str, drives: &[&str]) -> Result<Vec<Layer>> {
-    let items = list(node, file)?;
+fn layers(node: &Node, drives: &[&str]) -> Result<Vec<Layer>> {
+    let items = list(node)?;
     if !keys::LAYERS.hold(&items.len()) {
-        return Err(node.error(file, say!("a stand has 1 to 16 layers", "в стенде от 1 до 16 слоёв")));
+        return Err(node.error(say!("a stand has 1 to 16 layers", "в стенде от 1 до 16 слоёв")));
     }
     let refs = |names: &[&str]| names.iter().map(|name| Ref { name: name.to_string(), part: None }).collect();
     // What a layer lies on whose `on` says nothing.
@@ -150,35 +147,35 @@ fn layers(node: &Node, file: &str, drives: &[&str]) -> Result<Vec<Layer>> {
         side: None,
     };
     for item in items {
-        let mut map = Map::of(item, file, &keys::LAYER)?;
+        let mut map = Map::of(item, &keys::LAYER)?;
         let name = map.optional("name", short_name)?;
         let on = map.optional("on", references)?;
-        let kind = layer::kind(&mut map, item, file)?;
+        let kind = layer::kind(&mut map, item)?;
         map.finish()?;
         let name = name.unwrap_or_else(|| kind.key().to_string());
         if so_far.layer(&name).is_some() || drives.contains(&name.as_str()) {
             return Err(item
-                .error(file, say!("`{name}` is named twice", "имя `{name}` занято"))
+                .error(say!("`{name}` is named twice", "имя `{name}` занято"))
                 .hint(say!("give the layer a `name` of its own", "дайте слою своё имя в `name`")));
         }
         let number = so_far.layers.len();
         let on = match on {
             Some(on) => {
-                on.iter().try_for_each(|(of, node)| known(of, node, file, &so_far, number))?;
+                on.iter().try_for_each(|(of, node)| known(of, node, &so_far, number))?;
                 on.into_iter().map(|(of, _)| of).collect()
             }
             None if kind.needs().1 == 0 => Vec::new(),
             None => below.clone(),
         };
         let layer = Layer { name, kind, on, line: item.at.line };
-        fits(&layer, &so_far, item, file)?;
+        fits(&layer, &so_far, item)?;
         if layer.kind.makes(1) > 0 {
             below = refs(&[&layer.name]);
         }
         if so_far.makes(&layer) > keys::THINGS_MAX {
             let most = keys::THINGS_MAX;
             let message = say!("a layer makes {most} things at most", "слой создаёт не больше {most} устройств");
-            return Err(item.error(file, message));
+            return Err(item.error(message));
         }
         so_far.layers.push(layer);
     }
@@ -186,11 +183,11 @@ fn layers(node: &Node, file: &str, drives: &[&str]) -> Result<Vec<Layer>> {
 }
 
 /// Whether a layer can lie on what it names: enough devices, no directory, nothing that another layer has.
-fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
+fn fits(layer: &Layer, below: &Stand, node: &Node) -> Result<()> {
     let (least, most) = layer.kind.needs();
     let count = layer.on.iter().map(|of| below.stands_for(of)).fold(0, u32::saturating_add);
     let (name, key) = (&layer.name, layer.kind.key());
-    let error = |what: Say, hint: Say| Err(node.error(file, what).hint(hint));
+    let error = |what: Say, hint: Say| Err(node.error(what).hint(hint));
     if most == 0 && count > 0 {
         return error(
             say!(
@@ -225,7 +222,7 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
             ),
         );
     }
-    on_its_like(layer, below, node, file)?;
+    on_its_like(layer, below, node)?;
     if layer.kind.is_of_drives()
         && let Some(of) = layer.on.iter().find(|of| below.layer(&of.name).is_some())
     {
@@ -254,29 +251,23 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
 }
 
 /// NFS lies on a directory, everything else on devices.
-fn on_its_like(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
+fn on_its_like(layer: &Layer, below: &Stand, node: &Node) -> Result<()> {
     let is_directory = |of: &Ref| below.layer(&of.name).is_some_and(|layer| layer.kind.is_directory());
     let wants = matches!(layer.kind, Kind::Nfs(_));
     let Some(of) = layer.on.iter().find(|of| is_directory(of) != wants) else { return Ok(()) };
     let (name, of) = (&layer.name, &of.name);
     let error = match wants {
         true => node
-            .error(
-                file,
-                say!(
-                    "`{name}` cannot lie on `{of}`, which is a device and no directory",
-                    "`{name}` не может лежать на `{of}`: это устройство, а не каталог"
-                ),
-            )
+            .error(say!(
+                "`{name}` cannot lie on `{of}`, which is a device and no directory",
+                "`{name}` не может лежать на `{of}`: это устройство, а не каталог"
+            ))
             .hint(say!("put a layer `fs` between them", "положите между ними слой `fs`")),
         false => node
-            .error(
-                file,
-                say!(
-                    "`{name}` cannot lie on `{of}`, which is a directory and no device",
-                    "`{name}` не может лежать на `{of}`: это каталог, а не устройство"
-                ),
-            )
+            .error(say!(
+                "`{name}` cannot lie on `{of}`, which is a directory and no device",
+                "`{name}` не может лежать на `{of}`: это каталог, а не устройство"
+            ))
             .hint(say!(
                 "a `loop` layer makes devices of files in a directory",
                 "устройства из файлов в каталоге создаёт слой `loop`"
@@ -286,7 +277,7 @@ fn on_its_like(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<
 }
 
 /// Whether a reference names a drive, or something that one of the first `number` layers makes.
-fn known(of: &Ref, node: &Node, file: &str, stand: &Stand, number: usize) -> Result<()> {
+fn known(of: &Ref, node: &Node, stand: &Stand, number: usize) -> Result<()> {
     if stand.drives.iter().any(|drive| drive.name == of.name) && of.part.is_none() {
         return Ok(());
     }
@@ -300,25 +291,19 @@ fn known(of: &Ref, node: &Node, file: &str, stand: &Stand, number: usize) -> Res
             .collect();
         let names = names.join("`, `");
         return Err(node
-            .error(
-                file,
-                say!(
-                    "`{shown}` is neither a drive nor a layer above this one",
-                    "`{shown}` — не накопитель и не слой, описанный выше"
-                ),
-            )
+            .error(say!(
+                "`{shown}` is neither a drive nor a layer above this one",
+                "`{shown}` — не накопитель и не слой, описанный выше"
+            ))
             .hint(say!("there are: `{names}`", "есть: `{names}`")));
     };
     let makes = stand.makes(layer);
     if makes == 0 || of.part.is_some_and(|part| part == 0 || part > makes) {
         let name = &of.name;
-        return Err(node.error(
-            file,
-            say!(
-                "`{name}` makes {makes} things, not `{shown}`",
-                "`{name}` создаёт устройств: {makes}, и `{shown}` среди них нет"
-            ),
-        ));
+        return Err(node.error(say!(
+            "`{name}` makes {makes} things, not `{shown}`",
+            "`{name}` создаёт устройств: {makes}, и `{shown}` среди них нет"
+        )));
     }
     Ok(())
 }
@@ -330,38 +315,35 @@ fn shown(of: &Ref) -> String {
     }
 }
 
-fn references(node: &Node, file: &str) -> Result<Vec<(Ref, Node)>> {
-    let items = list(node, file)?;
+fn references(node: &Node) -> Result<Vec<(Ref, Node)>> {
+    let items = list(node)?;
     if !keys::REFS.hold(&items.len()) {
-        return Err(node.error(file, say!("1 to 64 names are needed", "нужно от 1 до 64 имён")));
+        return Err(node.error(say!("1 to 64 names are needed", "нужно от 1 до 64 имён")));
     }
-    items.iter().map(|item| Ok((reference(item, file)?, item.clone()))).collect()
+    items.iter().map(|item| Ok((reference(item)?, item.clone()))).collect()
 }
 
-fn reference(node: &Node, file: &str) -> Result<Ref> {
-    let text = text(node, file)?;
+fn reference(node: &Node) -> Result<Ref> {
+    let text = text(node)?;
     let Some((name, part)) = text.split_once('/') else { return Ok(Ref { name: text, part: None }) };
     match part.parse() {
         Ok(part) => Ok(Ref { name: name.to_string(), part: Some(part) }),
-        Err(_) => Err(expected(node, file, say!("a name such as `parts/2`", "имя вида `parts/2`"))),
+        Err(_) => Err(expected(node, say!("a name such as `parts/2`", "имя вида `parts/2`"))),
     }
 }
 
 /// Names go into names of devices, pools and directories.
-fn short_name(node: &Node, file: &str) -> Result<String> {
-    let text = text(node, file)?;
+fn short_name(node: &Node) -> Result<String> {
+    let text = text(node)?;
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
     if first && text.len() <= NAME_MAX && text.bytes().all(plain) {
         return Ok(text);
     }
-    Err(node.error(
-        file,
-        say!(
-            "a name here has 1 to {NAME_MAX} small letters (a to z), digits and `-`, a letter first",
-            "имя здесь — от 1 до {NAME_MAX} строчных латинских букв, цифр и `-`, первой идёт буква"
-        ),
-    ))
+    Err(node.error(say!(
+        "a name here has 1 to {NAME_MAX} small letters (a to z), digits and `-`, a letter first",
+        "имя здесь — от 1 до {NAME_MAX} строчных латинских букв, цифр и `-`, первой идёт буква"
+    )))
 }
 
 #[cfg(test)]

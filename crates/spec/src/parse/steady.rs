@@ -8,34 +8,33 @@ use crate::yaml::{Node, Value};
 use stend_base::{Result, say};
 
 /// The rounds, or none.
-pub(super) fn steady(node: &Node, file: &str) -> Result<Option<Steady>> {
+pub(super) fn steady(node: &Node) -> Result<Option<Steady>> {
     if let Value::Text(word) = &node.value
         && word == "none"
     {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::STEADY)?;
+    let mut map = Map::of(node, &keys::STEADY)?;
     let found = Steady {
-        rounds: map.optional("rounds", |n, f| whole(n, f, keys::ROUNDS))?.unwrap_or(keys::ROUNDS_DEFAULT),
+        rounds: map.optional("rounds", |n| whole(n, keys::ROUNDS))?.unwrap_or(keys::ROUNDS_DEFAULT),
         round: map.optional("round", round)?.unwrap_or(keys::ROUND_DEFAULT),
     };
     map.finish()?;
     Ok(Some(found))
 }
 
-fn round(node: &Node, file: &str) -> Result<stend_base::Nanos> {
-    let span = span(node, file)?;
+fn round(node: &Node) -> Result<stend_base::Nanos> {
+    let span = span(node)?;
     if !keys::ROUND.hold(&span) {
-        return Err(node.error(
-            file,
-            say!("a round lasts at least 200 ms and at most 7 days", "раунд длится от 200 мс до 7 дней"),
-        ));
+        return Err(
+            node.error(say!("a round lasts at least 200 ms and at most 7 days", "раунд длится от 200 мс до 7 дней"))
+        );
     }
     Ok(span)
 }
 
 /// Refuses rounds of a load whose rate is given, so that it says nothing about the storage.
-pub(super) fn fits(case: &Node, file: &str, streams: &[StreamSpec]) -> Result<()> {
+pub(super) fn fits(case: &Node, streams: &[StreamSpec]) -> Result<()> {
     let open = streams.iter().any(|s| !s.rate.is_empty() || s.search.is_some());
     let traced = streams.iter().any(|s| s.trace.is_some());
     let (message, why) = match (open, traced) {
@@ -53,20 +52,20 @@ pub(super) fn fits(case: &Node, file: &str, streams: &[StreamSpec]) -> Result<()
         (false, false) => return Ok(()),
     };
     let (en, ru) = (why.en, why.ru);
-    Err(case.error(file, message).hint(say!(
+    Err(case.error(message).hint(say!(
         "{en}; give the case `steady: none` and let a closed loop of similar I/Os go first",
         "{ru}; укажите для случая `steady: none` и пустите перед ним замкнутый цикл похожих операций"
     )))
 }
 
 /// Arms are compared block by block, which rounds before each would take apart.
-pub(super) fn not_with_arms(suite: &Node, file: &str, cases: &[SuiteCase]) -> Result<()> {
+pub(super) fn not_with_arms(suite: &Node, cases: &[SuiteCase]) -> Result<()> {
     if cases.iter().all(|case| case.steady.is_none()) {
         return Ok(());
     }
     let message =
         say!("`steady` cannot be used in a suite with `arms`", "`steady` нельзя использовать в наборе с `arms`");
-    Err(suite.error(file, message).hint(say!(
+    Err(suite.error(message).hint(say!(
         "arms alternate, and every switch would take a load out of its steady state; compare two runs with `stend compare`",
         "варианты чередуются, и каждое переключение выводило бы нагрузку из установившегося режима; сравните два прогона командой `stend compare`"
     )))

@@ -18,33 +18,30 @@ pub(super) fn is_one(stream: &Node) -> bool {
 }
 
 /// A stream that does.
-pub(super) fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
+pub(super) fn stream(node: &Node) -> Result<StreamSpec> {
     if let Value::Map(pairs) = &node.value
         && let Some((key, value)) = pairs.iter().find(|(key, _)| TAKEN.contains(&key.name.as_str()))
     {
         let key = &key.name;
-        return Err(value.error(
-            file,
-            say!(
-                "`{key}` contradicts `trace`: the trace says what each I/O does, where and when",
-                "`{key}` противоречит `trace`: что делает каждая операция, где и когда, говорит трасса"
-            ),
-        ));
+        return Err(value.error(say!(
+            "`{key}` contradicts `trace`: the trace says what each I/O does, where and when",
+            "`{key}` противоречит `trace`: что делает каждая операция, где и когда, говорит трасса"
+        )));
     }
-    let mut map = Map::of(node, file, &keys::STREAM)?;
+    let mut map = Map::of(node, &keys::STREAM)?;
     let nothing = Mix { read: 0, write: 0, discard: 0, write_zeroes: 0 };
     // Whether the trace writes is not known yet; data for writes that do not come harm nobody.
     let any = Mix::of_reads(50);
     let cpus = map.optional("cpus", placement::cpus)?.unwrap_or_default();
-    let whole_of = |limits: Limits<u32>| move |node: &Node, file: &str| axis(node, file, |n, f| whole(n, f, limits));
+    let whole_of = |limits: Limits<u32>| move |node: &Node| axis(node, |n| whole(n, limits));
     let trace = map.required("trace", trace)?;
     let timed = trace.pace.iter().any(|pace| *pace != Pace::Asap);
     let depth = if timed { keys::rate::OPEN_DEPTH } else { 1 };
     let mut spec = StreamSpec::new(nothing, Pattern::Traced, Bytes(0));
     spec.queue_depth = map.optional("queue_depth", whole_of(keys::DEPTH))?.unwrap_or_else(|| vec![depth]);
     spec.jobs = map.optional("jobs", whole_of(keys::JOBS))?.unwrap_or_else(|| vec![1]);
-    spec.data = map.optional("data", |node, file| data::data(node, file, any))?.unwrap_or_default();
-    spec.placement.numa = map.optional("numa", |node, file| placement::numa(node, file, &cpus))?.flatten();
+    spec.data = map.optional("data", |node| data::data(node, any))?.unwrap_or_default();
+    spec.placement.numa = map.optional("numa", |node| placement::numa(node, &cpus))?.flatten();
     spec.placement.cpus = cpus;
     spec.region = map.optional("region", placement::region)?.flatten();
     spec.trace = Some(trace);
@@ -52,51 +49,45 @@ pub(super) fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     Ok(spec)
 }
 
-fn trace(node: &Node, file: &str) -> Result<TraceSpec> {
-    let mut map = Map::of(node, file, &keys::trace::TRACE)?;
+fn trace(node: &Node) -> Result<TraceSpec> {
+    let mut map = Map::of(node, &keys::trace::TRACE)?;
     let source = Source {
         file: map.required("file", name)?,
         device: map.optional("device", device)?.unwrap_or(TraceDevice::Only),
-        arrival: map.optional("arrival", |n, f| word(n, f, keys::trace::ARRIVALS))?.unwrap_or(Arrival::Queued),
+        arrival: map.optional("arrival", |n| word(n, keys::trace::ARRIVALS))?.unwrap_or(Arrival::Queued),
         align: map.optional("align", align)?,
     };
-    let pace = map.optional("pace", |node, file| axis(node, file, pace))?.unwrap_or_else(|| vec![Pace::Timed(1000)]);
-    let beyond = map.optional("beyond", |n, f| word(n, f, keys::trace::BEYOND))?.unwrap_or(Beyond::Refuse);
+    let pace = map.optional("pace", |node| axis(node, pace))?.unwrap_or_else(|| vec![Pace::Timed(1000)]);
+    let beyond = map.optional("beyond", |n| word(n, keys::trace::BEYOND))?.unwrap_or(Beyond::Refuse);
     map.finish()?;
     Ok(TraceSpec { source, whole: false, unramped: false, pace, beyond })
 }
 
-fn pace(node: &Node, file: &str) -> Result<Pace> {
+fn pace(node: &Node) -> Result<Pace> {
     match &node.value {
-        Value::Int(_) | Value::Float(_) => Ok(Pace::Timed(thousandths(node, file, keys::trace::PACE)?)),
-        _ => word(node, file, keys::trace::PACES).map_err(|_| {
-            node.error(
-                file,
-                say!(
-                    "a pace is a number such as `2` or `0.5`, or `asap`",
-                    "темп — это число, например `2` или `0.5`, либо `asap`"
-                ),
-            )
+        Value::Int(_) | Value::Float(_) => Ok(Pace::Timed(thousandths(node, keys::trace::PACE)?)),
+        _ => word(node, keys::trace::PACES).map_err(|_| {
+            node.error(say!(
+                "a pace is a number such as `2` or `0.5`, or `asap`",
+                "темп — это число, например `2` или `0.5`, либо `asap`"
+            ))
         }),
     }
 }
 
-fn device(node: &Node, file: &str) -> Result<TraceDevice> {
-    Ok(match name(node, file)?.as_str() {
+fn device(node: &Node) -> Result<TraceDevice> {
+    Ok(match name(node)?.as_str() {
         "all" => TraceDevice::All,
         named => TraceDevice::Named(named.to_string()),
     })
 }
 
-fn align(node: &Node, file: &str) -> Result<Bytes> {
-    let size = bytes(node, file)?;
+fn align(node: &Node) -> Result<Bytes> {
+    let size = bytes(node)?;
     if keys::trace::ALIGN.hold(&size) && size.0.is_power_of_two() {
         return Ok(size);
     }
-    Err(node.error(
-        file,
-        say!("`align` is a power of two from 512 B to 1 MiB", "`align` — степень двойки от 512 Б до 1 МиБ"),
-    ))
+    Err(node.error(say!("`align` is a power of two from 512 B to 1 MiB", "`align` — степень двойки от 512 Б до 1 МиБ")))
 }
 
 /// Ramp and window of a case with these streams: as named; else a trace that has times is replayed as a whole, and cells in
@@ -115,19 +106,16 @@ pub(super) fn ramp_least(streams: &[StreamSpec], ramp: Nanos) -> Nanos {
 }
 
 /// Whether the streams of a case leave the range to the trace: streams without regions would share it.
-pub(super) fn alone_or_in_regions(streams: &[StreamSpec], case: &Node, file: &str) -> Result<()> {
+pub(super) fn alone_or_in_regions(streams: &[StreamSpec], case: &Node) -> Result<()> {
     let traced = streams.iter().any(|stream| stream.trace.is_some());
     if !traced || streams.len() == 1 || streams.iter().all(|stream| stream.region.is_some()) {
         return Ok(());
     }
     Err(case
-        .error(
-            file,
-            say!(
-                "a stream with `trace` beside others needs a `region`, and so do they",
-                "потоку с `trace` рядом с другими нужен `region`, и им тоже"
-            ),
-        )
+        .error(say!(
+            "a stream with `trace` beside others needs a `region`, and so do they",
+            "потоку с `trace` рядом с другими нужен `region`, и им тоже"
+        ))
         .hint(say!(
             "`region: {{start: 0%}}` is the whole range; regions may overlap",
             "`region: {{start: 0%}}` — вся область; области могут перекрываться"

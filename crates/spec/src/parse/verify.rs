@@ -8,19 +8,19 @@ use crate::yaml::{Node, Value};
 use stend_base::{Error, Result, Say, say};
 
 /// What is compared of a stream that is `spec` otherwise; `None` for nothing.
-pub(super) fn verify(node: &Node, file: &str, spec: &StreamSpec) -> Result<Option<Verify>> {
+pub(super) fn verify(node: &Node, spec: &StreamSpec) -> Result<Option<Verify>> {
     if let Value::Text(word) = &node.value
         && word == "none"
     {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, &keys::verify::VERIFY)?;
+    let mut map = Map::of(node, &keys::verify::VERIFY)?;
     let after = map.optional("after", boolean)?.unwrap_or(false);
     let crash = map.optional("crash", boolean)?.unwrap_or(false);
     map.finish()?;
     match contradiction(after || crash, spec).or_else(|| not_durable(spec).filter(|_| crash)) {
         Some((message, hint)) => {
-            let error: Box<Error> = node.error(file, message);
+            let error: Box<Error> = node.error(message);
             Err(error.hint(hint))
         }
         None => Ok(Some(Verify { after, crash })),

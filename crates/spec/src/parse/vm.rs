@@ -20,104 +20,98 @@ pub fn machines(text: &str, name: &str) -> Result<Machines> {
 
 fn parsed(text: &str, file: &str) -> Result<Machines> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, &known::FILE)?;
+    let mut map = Map::of(&root, &known::FILE)?;
     let name = map.required("machines", named)?;
     let connection = map.optional("connection", connection)?;
-    let count = map.required("count", |node, file| whole(node, file, known::COUNT))?;
-    let cpus = map.optional("cpus", |node, file| whole(node, file, machine::CPUS))?.unwrap_or(1);
-    let memory = map.optional("memory", |node, file| mebibytes(node, file, machine::MEMORY))?;
-    let accelerator = map.optional("accelerator", |node, file| word(node, file, known::ACCELERATORS))?;
+    let count = map.required("count", |node| whole(node, known::COUNT))?;
+    let cpus = map.optional("cpus", |node| whole(node, machine::CPUS))?.unwrap_or(1);
+    let memory = map.optional("memory", |node| mebibytes(node, machine::MEMORY))?;
+    let accelerator = map.optional("accelerator", |node| word(node, known::ACCELERATORS))?;
     let boot_limit = map.optional("boot_limit", limit)?.unwrap_or(Nanos::secs(300));
     let overwrite = map.optional("overwrite", signatures)?.unwrap_or_default();
-    let disks = map.required("disks", |node, file| disks(node, file, count))?;
+    let disks = map.required("disks", |node| disks(node, count))?;
     map.finish()?;
-    each_once(&root, file, &disks)?;
+    each_once(&root, &disks)?;
     let memory = memory.unwrap_or(Bytes::gib(1));
     Ok(Machines { name, connection, count, cpus, memory, accelerator, boot_limit, overwrite, disks })
 }
 
-fn named(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn named(node: &Node) -> Result<String> {
+    let found = text(node)?;
     match crate::vm::is_name(&found) {
         true => Ok(found),
         false => {
             let most = known::NAME.most;
-            Err(node.error(
-                file,
-                say!(
-                    "not a name: 1 to {most} letters, digits, `-`, `_`, a letter or digit first",
-                    "не имя: от 1 до {most} латинских букв, цифр, `-`, `_`, первой — буква или цифра"
-                ),
-            ))
+            Err(node.error(say!(
+                "not a name: 1 to {most} letters, digits, `-`, `_`, a letter or digit first",
+                "не имя: от 1 до {most} латинских букв, цифр, `-`, `_`, первой — буква или цифра"
+            )))
         }
     }
 }
 
 /// What is handed to `virsh`: no option, and nothing that has to be quoted.
-fn connection(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn connection(node: &Node) -> Result<String> {
+    let found = text(node)?;
     let strange = |letter: char| letter.is_whitespace() || letter.is_control();
     match known::PATH.hold(&found.len()) && !found.starts_with('-') && !found.contains(strange) {
         true => Ok(found),
         false => Err(node
-            .error(file, say!("this is no URI of libvirt", "это не URI libvirt"))
+            .error(say!("this is no URI of libvirt", "это не URI libvirt"))
             .hint(say!("for example `qemu:///system`", "например `qemu:///system`"))),
     }
 }
 
-fn limit(node: &Node, file: &str) -> Result<Nanos> {
-    let found = span(node, file)?;
+fn limit(node: &Node) -> Result<Nanos> {
+    let found = span(node)?;
     match known::BOOT_LIMIT.hold(&found) {
         true => Ok(found),
-        false => Err(node.error(file, say!("`boot_limit` is 1 s to 1 h", "`boot_limit` — от 1 с до 1 ч"))),
+        false => Err(node.error(say!("`boot_limit` is 1 s to 1 h", "`boot_limit` — от 1 с до 1 ч"))),
     }
 }
 
-fn mebibytes(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
-    let found = bytes(node, file)?;
+fn mebibytes(node: &Node, limits: Limits<Bytes>) -> Result<Bytes> {
+    let found = bytes(node)?;
     if limits.hold(&found) && found.0 % machine::UNIT == 0 {
         return Ok(found);
     }
     let [(least, most), (least_ru, most_ru)] =
         [Lang::En, Lang::Ru].map(|lang| (format(limits.least, lang), format(limits.most, lang)));
-    Err(node
-        .error(file, say!("not {least} to {most} in whole MiB", "нужно от {least_ru} до {most_ru}, целое число МиБ")))
+    Err(node.error(say!("not {least} to {most} in whole MiB", "нужно от {least_ru} до {most_ru}, целое число МиБ")))
 }
 
 /// A device is the disk of one machine.
-fn each_once(node: &Node, file: &str, disks: &[Disk]) -> Result<()> {
+fn each_once(node: &Node, disks: &[Disk]) -> Result<()> {
     let mut seen = BTreeSet::new();
     let all = disks.iter().filter_map(|disk| if let DiskPlace::Devices(all) = &disk.place { Some(all) } else { None });
     match all.flatten().find(|device| !seen.insert(*device)) {
         None => Ok(()),
         Some(twice) => {
-            Err(node.error(file, say!("`{twice}` is named twice in `devices`", "`{twice}` указан в `devices` дважды")))
+            Err(node.error(say!("`{twice}` is named twice in `devices`", "`{twice}` указан в `devices` дважды")))
         }
     }
 }
 
-fn disks(node: &Node, file: &str, count: u32) -> Result<Vec<Disk>> {
-    let items = list(node, file)?;
+fn disks(node: &Node, count: u32) -> Result<Vec<Disk>> {
+    let items = list(node)?;
     let Limits { least, most } = known::DISKS;
     if !known::DISKS.hold(&items.len()) {
-        return Err(
-            node.error(file, say!("a machine has {least} to {most} disks", "у машины от {least} до {most} дисков"))
-        );
+        return Err(node.error(say!("a machine has {least} to {most} disks", "у машины от {least} до {most} дисков")));
     }
-    items.iter().map(|item| disk(item, file, count)).collect()
+    items.iter().map(|item| disk(item, count)).collect()
 }
 
-fn disk(node: &Node, file: &str, count: u32) -> Result<Disk> {
-    let mut map = Map::of(node, file, &known::DISK)?;
+fn disk(node: &Node, count: u32) -> Result<Disk> {
+    let mut map = Map::of(node, &known::DISK)?;
     let directory = map.optional("directory", directory)?;
-    let size = map.optional("size", |node, file| mebibytes(node, file, machine::SIZE))?;
+    let size = map.optional("size", |node| mebibytes(node, machine::SIZE))?;
     let sparse = map.optional("sparse", boolean)?;
-    let devices = map.optional("devices", |node, file| devices(node, file, count))?;
-    let bus = map.optional("bus", |node, file| word(node, file, known::BUSES))?.unwrap_or_default();
-    let cache = map.optional("cache", |node, file| word(node, file, known::CACHES))?;
-    let io = map.optional("io", |node, file| word(node, file, known::IO))?;
+    let devices = map.optional("devices", |node| devices(node, count))?;
+    let bus = map.optional("bus", |node| word(node, known::BUSES))?.unwrap_or_default();
+    let cache = map.optional("cache", |node| word(node, known::CACHES))?;
+    let io = map.optional("io", |node| word(node, known::IO))?;
     let iothread = map.optional("iothread", boolean)?.unwrap_or(false);
-    let iops = map.optional("iops", |node, file| whole(node, file, machine::IOPS))?;
+    let iops = map.optional("iops", |node| whole(node, machine::IOPS))?;
     let bandwidth = map.optional("bandwidth", bandwidth)?;
     map.finish()?;
     let place = match (directory, size, devices, sparse) {
@@ -126,13 +120,10 @@ fn disk(node: &Node, file: &str, count: u32) -> Result<Disk> {
         }
         (None, None, Some(devices), None) => DiskPlace::Devices(devices),
         _ => {
-            return Err(node.error(
-                file,
-                say!(
-                    "a disk has either `directory` with `size` (and `sparse`), or `devices`",
-                    "у диска бывает либо `directory` с `size` (и `sparse`), либо `devices`"
-                ),
-            ));
+            return Err(node.error(say!(
+                "a disk has either `directory` with `size` (and `sparse`), or `devices`",
+                "у диска бывает либо `directory` с `size` (и `sparse`), либо `devices`"
+            )));
         }
     };
     // QEMU refuses it: Linux AIO waits in the page cache.
@@ -141,65 +132,62 @@ fn disk(node: &Node, file: &str, count: u32) -> Result<Disk> {
             "`io: native` needs `cache: none` or `cache: directsync`",
             "для `io: native` нужно `cache: none` или `cache: directsync`"
         );
-        return Err(node.error(file, told));
+        return Err(node.error(told));
     }
     Ok(Disk { place, bus, cache, io, iothread, iops, bandwidth })
 }
 
-fn bandwidth(node: &Node, file: &str) -> Result<Bytes> {
-    let found = bytes(node, file)?;
+fn bandwidth(node: &Node) -> Result<Bytes> {
+    let found = bytes(node)?;
     match machine::BANDWIDTH.hold(&found) {
         true => Ok(found),
-        false => Err(node.error(file, say!("`bandwidth` is 4 KiB to 1 TiB", "`bandwidth` — от 4 КиБ до 1 ТиБ"))),
+        false => Err(node.error(say!("`bandwidth` is 4 KiB to 1 TiB", "`bandwidth` — от 4 КиБ до 1 ТиБ"))),
     }
 }
 
 /// A path that is the same wherever Stend runs and whatever it is handed to.
-fn directory(node: &Node, file: &str) -> Result<String> {
-    let found = text(node, file)?;
+fn directory(node: &Node) -> Result<String> {
+    let found = text(node)?;
     let plain =
         found.starts_with('/') && !found.chars().any(char::is_control) && !found.split('/').any(|part| part == "..");
     match known::PATH.hold(&found.len()) && plain {
         true => Ok(found),
-        false => Err(node.error(file, say!("not an absolute path without `..`", "нужен абсолютный путь без `..`"))),
+        false => Err(node.error(say!("not an absolute path without `..`", "нужен абсолютный путь без `..`"))),
     }
 }
 
 /// As many as there are machines.
-fn devices(node: &Node, file: &str, count: u32) -> Result<Vec<String>> {
-    let items = list(node, file)?;
+fn devices(node: &Node, count: u32) -> Result<Vec<String>> {
+    let items = list(node)?;
     if items.len() != count as usize {
         let found = items.len();
-        return Err(node.error(
-            file,
-            say!(
-                "{found} devices for {count} machines; each needs its own",
-                "устройств: {found}, машин: {count}; каждой нужно своё"
-            ),
-        ));
+        return Err(node.error(say!(
+            "{found} devices for {count} machines; each needs its own",
+            "устройств: {found}, машин: {count}; каждой нужно своё"
+        )));
     }
     let one = |item: &Node| {
-        let found = text(item, file)?;
+        let found = text(item)?;
         match known::PATH.hold(&found.len()) && !found.chars().any(char::is_control) {
             true => Ok(found),
-            false => Err(item.error(file, say!("this is no identity of a device", "это не идентификатор устройства"))),
+            false => Err(item.error(say!("this is no identity of a device", "это не идентификатор устройства"))),
         }
     };
     items.iter().map(one).collect()
 }
 
-fn signatures(node: &Node, file: &str) -> Result<Vec<String>> {
-    let items = list(node, file)?;
+fn signatures(node: &Node) -> Result<Vec<String>> {
+    let items = list(node)?;
     let most = known::SIGNATURES.most;
     if !known::SIGNATURES.hold(&items.len()) {
-        return Err(node.error(file, say!("at most {most} signatures", "не больше {most} меток")));
+        return Err(node.error(say!("at most {most} signatures", "не больше {most} меток")));
     }
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     let one = |item: &Node| {
-        let found = text(item, file)?;
+        let found = text(item)?;
         match (1..=64).contains(&found.len()) && found.bytes().all(fits) {
             true => Ok(found),
-            false => Err(item.error(file, say!("this names no signature", "это не имя метки"))),
+            false => Err(item.error(say!("this names no signature", "это не имя метки"))),
         }
     };
     items.iter().map(one).collect()

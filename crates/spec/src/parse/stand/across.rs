@@ -7,29 +7,29 @@ use crate::stand::{Across, Kind, Ref, Stand, Transport};
 use crate::yaml::Node;
 use stend_base::{Result, Say, say};
 
-pub(super) fn addresses(node: &Node, file: &str) -> Result<Across> {
-    let mut map = Map::of(node, file, &keys::ACROSS)?;
+pub(super) fn addresses(node: &Node) -> Result<Across> {
+    let mut map = Map::of(node, &keys::ACROSS)?;
     let found = Across { storage: map.required("storage", host)?, client: map.required("client", host)? };
     map.finish()?;
     match found.storage == found.client {
         false => Ok(found),
         true => Err(node
-            .error(file, say!("both hosts have one address", "у обеих машин один адрес"))
+            .error(say!("both hosts have one address", "у обеих машин один адрес"))
             .hint(say!("leave `across` out for a stand of one host", "для стенда на одной машине уберите `across`"))),
     }
 }
 
-fn host(node: &Node, file: &str) -> Result<String> {
-    let text = text(node, file)?;
+fn host(node: &Node) -> Result<String> {
+    let text = text(node)?;
     match Address::of(&text).is_some_and(Address::is_host) {
         true => Ok(text),
-        false => Err(address::wrong(node, file, &text, "10.77.0.1")),
+        false => Err(address::wrong(node, &text, "10.77.0.1")),
     }
 }
 
 /// There is one way from one host to the other, and everything is on one side of it.
-pub(super) fn fits(stand: &Stand, node: &Node, file: &str) -> Result<()> {
-    let error = |what: Say, hint: Say| Err(node.error(file, what).hint(hint));
+pub(super) fn fits(stand: &Stand, node: &Node) -> Result<()> {
+    let error = |what: Say, hint: Say| Err(node.error(what).hint(hint));
     let exports = stand.layers.iter().filter(|layer| layer.kind.is_export()).count();
     let Some(border) = stand.border().filter(|_| exports == 1) else {
         return error(

@@ -7,12 +7,12 @@ use crate::stand::{Iscsi, IscsiTransport, Kind, Multipath, Nfs, NvmeOf, NvmePoli
 use crate::yaml::Node;
 use stend_base::{Result, Say, say};
 
-pub(super) fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::NVME_OF)?;
-    let transport = map.required("transport", |node, file| word(node, file, keys::TRANSPORTS))?;
-    let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
-    let policy = map.optional("policy", |node, file| word(node, file, keys::NVME_POLICIES))?;
-    let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
+pub(super) fn nvme_of(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::NVME_OF)?;
+    let transport = map.required("transport", |node| word(node, keys::TRANSPORTS))?;
+    let paths = map.optional("paths", |node| whole(node, keys::PATHS))?.unwrap_or(1);
+    let policy = map.optional("policy", |node| word(node, keys::NVME_POLICIES))?;
+    let active = map.optional("active", |node| whole(node, keys::PATHS))?;
     let soft_roce = map.optional("soft_roce", boolean)?.unwrap_or(false);
     map.finish()?;
     let wrong = match transport == Transport::Loop && paths > 1 {
@@ -23,25 +23,25 @@ pub(super) fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
             .or_else(|| nothing_to_imitate(soft_roce, transport == Transport::Rdma, "rdma")),
     };
     if let Some(wrong) = wrong {
-        return contradiction(node, file, wrong);
+        return contradiction(node, wrong);
     }
     let policy = policy.unwrap_or(NvmePolicy::Numa);
     Ok(Kind::NvmeOf(NvmeOf { transport, paths, active: active.unwrap_or(paths), policy, soft_roce }))
 }
 
-pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::ISCSI)?;
-    let transport = map.optional("transport", |node, file| word(node, file, keys::ISCSI_TRANSPORTS))?;
-    let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
-    let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
-    let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
+pub(super) fn iscsi(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::ISCSI)?;
+    let transport = map.optional("transport", |node| word(node, keys::ISCSI_TRANSPORTS))?;
+    let paths = map.optional("paths", |node| whole(node, keys::PATHS))?.unwrap_or(1);
+    let policy = map.optional("policy", |node| word(node, keys::PATH_POLICIES))?;
+    let active = map.optional("active", |node| whole(node, keys::PATHS))?;
     let soft_roce = map.optional("soft_roce", boolean)?.unwrap_or(false);
     map.finish()?;
     let transport = transport.unwrap_or(IscsiTransport::Tcp);
     let wrong = nothing_to_choose(paths, policy.is_some(), active)
         .or_else(|| nothing_to_imitate(soft_roce, transport == IscsiTransport::Iser, "iser"));
     if let Some(wrong) = wrong {
-        return contradiction(node, file, wrong);
+        return contradiction(node, wrong);
     }
     let policy = policy.unwrap_or(PathPolicy::ServiceTime);
     Ok(Kind::Iscsi(Iscsi { transport, paths, active: active.unwrap_or(paths), policy, soft_roce }))
@@ -69,21 +69,21 @@ fn nothing_to_imitate(soft_roce: bool, over_rdma: bool, word: &str) -> Option<Sa
     })
 }
 
-pub(super) fn multipath(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::MULTIPATH)?;
-    let paths = map.required("paths", |node, file| whole(node, file, keys::DRIVE_PATHS))?;
-    let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
+pub(super) fn multipath(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::MULTIPATH)?;
+    let paths = map.required("paths", |node| whole(node, keys::DRIVE_PATHS))?;
+    let policy = map.optional("policy", |node| word(node, keys::PATH_POLICIES))?;
     map.finish()?;
     Ok(Kind::Multipath(Multipath { paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
 }
 
-pub(super) fn nbd(node: &Node, file: &str) -> Result<Kind> {
-    Map::of(node, file, &keys::NBD)?.finish()?;
+pub(super) fn nbd(node: &Node) -> Result<Kind> {
+    Map::of(node, &keys::NBD)?.finish()?;
     Ok(Kind::Nbd)
 }
 
-pub(super) fn nfs(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::NFS)?;
+pub(super) fn nfs(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::NFS)?;
     let options = map.optional("options", plain_words)?.unwrap_or_default();
     map.finish()?;
     Ok(Kind::Nfs(Nfs { options }))

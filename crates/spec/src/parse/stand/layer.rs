@@ -10,15 +10,15 @@ use crate::stand::{Btrfs, Consistency, Fs, InitialSync, Kind, LoopFiles, Md, MdL
 use crate::yaml::Node;
 use stend_base::{Result, say};
 
-pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
+pub(super) fn kind(map: &mut Map, node: &Node) -> Result<Kind> {
     let all = [
         map.optional("loop", loop_files)?,
         map.optional("zram", zram)?,
-        map.optional("partition", |node, file| Ok(Kind::Partition { count: count(node, file)? }))?,
+        map.optional("partition", |node| Ok(Kind::Partition { count: count(node)? }))?,
         map.optional("md", md)?,
         map.optional("lvm", super::lvm::lvm)?,
         map.optional("dm", super::dm::dm)?,
-        map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
+        map.optional("luns", |node| Ok(Kind::Luns { count: count(node)? }))?,
         map.optional("nvme_of", super::exports::nvme_of)?,
         map.optional("iscsi", super::exports::iscsi)?,
         map.optional("nbd", super::exports::nbd)?,
@@ -28,63 +28,59 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("zfs", super::zfs::zfs)?,
         map.optional("fs", fs)?,
         map.optional("ceph", super::ceph::ceph)?,
-        map.optional("sectors", |node, file| {
-            word(node, file, LOGICAL_BLOCK_SIZES).map(|bytes| Kind::Sectors { bytes })
-        })?,
+        map.optional("sectors", |node| word(node, LOGICAL_BLOCK_SIZES).map(|bytes| Kind::Sectors { bytes }))?,
         map.optional("multipath", super::exports::multipath)?,
-        map.optional("settings", |node, file| tunables(node, file).map(Kind::Settings))?,
+        map.optional("settings", |node| tunables(node).map(Kind::Settings))?,
     ];
     let mut named = all.into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(one),
         _ => Err(node
-            .error(file, say!("a layer is exactly one kind", "у слоя ровно один вид"))
+            .error(say!("a layer is exactly one kind", "у слоя ровно один вид"))
             .hint(say!("for example `- md: {{level: 5}}`", "например `- md: {{level: 5}}`"))),
     }
 }
 
-fn loop_files(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::LOOP)?;
+fn loop_files(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::LOOP)?;
     let directory = map.required("directory", directory)?;
     let found = LoopFiles {
         directory,
         size: map.required("size", size)?,
-        count: map.optional("count", |node, file| whole(node, file, keys::COUNT))?.unwrap_or(1),
+        count: map.optional("count", |node| whole(node, keys::COUNT))?.unwrap_or(1),
     };
     map.finish()?;
     Ok(Kind::Loop(found))
 }
 
-fn zram(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::ZRAM)?;
-    let count = |node: &Node, file: &str| whole(node, file, keys::COUNT);
+fn zram(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::ZRAM)?;
+    let count = |node: &Node| whole(node, keys::COUNT);
     let found = Zram { size: map.required("size", size)?, count: map.optional("count", count)?.unwrap_or(1) };
     map.finish()?;
     Ok(Kind::Zram(found))
 }
 
-fn count(node: &Node, file: &str) -> Result<u32> {
-    let mut map = Map::of(node, file, &keys::PARTS)?;
-    let count = map.required("count", |node, file| whole(node, file, keys::COUNT))?;
+fn count(node: &Node) -> Result<u32> {
+    let mut map = Map::of(node, &keys::PARTS)?;
+    let count = map.required("count", |node| whole(node, keys::COUNT))?;
     map.finish()?;
     Ok(count)
 }
 
-fn md(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::MD)?;
-    let level = map.required("level", |node, file| {
-        let number = whole(node, file, Limits { least: 0, most: 10 })?;
+fn md(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::MD)?;
+    let level = map.required("level", |node| {
+        let number = whole(node, Limits { least: 0, most: 10 })?;
         let found = keys::MD_LEVELS.iter().find(|(known, _)| *known == number);
-        found
-            .map(|(_, level)| *level)
-            .ok_or_else(|| expected(node, file, say!("0, 1, 10, 5 or 6", "0, 1, 10, 5 или 6")))
+        found.map(|(_, level)| *level).ok_or_else(|| expected(node, say!("0, 1, 10, 5 or 6", "0, 1, 10, 5 или 6")))
     })?;
     let found = Md {
         level,
-        chunk: map.optional("chunk", |node, file| power_of_two(node, file, keys::CHUNK))?,
-        consistency: map.optional("consistency", |node, file| word(node, file, keys::CONSISTENCIES))?,
+        chunk: map.optional("chunk", |node| power_of_two(node, keys::CHUNK))?,
+        consistency: map.optional("consistency", |node| word(node, keys::CONSISTENCIES))?,
         journal: map.optional("journal", boolean)?.unwrap_or(false),
-        spares: map.optional("spares", |node, file| whole(node, file, keys::SPARES))?.unwrap_or(0),
+        spares: map.optional("spares", |node| whole(node, keys::SPARES))?.unwrap_or(0),
         member_size: map.optional("member_size", size)?,
         initial_sync: initial_sync(&mut map)?,
     };
@@ -114,29 +110,29 @@ fn md(node: &Node, file: &str) -> Result<Kind> {
         }
         () => return Ok(Kind::Md(found)),
     };
-    contradiction(node, file, wrong)
+    contradiction(node, wrong)
 }
 
 /// A path that means the same wherever it is read.
-fn directory(node: &Node, file: &str) -> Result<String> {
-    let path = text(node, file)?;
+fn directory(node: &Node) -> Result<String> {
+    let path = text(node)?;
     let plain = path.starts_with('/') && !path.split('/').any(|part| part == "..");
     match plain && !path.chars().any(char::is_control) {
         true => Ok(path),
-        false => Err(expected(node, file, say!("a path from the root", "путь от корня"))),
+        false => Err(expected(node, say!("a path from the root", "путь от корня"))),
     }
 }
 
-fn existing(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::EXISTING)?;
+fn existing(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::EXISTING)?;
     let directory = map.required("directory", directory)?;
     map.finish()?;
     Ok(Kind::Existing { directory })
 }
 
-fn btrfs(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::BTRFS)?;
-    let profile = |node: &Node, file: &str| word(node, file, keys::PROFILES);
+fn btrfs(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::BTRFS)?;
+    let profile = |node: &Node| word(node, keys::PROFILES);
     let data = map.optional("data", profile)?.unwrap_or(Profile::Single);
     let like_data = if data == Profile::Single { Profile::Dup } else { data };
     let found = Btrfs {
@@ -148,10 +144,10 @@ fn btrfs(node: &Node, file: &str) -> Result<Kind> {
     Ok(Kind::Btrfs(found))
 }
 
-fn fs(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::FS)?;
+fn fs(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::FS)?;
     let found = Fs {
-        kind: map.required("type", |node, file| word(node, file, keys::FILE_SYSTEMS))?,
+        kind: map.required("type", |node| word(node, keys::FILE_SYSTEMS))?,
         make: map.optional("make", plain_words)?.unwrap_or_default(),
         options: map.optional("options", plain_words)?.unwrap_or_default(),
     };
@@ -160,6 +156,6 @@ fn fs(node: &Node, file: &str) -> Result<Kind> {
 }
 
 fn initial_sync(map: &mut Map) -> Result<InitialSync> {
-    let found = map.optional("initial_sync", |node, file| word(node, file, keys::INITIAL_SYNC))?;
+    let found = map.optional("initial_sync", |node| word(node, keys::INITIAL_SYNC))?;
     Ok(found.unwrap_or(InitialSync::Wait))
 }

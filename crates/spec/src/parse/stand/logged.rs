@@ -5,12 +5,12 @@ use crate::stand::{Dm, Kind, Stand};
 use crate::yaml::Node;
 use stend_base::{Result, Say, say};
 
-pub(super) fn check(stand: &Stand, root: &Node, file: &str) -> Result<()> {
+pub(super) fn check(stand: &Stand, root: &Node) -> Result<()> {
     let Some((logged, _)) = stand.log_writes() else { return Ok(()) };
     let is_log = |kind: &Kind| matches!(kind, Kind::Dm(Dm::LogWrites { .. }));
     let above = stand.above(&logged.name);
     let over = |name: &str| name == logged.name || above.iter().any(|layer| layer.name == name);
-    let refuse = |what: Say, hint: Say| Err(root.error(file, what).hint(hint));
+    let refuse = |what: Say, hint: Say| Err(root.error(what).hint(hint));
     if stand.layers.iter().filter(|layer| is_log(&layer.kind)).count() > 1 {
         return refuse(
             say!("a stand keeps one log of writes at most", "в стенде не больше одного журнала записей (`log_writes`)"),

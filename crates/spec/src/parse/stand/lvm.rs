@@ -15,36 +15,36 @@ struct Said {
     mode: bool,
 }
 
-pub(super) fn lvm(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::LVM)?;
-    let kind = map.required("type", |node, file| word(node, file, keys::LVM_TYPES))?;
+pub(super) fn lvm(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::LVM)?;
+    let kind = map.required("type", |node| word(node, keys::LVM_TYPES))?;
     let (compression, deduplication) = (map.optional("compression", boolean)?, map.optional("deduplication", boolean)?);
-    let pool = map.optional("pool", |node, file| word(node, file, keys::POOLS))?;
-    let sync = map.optional("initial_sync", |node, file| word(node, file, common::INITIAL_SYNC))?;
-    let mode = map.optional("mode", |node, file| word(node, file, keys::MODES))?;
+    let pool = map.optional("pool", |node| word(node, keys::POOLS))?;
+    let sync = map.optional("initial_sync", |node| word(node, common::INITIAL_SYNC))?;
+    let mode = map.optional("mode", |node| word(node, keys::MODES))?;
     let found = Lvm {
         kind,
         pool: pool.unwrap_or(LvmType::Linear),
-        stripes: map.optional("stripes", |node, file| whole(node, file, common::STRIPES))?,
-        stripe_size: map.optional("stripe_size", |node, file| power_of_two(node, file, common::CHUNK))?,
+        stripes: map.optional("stripes", |node| whole(node, common::STRIPES))?,
+        stripe_size: map.optional("stripe_size", |node| power_of_two(node, common::CHUNK))?,
         size: map.optional("size", size)?,
         virtual_size: map.optional("virtual_size", size)?,
-        allocation: map.optional("allocation", |node, file| word(node, file, keys::ALLOCATIONS))?,
+        allocation: map.optional("allocation", |node| word(node, keys::ALLOCATIONS))?,
         compression: compression.unwrap_or(true),
         deduplication: deduplication.unwrap_or(true),
         initial_sync: sync.unwrap_or(InitialSync::Wait),
-        integrity: map.optional("integrity", |node, file| word(node, file, keys::INTEGRITIES))?,
+        integrity: map.optional("integrity", |node| word(node, keys::INTEGRITIES))?,
         mode: mode.unwrap_or(CacheMode::Writethrough),
         cache_size: map.optional("cache_size", size)?,
-        chunk: map.optional("chunk", |node, file| power_of_two(node, file, chunks(kind)))?,
-        snapshots: map.optional("snapshots", |node, file| whole(node, file, keys::SNAPSHOTS))?.unwrap_or(0),
+        chunk: map.optional("chunk", |node| power_of_two(node, chunks(kind)))?,
+        snapshots: map.optional("snapshots", |node| whole(node, keys::SNAPSHOTS))?.unwrap_or(0),
     };
     map.finish()?;
     let vdo = compression.is_some() || deduplication.is_some() || pool.is_some();
     let said = Said { vdo, sync: sync.is_some(), mode: mode.is_some() };
     match wrong(&found, &said).or_else(|| wrong_beside(&found, &said)) {
         None => Ok(Kind::Lvm(found)),
-        Some(what) => contradiction(node, file, what),
+        Some(what) => contradiction(node, what),
     }
 }
 

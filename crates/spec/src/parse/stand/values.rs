@@ -11,58 +11,55 @@ use stend_base::{Bytes, Lang, Result, Say, say};
 const LEADS_AWAY: [&str; 6] = ["logdev", "rtdev", "device", "journal_dev", "journal_path", "name="];
 
 /// Keys that cannot stand together.
-pub(super) fn contradiction<T>(node: &Node, file: &str, what: Say) -> Result<T> {
-    Err(node.error(file, what))
+pub(super) fn contradiction<T>(node: &Node, what: Say) -> Result<T> {
+    Err(node.error(what))
 }
 
 /// Words for another program, none of which can lead it to a device that the stand does not name.
-pub(super) fn plain_words(node: &Node, file: &str) -> Result<Vec<String>> {
-    let items = list(node, file)?;
+pub(super) fn plain_words(node: &Node) -> Result<Vec<String>> {
+    let items = list(node)?;
     let plain = |item: &Node| {
-        let word = super::super::name(item, file)?;
+        let word = super::super::name(item)?;
         let known = |c: char| c.is_ascii_alphanumeric() || "-_=,.:+^".contains(c);
         // `mkfs.f2fs -c` takes another device.
         let leads = word == "-c" || LEADS_AWAY.iter().any(|part| word.contains(part));
         match word.chars().all(known) && !leads {
             true => Ok(word),
-            false => Err(item.error(
-                file,
-                say!(
-                    "`{word}` is not allowed here: it could name another device",
-                    "`{word}` здесь не допускается: так можно назвать другое устройство"
-                ),
-            )),
+            false => Err(item.error(say!(
+                "`{word}` is not allowed here: it could name another device",
+                "`{word}` здесь не допускается: так можно назвать другое устройство"
+            ))),
         }
     };
     items.iter().map(plain).collect()
 }
 
 /// The size of a volume.
-pub(super) fn size(node: &Node, file: &str) -> Result<Bytes> {
-    whole_mib(node, file, keys::SIZE)
+pub(super) fn size(node: &Node) -> Result<Bytes> {
+    whole_mib(node, keys::SIZE)
 }
 
 /// A size in whole MiB.
-pub(super) fn whole_mib(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
-    let found = bytes(node, file)?;
+pub(super) fn whole_mib(node: &Node, limits: Limits<Bytes>) -> Result<Bytes> {
+    let found = bytes(node)?;
     match limits.hold(&found) && found.0.is_multiple_of(keys::UNIT) {
         true => Ok(found),
-        false => Err(not_between(node, file, limits, say!("in whole MiB", "в целых МиБ"))),
+        false => Err(not_between(node, limits, say!("in whole MiB", "в целых МиБ"))),
     }
 }
 
 /// A size that is a power of two.
-pub(super) fn power_of_two(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
-    let found = bytes(node, file)?;
+pub(super) fn power_of_two(node: &Node, limits: Limits<Bytes>) -> Result<Bytes> {
+    let found = bytes(node)?;
     match limits.hold(&found) && found.0.is_power_of_two() {
         true => Ok(found),
-        false => Err(not_between(node, file, limits, say!("a power of two", "степень двойки"))),
+        false => Err(not_between(node, limits, say!("a power of two", "степень двойки"))),
     }
 }
 
-fn not_between(node: &Node, file: &str, limits: Limits<Bytes>, how: Say) -> Box<stend_base::Error> {
+fn not_between(node: &Node, limits: Limits<Bytes>, how: Say) -> Box<stend_base::Error> {
     let [least, most] = [limits.least, limits.most].map(|size| format(size, Lang::En));
     let [from, to] = [limits.least, limits.most].map(|size| format(size, Lang::Ru));
     let Say { en, ru } = how;
-    node.error(file, say!("not {least} to {most}, {en}", "нужно от {from} до {to}, {ru}"))
+    node.error(say!("not {least} to {most}, {en}", "нужно от {from} до {to}, {ru}"))
 }

@@ -8,14 +8,14 @@ use crate::stand::{Kind, Zfs, ZfsLayout, ZfsProduct};
 use crate::yaml::Node;
 use stend_base::{Bytes, Result, say};
 
-pub(super) fn zfs(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::ZFS)?;
-    let layout = map.required("layout", |node, file| word(node, file, keys::LAYOUTS))?;
-    let group = map.optional("group", |node, file| whole(node, file, keys::GROUP))?;
-    let helpers = |node: &Node, file: &str| whole(node, file, keys::HELPERS);
+pub(super) fn zfs(node: &Node) -> Result<Kind> {
+    let mut map = Map::of(node, &keys::ZFS)?;
+    let layout = map.required("layout", |node| word(node, keys::LAYOUTS))?;
+    let group = map.optional("group", |node| whole(node, keys::GROUP))?;
+    let helpers = |node: &Node| whole(node, keys::HELPERS);
     let (log, cache) = (map.optional("log", helpers)?.unwrap_or(0), map.optional("cache", helpers)?.unwrap_or(0));
     let spares = map.optional("spares", helpers)?.unwrap_or(0);
-    let ashift = map.optional("ashift", |node, file| whole(node, file, keys::ASHIFT))?;
+    let ashift = map.optional("ashift", |node| whole(node, keys::ASHIFT))?;
     let volume = map.optional("volume", size)?;
     let sparse = map.optional("sparse", boolean)?;
     let given = [
@@ -59,12 +59,12 @@ pub(super) fn zfs(node: &Node, file: &str) -> Result<Kind> {
             return Ok(Kind::Zfs(Zfs { layout, group, log, cache, spares, ashift, product, properties }));
         }
     };
-    contradiction(node, file, wrong)
+    contradiction(node, wrong)
 }
 
 /// A size as `zfs` takes it: bytes.
 fn block(map: &mut Map, key: &'static str, limits: Limits<Bytes>) -> Result<Option<String>> {
-    let found = map.optional(key, |node, file| power_of_two(node, file, limits))?;
+    let found = map.optional(key, |node| power_of_two(node, limits))?;
     Ok(found.map(|size| size.0.to_string()))
 }
 
@@ -76,6 +76,6 @@ fn switch(map: &mut Map, key: &'static str) -> Result<Option<String>> {
 /// One of several words, which are those of `zfs`, too.
 fn one_of(map: &mut Map, key: &'static str, choices: &[Choice<()>]) -> Result<Option<String>> {
     let spelled: Vec<Choice<&str>> = choices.iter().map(|(name, doc, ())| (*name, *doc, *name)).collect();
-    let found = map.optional(key, |node, file| word(node, file, &spelled))?;
+    let found = map.optional(key, |node| word(node, &spelled))?;
     Ok(found.map(str::to_string))
 }
