@@ -41,6 +41,8 @@ pub const STANDS: Embedded = embedded!(
         "cache/writeback",
         "cache/writecache",
         "cache/writethrough",
+        "ceph/ec-3-2",
+        "ceph/replicated",
         "checksums",
         "iscsi",
         "iscsi-iser",
