@@ -77,10 +77,11 @@ if $with_web && [ ! web/node_modules/.package-lock.json -nt web/package-lock.jso
 fi
 cargo fetch --locked --quiet
 if [[ "$wanted" =~ ^(all|lab)$ ]] && [ "$(uname -m)" = x86_64 ]; then
-    cargo build --locked --offline --quiet -p stend
+    # With the features of the whole workspace, as in `scripts/test.sh`: what is built here is not built again there.
+    cargo build --workspace --bin stend --locked --offline --quiet
     "${CARGO_TARGET_DIR:-target}/debug/stend" lab build --lang en &
     # The image waits for the network most of the time: the tests are compiled meanwhile.
-    [ "$wanted" = lab ] || cargo test --locked --offline --quiet -p stend --test e2e --no-run
+    [ "$wanted" = lab ] || cargo test --workspace --locked --offline --quiet --test e2e --no-run
     wait $!
 fi
 echo "setup: ready"
