@@ -85,6 +85,9 @@ impl RunDirectory {
 
     /// Puts back what a kill left, over whatever its writer made of it since.
     pub fn restore(&self, image: &Image) {
+        // A process that looks for leftovers may have one of them in hand, and would remove what is put in its place.
+        let held: Vec<_> = self.spools().iter().filter_map(|(path, _)| std::fs::File::open(path).ok()).collect();
+        held.iter().for_each(|spool| spool.lock().expect("a lock"));
         self.spools().iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
         let file = self.run_file();
         for suffix in ["-wal", "-shm", "-journal"] {

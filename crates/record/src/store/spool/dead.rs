@@ -90,9 +90,16 @@ fn remove_if_dead(path: &Path) {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     let Ok(file) = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) else { return };
     // Held until it is removed, so that nobody takes it over in between.
-    if file.try_lock().is_ok() && is_needless(&file) {
+    if file.try_lock().is_ok() && is_needless(&file) && is_at(&file, path) {
         super::remove(path);
     }
+}
+
+/// Whether this file, and no other, is at the path by now.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same =
+        |ours: std::fs::Metadata, there: std::fs::Metadata| (ours.dev(), ours.ino()) == (there.dev(), there.ino());
+    file.metadata().ok().zip(std::fs::symlink_metadata(path).ok()).is_some_and(|(ours, there)| same(ours, there))
 }
 
 fn is_needless(file: &File) -> bool {
