@@ -30,6 +30,7 @@ const PACKAGES: [(&str, &[&str]); 26] = [
             "true",
             "cat",
             "chmod",
+            "cp",
             "chown",
             "find",
             "truncate",

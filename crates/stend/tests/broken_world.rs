@@ -193,7 +193,7 @@ fn a_failed_run_tells_its_reason_once_whatever_failed() {
     let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
     open(scratch.path(), 0o777).expect("a scratch directory for everybody");
     let program = scratch.join("program");
-    std::fs::copy(env!("CARGO_BIN_EXE_stend"), &program).expect("the binary");
+    copy_program(env!("CARGO_BIN_EXE_stend"), &program);
     let suite = scratch.file("small.yaml", SMALL);
     let (good, closed, gone) = (scratch.directory("good"), scratch.directory("closed"), scratch.join("gone"));
     let gone = gone.display().to_string();

@@ -133,7 +133,7 @@ fn a_program_that_is_replaced_meanwhile_goes_on_as_it_was() {
     let first = Stand::new(&scratch, "first", &on_files(&scratch, 1, "- fs: {type: ext4}"));
     let second = Stand::new(&scratch, "second", &on_files(&scratch, 1, "- fs: {type: ext4}"));
     let program = scratch.join("program");
-    std::fs::copy(env!("CARGO_BIN_EXE_stend"), &program).expect("a copy");
+    copy_program(env!("CARGO_BIN_EXE_stend"), &program);
     let mut command = std::process::Command::new(&program);
     command.args(["run", &suite, "--stand", &first.file, "--stand", &second.file, "--progress", "none"]);
     command.env("XDG_DATA_HOME", scratch.path()).stdout(Stdio::null()).stderr(Stdio::null());

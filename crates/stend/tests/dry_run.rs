@@ -42,7 +42,7 @@ fn a_dry_run_refuses_what_the_user_may_not_do() {
     let open = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
     open(scratch.path(), 0o777).expect("a scratch directory for everybody");
     let program = scratch.join("stend");
-    std::fs::copy(env!("CARGO_BIN_EXE_stend"), &program).expect("the binary");
+    copy_program(env!("CARGO_BIN_EXE_stend"), &program);
     let (theirs, closed) = (scratch.directory("theirs"), scratch.directory("closed"));
     open(Path::new(&theirs), 0o777).expect("a directory for everybody");
     let nobody = |on: &str, lang: &str, code| {

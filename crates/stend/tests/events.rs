@@ -96,7 +96,7 @@ fn a_process_is_killed_at_its_time_and_started_again() {
     let scratch = Scratch::new();
     let name = format!("ev{:x}", std::process::id());
     let program = scratch.join(&name);
-    std::fs::copy("/bin/sleep", &program).expect("a program");
+    copy_program("/bin/sleep", &program);
     let mut victim = std::process::Command::new(&program).arg("300").spawn().expect("a process");
     let mark = scratch.join("again").display().to_string();
     let event =

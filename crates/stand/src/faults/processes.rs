@@ -131,7 +131,8 @@ mod tests {
         let sleeping = |name: &str| {
             let dir = tempfile::tempdir().unwrap();
             let program = dir.path().join(name);
-            std::fs::copy("/bin/sleep", &program).unwrap();
+            // By another process: one that is forked here meanwhile would keep the program busy.
+            assert!(std::process::Command::new("cp").arg("/bin/sleep").arg(&program).status().unwrap().success());
             let child = std::process::Command::new(&program).arg("60").spawn().unwrap();
             (child, dir)
         };

@@ -152,6 +152,12 @@ pub fn root(test: &str) -> bool {
     root
 }
 
+/// Copies a program. By another process: one that is forked here while the copy is written would keep it from being started
+/// ("Text file busy").
+pub fn copy_program(from: &str, to: &Path) {
+    tool(&["cp", from, &to.to_string_lossy()]);
+}
+
 /// Runs a tool that must succeed.
 pub fn tool(words: &[&str]) -> String {
     let out = Command::new(words[0]).args(&words[1..]).output().unwrap_or_else(|e| panic!("{words:?}: {e}"));
