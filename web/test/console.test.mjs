@@ -71,6 +71,19 @@ for (const look of looks) {
   });
 }
 
+test("a recording whose process was killed does not go on", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "light", size: DESK });
+  await page.goto(`${here.url}/monitoring`);
+  const line = page.getByText("samples:").first();
+  assert.ok(!(await line.innerText()).includes("no end"));
+  const cut = await page.locator("option", { hasText: "cut" }).getAttribute("value");
+  await page.selectOption(".which select", cut);
+  await page.getByText("no end: its process was killed").waitFor();
+  assert.ok(!(await line.innerText()).includes("goes on"));
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("a link to a page leads there after signing in, and signing out ends the session", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();

@@ -110,6 +110,9 @@ function record(scratch, env) {
     const { status, stderr } = spawnSync(STEND, words, { env, encoding: "utf8" });
     if (status !== 0) throw new Error(`a run ended with ${status}: ${stderr}`);
   }
+  // One whose process was killed has no end, and does not go on.
+  const cut = spawnSync("timeout", ["-s", "KILL", "2", STEND, "record", "--every", "100ms", "--name", "cut"], { env, encoding: "utf8" });
+  if (cut.signal !== "SIGKILL" && cut.status !== 137) throw new Error(`a recording was not killed: ${cut.status} ${cut.stderr}`);
   const { status, stderr } = spawnSync(STEND, ["record", "--every", "100ms", "--for", "3s", "--name", "night"], { env, encoding: "utf8" });
   if (status !== 0) throw new Error(`a recording ended with ${status}: ${stderr}`);
 }

@@ -82,7 +82,7 @@ impl Program<'_> {
     }
 }
 
-/// Reads a stream to its end on a thread, so that a full pipe stops nobody.
+/// Reads a stream to its end on a thread, so that a full pipe does not stop the program.
 fn gather(from: Option<impl Read + Send + 'static>) -> std::io::Result<std::sync::mpsc::Receiver<String>> {
     let (give, text) = std::sync::mpsc::channel();
     let read = move || {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_prints_without_end_or_reads_nothing_holds_nobody_up() {
+    fn a_program_that_prints_without_end_or_reads_nothing_does_not_hold_us_up() {
         assert_eq!(sh("yes | head -c 1000000").run().unwrap().len() as u64, OUTPUT_MAX);
         let much = "x".repeat(1 << 20);
         assert_eq!(Program { input: &much, ..sh("echo done") }.run().unwrap(), "done\n");

@@ -152,7 +152,7 @@ impl DeviceNews {
     }
 }
 
-/// The drives that are wanted; `None` once nobody wants any.
+/// The drives that are wanted; `None` once the reader has gone.
 fn drives(of: &Weak<Mutex<Vec<(String, String)>>>) -> Option<Vec<(String, String)>> {
     Some(of.upgrade()?.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }

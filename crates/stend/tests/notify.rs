@@ -296,7 +296,7 @@ fn a_drive_that_goes_and_comes_back_is_sent_once_each_by_every_way_in_both_langu
         assert_eq!((of("1"), of("2")), (2, 2), "{:?}", lines());
     }
 
-    // The receiver that never answers has kept nobody waiting, and its messages stay for the next recording.
+    // The receiver that never answers has not kept the others waiting, and its messages stay for the next recording.
     tool(&["kill", "-INT", &running.child.id().to_string()]);
     assert_eq!(running.wait(Duration::from_secs(30)), Some(0));
     let mut said = String::new();

@@ -46,7 +46,7 @@ fn a_receiver_that_is_dead_keeps_no_other_waiting_and_gets_its_message_from_the_
     outbox.note(vec![item("md0", Happening::Opened)]);
     assert!(received(&log).starts_with("<26>stend: md0 (critical)"));
     outbox.note(vec![item("md0", Happening::Opened), item("md1", Happening::Opened)]);
-    assert!(received(&log).starts_with("<26>stend: md1 (critical)"), "md0 is told once");
+    assert!(received(&log).starts_with("<26>stend: md1 (critical)"), "md0 is sent once");
     outbox.close();
     assert_eq!(lines.lock().unwrap().len(), 1, "{lines:?}");
     assert!(lines.lock().unwrap()[0].starts_with("`b` does not take messages: cannot write to the log"));

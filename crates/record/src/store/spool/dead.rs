@@ -90,16 +90,18 @@ fn remove_if_dead(path: &Path) {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     let Ok(file) = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) else { return };
     // Held until it is removed, so that nobody takes it over in between.
-    if file.try_lock().is_ok() && is_needless(&file) && is_at(&file, path) {
-        super::remove(path);
+    if file.try_lock().is_ok() && is_needless(&file) {
+        remove_at(&file, path);
     }
 }
 
-/// Whether this file, and no other, is at the path by now.
-fn is_at(file: &File, path: &Path) -> bool {
-    let same =
-        |ours: std::fs::Metadata, there: std::fs::Metadata| (ours.dev(), ours.ino()) == (there.dev(), there.ino());
-    file.metadata().ok().zip(std::fs::symlink_metadata(path).ok()).is_some_and(|(ours, there)| same(ours, there))
+/// Removes this file from its path, and no other that stands there by now.
+fn remove_at(file: &File, path: &Path) {
+    let id = |found: std::fs::Metadata| (found.dev(), found.ino());
+    let (ours, there) = (file.metadata().map(id), std::fs::symlink_metadata(path).map(id));
+    if ours.is_ok_and(|ours| there.is_ok_and(|there| ours == there)) {
+        super::remove(path);
+    }
 }
 
 fn is_needless(file: &File) -> bool {
@@ -192,6 +194,20 @@ mod tests {
         let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
         std::fs::write(&spool, [&bytes[..at], &new, &bytes[at + old.len()..]].concat()).unwrap();
         assert_eq!(killed.left(), 0);
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_needless_spool_by_now_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("stend-0-R-1.spool");
+        std::fs::write(&place, "needless").unwrap();
+        let looked_at = File::open(&place).unwrap();
+        std::fs::rename(&place, directory.path().join("elsewhere")).unwrap();
+        std::fs::write(&place, "entries").unwrap();
+        remove_at(&looked_at, &place);
+        assert_eq!(std::fs::read(&place).unwrap(), b"entries");
+        remove_at(&File::open(&place).unwrap(), &place);
+        assert!(!place.exists());
     }
 
     #[test]
