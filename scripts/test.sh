@@ -16,7 +16,7 @@ if [ -n "$left_out" ]; then
 fi
 
 # Modules of the tests of the binary (crates/stend/tests) by when they run.
-machines=(lab_stands)
+machines=(lab_stands vm)
 beside=(audit bad_input dry_run embedded export formats gates history hostile_run_files hostile_suites import orders outputs terminals
     transcripts verbs)
 later=(lab lab_saved lab_up)
@@ -71,17 +71,19 @@ all=$("${e2e[@]}" -- --list --format terse | sed -n 's/: test$//p')
 mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${later[*]}|${quiet[*]}"))::" <<<"$all")
 
 mapfile -t tests < <(of "${machines[@]}")
-# One after the other: what layouts cost is judged, and two emulators leave each other too little of two CPUs.
-start "machines with every kind of stand" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
+# One after the other: two emulators leave each other too little of two CPUs.
+start "machines that compiling runs beside" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
 part "all tests are built" "${yielding[@]}" cargo test "${options[@]}" --no-run
 start "tests of the crates" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast "${of_crates[@]}"
+# Waits for pages most of the time.
+start "console" "${yielding[@]}" scripts/web_test.sh
 part "clippy" "${yielding[@]}" cargo clippy "${options[@]}" --all-targets --quiet -- -D warnings
 part "units" "${yielding[@]}" cargo test "${options[@]}" --no-fail-fast --lib --bins
 mapfile -t tests < <(of "${beside[@]}")
-part "console" "${yielding[@]}" scripts/web_test.sh
 part "beside the machines" "${yielding[@]}" "${e2e[@]}" -- --exact "${tests[@]}"
 finish "tests of the crates"
-finish "machines with every kind of stand"
+finish "console"
+finish "machines that compiling runs beside"
 
 share 0 || true
 mapfile -t tests < <(of "${later[@]}")

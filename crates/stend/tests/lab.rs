@@ -230,6 +230,7 @@ fn commands_write_what_the_block_device_reads_and_only_after_confirmation() {
 }
 
 #[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
 fn a_drive_with_a_limit_is_named_as_the_bound_of_its_reads() {
     let scratch = Scratch::new();
     if !ready(&scratch, "a_drive_with_a_limit_is_named_as_the_bound_of_its_reads") {

@@ -291,6 +291,7 @@ fn events(machine: &Machine) {
 const SMALL_DRIVES: &str = "count: 4, size: 96MiB";
 
 #[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
 fn raid_on_drives_with_limits_costs_what_its_layout_says() {
     let scratch = Scratch::new();
     if !ready(&scratch, "raid_on_drives_with_limits_costs_what_its_layout_says") {
