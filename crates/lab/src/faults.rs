@@ -42,7 +42,7 @@ impl Faults {
     }
 
     /// Limits a drive to so many I/Os and bytes per second; `None`: no limit.
-    pub fn limit(&mut self, serial: &str, iops: Option<u32>, bandwidth: Option<Bytes>) -> Result<()> {
+    fn limit(&mut self, serial: &str, iops: Option<u32>, bandwidth: Option<Bytes>) -> Result<()> {
         let drive = self.drive(serial)?;
         self.set_limits(&drive, iops.map_or(0, u64::from), bandwidth.map_or(0, |bandwidth| bandwidth.0))
     }

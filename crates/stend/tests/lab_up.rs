@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use stend_base::Bytes;
-use stend_lab::Failing;
 
 /// A machine that is up.
 struct Up<'a> {
@@ -210,35 +209,44 @@ fn cut(up: &Up) {
 
 /// Drives complain, fail, and go away under an array, and come back.
 fn faults(up: &Up) {
-    let place = std::path::Path::new(&up.place).join("stend/lab");
-    let machine = stend_lab::find("tested", &place).expect("it is up");
-    let mut faults = machine.faults().expect("its control");
     let (first, second) = (format!("{}1", up.serial), format!("{}2", up.serial));
     let (one, two) = (up.drive(1), up.drive(2));
+    let fault = |words: &[&str], code: i32| up.lab(&[&["lab", "fault", "tested"], words].concat(), code);
 
-    faults.warn(&first, 4).expect("it complains");
+    let (told, _) = fault(&[&first, "warn"], 0);
+    assert!(told.contains(&format!("it ends by `stend lab fault tested {first} warn --end`")), "{told}");
     assert!(!up.succeeds(&format!("smartctl -H {one}")));
-    faults.warn(&first, 0).expect("it is content");
+    fault(&[&first, "warn", "--end"], 0);
+    assert!(up.succeeds(&format!("smartctl -H {one}")));
 
     let read = |offset: u32| format!("dd if={one} of=/dev/null bs=4k count=1 skip={offset} iflag=direct");
-    faults.fail(&first, Failing::Reads, Some(Bytes::kib(40))).expect("it fails");
+    let (told, _) = fault(&[&first, "fail-reads", "--at", "40KiB", "--json"], 0);
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let expected = serde_json::json!({"machine": "tested", "drive": first, "fault": "fail-reads", "active": true});
+    assert_eq!(told, expected);
     assert!(!up.succeeds(&read(10)) && up.succeeds(&read(11)), "one place");
-    faults.heal(&first).expect("it works again");
+    fault(&[&first, "fail-reads", "--end"], 0);
     assert!(up.succeeds(&read(10)));
-    faults.freeze(&first).expect("it is slow");
-    faults.as_described(&first).expect("it is not");
+    fault(&[&first, "freeze"], 0);
+    fault(&[&first, "freeze", "--end"], 0);
 
     up.guest(&format!("mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --assume-clean {one} {two} 2>&1"));
-    faults.unplug(&second).expect("it goes");
+    fault(&[&second, "unplug"], 0);
     assert!(!up.succeeds(&format!("test -e {two}")));
     up.guest("dd if=/dev/zero of=/dev/md0 bs=4k count=8 oflag=direct 2>&1");
     assert!(up.guest("cat /proc/mdstat").contains("[2/1] [U_]"));
-    faults.plug(&second).expect("it comes back");
+    fault(&[&second, "unplug", "--end"], 0);
     eventually("the drive", Duration::from_secs(60), || up.succeeds(&format!("test -e {two}")));
     up.guest(&format!("mdadm --manage /dev/md0 --add {two} 2>&1; mdadm --wait /dev/md0 2>&1; true"));
     assert!(up.guest("cat /proc/mdstat").contains("[2/2] [UU]"));
     up.guest("mdadm --stop /dev/md0 2>&1");
-    assert!(faults.unplug("nobody").is_err());
+
+    let (_, refused) = fault(&["NOBODY", "unplug"], 2);
+    assert!(refused.contains("has no drive `NOBODY`") && refused.contains(&first), "{refused}");
+    let (_, refused) = fault(&[&first, "fail", "--at", "40"], 2);
+    assert!(refused.contains("--at: ") && refused.contains("no unit"), "{refused}");
+    let (_, refused) = fault(&[&first, "unplug", "--at", "40KiB"], 2);
+    assert!(refused.contains("`--at` belongs to the beginning of `fail`"), "{refused}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub fn lab(lang: Lang) -> Command {
                     stend lab up six-nvme\n\
                     stend lab shell six-nvme -- lsblk\n\
                     stend run quick --lab six-nvme --on /dev/nvme0n1\n\
+                    stend lab fault six-nvme LAB3 unplug\n\
                     stend lab down six-nvme";
     verb("lab", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
         .subcommand_required(true)
@@ -26,6 +27,7 @@ pub fn lab(lang: Lang) -> Command {
             up(lang),
             down(lang),
             cut(lang),
+            fault(lang),
             list(lang),
             shell(lang),
             machines(lang),
@@ -74,6 +76,39 @@ fn cut(lang: Lang) -> Command {
         "отключить питание машины и дождаться ответа её гостевой системы"
     );
     action("cut", about, "stend lab cut nvme\nstend lab cut nvme --json", "NAME", vec![name(lang)], lang)
+}
+
+fn fault(lang: Lang) -> Command {
+    let about = say!(
+        "break a drive of a running machine, or repair it with `--end`",
+        "сломать накопитель запущенной машины или починить его ключом `--end`"
+    );
+    let examples = "stend lab fault six-nvme LAB3 unplug\n\
+                    stend lab fault six-nvme LAB3 unplug --end\n\
+                    stend lab fault six-nvme LAB3 fail-reads --at 40KiB";
+    let drive =
+        say!("serial number of the drive, as in the machine file", "серийный номер накопителя, как в файле машины");
+    let fault = say!(
+        "unplug: the drive is gone; fail, fail-reads, fail-writes: I/Os end with EIO; freeze: one I/O per second; \
+         warn: its SMART log says that it is unreliable (NVMe)",
+        "unplug: накопителя нет; fail, fail-reads, fail-writes: операции завершаются с EIO; freeze: одна операция в секунду; \
+         warn: его журнал SMART говорит, что он ненадёжен (NVMe)"
+    );
+    let at = say!(
+        "only I/Os that touch the 512 bytes at this offset fail",
+        "ошибка только там, где операция задевает 512 байт с этого смещения"
+    );
+    let end = say!("end this fault of the drive", "закончить этот сбой накопителя");
+    let arguments = vec![
+        name(lang),
+        positional("DRIVE", drive, lang),
+        positional("FAULT", fault, lang)
+            .value_parser(["unplug", "fail", "fail-reads", "fail-writes", "freeze", "warn"])
+            .hide_possible_values(true),
+        option("at", word(lang, "OFFSET", "СМЕЩЕНИЕ"), at, lang),
+        flag("end", None, end, lang),
+    ];
+    action("fault", about, examples, "NAME DRIVE FAULT", arguments, lang)
 }
 
 fn list(lang: Lang) -> Command {

@@ -2,7 +2,7 @@
 
 use super::frontend::Terminal;
 use super::signals::watch_signals;
-use super::{lab_like, lab_shell, required};
+use super::{lab_fault, lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(("up", arguments)) => up(arguments, out),
         Some(("down", arguments)) => down(arguments, out),
         Some(("cut", arguments)) => cut(arguments, out),
+        Some(("fault", arguments)) => lab_fault::fault(&standing(arguments)?, arguments, out),
         Some(("list", _)) => list(out),
         Some(("machines", arguments)) => super::stands::machines(arguments, out),
         Some(("shell", arguments)) => lab_shell::shell(&standing(arguments)?, &super::many(arguments, "COMMAND"), out),

@@ -15,6 +15,7 @@ mod import_suite;
 pub mod inspect;
 pub mod journal;
 pub mod lab;
+mod lab_fault;
 mod lab_like;
 mod lab_shell;
 pub mod list;
