@@ -352,11 +352,16 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
         .help_template(format!("{{about}}\n\n{{before-help}}{heading} {{usage}}\n\n{{all-args}}{{after-help}}\n"))
         .override_usage(usage)
         .disable_help_flag(true)
-        .args(arguments)
+        .args(arguments.into_iter().enumerate().map(in_order))
         .arg(option("lang", "LANG", language, lang).value_parser(["en", "ru"]).hide_possible_values(true).global(true))
         .arg(flag("json", None, json, lang).global(true))
         .arg(choice("color", "WHEN", &["auto", "always", "never"], lang).global(true))
         .arg(flag("help", Some('h'), help, lang).action(ArgAction::Help).global(true))
+}
+
+/// What has a place on the command line has it in the help, too. Under a heading of ours clap would sort it by its name.
+fn in_order((place, argument): (usize, Arg)) -> Arg {
+    if argument.is_positional() { argument.display_order(place) } else { argument }
 }
 
 /// A heading; clap takes these only as static text.
