@@ -18,7 +18,7 @@ fn start(scratch: &Scratch, suite: &str, on: &str, run_file: &Path) -> Running {
 
 /// Waits until the worker of a run exists and returns its process id.
 fn worker(run: &Running) -> u32 {
-    eventually("a worker", Duration::from_secs(10), || !run.workers().is_empty());
+    eventually("a worker", Duration::from_secs(60), || !run.workers().is_empty());
     run.workers()[0]
 }
 
@@ -42,7 +42,7 @@ fn a_soft_stop_keeps_what_was_measured_and_cleans_up() {
             file.exists() && stend_record::store::read(&file).is_ok_and(|run| run.trials.len() > 3)
         });
         signal(run.child.id(), name);
-        assert_eq!(run.wait(Duration::from_secs(20)), Some(code));
+        assert_eq!(run.wait(Duration::from_secs(60)), Some(code));
         assert!(!alive(worker), "the worker is gone");
         assert!(leftovers(&target).is_empty());
         let complete = trials(&file).iter().filter(|t| t.outcome.is_some()).count();
@@ -61,7 +61,7 @@ fn a_killed_worker_ends_the_run_with_its_own_exit_code_and_the_next_run_cleans_u
         stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| t.outcome.is_some()))
     });
     signal(worker, "-KILL");
-    assert_eq!(run.wait(Duration::from_secs(20)), Some(8));
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
     assert!(show_json(&scratch, &file)["state"].to_string().contains("host_lost"));
     let suite = scratch.file("small.yaml", SMALL);
     let second = scratch.join("second.stend").to_string_lossy().into_owned();
@@ -83,7 +83,7 @@ fn a_coordinator_killed_at_random_moments_leaves_a_file_that_opens_and_no_load()
         std::thread::sleep(Duration::from_millis(random.below(4000)));
         let killed_at = stend_wire::now();
         run.kill();
-        eventually("the worker is gone", Duration::from_secs(10), || !alive(worker));
+        eventually("the worker is gone", Duration::from_secs(60), || !alive(worker));
         assert!(leftovers(&target).is_empty(), "round {round}: {:?}", leftovers(&target));
 
         let record = stend_record::store::read(&file).unwrap_or_else(|e| panic!("seed {seed} round {round}: {e}"));

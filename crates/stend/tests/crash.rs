@@ -69,7 +69,7 @@ impl Bench {
         let mut kill = vec!["-KILL"];
         kill.extend(all.iter().map(String::as_str));
         drop(std::process::Command::new("kill").args(kill).output());
-        run.wait(Duration::from_secs(20));
+        run.wait(Duration::from_secs(60));
         eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
         self.ledger().exists()
     }

@@ -92,7 +92,7 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is running"));
     assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before));
     // What served its drives ends when the emulator has let go of them.
-    eventually("no nbdkit", Duration::from_secs(10), || served().is_empty());
+    eventually("no nbdkit", Duration::from_secs(60), || served().is_empty());
     let left: Vec<_> =
         std::fs::read_dir(std::path::Path::new(&up.place).join("stend/lab")).expect("a directory").collect();
     assert_eq!(left.len(), 1, "the lock alone: {left:?}");

@@ -21,7 +21,7 @@ fn stop_ends_a_run_softly_and_waits_for_it() {
     let path = file.to_string_lossy().into_owned();
     let (stdout, _) = expect_exit(&mut stend(&scratch, &["stop", &path]), 0);
     assert!(stdout.contains("r.stend"), "{stdout}");
-    assert_eq!(run.wait(Duration::from_secs(20)), Some(130));
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(130));
     assert!(leftovers(&target).is_empty());
     assert!(!scratch.join("r.stend.sock").exists());
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["stop", &path]), 4);
@@ -36,7 +36,7 @@ fn watch_follows_a_run_to_its_end_and_shows_what_it_found() {
     let watch = stend(&scratch, &["watch", &path, "--progress", "plain"]).spawn().expect("watch starts");
     // Whatever it has shown by then, the end of the run must end it.
     expect_exit(&mut stend(&scratch, &["stop", &path]), 0);
-    run.wait(Duration::from_secs(20));
+    run.wait(Duration::from_secs(60));
     let (code, stdout, stderr) = texts(&watch.wait_with_output().expect("watch ends"));
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("IOPS"), "{stdout}");
@@ -75,6 +75,6 @@ fn sigterm_ends_the_verb_that_waits_for_a_run_and_not_the_run() {
         assert!(alive(run.child.id()), "{words:?} has taken the run along");
     }
     // `stop` had told it before it was ended itself.
-    assert_eq!(run.wait(Duration::from_secs(20)), Some(130));
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(130));
     assert!(leftovers(&target).is_empty());
 }

@@ -369,7 +369,7 @@ fn a_run_is_followed_as_it_goes_on_and_who_comes_back_misses_nothing() {
     let before = events(&first);
     let last_id = before.iter().rev().find(|(id, ..)| !id.is_empty()).expect("an id").0.clone();
     expect_exit(&mut stend(&scratch, &["stop", &file.to_string_lossy()]), 0);
-    run.wait(Duration::from_secs(20));
+    run.wait(Duration::from_secs(60));
     let header = format!("Last-Event-ID: {last_id}");
     let after = events(&server.with_token("GET /api/v1/runs/last/events", &[&header]));
     let all = events(&server.get("/api/v1/runs/last/events"));

@@ -348,7 +348,7 @@ fn two_processes_do_not_work_on_one_stand() {
     let journal = stand.journal().join("journal").display().to_string();
     // Holds the lock until the test ends it.
     let mut other = Command::new("flock").args([&journal, "sleep", "1000"]).spawn().expect("flock");
-    eventually("the lock", std::time::Duration::from_secs(10), || {
+    eventually("the lock", std::time::Duration::from_secs(60), || {
         !Command::new("flock").args(["--nonblock", &journal, "true"]).status().expect("flock").success()
     });
     let (_, told) = stand.run("down", 5);

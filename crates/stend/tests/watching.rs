@@ -107,7 +107,7 @@ fn a_recording_can_be_stopped_from_another_terminal_and_followed_meanwhile() {
     let (mut running, file) = going_on(&scratch, "b.stend");
     assert!(has_no_end(&scratch, &file));
     expect_exit(&mut stend(&scratch, &["stop", &file]), 0);
-    assert_eq!(running.wait(Duration::from_secs(20)), Some(0));
+    assert_eq!(running.wait(Duration::from_secs(60)), Some(0));
     assert!(!has_no_end(&scratch, &file));
     assert!(!scratch.join("b.stend.sock").exists() && !scratch.join("b.stend-wal").exists());
 }
@@ -173,7 +173,7 @@ fn a_recording_on_a_full_disk_warns_once_goes_on_and_leaves_a_file_that_opens() 
         assert!(!line.contains("reading goes on"), "told twice");
     }
     support::tool(&["kill", "-INT", &running.child.id().to_string()]);
-    assert_eq!(running.wait(Duration::from_secs(20)), Some(0));
+    assert_eq!(running.wait(Duration::from_secs(60)), Some(0));
     assert!(!has_no_end(&scratch, &file));
     let (steps, _) = expect_exit(&mut stend(&scratch, &["top", &file, "--json"]), 0);
     let spans = steps
