@@ -30,7 +30,11 @@ pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {
         loses: case.faults.iter().any(|fault| {
             matches!(
                 fault.act,
-                Act::DriveFail(_) | Act::DriveReplace(_) | Act::DriveError(_) | Act::DriveCorrupt { .. }
+                Act::DriveFail(_)
+                    | Act::DriveReplace(_)
+                    | Act::DriveError(_)
+                    | Act::DriveCorrupt { .. }
+                    | Act::DaemonKill(_)
             )
         }),
         trials: match is_cut(plan, index) {

@@ -241,6 +241,12 @@ pub const SENT_AGAIN: f64 = 0.001;
 
 /// H63: deviation of the bytes at the drives from what the layers make of a write (method.md, H63).
 pub const AMPLIFICATION_DEVIATION: f64 = 0.20;
+/// H63: what an OSD of Ceph writes besides for each write that it gets: its log and metadata. 11 to 22 KiB were measured with Ceph 16.2
+/// (docs/formats/stand.md, "What a byte costs at the drives").
+pub const POOL_METADATA: Bytes = Bytes::kib(24);
+/// H63: what a client of CephFS holds back at most.
+//= ceph 16.2, src/common/options.cc: client_oc_max_dirty is 100 MiB
+pub const POOL_CACHE: Bytes = Bytes::mib(100);
 
 /// H65: ratio of the 95 % to the 50 % quantile of the rates of seconds below which a series is flat (method.md, H65).
 pub const FLAT_TOP: f64 = 1.01;

@@ -199,6 +199,8 @@ fn of_the_machine() -> Vec<Limit> {
         limit!(Share LINE_RATE_REACHED, [H61], "part of the line rate from which a network is the limit", "часть скорости канала, с которой предел — сеть"),
         limit!(Share SENT_AGAIN, [H61], "TCP segments sent again", "повторённых сегментов TCP"),
         limit!(Share AMPLIFICATION_DEVIATION, [H63], "bytes at the drives against what the layers make of a write", "байты на накопителях против ожидаемых от слоёв"),
+        limit!(Size POOL_METADATA, [H63], "log and metadata of an OSD of Ceph for each write", "журнал и метаданные OSD в Ceph на каждую запись"),
+        limit!(Size POOL_CACHE, [H63], "what a client of CephFS may hold back at the end of a trial", "сколько клиент CephFS может придержать к концу испытания"),
         limit!(Number FLAT_TOP, [H65], "95 % over 50 % quantile of the rates of seconds, flat below", "95-й процентиль к медиане скоростей по секундам, ниже — плоско"),
         limit!(Count FLAT_SECONDS, [H65], "seconds that can be called flat, at least", "секунд, которые можно назвать плоскими, не меньше"),
         limit!(Share ROUND_DISTANCE, [H65], "distance from a round number", "расстояние до круглого числа"),
