@@ -67,7 +67,7 @@ ifeq ($(ONLY),)
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 
-cluster: ## a Ceph of this machine on loop devices: copies against erasure coding, kills, a lost OSD; five minutes, needs root and 6 GiB under /var/tmp, and installs Ceph's packages (uses the network the first time)
+cluster: ## a Ceph of this machine on loop devices: copies against erasure coding, kills, lost drives and OSDs under load; fifteen minutes, needs root and 6 GiB under /var/tmp, and installs Ceph's packages (uses the network the first time)
 	@scripts/setup.sh cluster
 	cargo test -p stend --test e2e --locked --offline -- cluster:: --include-ignored --test-threads 1 --nocapture
 

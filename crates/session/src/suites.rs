@@ -62,6 +62,24 @@ pub const ALL: &[BuiltIn] = &[
         "во что обходится нагрузке проверка всего массива"
     ),
     suite!(
+        "cluster-loss",
+        "cluster-loss/suite",
+        "a drive of a Ceph is lost under load and an empty one takes its place: stall, depth, time until 90 %, time until it is whole, lost data",
+        "накопитель Ceph потерян под нагрузкой, на его место встаёт пустой: остановка, глубина, время до 90 % и до полной избыточности, сохранность данных"
+    ),
+    suite!(
+        "cluster-loss/daemon",
+        "cluster-loss/daemon",
+        "the daemon of one drive of a Ceph is killed and comes back with its data",
+        "демон одного накопителя Ceph убит и возвращается со своими данными"
+    ),
+    suite!(
+        "cluster-loss/two",
+        "cluster-loss/two",
+        "two daemons of a Ceph are gone at the same time: how long does I/O wait, and are all data there",
+        "два демона Ceph отсутствуют одновременно: сколько ждёт ввод-вывод и целы ли данные"
+    ),
+    suite!(
         "rebuild-impact",
         "rebuild-impact/suite",
         "a member of an array is replaced at once: what the rebuild alone costs the load, and how long it takes under it",
@@ -162,6 +180,12 @@ pub const ALL: &[BuiltIn] = &[
         "backup-streams/suite",
         "N backups of virtual machines at the same time: MB/s over N",
         "N одновременных резервных копий виртуальных машин: МБ/с в зависимости от N"
+    ),
+    suite!(
+        "backup-streams/buffered",
+        "backup-streams/buffered",
+        "the same through the page cache, as most backup programs write",
+        "то же через страничный кэш, как пишет большинство программ резервного копирования"
     ),
     suite!(
         "oltp-density",

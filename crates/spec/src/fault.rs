@@ -68,6 +68,8 @@ pub enum Act {
     },
     /// The power of the machine goes and comes back at once: whatever had not left it is gone. Nothing undoes it; the trial ends with it.
     PowerCut,
+    /// The daemon that serves a drive is killed. Undone, it is started again with what is on the drive.
+    DaemonKill(Which),
 }
 
 /// Which drive.
@@ -129,6 +131,7 @@ impl Act {
             | Act::DriveReplace(which)
             | Act::DriveSlow(which, _)
             | Act::DriveError(which)
+            | Act::DaemonKill(which)
             | Act::DriveCorrupt { drive: which, .. } => Some(*which),
             Act::Scrub
             | Act::Snapshot
@@ -158,6 +161,7 @@ impl Act {
             | Act::PathDown(_)
             | Act::CpuOffline(_)
             | Act::PowerCut
+            | Act::DaemonKill(_)
             | Act::Fill(_)
             | Act::ProcessKill { .. }
             | Act::Command { .. } => None,
@@ -209,6 +213,10 @@ impl Act {
             }
             Act::ProcessKill { process, .. } => say!("`{process}` is killed", "убит процесс `{process}`"),
             Act::Command { command, .. } => Say::same(format!("`{}`", line(command))),
+            Act::DaemonKill(which) => {
+                let Say { en, ru } = which.shown();
+                say!("{en}: its daemon is killed", "{ru}: убит обслуживающий его демон")
+            }
         }
     }
 
@@ -230,6 +238,7 @@ impl Act {
             | Act::Snapshot
             | Act::PathDown(_)
             | Act::PowerCut
+            | Act::DaemonKill(_)
             | Act::Fill(_) => Vec::new(),
         }
     }
@@ -245,6 +254,7 @@ impl Act {
             Act::DriveCorrupt { .. } => {
                 say!("the data of the drive are rewritten", "данные накопителя переписываются заново")
             }
+            Act::DaemonKill(_) => say!("the daemon is started again", "демон снова запущен"),
             Act::Scrub => say!("the scrub ends", "проверка массива прекращена"),
             Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
             Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),

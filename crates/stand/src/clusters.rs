@@ -103,11 +103,19 @@ impl Health {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
+    /// Placement groups that lack nothing.
+    pub(crate) const CLEAN: &str =
+        r#"{"state_name":"active+clean","count":50},{"state_name":"active+clean+scrubbing","count":7}"#;
+    /// Some that are not clean.
+    pub(crate) const PEERING: &str = r#"{"state_name":"active+clean","count":50},{"state_name":"peering","count":7}"#;
+    /// A server of metadata that works.
+    pub(crate) const ACTIVE: &str = r#"{"filesystem_id":1,"rank":0,"name":"a","status":"up:active","gid":4149}"#;
+
     /// As Ceph 16.2.15 printed it.
-    fn status(up: u64, groups: &str, rank: &str, more: &str) -> Option<Health> {
+    pub(crate) fn status(up: u64, groups: &str, rank: &str, more: &str) -> Option<Health> {
         read(&format!(
             r#"
 {{"fsid":"1","health":{{"status":"HEALTH_WARN","checks":{{"OSD_DOWN":{{"severity":"HEALTH_WARN"}}}},"mutes":[]}},
@@ -118,15 +126,12 @@ mod tests {
 
     #[test]
     fn a_cluster_is_whole_when_its_osds_groups_and_metadata_are() {
-        let clean = r#"{"state_name":"active+clean","count":50},{"state_name":"active+clean+scrubbing","count":7}"#;
-        let active = r#"{"filesystem_id":1,"rank":0,"name":"a","status":"up:active","gid":4149}"#;
         let lacks = |health: Option<Health>| health.unwrap().lacks();
-        assert_eq!(lacks(status(5, clean, active, "")), None);
-        assert_eq!(lacks(status(4, clean, active, "")).as_deref(), Some("OSDs up: 4 of 5"));
-        let part = r#"{"state_name":"active+clean","count":50},{"state_name":"peering","count":7}"#;
-        assert_eq!(lacks(status(5, part, active, "")).as_deref(), Some("placement groups clean: 50 of 57"));
-        assert_eq!(lacks(status(5, clean, "", "")).as_deref(), Some("the server of metadata starts"));
-        let found = status(4, part, active, r#","degraded_objects":100,"degraded_total":1000"#).unwrap();
+        assert_eq!(lacks(status(5, CLEAN, ACTIVE, "")), None);
+        assert_eq!(lacks(status(4, CLEAN, ACTIVE, "")).as_deref(), Some("OSDs up: 4 of 5"));
+        assert_eq!(lacks(status(5, PEERING, ACTIVE, "")).as_deref(), Some("placement groups clean: 50 of 57"));
+        assert_eq!(lacks(status(5, CLEAN, "", "")).as_deref(), Some("the server of metadata starts"));
+        let found = status(4, PEERING, ACTIVE, r#","degraded_objects":100,"degraded_total":1000"#).unwrap();
         assert_eq!((found.missing(), found.recovered), (1, Some(90)));
         assert_eq!(found.shown(), "HEALTH_WARN OSD_DOWN, OSDs up 4 of 5, placement groups clean 50 of 57");
         assert_eq!(read("error: timed out"), None);

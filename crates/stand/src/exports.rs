@@ -295,14 +295,19 @@ pub(crate) fn runs(roots: &Roots, program: &str) -> bool {
     !processes(roots, program).is_empty()
 }
 
-/// Whether a program of this name runs that was started with all of these words. One that has ended and is not reaped has none.
+/// Whether a program of this name runs that was started with all of these words.
 pub(crate) fn runs_with(roots: &Roots, program: &str, words: &[String]) -> bool {
+    !started_with(roots, program, words).is_empty()
+}
+
+/// Ids of the processes of this name that were started with all of these words. One that has ended has no words any more.
+pub(crate) fn started_with(roots: &Roots, program: &str, words: &[String]) -> Vec<u32> {
     let has = |pid: &String| {
         let line = std::fs::read(roots.proc.join(pid).join("cmdline")).unwrap_or_default();
         let own: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
         words.iter().all(|word| own.contains(&word.as_bytes()))
     };
-    processes(roots, program).iter().any(has)
+    processes(roots, program).into_iter().filter(has).filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Whether the initiator of iSCSI takes orders.

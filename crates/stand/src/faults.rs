@@ -2,6 +2,7 @@
 //! fail, CPUs and links go. Touches nothing but what the run made or was confirmed to write to. Must not decide when.
 
 mod change;
+mod clusters;
 mod copies;
 mod copy;
 mod corrupt;
@@ -41,6 +42,8 @@ const SYNC_TICK: Duration = Duration::from_millis(100);
 const SYNC_TELLS: Duration = Duration::from_secs(5);
 /// How often tools are asked beside a load: each time is a process.
 const ASKS: Duration = Duration::from_secs(1);
+/// The same of a Ceph: its tool is a program in Python that takes 0.3 s of a CPU.
+const ASKS_CLUSTER: Duration = Duration::from_secs(2);
 /// Redundancy that nobody restores for so long is not waited for.
 const HOPELESS: Duration = Duration::from_secs(60);
 
@@ -54,6 +57,7 @@ pub fn foresee_faults(faults: &[Fault], context: &FaultContext) -> Result<()> {
     let roots = Roots::host();
     let devices = Devices::read(&roots);
     let lower = LowerDevices::of(&roots, &devices, context);
+    clusters::must_survive(&lower, faults)?;
     faults.iter().try_for_each(|fault| change::change(&lower, &fault.act, 0).map(drop))
 }
 
@@ -103,6 +107,7 @@ impl Faults {
         let host = HostChanges::begin(&roots, owner, context.permission, log)?;
         let devices = Devices::read(&roots);
         let lower = LowerDevices::of(&roots, &devices, context);
+        clusters::must_survive(&lower, faults)?;
         let changes =
             faults.iter().map(|fault| change::change(&lower, &fault.act, block)).collect::<Result<Vec<_>>>()?;
         let (arrays, kept) = (lower.arrays().cloned().collect(), Kept::of(&lower));
@@ -123,9 +128,9 @@ impl Faults {
         let Some(change) = self.changes.get(index) else { return Ok(()) };
         // What is half done is undone, too.
         self.host.note(index as u32, change)?;
-        let hides =
-            matches!(self.faults[index].act, Act::DriveError(_) | Act::DriveCorrupt { .. } | Act::DriveReplace(_));
-        if hides && !self.kept.is_empty() {
+        let act = &self.faults[index].act;
+        let hides = matches!(act, Act::DriveError(_) | Act::DriveCorrupt { .. } | Act::DriveReplace(_));
+        if (hides && !self.kept.is_empty()) || self.takes_osd(act) {
             self.doubted.set(true);
         }
         change.apply.iter().try_for_each(|action| match action {
@@ -137,9 +142,17 @@ impl Faults {
         })
     }
 
+    /// Whether an event takes an OSD, which only tools tell of.
+    fn takes_osd(&self, act: &Act) -> bool {
+        !self.kept.clusters.is_empty() && matches!(act, Act::DriveFail(_) | Act::DaemonKill(_))
+    }
+
     /// Undoes one that was done.
     pub fn end(&mut self, index: usize, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        self.host.undo(index as u32, log)
+        let result = self.host.undo(index as u32, log);
+        // What has just been started has not told of itself yet.
+        self.asked.set(Instant::now());
+        result
     }
 
     /// Which events were done and are not undone, the last first.
@@ -147,10 +160,12 @@ impl Faults {
         self.host.open().into_iter().map(|number| number as usize).collect()
     }
 
-    /// Whether something is done and not undone that arrays do not tell of. They show a member that is gone, or being copied.
+    /// Whether something is done and not undone that arrays do not tell of. They show a member that is gone, or being copied. A Ceph
+    /// needs up to 20 s until it notices the loss of an OSD, so it is not asked meanwhile.
     pub fn hides(&self) -> bool {
-        let tells = |index: &usize| matches!(self.faults[*index].act, Act::DriveFail(_) | Act::DriveReplace(_));
-        !self.open().iter().all(tells)
+        let act = |index: &usize| &self.faults[*index].act;
+        let tells = |act: &Act| matches!(act, Act::DriveFail(_) | Act::DriveReplace(_)) && !self.takes_osd(act);
+        !self.open().iter().map(act).all(tells)
     }
 
     /// Whether every array and pool has all its members, and synchronises nothing.
@@ -158,7 +173,8 @@ impl Faults {
         if self.missing(false).is_some() {
             return false;
         }
-        if self.doubted.get() && !self.hides() && self.asked.get().elapsed() >= ASKS {
+        let asks = if self.kept.clusters.is_empty() { ASKS } else { ASKS_CLUSTER };
+        if self.doubted.get() && !self.hides() && self.asked.get().elapsed() >= asks {
             self.asked.set(Instant::now());
             self.doubted.set(self.missing(true).is_some());
         }

@@ -26,7 +26,8 @@ use crate::change::{Action, Condition, Journal};
 use crate::devices::Devices;
 use crate::roots::Roots;
 use kernel_state::KernelState;
-use layers::{LowerDevice, Made, StepContext, Way};
+pub(crate) use layers::{EventCluster, Osd};
+use layers::{LowerDevice, Made, StepContext, Way, cluster_of_events};
 use names::Names;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
@@ -146,6 +147,20 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
     let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.takes_in() || !layer.kind.is_export());
     let directories = stand.layers_here().iter().filter(mounted);
     directories.map(|layer| names.mount(&layer.name).into()).collect()
+}
+
+/// The clusters of Ceph that a stand has put up, as events see them; none if it is not up.
+pub(crate) fn clusters_of(roots: &Roots, name: &str) -> Vec<EventCluster> {
+    let Ok(Some(journal)) = journal::look(roots, name) else { return Vec::new() };
+    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.stand()) else { return Vec::new() };
+    let drives = drives::paths(roots, &head.drives).unwrap_or_default();
+    let local = LocalStand { stand: &stand, nonce: head.nonce, drives };
+    let kernel = KernelState::new(roots, &journal);
+    let cluster = |layer: &Layer| match layer.kind {
+        LayerKind::Ceph(ceph) => Some(local.with_site(&kernel, layer, |context| cluster_of_events(context, ceph))),
+        _ => None,
+    };
+    stand.layers_here().iter().filter_map(cluster).collect()
 }
 
 /// Whether a stand hands something out over the loopback; no if it is not up.

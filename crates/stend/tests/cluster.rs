@@ -130,6 +130,61 @@ fn a_cluster_goes_on_after_kills_survives_a_lost_osd_and_drives_of_another_one_a
     is_gone(&scratch, &stand, &drives);
 }
 
+/// One OSD is killed and comes back, a drive is lost and replaced, and two OSDs are away together, each under writes that are read back.
+const LOSSES: &str = "suite: losses
+defaults: {direct: true, ramp: 1s, trial: 75s}
+fill: {size: 96MiB}
+repeats: {blocks: 1}
+cases:
+  - name: killed
+    events: [{at: 10s, for: 30s, do: daemon.kill, drive: 4}]
+    streams: [{op: write, pattern: random, block_size: 64KiB, rate: 5/s, queue_depth: 64, verify: {after: true}}]
+  - name: lost
+    events: [{at: 10s, for: 30s, do: drive.fail, drive: each}]
+    streams: [{op: write, pattern: random, block_size: 64KiB, rate: 5/s, queue_depth: 64, verify: {after: true}}]
+  - name: two
+    events: [{at: 10s, for: 35s, do: daemon.kill, drive: 1}, {at: 11s, for: 30s, do: daemon.kill, drive: 2}]
+    streams: [{op: write, pattern: random, block_size: 64KiB, rate: 5/s, queue_depth: 64, verify: {after: true}}]
+";
+
+#[test]
+#[ignore = "needs Ceph and eight minutes: run by `make cluster`"]
+fn lost_osds_cost_time_and_no_data_and_the_cluster_is_whole_again() {
+    if !root("lost_osds_cost_time_and_no_data_and_the_cluster_is_whole_again") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drives = drives(&scratch);
+    let ids: Vec<String> = drives.iter().map(|drive| format!("{{id: '{}'}}", drive.identity(&scratch))).collect();
+    let text = format!("drives: [{}]\nlayers:\n- ceph: {{ec: {{k: 3, m: 2}}}}", ids.join(", "));
+    let stand = Stand::new(&scratch, "losses", &text);
+    let (suite, file) = (scratch.file("losses.yaml", LOSSES), scratch.join("r.stend"));
+    let path = file.to_string_lossy().into_owned();
+    let words = ["run", &suite, "--stand", &stand.file, "-o", &path, "--progress", "none"];
+    let (told, _) = expect_exit(&mut stend(&scratch, &words), 0);
+    eprintln!("{told}");
+    let found = show_json(&scratch, &file);
+    let faults = found["faults"].as_array().expect("faults");
+    assert_eq!(faults.len(), 3, "{found}");
+    for fault in faults {
+        let trial = &fault["trials"][0];
+        assert_eq!((&trial["errors"], &trial["mismatches"]), (&0.into(), &0.into()), "{fault}");
+        let again = trial["redundant_again_ns"].as_u64().expect("whole again");
+        // It was away for half a minute.
+        assert!(again > 30_000_000_000, "{fault}");
+    }
+    is_gone(&scratch, &stand, &drives);
+
+    // What the pool cannot lose is not taken.
+    let three =
+        "[{at: 1s, do: drive.fail, drive: 1}, {at: 2s, do: drive.fail, drive: 2}, {at: 3s, do: drive.fail, drive: 3}]";
+    let lost = scratch.file("three.yaml", &LOSSES.replace("[{at: 10s, for: 30s, do: drive.fail, drive: each}]", three));
+    let words = ["run", &lost, "--stand", &stand.file, "--progress", "none"];
+    let (_, refused) = expect_exit(&mut stend(&scratch, &words), 4);
+    assert!(one_line(&refused).contains("the pool survives the loss of 2 drives"), "{refused}");
+    is_gone(&scratch, &stand, &drives);
+}
+
 #[test]
 fn programs_of_a_cluster_that_are_missing_are_named_with_their_packages() {
     if !root("programs_of_a_cluster_that_are_missing_are_named_with_their_packages") {

@@ -40,7 +40,7 @@ pub const PROCESS: Limits<usize> = Limits { least: 1, most: 15 };
 pub const ACTS: &[Word] = &[
     (
         "drive.fail",
-        "a member of an md array fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant ZFS pool that the stand of the run made (`zpool offline`). Undone, it comes back as a new drive, with its marks erased, and is rebuilt. An array with a spare (`md: {spares: 1}`) is rebuilt onto it at once, and the drive comes back as the spare",
+        "a member of an md array fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant ZFS pool that the stand of the run made (`zpool offline`), or an OSD of a Ceph that it made (SIGKILL). Undone, it comes back as a new drive, with its marks erased, and is rebuilt. An array with a spare (`md: {spares: 1}`) is rebuilt onto it at once, and the drive comes back as the spare",
     ),
     (
         "drive.replace",
@@ -69,6 +69,10 @@ pub const ACTS: &[Word] = &[
     (
         "path.down",
         "the path `path` is disabled for each multipath device of the stand (`multipath: {paths: 2}` and `iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
+    ),
+    (
+        "daemon.kill",
+        "the daemon that serves a drive, an OSD of a Ceph that the stand of the run made, is killed (SIGKILL). Undone, it is started again with what is on its drive, and catches up",
     ),
     ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
     (
@@ -119,7 +123,7 @@ pub const EVENT: Mapping = Mapping {
                 Shape::Whole(DRIVE),
                 Shape::Word(|| vec![("each", "in each block the next one, beginning with the first")]),
             ]),
-            "For `drive.…`: which one. Numbers count the members of the array from 1 on, in the order of its slots; without an array the drives under the target, in the order of `stend inspect`.",
+            "For `drive.…` and `daemon.kill`: which one. Numbers count the members of the array from 1 on, in the order of its slots; of a Ceph its OSDs in the order of their numbers; without an array the drives under the target, in the order of `stend inspect`.",
         ),
         optional(
             "delay",

@@ -107,6 +107,7 @@ fn act(node: &Node, what: &str, given: Given) -> Result<Act> {
             (&["drive", "delay"], given.drive.zip(given.delay).map(|(drive, delay)| Act::DriveSlow(drive, delay)))
         }
         "drive.error" => (&["drive"], given.drive.map(Act::DriveError)),
+        "daemon.kill" => (&["drive"], given.drive.map(Act::DaemonKill)),
         "drive.corrupt" => {
             let from = given.from;
             let both = given.drive.zip(given.length);
@@ -242,7 +243,7 @@ fn must_be_alone(case: &Node, faults: &[Fault]) -> Result<()> {
     let of = |wanted: fn(&Act) -> bool| faults.iter().filter(|fault| wanted(&fault.act)).count();
     let wrong = of(|act| matches!(act, Act::DriveCorrupt { .. }));
     let copied = of(|act| matches!(act, Act::DriveReplace(_)));
-    let gone = of(|act| matches!(act, Act::DriveFail(_) | Act::DriveError(_)));
+    let gone = of(|act| matches!(act, Act::DriveFail(_) | Act::DriveError(_) | Act::DaemonKill(_)));
     if copied > 1 || (copied == 1 && wrong + gone > 0) {
         return Err(case.error(say!(
             "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`",
@@ -342,9 +343,9 @@ mod tests {
             "",
             "",
             expect![[r#"
-                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
                 hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
                 совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
             "#]],
         );

@@ -51,6 +51,8 @@ pub(crate) enum Action {
     Fill(Filling),
     /// Kill every process of a name.
     Kill(String),
+    /// Kill the processes of a program that were started with all of these words.
+    End { program: String, words: Vec<String> },
     /// End what may have ended by itself, while a command that tells of it shows these words.
     Cancel { words: Vec<String>, state: Vec<String>, while_it_shows: String },
 }
@@ -99,6 +101,7 @@ impl Action {
             Action::GiveBack(copy) => copy.shell(),
             Action::Fill(filling) => filling.shell(),
             Action::Kill(name) => format!("pkill -KILL -x {name}"),
+            Action::End { program, words } => format!("pkill -KILL -f '^{program} {}( |$)'", line(words)),
         }
     }
 

@@ -56,6 +56,7 @@ pub(crate) fn perform(roots: &Roots, action: &Action, journal: &mut Journal, wat
         Action::GiveBack(copy) => ended(copy).iter().try_for_each(|action| perform(roots, action, journal, watch)),
         Action::Fill(filling) => filling.perform(watch.stopped, watch.log).map(drop),
         Action::Kill(name) => processes::kill(roots, name, watch.log),
+        Action::End { program, words } => processes::end(roots, program, words, watch.log),
         Action::Cancel { words, state, while_it_shows } => cancel(words, state, while_it_shows, watch),
     }
 }

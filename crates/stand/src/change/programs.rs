@@ -4,7 +4,7 @@ use super::action::Action;
 use stend_base::{Code, Error, Result, say};
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 49] = [
+const PACKAGES: [(&str, &str); 48] = [
     ("blkdiscard", "util-linux"),
     ("ceph", "ceph-common"),
     ("ceph-authtool", "ceph-common"),
@@ -38,7 +38,6 @@ const PACKAGES: [(&str, &str); 49] = [
     ("nbd-server", "nbd-server"),
     ("nvme", "nvme-cli"),
     ("partx", "util-linux"),
-    ("pkill", "procps"),
     ("prlimit", "util-linux"),
     ("pvcreate", "lvm2"),
     ("pvremove", "lvm2"),

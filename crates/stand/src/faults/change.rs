@@ -4,7 +4,7 @@ use super::copies::{path_down, snapshot};
 use super::corrupt::Region;
 use super::lower_devices::{LowerDevices, mapping_name, too_few};
 use super::md::{add, erase, give_up, must_stand_a_loss, remove};
-use super::{corrupt, fill, links, pools, processes, refused, replace};
+use super::{clusters, corrupt, fill, links, pools, processes, refused, replace};
 use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::roots::text;
@@ -15,6 +15,7 @@ use stend_spec::fault::{Act, Which, cpu_switch, delayed, lossy};
 pub(super) fn change(lower: &LowerDevices, act: &Act, block: u32) -> Result<Change> {
     let made = match act {
         Act::DriveFail(which) => fail(lower, *which, block),
+        Act::DaemonKill(which) => clusters::kill(lower, *which, block),
         Act::DriveReplace(which) => replace::replace(lower, *which, block),
         Act::DriveSlow(which, by) => remap(lower, which.index(block, lower.count()), |table| slow(table, *by)),
         Act::DriveError(which) => error(lower, which.index(block, lower.count())),
@@ -59,7 +60,10 @@ fn nothing() -> Say {
 /// A member that fails comes back as a new drive: without its superblock, which also keeps udev from adding it again at once.
 fn fail(lower: &LowerDevices, which: Which, block: u32) -> std::result::Result<Change, Say> {
     if lower.arrays().next().is_none() {
-        return pools::fail(lower, which, block);
+        return match lower.clusters() {
+            [] => pools::fail(lower, which, block),
+            _ => clusters::fail(lower, which, block),
+        };
     }
     let array = lower.array()?;
     must_stand_a_loss(array)?;
@@ -73,6 +77,13 @@ fn fail(lower: &LowerDevices, which: Which, block: u32) -> std::result::Result<C
 
 /// A drive whose I/Os all fail. A layer with copies gives it up, and takes it back only on command.
 fn error(lower: &LowerDevices, index: usize) -> std::result::Result<Change, Say> {
+    if !lower.clusters().is_empty() {
+        // It would not come back by itself.
+        return Err(say!(
+            "an OSD of Ceph ends at the first error of its drive: take `drive.fail` or `daemon.kill`",
+            "OSD в Ceph завершается при первой ошибке накопителя: возьмите `drive.fail` или `daemon.kill`"
+        ));
+    }
     let mut change = remap(lower, index, |table| format!("0 {} error", table.sectors))?;
     if let (Some(array), Some(member)) = (lower.arrays().next(), lower.member(index)) {
         lower.array()?;

@@ -7,6 +7,7 @@ use crate::mounts::{self, Mount};
 use crate::node::Node;
 use crate::pools;
 use crate::roots::{Roots, names, number, text};
+use crate::stands::EventCluster;
 use std::path::Path;
 use stend_base::{Say, say};
 use stend_record::{TargetFacts, TargetKind, targets};
@@ -29,6 +30,8 @@ pub(super) struct LowerDevices<'a> {
     directories: Vec<Mount>,
     /// The stand hands something out over the loopback.
     loops_back: bool,
+    /// Clusters of Ceph that it made and whose file systems are targets.
+    clusters: Vec<EventCluster>,
 }
 
 impl<'a> LowerDevices<'a> {
@@ -47,6 +50,8 @@ impl<'a> LowerDevices<'a> {
         let made = context.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default();
         own.extend(made.iter().cloned());
         let directories = context.stand.map(|name| directories(roots, context, name)).unwrap_or_default();
+        let mut clusters = context.stand.map(|name| crate::stands::clusters_of(roots, name)).unwrap_or_default();
+        clusters.retain(|cluster| directories.iter().any(|mount| mount.at == Path::new(&cluster.at)));
         let loops_back = context.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
         let mut members = targets::members(context.targets);
         // Paths to a drive are one drive, by its world-wide name; members of a btrfs may share a weaker identity.
@@ -59,7 +64,7 @@ impl<'a> LowerDevices<'a> {
         });
         let drives = members.iter().filter_map(|device| node(&device.name)).collect();
         let FaultContext { targets, run_id, .. } = *context;
-        LowerDevices { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back }
+        LowerDevices { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back, clusters }
     }
 
     /// Arrays of md at work below the targets.
@@ -196,13 +201,22 @@ impl<'a> LowerDevices<'a> {
         self.in_order()?.get(index).copied()
     }
 
-    /// Members of the array, or those that keep the data of the pool, in its order; `None` where there is neither.
+    /// Members of the array, those that keep the data of the pool, or the drives of the OSDs, in its order; `None` where there is none
+    /// of them.
     fn in_order(&self) -> Option<Vec<&'a Node>> {
         if let Some(array) = self.arrays().next() {
             return Some(self.members(array));
         }
+        if let Some(cluster) = self.clusters.first() {
+            return Some(cluster.osds.iter().filter_map(|osd| self.devices.at(&osd.device)).collect());
+        }
         let pool = self.pools().into_iter().next()?;
         Some(self.pool_members(&pool).into_iter().map(|(node, _)| node).collect())
+    }
+
+    /// Clusters of Ceph that the stand made and whose file systems are targets.
+    pub(super) fn clusters(&self) -> &[EventCluster] {
+        &self.clusters
     }
 
     /// Pools of ZFS that the stand made.
@@ -235,6 +249,13 @@ impl<'a> LowerDevices<'a> {
 
     pub(super) fn roots(&self) -> &'a Roots {
         self.roots
+    }
+
+    /// As if it had made this cluster.
+    #[cfg(test)]
+    pub(super) fn with_cluster(mut self, cluster: EventCluster) -> LowerDevices<'a> {
+        self.clusters.push(cluster);
+        self
     }
 
     /// As if the stand of the run had made this.

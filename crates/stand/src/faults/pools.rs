@@ -1,6 +1,7 @@
 //! Pools of ZFS and btrfs: members that go and come as new ones, scrubs, and what mends copies that were left behind. Reads the machine;
 //! must not change it.
 
+use super::clusters;
 use super::lower_devices::{LowerDevices, too_few};
 use super::missing_redundancy::MissingRedundancy;
 use crate::change::{Action, Change, run};
@@ -160,20 +161,23 @@ fn cancel_pool_scrub(pool: &str) -> Action {
     }
 }
 
-/// Pools and btrfs of a trial whose redundancy is waited for.
+/// Pools, btrfs and clusters of a trial whose redundancy is waited for.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub pools: Vec<String>,
     pub btrfs: Vec<String>,
+    /// Settings of clusters of Ceph.
+    pub clusters: Vec<String>,
 }
 
 impl Kept {
     pub(super) fn of(lower: &LowerDevices) -> Kept {
-        Kept { pools: lower.pools(), btrfs: lower.btrfs() }
+        let clusters = lower.clusters().iter().map(|cluster| cluster.settings.clone()).collect();
+        Kept { pools: lower.pools(), btrfs: lower.btrfs(), clusters }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.pools.is_empty() && self.btrfs.is_empty()
+        self.pools.is_empty() && self.btrfs.is_empty() && self.clusters.is_empty()
     }
 
     /// The first that lacks redundancy. The kernel reports it for a pool; `asked` asks tools, too, which knows of copies that are
@@ -190,7 +194,8 @@ impl Kept {
         };
         let of_btrfs = |at: &String| scrubbed(at, &pools::ask(&["btrfs", "scrub", "status", at]));
         let btrfs = || self.btrfs.iter().filter(|_| asked).find_map(of_btrfs);
-        self.pools.iter().find_map(of_pool).or_else(btrfs)
+        let clusters = || self.clusters.iter().filter(|_| asked).find_map(|settings| clusters::missing(settings));
+        self.pools.iter().find_map(of_pool).or_else(btrfs).or_else(clusters)
     }
 }
 

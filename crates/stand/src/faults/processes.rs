@@ -1,5 +1,6 @@
-//! Processes that are killed by their name. Kills the named ones, and nothing that the run itself stands on.
+//! Processes that are killed by their name, or by what they were started with. Kills the named ones, and nothing that the run itself stands on.
 
+use crate::exports;
 use crate::roots::{Roots, names, text};
 use crate::users::{ancestors, is_reapable, stat_field};
 use std::time::{Duration, Instant};
@@ -62,12 +63,26 @@ fn own(roots: &Roots) -> Vec<u64> {
     ancestors(roots).chain([u64::from(std::process::id()), 1]).collect()
 }
 
-/// Kills them, and waits until they are gone.
+/// Kills every process of a name, and waits until they are gone.
 pub(crate) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    let victims = victims(roots, name).map_err(Error::preflight)?;
+    kill_all(&victims, name, &|| named(roots, name), log)
+}
+
+/// Kills the processes of a program that were started with all of these words, and waits until they are gone. That there is none is no
+/// error.
+pub(crate) fn end(roots: &Roots, program: &str, words: &[String], log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    let alive = || exports::started_with(roots, program, words);
+    match alive() {
+        victims if victims.is_empty() => Ok(()),
+        victims => kill_all(&victims, program, &alive, log),
+    }
+}
+
+fn kill_all(victims: &[u32], name: &str, alive: &dyn Fn() -> Vec<u32>, log: &mut dyn FnMut(EventKind)) -> Result<()> {
     let failed = |why: Say| Error::preflight(why);
-    let victims = victims(roots, name).map_err(failed)?;
     let listed = victims.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-    for pid in &victims {
+    for pid in victims {
         match process::kill(*pid) {
             // It may have ended by itself, or with another one.
             Err(error) if !process::is_gone(&error) => {
@@ -78,7 +93,7 @@ pub(crate) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) ->
     }
     log(EventKind::Step { action: format!("kill -KILL {listed}") });
     let begin = Instant::now();
-    while victims.iter().any(|pid| named(roots, name).contains(pid)) {
+    while alive().iter().any(|pid| victims.contains(pid)) {
         if begin.elapsed() >= LETS_GO {
             return Err(failed(say!(
                 "`{name}` was killed but does not exit: it waits in the kernel",
@@ -123,6 +138,24 @@ mod tests {
         // One of several is enough.
         process(&tree, 61, "bash", 1);
         assert!(told("bash").is_err());
+    }
+
+    #[test]
+    fn a_daemon_is_known_by_what_it_was_started_with_and_not_by_a_number_in_a_file() {
+        let tree = Tree::new();
+        for (pid, id) in [(51, "1"), (52, "10"), (53, "1")] {
+            tree.put(&format!("proc/{pid}/comm"), "ceph-osd");
+            let settings = if pid == 53 { "/other.conf" } else { "/a.conf" };
+            tree.put(&format!("proc/{pid}/cmdline"), format!("ceph-osd\0--conf\0{settings}\0--id\0{id}\0"));
+        }
+        let words = |id: &str| ["--conf", "/a.conf", "--id", id].map(String::from);
+        assert_eq!(exports::started_with(&tree.roots, "ceph-osd", &words("1")), [51]);
+        // The number of one that died belongs to another process by now.
+        tree.put("proc/51/comm", "ceph-mon");
+        assert!(exports::started_with(&tree.roots, "ceph-osd", &words("1")).is_empty());
+        let mut told = 0;
+        end(&tree.roots, "ceph-osd", &words("1"), &mut |_| told += 1).unwrap();
+        assert_eq!(told, 0, "nothing was killed");
     }
 
     #[test]

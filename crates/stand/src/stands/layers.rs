@@ -17,6 +17,7 @@ pub(crate) mod sectors;
 pub(crate) mod superblocks;
 mod volumes;
 
+pub(crate) use ceph::{EventCluster, Osd, of_events as cluster_of_events};
 pub(crate) use room::too_small;
 
 use super::names::Names;

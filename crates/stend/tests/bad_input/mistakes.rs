@@ -75,6 +75,19 @@ fn files(scratch: &Scratch) {
     ] {
         scratch.file(name, text);
     }
+    for (name, size, ceph) in [
+        ("ceph-two", "2GiB", "{replicated: {size: 3}, ec: {k: 3, m: 2}}"),
+        ("ceph-none", "2GiB", "{}"),
+        ("ceph-few", "2GiB", "{replicated: {size: 6}}"),
+        ("ceph-min", "2GiB", "{replicated: {size: 2, min_size: 3}}"),
+        ("ceph-k", "2GiB", "{ec: {k: 1, m: 2}}"),
+        ("ceph-memory", "2GiB", "{ec: {k: 3, m: 2}, osd_memory: 100MiB}"),
+        ("ceph-word", "2GiB", "{replicas: {size: 3}}"),
+        ("ceph-small", "512MiB", "{replicated: {size: 3}}"),
+    ] {
+        let below = format!("loop: {{directory: {}, size: {size}, count: 5}}", scratch.directory("dir"));
+        scratch.file(&format!("{name}.yaml"), &format!("stand: mistake\nlayers:\n- {below}\n- ceph: {ceph}\n"));
+    }
     scratch.directory("dir");
     scratch.directory("nowhere");
 }

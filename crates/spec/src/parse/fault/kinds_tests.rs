@@ -41,6 +41,12 @@ fn each_kind_takes_its_keys_and_says_what_it_does() {
             "drive 2 is replaced by a spare",
             "there is a spare again",
         ),
+        (
+            "do: daemon.kill, drive: 2",
+            Act::DaemonKill(Which::Number(2)),
+            "drive 2: its daemon is killed",
+            "the daemon is started again",
+        ),
         ("do: link.down, link: eth1", Act::LinkDown("eth1".into()), "link eth1 is down", "link eth1 is up"),
         (
             "do: link.delay, link: lo, delay: 20ms",

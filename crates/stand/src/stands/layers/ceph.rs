@@ -4,6 +4,10 @@
 //! touched. Daemons are known by their command lines. Source: ceph(8), ceph-mon(8), ceph-osd(8), ceph-authtool(8), monmaptool(8),
 //! ceph-fuse(8) and doc/install/manual-deployment.rst of Ceph 16.2.
 
+mod osds;
+
+pub(crate) use osds::{EventCluster, Osd, of as of_events};
+
 use super::super::product::Product;
 use super::{Made, StepContext, directory};
 use crate::change::{Action, Change, Condition, Wait, run};
@@ -39,8 +43,7 @@ struct Daemon {
 }
 
 pub(super) fn cluster(context: &StepContext, ceph: Ceph) -> Made {
-    let place = context.names.cluster(&context.layer.name);
-    let cluster = Cluster { context, ceph, settings: format!("{place}/ceph.conf"), place };
+    let cluster = Cluster::of(context, ceph);
     let mut steps = vec![cluster.directory(), cluster.settings(), cluster.keys(), cluster.store()];
     steps.push(cluster.started(&Daemon::named("ceph-mon", "mon"), Vec::new()));
     steps.push(cluster.started(&Daemon::named("ceph-mgr", "mgr"), vec![cluster.data_of("mgr")]));
@@ -73,7 +76,12 @@ impl Daemon {
     }
 }
 
-impl Cluster<'_> {
+impl<'a> Cluster<'a> {
+    fn of(context: &'a StepContext<'a>, ceph: Ceph) -> Cluster<'a> {
+        let place = context.names.cluster(&context.layer.name);
+        Cluster { context, ceph, settings: format!("{place}/ceph.conf"), place }
+    }
+
     fn at(&self, name: &str) -> String {
         format!("{}/{name}", self.place)
     }
@@ -219,24 +227,26 @@ impl Cluster<'_> {
     /// A daemon that leaves what started it. It is killed at the end: what it would still write is removed with the cluster.
     fn started(&self, daemon: &Daemon, before: Vec<Action>) -> Change {
         let (name, program) = (daemon.name(), daemon.program);
+        let end = self.end(program, &daemon.id);
         let runs = self.runs(program, &daemon.id);
         let mut apply = before;
         apply.push(self.run_of(program, &daemon.id, &[]));
         Change {
-            apply,
-            undo: vec![(runs.clone(), self.kill(program, &name))],
-            ..Change::new(say!("start {name}", "запустить {name}"), runs)
+            apply, undo: vec![(runs.clone(), end)], ..Change::new(say!("start {name}", "запустить {name}"), runs)
         }
     }
 
     fn runs(&self, program: &str, id: &str) -> Condition {
-        let words = ["--conf", &self.settings, "--id", id].map(String::from).to_vec();
-        Condition::Runs { program: program.to_string(), words }
+        Condition::Runs { program: program.to_string(), words: self.command_line(id) }
     }
 
-    fn kill(&self, program: &str, file: &str) -> Action {
-        let pid = self.at(&format!("{file}.pid"));
-        run("pkill --signal KILL --exact", &[program, "--pidfile", &pid])
+    /// By what it was started with: the number in a file of a daemon that died may be that of another process by now.
+    fn end(&self, program: &str, id: &str) -> Action {
+        Action::End { program: program.to_string(), words: self.command_line(id) }
+    }
+
+    fn command_line(&self, id: &str) -> Vec<String> {
+        ["--conf", &self.settings, "--id", id].map(String::from).to_vec()
     }
 
     fn osd(&self, index: usize, device: &str) -> Change {
@@ -336,13 +346,13 @@ impl Cluster<'_> {
         let there = Condition::Mounted(at.to_string());
         // By its source what the file system lies on is found.
         let options = format!("fsname={},subtype=ceph-fuse", self.place);
-        let client = ("ceph-fuse", "client");
+        let client = "ceph-fuse";
         Change {
-            apply: vec![self.run_of(client.0, "admin", &["-o", &options, at])],
+            apply: vec![self.run_of(client, "admin", &["-o", &options, at])],
             undo: vec![
                 (there.clone(), run("umount --", &[at])),
                 // It may wait for a cluster that no longer answers.
-                (self.runs(client.0, "admin"), self.kill(client.0, client.1)),
+                (self.runs(client, "admin"), self.end(client, "admin")),
             ],
             ..Change::new(say!("mount the file system at {at}", "смонтировать файловую систему в {at}"), there)
         }

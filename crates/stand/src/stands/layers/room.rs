@@ -53,9 +53,30 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } | Kind::Multipath(_) => {
             below.to_vec()
         }
-        Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) | Kind::Ceph(_) => vec![None],
+        Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
+        Kind::Ceph(_) => vec![osds(below)?],
         Kind::Settings(_) => Vec::new(),
     })
+}
+
+/// The smallest device that an OSD is made on: the smallest that `make cluster` tries. An empty one takes 290 MiB of it (Ceph 16.2).
+const OSD_LEAST: u64 = 1 << 30;
+
+/// A directory over OSDs.
+fn osds(below: &[Room]) -> Result<Room, Say> {
+    match below.iter().flatten().min() {
+        Some(least) if *least < OSD_LEAST => Err(no_osd(*least)),
+        _ => Ok(None),
+    }
+}
+
+fn no_osd(size: u64) -> Say {
+    let shown = |lang: Lang| [OSD_LEAST, size].map(|bytes| format::bytes(Bytes(bytes), lang));
+    let ([least, has], [least_ru, has_ru]) = (shown(Lang::En), shown(Lang::Ru));
+    say!(
+        "an OSD needs a device of {least} or more, and the smallest below has {has}",
+        "для OSD нужно устройство от {least_ru}, а наименьшее здесь — {has_ru}"
+    )
 }
 
 fn array(md: &Md, below: &[Room]) -> Result<Room, Say> {
@@ -176,6 +197,8 @@ mod tests {
         let log = "- {on: [d2, d3], md: {level: 0}}\n- {on: [d1, d4], dm: {log_writes: {}}}";
         lacks(log, "a log of all writes of 100 MiB", "60 MiB");
         lacks("- partition: {count: 2}\n- md: {level: 0, member_size: 40MiB}", "a member of 40 MiB", "30 MiB");
+        let small = told("- ceph: {replicated: {size: 3}}").unwrap_or_default();
+        assert_eq!(small, "4: an OSD needs a device of 1 GiB or more, and the smallest below has 60 MiB");
     }
 
     #[test]

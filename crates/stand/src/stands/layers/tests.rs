@@ -27,20 +27,25 @@ fn access_state(path: &str) -> Option<(String, String)> {
 
 /// What makes a layer on devices of which nothing exists yet.
 fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[LowerDevice]) -> Made {
+    make(&context_of(stand, layer, below))
+}
+
+/// What there is to know for that.
+fn context_of<'a>(stand: &'a stend_spec::stand::Stand, layer: &'a Layer, below: &'a [LowerDevice]) -> StepContext<'a> {
     let way = stand.across.as_ref().map(|hosts| Way { hosts, side: stand.side });
-    make(&StepContext {
+    StepContext {
         names: Names { stand: &stand.name, nonce: 1 },
         layer,
         below,
         path: &|product| product.shown(),
-        lasting: &str::to_string,
+        lasting: &|path| path.to_string(),
         checksummed: &|_| None,
         overwrites: !stand.overwrite.is_empty(),
         size: &|_| None,
         over_paths: stand.is_over_paths(layer),
         access_state: &|path| access_state(path),
         way,
-    })
+    }
 }
 
 /// Commands that make the last layer of a stand with six drives of 100 MiB, its undo, and what it makes.

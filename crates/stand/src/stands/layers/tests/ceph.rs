@@ -1,6 +1,6 @@
 //! Commands of a Ceph.
 
-use super::{LowerDevice, check, made};
+use super::{LowerDevice, check, context_of, made};
 use expect_test::expect;
 
 #[test]
@@ -132,35 +132,35 @@ fn copies_on_six_drives() {
         ceph-fuse --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id admin -o fsname=/var/lib/stend/stands/x/cluster-ceph,subtype=ceph-fuse /run/stend/stands/x-ceph
         # undo
         umount -- /run/stend/stands/x-ceph
-        pkill --signal KILL --exact ceph-fuse --pidfile /var/lib/stend/stands/x/cluster-ceph/client.pid
+        pkill -KILL -f '^ceph-fuse --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id admin( |$)'
         rmdir -- /run/stend/stands/x-ceph
-        pkill --signal KILL --exact ceph-mds --pidfile /var/lib/stend/stands/x/cluster-ceph/mds.a.pid
-        pkill --signal KILL --exact ceph-osd --pidfile /var/lib/stend/stands/x/cluster-ceph/osd.5.pid
+        pkill -KILL -f '^ceph-mds --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id a( |$)'
+        pkill -KILL -f '^ceph-osd --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id 5( |$)'
         wipefs --all --quiet /dev/d6  # and copies of its superblock
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.5.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.5
-        pkill --signal KILL --exact ceph-osd --pidfile /var/lib/stend/stands/x/cluster-ceph/osd.4.pid
+        pkill -KILL -f '^ceph-osd --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id 4( |$)'
         wipefs --all --quiet /dev/d5  # and copies of its superblock
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.4.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.4
-        pkill --signal KILL --exact ceph-osd --pidfile /var/lib/stend/stands/x/cluster-ceph/osd.3.pid
+        pkill -KILL -f '^ceph-osd --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id 3( |$)'
         wipefs --all --quiet /dev/d4  # and copies of its superblock
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.3.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.3
-        pkill --signal KILL --exact ceph-osd --pidfile /var/lib/stend/stands/x/cluster-ceph/osd.2.pid
+        pkill -KILL -f '^ceph-osd --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id 2( |$)'
         wipefs --all --quiet /dev/d3  # and copies of its superblock
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.2.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.2
-        pkill --signal KILL --exact ceph-osd --pidfile /var/lib/stend/stands/x/cluster-ceph/osd.1.pid
+        pkill -KILL -f '^ceph-osd --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id 1( |$)'
         wipefs --all --quiet /dev/d2  # and copies of its superblock
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.1.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.1
-        pkill --signal KILL --exact ceph-osd --pidfile /var/lib/stend/stands/x/cluster-ceph/osd.0.pid
+        pkill -KILL -f '^ceph-osd --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id 0( |$)'
         wipefs --all --quiet /dev/d1  # and copies of its superblock
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.0.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/osd.0
-        pkill --signal KILL --exact ceph-mgr --pidfile /var/lib/stend/stands/x/cluster-ceph/mgr.a.pid
-        pkill --signal KILL --exact ceph-mon --pidfile /var/lib/stend/stands/x/cluster-ceph/mon.a.pid
+        pkill -KILL -f '^ceph-mgr --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id a( |$)'
+        pkill -KILL -f '^ceph-mon --conf /var/lib/stend/stands/x/cluster-ceph/ceph.conf --id a( |$)'
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph/mon.new
         rm --recursive -- /var/lib/stend/stands/x/cluster-ceph
         # makes /run/stend/stands/x-ceph
@@ -207,4 +207,42 @@ fn no_port_is_one_that_the_kernel_gives_to_clients() {
     let port = steps.iter().find_map(|step| step.split_once("v2:127.0.0.1:")).unwrap().1;
     let port: u16 = port[..5].parse().unwrap();
     assert!((20_000..32_768).contains(&port), "{port}");
+}
+
+#[test]
+fn an_osd_that_an_event_takes_comes_back_with_its_data_or_empty() {
+    let text = "stand: x\ndrives: [{id: D1}, {id: D2}, {id: D3}]\nlayers:\n- ceph: {ec: {k: 2, m: 1}}\n";
+    let stand = stend_spec::parse::stand(text, "s.yaml").unwrap();
+    let layer = &stand.layers[0];
+    let below: Vec<LowerDevice> =
+        (1..=3).map(|number| LowerDevice { path: format!("/dev/d{number}"), size: Some(1 << 30) }).collect();
+    let stend_spec::stand::Kind::Ceph(ceph) = layer.kind else { panic!("{layer:?}") };
+    let cluster = crate::stands::layers::cluster_of_events(&context_of(&stand, layer, &below), ceph);
+    assert_eq!((cluster.survives, cluster.osds.len(), cluster.at.as_str()), (1, 3, "/run/stend/stands/x-ceph"));
+    let osd = &cluster.osds[1];
+    let lines = |actions: &[(crate::change::Condition, crate::change::Action)]| {
+        actions.iter().map(|(_, action)| action.shell() + "\n").collect::<String>()
+    };
+    let shown = format!("{}\n\n{}\n{}", osd.kill.shell(), lines(&osd.restart), lines(&osd.renew));
+    expect![[r#"
+        pkill -KILL -f '^ceph-osd --conf PLACE/ceph.conf --id 1( |$)'
+
+        pkill -KILL -f '^ceph-osd --conf PLACE/ceph.conf --id 1( |$)'
+        ln --symbolic --force --no-dereference -- /dev/d2 PLACE/osd.1/block
+        ceph-osd --conf PLACE/ceph.conf --id 1
+
+        pkill -KILL -f '^ceph-osd --conf PLACE/ceph.conf --id 1( |$)'
+        ceph --conf PLACE/ceph.conf --connect-timeout 10 osd down 1
+        ceph --conf PLACE/ceph.conf --connect-timeout 10 osd destroy 1 --yes-i-really-mean-it
+        ceph --conf PLACE/ceph.conf --connect-timeout 10 auth add osd.1 -i PLACE/keyring
+        rm --recursive -- PLACE/osd.1
+        wipefs --all --quiet /dev/d2  # and copies of its superblock
+        ceph --conf PLACE/ceph.conf --connect-timeout 10 osd new 820452fc-fce2-41be-a80d-1a397372da99 1
+        mkdir -- PLACE/osd.1.new
+        ln --symbolic --force --no-dereference -- /dev/d2 PLACE/osd.1.new/block
+        ceph-osd --conf PLACE/ceph.conf --id 1 --mkfs --osd-uuid 820452fc-fce2-41be-a80d-1a397372da99 --osd-data PLACE/osd.1.new
+        mv -- PLACE/osd.1.new PLACE/osd.1
+        ln --symbolic --force --no-dereference -- /dev/d2 PLACE/osd.1/block
+        ceph-osd --conf PLACE/ceph.conf --id 1
+    "#]].assert_eq(&shown.replace("/var/lib/stend/stands/x/cluster-ceph", "PLACE"));
 }
