@@ -2,6 +2,7 @@
 
 use super::{Cluster, Daemon};
 use crate::change::{Action, Condition, run};
+use crate::command::words;
 use stend_spec::stand::{Ceph, CephPool};
 
 /// A cluster as events see it.
@@ -67,14 +68,16 @@ impl Cluster<'_> {
         // The rights that it had went with it, and lie in the same file still.
         let keyed = Action::Run([of(format!("auth add {name}")), vec!["-i".to_string(), self.at("keyring")]].concat());
         let always = |action: Action| (Condition::Always, action);
-        let mark = Condition::Mark { device: device.to_string(), uuid: uuid.clone() };
+        let mark = Condition::Mark { device: device.to_string(), uuid };
         let mut all = vec![
             always(self.end(daemon.program, &daemon.id)),
             always(Action::Run(of(format!("osd down {index}")))),
             always(destroy),
             always(keyed),
             (Condition::Path(place.clone()), run("rm --recursive --", &[place.as_str()])),
-            (mark, Action::Wipe { device: device.to_string(), uuid }),
+            // The label alone: what is there besides is written over at once. These lines may be typed one behind the other after a crash, so
+            // none of them ends with a comment.
+            (mark, Action::LetGo(words("wipefs --all --quiet", &[device]))),
         ];
         all.extend(self.osd(index, device).apply.into_iter().map(always));
         all

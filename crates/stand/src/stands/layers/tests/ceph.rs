@@ -223,6 +223,7 @@ fn an_osd_that_an_event_takes_comes_back_with_its_data_or_empty() {
     let lines = |actions: &[(crate::change::Condition, crate::change::Action)]| {
         actions.iter().map(|(_, action)| action.shell() + "\n").collect::<String>()
     };
+    assert!(!lines(&osd.renew).contains('#'), "it may be typed in one line");
     let shown = format!("{}\n\n{}\n{}", osd.kill.shell(), lines(&osd.restart), lines(&osd.renew));
     expect![[r#"
         pkill -KILL -f '^ceph-osd --conf PLACE/ceph.conf --id 1( |$)'
@@ -236,7 +237,7 @@ fn an_osd_that_an_event_takes_comes_back_with_its_data_or_empty() {
         ceph --conf PLACE/ceph.conf --connect-timeout 10 osd destroy 1 --yes-i-really-mean-it
         ceph --conf PLACE/ceph.conf --connect-timeout 10 auth add osd.1 -i PLACE/keyring
         rm --recursive -- PLACE/osd.1
-        wipefs --all --quiet /dev/d2  # and copies of its superblock
+        wipefs --all --quiet /dev/d2
         ceph --conf PLACE/ceph.conf --connect-timeout 10 osd new 820452fc-fce2-41be-a80d-1a397372da99 1
         mkdir -- PLACE/osd.1.new
         ln --symbolic --force --no-dereference -- /dev/d2 PLACE/osd.1.new/block
