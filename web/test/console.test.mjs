@@ -1,7 +1,7 @@
 // The console as people meet it: every page in a browser, from recorded runs and one that goes on. STEND_WEB=whole tries every page in both
 // languages and themes, on a desk and on a phone; without it two of those eight are enough. STEND_SHOTS=folder keeps pictures.
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { DESK, PHONE, faultsOf, open, start } from "./browser.mjs";
 import { HOSTILE, eventually, site } from "./site.mjs";
@@ -43,6 +43,7 @@ const pages = () => {
     { path: "/history", en: "Choose a suite", ru: "Выберите набор", count: ".filter select" },
     { path: "/history?suite=small", en: "Runs (5)", ru: "Прогоны (5)" },
     { path: "/audit", en: "Drop a CSV here", ru: "Перетащите сюда CSV", count: "textarea" },
+    { path: "/import", en: "Drop files here", ru: "Перетащите сюда файлы", count: "input[type=file]" },
     { path: "/suites", en: "built in", ru: "встроенн", count: ".list section" },
     { path: "/tokens", en: "Make the token", ru: "Создать токен", count: "form select" },
     { path: "/changes", en: "Every task that was given", ru: "Все заказанные", count: "tbody tr" },
@@ -108,7 +109,7 @@ test("the language changes without a reload, and the keyboard reaches every page
   const press = (code, key = code) => page.evaluate(([code, key]) => document.body.dispatchEvent(new KeyboardEvent("keydown", { code, key, bubbles: true })), [code, key]);
   await press("KeyL", "д");
   await page.getByText("Последние результаты").waitFor();
-  for (const [code, path] of [["KeyN", "/order"], ["KeyT", "/tasks"], ["KeyD", "/drives"], ["KeyW", "/monitoring"], ["KeyJ", "/journal"], ["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyH", "/history"], ["KeyA", "/audit"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
+  for (const [code, path] of [["KeyN", "/order"], ["KeyT", "/tasks"], ["KeyD", "/drives"], ["KeyW", "/monitoring"], ["KeyJ", "/journal"], ["KeyR", "/runs"], ["KeyC", "/compare"], ["KeyH", "/history"], ["KeyA", "/audit"], ["KeyI", "/import"], ["KeyS", "/suites"], ["Comma", "/settings"], ["KeyO", "/"]]) {
     await press("KeyG", "п");
     await press(code);
     assert.equal(new URL(page.url()).pathname, path);
@@ -164,6 +165,22 @@ test("a table of published numbers is judged as it is dropped", async () => {
   await page.fill("#table", "x");
   await page.getByRole("button", { name: "Проверить" }).click();
   await page.locator("[role=alert]").waitFor();
+  await close();
+});
+
+test("results of fio become a run as they are dropped, and what is none is shown with its line", async () => {
+  const { page, faults, close } = await open(browser, here, { lang: "en", scheme: "dark", size: PHONE });
+  await page.goto(`${here.url}/import`);
+  await page.setInputFiles("input[type=file]", [
+    { name: "fio.json", mimeType: "application/json", buffer: readFileSync(new URL("../../crates/interop/tests/fixtures/fio-3.33-group.json", import.meta.url)) },
+    { name: "broken.json", mimeType: "application/json", buffer: Buffer.from('{"fio version": "fio-3.39",\n "jobs": [\n  {"jobname": }]}') },
+  ]);
+  await page.locator("[role=alert]").waitFor();
+  assert.match(await page.locator("[role=alert]").innerText(), /broken\.json:3/);
+  const faultsHere = faults.filter((fault) => !fault.includes("422"));
+  assert.deepEqual([...faultsHere, ...(await faultsOf(page))], []);
+  await page.getByRole("link", { name: "Show the run" }).click();
+  await page.waitForURL(/\/runs\/R-/);
   await close();
 });
 

@@ -1,6 +1,6 @@
-//! The routes of what is found in many runs, and in what others published.
+//! The routes of what is found in many runs, and in what others measured or published.
 
-use crate::parameters::Takes;
+use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
 use crate::route::{
     Answer, Body, IF_NONE_MATCH, JSON, LABEL, Method, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query,
@@ -49,4 +49,37 @@ pub(crate) const AUDIT: Route = Route {
     answers: &[Answer { media: JSON, schema: Schema::Document("audit") }],
     command: "stend audit TABLE --json",
     make: |_, table| Request::Audit { table },
+};
+
+pub(crate) const IMPORT: Route = Route {
+    method: Method::Post,
+    role: Role::Operator,
+    body: Body::File(|| {
+        say!(
+            "results as a tool printed them (fio as JSON, elbencho, vdbench), at most 64 MiB",
+            "результаты, как их напечатала программа (fio в JSON, elbencho, vdbench), не больше 64 МиБ"
+        )
+    }),
+    path: "/api/v1/imports",
+    operation: "import",
+    about: || {
+        say!(
+            "makes a run of results of another tool; the file itself is not kept",
+            "делает прогон из результатов другой программы; сам файл не сохраняется"
+        )
+    },
+    parameters: &[Parameter {
+        name: "name",
+        place: Location::Required,
+        takes: Takes::Text,
+        about: || {
+            say!(
+                "name of the file, without directories: errors begin with it",
+                "имя файла без каталогов: с него начинаются ошибки"
+            )
+        },
+    }],
+    answers: &[Answer { media: JSON, schema: Schema::Document("findings") }],
+    command: "stend import FILE --json",
+    make: |values, _| Request::Import { name: values.name("name") },
 };

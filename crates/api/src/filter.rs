@@ -23,8 +23,20 @@ pub struct Filter {
     pub condition: Option<String>,
     /// Which come first.
     pub sort: Sort,
-    /// Recordings of hosts, and no runs.
-    pub recordings: bool,
+    /// What is listed.
+    pub listed: Listed,
+}
+
+/// What a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Listed {
+    /// Runs, and files that cannot be read.
+    #[default]
+    Runs,
+    /// Recordings of hosts.
+    Recordings,
+    /// All of these, as `stend list` does.
+    Both,
 }
 
 /// The order of a list of runs.

@@ -1,6 +1,6 @@
 //! What a run that is being watched sends, as server-sent events. Must not read runs or compute figures: the server fills these types.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stend_record::EventKind;
 use stend_record::observed::Phase;
 
@@ -32,7 +32,7 @@ impl Cursor {
 }
 
 /// What storage did, all I/Os but syncs of all streams together. For watching: results are computed of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// I/Os per second.
     pub iops: f64,
@@ -51,7 +51,7 @@ pub struct Figures {
 }
 
 /// `progress`: the run at one moment. Only the newest counts, so that it has no `id`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// What is going on.
     pub phase: Phase,
@@ -104,14 +104,14 @@ pub struct Happened<'a> {
 }
 
 /// `finished`: nothing more comes; the stream ends behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
     /// How far the run got.
     pub state: LiveState,
 }
 
 /// How a run that was watched stands at the end of its stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LiveState {
     /// The plan was walked to its end.

@@ -72,7 +72,12 @@ pub struct Problem<'a> {
 /// HTTP status of an error.
 pub fn status(code: Code) -> u16 {
     match code {
-        Code::RunUnknown | Code::SuiteUnknown | Code::FileUnreadable | Code::TaskUnknown | Code::TokenUnknown => 404,
+        Code::RunUnknown
+        | Code::SuiteUnknown
+        | Code::FileUnreadable
+        | Code::TaskUnknown
+        | Code::ScheduleUnknown
+        | Code::TokenUnknown => 404,
         Code::NotAllowed => 403,
         Code::TokenRefused => 401,
         Code::ServerBusy => 429,

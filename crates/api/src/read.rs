@@ -44,9 +44,9 @@ impl Asked {
         Ok(Asked { route, values: parameters::read(route.parameters, &in_path, query)? })
     }
 
-    /// Whether the body says more.
-    pub fn has_body(&self) -> bool {
-        !matches!(self.route.body, Body::None)
+    /// Whether the body is a text that says more.
+    pub fn has_text(&self) -> bool {
+        !matches!(self.route.body, Body::None | Body::File(_))
     }
 
     /// Who may ask.
@@ -59,7 +59,7 @@ impl Asked {
         self.route.method == Method::Get
     }
 
-    /// The request with its body; without one the text is empty.
+    /// The request with the text of its body; without one the text is empty.
     pub fn with(self, body: String) -> Request {
         (self.route.make)(&self.values, body)
     }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn the_method_decides_what_an_address_means() {
         let put = Asked::read("PUT", "/api/v1/tasks/a").map_err(|failure| failure.error).unwrap();
-        assert!(put.has_body() && !put.only_reads());
+        assert!(put.has_text() && !put.only_reads());
         assert_eq!(
             put.with("o".into()),
             Request::PutTask { id: "a".into(), order: "o".into(), confirmation: None, devices: Vec::new() }

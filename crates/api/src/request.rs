@@ -1,6 +1,6 @@
 //! Requests, and what makes them of values that a route allows. Must not know addresses.
 
-use crate::filter::{Filter, Sort, StateFilter};
+use crate::filter::{Filter, Listed, Sort, StateFilter};
 use crate::live::Cursor;
 use crate::parameters::Values;
 use crate::schedules::NotifyWhen;
@@ -14,6 +14,8 @@ const PAGE: usize = 50;
 const HISTORY: usize = 100;
 /// Life of a token when the request does not say.
 const DAYS: usize = 90;
+/// Columns of a text when the request does not say.
+const WIDTH: usize = 80;
 /// Loss to a baseline that fails when the request does not say, in percent.
 const LOSS: usize = 5;
 
@@ -24,12 +26,26 @@ pub enum Request {
     Health,
     /// A page of the list of runs.
     Runs(Filter),
+    /// The same as `stend list` prints it for people.
+    ShownRuns(Filter, Shown),
     /// The result of a run.
     Run {
         /// Its name in the list, or `last`.
         run: String,
         /// Without names of hosts, serial numbers and the like.
         redact: bool,
+    },
+    /// The run file.
+    RunFile {
+        /// Its name in the list, or `last`.
+        run: String,
+    },
+    /// End a run, also one that no task began.
+    StopRun {
+        /// Its name in the list, or `last`.
+        run: String,
+        /// At once.
+        now: bool,
     },
     /// A run in short.
     Summary {
@@ -81,6 +97,11 @@ pub enum Request {
         /// Without names of hosts, serial numbers and the like.
         redact: bool,
     },
+    /// Results of another tool, which come as the body, as a run.
+    Import {
+        /// Name of their file.
+        name: String,
+    },
     /// Published numbers, judged.
     Audit {
         /// The table.
@@ -106,6 +127,8 @@ pub enum Request {
     DryRun {
         /// Its text.
         order: String,
+        /// As a text for people, laid out so; otherwise as a document.
+        shown: Option<Shown>,
     },
     /// Give an order to the server, once.
     PutTask {
@@ -203,6 +226,17 @@ pub enum Request {
     },
 }
 
+/// How a text for people is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    /// Its language; `None`: that of the request.
+    pub lang: Option<Lang>,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// With the colours of a terminal.
+    pub color: bool,
+}
+
 /// When an order is repeated, and what becomes of its results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeat {
@@ -246,8 +280,9 @@ pub(crate) mod make {
     use super::*;
 
     pub fn runs(values: &Values, _: String) -> Request {
-        Request::Runs(Filter {
-            limit: values.count("limit").unwrap_or(PAGE),
+        let page = values.count("limit").unwrap_or(PAGE);
+        let filter = Filter {
+            limit: if values.is_set("all") { usize::MAX } else { page },
             cursor: values.text("cursor"),
             label: values.text("label"),
             target: values.text("target"),
@@ -256,7 +291,24 @@ pub(crate) mod make {
             text: values.text("text"),
             condition: values.text("where"),
             sort: values.text("sort").and_then(|word| Sort::of(&word)).unwrap_or_default(),
-            recordings: false,
+            listed: if values.is_set("recordings") { Listed::Both } else { Listed::Runs },
+        };
+        match shown(values) {
+            Some(shown) => Request::ShownRuns(filter, shown),
+            None => Request::Runs(filter),
+        }
+    }
+
+    pub fn dry_run(values: &Values, order: String) -> Request {
+        Request::DryRun { order, shown: shown(values) }
+    }
+
+    /// How a text is laid out, if one is asked for.
+    fn shown(values: &Values) -> Option<Shown> {
+        (values.text("format").as_deref() == Some("text")).then(|| Shown {
+            lang: values.text("lang").map(|lang| Lang::from_locale(&lang)),
+            width: values.count("width").unwrap_or(WIDTH),
+            color: values.is_set("color"),
         })
     }
 
@@ -265,7 +317,7 @@ pub(crate) mod make {
             limit: values.count("limit").unwrap_or(PAGE),
             cursor: values.text("cursor"),
             text: values.text("text"),
-            recordings: true,
+            listed: Listed::Recordings,
             ..Filter::default()
         })
     }

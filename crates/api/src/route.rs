@@ -90,6 +90,8 @@ pub enum Body {
     None,
     /// A file that people write, as JSON or YAML: the name of its schema.
     Format(&'static str),
+    /// A file of any bytes, which is taken piece by piece, and what is in it.
+    File(fn() -> Say),
     /// Text of this type, and what is in it.
     Text(&'static str, fn() -> Say),
 }
@@ -122,6 +124,19 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) const fn query(name: &'static str, takes: Takes, about: fn() -> Say) -> Parameter {
     Parameter { name, place: Location::Query, takes, about }
 }
+
+/// A run that a path names.
+pub(crate) const RUN: Parameter = Parameter {
+    name: "run",
+    place: Location::Path,
+    takes: Takes::Text,
+    about: || {
+        say!(
+            "name of the run in the list, its beginning if no other begins so, its label, or `last`",
+            "имя прогона из списка, его однозначное начало, метка или `last`"
+        )
+    },
+};
 
 pub(crate) const IF_NONE_MATCH: Parameter = Parameter {
     name: "If-None-Match",

@@ -4,7 +4,8 @@ use crate::analysis_routes::*;
 use crate::filter::{Sort, StateFilter};
 use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Format, Request, make};
-use crate::route::{Answer, IF_NONE_MATCH, JSON, LABEL, PAGE_MAX, Route, SUITE, Schema, TARGET, WHERE, query};
+use crate::route::{Answer, IF_NONE_MATCH, JSON, LABEL, PAGE_MAX, RUN, Route, SUITE, Schema, TARGET, WHERE, query};
+use crate::run_routes::*;
 use crate::schedule_routes::*;
 use crate::task_routes::*;
 use crate::user_routes::*;
@@ -12,14 +13,7 @@ use crate::watching_routes::*;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.3.0";
-
-const RUN: Parameter = Parameter {
-    name: "run",
-    place: Location::Path,
-    takes: Takes::Text,
-    about: || say!("name of the run in the list, or `last`", "имя прогона из списка или `last`"),
-};
+pub const VERSION: &str = "1.4.0";
 
 const REDACT: Parameter = Parameter {
     name: "redact",
@@ -80,8 +74,17 @@ pub const ROUTES: &[Route] = &[
                 say!("most runs of a page, 50 by default", "сколько прогонов на странице, по умолчанию 50")
             }),
             query("cursor", Takes::Text, || say!("`next` of the page before", "`next` предыдущей страницы")),
+            ALL,
+            RECORDINGS_TOO,
+            AS,
+            LANG,
+            WIDTH,
+            COLOR,
         ],
-        answers: &[Answer { media: JSON, schema: Schema::Document("list") }],
+        answers: &[
+            Answer { media: JSON, schema: Schema::Document("list") },
+            Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque },
+        ],
         command: "stend list --json",
         make: make::runs,
         ..Route::READ
@@ -149,6 +152,8 @@ pub const ROUTES: &[Route] = &[
         make: make::report,
         ..Route::READ
     },
+    RUN_FILE,
+    STOP_RUN,
     Route {
         path: "/api/v1/runs/{run}/events",
         operation: "events",
@@ -227,6 +232,7 @@ pub const ROUTES: &[Route] = &[
     },
     HISTORY,
     AUDIT,
+    IMPORT,
     RECORDINGS,
     RECORDING_ROUTE,
     JOURNAL,

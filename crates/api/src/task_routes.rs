@@ -3,6 +3,7 @@
 use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
 use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::run_routes::{AS, COLOR, LANG};
 use crate::tasks::TaskState;
 use crate::users::Role;
 use stend_base::say;
@@ -52,10 +53,13 @@ pub(crate) const DRY_RUN: Route = Route {
             "что сделает заказ: шаги, объём записи, время, оговорки; ничего не меняется. С `against` — массив, по одному на объект"
         )
     },
-    parameters: &[],
-    answers: &[Answer { media: JSON, schema: Schema::Documents("preview") }],
+    parameters: &[AS, LANG, COLOR],
+    answers: &[
+        Answer { media: JSON, schema: Schema::Documents("preview") },
+        Answer { media: "text/plain; charset=utf-8", schema: Schema::Opaque },
+    ],
     command: "stend run --order FILE --dry-run --json",
-    make: |_, order| Request::DryRun { order },
+    make: make::dry_run,
 };
 
 pub(crate) const PUT_TASK: Route = Route {

@@ -91,6 +91,8 @@ pub enum Code {
     TokenExists,
     /// The server knows no task of this id.
     TaskUnknown,
+    /// The server knows no schedule of this id.
+    ScheduleUnknown,
     /// The task has another order, or is in a state that does not allow this.
     TaskConflict,
     /// The server does not do this for the sender of the request.
@@ -119,6 +121,8 @@ pub enum Code {
     HostLost,
     /// A host cannot be reached over ssh.
     HostUnreachable,
+    /// The server that `--server` names does not answer, or what answers there is none.
+    ServerUnreachable,
     /// The run file cannot be read or written.
     RunFile,
     /// There is a file of this name already; a run file is never replaced.
@@ -152,6 +156,7 @@ impl Code {
             | Code::TokenUnknown
             | Code::TokenExists
             | Code::TaskUnknown
+            | Code::ScheduleUnknown
             | Code::TaskConflict
             | Code::NotAllowed
             | Code::ServerBusy => Kind::Preflight,
@@ -164,7 +169,7 @@ impl Code {
             | Code::StandInUse => Kind::Unsafe,
             Code::TargetIo => Kind::TargetIo,
             Code::Verification => Kind::Verification,
-            Code::HostLost | Code::HostUnreachable => Kind::HostLost,
+            Code::HostLost | Code::HostUnreachable | Code::ServerUnreachable => Kind::HostLost,
             Code::RunFile | Code::RunFileExists | Code::RunFileVersion | Code::RunFileDamaged => Kind::RunFile,
             Code::Interrupted => Kind::Interrupted,
             Code::Terminated => Kind::Terminated,

@@ -5,14 +5,16 @@ use crate::catalogue::Catalogue;
 use crate::clock::now_unix;
 use crate::confirmations::Confirmed;
 use crate::printed::printed;
+use crate::run_file::{self, RunFile};
 use crate::schedules::Schedules;
 use crate::summary;
 use crate::tasks::Tasks;
+use crate::upload::Upload;
 use crate::users::{Change, Sender, Users};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stend_analyse::{Findings, analyse, judge};
-use stend_api::{Format, Health, Me, OPENAPI, Request};
+use stend_api::{Format, Health, Me, OPENAPI, Request, Shown, StopAsked};
 use stend_base::{Error, Lang, Result, say};
 use stend_record::RunRecord;
 use stend_record::redact::Redaction;
@@ -52,6 +54,8 @@ pub struct Results {
     pub users: Arc<Users>,
     /// This program.
     pub program: PathBuf,
+    /// Where copies are made that have a name only for a moment.
+    pub scratch: PathBuf,
     /// Version of Stend.
     pub stend_version: &'static str,
 }
@@ -114,7 +118,28 @@ impl Results {
                 Answer { body: printed(&self.program, words, "")?, ..json(String::new()) }
             }
             Request::OpenApi => json(OPENAPI.to_string()),
-            asked => return self.of_tasks_and_tokens(asked, sender),
+            asked => match self.text(asked, lang)? {
+                Some(text) => text,
+                None => return self.of_tasks_and_tokens(asked, sender),
+            },
+        }))
+    }
+
+    /// What verbs print for people; `None` for the rest.
+    fn text(&self, request: &Request, lang: Lang) -> Result<Option<Answer>> {
+        Ok(Some(match request {
+            Request::ShownRuns(filter, Shown { lang: asked, width, color }) => {
+                let text =
+                    stend_report::list_text(&self.catalogue.page(filter)?, asked.unwrap_or(lang), *width, *color);
+                plain(text.into_bytes())
+            }
+            Request::DryRun { order, shown: Some(Shown { lang: asked, color, .. }) } => {
+                let color = if *color { "always" } else { "never" };
+                let lang = asked.unwrap_or(lang).tag();
+                let words = ["run", "--order", "-", "--dry-run", "--lang", lang, "--color", color];
+                plain(printed(&self.program, &words, order)?)
+            }
+            _ => return Ok(None),
         }))
     }
 
@@ -131,7 +156,7 @@ impl Results {
     fn of_tasks_and_tokens(&self, request: &Request, sender: &Sender) -> Result<Option<Answer>> {
         Ok(Some(match request {
             Request::Validate { order } => json(pretty(&Tasks::validate(order)?)),
-            Request::DryRun { order } => {
+            Request::DryRun { order, .. } => {
                 let (body, confirmation) = self.tasks.dry_run(order, sender)?;
                 Answer { body, confirmation, ..json(String::new()) }
             }
@@ -152,6 +177,12 @@ impl Results {
                 let after = if task.state.is_over() { "taken from the queue" } else { "asked to end" };
                 let change = Some(Change { before: before.word().into(), after: after.into() });
                 Answer { change, ..json(pretty(&task)) }
+            }
+            Request::StopRun { run, now } => {
+                let run = stend_session::ask_to_stop(&self.catalogue.find(run)?, *now)?;
+                let change = Some(Change { before: "going on".into(), after: "asked to end".into() });
+                let asked = StopAsked { schema: "stend-stop", schema_version: 1, run, now: *now };
+                Answer { change, ..json(pretty(&asked)) }
             }
             Request::Schedules => json(pretty(&self.schedules.list())),
             Request::ScheduleOrder { id } => plain(self.schedules.order(id)?.into_bytes()),
@@ -183,6 +214,22 @@ impl Results {
             Request::AuditLog { limit } => json(pretty(&self.users.changes(*limit)?)),
             _ => return Ok(None),
         }))
+    }
+
+    /// The run of a file of results, and what changed.
+    ///
+    /// Errors: those of `stend import`.
+    pub fn import(&self, upload: &Upload) -> Result<(Answer, Change)> {
+        let (body, run) = upload.imported(&self.program)?;
+        let change = Change { before: String::new(), after: format!("run {run}") };
+        Ok((Answer { status: 201, body, ..json(String::new()) }, change))
+    }
+
+    /// A run file or recording, to be sent as it is.
+    ///
+    /// Errors: `RunUnknown`; those of reading it.
+    pub fn run_file(&self, name: &str) -> Result<RunFile> {
+        run_file::open(&self.catalogue.find(name)?, &self.scratch)
     }
 
     fn read(&self, name: &str) -> Result<RunRecord> {

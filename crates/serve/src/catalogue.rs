@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stend_analyse::findings::Headline;
 use stend_analyse::listed::{Listed, ListedRun};
-use stend_api::{Filter, Sort, StateFilter};
+use stend_api::{Filter, Listed as Kinds, Sort, StateFilter};
 use stend_base::{Code, Error, Result, say};
 use stend_record::RunState;
 use stend_record::store::{self, KnownRun};
@@ -34,13 +34,23 @@ impl Catalogue {
         Catalogue { directory, listed, summaries, facts }
     }
 
-    /// The file of a run by its name in the list, or of the newest that is there (`last`).
+    /// The file of a run by its name in the list, its beginning if no other begins so, its label, or of the newest that is there (`last`).
     ///
-    /// Errors: `RunUnknown`; those of reading the directory.
+    /// Errors: `RunUnknown`, `RunAmbiguous`; those of reading the directory.
     pub fn find(&self, name: &str) -> Result<PathBuf> {
-        let known = store::known_runs(&self.directory)?;
-        let found = known.iter().find(|run| (run.name == name || name == "last") && run.is_there());
-        found.map(|run| run.path.clone()).ok_or_else(|| unknown(name))
+        let known: Vec<KnownRun> = store::known_runs(&self.directory)?.into_iter().filter(KnownRun::is_there).collect();
+        if let Some(found) = known.iter().find(|run| run.name == name || name == "last") {
+            return Ok(found.path.clone());
+        }
+        let begins: Vec<&KnownRun> =
+            known.iter().filter(|run| !name.is_empty() && run.has_id() && run.name.starts_with(name)).collect();
+        let is_labelled =
+            |run: &&KnownRun| self.listed(run).run().is_some_and(|run| run.label.as_deref() == Some(name));
+        match begins.as_slice() {
+            [one] => Ok(one.path.clone()),
+            [] => known.iter().find(is_labelled).map(|run| run.path.clone()).ok_or_else(|| unknown(name)),
+            several => Err(ambiguous(name, several)),
+        }
     }
 
     /// The file of a recording by its name in the list.
@@ -62,7 +72,9 @@ impl Catalogue {
         let condition = condition(filter)?;
         let known = store::known_runs(&self.directory)?;
         self.forget(&known);
-        if filter.sort != Sort::Newest {
+        // How many more meet a condition is known only when all were looked at.
+        let counts = filter.condition.is_some() && filter.listed == Kinds::Both;
+        if filter.sort != Sort::Newest || counts {
             return self.sorted(filter, condition.as_ref(), &known);
         }
         let begin = match &filter.cursor {
@@ -127,7 +139,7 @@ impl Catalogue {
             None => 0,
             Some(name) => 1 + all.iter().position(|run| run.name == *name).ok_or_else(|| unknown(name))?,
         };
-        let left_out = all.len().saturating_sub(begin + filter.limit);
+        let left_out = all.len().saturating_sub(begin.saturating_add(filter.limit));
         let runs: Vec<Listed> = all.into_iter().skip(begin).take(filter.limit).collect();
         let next = runs.last().filter(|_| left_out > 0).map(|run| run.name.clone());
         Ok(Listing { runs, left_out, next, directory: self.directory.display().to_string() })
@@ -177,9 +189,11 @@ fn condition(filter: &Filter) -> Result<Option<Condition>> {
 
 /// Whether a filter means a run, its condition aside. One that cannot be read has no label, target or state that could fit.
 fn fits(filter: &Filter, listed: &Listed) -> bool {
-    let Filter { label, target, suite, state, text, recordings, limit: _, cursor: _, sort: _, condition: _ } = filter;
+    let Filter { label, target, suite, state, text, listed: kinds, limit: _, cursor: _, sort: _, condition: _ } =
+        filter;
     // What cannot be read stands in the list of runs.
-    if listed.run().is_some_and(|run| run.recording) != *recordings {
+    let is_recording = listed.run().is_some_and(|run| run.recording);
+    if matches!((kinds, is_recording), (Kinds::Runs, true) | (Kinds::Recordings, false)) {
         return false;
     }
     if label.is_none() && target.is_none() && suite.is_none() && state.is_none() && text.is_none() {
@@ -225,6 +239,16 @@ fn order(sort: Sort, runs: &mut [Listed]) {
             kind.cmp(&other).then(than.total_cmp(&rate))
         }),
     }
+}
+
+fn ambiguous(name: &str, several: &[&KnownRun]) -> Box<Error> {
+    let (count, first) = (several.len(), several.iter().take(5).map(|run| run.name.as_str()).collect::<Vec<_>>());
+    let first = first.join("`, `");
+    Error::new(
+        Code::RunAmbiguous,
+        say!("{count} runs begin with `{name}`", "с `{name}` начинается несколько прогонов: {count}"),
+    )
+    .hint(say!("among them `{first}`", "среди них `{first}`"))
 }
 
 fn unknown(name: &str) -> Box<Error> {

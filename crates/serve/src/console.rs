@@ -9,7 +9,7 @@ pub use files::FILES;
 pub const PAGE: &str = include_str!("../assets/console/index.html");
 
 /// Pages that are not about one run or task.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 16] = [
     "/",
     "/order",
     "/schedules",
@@ -18,6 +18,7 @@ const PAGES: [&str; 15] = [
     "/compare",
     "/history",
     "/audit",
+    "/import",
     "/drives",
     "/monitoring",
     "/journal",

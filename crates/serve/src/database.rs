@@ -1,7 +1,7 @@
 //! Small databases beside the tokens and tasks of the server. Must not know what is in them.
 
 use rusqlite::{Connection, OpenFlags};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
@@ -42,6 +42,33 @@ pub fn image(path: &Path) -> Result<Vec<u8>> {
     // Nothing is written meanwhile: one moment for all pages.
     db.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;").map_err(inside)?;
     Ok(db.serialize("main").map_err(inside)?.to_vec())
+}
+
+/// A run file as it is at one moment though a run goes on writing to it: a copy that has no name any more.
+///
+/// Errors: `RunFile` if it cannot be read, or the copy not be written.
+pub fn moment(run_file: &Path, copy: &Path) -> Result<File> {
+    let shown = run_file.display();
+    let failed =
+        |why: String| Error::run_file(say!("cannot copy `{shown}`: {why}", "не удаётся скопировать `{shown}`: {why}"));
+    let outside = |error: std::io::Error| failed(error.to_string());
+    // One that a server left which was killed meanwhile.
+    match std::fs::remove_file(copy) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(outside(error)),
+        _ => {}
+    }
+    let copied = (|| {
+        let db = Connection::open_with_flags(run_file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // Others may have written the file: nothing in it is executed.
+        db.pragma_update(None, "trusted_schema", false)?;
+        db.execute("VACUUM INTO ?1", [copy.to_string_lossy()])
+    })();
+    let opened = copied
+        .map_err(|error: rusqlite::Error| failed(error.to_string()))
+        .and_then(|_| File::open(copy).map_err(outside));
+    // Whether it became whole or not, nothing finds it by its name.
+    drop(std::fs::remove_file(copy));
+    opened
 }
 
 /// Whether this version of the server can use a database.

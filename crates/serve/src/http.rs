@@ -7,8 +7,10 @@ use crate::guard::{Guard, Refused, SESSION};
 use crate::live::Live;
 use crate::login;
 use crate::pages::{self, Asset};
+use crate::run_file::RunFile;
 use crate::stream::{self, Events};
 use crate::token;
+use crate::upload::Upload;
 use crate::users::Sender;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -40,6 +42,8 @@ const ORDER_MAX: usize = 8 << 20;
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Answers that are computed at the same time: as many as there are threads for them.
 const WORKERS: usize = 4;
+/// Files that are uploaded at the same time: 256 MiB on disk.
+pub const UPLOADS_MAX: usize = 4;
 /// Pause when no connection can be accepted, such as without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -67,6 +71,8 @@ pub struct Site {
     pub results: Arc<Results>,
     /// Runs that are watched.
     pub live: Arc<Live>,
+    /// Places for files that are uploaded at the same time.
+    pub uploads: Arc<Semaphore>,
 }
 
 /// Answers until the process ends.
@@ -173,8 +179,12 @@ impl Site {
         }
         let header = |name| text_of(&request, &name).map(String::from);
         let (last, known) = (header(HeaderName::from_static("last-event-id")), header(header::IF_NONE_MATCH));
-        let body = if asked.has_body() { text(request, ORDER_MAX).await? } else { String::new() };
-        match asked.with(body) {
+        let (said, body) = match asked.has_text() {
+            true => (text(request, ORDER_MAX).await?, None),
+            false => (String::new(), Some(request.into_body())),
+        };
+        match asked.with(said) {
+            Request::Import { name } => self.import(&name, body, sender, what).await,
             Request::Events { run, after } => {
                 let after = last.map(|id| Cursor::of(&id).ok_or_else(wrong_id)).transpose()?.or(after);
                 self.events(run, after.unwrap_or_default()).await
@@ -184,6 +194,7 @@ impl Site {
                 let events = stream::tasks(self.results.tasks.clone(), after.unwrap_or_default());
                 Ok(streamed(events))
             }
+            Request::RunFile { run } => self.run_file(run, known.as_deref()).await,
             asked => {
                 let results = self.results.clone();
                 let answered = move || {
@@ -207,6 +218,45 @@ impl Site {
             return Ok(status(204, Full::default()));
         }
         Ok(streamed(stream::events(watched, after)))
+    }
+
+    /// A file of results, which becomes a run.
+    async fn import(&self, name: &str, body: Option<Incoming>, sender: Sender, what: String) -> Answered {
+        let place = self.uploads.clone().try_acquire_owned().map_err(|_| too_many_uploads())?;
+        let upload = Upload::begin(&self.results.scratch, name)?;
+        if let Some(body) = body {
+            upload.take(body).await?;
+        }
+        let results = self.results.clone();
+        let answer = work(move || {
+            let answer = results.import(&upload)?;
+            results.users.note(&sender, &what, &answer.1, now_unix())?;
+            Ok(answer.0)
+        });
+        let answer = answer.await?;
+        drop(place);
+        Ok(whole(answer, None))
+    }
+
+    async fn run_file(&self, run: String, known: Option<&str>) -> Answered {
+        let results = self.results.clone();
+        let RunFile { file, size, tag } = work(move || results.run_file(&run)).await?;
+        let tag = format!("\"{tag}\"");
+        let mut response = match has_it(&tag, known) {
+            true => status(304, Full::default()),
+            false => {
+                let mut response = Response::new(Either::Right(stream::file(file, size)));
+                set(&mut response, header::CONTENT_LENGTH, &size.to_string());
+                response
+            }
+        };
+        let kept = [
+            (header::CONTENT_TYPE, "application/vnd.sqlite3"),
+            (header::ETAG, &tag),
+            (header::CACHE_CONTROL, "private, no-cache"),
+        ];
+        kept.into_iter().for_each(|(name, value)| set(&mut response, name, value));
+        Ok(response)
     }
 
     async fn sign_in(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
@@ -245,6 +295,15 @@ async fn work<T: Send + 'static>(
 /// A defect of ours.
 fn lost(why: &str) -> Failure {
     Error::new(Code::Bug, say!("the server failed: {why}", "сбой сервера: {why}")).into()
+}
+
+fn too_many_uploads() -> Failure {
+    Error::new(
+        Code::ServerBusy,
+        say!("{UPLOADS_MAX} files are being uploaded already", "уже загружается файлов: {UPLOADS_MAX}"),
+    )
+    .hint(say!("try again in a moment", "повторите чуть позже"))
+    .into()
 }
 
 fn wrong_id() -> Failure {

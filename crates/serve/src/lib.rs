@@ -16,11 +16,13 @@ mod login;
 mod pages;
 mod printed;
 mod remembered;
+mod run_file;
 mod schedules;
 mod stream;
 mod summary;
 mod tasks;
 mod token;
+mod upload;
 mod users;
 
 use answers::Results;
@@ -81,8 +83,17 @@ impl Server {
         let catalogue = Catalogue::new(runs);
         let site = Site {
             guard: Guard::new(users.clone()),
-            results: Arc::new(Results { catalogue, tasks, schedules, users, program, stend_version }),
+            results: Arc::new(Results {
+                catalogue,
+                tasks,
+                schedules,
+                users,
+                program,
+                scratch: beside_runs,
+                stend_version,
+            }),
             live: Arc::new(Live::default()),
+            uploads: Arc::new(tokio::sync::Semaphore::new(http::UPLOADS_MAX)),
         };
         Ok(Server { listener, site, address, token })
     }

@@ -13,14 +13,25 @@ use stend_base::{Error, Result, say};
 const OUTPUT_MAX: u64 = 64 << 20;
 const TIME: Duration = Duration::from_secs(120);
 
+/// The variable that names the server which the command line asks.
+pub const SERVER: &str = "STEND_SERVER";
+
 /// What a command prints that reads `input`.
 ///
 /// Errors: that of the command; `Preflight` if it takes too long.
 pub fn printed(program: &Path, words: &[&str], input: &str) -> Result<Vec<u8>> {
+    printed_in(program, words, input, Path::new("/"))
+}
+
+/// The same in a directory, where the names of files begin.
+///
+/// Errors: as [`printed`].
+pub fn printed_in(program: &Path, words: &[&str], input: &str, directory: &Path) -> Result<Vec<u8>> {
     // The verb with its first options tells enough; a history names a hundred files.
     let shown = words.iter().take(4).filter(|word| **word != "--").copied().collect::<Vec<_>>().join(" ");
     let mut command = Command::new(program);
-    command.args(words).current_dir("/");
+    // It looks at this machine, even if this server was started where another one is asked.
+    command.args(words).current_dir(directory).env_remove(SERVER);
     let done = fed(command, &format!("stend {shown}"), input, TIME)?;
     match done.status.success() {
         true => Ok(done.output),

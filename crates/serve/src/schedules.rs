@@ -126,7 +126,7 @@ impl Schedules {
 
     /// The order of one.
     ///
-    /// Errors: `TaskUnknown`.
+    /// Errors: `ScheduleUnknown`.
     pub fn order(&self, id: &str) -> Result<String> {
         let store = self.state();
         find(&store, id)?;
@@ -135,7 +135,7 @@ impl Schedules {
 
     /// Ends one.
     ///
-    /// Errors: `TaskUnknown`.
+    /// Errors: `ScheduleUnknown`.
     pub fn remove(&self, id: &str) -> Result<Change> {
         let mut store = self.state();
         let before = shown(&find(&store, id)?);
@@ -145,7 +145,7 @@ impl Schedules {
 
     /// Carries one out now, as if its time had come.
     ///
-    /// Errors: `TaskUnknown`; `TaskConflict` if its last task goes on; those of giving an order.
+    /// Errors: `ScheduleUnknown`; `TaskConflict` if its last task goes on; those of giving an order.
     pub fn run(&self, id: &str) -> Result<(Schedule, Change)> {
         let mut store = self.state();
         let mut schedule = find(&store, id)?;
@@ -374,7 +374,7 @@ fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) 
 
 fn find(store: &Store, id: &str) -> Result<Schedule> {
     store.all().iter().find(|known| known.id == id).cloned().ok_or_else(|| {
-        Error::new(Code::TaskUnknown, say!("there is no schedule `{id}`", "расписания `{id}` нет")).hint(say!(
+        Error::new(Code::ScheduleUnknown, say!("there is no schedule `{id}`", "расписания `{id}` нет")).hint(say!(
             "`/api/v1/schedules` lists the schedules there are",
             "расписания перечислены на `/api/v1/schedules`"
         ))

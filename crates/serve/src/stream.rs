@@ -1,10 +1,12 @@
-//! Sends the events of a run, or of all tasks, to one reader, as fast as it reads them: nothing is kept for one that does not.
+//! Sends the events of a run or of all tasks, or a file, to one reader, as fast as it reads: nothing is kept for one that does not.
 
 use crate::live::{Next, Watched, event};
 use crate::tasks::Tasks;
 use http_body_util::channel::{Channel, Sender};
 use hyper::body::Bytes;
 use std::convert::Infallible;
+use std::fs::File;
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use stend_api::Cursor;
@@ -15,6 +17,9 @@ use tokio::time::timeout;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long a reader may take nothing before it is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of a file that are read at a time.
+const PIECE: u64 = 256 << 10;
 
 /// Body of a stream.
 pub type Events = Channel<Bytes, Infallible>;
@@ -39,6 +44,36 @@ pub fn tasks(tasks: Arc<Tasks>, mut after: u64) -> Events {
         if piece.is_empty() { Next::Wait } else { Next::Piece(piece) }
     };
     send(next, changes)
+}
+
+/// A file, piece by piece, up to this size.
+pub fn file(file: File, size: u64) -> Events {
+    let (sender, body) = Channel::new(1);
+    tokio::spawn(pieces_of(file, size, sender));
+    body
+}
+
+/// A thread is needed for each piece only, not while a slow reader takes it.
+async fn pieces_of(mut file: File, size: u64, mut sender: Sender<Bytes, Infallible>) {
+    let mut left = size;
+    while left > 0 {
+        let read = move || {
+            let mut piece = vec![0; PIECE.min(left) as usize];
+            let count = file.read(&mut piece)?;
+            piece.truncate(count);
+            Ok::<_, std::io::Error>((file, piece))
+        };
+        // A file that ends early, or cannot be read, ends the connection before all bytes that were promised.
+        let Ok(Ok((same, piece))) = tokio::task::spawn_blocking(read).await else { return };
+        if piece.is_empty() {
+            return;
+        }
+        (file, left) = (same, left - piece.len() as u64);
+        let sent = timeout(PATIENCE, sender.send_data(piece.into())).await;
+        if !matches!(sent, Ok(Ok(()))) {
+            return;
+        }
+    }
 }
 
 fn send(next: impl FnMut() -> Next + Send + 'static, changes: watch::Receiver<()>) -> Events {

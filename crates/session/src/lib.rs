@@ -27,6 +27,7 @@ mod sampler;
 mod setup;
 mod sources;
 mod stand;
+mod stopping;
 mod storage_host;
 pub mod suites;
 mod traces;
@@ -46,6 +47,7 @@ pub use recording::{RecordOrder, RecordingNews, notify_directory, record};
 pub use retention::{pace, retention};
 pub use sampler::Sampler;
 pub use stand::{Action, Answer, Request, stand};
+pub use stopping::ask_to_stop;
 pub use worker_host::Hosts;
 
 use stend_base::Result;

@@ -345,6 +345,12 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
     let usage = format!("{full} {usage} {options}").replace("  ", " ");
     let language = say!("en or ru (default: from the locale)", "en или ru (по умолчанию — из локали)");
     let json = say!("machine-readable result on standard output", "машиночитаемый результат в стандартный вывод");
+    let server = say!(
+        "ask `stend serve` at this address, not this machine (default: STEND_SERVER)",
+        "спросить `stend serve` по этому адресу, а не эту машину (по умолчанию — STEND_SERVER)"
+    );
+    let token = say!("file with its token (default: STEND_TOKEN)", "файл с его токеном (по умолчанию — STEND_TOKEN)");
+    let asks = crate::remote::can_ask(name);
     let help = say!("print this help", "показать эту справку");
     Command::new(name)
         .about(about.get(lang).to_string())
@@ -355,6 +361,8 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
         .args(arguments.into_iter().enumerate().map(in_order))
         .arg(option("lang", "LANG", language, lang).value_parser(["en", "ru"]).hide_possible_values(true).global(true))
         .arg(flag("json", None, json, lang).global(true))
+        .arg(option("server", "URL", server, lang).global(true).hide(!asks))
+        .arg(option("token-file", "FILE", token, lang).global(true).hide(!asks))
         .arg(choice("color", "WHEN", &["auto", "always", "never"], lang).global(true))
         .arg(flag("help", Some('h'), help, lang).action(ArgAction::Help).global(true))
 }

@@ -6,11 +6,13 @@ mod cli;
 mod cmd;
 mod out;
 mod progress;
+mod remote;
 mod save;
 mod terminal;
 
 use clap::ArgMatches;
 use out::Out;
+use remote::Remote;
 use std::process::ExitCode;
 use stend_base::{Error, Result, say};
 
@@ -24,8 +26,12 @@ fn main() -> ExitCode {
     if let Some(("help", arguments)) = matches.subcommand() {
         return cli::print_help(arguments, lang);
     }
-    let out = Out::new(&matches, lang);
-    match dispatch(&matches, &out) {
+    let mut out = Out::new(&matches, lang);
+    let done = Remote::of(&matches, lang).and_then(|remote| {
+        out.remote = remote;
+        dispatch(&matches, &out)
+    });
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             out.error(&error);
@@ -35,6 +41,9 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
+    if let Some(done) = out.remote.as_ref().and_then(|remote| cmd::remote::asked(remote, matches, out)) {
+        return done;
+    }
     match matches.subcommand() {
         Some(("run", arguments)) => cmd::run::run(arguments, out),
         Some(("watch", arguments)) => cmd::watch::watch(arguments, out),

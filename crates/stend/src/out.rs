@@ -1,5 +1,6 @@
 //! Printing: results to standard output, everything else to standard error.
 
+use crate::remote::Remote;
 use clap::ArgMatches;
 use std::io::{BufWriter, IsTerminal, Write};
 use stend_base::{Error, Lang, Result, say};
@@ -15,6 +16,8 @@ pub struct Out {
     pub lang: Lang,
     /// Results as JSON.
     pub json: bool,
+    /// The server whose runs and machine are meant; `None`: this machine.
+    pub remote: Option<Remote>,
     colour: Option<bool>,
     /// The standard output was a terminal at the start.
     terminal: bool,
@@ -29,7 +32,7 @@ impl Out {
             Some("never") => Some(false),
             _ => None,
         };
-        Out { lang, json: arguments.get_flag("json"), colour, terminal: std::io::stdout().is_terminal() }
+        Out { lang, json: arguments.get_flag("json"), remote: None, colour, terminal: std::io::stdout().is_terminal() }
     }
 
     /// Whether the standard output gets colours: as asked, else on a terminal without `NO_COLOR`.

@@ -55,6 +55,7 @@ mod pages;
 mod power;
 mod prober;
 mod raw_stands;
+mod remote;
 mod replay;
 mod resume;
 mod schedules;

@@ -39,6 +39,9 @@ fn the_help_of_every_verb_in_both_languages() {
         transcript.add(&[], &["--help", "--lang", lang]);
         for verb in verbs(&transcript.scratch) {
             transcript.add(&[], &[&verb, "--help", "--lang", lang]);
+            for command in commands(&transcript.scratch, &[&verb]) {
+                transcript.add(&[], &[&verb, &command, "--help", "--lang", lang]);
+            }
         }
         transcript.check(file);
     }

@@ -156,6 +156,11 @@ export async function send<T>(method: "POST" | "PUT" | "DELETE", address: string
   return { data: (await answer.json()) as T, headers: answer.headers };
 }
 
+/** Sends a file as it is, and gets what became of it. */
+export async function sendFile<T>(address: string, body: Blob): Promise<T> {
+  return (await asked(address, { method: "POST", body, headers: { Accept: "application/json", "Content-Type": "application/octet-stream" } })).json() as Promise<T>;
+}
+
 async function asked(address: string, how: RequestInit): Promise<Response> {
   const answer = await fetch(`/api/v1/${address}`, how).catch((error: unknown) => {
     if (how.signal?.aborted) throw error;

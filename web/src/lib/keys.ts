@@ -3,7 +3,7 @@ import { setLang, lang } from "./lang.svelte";
 import { nextTheme, shortcuts } from "./prefs.svelte";
 import { go } from "./router.svelte";
 
-const PLACES: Record<string, string> = { KeyO: "/", KeyN: "/order", KeyT: "/tasks", KeyD: "/drives", KeyW: "/monitoring", KeyJ: "/journal", KeyR: "/runs", KeyC: "/compare", KeyH: "/history", KeyA: "/audit", KeyS: "/suites", Comma: "/settings" };
+const PLACES: Record<string, string> = { KeyO: "/", KeyN: "/order", KeyT: "/tasks", KeyD: "/drives", KeyW: "/monitoring", KeyJ: "/journal", KeyR: "/runs", KeyC: "/compare", KeyH: "/history", KeyA: "/audit", KeyI: "/import", KeyS: "/suites", Comma: "/settings" };
 
 /** Waits for the second key after `g`. */
 let going = 0;

@@ -44,7 +44,7 @@ export function follow(event: MouseEvent): void {
   go(link.pathname + link.search);
 }
 
-const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|schedules$|history$|audit$|drives$|suites$|settings$|tokens$|changes$)/;
+const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|schedules$|history$|audit$|import$|drives$|suites$|settings$|tokens$|changes$)/;
 
 addEventListener("popstate", take);
 

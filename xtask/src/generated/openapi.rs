@@ -104,6 +104,10 @@ fn operation(
                 "content": {"application/json": {"schema": schema.clone()}, "application/yaml": {"schema": schema}},
             });
         }
+        Body::File(about) => {
+            let content = json!({"application/octet-stream": {"schema": {}}});
+            operation["requestBody"] = json!({"required": true, "description": about().en, "content": content});
+        }
         Body::Text(media, about) => {
             let content = json!({media: {"schema": {"type": "string"}}});
             operation["requestBody"] = json!({"required": true, "description": about().en, "content": content});
@@ -114,7 +118,7 @@ fn operation(
         operation["responses"]["200"]["headers"] =
             json!({"Stend-Confirmation": {"description": about, "schema": {"type": "string"}}});
     }
-    if route.method == Method::Put {
+    if route.method == Method::Put || route.operation == "import" {
         operation["responses"]["201"] =
             json!({"description": "it is new", "content": operation["responses"]["200"]["content"]});
     }

@@ -36,7 +36,7 @@ impl KnownRun {
     }
 
     /// Whether it is called as runs are: other files are listed, and found by their paths only.
-    pub(super) fn has_id(&self) -> bool {
+    pub fn has_id(&self) -> bool {
         self.name.starts_with("R-")
     }
 }

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-Ccy7Of4k.js",
-        "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-Ccy7Of4k.js"),
+        "/assets/index-XSzN0TpU.css",
+        "text/css; charset=utf-8",
+        include_str!("../../assets/console/assets/index-XSzN0TpU.css"),
     ),
     (
-        "/assets/index-ESVRpQHb.css",
-        "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-ESVRpQHb.css"),
+        "/assets/index-duOsA5If.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../assets/console/assets/index-duOsA5If.js"),
     ),
 ];

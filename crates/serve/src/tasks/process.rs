@@ -4,6 +4,7 @@
 //! The process has the locked file `lock` as its standard input: whether it lives is whether the file is locked. It writes `runs` itself
 //! when it begins, and `ended` last.
 
+use crate::printed::SERVER;
 use serde::Deserialize;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -104,6 +105,8 @@ impl Home {
         let mut command = Command::new(program);
         command.args(["run", "--progress", "plain", "--lang", "en", "--order"]).arg(self.0.join("order"));
         command.arg("--task").arg(&self.0).current_dir("/");
+        // What it does, it does here, even if this server was started where another one is asked.
+        command.env_remove(SERVER);
         // The session outlives this server, whatever ends it: its own group here, its own session as soon as it begins.
         command.stdin(lock).stdout(Stdio::null()).stderr(log).spawn()
     }

@@ -4,6 +4,7 @@ use super::hosts;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Error, Result, say};
+use stend_record::Checkup;
 use stend_wire::Look;
 
 /// Prints the checkup. An error of kind `Preflight` if something must be cured.
@@ -12,12 +13,16 @@ pub fn doctor(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if let Some(done) = hosts::look(arguments, &Look::Checkup(on.cloned()), out) {
         return done;
     }
-    let checkup = stend_session::checkup(on.map(String::as_str));
+    print(&stend_session::checkup(on.map(String::as_str)), out)
+}
+
+/// Prints a checkup. An error of kind `Preflight` if something must be cured.
+pub(super) fn print(checkup: &Checkup, out: &Out) -> Result<()> {
     let musts = checkup.musts();
     if out.json {
-        out.result(&stend_report::doctor_json(&checkup))?;
+        out.result(&stend_report::doctor_json(checkup))?;
     } else {
-        out.result(&stend_report::doctor_text(&checkup, out.lang, out.width()))?;
+        out.result(&stend_report::doctor_text(checkup, out.lang, out.width()))?;
     }
     if musts == 0 {
         return Ok(());

@@ -9,8 +9,10 @@ use crate::save::Output;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use stend_analyse::compare::Options;
+use stend_analyse::gate::GateFinding;
+use stend_analyse::{Comparison, Findings};
 use stend_base::{Error, Result, Say, say};
-use stend_record::{EventKind, RunState, store};
+use stend_record::{EventKind, RunRecord, RunState, store};
 use stend_session::{Control, Frontend, Progress, Ready};
 use stend_spec::gate::Gate;
 
@@ -128,6 +130,12 @@ impl<'a> Terminal<'a> {
         read.is_ok_and(|bytes| bytes > 0)
     }
 
+    /// What its gate says of a run. A run that goes on has the gate that it began with.
+    pub(super) fn held_against(&self, run: &RunRecord, findings: &Findings) -> Option<GateFinding> {
+        let gate = self.gate.clone().or_else(|| super::gate::of_record(run, self.out));
+        gate.map(|gate| stend_analyse::gate::of_run(&gate, findings))
+    }
+
     /// Prints the findings of a finished run and what a gate says of them, writes its report, and says where both files are. A report that cannot be written keeps
     /// nobody from the findings.
     fn conclude(&self, path: &Path) -> Result<()> {
@@ -136,9 +144,7 @@ impl<'a> Terminal<'a> {
         let report = self.report(path)?;
         // Once: of a long run it takes seconds.
         let findings = stend_analyse::analyse(&run)?;
-        // A run that goes on has the gate that it began with.
-        let gate = self.gate.clone().or_else(|| super::gate::of_record(&run, out));
-        let gate = gate.map(|gate| stend_analyse::gate::of_run(&gate, &findings));
+        let gate = self.held_against(&run, &findings);
         let written = super::report::write(&run, &findings, gate.as_ref(), &report, out.lang);
         let written = written.map_err(|error| without_report(error, path, &run.state));
         let (run_file, report) = (path.display(), report.path().display());
@@ -235,17 +241,31 @@ fn table(run_files: &[&Path], force: bool, out: &Out) -> Result<()> {
     if runs.len() < 2 {
         return Ok(());
     }
-    let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
-    let mut comparison = stend_analyse::compare(&pairs, &Options::default());
-    stend_analyse::compare::draw(&mut comparison, &pairs);
     let names: Vec<String> = run_files.iter().map(|path| short_name(path)).collect();
     let page = Output::new(comparison_beside(first), say!("the comparison", "сравнение"), force);
+    let mut comparison = compared(&runs);
+    let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
+    stend_analyse::compare::draw(&mut comparison, &pairs);
     page.save(|to| to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes()))?;
     out.note(&page.path().display().to_string());
-    out.result(&match out.json {
-        true => stend_report::comparison_json(&comparison),
-        false => stend_report::campaign_text(&comparison, &names, out.lang, out.width(), out.colour()),
-    })
+    out.result(&printed(&comparison, &names, out))
+}
+
+fn compared(runs: &[(RunRecord, Findings)]) -> Comparison {
+    let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
+    stend_analyse::compare(&pairs, &Options::default())
+}
+
+/// The runs of a campaign against the first, as the campaign prints it.
+pub(super) fn campaign(runs: &[(RunRecord, Findings)], names: &[String], out: &Out) -> String {
+    printed(&compared(runs), names, out)
+}
+
+fn printed(comparison: &Comparison, names: &[String], out: &Out) -> String {
+    match out.json {
+        true => stend_report::comparison_json(comparison),
+        false => stend_report::campaign_text(comparison, names, out.lang, out.width(), out.colour()),
+    }
 }
 
 /// Where the page of the campaign goes: beside the first run.

@@ -5,7 +5,7 @@ use super::hosts;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Result, say};
-use stend_record::TargetKind;
+use stend_record::{Inventory, TargetKind};
 use stend_wire::Look;
 
 /// Prints the facts of a target, or of all devices.
@@ -19,11 +19,7 @@ pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return done;
     }
     let Some(path) = arguments.get_one::<String>("PATH") else {
-        let inventory = stend_worker::inventory(ask_drives);
-        return out.result(&match out.json {
-            true => stend_report::inventory_json(&inventory),
-            false => stend_report::inventory_text(&inventory, out.lang),
-        });
+        return print(&stend_worker::inventory(ask_drives), out);
     };
     let mut facts = stend_stand::inspect(path)?;
     if facts.kind == TargetKind::BlockDevice && stend_stand::blkid_is_missing() {
@@ -37,5 +33,13 @@ pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
     out.result(&match out.json {
         true => stend_report::inspect_json(&facts),
         false => stend_report::inspect_text(&facts, out.lang, out.width()),
+    })
+}
+
+/// Prints the storage of a host.
+pub(super) fn print(inventory: &Inventory, out: &Out) -> Result<()> {
+    out.result(&match out.json {
+        true => stend_report::inventory_json(inventory),
+        false => stend_report::inventory_text(inventory, out.lang),
     })
 }

@@ -27,6 +27,7 @@ mod published;
 pub mod record;
 mod recording;
 mod redact;
+pub mod remote;
 pub mod report;
 pub mod rm;
 pub mod run;
@@ -126,11 +127,17 @@ fn read_run(arguments: &ArgMatches, out: &Out) -> Result<RunRecord> {
 
 /// Reads a run by its name, as it is.
 fn read(name: &str, out: &Out) -> Result<RunRecord> {
-    stend_session::read_run(&located(name, out)?)
+    match &out.remote {
+        Some(remote) => remote.read(name),
+        None => stend_session::read_run(&located(name, out)?),
+    }
 }
 
-/// The file of a run by its name, as [`read_run`]; says which runs `last` passed over because their files are gone.
+/// The file of a run by its name, as [`read_run`], fetched if a server has it; says which runs `last` passed over because their files are gone.
 fn located(name: &str, out: &Out) -> Result<PathBuf> {
+    if let Some(remote) = &out.remote {
+        return remote.fetch(name);
+    }
     let found = store::locate(name, &store::directory()?)?;
     found.note().iter().for_each(|note| out.note(note.get(out.lang)));
     Ok(found.path)

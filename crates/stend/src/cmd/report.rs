@@ -24,6 +24,7 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let output = match markdown.or_else(|| arguments.get_one::<String>("output")) {
         Some(file) if open && file == "-" => return Err(nothing_to_open()),
         Some(file) => Output::new(file, what(), force),
+        None if out.remote.is_some() => return Err(needs_a_place()),
         None if super::redact::asked(arguments) => return Err(needs_a_name()),
         None => beside(&path, force)?,
     };
@@ -67,6 +68,7 @@ fn of_recording(rows: &SampleRows, path: &Path, arguments: &ArgMatches, out: &Ou
     let force = arguments.get_flag("force");
     let output = match arguments.get_one::<String>("output") {
         Some(file) => Output::new(file, what(), force),
+        None if out.remote.is_some() => return Err(needs_a_place()),
         None => beside(path, force)?,
     };
     let file = output.path().to_string_lossy().into_owned();
@@ -93,6 +95,12 @@ fn of_recording(rows: &SampleRows, path: &Path, arguments: &ArgMatches, out: &Ou
 fn needs_a_name() -> Box<Error> {
     Error::usage(say!("`--redact` needs a file to write", "для `--redact` нужно имя файла"))
         .hint(say!("add `-o shared.html`", "добавьте `-o shared.html`"))
+}
+
+/// The run file lies on the machine of the server.
+fn needs_a_place() -> Box<Error> {
+    Error::usage(say!("over a server `--open` needs a file to write", "через сервер для `--open` нужно имя файла"))
+        .hint(say!("add `-o report.html`", "добавьте `-o report.html`"))
 }
 
 fn nothing_to_open() -> Box<Error> {

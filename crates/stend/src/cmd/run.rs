@@ -2,6 +2,7 @@
 
 use super::frontend::{Terminal, comparison_beside};
 use super::gate::Junit;
+use super::remote::run::Held;
 use super::task::Task;
 use crate::out::Out;
 use clap::ArgMatches;
@@ -21,6 +22,9 @@ fn carry_out(arguments: &ArgMatches, out: &Out, task: Option<&Task>) -> Result<(
     if arguments.get_flag("print-suite") {
         return out.result(&super::order::suite(arguments)?);
     }
+    if out.remote.is_some() {
+        super::remote::run::names_a_target(arguments)?;
+    }
     let order = super::order::of(arguments)?;
     // What is wrong with a gate is said before anything is measured.
     let gate = super::gate::of_order(&order)?;
@@ -32,6 +36,12 @@ fn carry_out(arguments: &ArgMatches, out: &Out, task: Option<&Task>) -> Result<(
     let junit = Junit::of(arguments)?;
     if junit.is_some() {
         may_be_junit(&order, gate.is_some())?;
+    }
+    if let Some(remote) = &out.remote {
+        return match arguments.get_flag("dry-run") {
+            true => super::remote::run::dry_run(remote, order, out),
+            false => super::remote::run::carry_out(remote, order, &Held { gate, junit }, arguments, out),
+        };
     }
     let terminal = Terminal::new(out, force, progress).holding(gate, junit).of_task(task);
     match arguments.get_flag("dry-run") {

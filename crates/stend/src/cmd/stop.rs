@@ -7,28 +7,16 @@ use stend_base::{Code, Error, Result, say};
 use stend_record::{RunState, store};
 
 /// A soft stop takes as long as the trial in progress needs to drain, and the undo.
-const LIMIT: Duration = Duration::from_secs(90);
+pub(super) const LIMIT: Duration = Duration::from_secs(90);
 
 /// Asks, then waits until the run has ended.
 pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let path = super::located(super::required(arguments, "RUN"), out)?;
-    // A file that is not a run file gives that error, not "the run is over".
-    let seen = store::glance(&path)?;
-    if let Some(over) = over(&seen.header.id, &seen.state) {
-        return Err(over);
-    }
-    stend_run::ask_to_stop(&path, arguments.get_flag("now"))?;
+    stend_session::ask_to_stop(&path, arguments.get_flag("now"))?;
     let deadline = Instant::now() + LIMIT;
     while stend_run::is_going_on(&path) {
         if Instant::now() > deadline {
-            return Err(Error::new(
-                Code::RunGoesOn,
-                say!(
-                    "the run got the request to stop, but is still in progress",
-                    "прогон получил команду остановиться, но ещё выполняется"
-                ),
-            )
-            .hint(say!("`--now` does not wait for the target", "`--now` не ждёт объекта")));
+            return Err(goes_on());
         }
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -49,25 +37,11 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
     }
 }
 
-/// How a run has ended that cannot be stopped any more; `None` if no end of it is recorded.
-fn over(id: &str, state: &RunState) -> Option<Box<Error>> {
-    let (en, ru) = match state {
-        RunState::Open => return None,
-        RunState::Complete => ("it is complete".to_string(), "выполнен целиком".to_string()),
-        RunState::Suspended { .. } => ("it waits for its next arm".to_string(), "ждёт следующего варианта".to_string()),
-        RunState::Ended { reason, .. } => (reason.en.clone(), reason.ru.clone()),
-    };
+/// The run has not ended in time.
+pub(super) fn goes_on() -> Box<Error> {
     let message = say!(
-        "`{id}` is not in progress and cannot be stopped: {en}",
-        "`{id}` не выполняется, останавливать нечего: {ru}"
+        "the run got the request to stop, but is still in progress",
+        "прогон получил команду остановиться, но ещё выполняется"
     );
-    Some(Error::new(Code::RunOver, message).hint(match state {
-        RunState::Complete => {
-            say!("`stend show {id}` prints its results", "результаты напечатает `stend show {id}`")
-        }
-        _ => say!(
-            "`stend show {id}` prints what was measured, `stend run --resume {id}` continues",
-            "измеренное напечатает `stend show {id}`, продолжит `stend run --resume {id}`"
-        ),
-    }))
+    Error::new(Code::RunGoesOn, message).hint(say!("`--now` does not wait for the target", "`--now` не ждёт объекта"))
 }

@@ -8,21 +8,29 @@ use stend_session::suites::{ALL, find};
 
 /// Prints the list, or the file of the suite that is named, as it is.
 pub fn suites(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let named = arguments.get_one::<String>("SUITE").map(|name| find(name).ok_or_else(|| unknown(name))).transpose()?;
+    let known = || ALL.iter().map(|suite| suite.name);
+    let named = arguments.get_one::<String>("SUITE");
+    let named = named.map(|name| find(name).ok_or_else(|| unknown(name, known()))).transpose()?;
     let shown = ALL.iter().filter(|suite| named.is_none_or(|one| one.name == suite.name));
     let shown = shown
         .map(|suite| ListedSuite::of(suite.name, (suite.about)(), suite.text))
         .collect::<Result<Vec<ListedSuite>>>()?;
-    out.result(&match (out.json, named) {
-        (true, _) => stend_report::suites_json(&shown),
-        (false, Some(one)) => one.text.to_string(),
-        (false, None) => stend_report::suites_text(&shown, out.lang, out.width(), out.colour()),
+    print(&shown, named.is_some(), out)
+}
+
+/// Prints suites, or the file of the only one if that was named.
+pub(super) fn print(shown: &[ListedSuite], is_named: bool, out: &Out) -> Result<()> {
+    out.result(&match (out.json, shown) {
+        (true, _) => stend_report::suites_json(shown),
+        (false, [one]) if is_named => one.text.clone(),
+        (false, _) => stend_report::suites_text(shown, out.lang, out.width(), out.colour()),
     })
 }
 
-fn unknown(name: &str) -> Box<Error> {
+/// There is no such suite among these.
+pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Box<Error> {
     Error::usage(say!("no suite `{name}` is built in", "встроенного набора `{name}` нет")).hint(
-        match stend_spec::parse::nearest(name, ALL.iter().map(|suite| suite.name)) {
+        match stend_spec::parse::nearest(name, known) {
             Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
             None => say!("`stend suites` lists them", "какие есть, покажет `stend suites`"),
         },

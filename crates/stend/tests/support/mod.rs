@@ -325,10 +325,15 @@ pub fn leftovers(directory: &str) -> Vec<String> {
 
 /// Every verb that the help lists.
 pub fn verbs(scratch: &Scratch) -> Vec<String> {
-    let (help, _) = expect_exit(&mut stend(scratch, &["--help", "--lang", "en"]), 0);
-    let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list of commands");
-    let first_words = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let verbs: Vec<String> = first_words.filter_map(|line| line.split_whitespace().next()).map(String::from).collect();
-    assert!(verbs.contains(&"run".to_string()), "{help}");
+    let verbs = commands(scratch, &[]);
+    assert!(verbs.contains(&"run".to_string()), "{verbs:?}");
     verbs
+}
+
+/// The commands that the help of a verb lists, if it has any.
+pub fn commands(scratch: &Scratch, verb: &[&str]) -> Vec<String> {
+    let (help, _) = expect_exit(&mut stend(scratch, &[verb, &["--help", "--lang", "en"]].concat()), 0);
+    let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap_or_default();
+    let first_words = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    first_words.filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
 }
