@@ -2,7 +2,8 @@
 
 use crate::item::{Happening, Item, Message};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use stend_analyse::journal::JournalRule;
 use stend_base::{Say, say};
 use stend_spec::notify::{NotifyFile, When};
 
@@ -69,7 +70,11 @@ impl State {
         let is_quiet = file.quiet.is_some_and(|quiet| quiet.holds(clock.minute));
         match file.when(&item.category, item.is_critical) {
             When::Never => {}
-            When::Now if item.is_critical || !is_quiet => self.enqueue(file, false, vec![item], clock),
+            When::Now if item.is_critical || !is_quiet => {
+                // What a digest would say of it is older.
+                self.digest.retain(|waiting| !waiting.is_of(&item.rule, &item.object));
+                self.enqueue(file, false, vec![item], clock);
+            }
             when => {
                 self.is_held_back |= when == When::Now;
                 self.wait(item, clock);
@@ -80,6 +85,8 @@ impl State {
     /// Time has passed: a digest may be due, messages too old.
     pub fn tick(&mut self, file: &NotifyFile, clock: Clock) {
         if clock.unix - self.begun >= FOUND_AGAIN {
+            // A recorder that began without a drive cannot know whether it is still missed: it does not say that it is back.
+            self.known.retain(|known| known.is_found || known.item.rule != JournalRule::DriveGone.key());
             let gone: Vec<Item> = self
                 .known
                 .iter()
@@ -102,9 +109,16 @@ impl State {
         self.queue.retain(|message| clock.unix - message.made <= TRIED_FOR);
     }
 
-    /// The next message to a receiver that may be tried now.
+    /// The next message to a receiver that may be tried now. None overtakes an older one about the same problem: that it is over would
+    /// arrive before that it opened.
     pub fn due(&self, receiver: &str, unix: i64) -> Option<Message> {
-        let due = self.queue.iter().find(|message| message.receiver == receiver && message.next <= unix)?;
+        let mut waits: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let due = self.queue.iter().filter(|message| message.receiver == receiver).find(|message| {
+            let of: Vec<(&str, &str)> = message.items.iter().map(|item| (&*item.rule, &*item.object)).collect();
+            let may = message.next <= unix && of.iter().all(|problem| !waits.contains(problem));
+            waits.extend(of);
+            may
+        })?;
         Some(Message { lost: self.lost.get(receiver).copied().unwrap_or_default(), ..due.clone() })
     }
 

@@ -23,7 +23,8 @@ const MARKS: [(&str, &str, &str); 8] = [
     ("dev ", ",", "target error"),
     ("dev ", ",", "protection error"),
     ("[", "]", "FAILED Result"),
-    ("nvme ", ":", "timeout"),
+    // Not `Shutdown timeout set to 8 seconds`, which a healthy drive says when it comes.
+    ("nvme ", ":", " timeout, "),
     ("nvme ", ":", "controller is down"),
     ("Disk failure on ", ",", "md/raid"),
 ];
@@ -115,6 +116,11 @@ mod tests {
             ("Buffer I/O error on dev dm-3, logical block 0, async page read", Some("dm-3")),
             ("sd 2:0:0:0: [sdd] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK", Some("sdd")),
             ("nvme nvme0: I/O 12 QID 3 timeout, aborting", Some("nvme0")),
+            (
+                "nvme nvme0: I/O tag 5 (1005) opcode 0x2 (I/O Cmd) QID 3 timeout, aborting req_op:READ(0) size:4096",
+                Some("nvme0"),
+            ),
+            ("nvme nvme0: Shutdown timeout set to 8 seconds", None),
             ("nvme nvme0: controller is down; will reset: CSTS=0xffffffff", Some("nvme0")),
             ("md/raid:md0: Disk failure on sdb, disabling device.", Some("sdb")),
             ("EXT4-fs (sda1): mounted filesystem", None),

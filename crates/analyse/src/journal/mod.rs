@@ -129,7 +129,8 @@ impl Journal {
     }
 
     /// Forgets what closed before that time, so that a journal that goes on for months stays small. A problem that may still come back
-    /// as the same one is kept.
+    /// as the same one is kept. A problem closes at the time from which all was well, which may be an hour ago when it is known: a caller that
+    /// follows the journal looks at [`Journal::problems`] first.
     pub fn forget_closed(&mut self, before: Nanos) {
         let keeps = |problem: &Problem| {
             problem.closed.is_none_or(|closed| closed >= before || before.saturating_sub(closed) <= SAME_WITHIN)
@@ -169,6 +170,7 @@ impl Journal {
     }
 
     fn plugged(&mut self, at: Nanos, came: &[String], went: &[String]) {
+        went.iter().for_each(|name| self.close_of_device(at, name));
         let gone = |_| {
             Verdict::Bad(ProblemSeverity::Critical, say!("the kernel no longer lists it", "в системе его больше нет"))
         };
@@ -177,6 +179,22 @@ impl Journal {
         let back = came.iter().map(|name| (JournalRule::DriveGone, name.clone(), Verdict::Good));
         let said: Verdicts = said.chain(back).collect();
         self.note(at, said);
+    }
+
+    /// What was wrong with a device ends when it goes: nothing will ever be said of it again. That it is gone is a problem of its own.
+    fn close_of_device(&mut self, at: Nanos, name: &str) {
+        self.health.remove(name);
+        let is_of =
+            |object: &str| object.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        for ((rule, object), tracked) in &mut self.tracked {
+            if *rule != JournalRule::DriveGone && is_of(object) {
+                (tracked.bad_since, tracked.good_since) = (None, None);
+                let open = tracked.problem.and_then(|number| self.problems.get_mut(number));
+                open.into_iter()
+                    .filter(|problem| problem.closed.is_none())
+                    .for_each(|problem| problem.closed = Some(at));
+            }
+        }
     }
 
     fn note(&mut self, at: Nanos, said: Verdicts) {

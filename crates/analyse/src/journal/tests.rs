@@ -299,3 +299,25 @@ fn errors_in_the_kernels_log_open_a_problem_that_is_over_an_hour_after_the_last_
         ]
     );
 }
+
+#[test]
+fn what_was_wrong_with_a_device_that_went_is_over_and_that_it_went_is_not() {
+    let mut journal = Journal::new(&host());
+    let event = |s: u64, kind| Event::new(Nanos::secs(10_000 + s), kind);
+    let failing = Health { passed: Some(false), ..Health::default() };
+    journal.happened(&event(1, EventKind::DriveHealth { drives: vec![("sdb".into(), failing)] }));
+    let mut sample = healthy(2);
+    parts(&mut sample).paths[0].state = None;
+    journal.add(sample);
+    let went = vec!["sdb".to_string(), "dm-0".to_string()];
+    journal.happened(&event(3, EventKind::Devices { came: Vec::new(), went }));
+    assert!(journal.health().is_empty());
+    assert_eq!(
+        told(&journal.end()),
+        [
+            "DriveFailing sdb Critical 1..3 x1: its health check failed",
+            "PathDown dm-0/sdb Warning 2..3 x1: its state is gone",
+            "DriveGone sdb Critical 3..open x1: the kernel no longer lists it",
+        ]
+    );
+}

@@ -133,3 +133,49 @@ fn a_receiver_that_is_dead_for_long_costs_bounded_room_and_critical_problems_sta
     assert_eq!(to_a(&state)[0], now("Opened array"));
     assert!(state.due("a", at(12, 0).unix).unwrap().lost > 2000);
 }
+
+#[test]
+fn no_message_overtakes_an_older_one_about_the_same_problem_and_others_do_not_wait_for_it() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    let unix = at(12, 0).unix;
+    let due = |state: &State, unix| state.due("a", unix).map(|message| message.items[0].happened);
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    for tried in [unix, unix + 100] {
+        let message = state.due("a", tried).unwrap();
+        state.failed(&message, tried);
+    }
+    state.note(&file, item(Happening::Closed, "array", true), at(12, 1));
+    assert_eq!(due(&state, unix + 101), None, "that it is over waits");
+    let other = Item { object: "sdb".into(), ..item(Happening::Opened, "drive", true) };
+    state.note(&file, other, at(12, 1));
+    assert_eq!(state.due("a", unix + 101).map(|message| message.items[0].object.clone()), Some("sdb".into()));
+    assert_eq!(due(&state, unix + 1000), Some(Happening::Opened));
+    state.sent(&state.due("a", unix + 1000).unwrap());
+    assert_eq!(due(&state, unix + 1000), Some(Happening::Closed));
+}
+
+#[test]
+fn a_digest_says_nothing_older_than_what_was_sent_at_once() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
+    state.note(&file, item(Happening::Worse, "port", true), at(12, 1));
+    state.note(&file, item(Happening::Closed, "port", true), at(12, 2));
+    state.tick(&file, at(19, 0));
+    assert_eq!(to_a(&state), [now("Worse port"), now("Closed port")]);
+}
+
+#[test]
+fn a_drive_that_was_gone_before_a_restart_is_not_said_to_be_back_and_its_next_loss_is_news() {
+    let (file, mut state) = (file(), State::default());
+    let gone = || Item { rule: "drive_gone".into(), ..item(Happening::Opened, "drive", true) };
+    state.begin(&file, at(12, 0));
+    state.note(&file, gone(), at(12, 0));
+    state.queue.clear();
+    state.begin(&file, at(13, 0));
+    state.tick(&file, at(13, 20));
+    assert_eq!(to_a(&state), []);
+    state.note(&file, gone(), at(14, 0));
+    assert_eq!(to_a(&state), [now("Opened drive")]);
+}

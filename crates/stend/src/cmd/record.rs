@@ -4,7 +4,7 @@ use super::notify::Notifier;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
-use stend_analyse::journal::Journal;
+use stend_analyse::journal::{Journal, Problem};
 use stend_base::{Error, Result, format, say};
 use stend_record::{HostInfo, Parts, Recording, Sample};
 use stend_report::HostNow;
@@ -48,8 +48,9 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
         RecordingNews::Host(host) => known.meet(host),
         RecordingNews::Happened(event) => known.journal.happened(event),
         RecordingNews::Read(sample) => {
-            known.take(sample);
-            notifier.iter_mut().for_each(|notifier| notifier.look(known.journal.problems(), out));
+            known.take(sample, &mut |problems| {
+                notifier.iter_mut().for_each(|notifier| notifier.look(problems, out));
+            });
             if let Some(server) = &metrics {
                 server.show(known.page(sample));
             }
@@ -89,11 +90,13 @@ impl Known {
         self.host = Some(host.clone());
     }
 
-    fn take(&mut self, sample: &Sample) {
+    /// Takes a sample; `look` gets the problems before any of them is forgotten.
+    fn take(&mut self, sample: &Sample, look: &mut dyn FnMut(&[Problem])) {
         if sample.parts.is_some() {
             self.parts.clone_from(&sample.parts);
         }
         self.journal.add(sample.clone());
+        look(self.journal.problems());
         self.journal.forget_closed(sample.at);
         self.samples += 1;
         self.busy_ns = self.busy_ns.saturating_add(sample.cost_ns);
@@ -126,4 +129,30 @@ fn lasts(text: &str) -> Result<stend_base::Nanos> {
         Error::usage(say!("`--for {text}` is no time", "`--for {text}` — не время"))
             .hint(say!("for example `--for 10min`", "например `--for 10min`"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_base::Nanos;
+    use stend_notify::{Changes, Happening};
+    use stend_record::{Event, EventKind};
+
+    #[test]
+    fn a_problem_that_was_over_for_an_hour_when_that_is_known_is_still_told_and_the_next_one_too() {
+        let (mut known, mut changes) = (Known::default(), Changes::new(0));
+        let mut heard = Vec::new();
+        for s in 0..8_000 {
+            if [10, 7_300].contains(&s) {
+                let kind = EventKind::KernelErrors { device: "sda".into(), count: 1, text: "I/O error".into() };
+                known.journal.happened(&Event::new(Nanos::secs(s), kind));
+            }
+            // No whole second, as in real recordings.
+            let sample = Sample { at: Nanos(s * 1_000_300_000), ..Sample::default() };
+            known.take(&sample, &mut |problems| {
+                heard.extend(changes.look(problems).into_iter().map(|item| item.happened));
+            });
+        }
+        assert_eq!(heard, [Happening::Opened, Happening::Closed, Happening::Opened]);
+    }
 }
