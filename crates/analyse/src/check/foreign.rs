@@ -143,6 +143,12 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if let Some(file_system) = writes_elsewhere(run, case) {
         return check.not_measurable(not_told(file_system));
     }
+    if let Some(file_system) = of_a_program(run) {
+        return check.not_measurable(say!(
+            "a program serves this file system ({file_system}) and does I/O of its own sizes",
+            "эту файловую систему обслуживает программа ({file_system}), и размеры операций выбирает она"
+        ));
+    }
     let Some(ratios) = ops.into_iter().map(ratio).collect::<Option<Vec<(Op, [f64; 2])>>>() else {
         return check.not_measurable(too_few_samples());
     };
@@ -171,6 +177,12 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     check.pass(measured)
+}
+
+/// The file system of a target that a program serves by FUSE: CephFS by `ceph-fuse`, for example.
+fn of_a_program(run: &RunRecord) -> Option<&str> {
+    let mut file_systems = run.load().targets.iter().filter_map(|target| target.file_system.as_deref());
+    file_systems.find(|file_system| file_system.starts_with("fuse"))
 }
 
 /// Why the device got smaller I/Os than the load made, on a file system that `scatters` or on another target.
@@ -379,6 +391,15 @@ mod tests {
         assert_eq!(told(&record), (CheckStatus::Warn, false));
         record.load_mut().targets[0].file_system = Some("btrfs".into());
         assert_eq!(told(&record), (CheckStatus::Warn, true));
+    }
+
+    #[test]
+    fn h66_is_silent_where_a_program_serves_the_file_system() {
+        let mut record = with(|_, disk| disk.writes *= 4);
+        assert_eq!(h66(&record).status, CheckStatus::Warn);
+        record.load_mut().targets[0].file_system = Some("fuse.ceph-fuse".into());
+        let found = h66(&record);
+        assert_eq!((found.status, found.meaning.en.contains("fuse.ceph-fuse")), (CheckStatus::NotMeasurable, true));
     }
 
     #[test]
