@@ -40,8 +40,12 @@ pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
 
 /// Writes what is not as it must be, and says what that was.
 pub fn write(root: &Path, sources: &[Source]) -> Result<Vec<String>, String> {
+    put(root, files(root, sources)?)
+}
+
+fn put(root: &Path, files: Vec<File>) -> Result<Vec<String>, String> {
     let mut written = Vec::new();
-    for file in files(root, sources)? {
+    for file in files {
         let place = root.join(&file.path);
         if std::fs::read_to_string(&place).is_ok_and(|text| text == file.text) {
             continue;
@@ -56,10 +60,13 @@ pub fn write(root: &Path, sources: &[Source]) -> Result<Vec<String>, String> {
 
 /// Files that do not hold what they must.
 pub fn check(root: &Path, sources: &[Source]) -> Vec<Finding> {
-    let files = match files(root, sources) {
-        Ok(files) => files,
-        Err(message) => return vec![Finding::new("xtask/src/generated.rs", 1, RULE, message)],
-    };
+    match files(root, sources) {
+        Ok(files) => stale(root, &files),
+        Err(message) => vec![Finding::new("xtask/src/generated.rs", 1, RULE, message)],
+    }
+}
+
+fn stale(root: &Path, files: &[File]) -> Vec<Finding> {
     let stale = |file: &File| !std::fs::read_to_string(root.join(&file.path)).is_ok_and(|text| text == file.text);
     let message = "is not what the code says; run `cargo run -p xtask -- gen` and read the difference";
     files.iter().filter(|file| stale(file)).map(|file| Finding::new(&file.path, 1, RULE, message)).collect()
@@ -79,9 +86,11 @@ mod tests {
             std::fs::create_dir_all(guide.parent().unwrap()).unwrap();
             std::fs::copy(root.join(kind.reference), guide).unwrap();
         }
-        let before = check(&empty, &sources);
-        write(&empty, &sources).unwrap();
-        let after = check(&empty, &sources);
+        let all = || files(&empty, &sources).unwrap();
+        let files = all();
+        let before = stale(&empty, &files);
+        put(&empty, files).unwrap();
+        let after = stale(&empty, &all());
         std::fs::remove_dir_all(&empty).unwrap();
         assert!(before.iter().any(|f| f.message.contains("cargo run -p xtask -- gen")), "{before:?}");
         assert_eq!(after, []);

@@ -133,10 +133,13 @@ fn report(repository: &Repository) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
+
+    /// Read once for all tests: it takes two seconds.
+    static REPOSITORY: LazyLock<Repository> = LazyLock::new(|| Repository::read().unwrap());
 
     fn check(rule: fn(&Repository) -> Vec<Finding>) {
-        let repository = Repository::read().unwrap();
-        let findings: String = rule(&repository).iter().map(|finding| format!("\n{finding}")).collect();
+        let findings: String = rule(&REPOSITORY).iter().map(|finding| format!("\n{finding}")).collect();
         assert!(findings.is_empty(), "{findings}\n");
     }
 

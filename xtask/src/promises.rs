@@ -3,8 +3,8 @@
 
 use crate::document;
 use crate::finding::Finding;
-use crate::scan;
 use crate::tree::Source;
+use std::collections::BTreeSet;
 
 const RULE: &str = "promises";
 const DOCUMENT: &str = "docs/PROMISES.md";
@@ -20,6 +20,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
         Ok(rows) => rows,
         Err(finding) => return vec![finding],
     };
+    let tests: BTreeSet<&str> = sources.iter().filter(|source| source.is_rust()).flat_map(of_tests).collect();
     let mut findings = Vec::new();
     for (i, row) in rows.iter().enumerate() {
         let at = |message: String| Finding::new(DOCUMENT, row.line, RULE, message);
@@ -29,21 +30,35 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
         if row.quoted(2).is_empty() {
             findings.push(at("nothing holds this promise".to_string()));
         }
-        let missing = row.quoted(2).into_iter().filter(|name| !exists(name, sources));
+        let missing = row.quoted(2).into_iter().filter(|name| match name.strip_prefix(MAKE) {
+            Some(target) => !is_target(target, sources),
+            None => !tests.contains(name),
+        });
         findings.extend(missing.map(|name| at(format!("there is no test `{name}`"))));
     }
     findings
 }
 
-fn exists(name: &str, sources: &[Source]) -> bool {
-    if let Some(target) = name.strip_prefix(MAKE) {
-        return sources
-            .iter()
-            .any(|s| s.path == "Makefile" && s.text.lines().any(|l| l.starts_with(&format!("{target}:"))));
-    }
-    let function = format!("fn {name}");
-    let in_tests = |s: &&Source| s.is_rust() && !scan::find_all(&s.parts.code, &function).is_empty();
-    sources.iter().filter(in_tests).any(|s| scan::find_all(&s.production, &function).is_empty())
+fn is_target(name: &str, sources: &[Source]) -> bool {
+    let begin = format!("{name}:");
+    sources.iter().any(|source| source.path == "Makefile" && source.text.lines().any(|line| line.starts_with(&begin)))
+}
+
+/// Names of the functions of a file that are there for its tests alone.
+fn of_tests(source: &Source) -> BTreeSet<&str> {
+    let production = functions(&source.production);
+    functions(&source.parts.code).into_iter().filter(|name| !production.contains(name)).collect()
+}
+
+/// Names of the functions that a text has.
+fn functions(code: &str) -> BTreeSet<&str> {
+    let starts = code.match_indices("fn ").map(|(at, word)| (at, at + word.len()));
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let whole = |&(at, _): &(usize, usize)| !code[..at].ends_with(is_name);
+    starts
+        .filter(whole)
+        .map(|(_, from)| code[from..].split(|letter| !is_name(letter)).next().unwrap_or_default())
+        .collect()
 }
 
 #[cfg(test)]
