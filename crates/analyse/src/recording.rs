@@ -7,7 +7,7 @@ use crate::host_rates::{self, HostRates};
 use crate::recording_lines::{Line, Lines, RecordedDrive, Spread};
 use std::collections::BTreeMap;
 use stend_base::Nanos;
-use stend_record::{Event, EventKind, Health, RunRecord, Sample};
+use stend_record::{Event, EventKind, Health, HostRecord, RunRecord, Sample};
 
 /// What a recording says.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +115,7 @@ impl Fold {
             let none = Spread { mean: 0.0, max: 0.0 };
             let drive = RecordedDrive {
                 name: name.to_string(),
+                kind: kind(run.load(), name),
                 iops: of(Line::Iops).unwrap_or(none),
                 throughput: of(Line::Throughput).unwrap_or(none),
                 read_latency: of(Line::ReadLatency),
@@ -141,6 +142,27 @@ impl Fold {
     }
 }
 
+/// Names of devices that are made by programs, as the kernel begins them, and their kinds.
+const MADE: [(&str, &str); 10] = [
+    ("dm-", "dm"),
+    ("md", "md"),
+    ("loop", "loop"),
+    ("zram", "zram"),
+    ("ram", "ram"),
+    ("nbd", "nbd"),
+    ("rbd", "rbd"),
+    ("drbd", "drbd"),
+    ("zd", "zvol"),
+    ("bcache", "bcache"),
+];
+
+/// What a device is: by what the host said of it, and of one that has left by its name.
+fn kind(host: &HostRecord, name: &str) -> String {
+    let known = host.targets.iter().flat_map(|target| &target.devices).find(|device| device.name == name);
+    let by_name = || MADE.iter().find(|(begin, _)| name.starts_with(begin)).map_or("disk", |(_, kind)| kind);
+    known.map_or_else(by_name, |device| &device.kind).to_string()
+}
+
 /// The last word of each drive about itself.
 fn health(events: &[Event]) -> BTreeMap<String, Health> {
     let told = events.iter().filter_map(|event| match &event.kind {
@@ -157,7 +179,7 @@ mod tests {
     use stend_plan::{PlanInputs, PlanTarget};
     use stend_record::parts::Temperature;
     use stend_record::sample::{CpuTimes, DiskCounters};
-    use stend_record::{Parts, RunHeader};
+    use stend_record::{Device, Parts, RunHeader, TargetFacts, TargetKind, WriteAccess};
     use stend_spec::suite::Suite;
 
     fn run() -> RunRecord {
@@ -206,6 +228,24 @@ mod tests {
         assert_eq!(drive.read_latency, Some(Spread { mean: 2e6, max: 2e6 }));
         assert_eq!((drive.write_latency, drive.busy), (None, Spread { mean: 0.25, max: 0.25 }));
         assert_eq!(found.cpu_busy, Some(Spread { mean: 0.25, max: 0.25 }));
+    }
+
+    #[test]
+    fn each_device_of_a_recording_has_its_kind_also_one_that_has_left() {
+        let mut fold = Fold::new(Nanos::secs(1000), Nanos::secs(1100), 101);
+        for s in 0..=100 {
+            let disk = |name: &str| DiskCounters { name: name.into(), ..sample(s, 1000).disks[0].clone() };
+            let disks = ["sda", "md0", "dm-0", "nbd1", "nvme0n1", "sdz"].map(disk).into();
+            fold.add(Sample { disks, ..sample(s, 1000) });
+        }
+        let mut run = run();
+        let target = |(name, kind): (&str, &str)| TargetFacts {
+            devices: vec![Device { name: name.into(), kind: kind.into(), ..Device::default() }],
+            ..TargetFacts::new(name, TargetKind::BlockDevice, WriteAccess::Nowhere)
+        };
+        run.load_mut().targets = [("sda", "disk"), ("dm-0", "dm"), ("nvme0n1", "nvme-of")].map(target).into();
+        let found: Vec<String> = fold.end(&run).drives.into_iter().map(|d| format!("{} {}", d.name, d.kind)).collect();
+        assert_eq!(found, ["sda disk", "md0 md", "dm-0 dm", "nbd1 nbd", "nvme0n1 nvme-of", "sdz disk"]);
     }
 
     #[test]

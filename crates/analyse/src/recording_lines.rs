@@ -19,6 +19,8 @@ const GAP: usize = 3;
 pub struct RecordedDrive {
     /// Kernel name.
     pub name: String,
+    /// `disk`, `loop`, `md`, `dm`, `zram`, …: I/Os of what lies above drives are counted at these, too.
+    pub kind: String,
     /// I/Os per second.
     pub iops: Spread,
     /// Bytes per second, both ways.

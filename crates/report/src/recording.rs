@@ -114,6 +114,8 @@ struct SpreadOut {
 #[derive(Serialize)]
 struct DriveOut<'a> {
     name: &'a str,
+    /// `disk`, `loop`, `md`, `dm`, `zram`, …: what lies above drives counts their I/Os again.
+    kind: &'a str,
     iops: SpreadOut,
     throughput_bytes_per_s: SpreadOut,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,6 +155,7 @@ fn spread(of: Spread) -> SpreadOut {
 fn drive(drive: &RecordedDrive) -> DriveOut<'_> {
     DriveOut {
         name: &drive.name,
+        kind: &drive.kind,
         iops: spread(drive.iops),
         throughput_bytes_per_s: spread(drive.throughput),
         read_latency_ns: drive.read_latency.map(spread),

@@ -12,12 +12,30 @@ use stend_record::{EventKind, Health, HostInfo};
 
 /// Time between two readings of the health of all drives: smartd asks every half an hour, and errors should not be older than a coffee.
 const HEALTH_EVERY: Duration = Duration::from_secs(600);
+/// So long after a change its drive is quiet: what it says then is kept, so that the file tells that a problem is over.
+const QUIET_AFTER: Nanos = Nanos::secs(3600);
 /// How often the health of all drives is kept although nothing changed: where events go with age, the newest stays.
 const ALL_EVERY: Nanos = Nanos::secs(86_400);
 /// Least time between two events about the log: a drive that dies writes lines without end.
 const LOG_EVERY: Nanos = Nanos::secs(10);
 /// A drive that takes longer is not waited for; what it answers then counts in the next round.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// One of the news.
+#[derive(Debug)]
+pub struct News {
+    /// What it is.
+    pub kind: EventKind,
+    /// Whether it belongs in the file; else it says nothing new, and is for those who show what is now.
+    pub is_kept: bool,
+}
+
+impl News {
+    /// What belongs in the file.
+    pub fn kept(kind: EventKind) -> News {
+        News { kind, is_kept: true }
+    }
+}
 
 /// Reads both.
 pub struct DeviceNews {
@@ -30,8 +48,10 @@ pub struct DeviceNews {
     wanted: Arc<Mutex<Vec<(String, String)>>>,
     /// What was read; `None`: nothing asks drives here.
     read: Option<Receiver<(String, Health)>>,
-    /// What was reported last.
+    /// What each drive of this host said last.
     told: BTreeMap<String, Health>,
+    /// Drives that changed, and since when they are quiet; `None`: not yet.
+    restless: BTreeMap<String, Option<Nanos>>,
     /// When all of it was reported last.
     all_told: Nanos,
 }
@@ -79,6 +99,7 @@ impl DeviceNews {
             wanted,
             read: asks.then_some(read),
             told: BTreeMap::new(),
+            restless: BTreeMap::new(),
             all_told: Nanos(0),
         }
     }
@@ -100,18 +121,26 @@ impl DeviceNews {
         health.into_iter().chain(log).collect()
     }
 
-    /// Asks the drives of this host from the next round on.
+    /// Asks the drives of this host from the next round on, and forgets those that left.
     pub fn meet(&mut self, host: &HostInfo) {
         let drives = host.targets.iter().flat_map(|target| {
             let disks = target.devices.iter().filter(|device| device.kind == "disk");
             disks.map(|device| (device.name.clone(), target.path.clone()))
         });
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = drives.collect();
+        let here = self.here();
+        self.told.retain(|name, _| here.contains(name));
+        self.restless.retain(|name, _| here.contains(name));
+    }
+
+    /// Kernel names of the drives that the host has.
+    fn here(&self) -> BTreeSet<String> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// What is new since the last look. Never waits.
-    pub fn take(&mut self, now: Nanos) -> Vec<EventKind> {
-        let mut news = self.log_news(now);
+    pub fn take(&mut self, now: Nanos) -> Vec<News> {
+        let mut news: Vec<News> = self.log_news(now).into_iter().map(News::kept).collect();
         let read: Vec<(String, Health)> = self.read.iter().flat_map(Receiver::try_iter).collect();
         news.extend(self.health_news(now, read));
         news
@@ -135,20 +164,48 @@ impl DeviceNews {
         std::mem::take(&mut self.errors).into_iter().map(event).collect()
     }
 
-    fn health_news(&mut self, now: Nanos, read: Vec<(String, Health)>) -> Option<EventKind> {
-        let changed: BTreeSet<String> = read
-            .iter()
-            .filter(|(name, health)| self.told.get(name).is_none_or(|told| differ(told, health)))
-            .map(|(name, _)| name.clone())
-            .collect();
-        let any = !read.is_empty();
-        self.told.extend(read);
-        if any && now.saturating_sub(self.all_told) >= ALL_EVERY {
-            self.all_told = now;
-            return Some(EventKind::DriveHealth { drives: self.told.clone().into_iter().collect() });
+    fn health_news(&mut self, now: Nanos, read: Vec<(String, Health)>) -> Vec<News> {
+        // A drive that left may still have answered.
+        let here = self.here();
+        let read: BTreeMap<String, Health> = read.into_iter().filter(|(name, _)| here.contains(name)).collect();
+        if read.is_empty() {
+            return Vec::new();
         }
-        let of = |name: String| Some((name.clone(), self.told.get(&name)?.clone()));
-        (!changed.is_empty()).then(|| EventKind::DriveHealth { drives: changed.into_iter().filter_map(of).collect() })
+        let (mut kept, mut shown) = (Vec::new(), Vec::new());
+        for (name, health) in read {
+            let into = if self.is_kept(now, &name, &health) { &mut kept } else { &mut shown };
+            into.push((name.clone(), health.clone()));
+            self.told.insert(name, health);
+        }
+        if now.saturating_sub(self.all_told) >= ALL_EVERY {
+            self.all_told = now;
+            (kept, shown) = (self.told.clone().into_iter().collect(), Vec::new());
+        }
+        let of = |drives: Vec<_>, is_kept| {
+            (!drives.is_empty()).then_some(News { kind: EventKind::DriveHealth { drives }, is_kept })
+        };
+        of(kept, true).into_iter().chain(of(shown, false)).collect()
+    }
+
+    /// Whether the file shall have this: a change, the first reading without one, and the first of those an hour later.
+    fn is_kept(&mut self, now: Nanos, name: &str, health: &Health) -> bool {
+        let Some(told) = self.told.get(name) else { return true };
+        if differ(told, health) {
+            self.restless.insert(name.to_string(), None);
+            return true;
+        }
+        match self.restless.get_mut(name) {
+            None => false,
+            Some(Some(quiet)) if now.saturating_sub(*quiet) < QUIET_AFTER => false,
+            Some(Some(_)) => {
+                self.restless.remove(name);
+                true
+            }
+            Some(since) => {
+                *since = Some(now);
+                true
+            }
+        }
     }
 }
 
@@ -168,6 +225,7 @@ fn differ(one: &Health, other: &Health) -> bool {
 mod tests {
     use super::*;
     use std::io::Write;
+    use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
 
     fn news(root: &Path) -> DeviceNews {
         DeviceNews {
@@ -177,27 +235,75 @@ mod tests {
             wanted: Arc::default(),
             read: None,
             told: BTreeMap::new(),
+            restless: BTreeMap::new(),
             all_told: Nanos(0),
         }
     }
 
-    #[test]
-    fn health_is_reported_where_it_changed_and_of_all_drives_once_a_day() {
-        let mut news = news(Path::new("/absent"));
-        let health =
-            |hours, errors| Health { power_on_hours: Some(hours), media_errors: Some(errors), ..Health::default() };
-        let mut told = |at: u64, read: Vec<(&str, Health)>| {
-            let read = read.into_iter().map(|(name, health)| (name.to_string(), health)).collect();
-            match news.health_news(Nanos::secs(at), read) {
-                Some(EventKind::DriveHealth { drives }) => drives.into_iter().map(|(name, _)| name).collect(),
-                _ => Vec::new(),
-            }
+    /// A host with these drives.
+    fn host(drives: &[&str]) -> HostInfo {
+        let drive = |name: &&str| TargetFacts {
+            devices: vec![Device { name: name.to_string(), kind: "disk".into(), ..Device::default() }],
+            ..TargetFacts::new(*name, TargetKind::BlockDevice, WriteAccess::Nowhere)
         };
-        assert_eq!(told(100_000, vec![("sda", health(1, 0)), ("sdb", health(1, 0))]), ["sda", "sdb"]);
-        assert_eq!(told(100_600, vec![("sda", health(2, 0)), ("sdb", health(2, 0))]), [""; 0]);
-        assert_eq!(told(101_200, vec![("sda", health(2, 0)), ("sdb", health(2, 1))]), ["sdb"]);
-        assert_eq!(told(186_400, vec![("sda", health(26, 0))]), ["sda", "sdb"]);
-        assert_eq!(told(300_000, vec![]), [""; 0]);
+        HostInfo { targets: drives.iter().map(drive).collect(), ..HostInfo::default() }
+    }
+
+    fn health(hours: u64, errors: u64) -> Health {
+        Health { power_on_hours: Some(hours), media_errors: Some(errors), ..Health::default() }
+    }
+
+    /// Names of the drives that are kept, and of those that are only shown.
+    fn told(news: &mut DeviceNews, at: u64, read: &[(&str, Health)]) -> [String; 2] {
+        let read = read.iter().map(|(name, health)| (name.to_string(), health.clone())).collect();
+        let news = news.health_news(Nanos::secs(at), read);
+        [true, false].map(|kept| {
+            let of = |one: &News| match &one.kind {
+                EventKind::DriveHealth { drives } => {
+                    drives.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ")
+                }
+                other => panic!("{other:?}"),
+            };
+            news.iter().filter(|one| one.is_kept == kept).map(of).collect::<Vec<_>>().join(", ")
+        })
+    }
+
+    #[test]
+    fn every_reading_is_shown_and_the_file_has_changes_and_all_drives_once_a_day() {
+        let mut news = news(Path::new("/absent"));
+        news.meet(&host(&["sda", "sdb"]));
+        let mut told = |at, sda, sdb| told(&mut news, at, &[("sda", sda), ("sdb", sdb)]);
+        assert_eq!(told(100_000, health(1, 0), health(1, 0)), ["sda sdb", ""]);
+        assert_eq!(told(100_600, health(2, 0), health(2, 0)), ["", "sda sdb"]);
+        assert_eq!(told(101_200, health(2, 0), health(2, 1)), ["sdb", "sda"]);
+        assert_eq!(told(186_400, health(26, 0), health(26, 1)), ["sda sdb", ""]);
+    }
+
+    #[test]
+    fn the_file_tells_that_a_drive_that_changed_is_quiet_for_an_hour() {
+        let mut news = news(Path::new("/absent"));
+        news.meet(&host(&["sda"]));
+        let read = |n: u64| (100_000 + 600 * n, health(n, u64::from(n >= 3)));
+        let kept: Vec<u64> = (0..40)
+            .filter(|n| {
+                let (at, health) = read(*n);
+                told(&mut news, at, &[("sda", health)])[0] == "sda"
+            })
+            .collect();
+        // At first, the change, the first reading without one, and the one an hour later.
+        assert_eq!(kept, [0, 3, 4, 10]);
+    }
+
+    #[test]
+    fn a_drive_that_left_is_told_no_more_even_if_it_answers_late() {
+        let mut news = news(Path::new("/absent"));
+        news.meet(&host(&["sda", "sdb"]));
+        assert_eq!(told(&mut news, 100_000, &[("sda", health(1, 0)), ("sdb", health(1, 9))]), ["sda sdb", ""]);
+        news.meet(&host(&["sda"]));
+        assert_eq!(told(&mut news, 100_600, &[("sdb", health(1, 9))]), ["", ""]);
+        assert_eq!(told(&mut news, 190_000, &[("sda", health(30, 0))]), ["sda", ""]);
+        news.meet(&host(&["sda", "sdb"]));
+        assert_eq!(told(&mut news, 190_600, &[("sdb", health(1, 9))]), ["sdb", ""], "another drive of that name");
     }
 
     #[test]
@@ -211,7 +317,7 @@ mod tests {
             writeln!(file, "3,{sector},1,-;I/O error, dev sdb, sector {sector}").unwrap();
         };
         let mut take = |at: u64| -> Vec<u64> {
-            let of = |kind| match kind {
+            let of = |news: News| match news.kind {
                 EventKind::KernelErrors { count, .. } => count,
                 other => panic!("{other:?}"),
             };

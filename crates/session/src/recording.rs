@@ -1,7 +1,7 @@
 //! Records this host: one loop that waits, reads and hands on, until somebody asks it to stop. Must not print or judge.
 
 use crate::control::Control;
-use crate::device_news::DeviceNews;
+use crate::device_news::{DeviceNews, News};
 use crate::inputs::since_1970;
 use crate::sampler::Sampler;
 use crate::setup::absolute;
@@ -45,7 +45,7 @@ pub enum RecordingNews<'a> {
     },
     /// The machine and its drives, at the begin and whenever drives came or went.
     Host(&'a HostInfo),
-    /// Something happened on the host.
+    /// Something happened on the host. Readings of drives that say nothing new come here and not into the file.
     Happened(&'a Event),
     /// A sample was read.
     Read(&'a Sample),
@@ -90,10 +90,12 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
         let (sample, changed) = sampler.read();
         let now = sample.at;
         let other = changed.is_some();
-        for kind in changed.into_iter().chain(news.take(now)) {
+        for News { kind, is_kept } in changed.into_iter().map(News::kept).chain(news.take(now)) {
             let event = Event::new(now, kind);
             tell(RecordingNews::Happened(&event));
-            file.writer.append(Entry::Event(event));
+            if is_kept {
+                file.writer.append(Entry::Event(event));
+            }
         }
         if other {
             let info = host();

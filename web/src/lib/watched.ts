@@ -6,6 +6,8 @@ import { t, type Say } from "./lang.svelte";
 export type Spread = { mean: number; max: number };
 export type RecordedDrive = {
   name: string;
+  /** `disk`, `loop`, `md`, `dm`, … */
+  kind: string;
   iops: Spread;
   throughput_bytes_per_s: Spread;
   read_latency_ns?: Spread | null;

@@ -172,6 +172,21 @@ fn a_drive_is_slow_among_its_siblings_only_if_it_stays_so() {
 fn a_drive_that_completes_nothing_does_not_answer_and_an_idle_one_does() {
     let found = journal(200, |s, sample| sample.disks[0].reads = 100 * if (50..100).contains(&s) { 50 } else { s });
     assert_eq!(told(&found), ["DriveStuck sda Critical 51..100 x1: 1 I/Os in flight, none completes"]);
+    let discards = |counts_flushes: bool| {
+        journal(200, move |s, sample| {
+            let ms = |n: u64| n * 1_000_000;
+            let disk = &mut sample.disks[0];
+            // One discard of half a second after the other, and nothing else.
+            (disk.reads, disk.read_ns, disk.in_flight) = (0, 0, 1);
+            (disk.flushes, disk.weighted_ns) = (counts_flushes.then_some(0), ms(1000 * s));
+        })
+    };
+    assert_eq!(discards(true), [], "a drive that discards answers");
+    assert_eq!(discards(false).len(), 1, "kernels before 5.0 count the time of what is in flight");
+    let hangs = journal(200, |_, sample| {
+        (sample.disks[0].reads, sample.disks[0].flushes, sample.disks[0].weighted_ns) = (50, Some(7), 9_000_000);
+    });
+    assert_eq!(hangs.len(), 1, "its time in queue stands still");
     let md = journal(200, |_, sample| {
         let lost_count = DiskCounters { name: "md0".into(), in_flight: 3, ..DiskCounters::default() };
         sample.disks.push(lost_count);

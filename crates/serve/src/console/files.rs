@@ -8,8 +8,8 @@ pub const FILES: &[(&str, &str, &str)] = &[
         include_str!("../../assets/console/assets/index-XSzN0TpU.css"),
     ),
     (
-        "/assets/index-duOsA5If.js",
+        "/assets/index-_LlUKr6V.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-duOsA5If.js"),
+        include_str!("../../assets/console/assets/index-_LlUKr6V.js"),
     ),
 ];
