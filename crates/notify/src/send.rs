@@ -6,6 +6,7 @@ use crate::program::{HIDDEN, Program};
 use crate::{forms, mail, secret, snmp, syslog};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use stend_base::{Say, say};
 use stend_spec::notify::{Mail, MailBy, MessageLang, NotifyFile, Receiver, Secret, Way};
@@ -18,7 +19,8 @@ const WHOLE: u32 = 30;
 pub fn send(receiver: &Receiver, message: &Message, host: &str, lang: MessageLang, scratch: &Path) -> Result<(), Say> {
     let post = |url: &str, token: Option<&Secret>, body: Value| post(url, token, &body.to_string());
     match &receiver.way {
-        Way::Mail(to) => by_mail(to, &mail::mail(message, host, lang, to)),
+        // A test message fails if one address does. A real one goes to the others.
+        Way::Mail(to) => by_mail(to, &mail::mail(message, host, lang, to), !message.items.is_empty()),
         Way::Telegram { chat, token, url } => {
             let token = secret::read(token)?;
             post(&format!("{url}/bot{token}/sendMessage"), None, forms::telegram(message, host, lang, chat))
@@ -60,7 +62,7 @@ pub fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
     curl(&settings, body)
 }
 
-fn by_mail(to: &Mail, text: &str) -> Result<(), Say> {
+fn by_mail(to: &Mail, text: &str, others_get_it: bool) -> Result<(), Say> {
     let MailBy::Server { url, tls, login } = &to.by else {
         let mut arguments = vec!["-i".to_string(), "-f".to_string(), to.from.clone(), "--".to_string()];
         arguments.extend(to.to.iter().cloned());
@@ -72,6 +74,9 @@ fn by_mail(to: &Mail, text: &str) -> Result<(), Say> {
     for address in &to.to {
         settings.push_str(&format!("mail-rcpt = {}\n", quoted(address)?));
     }
+    if others_get_it && to.to.len() > 1 && sends_in_spite_of_refusals() {
+        settings.push_str("mail-rcpt-allowfails\n");
+    }
     if *tls {
         settings.push_str("ssl-reqd\n");
     }
@@ -80,6 +85,23 @@ fn by_mail(to: &Mail, text: &str) -> Result<(), Say> {
     }
     settings.push_str("upload-file = \"-\"\n");
     curl(&settings, text)
+}
+
+/// Whether `curl` can send a mail although the server refuses one of its addresses; it ends at an option that it does not know.
+/// Source: `--mail-rcpt-allowfails` in the manual of curl, since 7.69.
+fn sends_in_spite_of_refusals() -> bool {
+    static KNOWS: OnceLock<bool> = OnceLock::new();
+    let asked = || {
+        let arguments = vec!["--version".to_string()];
+        Program { name: "curl", arguments, input: "", hidden: None, environment: Vec::new() }.run()
+    };
+    *KNOWS.get_or_init(|| asked().is_ok_and(|text| version(&text) >= Some((7, 69))))
+}
+
+/// Major and minor number in what `curl --version` prints.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("curl ")?.split('.').map_while(|part| part.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
 }
 
 fn common(url: &str) -> Result<String, Say> {
@@ -107,6 +129,13 @@ fn quoted(text: &str) -> Result<String, Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_of_curl_is_read() {
+        assert_eq!(version("curl 7.88.1 (x86_64-pc-linux-gnu) libcurl/7.88.1"), Some((7, 88)));
+        assert_eq!(version("curl 8.5.0 (x)"), Some((8, 5)));
+        assert_eq!((version("curl 7"), version("wget 1.2.3")), (None, None));
+    }
 
     #[test]
     fn an_address_is_never_an_option_of_curl() {

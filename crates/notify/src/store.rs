@@ -3,7 +3,7 @@
 use crate::policy::State;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
 
@@ -40,6 +40,7 @@ impl Store {
             .mode(0o600)
             .open(directory.join("lock"))
             .map_err(failed)?;
+        hand_over(&lock, directory).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -90,16 +91,30 @@ impl Store {
     }
 }
 
-/// A directory that its owner alone can enter, with those above it.
+/// A directory that its owner alone can enter, with those above it; a new one belongs to the owner of the one that it is in.
 pub fn private_directory(place: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(place)
+    if place.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(place)?;
+    hand_over(&File::open(place)?, place.parent().unwrap_or(place))
 }
 
 /// A new file that its owner alone can read, made durable.
 pub fn write_private(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(place)?;
+    hand_over(&file, place.parent().unwrap_or(place))?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// A file belongs to the owner of its directory: what root writes under sudo, the user behind it reads without.
+fn hand_over(file: &File, directory: &Path) -> io::Result<()> {
+    let of = directory.metadata()?;
+    match file.metadata()?.uid() == of.uid() {
+        true => Ok(()),
+        false => std::os::unix::fs::fchown(file, Some(of.uid()), Some(of.gid())),
+    }
 }
 
 #[cfg(test)]

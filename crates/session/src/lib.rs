@@ -43,7 +43,7 @@ pub use look::{Looked, clean, hosts, look};
 pub use machine::{answers, read_machine, start as start_machine};
 pub use metrics::MetricsServer;
 pub use preview::preview;
-pub use recording::{RecordOrder, RecordingNews, notify_directory, record};
+pub use recording::{RecordOrder, RecordingNews, make_parent, notify_directory, record};
 pub use retention::{pace, retention};
 pub use sampler::Sampler;
 pub use stand::{Action, Answer, Request, stand};

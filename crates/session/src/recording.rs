@@ -128,6 +128,13 @@ pub fn notify_directory(file: &str) -> Result<PathBuf> {
     Ok(runs.parent().unwrap_or(&runs).join("notify").join(name))
 }
 
+/// Makes the directory above this one. What is new belongs to the user behind sudo, as the run files beside it do.
+///
+/// Errors: `RunFile` if it cannot be made.
+pub fn make_parent(directory: &Path) -> Result<()> {
+    directory.parent().map_or(Ok(()), store::make_directory)
+}
+
 /// Time until then.
 fn wait(due: Nanos) -> Duration {
     due.saturating_sub(stend_sys::clock::now()).duration()

@@ -109,6 +109,8 @@ fn one_mail(mut stream: &TcpStream) -> std::io::Result<String> {
                 stream.write_all(b"221 bye\r\n")?;
                 return Ok(mail);
             }
+            // Somebody who has left.
+            (_, _, "RCPT") if line.contains("gone@example.com") => b"550 no such user\r\n",
             (_, _, "MAIL" | "RCPT") => {
                 mail.push_str(&line);
                 b"250 ok\r\n"
@@ -182,7 +184,7 @@ fn receivers(scratch: &Scratch, web: &str, mail: &str, log: &str, traps: Option<
         &format!(
             "lang: both\nreceivers:\n  \
              dead: {{webhook: {{url: \"http://{web}/silent\"}}}}\n  \
-             mail: {{mail: {{to: [ops@example.com, boss@example.com], from: stend@nas, server: \"smtp://{mail}\", tls: none}}}}\n  \
+             mail: {{mail: {{to: [gone@example.com, ops@example.com, boss@example.com], from: stend@nas, server: \"smtp://{mail}\", tls: none}}}}\n  \
              chat: {{telegram: {{chat: \"-100\", token: {{file: {token}}}, url: \"http://{web}\"}}}}\n  \
              room: {{mattermost: {{url: {{file: {url}}}}}}}\n  \
              am: {{alertmanager: {{url: \"http://{web}\"}}}}\n  \
@@ -342,6 +344,27 @@ fn a_test_message_says_who_took_it_and_a_receiver_that_did_not_is_an_error() {
     let inline = scratch.file("s.yaml", "receivers: {chat: {telegram: {chat: \"1\", token: abc}}}\n");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["record", "--notify", &inline, "--test"]), 3);
     assert!(stderr.contains("a secret does not stand in this file") && stderr.contains("s.yaml:1"), "{stderr}");
+}
+
+#[test]
+fn under_sudo_what_is_new_belongs_to_the_user_behind_it() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    if !root("under_sudo_what_is_new_belongs_to_the_user_behind_it") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.file("r.yaml", "receivers: {log: {syslog: {socket: /nowhere/log}}}\n");
+    let mut record = stend(&scratch, &["record", "--every", "200ms", "--for", "1s", "--notify", &file]);
+    record.env("SUDO_UID", "65534").env("SUDO_GID", "65534").env("XDG_DATA_HOME", scratch.join("fresh/share"));
+    expect_exit(&mut record, 0);
+    for name in
+        ["", "/share", "/share/stend", "/share/stend/notify", "/share/stend/notify/r", "/share/stend/notify/r/lock"]
+    {
+        let found = std::fs::metadata(scratch.join(&format!("fresh{name}"))).expect("it is there");
+        assert_eq!((found.uid(), found.gid()), (65534, 65534), "fresh{name}");
+    }
+    let queue = std::fs::metadata(scratch.join("fresh/share/stend/notify/r")).expect("it is there");
+    assert_eq!(queue.permissions().mode() & 0o777, 0o700);
 }
 
 /// Debian leaves out the modules that all MIBs stand on (their text is not free): what ours imports of them is beside the test.

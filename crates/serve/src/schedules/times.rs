@@ -63,11 +63,17 @@ pub fn refused(due_unix: i64, error: &Error) -> Due {
     Due { reason: Some(error.message.clone()), ..due(due_unix, Outcome::Error) }
 }
 
-/// Adds a time; the oldest goes.
+/// Adds a time; the oldest goes of which nothing is to come. What goes on, or still has to be told, would be forgotten for ever.
 pub fn add(schedule: &mut Schedule, due: Due) {
     let due = Due { notice: notice(schedule, due.outcome), ..due };
     schedule.times.insert(0, due);
-    schedule.times.truncate(KEPT_MAX);
+    while schedule.times.len() > KEPT_MAX {
+        let is_over = |due: &Due| due.outcome != Outcome::Running && due.notice != Notice::Pending;
+        let oldest = |is_over: &dyn Fn(&Due) -> bool| schedule.times.iter().rposition(is_over);
+        // Fifty messages that nobody takes: the oldest of them goes.
+        let goes = oldest(&is_over).or_else(|| oldest(&|due| due.outcome != Outcome::Running));
+        schedule.times.remove(goes.unwrap_or(KEPT_MAX));
+    }
 }
 
 /// What has become of a time.
@@ -207,5 +213,28 @@ mod tests {
             add(&mut nightly, due(at, Outcome::Passed));
         }
         assert_eq!(nightly.times.len(), KEPT_MAX);
+    }
+
+    #[test]
+    fn a_task_that_goes_on_for_many_times_and_a_message_that_waits_are_not_forgotten() {
+        let mut often = schedule("*/5 * * * *", MIDNIGHT);
+        add(&mut often, due(1, Outcome::Error));
+        add(&mut often, due(2, Outcome::Running));
+        for at in 3..103 {
+            let skipped = skipped(at, &often.times[often.times.len() - 2]);
+            add(&mut often, skipped);
+            often.times[0].notice = Notice::Sent;
+        }
+        let kept: Vec<(i64, Outcome)> = often.times.iter().map(|due| (due.due_unix, due.outcome)).collect();
+        assert_eq!(kept.len(), KEPT_MAX);
+        assert_eq!(kept[KEPT_MAX - 2..], [(2, Outcome::Running), (1, Outcome::Error)]);
+        // Messages alone that are never taken do not add up.
+        for at in 200..300 {
+            add(&mut often, due(at, Outcome::Error));
+        }
+        assert_eq!(
+            (often.times.len(), often.times.iter().filter(|due| due.outcome == Outcome::Running).count()),
+            (50, 1)
+        );
     }
 }

@@ -48,9 +48,10 @@ impl Notifier {
 
     /// Begins to send, as this host.
     ///
-    /// Errors: those of [`Outbox::open`].
+    /// Errors: those of [`Outbox::open`]; kind `RunFile` if its directory cannot be made.
     pub fn begin(&mut self, host: &HostInfo) -> Result<()> {
         if self.outbox.is_none() {
+            stend_session::make_parent(&self.directory)?;
             self.outbox = Some(Outbox::open(self.file.clone(), host.called(), &self.directory, self.told.clone())?);
         }
         Ok(())
