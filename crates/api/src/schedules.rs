@@ -1,5 +1,6 @@
 //! Orders that are repeated, as the server shows them. Must not know the time or carry any out.
 
+use crate::users::Role;
 use serde::{Deserialize, Serialize};
 use stend_base::Say;
 
@@ -102,7 +103,7 @@ pub struct Schedule {
     pub baseline: Option<String>,
     /// Loss to the baseline from which it fails, in percent.
     pub loss_percent: usize,
-    /// An absolute path of a program, or an address (`http://…`, `https://…`).
+    /// An absolute path of a program, or an address (`http://…`, `https://…`); below the role `admin` without what follows the host.
     pub notify: Option<String>,
     /// When it is called.
     pub notify_when: NotifyWhen,
@@ -128,6 +129,25 @@ pub struct Schedule {
     pub times: Vec<Due>,
 }
 
+impl Schedule {
+    /// As somebody of this role sees it. The path of an address is often its only secret, so that it is for admins.
+    pub fn seen_by(self, role: Role) -> Schedule {
+        match role {
+            Role::Admin => self,
+            _ => Schedule { notify: self.notify.as_deref().map(without_path), ..self },
+        }
+    }
+}
+
+/// `https://host/…` of an address; a program as it is.
+fn without_path(hook: &str) -> String {
+    let Some((scheme, rest)) = hook.split_once("://") else { return hook.to_string() };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // What stands before `@` is a name and a password.
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}/…")
+}
+
 /// All schedules.
 #[derive(Debug, Serialize)]
 pub struct ScheduleList {
@@ -142,7 +162,7 @@ pub struct ScheduleList {
 /// What the hook gets: on the standard input of a program, as the body of a `POST` to an address.
 #[derive(Debug, Serialize)]
 pub struct Notification<'a> {
-    /// `stend-notification`.
+    /// `stend-schedule-notification`.
     pub schema: &'static str,
     /// Raised when a field changes its meaning or goes away; new fields do not raise it.
     pub schema_version: u32,
@@ -152,4 +172,25 @@ pub struct Notification<'a> {
     pub text: Say,
     /// The time that it is about.
     pub due: &'a Due,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_an_address_is_for_admins_alone() {
+        assert_eq!(without_path("https://chat.example.com/hooks/abc123?x=1"), "https://chat.example.com/…");
+        assert_eq!(without_path("http://user:secret@10.0.0.1:8080?token=x"), "http://10.0.0.1:8080/…");
+        assert_eq!(without_path("/usr/local/bin/notify"), "/usr/local/bin/notify");
+        let text = r#"{"id": "a", "cron": "* * * * *", "baseline": null, "loss_percent": 5, "notify": "https://x/secret",
+            "notify_when": "problems", "paused": true, "author": "admin", "changed_unix": 0, "work": "s.yaml", "on": [], "label": null,
+            "order_sha256": "", "next_unix": null, "first_run": null, "times": []}"#;
+        let schedule: Schedule = serde_json::from_str(text).unwrap();
+        let seen = |role| schedule.clone().seen_by(role).notify.unwrap();
+        assert_eq!(seen(Role::Admin), "https://x/secret");
+        for role in [Role::Viewer, Role::Operator, Role::Destroyer] {
+            assert_eq!(seen(role), "https://x/…");
+        }
+    }
 }

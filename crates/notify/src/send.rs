@@ -25,11 +25,23 @@ pub fn send(receiver: &Receiver, message: &Message, host: &str, lang: MessageLan
             let token = secret::read(token)?;
             post(&format!("{url}/bot{token}/sendMessage"), None, forms::telegram(message, host, lang, chat))
         }
-        Way::Mattermost { url } => post(&secret::read(url)?, None, forms::mattermost(message, host, lang)),
+        Way::Mattermost { url } => post(&hook_of(url)?, None, forms::mattermost(message, host, lang)),
         Way::Alertmanager { url } => post(&format!("{url}/api/v2/alerts"), None, forms::alertmanager(message, host)),
         Way::Webhook { url, token } => post(url, token.as_ref(), forms::webhook(message, host, lang)),
         Way::Syslog { socket } => syslog::send(socket, message, host, lang),
         Way::Snmp(to) => snmp::send(to, message, host, lang, scratch),
+    }
+}
+
+/// The address in a secret. What is none is not handed to `curl`, which would print it.
+fn hook_of(url: &Secret) -> Result<String, Say> {
+    let address = secret::read(url)?;
+    match ["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
+        true => Ok(address),
+        false => Err(say!(
+            "what its secret holds is no address: it must begin with `https://` or `http://`",
+            "в секрете не адрес: он должен начинаться с `https://` или `http://`"
+        )),
     }
 }
 
@@ -129,6 +141,15 @@ fn quoted(text: &str) -> Result<String, Say> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_that_is_no_address_is_not_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("url");
+        std::fs::write(&file, "abc123hookid\n").unwrap();
+        let why = hook_of(&Secret::File(file.display().to_string())).unwrap_err();
+        assert!(why.en.contains("no address") && !why.en.contains("abc123"), "{why:?}");
+    }
 
     #[test]
     fn the_version_of_curl_is_read() {

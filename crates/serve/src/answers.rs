@@ -184,19 +184,20 @@ impl Results {
                 let asked = StopAsked { schema: "stend-stop", schema_version: 1, run, now: *now };
                 Answer { change, ..json(pretty(&asked)) }
             }
-            Request::Schedules => json(pretty(&self.schedules.list())),
+            Request::Schedules => json(pretty(&self.schedules.list_for(sender.role))),
             Request::ScheduleOrder { id } => plain(self.schedules.order(id)?.into_bytes()),
             Request::PutSchedule { id, order, repeat } => {
                 let (schedule, is_new, change) = self.schedules.put(id, order, repeat, sender)?;
+                let schedule = schedule.seen_by(sender.role);
                 Answer { status: if is_new { 201 } else { 200 }, change, ..json(pretty(&schedule)) }
             }
             Request::DeleteSchedule { id } => {
                 let change = Some(self.schedules.remove(id)?);
-                Answer { change, ..json(pretty(&self.schedules.list())) }
+                Answer { change, ..json(pretty(&self.schedules.list_for(sender.role))) }
             }
             Request::RunSchedule { id } => {
                 let (schedule, change) = self.schedules.run(id)?;
-                Answer { change: Some(change), ..json(pretty(&schedule)) }
+                Answer { change: Some(change), ..json(pretty(&schedule.seen_by(sender.role))) }
             }
             Request::Me => {
                 let Sender { name, role } = sender;

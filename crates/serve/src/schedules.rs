@@ -119,9 +119,10 @@ impl Schedules {
         Ok((schedule, known.is_none(), Some(change)))
     }
 
-    /// Every schedule, by id.
-    pub fn list(&self) -> ScheduleList {
-        ScheduleList { schema: "stend-schedules", schema_version: 1, schedules: self.state().all().to_vec() }
+    /// Every schedule, by id, as somebody of this role sees it.
+    pub fn list_for(&self, role: Role) -> ScheduleList {
+        let schedules = self.state().all().iter().map(|schedule| schedule.clone().seen_by(role)).collect();
+        ScheduleList { schema: "stend-schedules", schema_version: 1, schedules }
     }
 
     /// The order of one.

@@ -9,7 +9,7 @@ use stend_notify::{Program, post};
 ///
 /// Errors: why it could not be delivered, for people.
 pub fn call(hook: &str, schedule: &str, due: &Due) -> Result<(), Say> {
-    let (schema, schema_version, text) = ("stend-notification", 1, text(schedule, due));
+    let (schema, schema_version, text) = ("stend-schedule-notification", 1, text(schedule, due));
     let message = Notification { schema, schema_version, schedule, text, due };
     // Numbers, strings and words: there is no case in which it cannot be written.
     let body = serde_json::to_string(&message).unwrap_or_default();
@@ -48,6 +48,10 @@ fn text(schedule: &str, due: &Due) -> Say {
             "Stend, schedule {schedule}: task {task} is undecided: {why}",
             "Стенд, расписание {schedule}: по задаче {task} мало данных: {why_ru}"
         ),
+        Outcome::Error if due.task.is_none() => say!(
+            "Stend, schedule {schedule}: no task was made at {when}: {why}",
+            "Стенд, расписание {schedule}: {when} задача не создана: {why_ru}"
+        ),
         Outcome::Error => say!(
             "Stend, schedule {schedule}: task {task} was not carried out: {why}",
             "Стенд, расписание {schedule}: задача {task} не выполнена: {why_ru}"
@@ -77,6 +81,8 @@ mod tests {
         assert!(message["text"]["en"].as_str().is_some_and(|text| text.contains("20261128T000000Z")), "{message}");
         let complained = call(&program("complains", "echo no mail >&2; exit 3".into()), "nightly", &due).unwrap_err();
         assert!(complained.en.contains("no mail") && complained.en.contains('3'), "{complained:?}");
+        let refused = times::due(1_795_824_000, Outcome::Error);
+        assert!(text("nightly", &refused).en.contains("no task was made at 20261128T000000Z"));
         assert!(call("/no/such/hook", "nightly", &due).unwrap_err().en.contains("/no/such/hook"));
     }
 }

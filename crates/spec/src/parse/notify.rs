@@ -235,6 +235,15 @@ fn snmp(node: &Node) -> Result<Way> {
             return Err(node.error(told));
         }
     };
+    if let (SnmpUser::User { .. }, false) = (&user, inform) {
+        // A trap of version 3 is keyed by the engine of its sender, which is a new one for each message: no receiver could read it.
+        let told = say!("version 3 needs `inform: true`", "версии 3 нужен `inform: true`");
+        let hint = say!(
+            "leave `inform` out: a receiver tells its engine before it gets an INFORM",
+            "уберите `inform`: перед INFORM получатель сообщает свой engine id"
+        );
+        return Err(node.error(told).hint(hint));
+    }
     Ok(Way::Snmp(Snmp { to, user, inform }))
 }
 
@@ -324,9 +333,16 @@ receivers:
   am: {alertmanager: {url: "http://am:9093/"}}
   hook: {webhook: {url: "https://x/y", token: {env: T}}}
   log: {syslog: {}}
-  noc: {snmp: {to: "noc:162", community: {env: C}}}
-  noc3: {snmp: {to: noc, user: stend, auth: {env: A}, privacy: {env: P}, inform: false}}
+  noc: {snmp: {to: "noc:162", community: {env: C}, inform: false}}
+  noc3: {snmp: {to: noc, user: stend, auth: {env: A}, privacy: {env: P}}}
 "#;
+
+    #[test]
+    fn a_trap_that_no_receiver_could_read_is_refused() {
+        let text = "receivers: {noc: {snmp: {to: noc, user: u, auth: {env: A}, privacy: {env: P}, inform: false}}}";
+        let error = notify(text, "n.yaml").unwrap_err();
+        assert!(error.message.en.contains("version 3 needs `inform: true`"), "{error:?}");
+    }
 
     #[test]
     fn a_file_with_every_way_is_read() {
