@@ -72,3 +72,33 @@ pub struct Message {
     /// Messages to this receiver that were given up before this one.
     pub lost: u64,
 }
+
+impl Message {
+    /// What is through is not sent again. The last item always stays: without any, it would be a test message.
+    pub fn drop_sent(&mut self, through: usize) {
+        let through = through.min(self.items.len().saturating_sub(1));
+        self.items.drain(..through);
+    }
+}
+
+/// Why a message was not taken, or not all of it.
+#[derive(Debug)]
+pub struct Unsent {
+    /// So many of its items were taken, from the first on.
+    pub through: usize,
+    /// Why the next one was not.
+    pub why: Say,
+}
+
+impl From<Say> for Unsent {
+    /// Nothing was taken.
+    fn from(why: Say) -> Unsent {
+        Unsent { through: 0, why }
+    }
+}
+
+/// Sends the parts of a message, one for each of its items, until one is not taken.
+pub fn in_turn<T>(parts: Vec<T>, mut send: impl FnMut(T) -> Result<(), Say>) -> Result<(), Unsent> {
+    let mut parts = parts.into_iter().enumerate();
+    parts.try_for_each(|(through, part)| send(part).map_err(|why| Unsent { through, why }))
+}

@@ -1,12 +1,13 @@
 //! The threads that send: one for each receiver, so that one that is slow or dead keeps no other waiting, and none of them the caller.
 
-use crate::item::Item;
+use crate::item::{Item, Unsent};
 use crate::policy::{Clock, State};
 use crate::send::{send, unix};
 use crate::store::Store;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use stend_base::{Result, Say, say};
 use stend_spec::notify::{NotifyFile, Receiver};
@@ -26,6 +27,8 @@ pub type Told = Arc<dyn Fn(Say) + Send + Sync>;
 /// Messages on their way.
 pub struct Outbox {
     shared: Arc<Shared>,
+    /// The thread that keeps the state.
+    keeper: JoinHandle<()>,
 }
 
 /// What threads share.
@@ -41,6 +44,8 @@ struct Shared {
 /// What is behind the lock.
 struct Held {
     state: State,
+    /// How many states were to be kept: the number of the last one.
+    generation: u64,
     /// The state could not be kept; standard error has it once.
     is_unkept: bool,
     /// Receivers that something is being sent to now.
@@ -56,25 +61,15 @@ impl Outbox {
         let (store, mut state) = Store::open(directory)?;
         zone::ask();
         state.begin(&file, Clock { unix: unix(), minute: 0 });
-        let held = Mutex::new(Held { state, is_unkept: false, sending: 0, is_over: false });
+        let held = Mutex::new(Held { state, generation: 0, is_unkept: false, sending: 0, is_over: false });
         let shared = Arc::new(Shared { file, host: host.to_string(), store, held, changed: Condvar::new(), told });
-        let mut threads: Vec<(String, Box<dyn FnOnce() + Send>)> = Vec::new();
         let of = shared.clone();
-        threads.push(("notify".into(), Box::new(move || of.pass_time())));
+        let keeper = start("notify".into(), move || of.pass_time())?;
         for receiver in shared.file.receivers.clone() {
             let of = shared.clone();
-            threads.push((format!("to {}", receiver.name), Box::new(move || of.serve(&receiver))));
+            start(format!("to {}", receiver.name), move || of.serve(&receiver))?;
         }
-        for (name, work) in threads {
-            let started = std::thread::Builder::new().name(name).spawn(work);
-            started.map_err(|error| {
-                stend_base::Error::preflight(say!(
-                    "cannot start a thread: {error}",
-                    "не удаётся запустить поток: {error}"
-                ))
-            })?;
-        }
-        Ok(Outbox { shared })
+        Ok(Outbox { shared, keeper })
     }
 
     /// Something happened. Returns at once: files and networks are waited for elsewhere.
@@ -101,10 +96,21 @@ impl Outbox {
             held = self.shared.wait(held, Duration::from_millis(50));
         }
         held.is_over = true;
-        self.shared.keep(&mut held);
         drop(held);
         self.shared.changed.notify_all();
+        // What it is writing is older than what is kept below. If it panicked, that was printed, and the state is kept all the same.
+        drop(self.keeper.join());
+        self.shared.keep(&mut self.shared.lock());
     }
+}
+
+/// Starts a thread.
+///
+/// Errors: kind `Preflight` if the system allows no more.
+fn start(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).spawn(work).map_err(|error| {
+        stend_base::Error::preflight(say!("cannot start a thread: {error}", "не удаётся запустить поток: {error}"))
+    })
 }
 
 impl Shared {
@@ -133,12 +139,14 @@ impl Shared {
             held.state.tick(&self.file, Clock { unix, minute: zone::minute(unix) });
             if held.state != kept {
                 kept = held.state.clone();
+                held.generation += 1;
+                let generation = held.generation;
                 drop(held);
                 // The lock is free meanwhile: a disk that hangs stops no reading.
-                let failed = self.store.keep(&kept);
+                let result = self.store.keep(&kept, generation);
                 self.changed.notify_all();
                 let mut held = self.lock();
-                self.note_kept(&mut held, failed);
+                self.note_kept(&mut held, result);
                 continue;
             }
             drop(self.wait(held, TICK));
@@ -146,11 +154,14 @@ impl Shared {
     }
 
     fn keep(&self, held: &mut Held) {
-        let kept = self.store.keep(&held.state);
+        held.generation += 1;
+        let kept = self.store.keep(&held.state, held.generation);
         self.note_kept(held, kept);
     }
 
-    fn note_kept(&self, held: &mut Held, kept: std::io::Result<()>) {
+    fn note_kept(&self, held: &mut Held, kept: Option<std::io::Result<()>>) {
+        // A newer state was kept, and what became of it is noted.
+        let Some(kept) = kept else { return };
         if let Err(error) = &kept
             && !held.is_unkept
         {
@@ -186,7 +197,11 @@ impl Shared {
             held.sending -= 1;
             match &sent {
                 Ok(()) => held.state.sent(&message),
-                Err(_) => held.state.failed(&message, unix()),
+                Err(unsent) => {
+                    held.state.failed(&message, unix());
+                    let waiting = held.state.queue.iter_mut().find(|waiting| waiting.id == message.id);
+                    waiting.into_iter().for_each(|waiting| waiting.drop_sent(unsent.through));
+                }
             }
             drop(held);
             self.changed.notify_all();
@@ -198,11 +213,11 @@ impl Shared {
     }
 
     /// Reports a receiver that does not answer once, and once more when it answers again.
-    fn tell(&self, receiver: &Receiver, sent: &std::result::Result<(), Say>, is_failing: &mut bool) {
+    fn tell(&self, receiver: &Receiver, sent: &std::result::Result<(), Unsent>, is_failing: &mut bool) {
         let name = &receiver.name;
         match (sent, *is_failing) {
-            (Err(why), false) => {
-                let (en, ru) = (&why.en, &why.ru);
+            (Err(unsent), false) => {
+                let (en, ru) = (&unsent.why.en, &unsent.why.ru);
                 (self.told)(say!(
                     "`{name}` does not take messages: {en}; they wait and are tried again",
                     "`{name}` не принимает сообщения: {ru}; они ждут, попытки повторяются"

@@ -1,6 +1,6 @@
 //! One message to one receiver, and whether it was taken. Must not decide what is sent or when.
 
-use crate::item::Message;
+use crate::item::{Message, Unsent};
 use crate::policy::test_message;
 use crate::program::{HIDDEN, Program};
 use crate::{forms, mail, secret, snmp, syslog};
@@ -15,22 +15,29 @@ use stend_spec::notify::{Mail, MailBy, MessageLang, NotifyFile, Receiver, Secret
 const CONNECT: u32 = 10;
 const WHOLE: u32 = 30;
 
-/// Sends a message; what is said is why it was not taken.
-pub fn send(receiver: &Receiver, message: &Message, host: &str, lang: MessageLang, scratch: &Path) -> Result<(), Say> {
+/// Sends a message; what is said is why it was not taken, and how much of it was.
+pub fn send(
+    receiver: &Receiver,
+    message: &Message,
+    host: &str,
+    lang: MessageLang,
+    scratch: &Path,
+) -> Result<(), Unsent> {
     let post = |url: &str, token: Option<&Secret>, body: Value| post(url, token, &body.to_string());
     match &receiver.way {
         // A test message fails if one address does. A real one goes to the others.
-        Way::Mail(to) => by_mail(to, &mail::mail(message, host, lang, to), !message.items.is_empty()),
+        Way::Mail(to) => by_mail(to, &mail::mail(message, host, lang, to), !message.items.is_empty())?,
         Way::Telegram { chat, token, url } => {
             let token = secret::read(token)?;
-            post(&format!("{url}/bot{token}/sendMessage"), None, forms::telegram(message, host, lang, chat))
+            post(&format!("{url}/bot{token}/sendMessage"), None, forms::telegram(message, host, lang, chat))?;
         }
-        Way::Mattermost { url } => post(&hook_of(url)?, None, forms::mattermost(message, host, lang)),
-        Way::Alertmanager { url } => post(&format!("{url}/api/v2/alerts"), None, forms::alertmanager(message, host)),
-        Way::Webhook { url, token } => post(url, token.as_ref(), forms::webhook(message, host, lang)),
-        Way::Syslog { socket } => syslog::send(socket, message, host, lang),
-        Way::Snmp(to) => snmp::send(to, message, host, lang, scratch),
+        Way::Mattermost { url } => post(&hook_of(url)?, None, forms::mattermost(message, host, lang))?,
+        Way::Alertmanager { url } => post(&format!("{url}/api/v2/alerts"), None, forms::alertmanager(message, host))?,
+        Way::Webhook { url, token } => post(url, token.as_ref(), forms::webhook(message, host, lang))?,
+        Way::Syslog { socket } => syslog::send(socket, message, host, lang)?,
+        Way::Snmp(to) => snmp::send(to, message, host, lang, scratch)?,
     }
+    Ok(())
 }
 
 /// The address in a secret. What is none is not handed to `curl`, which would print it.
@@ -50,7 +57,7 @@ pub fn test(file: &NotifyFile, host: &str, scratch: &Path) -> Vec<(String, Resul
     let unix = unix();
     let one = |receiver: &Receiver| {
         let message = test_message(&receiver.name, unix);
-        (receiver.name.clone(), send(receiver, &message, host, file.lang, scratch))
+        (receiver.name.clone(), send(receiver, &message, host, file.lang, scratch).map_err(|unsent| unsent.why))
     };
     file.receivers.iter().map(one).collect()
 }

@@ -1,7 +1,7 @@
 //! A message as traps of SNMP, one for each thing that happened, by the program `snmptrap`. What they carry is in
 //! `monitoring/snmp/STEND-MIB.txt`.
 
-use crate::item::{Happening, Item, Message};
+use crate::item::{Happening, Item, Message, Unsent, in_turn};
 use crate::program::Program;
 use crate::secret;
 use crate::words::subject;
@@ -15,7 +15,7 @@ const ROOT: &str = "1.3.6.1.4.1.8072.9999.9999.7833";
 const TEXT_MAX: usize = 255;
 
 /// Sends the traps; `scratch` is a directory of ours, for the settings of the program while it runs.
-pub fn send(to: &Snmp, message: &Message, host: &str, lang: MessageLang, scratch: &Path) -> Result<(), Say> {
+pub fn send(to: &Snmp, message: &Message, host: &str, lang: MessageLang, scratch: &Path) -> Result<(), Unsent> {
     let settings = settings(&to.user)?;
     // Each receiver has its own: several get messages at the same time.
     let place = scratch.join(format!("snmp-{}", message.receiver));
@@ -28,8 +28,9 @@ pub fn send(to: &Snmp, message: &Message, host: &str, lang: MessageLang, scratch
                 "cannot write settings for `snmptrap`: {error}",
                 "не удаётся записать настройки для `snmptrap`: {error}"
             )
+            .into()
         })
-        .and_then(|()| traps(message, host, lang).into_iter().try_for_each(|values| one(to, values, &place)));
+        .and_then(|()| in_turn(traps(message, host, lang), |values| one(to, values, &place)));
     // The passwords go with it, also where something failed.
     drop(std::fs::remove_dir_all(&place));
     sent

@@ -5,6 +5,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use stend_base::{Error, Result, Say, say};
 
 /// Larger than what the limits of the queue allow.
@@ -14,6 +15,8 @@ const SIZE_MAX: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Store {
     directory: PathBuf,
+    /// Generation of the newest state that was to be kept. Locked while one is written: there is one `state.new`.
+    newest: Mutex<u64>,
     /// Locked as long as this lives.
     _lock: File,
 }
@@ -55,7 +58,7 @@ impl Store {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        let store = Store { directory: directory.to_path_buf(), _lock: lock };
+        let store = Store { directory: directory.to_path_buf(), newest: Mutex::new(0), _lock: lock };
         let place = store.place();
         let state = match place.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => State::default(),
@@ -68,8 +71,17 @@ impl Store {
         Ok((store, state))
     }
 
-    /// Keeps the state, durably.
-    pub fn keep(&self, state: &State) -> io::Result<()> {
+    /// Keeps the state, durably. Generations ascend from 1; `None`: a newer one came first, and an older state never takes its place.
+    pub fn keep(&self, state: &State, generation: u64) -> Option<io::Result<()>> {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        if generation <= *newest {
+            return None;
+        }
+        *newest = generation;
+        Some(self.write(state))
+    }
+
+    fn write(&self, state: &State) -> io::Result<()> {
         let new = self.directory.join("state.new");
         // Left over by a process that was killed.
         match std::fs::remove_file(&new) {
@@ -126,6 +138,31 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
+    fn threads_that_keep_at_the_same_time_disturb_no_other_and_the_newest_state_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, state) = Store::open(dir.path()).unwrap();
+        let file = stend_spec::parse::notify("receivers: {a: {syslog: {}}}", "n.yaml").unwrap();
+        let of = |generation: u64| {
+            let mut state = state.clone();
+            state.note(&file, item(&format!("md{generation}"), Happening::Opened), Clock { unix: 5, minute: 0 });
+            state
+        };
+        std::thread::scope(|scope| {
+            for first in 1..=4 {
+                let (store, of) = (&store, &of);
+                scope.spawn(move || {
+                    for generation in (first..=40).step_by(4) {
+                        store.keep(&of(generation), generation).into_iter().for_each(|kept| kept.unwrap());
+                    }
+                });
+            }
+        });
+        assert!(store.keep(&of(7), 7).is_none(), "an older one");
+        drop(store);
+        assert_eq!(Store::open(dir.path()).unwrap().1, of(40));
+    }
+
+    #[test]
     fn what_waits_is_there_for_the_next_process_and_two_do_not_send_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("notify/x");
@@ -133,7 +170,7 @@ mod tests {
         let file = stend_spec::parse::notify("receivers: {a: {syslog: {}}}", "n.yaml").unwrap();
         state.note(&file, item("md0", Happening::Opened), Clock { unix: 5, minute: 0 });
         std::fs::write(place.join("state.new"), "of a process that was killed").unwrap();
-        store.keep(&state).unwrap();
+        store.keep(&state, 1).unwrap().unwrap();
         assert!(Store::open(&place).unwrap_err().message.en.contains("another recording"));
         drop(store);
         let (store, found) = Store::open(&place).unwrap();

@@ -1,6 +1,6 @@
 //! A message in the log of this host, by the datagram that syslog and journald take. Must not wait.
 
-use crate::item::{Happening, Item, Message};
+use crate::item::{Happening, Item, Message, Unsent, in_turn};
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 use stend_base::{Lang, Say, say};
@@ -15,20 +15,20 @@ const NOTICE: u8 = 5;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends a line for each thing that happened.
-pub fn send(socket: &str, message: &Message, host: &str, lang: MessageLang) -> Result<(), Say> {
-    let sent = (|| {
-        let to = UnixDatagram::unbound()?;
-        to.connect(socket)?;
-        to.set_write_timeout(Some(PATIENCE))?;
-        lines(message, host, lang).iter().try_for_each(|line| to.send(line.as_bytes()).map(drop))
-    })();
-    sent.map_err(|error: std::io::Error| {
+pub fn send(socket: &str, message: &Message, host: &str, lang: MessageLang) -> Result<(), Unsent> {
+    let failed = |error: std::io::Error| {
         let Say { en, ru } = stend_sys::regular::why(&error);
         say!("cannot write to the log `{socket}`: {en}", "не удаётся записать в журнал `{socket}`: {ru}")
-    })
+    };
+    let to = UnixDatagram::unbound().map_err(failed)?;
+    to.connect(socket).map_err(failed)?;
+    to.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
+    let send = |line: &String| to.send(line.as_bytes()).map(drop).map_err(failed);
+    in_turn(lines(message, host, lang), |of_item| of_item.iter().try_for_each(send))
 }
 
-fn lines(message: &Message, host: &str, lang: MessageLang) -> Vec<String> {
+/// The lines of each item, one for each language.
+fn lines(message: &Message, host: &str, lang: MessageLang) -> Vec<Vec<String>> {
     let langs: &[Lang] = match lang {
         MessageLang::En => &[Lang::En],
         MessageLang::Ru => &[Lang::Ru],
@@ -36,9 +36,9 @@ fn lines(message: &Message, host: &str, lang: MessageLang) -> Vec<String> {
     };
     if message.items.is_empty() {
         let line = crate::words::subject(message, host, lang);
-        return vec![format!("<{}>stend: {line}", DAEMON | NOTICE)];
+        return vec![vec![format!("<{}>stend: {line}", DAEMON | NOTICE)]];
     }
-    message.items.iter().flat_map(|item| langs.iter().map(|lang| line(item, *lang))).collect()
+    message.items.iter().map(|item| langs.iter().map(|lang| line(item, *lang)).collect()).collect()
 }
 
 fn line(item: &Item, lang: Lang) -> String {
@@ -86,6 +86,6 @@ mod tests {
         assert_eq!(read(), "<29>stend: nas: пробное сообщение Стенда");
         drop(log);
         std::fs::remove_file(&path).unwrap();
-        assert!(send(&socket, &two, "nas", MessageLang::En).unwrap_err().en.contains("no such file"));
+        assert!(send(&socket, &two, "nas", MessageLang::En).unwrap_err().why.en.contains("no such file"));
     }
 }

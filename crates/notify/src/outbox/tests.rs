@@ -1,8 +1,8 @@
 //! Messages reach who answers although another does not, and what is not taken is there for the next process.
 
 use super::*;
-use crate::item::Happening;
-use crate::words::tests::item;
+use crate::item::{Happening, Message};
+use crate::words::tests::{item, message};
 use std::os::unix::net::UnixDatagram;
 
 fn told() -> (Told, Arc<Mutex<Vec<String>>>) {
@@ -54,11 +54,41 @@ fn a_receiver_that_is_dead_keeps_no_other_waiting_and_gets_its_message_from_the_
     // Its pause is over.
     let (store, mut state) = opened(&dir.path().join("q"));
     state.queue.iter_mut().for_each(|message| message.next = 0);
-    store.keep(&state).unwrap();
+    store.keep(&state, 1).unwrap().unwrap();
     drop(store);
     let outbox = Outbox::open(file, "nas", &dir.path().join("q"), told().0).unwrap();
     assert!(received(&late).starts_with("<26>stend: md0 (critical)"));
     assert!(received(&late).starts_with("<26>stend: md1 (critical)"));
+    outbox.close();
+}
+
+#[test]
+fn a_digest_that_failed_in_its_middle_goes_on_there_and_repeats_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (place, socket) = (dir.path().join("q"), dir.path().join("log"));
+    let log = UnixDatagram::bind(&socket).unwrap();
+    let text = format!("receivers: {{a: {{syslog: {{socket: {}}}}}}}", socket.display());
+    let file = stend_spec::parse::notify(&text, "n.yaml").unwrap();
+    // No socket takes the second line: it is longer than any datagram.
+    let long = item(&"x".repeat(8 << 20), Happening::Opened);
+    let items = vec![item("md0", Happening::Opened), long, item("md2", Happening::Opened)];
+    let (store, mut state) = Store::open(&place).unwrap();
+    state.queue.push(Message { is_digest: true, made: unix(), ..message(items) });
+    store.keep(&state, 1).unwrap().unwrap();
+    drop(store);
+    let outbox = Outbox::open(file.clone(), "nas", &place, told().0).unwrap();
+    assert!(received(&log).starts_with("<26>stend: md0 "));
+    outbox.close();
+    let (store, mut state) = opened(&place);
+    let waiting = &mut state.queue[0];
+    assert_eq!((waiting.items.len(), waiting.tries), (2, 1), "what is through is kept as such");
+    waiting.items[0].object = "md1".into();
+    waiting.next = 0;
+    store.keep(&state, 1).unwrap().unwrap();
+    drop(store);
+    let outbox = Outbox::open(file, "nas", &place, told().0).unwrap();
+    assert!(received(&log).starts_with("<26>stend: md1 "), "md0 is not sent again");
+    assert!(received(&log).starts_with("<26>stend: md2 "));
     outbox.close();
 }
 

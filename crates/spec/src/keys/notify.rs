@@ -201,7 +201,7 @@ pub const SNMP: Mapping = Mapping {
             "inform",
             "true",
             Shape::Bool,
-            "The receiver acknowledges (INFORM). A trap that is not acknowledged can be lost.",
+            "The receiver acknowledges (INFORM); version 3 needs it. A trap that is not acknowledged can be lost.",
         ),
     ],
 };
