@@ -18,7 +18,7 @@ use tokio::time::timeout;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// A server gives what it has other processes print 120 s.
 const ANSWER_TIME: Duration = Duration::from_secs(150);
-/// Silence within an answer. A stream of events says something every 15 s.
+/// Silence within an answer. The server sends something every 15 s, also where no event comes.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Status line and headers.
 const HEAD_MAX: usize = 32 << 10;

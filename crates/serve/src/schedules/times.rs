@@ -70,7 +70,7 @@ pub fn add(schedule: &mut Schedule, due: Due) {
     while schedule.times.len() > KEPT_MAX {
         let is_over = |due: &Due| due.outcome != Outcome::Running && due.notice != Notice::Pending;
         let oldest = |is_over: &dyn Fn(&Due) -> bool| schedule.times.iter().rposition(is_over);
-        // Fifty messages that nobody takes: the oldest of them goes.
+        // All fifty wait to be delivered: the oldest is dropped.
         let goes = oldest(&is_over).or_else(|| oldest(&|due| due.outcome != Outcome::Running));
         schedule.times.remove(goes.unwrap_or(KEPT_MAX));
     }

@@ -42,10 +42,13 @@ pub fn fault(standing: &Standing, arguments: &ArgMatches, out: &Out) -> Result<(
         return out.result(&json!({"machine": name, "drive": serial, "fault": fault, "active": !ends}).to_string());
     }
     let told = match ends {
-        true => say!("`{fault}` of the drive `{serial}` has ended", "`{fault}` накопителя `{serial}` закончился"),
+        true => say!(
+            "the fault `{fault}` of the drive `{serial}` has ended",
+            "сбой `{fault}` накопителя `{serial}` закончен"
+        ),
         false => say!(
-            "`{fault}` of the drive `{serial}` has begun; it ends by `stend lab fault {name} {serial} {fault} --end`",
-            "`{fault}` накопителя `{serial}` начался; закончить: `stend lab fault {name} {serial} {fault} --end`"
+            "the fault `{fault}` of the drive `{serial}` has begun; it ends by `stend lab fault {name} {serial} {fault} --end`",
+            "сбой `{fault}` накопителя `{serial}` начался; закончить: `stend lab fault {name} {serial} {fault} --end`"
         ),
     };
     out.result(told.get(out.lang))
