@@ -3,6 +3,12 @@
 # compiling, clippy and whatever judges no load run beside them, with less right to the CPUs.
 set -euo pipefail
 
+# Tests beside one another make mount namespaces. As on most systems, what is unmounted here must be unmounted there, too: a copy would keep
+# a device in use. The mounts of this machine itself stay as they are.
+if [ "$(id -u)" = 0 ] && [ "$(findmnt --noheadings --output PROPAGATION /)" != shared ]; then
+    exec unshare --mount --propagation shared "$0" "$@"
+fi
+
 options=(--workspace --locked --offline)
 # Every part is of the whole workspace, because a library has other features for some of its packages, and what needs it would be compiled
 # once more. Tests are told apart by their names.

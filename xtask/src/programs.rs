@@ -58,6 +58,7 @@ const PACKAGES: [(&str, &[&str]); 26] = [
             "unshare",
             "nsenter",
             "fsfreeze",
+            "findmnt",
         ],
     ),
     ("mount", &["losetup", "mount", "umount", "swapon", "swapoff"]),

@@ -205,6 +205,7 @@ fn is_in_use(refusal: &Refusal) -> bool {
         refusal,
         Mounted { .. }
             | RelativeMounted { .. }
+            | MountedElsewhere { .. }
             | Swap { .. }
             | Member { .. }
             | Holder { .. }

@@ -22,6 +22,7 @@ pub mod probes;
 pub mod published;
 mod recording;
 pub mod redact;
+mod refusal;
 pub mod run;
 pub mod sample;
 mod source;
@@ -39,7 +40,7 @@ pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash, Replayed};
 pub use event::{ArmFacts, Event, EventKind};
 pub use facts::{
-    Busy, Device, HostFacts, OwnMark, Refusal, STAND_PATHS, Sampled, Signature, TargetFacts, TargetKind, UNKNOWN_DATA,
+    Busy, Device, HostFacts, OwnMark, STAND_PATHS, Sampled, Signature, TargetFacts, TargetKind, UNKNOWN_DATA,
     WriteAccess, joins_paths,
 };
 pub use fault::{Back, FaultMoment};
@@ -54,6 +55,7 @@ pub use observed::{
 pub use parts::Parts;
 pub use probes::{Probes, Silence};
 pub use recording::{Recording, Retention, Tier};
+pub use refusal::Refusal;
 pub use run::{Entry, GateText, RunHeader, RunRecord, RunState, StandText};
 pub use sample::Sample;
 pub use source::{SourceAnswer, SourceInfo, SourceReading, SourceRecord, SourceValueInfo, SourceWay};

@@ -141,9 +141,13 @@ fn mounted(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
             }
             seen.push(device.name.clone());
             let at = mount.at.display().to_string();
-            reasons.push(match device.name == node.name {
-                true => Refusal::Mounted { at },
-                false => Refusal::RelativeMounted { device: device.name.clone(), at },
+            reasons.push(match mount.seen_by {
+                Some(pid) => {
+                    let Process { pid, name } = Process::of(roots, pid);
+                    Refusal::MountedElsewhere { device: device.name.clone(), at, pid, name }
+                }
+                None if device.name == node.name => Refusal::Mounted { at },
+                None => Refusal::RelativeMounted { device: device.name.clone(), at },
             });
         }
     }

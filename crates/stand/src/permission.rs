@@ -173,6 +173,10 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "unmount `{at}` first, or name a directory on it to use a test file",
             "сначала размонтируйте `{at}` или укажите каталог на нём, чтобы использовать тестовый файл"
         ),
+        Refusal::MountedElsewhere { at, pid, .. } => say!(
+            "stop that process or its container, or unmount it there: `nsenter --target {pid} --mount umount '{at}'`",
+            "остановите этот процесс или его контейнер либо размонтируйте там: `nsenter --target {pid} --mount umount '{at}'`"
+        ),
         Refusal::Swap { device } => {
             // A device by its name in the kernel, a file by its path.
             let path = if device.starts_with('/') { device.clone() } else { format!("/dev/{device}") };

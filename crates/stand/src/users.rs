@@ -45,12 +45,8 @@ impl Users {
             if seen.is_empty() || is_our_fork(roots, pid) {
                 continue;
             }
-            let name = text(roots.proc.join(format!("{pid}/comm"))).unwrap_or_default();
-            found.extend(seen.into_iter().map(|(of, writes)| Use {
-                process: Process { pid, name: name.clone() },
-                of,
-                writes,
-            }));
+            let process = Process::of(roots, pid);
+            found.extend(seen.into_iter().map(|(of, writes)| Use { process: process.clone(), of, writes }));
         }
         found
     }

@@ -1,6 +1,7 @@
 //! What is known of the processes that have something open.
 
 use crate::node::Node;
+use crate::roots::{Roots, text};
 use std::collections::BTreeMap;
 use stend_sys::opened::{FileId, Opened};
 
@@ -10,6 +11,13 @@ pub(crate) struct Process {
     pub pid: u32,
     /// As `ps` prints it.
     pub name: String,
+}
+
+impl Process {
+    /// The process with this id, without a name if it has ended.
+    pub(crate) fn of(roots: &Roots, pid: u32) -> Process {
+        Process { pid, name: text(roots.proc.join(format!("{pid}/comm"))).unwrap_or_default() }
+    }
 }
 
 /// That a process has something open.

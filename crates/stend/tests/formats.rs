@@ -307,7 +307,9 @@ fn without_blkid_our_own_reading_decides_and_inspect_says_so() {
     let hidden = |words: &[&str]| {
         let command = stend(&scratch, words);
         let mut all = std::process::Command::new("unshare");
-        all.args(["--mount", "sh", "-c", hide, "sh"]).arg(command.get_program()).args(command.get_args());
+        all.args(["--mount", "--propagation", "slave", "sh", "-c", hide, "sh"])
+            .arg(command.get_program())
+            .args(command.get_args());
         all.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
         let (code, out, err) = texts(&output(&mut all));
         (code, one_line(&format!("{out} {err}")))

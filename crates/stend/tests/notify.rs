@@ -226,7 +226,7 @@ fn a_drive_that_goes_and_comes_back_is_sent_once_each_by_every_way_in_both_langu
     command.args([
         "--mount",
         "--propagation",
-        "private",
+        "slave",
         "sh",
         "-c",
         "mount --bind \"$0\" /sys/class/block && exec \"$@\"",

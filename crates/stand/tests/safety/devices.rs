@@ -18,6 +18,10 @@ fn is_mounted(reason: &Refusal) -> bool {
     matches!(reason, Refusal::Mounted { .. })
 }
 
+fn is_mounted_elsewhere(reason: &Refusal) -> bool {
+    matches!(reason, Refusal::MountedElsewhere { pid: 1.., name, .. } if name == "sleep")
+}
+
 /// Makes the blkid of the system say what our reader says, so that a superblock written by hand counts.
 fn blkid_says(device: &str, name: &str) {
     assert_eq!(run(&["blkid", "-p", "-s", "TYPE", "-o", "value", device]).trim(), name);
@@ -78,9 +82,9 @@ const ROWS: &[Row] = &[
         take: |bench, device| {
             run(&["mkfs.ext4", "-qF", device]);
             let line = format!("mount -o ro {device} /mnt && echo ready && exec sleep 60");
-            bench.start(Command::new("unshare").args(["-m", "sh", "-c", &line]));
+            bench.start(Command::new("unshare").args(["-m", "--propagation", "slave", "sh", "-c", &line]));
         },
-        reason: is_mounted,
+        reason: is_mounted_elsewhere,
         release: |bench, _| bench.undo_last(),
         signatures: &["ext4"],
     },

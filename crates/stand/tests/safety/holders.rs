@@ -121,7 +121,16 @@ fn a_device_is_the_same_by_a_node_of_any_name_and_in_other_namespaces() {
     let line = format!(
         "mkdir -p /run/x; mount -t tmpfs x /run; mknod /run/d b {major} {minor}; exec 3</run/d; echo ready; exec sleep 60"
     );
-    bench.start(Command::new("unshare").args(["-mpf", "--mount-proc", "--kill-child", "sh", "-c", &line]));
+    bench.start(Command::new("unshare").args([
+        "-mpf",
+        "--propagation",
+        "slave",
+        "--mount-proc",
+        "--kill-child",
+        "sh",
+        "-c",
+        &line,
+    ]));
     refused_at_once(&bench, &device, &is_held);
     bench.undo_last();
     allowed(&bench, &device, &[]);

@@ -77,7 +77,7 @@ impl Far {
             at("host")
         );
         let server = Command::new("unshare")
-            .args(["--mount", "sh", "-c", &inside])
+            .args(["--mount", "--propagation", "slave", "sh", "-c", &inside])
             .env("XDG_CACHE_HOME", at(&of("cache")))
             .env("STEND_LEASES", self.scratch.path())
             .env("LANG", "C")

@@ -44,7 +44,7 @@ impl<'a> Libvirt<'a> {
         }
         let world = scratch.directory("libvirt");
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--propagation", "private", "bash", "-c", SCRIPT, "libvirt", &world]);
+        command.args(["--mount", "--propagation", "slave", "bash", "-c", SCRIPT, "libvirt", &world]);
         let daemon = Running::new(&mut command);
         let libvirt = Libvirt { scratch, name: format!("t{}{letter}", std::process::id()), daemon };
         eventually("libvirt answers", Duration::from_secs(60), || libvirt.virsh(&["uri"]).status.success());
