@@ -5,7 +5,7 @@ set -euo pipefail
 
 # Tests beside one another make mount namespaces. As on most systems, what is unmounted here must be unmounted there, too: a copy would keep
 # a device in use. The mounts of this machine itself stay as they are.
-if [ "$(id -u)" = 0 ] && [ "$(findmnt --noheadings --output PROPAGATION /)" != shared ]; then
+if [ "$(id -u)" = 0 ] && ! findmnt --noheadings --output PROPAGATION / | grep -q shared; then
     exec unshare --mount --propagation shared "$0" "$@"
 fi
 

@@ -111,6 +111,8 @@ pub struct Validated {
     pub overwrites_signatures: Vec<String>,
     /// It allows commands of the suite and changes of the host.
     pub commands: bool,
+    /// It puts a stand up, which writes over its drives, mounts, and changes settings of the kernel.
+    pub builds: bool,
 }
 
 /// Whether a text may be the id of a task: letters, digits, `.`, `_` and `-`, no dot at the begin, at most 64 characters.

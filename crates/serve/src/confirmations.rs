@@ -35,7 +35,35 @@ struct Given {
 
 /// What of a dry run is bound.
 #[derive(Deserialize)]
-struct Preview {
+#[serde(untagged)]
+enum Preview {
+    Run(Run),
+    Stand(Stand),
+}
+
+/// A stand that is to be put up.
+#[derive(Deserialize)]
+struct Stand {
+    plan: Plan,
+}
+
+/// Its steps follow from the order and from this; identities of what they make are drawn anew each time.
+#[derive(Deserialize)]
+struct Plan {
+    is_up: bool,
+    drives: Vec<Drive>,
+}
+
+#[derive(Deserialize)]
+struct Drive {
+    id: String,
+    paths: Vec<String>,
+    size: Option<u64>,
+    signatures: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Run {
     targets: Vec<Target>,
     /// Where several hosts load: the targets of each. `targets` holds for the first alone.
     #[serde(default)]
@@ -119,19 +147,30 @@ impl Confirmations {
     }
 }
 
-/// Identity, size and signatures of all targets, of every document (one for each side of `against`) and every load host.
+/// Identity, size and signatures of all targets, of every document (one for each side of `against`) and every load host, or of the drives of
+/// every stand.
 fn seen(previews: &[u8]) -> Result<Hash> {
     let mut text = String::new();
-    let mut add = |host: &str, targets: &[Target]| {
+    let add = |text: &mut String, host: &str, targets: &[Target]| {
         for Target { identity, size, signatures } in targets {
-            text += &format!("{host:?} {identity:?} {size} {signatures}\n");
+            *text += &format!("{host:?} {identity:?} {size} {signatures}\n");
         }
     };
     for preview in serde_json::Deserializer::from_slice(previews).into_iter::<Preview>() {
         let preview =
             preview.map_err(|error| Error::bug(Say::same(format!("a dry run is not what it was: {error}"))))?;
-        add("", &preview.targets);
-        preview.hosts.iter().for_each(|of| add(&of.host, &of.targets));
+        match preview {
+            Preview::Run(run) => {
+                add(&mut text, "", &run.targets);
+                run.hosts.iter().for_each(|of| add(&mut text, &of.host, &of.targets));
+            }
+            Preview::Stand(Stand { plan: Plan { is_up, drives } }) => {
+                text += &format!("{is_up}\n");
+                for Drive { id, paths, size, signatures } in drives {
+                    text += &format!("{id:?} {paths:?} {size:?} {signatures:?}\n");
+                }
+            }
+        }
     }
     Ok(token::hash(&text))
 }
@@ -194,6 +233,19 @@ mod tests {
         assert!(of(sides(1, 2)) == of(sides(1, 2)) && of(sides(1, 2)) != of(sides(1, 3)));
         assert!(of(hosts(1, 2)) == of(hosts(1, 2)) && of(hosts(1, 2)) != of(hosts(1, 3)));
         assert_eq!(seen(b"{\"targets\": []} {").unwrap_err().kind, Kind::Bug);
+    }
+
+    #[test]
+    fn every_drive_of_a_stand_is_bound_with_what_is_on_it() {
+        let plan = |path: &str, signature: &str| {
+            let drive =
+                format!(r#"{{"id": "serial:X", "paths": ["{path}"], "size": 1, "signatures": ["{signature}"]}}"#);
+            seen(format!(r#"{{"plan": {{"is_up": false, "drives": [{drive}]}}}}"#).as_bytes()).unwrap()
+        };
+        assert!(plan("/dev/sda", "xfs") == plan("/dev/sda", "xfs"));
+        assert!(
+            plan("/dev/sda", "xfs") != plan("/dev/sda", "ext4") && plan("/dev/sda", "xfs") != plan("/dev/sdb", "xfs")
+        );
     }
 
     #[test]

@@ -345,8 +345,8 @@ fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) 
     }
     if order.is_destructive() {
         return refused(say!(
-            "the order allows to write to devices or to execute commands; that is confirmed for one run, and a schedule has many",
-            "заказ разрешает запись на устройства или команды; это подтверждают для одного прогона, а в расписании их много"
+            "the order writes to devices, builds a stand or executes commands; that is confirmed for one run, and a schedule has many",
+            "заказ пишет на устройства, поднимает стенд или выполняет команды; это подтверждают для одного прогона, а в расписании их много"
         ));
     }
     if order.names_output {

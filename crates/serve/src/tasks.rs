@@ -100,9 +100,9 @@ impl Tasks {
     ///
     /// Errors: those of its parsers.
     pub fn validate(text: &str) -> Result<Validated> {
-        let Ordered { work, on, confirms, overwrites_signatures, commands, loads, .. } = ordered(text)?;
+        let Ordered { work, on, confirms, overwrites_signatures, commands, builds, loads, .. } = ordered(text)?;
         let (schema, schema_version) = ("stend-order-check", 1);
-        Ok(Validated { schema, schema_version, work, on, loads, confirms, overwrites_signatures, commands })
+        Ok(Validated { schema, schema_version, work, on, loads, confirms, overwrites_signatures, commands, builds })
     }
 
     /// What an order would do, as `stend run --dry-run --json` prints it (of several targets as an array), and what confirms that it may write to devices.
@@ -325,8 +325,8 @@ fn may_be_given(order: &Ordered, sender: &Sender) -> Result<()> {
     let refused = |message: Say| Err(Error::new(Code::NotAllowed, message));
     if order.is_destructive() && sender.role < Role::Destroyer {
         return refused(say!(
-            "the order allows to write to devices or to execute commands, which needs the role `destroyer`",
-            "заказ разрешает запись на устройства или команды, для этого нужна роль `destroyer`"
+            "the order writes to devices, builds a stand or executes commands, which needs the role `destroyer`",
+            "заказ пишет на устройства, поднимает стенд или выполняет команды, для этого нужна роль `destroyer`"
         ));
     }
     if order.names_output {

@@ -42,7 +42,7 @@ pub use inputs::{plan_of, read_run, stand_text, suite, written};
 pub use look::{Looked, clean, hosts, look};
 pub use machine::{answers, read_machine, start as start_machine};
 pub use metrics::MetricsServer;
-pub use preview::preview;
+pub use preview::{preview, stand_plans};
 pub use recording::{RecordOrder, RecordingNews, make_parent, notify_directory, record};
 pub use retention::{pace, retention};
 pub use sampler::Sampler;

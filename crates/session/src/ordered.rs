@@ -3,9 +3,10 @@
 use crate::{inputs, load_hosts};
 use std::path::Path;
 use stend_base::{Code, Error, Result, Say, say};
-use stend_record::targets;
+use stend_record::{store, targets};
 use stend_spec::hosts::{HostRole, NamedHost, Via};
 use stend_spec::order::{NamedText, Order, Work};
+use stend_spec::stand::Stand;
 
 /// All of this machine.
 pub const LOCAL: &str = "local";
@@ -18,12 +19,14 @@ pub struct Ordered {
     pub on: Vec<String>,
     /// Label of its runs.
     pub label: Option<String>,
-    /// Devices that it allows to be written, by identity.
+    /// Devices that it allows to be written, by identity: those of its permission, and the drives of its stands as these name them.
     pub confirms: Vec<String>,
     /// Signatures that it allows to be overwritten.
     pub overwrites_signatures: Vec<String>,
     /// It allows commands of the suite and changes of the host.
     pub commands: bool,
+    /// It puts a stand up: as its file says, that writes over drives, mounts, and changes settings of the kernel.
+    pub builds: bool,
     /// It names the run file.
     pub names_output: bool,
     /// What it loads: `drive:` with an identity, `host:` with a name, or [`LOCAL`].
@@ -33,7 +36,7 @@ pub struct Ordered {
 impl Ordered {
     /// Whether it allows more than writing to files of its own.
     pub fn is_destructive(&self) -> bool {
-        !self.confirms.is_empty() || self.commands
+        !self.confirms.is_empty() || self.commands || self.builds
     }
 }
 
@@ -49,9 +52,7 @@ pub fn ordered(text: &str) -> Result<Ordered> {
         }
         Work::Resume { resume } => resume.clone(),
     };
-    for stand in &order.stands {
-        stend_spec::parse::stand(&stand.text, &stand.file)?;
-    }
+    let stands = stands(&order)?;
     if let Some(gate) = &order.gate {
         stend_spec::parse::gate(&gate.text, &gate.file)?;
     }
@@ -63,17 +64,42 @@ pub fn ordered(text: &str) -> Result<Ordered> {
     }
     let mut loads = loads(&order);
     loads.extend(far_hosts(&order)?);
-    let stands = order.stands.iter().map(|stand| stand.file.clone());
+    let mut confirms = order.permission.confirm.clone();
+    let drives = stands.iter().flat_map(|stand| &stand.drives).map(|drive| &drive.id);
+    for id in drives {
+        if !confirms.contains(id) {
+            confirms.push(id.clone());
+        }
+    }
+    let overwritten = stands.iter().flat_map(|stand| stand.overwrite.clone());
+    let files = order.stands.iter().map(|stand| stand.file.clone());
     Ok(Ordered {
         work,
         loads,
-        on: order.on.iter().chain(&order.against).cloned().chain(stands).collect(),
+        on: order.on.iter().chain(&order.against).cloned().chain(files).collect(),
         label: order.label.clone(),
-        confirms: order.permission.confirm.clone(),
-        overwrites_signatures: order.permission.overwrite_signatures.clone(),
+        confirms,
+        overwrites_signatures: order.permission.overwrite_signatures.iter().cloned().chain(overwritten).collect(),
+        builds: !stands.is_empty(),
         commands: order.permission.commands,
         names_output: order.output.is_some(),
     })
+}
+
+/// The stands that it puts up: a run that is resumed has its own.
+///
+/// Errors: those of the parser; `RunFile` and others where the run cannot be read.
+fn stands(order: &Order) -> Result<Vec<Stand>> {
+    let of_resumed = match &order.work {
+        Work::Resume { resume } => {
+            let name = from_root(resume);
+            store::glance(&store::locate(&name, &store::directory()?)?.path)?.header.stand
+        }
+        Work::Suite(_) => None,
+    };
+    let given = order.stands.iter().map(|stand| (&stand.text, &stand.file));
+    let resumed = of_resumed.iter().map(|stand| (&stand.text, &stand.file));
+    given.chain(resumed).map(|(text, file)| stend_spec::parse::stand(text, file)).collect()
 }
 
 /// Whether two orders that load this may not be carried out at the same time.
@@ -139,10 +165,7 @@ fn here(order: &Order) -> Vec<String> {
     }
     let mut loads = Vec::new();
     for target in targets {
-        // Relative paths begin where the process of a task does.
-        let path = Path::new("/").join(target);
-        let name = if path.exists() { path.to_string_lossy().into_owned() } else { target.clone() };
-        let Ok(facts) = stend_stand::inspect(&name) else { return vec![LOCAL.to_string()] };
+        let Ok(facts) = stend_stand::inspect(&from_root(target)) else { return vec![LOCAL.to_string()] };
         let drives = targets::drives(std::slice::from_ref(&facts));
         let before = loads.len();
         loads.extend(drives.iter().map(|drive| format!("drive:{}", drive.identity.as_ref().unwrap_or(&drive.name))));
@@ -151,6 +174,12 @@ fn here(order: &Order) -> Vec<String> {
         }
     }
     loads
+}
+
+/// A path as the process of a task takes it, which begins there with relative ones; anything else is a name.
+fn from_root(given: &str) -> String {
+    let path = Path::new("/").join(given);
+    if path.exists() { path.to_string_lossy().into_owned() } else { given.to_string() }
 }
 
 /// Where an order waits, for people.
@@ -189,6 +218,18 @@ mod tests {
             assert_eq!(of(exec).err().unwrap().code, Code::NotAllowed);
         }
         assert!(of("hosts: 1").err().unwrap().place.is_some_and(|place| place.file == "h.yaml"));
+    }
+
+    #[test]
+    fn a_stand_is_destructive_and_its_drives_are_to_be_confirmed() {
+        let of = |stand: &str| ordered(&order(&format!("stands: [{{file: s.yaml, text: \"{stand}\"}}]\n"))).unwrap();
+        let found = of("stand: x\\ndrives: [{id: 'serial:X'}]\\noverwrite: [ext4]\\nlayers: [{fs: {type: xfs}}]\\n");
+        assert!(found.is_destructive());
+        assert_eq!((found.confirms, found.overwrites_signatures), (vec!["serial:X".into()], vec!["ext4".into()]));
+        // Without drives it still mounts, or changes settings of the kernel.
+        let found = of("stand: x\\nlayers: [{loop: {count: 1, size: 64MiB, directory: /x}}]\\n");
+        assert!(found.is_destructive() && found.confirms.is_empty());
+        assert!(!ordered(&order("on: [/x]\n")).unwrap().is_destructive());
     }
 
     #[test]

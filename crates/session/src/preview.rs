@@ -3,9 +3,10 @@
 use crate::campaign;
 use crate::control::Control;
 use crate::frontend::Frontend;
-use crate::load_hosts;
 use crate::setup::setup;
-use crate::sources;
+use crate::stand::{Action, Answer, Request, stand};
+use crate::worker_host::Hosts;
+use crate::{inputs, load_hosts, sources};
 use stend_analyse::preview::Preview;
 use stend_base::{Error, Result, say};
 use stend_spec::order::{Order, SuiteWork, Work};
@@ -32,6 +33,28 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
     let sides = campaign::sides(order, work, frontend)?;
     let of_side = |order: &Order| of_run(order, work, sides.in_blocks, control, frontend);
     sides.all.iter().map(|side| of_side(&side.order)).collect()
+}
+
+/// What putting up the stands of an order would do: where they are not up, more cannot be told ahead.
+///
+/// Errors: those of the hosts and of `hear`; `Usage` where a stand does not fit the hosts.
+pub fn stand_plans(
+    order: &Order,
+    control: &Control,
+    frontend: &Frontend,
+    hear: &mut dyn FnMut(&Answer) -> Result<()>,
+) -> Result<()> {
+    load_hosts::may(order)?;
+    order.stands.iter().try_for_each(|file| {
+        let text = inputs::stand_text(file.clone())?;
+        let name = Some(text.name.clone());
+        stand(
+            &Request { action: Action::Plan, text: Some(text), name, hosts: Hosts::of(order) },
+            control,
+            frontend,
+            hear,
+        )
+    })
 }
 
 fn of_run(order: &Order, work: &SuiteWork, one_block: bool, control: &Control, frontend: &Frontend) -> Result<Preview> {

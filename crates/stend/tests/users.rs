@@ -139,6 +139,58 @@ fn a_token_ends_when_it_is_deleted_and_the_log_has_every_change_with_its_author(
 }
 
 #[test]
+fn a_stand_is_built_only_for_a_destroyer_who_names_its_drives_after_its_plan() {
+    if !root("a_stand_is_built_only_for_a_destroyer_who_names_its_drives_after_its_plan") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = Loop::new(&scratch, "disk.img", 384 << 20);
+    tool(&["mkfs.ext4", "-q", "-F", &device.device]);
+    let server = Server::start(&scratch, &[]);
+    let (operator, destroyer) = (issued(&server, "op", "operator"), issued(&server, "de", "destroyer"));
+    let (id, suite) = (device.identity(&scratch), scratch.file("small.yaml", SMALL));
+    let name = format!("built-{}", std::process::id());
+    let stand = format!("stand: {name}\ndrives: [{{id: '{id}'}}]\noverwrite: [ext4]\nlayers:\n  - fs: {{type: xfs}}\n");
+    let file = scratch.file("s.yaml", &stand);
+    let of = |more: &[&str]| {
+        let words = [&["run", &suite, "--stand", &file, "--seed", "1"], more].concat();
+        expect_exit(&mut stend(&scratch, &words), 0).0
+    };
+    let order = of(&["--print-order"]);
+    let before = tool(&["sha256sum", &device.backing.to_string_lossy()]);
+    let typed = id.replace(':', "%3A").replace('/', "%2F");
+    let put = |token: &str, query: &str| ask(&server, token, &format!("PUT /api/v1/tasks/a?{query}"), &order);
+    let checked = ask(&server, &operator, "POST /api/v1/orders/validate", &order).json();
+    assert_eq!((&checked["confirms"], &checked["builds"]), (&json!([id]), &json!(true)));
+    let repeated = ask(&server, &destroyer, "PUT /api/v1/schedules/n?cron=0+2+*+*+*", &order);
+    assert_eq!((put(&operator, "").status, repeated.status), (403, 403));
+    let seen = ask(&server, &destroyer, "POST /api/v1/orders/dry-run", &order);
+    assert_eq!(seen.json()["plan"]["drives"][0]["signatures"], json!(["ext4"]), "{}", seen.text());
+    let confirmation = seen.header("stend-confirmation").unwrap_or_else(|| panic!("{}", seen.text())).to_string();
+    assert_eq!(put(&destroyer, &format!("confirmation={confirmation}")).json()["code"], "not_confirmed");
+    assert_eq!(tool(&["sha256sum", &device.backing.to_string_lossy()]), before);
+    assert_eq!(server.get("/api/v1/tasks").json()["tasks"], json!([]));
+    let taken = put(&destroyer, &format!("confirmation={confirmation}&device={typed}"));
+    assert_eq!(taken.status, 201, "{}", taken.text());
+    eventually("it ends", Duration::from_secs(120), || server.get("/api/v1/tasks/a").json()["ended_unix"].is_i64());
+    let task: Value = server.get("/api/v1/tasks/a").json();
+    assert_eq!((&task["state"], &task["exit_code"]), (&"ended".into(), &0.into()), "{task:#}");
+    // The run that is resumed would build the stand again.
+    let run = task["runs"][0].as_str().expect("a run");
+    let resumed = format!("order: 1\nresume: {run}\n");
+    let refused = ask(&server, &operator, "PUT /api/v1/tasks/b", &resumed);
+    assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("not_allowed")), "{}", refused.text());
+
+    // The dry run of the command line refuses what the run would refuse.
+    tool(&["mkfs.ext4", "-q", "-F", &device.device]);
+    assert!(of(&["--dry-run", "--lang", "en"]).contains("mkfs.xfs"));
+    tool(&["mkfs.btrfs", "-qf", &device.device]);
+    let words = ["run", &suite, "--stand", &file, "--dry-run", "--lang", "en"];
+    let (_, told) = expect_exit(&mut stend(&scratch, &words), 5);
+    assert!(told.contains("btrfs"), "{told}");
+}
+
+#[test]
 fn a_device_is_written_only_for_a_destroyer_who_names_it_after_a_dry_run() {
     if !root("a_device_is_written_only_for_a_destroyer_who_names_it_after_a_dry_run") {
         return;

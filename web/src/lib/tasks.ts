@@ -22,7 +22,7 @@ export type Task = {
 };
 export type TaskList = { tasks: Task[]; left_out: number };
 
-export type Validated = { work: string; on: string[]; loads: string[]; confirms: string[]; overwrites_signatures: string[]; commands: boolean };
+export type Validated = { work: string; on: string[]; loads: string[]; confirms: string[]; overwrites_signatures: string[]; commands: boolean; builds: boolean };
 
 export type Signature = { name: string; label: string | null };
 export type Device = { name: string; kind: string; depth: number; identity: string | null; model: string | null; size: number; is_virtual: boolean; rotational: boolean | null };
@@ -51,6 +51,18 @@ export type Preview = {
   time: { trials_ns: number; examples: { throughput_bytes_per_s: number; fill_ns: number; written_by_trials_bytes: number }[] };
   caveats: { text: Say; advice: Say }[];
 };
+
+/** What putting a stand up would do; a run on it can be foreseen only when it is up. */
+export type StandPlan = {
+  plan: {
+    name: string;
+    is_up: boolean;
+    drives: { name: string; id: string; paths: string[]; size: number | null; signatures: string[]; refused: Say | null }[];
+    steps: { layer: string; what: Say; commands: string[]; destroys: string[]; done: boolean }[];
+    undo: string[];
+  };
+};
+export const isStandPlan = (of: Preview | StandPlan): of is StandPlan => "plan" in of;
 
 export const isOver = (task: Task): boolean => task.state !== "queued" && task.state !== "running";
 

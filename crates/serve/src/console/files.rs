@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-DWz7Eelu.js",
+        "/assets/index-BFfn2p9L.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DWz7Eelu.js"),
+        include_str!("../../assets/console/assets/index-BFfn2p9L.js"),
     ),
     (
-        "/assets/index-XSzN0TpU.css",
+        "/assets/index-I4oN9AwK.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-XSzN0TpU.css"),
+        include_str!("../../assets/console/assets/index-I4oN9AwK.css"),
     ),
 ];

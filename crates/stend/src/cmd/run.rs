@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use std::path::Path;
 use stend_base::{Error, Result, say};
 use stend_spec::order::Order;
+use stend_wire::StandAnswer;
 
 /// Carries out what the command line or an order asks for, and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -73,8 +74,34 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
     Ok(())
 }
 
+/// Prints what putting up the stands would do. Refuses, as the run would, drives that may not be written.
+fn stand_plans(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
+    let mut refused: Option<Box<Error>> = None;
+    terminal.session(|control, frontend| {
+        stend_session::stand_plans(order, control, frontend, &mut |told| {
+            if let StandAnswer::Plan(plan) = &told.answer {
+                let why = plan.drives.iter().find_map(|drive| Some(Error::refused(drive.refused.clone()?)));
+                refused = refused.take().or(why);
+            }
+            super::stand::show(told, "", out)
+        })
+    })?;
+    if let Some(refused) = refused {
+        return Err(refused);
+    }
+    let more = say!(
+        "More can be told once the stand is up: `stend stand up FILE`, then a dry run with its target in `--on`.",
+        "Остальное станет известно, когда стенд поднят: `stend stand up ФАЙЛ`, затем пробный запуск с его объектом в `--on`."
+    );
+    out.note(more.get(out.lang));
+    Ok(())
+}
+
 /// Prints what the run would do, or refuses as the run would. Makes no file.
 fn dry_run(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
+    if !order.stands.is_empty() {
+        return stand_plans(order, terminal, out);
+    }
     let mut previews = terminal.session(|control, frontend| stend_session::preview(order, control, frontend))?;
     for ahead in previews.iter_mut().map(|preview| &mut preview.ahead) {
         let run_file = Path::new(&ahead.run_file);

@@ -50,7 +50,8 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
     })
 }
 
-fn show(told: &Answer, given: &str, out: &Out) -> Result<()> {
+/// Prints what a host answered; `given`: the stand as the user named it.
+pub(super) fn show(told: &Answer, given: &str, out: &Out) -> Result<()> {
     let Answer { answer, host, again, run } = told;
     if let Some(host) = host {
         out.note(&format!("{}:", host.get(out.lang)));

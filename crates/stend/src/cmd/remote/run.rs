@@ -85,8 +85,15 @@ pub(in crate::cmd) fn carry_out(
 
 /// The task of an order. What a user confirmed on the command line is sent with what the server has seen of the devices.
 fn given(remote: &Remote, order: Order) -> Result<Task> {
-    let devices = order.permission.confirm.clone();
-    let is_destructive = !devices.is_empty() || order.permission.commands;
+    let mut devices = order.permission.confirm.clone();
+    // A stand file that names a drive confirms it, as on this machine.
+    for file in &order.stands {
+        let drives = stend_spec::parse::stand(&file.text, &file.file)?.drives.into_iter().map(|drive| drive.id);
+        devices.extend(drives);
+    }
+    devices.sort();
+    devices.dedup();
+    let is_destructive = !devices.is_empty() || order.permission.commands || !order.stands.is_empty();
     let text = stend_session::complete(order)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let number = stend_base::random::mix(now ^ u64::from(std::process::id()) << 40);
