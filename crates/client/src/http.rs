@@ -18,6 +18,10 @@ use tokio::time::timeout;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// A server gives what it has other processes print 120 s.
 const ANSWER_TIME: Duration = Duration::from_secs(150);
+/// What an upload may take beside that: at 1 Mbit/s, as the server allows.
+const UPLOAD_BYTES_PER_S: u64 = 125_000;
+/// Bytes of a run file that is being written are copied before the first is sent; the largest recordings have tens of gigabytes.
+const COPY_TIME: Duration = Duration::from_secs(1800);
 /// Silence within an answer. The server sends something every 15 s, also where no event comes.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Status line and headers.
@@ -86,7 +90,9 @@ impl Server {
     /// Errors: `ServerUnreachable`; what the server says.
     pub fn send(&self, method: &str, target: &str, body: impl Into<Bytes>) -> Result<Reply> {
         self.waiting(async {
-            let response = self.answered(method, target, body.into()).await?;
+            let body = body.into();
+            let time = ANSWER_TIME + Duration::from_secs(body.len() as u64 / UPLOAD_BYTES_PER_S);
+            let response = self.answered(method, target, body, time).await?;
             let headers = response.headers().clone();
             let mut body = Vec::new();
             self.read(response, target, ANSWER_MAX, &mut |piece| {
@@ -103,7 +109,7 @@ impl Server {
     /// Errors: as [`get`](Self::get); `Preflight` if it cannot be written; one that is larger than `most` bytes.
     pub fn fetch(&self, target: &str, most: u64, into: &mut dyn Write) -> Result<()> {
         self.waiting(async {
-            let response = self.answered("GET", target, Bytes::new()).await?;
+            let response = self.answered("GET", target, Bytes::new(), COPY_TIME).await?;
             let url = self.url();
             self.read(response, target, most, &mut |piece| match into.write_all(piece) {
                 Ok(()) => Ok(true),
@@ -123,7 +129,7 @@ impl Server {
         let mut stream = Stream::default();
         let too_long = |TooLong| not_understood(self.url(), target, &say!("an event has no end", "событие без конца"));
         self.waiting(async {
-            let response = self.answered("GET", target, Bytes::new()).await?;
+            let response = self.answered("GET", target, Bytes::new(), ANSWER_TIME).await?;
             self.read(response, target, u64::MAX, &mut |piece| {
                 for event in stream.take(piece).map_err(too_long)? {
                     if !hear(event)? {
@@ -143,7 +149,7 @@ impl Server {
     }
 
     /// The head of an answer that is none of an error.
-    async fn answered(&self, method: &str, target: &str, body: Bytes) -> Result<Response<Incoming>> {
+    async fn answered(&self, method: &str, target: &str, body: Bytes, time: Duration) -> Result<Response<Incoming>> {
         let broken = |error: hyper::Error| self.broken(target, &error);
         let io = TokioIo::new(self.connected().await?);
         let mut builder = http1::Builder::new();
@@ -160,8 +166,8 @@ impl Server {
             .header(header::CONNECTION, "close")
             .body(Full::new(body));
         let request = request.map_err(|error| Error::bug(Say::same(format!("{target} is no address: {error}"))))?;
-        let response = timeout(ANSWER_TIME, sender.send_request(request)).await;
-        let response = response.map_err(|_| self.silent(ANSWER_TIME))?.map_err(broken)?;
+        let response = timeout(time, sender.send_request(request)).await;
+        let response = response.map_err(|_| self.silent(time))?.map_err(broken)?;
         let status = response.status().as_u16();
         if response.status().is_success() {
             return Ok(response);

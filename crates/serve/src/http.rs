@@ -240,12 +240,12 @@ impl Site {
 
     async fn run_file(&self, run: String, known: Option<&str>) -> Answered {
         let results = self.results.clone();
-        let RunFile { file, size, tag } = work(move || results.run_file(&run)).await?;
+        let RunFile { file, size, tag, copy } = work(move || results.run_file(&run)).await?;
         let tag = format!("\"{tag}\"");
         let mut response = match has_it(&tag, known) {
             true => status(304, Full::default()),
             false => {
-                let mut response = Response::new(Either::Right(stream::file(file, size)));
+                let mut response = Response::new(Either::Right(stream::file(file, size, copy)));
                 set(&mut response, header::CONTENT_LENGTH, &size.to_string());
                 response
             }

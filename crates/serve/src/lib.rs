@@ -78,6 +78,7 @@ impl Server {
         let beside_runs = runs.parent().unwrap_or(Path::new("/")).join("server");
         let (hash, token) = token::load_or_make(&beside_runs, new_token)?;
         let tasks = Tasks::open(&beside_runs, runs.clone(), program.clone())?;
+        upload::remove_remains(&beside_runs);
         let users = Arc::new(Users::open(&beside_runs, hash)?);
         let schedules = Schedules::open(&beside_runs, tasks.clone(), users.clone(), program.clone())?;
         let catalogue = Catalogue::new(runs);

@@ -80,7 +80,16 @@ fn fed(mut command: Command, shown: &str, input: &str, time: Duration) -> Result
         file.take(OUTPUT_MAX).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
+    if output.metadata().map_err(failed)?.len() > OUTPUT_MAX {
+        return Err(printed_too_much(shown));
+    }
     Ok(Done { status, output: read(&mut output).map_err(failed)?, errors: read(&mut errors).map_err(failed)? })
+}
+
+fn printed_too_much(shown: &str) -> Box<Error> {
+    let most = OUTPUT_MAX >> 20;
+    Error::preflight(say!("`{shown}` printed more than {most} MiB", "`{shown}` напечатал больше {most} МиБ"))
+        .hint(say!("ask for less, such as fewer runs", "запросите меньше, например меньше прогонов"))
 }
 
 fn took_too_long(shown: &str, time: Duration) -> Box<Error> {
@@ -112,6 +121,13 @@ mod tests {
         let printed = stend_report::error_json(&error);
         assert_eq!(said("run", &format!("a note\n{printed}")), error);
         assert_eq!(said("run", "killed").kind, Kind::Bug);
+    }
+
+    #[test]
+    fn more_than_is_read_is_an_error_and_no_half_document() {
+        let bytes = (OUTPUT_MAX + 1).to_string();
+        let error = printed(Path::new("/usr/bin/head"), &["-c", &bytes, "/dev/zero"], "").unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.message.en.contains("64 MiB"), "{error}");
     }
 
     #[test]

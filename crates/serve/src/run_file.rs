@@ -5,12 +5,41 @@ use crate::remembered::stamp;
 use crate::token;
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use stend_base::{Error, Result, Say, say};
+use std::sync::{Mutex, PoisonError};
+use stend_base::{Bytes, Code, Error, Result, Say, format, say};
 
-/// Copies that are made at the same time have names of their own for a moment; more than answers are computed at a time.
-const NAMES: usize = 16;
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// Begin of the names of copies, which they have for a moment.
+pub const PREFIX: &str = ".moment-";
+/// Copies that take space at the same time: each is as large as its run file, and stays until its reader has it.
+const COPIES_MAX: usize = 2;
+/// Space that a copy leaves for runs and recordings that are being written.
+const LEFT: u64 = 1 << 30;
+/// Which of them are taken.
+static COPIES: Mutex<[bool; COPIES_MAX]> = Mutex::new([false; COPIES_MAX]);
+
+/// The place of a copy, free again when this goes.
+pub struct Copy(usize);
+
+impl Copy {
+    /// Errors: `ServerBusy`.
+    fn take() -> Result<Copy> {
+        let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = copies.iter().position(|taken| !taken).ok_or_else(|| {
+            busy(say!(
+                "others are reading run files that are being written",
+                "файлы прогонов, в которые идёт запись, сейчас читают другие"
+            ))
+        })?;
+        copies[free] = true;
+        Ok(Copy(free))
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        COPIES.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+    }
+}
 
 /// What is sent.
 pub struct RunFile {
@@ -20,6 +49,8 @@ pub struct RunFile {
     pub size: u64,
     /// Changes with the file.
     pub tag: String,
+    /// Held as long as it is sent.
+    pub copy: Option<Copy>,
 }
 
 /// Opens a run file; a copy of one that is being written is made in this directory.
@@ -30,18 +61,66 @@ pub fn open(path: &Path, directory: &Path) -> Result<RunFile> {
     let stamp = stamp(path);
     let [_, log] = &stamp;
     let is_written = stend_run::is_going_on(path) || log.is_some_and(|(size, ..)| size > 0);
-    let file = match is_written {
+    let (file, copy) = match is_written {
         true => {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed) % NAMES;
-            database::moment(path, &directory.join(format!(".moment-{number}")))?
+            let copy = Copy::take()?;
+            has_room(directory, stamp.iter().flatten().map(|(size, ..)| size).sum())?;
+            let file = database::moment(path, &directory.join(format!("{PREFIX}{}", copy.0)))?;
+            (file, Some(copy))
         }
-        false => stend_sys::regular::open(path).map_err(|why| unreadable(path, &why))?,
+        false => (stend_sys::regular::open(path).map_err(|why| unreadable(path, &why))?, None),
     };
     let size = file.metadata().map_err(|error| unreadable(path, &stend_sys::regular::why(&error)))?.len();
-    Ok(RunFile { file, size, tag: token::tag(format!("{} {stamp:?}", path.display()).as_bytes()) })
+    Ok(RunFile { file, size, tag: token::tag(format!("{} {stamp:?}", path.display()).as_bytes()), copy })
+}
+
+/// Errors: `ServerBusy` if a copy of this size would leave too little space for what is being written.
+fn has_room(directory: &Path, size: u64) -> Result<()> {
+    // Where the space cannot be told, writing the copy tells.
+    match stend_sys::block::space(directory) {
+        Ok((_, free)) if free < size.saturating_add(LEFT) => {
+            let (size, free) = (Bytes(size), Bytes(free));
+            Err(busy(say!(
+                |l| "a copy takes {size}, and {free} are free",
+                "копия займёт {size}, а свободно {free}",
+                size = format::bytes(size, l),
+                free = format::bytes(free, l)
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn busy(message: Say) -> Box<Error> {
+    Error::new(Code::ServerBusy, message)
+        .hint(say!("try again when the run has ended", "повторите, когда прогон закончится"))
 }
 
 fn unreadable(path: &Path, Say { en, ru }: &Say) -> Box<Error> {
     let shown = path.display();
     Error::run_file(say!("cannot read `{shown}`: {en}", "не удаётся прочитать `{shown}`: {ru}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn two_copies_of_what_is_being_written_exist_at_a_time_and_none_takes_the_last_space() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("R-1.stend");
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1);").unwrap();
+        let open = || open(&path, dir.path());
+        let (one, two) = (open().unwrap(), open().unwrap());
+        assert!(one.copy.is_some() && one.size > 0);
+        assert_eq!(open().err().unwrap().code, Code::ServerBusy);
+        drop(two);
+        drop(open().unwrap());
+        assert_eq!(has_room(dir.path(), u64::MAX / 2).unwrap_err().code, Code::ServerBusy);
+        // Nothing is left that has a name.
+        let left = std::fs::read_dir(dir.path()).unwrap().flatten();
+        assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)).count(), 0);
+    }
 }

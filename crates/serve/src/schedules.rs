@@ -218,7 +218,13 @@ impl Schedules {
         let (given, is_new) = self.tasks.put(&task, &order, &sender, &crate::confirmations::Confirmed::default())?;
         if is_new {
             let change = Change { before: String::new(), after: format!("queued, order {}", given.order_sha256) };
-            self.users.note(&sender, &format!("PUT /api/v1/tasks/{task}"), &change, now_unix())?;
+            let noted = self.users.note(&sender, &format!("PUT /api/v1/tasks/{task}"), &change, now_unix());
+            // The task goes on, so it is followed even if the log of changes has no room for it.
+            return Ok(Due {
+                reason: noted.err().map(|error| error.message),
+                task: Some(task),
+                ..times::due(due_unix, Outcome::Running)
+            });
         }
         Ok(Due { task: Some(task), ..times::due(due_unix, Outcome::Running) })
     }

@@ -1,6 +1,7 @@
 //! Sends the events of a run or of all tasks, or a file, to one reader, as fast as it reads: nothing is kept for one that does not.
 
 use crate::live::{Next, Watched, event};
+use crate::run_file::Copy;
 use crate::tasks::Tasks;
 use http_body_util::channel::{Channel, Sender};
 use hyper::body::Bytes;
@@ -46,10 +47,13 @@ pub fn tasks(tasks: Arc<Tasks>, mut after: u64) -> Events {
     send(next, changes)
 }
 
-/// A file, piece by piece, up to this size.
-pub fn file(file: File, size: u64) -> Events {
+/// A file, piece by piece, up to this size. Its space, if it is a copy, is free again when the last piece has gone.
+pub fn file(file: File, size: u64, copy: Option<Copy>) -> Events {
     let (sender, body) = Channel::new(1);
-    tokio::spawn(pieces_of(file, size, sender));
+    tokio::spawn(async move {
+        pieces_of(file, size, sender).await;
+        drop(copy);
+    });
     body
 }
 

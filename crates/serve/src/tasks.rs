@@ -77,7 +77,11 @@ impl Tasks {
         let store = Store::open(directory)?;
         let tasks = store.all()?;
         let change = tasks.iter().map(|task| task.change).max().unwrap_or(0);
-        let known = |task| Known { task, is_unsaved: false, stop: None, asked: None };
+        let homes = directory.join("tasks");
+        let known = |task: Task| {
+            let stop = Home::new(&homes, &task.id).stop();
+            Known { task, is_unsaved: false, stop, asked: None }
+        };
         let state = State { store, tasks: tasks.into_iter().map(known).collect(), change, children: Vec::new() };
         let tasks = Arc::new(Tasks {
             directory: directory.join("tasks"),
@@ -235,7 +239,11 @@ impl Tasks {
                 );
                 self.keep(&mut state, at);
             }
-            TaskState::Running => known.stop = Some(now || known.stop == Some(true)),
+            TaskState::Running => {
+                let now = now || known.stop == Some(true);
+                Home::new(&self.directory, id).keep_stop(now).map_err(|error| stop_not_kept(&error))?;
+                known.stop = Some(now);
+            }
             _ => {
                 return Err(Error::new(
                     Code::TaskConflict,
@@ -302,6 +310,13 @@ pub fn drop_queue(directory: &Path) -> Result<()> {
         store.change(&task)?;
     }
     Ok(())
+}
+
+fn stop_not_kept(error: &std::io::Error) -> Box<Error> {
+    Error::preflight(say!(
+        "the server cannot keep that the task shall end: {error}",
+        "серверу не удаётся сохранить просьбу закончить задачу: {error}"
+    ))
 }
 
 /// Nothing more will happen to a task.

@@ -1,6 +1,7 @@
 //! A file that is uploaded: taken piece by piece into a directory of its own, which goes when a command has read it. Must not look into it.
 
 use crate::printed::printed_in;
+use crate::run_file;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use serde::Deserialize;
@@ -19,6 +20,8 @@ const FILE_MAX: u64 = 64 << 20;
 const SILENCE: Duration = Duration::from_secs(10);
 /// How long all of it may take: 64 MiB at 1 Mbit/s.
 const TIME: Duration = Duration::from_secs(540);
+/// Begin of the names of directories for uploads.
+const PREFIX: &str = ".upload-";
 /// Longest name of a file.
 const NAME_MAX: usize = 200;
 
@@ -41,7 +44,7 @@ impl Upload {
             );
         }
         let number = crate::token::secret().map_err(|error| failed(&error))?;
-        let directory = below.join(format!(".upload-{}", &number[..16.min(number.len())]));
+        let directory = below.join(format!("{PREFIX}{}", &number[..16.min(number.len())]));
         DirBuilder::new().mode(0o700).create(&directory).map_err(|error| failed(&error))?;
         Ok(Upload { directory, name: name.to_string() })
     }
@@ -83,6 +86,22 @@ impl Drop for Upload {
     }
 }
 
+/// Removes uploads, and copies of run files, of a server that was killed. Only after its tasks are taken over, which one server alone can.
+pub fn remove_remains(directory: &Path) {
+    let named = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with(PREFIX) || name.starts_with(run_file::PREFIX)
+    };
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten().filter(named) {
+        // What cannot be removed costs its space, and is readable for the server alone.
+        drop(match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => std::fs::remove_dir_all(entry.path()),
+            false => std::fs::remove_file(entry.path()),
+        });
+    }
+}
+
 async fn pieces(mut body: Incoming, mut file: File) -> std::result::Result<(), Failure> {
     let refused = |status, message| Failure::with(status, Error::usage(message));
     let mut bytes = 0;
@@ -113,6 +132,24 @@ fn failed(error: &io::Error) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_server_was_sent_or_copied_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [".upload-1/result.json", ".upload-2/.", "tasks/a/log"] {
+            std::fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+        }
+        for name in [".upload-1/result.json", ".moment-1", "tasks/a/log", "token"] {
+            std::fs::write(dir.path().join(name), "x").unwrap();
+        }
+        remove_remains(dir.path());
+        let mut left: Vec<_> = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["tasks", "token"]);
+    }
 
     #[test]
     fn a_name_is_that_of_a_file_here_and_nothing_is_left_of_it() {

@@ -129,6 +129,18 @@ fn a_task_outlives_its_server_is_found_again_and_can_be_stopped() {
 }
 
 #[test]
+fn a_task_that_was_asked_to_end_before_its_run_began_ends_though_the_server_was_killed() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    assert_eq!(put(&server, "a", &order(&scratch, &long(), "t")).status, 201);
+    wait(&server, "a", "begins", |task| task["state"] == "running");
+    assert_eq!(stop(&server, "a").status, 200);
+    let server = killed_and_started(&scratch, server);
+    let ended = wait(&server, "a", "ends", is_over);
+    assert_eq!((&ended["state"], &ended["exit_code"]), (&"ended".into(), &130.into()), "{ended:#}");
+}
+
+#[test]
 fn a_process_that_is_killed_while_no_server_looks_is_lost_and_one_that_ends_is_not() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);

@@ -15,6 +15,8 @@ use stend_base::Error;
 
 /// What is sent of a log.
 const LOG_MAX: u64 = 256 << 10;
+/// That it was asked to end.
+const STOP: &str = "stop";
 /// Longest `runs` or `ended` that is read: a campaign of a thousand runs.
 const NOTE_MAX: u64 = 256 << 10;
 
@@ -71,6 +73,22 @@ impl Home {
             }
         });
         runs
+    }
+
+    /// Keeps that its runs shall end, at once if `now`: a server that is started anew asks again.
+    ///
+    /// Errors: those of the file, such as on a full disk.
+    pub fn keep_stop(&self, now: bool) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(self.0.join(STOP))?;
+        file.write_all(if now { b"now" } else { b"soon" })
+    }
+
+    /// Whether its runs shall end, and at once.
+    pub fn stop(&self) -> Option<bool> {
+        // An empty file is one that a crash cut off.
+        stend_sys::regular::text(self.0.join(STOP), NOTE_MAX).ok().map(|text| text == "now")
     }
 
     /// The end of what it printed.
@@ -152,6 +170,17 @@ mod tests {
         assert_eq!(home.look(), Seen::Gone);
         std::fs::write(file("log"), vec![b'x'; LOG_MAX as usize + 9]).unwrap();
         assert_eq!(home.log().len(), LOG_MAX as usize);
+    }
+
+    #[test]
+    fn that_it_was_asked_to_end_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path(), "a");
+        assert_eq!(home.stop(), None);
+        home.keep_stop(false).unwrap();
+        assert_eq!(home.stop(), Some(false));
+        home.keep_stop(true).unwrap();
+        assert_eq!((home.stop(), Home::new(dir.path(), "b").stop()), (Some(true), None));
     }
 
     #[test]

@@ -196,20 +196,54 @@ fn outcome(task: &Task, url: &str) -> Result<()> {
     let reason = task.reason.clone();
     match (task.exit_code, task.code) {
         (Some(0), _) => Ok(()),
-        (Some(_), Some(code)) => {
-            let message = reason.unwrap_or_else(|| say!("the task {id} failed", "задача {id} не выполнена"));
-            let error = Error::new(code, message);
-            Err(match task.state {
-                TaskState::Failed => error.hint(say!(
-                    "what it printed is on {url}/tasks/{id}",
-                    "что она напечатала, видно на {url}/tasks/{id}"
-                )),
-                _ => error,
-            })
-        }
+        (Some(_), Some(code)) => Err(failed(task, code, reason, url)),
+        // Its process could not begin.
+        (None, Some(code)) if task.state == TaskState::Failed => Err(failed(task, code, reason, url)),
         _ => {
             let Say { en, ru } = reason.unwrap_or_else(|| say!("it left no result", "результата нет"));
             Err(Error::host_lost(say!("the task {id} on {url} is lost: {en}", "задача {id} на {url} потеряна: {ru}")))
         }
+    }
+}
+
+fn failed(task: &Task, code: Code, reason: Option<Say>, url: &str) -> Box<Error> {
+    let id = &task.id;
+    let message = reason.unwrap_or_else(|| say!("the task {id} failed", "задача {id} не выполнена"));
+    let error = Error::new(code, message);
+    match task.state {
+        TaskState::Failed => {
+            error.hint(say!("what it printed is on {url}/tasks/{id}", "что она напечатала, видно на {url}/tasks/{id}"))
+        }
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_that_could_not_begin_has_failed_for_its_reason_and_one_without_a_word_is_lost() {
+        let task = |state, code: Option<Code>| Task {
+            id: "a".into(),
+            change: 1,
+            state,
+            reason: code.map(|_| say!("no room", "нет места")),
+            code,
+            exit_code: None,
+            work: String::new(),
+            on: Vec::new(),
+            label: None,
+            loads: Vec::new(),
+            runs: Vec::new(),
+            order_sha256: String::new(),
+            created_unix: 0,
+            started_unix: None,
+            ended_unix: None,
+        };
+        let code = |task: Task| outcome(&task, "http://x").unwrap_err().code;
+        assert_eq!(code(task(TaskState::Failed, Some(Code::Preflight))), Code::Preflight);
+        assert_eq!(code(task(TaskState::Lost, Some(Code::HostLost))), Code::HostLost);
+        assert_eq!(code(task(TaskState::Lost, None)), Code::HostLost);
     }
 }
