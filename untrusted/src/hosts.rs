@@ -28,12 +28,13 @@ pub fn journal(bytes: &[u8]) {
     let _ = untrusted::journal(text);
 }
 
-/// Short texts of others: a note in a lease, the kernel's mounts, what `blkid` and `smartctl` print.
+/// Short texts of others: a note in a lease, the kernel's mounts, what `blkid` and `smartctl` print, what people say of problems.
 pub fn notes(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     untrusted::is_note(&text);
     untrusted::mounts(&text);
     untrusted::health(&text);
+    let _ = stend_session::marks_of(&text, "marks");
     for exit in [Some(0), Some(2), Some(8), None] {
         for name in untrusted::blkid(exit, &text, "").unwrap_or_default() {
             assert!(!name.is_empty() && name.is_ascii(), "{name:?}");

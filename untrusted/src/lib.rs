@@ -42,7 +42,7 @@ pub const TARGETS: [Target; 31] = [
     target("from-worker", "replies of a worker", hosts::from_worker, 128),
     target("to-worker", "requests to a worker", hosts::to_worker, 16),
     target("journal", "the journal of a stand", hosts::journal, 8),
-    target("notes", "notes in leases, mounts, what blkid and smartctl print", hosts::notes, 4),
+    target("notes", "notes in leases, mounts, what blkid and smartctl print, marks of problems", hosts::notes, 4),
     target("ledger", "the ledger of a verified trial, judged", devices::ledger, 16),
     target("write-log", "the log of dm-log-writes", devices::write_log, 16),
     target("signatures", "the beginning of a device: signatures, partitions, pools", devices::signatures, 64),

@@ -84,6 +84,40 @@ pub enum Request {
         /// Its name in the list.
         recording: String,
     },
+    /// Somebody knows of a problem.
+    Acknowledge {
+        /// Name of the recording in the list.
+        recording: String,
+        /// Id of the problem.
+        problem: String,
+        /// Why.
+        comment: Option<String>,
+    },
+    /// That was a mistake.
+    Unacknowledge {
+        /// Name of the recording in the list.
+        recording: String,
+        /// Id of the problem.
+        problem: String,
+    },
+    /// Send nothing of a problem or an object until a time.
+    Mute {
+        /// Name of the recording in the list.
+        recording: String,
+        /// Id of the problem, or `object:NAME`.
+        what: String,
+        /// When that ends.
+        until: String,
+        /// Why.
+        comment: Option<String>,
+    },
+    /// Send messages again.
+    Unmute {
+        /// Name of the recording in the list.
+        recording: String,
+        /// Id of the problem, or `object:NAME`.
+        what: String,
+    },
     /// Values over many runs: those that a filter means, the newest of them.
     History(Filter),
     /// Runs against the first of them, or the arms of one.

@@ -13,7 +13,7 @@ use crate::watching_routes::*;
 use stend_base::say;
 
 /// Version of the API, as its document has it. The first number is that of the address.
-pub const VERSION: &str = "1.4.0";
+pub const VERSION: &str = "1.5.0";
 
 const REDACT: Parameter = Parameter {
     name: "redact",
@@ -236,6 +236,10 @@ pub const ROUTES: &[Route] = &[
     RECORDINGS,
     RECORDING_ROUTE,
     JOURNAL,
+    ACKNOWLEDGE,
+    UNACKNOWLEDGE,
+    MUTE,
+    UNMUTE,
     Route {
         path: "/api/v1/suites",
         operation: "suites",

@@ -2,7 +2,8 @@
 
 use crate::parameters::{Location, Parameter, Takes};
 use crate::request::{Request, make};
-use crate::route::{Answer, JSON, PAGE_MAX, Route, Schema, query};
+use crate::route::{Answer, Body, JSON, Method, PAGE_MAX, Route, Schema, query};
+use crate::users::Role;
 use stend_base::say;
 
 const RECORDING: Parameter = Parameter {
@@ -59,4 +60,111 @@ pub(crate) const JOURNAL: Route = Route {
     command: "stend journal RECORDING --json",
     make: |values, _| Request::Journal { recording: values.name("recording") },
     ..Route::READ
+};
+
+const AFTER: &[Answer] = &[Answer { media: JSON, schema: Schema::Document("journal") }];
+
+const PROBLEM: Parameter = Parameter {
+    name: "problem",
+    place: Location::Required,
+    takes: Takes::Text,
+    about: || {
+        say!(
+            "`id` of the problem, or its first eight digits: the newest occurrence",
+            "`id` проблемы или первые восемь его знаков — последний случай"
+        )
+    },
+};
+
+const WHAT: Parameter = Parameter {
+    name: "what",
+    place: Location::Required,
+    takes: Takes::Text,
+    about: || {
+        say!(
+            "`id` of a problem, its first eight digits, or `object:NAME`: everything about an object",
+            "`id` проблемы, первые восемь его знаков или `object:ИМЯ` — всё, что касается объекта"
+        )
+    },
+};
+
+const COMMENT: Parameter = query("comment", Takes::Text, || {
+    say!("why, in one line of at most 500 letters", "почему; одна строка до 500 знаков")
+});
+
+pub(crate) const ACKNOWLEDGE: Route = Route {
+    method: Method::Put,
+    role: Role::Operator,
+    body: Body::None,
+    path: "/api/v1/recordings/{recording}/journal/acknowledgement",
+    operation: "acknowledgeProblem",
+    about: || {
+        say!(
+            "notes that somebody knows of a problem that is open; the journal after that",
+            "помечает открытую проблему как принятую к сведению; журнал после этого"
+        )
+    },
+    parameters: &[RECORDING, PROBLEM, COMMENT],
+    answers: AFTER,
+    command: "stend journal RECORDING --acknowledge ID --json",
+    make: |values, _| Request::Acknowledge {
+        recording: values.name("recording"),
+        problem: values.name("problem"),
+        comment: values.text("comment"),
+    },
+};
+
+pub(crate) const UNACKNOWLEDGE: Route = Route {
+    method: Method::Delete,
+    about: || say!("takes that back; the journal after that", "снимает эту пометку; журнал после этого"),
+    operation: "unacknowledgeProblem",
+    parameters: &[RECORDING, PROBLEM],
+    command: "stend journal RECORDING --unacknowledge ID --json",
+    make: |values, _| Request::Unacknowledge { recording: values.name("recording"), problem: values.name("problem") },
+    ..ACKNOWLEDGE
+};
+
+pub(crate) const MUTE: Route = Route {
+    path: "/api/v1/recordings/{recording}/journal/mute",
+    operation: "muteProblem",
+    about: || {
+        say!(
+            "has nothing sent of a problem or an object until a time, also when it comes back; the journal after that",
+            "до указанного времени не сообщать о проблеме или объекте, даже при повторе; журнал после этого"
+        )
+    },
+    parameters: &[
+        RECORDING,
+        WHAT,
+        Parameter {
+            name: "until",
+            place: Location::Required,
+            takes: Takes::Text,
+            about: || {
+                say!(
+                    "after a time such as `2h`, or at a time in UTC such as `2026-11-22T06:00Z`; at most 366 days ahead",
+                    "срок (`2h`) или время по UTC (`2026-11-22T06:00Z`); не дальше 366 дней"
+                )
+            },
+        },
+        COMMENT,
+    ],
+    command: "stend journal RECORDING --mute ID --until TIME --json",
+    make: |values, _| Request::Mute {
+        recording: values.name("recording"),
+        what: values.name("what"),
+        until: values.name("until"),
+        comment: values.text("comment"),
+    },
+    ..ACKNOWLEDGE
+};
+
+pub(crate) const UNMUTE: Route = Route {
+    method: Method::Delete,
+    operation: "unmuteProblem",
+    about: || say!("has messages sent again; the journal after that", "снова сообщать; журнал после этого"),
+    parameters: &[RECORDING, WHAT],
+    command: "stend journal RECORDING --unmute ID --json",
+    make: |values, _| Request::Unmute { recording: values.name("recording"), what: values.name("what") },
+    ..MUTE
 };

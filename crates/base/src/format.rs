@@ -5,7 +5,7 @@
 mod date;
 pub mod near_limit;
 
-pub use date::{rfc3339, rfc5322, utc};
+pub use date::{parse_utc, rfc3339, rfc5322, utc};
 
 use crate::text::Lang;
 use crate::units::{Bytes, MilliIops, Nanos};

@@ -1,17 +1,32 @@
-//! What changed between two looks at a journal. Pure.
+//! What changed between two looks at a journal, and which of it people want to hear. Pure.
 
 use crate::item::{Happening, Item};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stend_analyse::journal::{JournalRule, Problem, ProblemSeverity};
 use stend_base::Nanos;
 
 /// What was seen of each problem: when it opened, how bad it was, whether it is open, how often it came back.
 type Seen = (Nanos, ProblemSeverity, bool, u32);
 
+/// What people said of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing.
+    Plain,
+    /// Somebody knows of it: that it comes back is no news.
+    Acknowledged,
+    /// No messages now.
+    Muted,
+}
+
 /// Follows the problems of one journal.
 #[derive(Debug, Default)]
 pub struct Changes {
     seen: BTreeMap<(JournalRule, String), Seen>,
+    /// Problems of which something was kept back; they are sent when that ends and they are open.
+    kept_back: BTreeSet<(JournalRule, String)>,
+    /// Those of them that are open and muted.
+    muted: BTreeSet<(String, String)>,
     /// What is added to a time of the host to get ns since 1970.
     realtime_offset_ns: i64,
 }
@@ -19,17 +34,33 @@ pub struct Changes {
 impl Changes {
     /// Changes of a journal whose clock is so many ns behind wall-clock time.
     pub fn new(realtime_offset_ns: i64) -> Changes {
-        Changes { seen: BTreeMap::new(), realtime_offset_ns }
+        Changes { realtime_offset_ns, ..Changes::default() }
     }
 
-    /// What happened since the last look; problems in the order in which they opened.
-    pub fn look(&mut self, problems: &[Problem]) -> Vec<Item> {
+    /// Rule and object of every problem that is open and muted, as of the last look.
+    pub fn muted(&self) -> &BTreeSet<(String, String)> {
+        &self.muted
+    }
+
+    /// What happened since the last look, problems in the order in which they opened. What is said of a problem keeps back that it opens, but
+    /// not that it is over: a receiver that knows of it would show it for ever.
+    pub fn look(&mut self, problems: &[Problem], standing: &dyn Fn(&Problem) -> Standing) -> Vec<Item> {
+        self.muted.clear();
         let mut found = Vec::new();
         for problem in problems {
+            let is_open = problem.closed.is_none();
+            let says = standing(problem);
             let key = (problem.rule, problem.object.clone());
+            if says == Standing::Muted && is_open {
+                self.muted.insert((problem.rule.key().to_string(), problem.object.clone()));
+                self.kept_back.insert(key.clone());
+            }
+            let was_kept_back = (says == Standing::Plain || !is_open) && self.kept_back.remove(&key);
             let now = (problem.opened, problem.severity, problem.closed.is_none(), problem.times);
-            let before = self.seen.insert(key, now);
+            let before = self.seen.insert(key.clone(), now);
             if before == Some(now) {
+                // What was sent before it was muted is no news for the receivers, and their queue knows that.
+                found.extend((was_kept_back && is_open).then(|| self.item(problem, Happening::Opened)));
                 continue;
             }
             let was_open = before.is_some_and(|(opened, _, open, times)| open && (opened, times) == (now.0, now.3));
@@ -37,11 +68,21 @@ impl Changes {
             let happened = match (was_open, problem.closed) {
                 (_, Some(_)) => Happening::Closed,
                 (false, None) => Happening::Opened,
-                (true, None) if is_worse => Happening::Worse,
+                (true, None) if is_worse && !was_kept_back => Happening::Worse,
+                (true, None) if was_kept_back => Happening::Opened,
                 (true, None) => continue,
             };
-            // It opened and closed between two looks: both are sent.
-            if happened == Happening::Closed && !was_open {
+            match (says, happened) {
+                (Standing::Muted, Happening::Opened | Happening::Worse) => continue,
+                // Somebody took note of this one before.
+                (Standing::Acknowledged, Happening::Opened) => {
+                    self.kept_back.insert(key);
+                    continue;
+                }
+                _ => {}
+            }
+            // It opened and closed between two looks: both are sent, unless people wanted to hear neither.
+            if happened == Happening::Closed && !was_open && says == Standing::Plain {
                 found.push(self.item(problem, Happening::Opened));
             }
             found.push(self.item(problem, happened));
@@ -88,7 +129,7 @@ mod tests {
         let (warning, critical) = (ProblemSeverity::Warning, ProblemSeverity::Critical);
         let mut changes = Changes::new(1_000_000_000_000);
         let mut look = |problem: Problem| -> Vec<(Happening, bool, i64, Option<i64>)> {
-            let told = changes.look(&[problem]).into_iter();
+            let told = changes.look(&[problem], &|_| Standing::Plain).into_iter();
             told.map(|item| (item.happened, item.is_critical, item.opened, item.closed)).collect()
         };
         assert_eq!(look(problem(warning, None, 1)), [(Happening::Opened, false, 1100, None)]);
@@ -98,5 +139,56 @@ mod tests {
         assert_eq!(look(problem(critical, None, 2)), [(Happening::Opened, true, 1100, None)]);
         let (opened, closed) = ((Happening::Opened, true, 1100, None), (Happening::Closed, true, 1100, Some(1300)));
         assert_eq!(look(problem(critical, Some(300), 3)), [opened, closed], "it came and went between two looks");
+    }
+
+    /// What is heard of looks at a problem, of which people say something meanwhile.
+    fn heard(looks: &[(Option<u64>, u32, ProblemSeverity, Standing)]) -> Vec<Vec<Happening>> {
+        let mut changes = Changes::new(0);
+        let look = |(closed, times, severity, says): &(Option<u64>, u32, ProblemSeverity, Standing)| {
+            let items = changes.look(&[problem(*severity, *closed, *times)], &|_| *says);
+            items.into_iter().map(|item| item.happened).collect()
+        };
+        looks.iter().map(look).collect()
+    }
+
+    #[test]
+    fn a_muted_problem_is_sent_when_the_mute_ends_and_it_is_open_and_not_otherwise() {
+        use Happening::*;
+        use Standing::*;
+        let warning = ProblemSeverity::Warning;
+        let (muted, plain) = ((None, 1, warning, Muted), (None, 1, warning, Plain));
+        assert_eq!(heard(&[muted, muted, plain, plain]), [vec![], vec![], vec![Opened], vec![]]);
+        // It became critical meanwhile: one message has both.
+        let critical = (None, 1, ProblemSeverity::Critical, Plain);
+        assert_eq!(heard(&[muted, critical]), [vec![], vec![Opened]]);
+        // It came and went between two looks: the queue, which knows of no begin, drops the end.
+        assert_eq!(heard(&[(Some(200), 1, warning, Muted)]), [vec![Closed]]);
+        // That it is over is for those who heard that it opened, which the queue knows.
+        let over = (Some(200), 1, warning, Muted);
+        assert_eq!(heard(&[plain, muted, over]), [vec![Opened], vec![], vec![Closed]]);
+        assert_eq!(heard(&[plain, muted, over, (None, 2, warning, Muted)])[3], vec![]);
+        let mut changes = Changes::new(0);
+        changes.look(&[problem(warning, None, 1)], &|_| Muted);
+        assert_eq!(changes.muted().iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["drive_hot"]);
+        changes.look(&[problem(warning, Some(200), 1)], &|_| Muted);
+        assert!(changes.muted().is_empty(), "it is over");
+    }
+
+    #[test]
+    fn an_acknowledged_problem_that_comes_back_is_no_news_but_that_it_is_worse_or_over_is() {
+        use Happening::*;
+        use Standing::*;
+        let (warning, critical) = (ProblemSeverity::Warning, ProblemSeverity::Critical);
+        let known = (None, 1, warning, Acknowledged);
+        let looks = [
+            (None, 1, warning, Plain),
+            known,
+            (Some(200), 1, warning, Acknowledged),
+            (None, 2, warning, Acknowledged),
+            (None, 2, critical, Acknowledged),
+            // It was taken back.
+            (None, 2, critical, Plain),
+        ];
+        assert_eq!(heard(&looks), [vec![Opened], vec![], vec![Closed], vec![], vec![Worse], vec![Opened]]);
     }
 }

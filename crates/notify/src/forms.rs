@@ -36,6 +36,7 @@ pub fn webhook(message: &Message, host: &str, lang: MessageLang) -> Value {
         "subject": subject(message, host, lang),
         "text": text(message, host, lang),
         "lost": message.lost,
+        "muted": message.muted,
         "problems": message.items.iter().map(|item| json!({
             "happened": item.happened,
             "rule": item.rule,

@@ -71,6 +71,9 @@ pub struct Message {
     pub next: i64,
     /// Messages to this receiver that were given up before this one.
     pub lost: u64,
+    /// In a digest, how many problems were muted since the one before.
+    #[serde(default)]
+    pub muted: u64,
 }
 
 impl Message {

@@ -16,7 +16,7 @@ mod store;
 mod syslog;
 mod words;
 
-pub use changes::Changes;
+pub use changes::{Changes, Standing};
 pub use item::{Happening, Item};
 pub use outbox::{Outbox, Told};
 pub use policy::limits;

@@ -4,6 +4,7 @@ use crate::item::{Item, Unsent};
 use crate::policy::{Clock, State};
 use crate::send::{send, unix};
 use crate::store::Store;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -81,6 +82,12 @@ impl Outbox {
         let mut held = self.shared.lock();
         items.into_iter().for_each(|item| held.state.note(&self.shared.file, item, clock));
         drop(held);
+        self.shared.changed.notify_all();
+    }
+
+    /// These problems, by rule and object, are open and muted. Returns at once.
+    pub fn mute(&self, muted: &BTreeSet<(String, String)>) {
+        self.shared.lock().state.mute(muted);
         self.shared.changed.notify_all();
     }
 

@@ -49,6 +49,9 @@ pub struct State {
     is_held_back: bool,
     /// By receiver, messages that were given up.
     lost: BTreeMap<String, u64>,
+    /// Rule and object of problems that were muted since the last digest.
+    #[serde(default)]
+    muted: BTreeSet<(String, String)>,
     /// When this recorder began.
     begun: i64,
 }
@@ -79,6 +82,25 @@ impl State {
                 self.is_held_back |= when == When::Now;
                 self.wait(item, clock);
             }
+        }
+    }
+
+    /// These problems are open and muted. What waits for a digest about one of them is not sent; if it is open when the mute ends, it comes
+    /// as a new one.
+    pub fn mute(&mut self, muted: &BTreeSet<(String, String)>) {
+        let is_muted = |item: &Item| muted.iter().any(|(rule, object)| item.is_of(rule, object));
+        for known in self.known.iter_mut().filter(|known| is_muted(&known.item)) {
+            known.is_found = true;
+        }
+        let waiting = std::mem::take(&mut self.digest);
+        // One that waits to be called over was sent when it opened.
+        let (kept_back, digest): (Vec<Item>, Vec<Item>) =
+            waiting.into_iter().partition(|item| item.closed.is_none() && is_muted(item));
+        self.digest = digest;
+        self.known.retain(|known| !kept_back.iter().any(|item| known.item.is_of(&item.rule, &item.object)));
+        self.muted.extend(muted.iter().cloned());
+        while self.muted.len() > WAITING_MAX {
+            self.muted.pop_first();
         }
     }
 
@@ -159,11 +181,13 @@ impl State {
     }
 
     fn enqueue(&mut self, file: &NotifyFile, is_digest: bool, items: Vec<Item>, clock: Clock) {
+        let muted = if is_digest { std::mem::take(&mut self.muted).len() as u64 } else { 0 };
         for receiver in &file.receivers {
             self.next_id += 1;
             let (id, made, next) = (self.next_id, clock.unix, clock.unix);
             let receiver = receiver.name.clone();
-            self.queue.push(Message { id, receiver, is_digest, items: items.clone(), made, tries: 0, next, lost: 0 });
+            let items = items.clone();
+            self.queue.push(Message { id, receiver, is_digest, items, made, tries: 0, next, lost: 0, muted });
         }
         while self.queue.len() > WAITING_MAX {
             let is_warning = |message: &Message| message.items.iter().all(|item| !item.is_critical);
@@ -199,7 +223,17 @@ fn over(item: &Item, clock: Clock) -> Item {
 /// A message that says that messages arrive.
 pub fn test_message(receiver: &str, unix: i64) -> Message {
     let receiver = receiver.to_string();
-    Message { id: 0, receiver, is_digest: false, items: Vec::new(), made: unix, tries: 0, next: unix, lost: 0 }
+    Message {
+        id: 0,
+        receiver,
+        is_digest: false,
+        items: Vec::new(),
+        made: unix,
+        tries: 0,
+        next: unix,
+        lost: 0,
+        muted: 0,
+    }
 }
 
 /// What is printed of the limits.

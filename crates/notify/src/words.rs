@@ -63,6 +63,14 @@ fn in_lang(message: &Message, host: &str, lang: Lang) -> String {
             say!("and {more} more: `stend journal last`", "и ещё {more}: `stend journal last`").get(lang).to_string(),
         );
     }
+    let muted = message.muted;
+    if muted > 0 {
+        let told = say!(
+            "Muted problems: {muted}. `stend journal last` has them.",
+            "Заглушено проблем: {muted}. Они есть в `stend journal last`."
+        );
+        lines.push(told.get(lang).to_string());
+    }
     let lost = message.lost;
     if lost > 0 {
         let told = say!(
@@ -150,13 +158,15 @@ pub mod tests {
         let many = Message {
             is_digest: true,
             lost: 3,
+            muted: 2,
             ..message((0..60).map(|n| item(&format!("md{n}\r\nx"), Happening::Opened)).collect())
         };
         assert_eq!(subject(&many, "nas", MessageLang::En), "nas: problems 60, open 60");
         let told = text(&many, "nas", MessageLang::En);
-        assert_eq!(told.lines().count(), 3 * NAMED_MAX + 2, "{told}");
+        assert_eq!(told.lines().count(), 3 * NAMED_MAX + 3, "{told}");
         assert!(
             told.contains("and 10 more")
+                && told.contains("\nMuted problems: 2. `stend journal last` has them.\n")
                 && told.ends_with("Messages lost before this one: 3. `stend journal last` has everything.\n")
         );
         assert!(text(&message(Vec::new()), "nas", MessageLang::Ru).contains("пробное"));

@@ -56,7 +56,7 @@ pub use html::published::published_html;
 pub use html::recording::recording_html;
 pub use html::{gated_html, html};
 pub use io_log::{IoFormat, LoggedTrial, ios, ios_head};
-pub use journal::{journal_json, journal_text};
+pub use journal::{Said, journal_json, journal_text};
 pub use json::{gated_json, json};
 pub use listing::{Listing, list_json};
 pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inventory_json, serving_json};

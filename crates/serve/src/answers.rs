@@ -4,6 +4,7 @@
 use crate::catalogue::Catalogue;
 use crate::clock::now_unix;
 use crate::confirmations::Confirmed;
+use crate::journal;
 use crate::printed::printed;
 use crate::run_file::{self, RunFile};
 use crate::schedules::Schedules;
@@ -154,6 +155,10 @@ impl Results {
 
     /// Answers about orders, tasks, tokens and the log of changes; `None` for the rest, which are events.
     fn of_tasks_and_tokens(&self, request: &Request, sender: &Sender) -> Result<Option<Answer>> {
+        let find = |name: &str| self.catalogue.recording(name);
+        if let Some((body, change)) = journal::mark(request, find, &self.program, &sender.name)? {
+            return Ok(Some(Answer { body, change: Some(change), ..json(String::new()) }));
+        }
         Ok(Some(match request {
             Request::Validate { order } => json(pretty(&Tasks::validate(order)?)),
             Request::DryRun { order, .. } => {

@@ -11,6 +11,7 @@ mod console;
 mod database;
 mod guard;
 mod http;
+mod journal;
 mod live;
 mod login;
 mod pages;

@@ -42,6 +42,7 @@ mod lab_up;
 mod lab_zfs;
 mod load_hosts;
 mod load_hosts_ssh;
+mod marks;
 mod measure;
 mod monitoring;
 mod notify;

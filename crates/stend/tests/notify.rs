@@ -194,7 +194,29 @@ fn receivers(scratch: &Scratch, web: &str, mail: &str, log: &str, traps: Option<
     )
 }
 
-fn next_line(log: &UnixDatagram) -> String {
+/// A recorder that sees a list of drives of ours, in a mount namespace of its own.
+pub fn seeing_drives(drives: &str, recorder: &Command) -> Command {
+    let mut command = Command::new("unshare");
+    command.args([
+        "--mount",
+        "--propagation",
+        "slave",
+        "sh",
+        "-c",
+        "mount --bind \"$0\" /sys/class/block && exec \"$@\"",
+        drives,
+    ]);
+    command.arg(recorder.get_program()).args(recorder.get_args());
+    for (name, value) in recorder.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+pub fn next_line(log: &UnixDatagram) -> String {
     log.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
     let mut bytes = [0; 2048];
     let count = log.recv(&mut bytes).expect("a line of the log");
@@ -215,30 +237,13 @@ fn a_drive_that_goes_and_comes_back_is_sent_once_each_by_every_way_in_both_langu
     let traps = trap_receiver(&scratch, TEST);
     let file = receivers(&scratch, &web, &mail, &socket, traps.as_ref().map(|(_, address, _)| address.as_str()));
 
-    // The recorder sees a list of drives of ours, in a mount namespace of its own.
     let drives = scratch.directory("drives");
     let plugged = || scratch.file("drives/sdz/size", "8\n");
     scratch.directory("drives/sdz");
     plugged();
     let recording = scratch.join("n.stend").to_string_lossy().into_owned();
-    let record = stend(&scratch, &["record", "--every", "200ms", "--notify", &file, "-o", &recording]);
-    let mut command = Command::new("unshare");
-    command.args([
-        "--mount",
-        "--propagation",
-        "slave",
-        "sh",
-        "-c",
-        "mount --bind \"$0\" /sys/class/block && exec \"$@\"",
-        &drives,
-    ]);
-    command.arg(record.get_program()).args(record.get_args());
-    for (name, value) in record.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    let words = ["record", "--every", "200ms", "--notify", &file, "-o", &recording];
+    let mut command = seeing_drives(&drives, &stend(&scratch, &words));
     let mut running = Running::new(command.stdout(Stdio::null()).stderr(Stdio::piped()));
     eventually("it records", Duration::from_secs(30), || std::path::Path::new(&recording).exists());
     std::fs::remove_dir_all(scratch.join("drives/sdz")).expect("the drive");

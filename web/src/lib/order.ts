@@ -57,7 +57,7 @@ export const builtIn = (order: Order, suites: Suite[]): Suite | undefined => sui
 export const hostsOf = (order: Order): string[] => (typeof order.ssh === "string" ? [order.ssh] : (order.ssh ?? []));
 
 /** A word as a shell takes it. */
-const quoted = (word: string): string => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+export const quoted = (word: string): string => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** The command line that means this order, or that carries out its file where options cannot say all of it. */
 export function command(order: Order | null, suites: Suite[]): string {

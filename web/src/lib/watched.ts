@@ -32,6 +32,8 @@ export type Recording = {
 
 export type Severity = "warning" | "critical";
 export type HostProblem = {
+  /** Of this occurrence; its first eight digits are those of all. */
+  id: string;
   rule: string;
   category: string;
   severity: Severity;
@@ -43,8 +45,12 @@ export type HostProblem = {
   name: Say;
   evidence: Say;
   advice: Say;
+  acknowledged?: { by: string; at_unix_s: number; comment?: string | null } | null;
+  muted_until_unix_s?: number | null;
 };
-export type Journal = { run: string; host: string; rules_version: string; problems: HostProblem[] };
+/** `what` is what takes it back. */
+export type Mute = { what: string; object: string; rule?: string | null; name?: Say | null; until_unix_s: number; by: string; comment?: string | null };
+export type Journal = { run: string; host: string; rules_version: string; problems: HostProblem[]; mutes: Mute[] };
 
 /** The recordings that the server has, the newest first. */
 export const recordings = async (): Promise<Listed[]> => (await get<List>("recordings?limit=200")).runs;

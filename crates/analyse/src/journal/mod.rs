@@ -2,6 +2,7 @@
 
 mod health;
 mod judge;
+pub mod marks;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,19 @@ pub struct Problem {
     pub closed: Option<Nanos>,
     /// How often it came back within an hour, the first time included.
     pub times: u32,
+}
+
+impl Problem {
+    /// As people name it; its times are on a clock that is so many ns behind wall-clock time.
+    pub fn occurrence(&self, realtime_offset_ns: i64) -> marks::Occurrence {
+        let opened = realtime_offset_ns.saturating_add_unsigned(self.opened.0).div_euclid(1_000_000_000);
+        marks::Occurrence {
+            rule: self.rule.key().to_string(),
+            object: self.object.clone(),
+            opened_unix_s: opened,
+            is_open: self.closed.is_none(),
+        }
+    }
 }
 
 /// An object under a rule.

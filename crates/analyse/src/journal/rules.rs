@@ -178,6 +178,11 @@ impl JournalRule {
         LIMITS.iter().find(|(rule, _)| *rule == self).map_or(state(Category::Node), |(_, limits)| *limits)
     }
 
+    /// The rule of a stable word.
+    pub fn of(key: &str) -> Option<JournalRule> {
+        LIMITS.iter().map(|(rule, _)| *rule).find(|rule| rule.key() == key)
+    }
+
     /// Its stable word, as in JSON.
     pub fn key(self) -> &'static str {
         match self {

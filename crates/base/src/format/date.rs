@@ -1,6 +1,6 @@
 //! Dates of seconds since 1970, in UTC. Must not know a time zone.
 
-use crate::calendar::date_time;
+use crate::calendar::{DAY, date_time, days_since_1970};
 
 /// 0000-01-01 and 9999-12-31 23:59:59: what has four digits.
 const RANGE: (i64, i64) = (-62_167_219_200, 253_402_300_799);
@@ -25,6 +25,26 @@ pub fn rfc5322(unix: i64) -> String {
     format!("{day} {month} {year:04} {hour:02}:{minute:02}:{second:02} +0000")
 }
 
+/// Seconds since 1970 of a time in UTC as people write it: `2026-11-21T21:30Z`, with seconds or without, a space in place of the `T`, and `UTC`
+/// or nothing in place of the `Z`. `None`: it is none, or has another time zone.
+pub fn parse_utc(text: &str) -> Option<i64> {
+    let text = text.strip_suffix("UTC").or_else(|| text.strip_suffix('Z')).unwrap_or(text).trim();
+    let (date, time) = text.split_once(['T', ' '])?;
+    let number = |text: &str, digits: usize| {
+        text.parse::<i64>().ok().filter(|_| text.len() == digits && text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let date: Vec<&str> = date.split('-').collect();
+    let [year, month, day] = date[..] else { return None };
+    let day = days_since_1970(number(year, 4)?, number(month, 2)?, number(day, 2)?)?;
+    let time: Vec<&str> = time.split(':').collect();
+    let (hour, minute, second) = match time[..] {
+        [hour, minute] => (number(hour, 2)?, number(minute, 2)?, 0),
+        [hour, minute, second] => (number(hour, 2)?, number(minute, 2)?, number(second, 2)?),
+        _ => return None,
+    };
+    (hour < 24 && minute < 60 && second < 60).then_some(day * DAY + hour * 3600 + minute * 60 + second)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,5 +65,24 @@ mod tests {
         );
         assert_eq!(rfc3339(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(rfc5322(1_795_296_605), "21 Nov 2026 21:30:05 +0000");
+    }
+
+    #[test]
+    fn a_time_is_read_as_it_is_written_and_one_of_another_zone_is_none() {
+        for text in ["2026-11-21T21:30Z", "2026-11-21 21:30 UTC", "2026-11-21T21:30:00", "2026-11-21 21:30"] {
+            assert_eq!(parse_utc(text), Some(1_795_296_600), "{text}");
+        }
+        for unix in [0, 951_782_399, 951_782_400, 1_795_296_605] {
+            assert_eq!(parse_utc(&rfc3339(unix)), Some(unix));
+        }
+        for wrong in ["", "2026-11-21", "2026-11-21T21", "2026-13-21T21:30Z", "2026-11-21T24:00Z", "2026-11-21T21:60Z"]
+        {
+            assert_eq!(parse_utc(wrong), None, "{wrong}");
+        }
+        for wrong in
+            ["2026-11-21T21:30+03:00", "26-11-21T21:30Z", "2026-11-21T+1:30Z", "2026-11-21T21:30:00.5Z", "x T y"]
+        {
+            assert_eq!(parse_utc(wrong), None, "{wrong}");
+        }
     }
 }

@@ -179,3 +179,73 @@ fn a_drive_that_was_gone_before_a_restart_is_not_said_to_be_back_and_its_next_lo
     state.note(&file, gone(), at(14, 0));
     assert_eq!(to_a(&state), [now("Opened drive")]);
 }
+
+/// A problem of a category that is muted.
+fn muted(category: &str) -> BTreeSet<(String, String)> {
+    [(format!("{category}_rule"), "sda".to_string())].into()
+}
+
+#[test]
+fn what_is_muted_while_it_waits_for_a_digest_is_counted_there_and_sent_when_the_mute_ends() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
+    state.note(&file, item(Happening::Opened, "node", false), at(12, 1));
+    state.mute(&muted("port"));
+    state.mute(&muted("port"));
+    state.tick(&file, at(13, 1));
+    assert_eq!(to_a(&state), [(true, vec!["Opened node".to_string()])]);
+    assert_eq!(state.queue[0].muted, 1);
+    state.mute(&BTreeSet::new());
+    state.note(&file, item(Happening::Opened, "port", false), at(13, 2));
+    state.tick(&file, at(14, 3));
+    assert_eq!((to_a(&state)[1].1.clone(), state.queue[2].muted), (vec!["Opened port".to_string()], 0));
+}
+
+#[test]
+fn a_mute_alone_makes_no_digest_and_what_was_sent_before_it_is_not_sent_again() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    state.mute(&muted("array"));
+    state.tick(&file, at(14, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(14, 1));
+    assert_eq!(to_a(&state), [now("Opened array")]);
+    // Those who heard of it hear that it is over.
+    state.note(&file, item(Happening::Closed, "array", true), at(14, 2));
+    assert_eq!(to_a(&state)[1], now("Closed array"));
+    // Also if that waits for a digest, and it is muted and open again by then.
+    state.note(&file, item(Happening::Opened, "port", false), at(14, 2));
+    state.tick(&file, at(15, 3));
+    state.note(&file, item(Happening::Closed, "port", false), at(15, 4));
+    state.mute(&muted("port"));
+    state.tick(&file, at(16, 5));
+    assert_eq!(to_a(&state)[3], (true, vec!["Closed port".to_string()]));
+    // They heard nothing of one that opened under a mute.
+    state.note(&file, item(Happening::Closed, "path", true), at(16, 6));
+    assert_eq!(to_a(&state).len(), 4);
+}
+
+#[test]
+fn a_recorder_that_begins_again_does_not_take_a_muted_problem_for_one_that_is_over() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    state.begin(&file, at(12, 10));
+    state.mute(&muted("array"));
+    state.tick(&file, at(13, 0));
+    assert_eq!(to_a(&state), [now("Opened array")]);
+}
+
+#[test]
+fn a_state_that_an_earlier_version_kept_is_read() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    let mut kept = serde_json::to_value(&state).unwrap();
+    kept.as_object_mut().unwrap().remove("muted");
+    for message in kept["queue"].as_array_mut().unwrap() {
+        message.as_object_mut().unwrap().remove("muted");
+    }
+    assert_eq!(serde_json::from_value::<State>(kept).unwrap(), state);
+}

@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-BFfn2p9L.js",
+        "/assets/index-DJHiG1PZ.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-BFfn2p9L.js"),
+        include_str!("../../assets/console/assets/index-DJHiG1PZ.js"),
     ),
     (
-        "/assets/index-I4oN9AwK.css",
+        "/assets/index-DL55buS0.css",
         "text/css; charset=utf-8",
-        include_str!("../../assets/console/assets/index-I4oN9AwK.css"),
+        include_str!("../../assets/console/assets/index-DL55buS0.css"),
     ),
 ];

@@ -1,7 +1,7 @@
 //! The words of `stend watch`, `stend record`, `stend top`, `stend journal` and `stend monitoring`.
 
 use super::{choice, flag, option, positional, run_argument, verb};
-use clap::{Command, value_parser};
+use clap::{ArgGroup, Command, value_parser};
 use stend_base::{Lang, Say, say};
 
 pub(super) fn watch(lang: Lang) -> Command {
@@ -87,14 +87,46 @@ pub(super) fn top(lang: Lang) -> Command {
     verb("top", about, examples, "[RECORDING]", arguments, lang)
 }
 
+/// What is said of a problem, one thing at a time.
+const OF_PROBLEMS: [&str; 4] = ["acknowledge", "unacknowledge", "mute", "unmute"];
+
 pub(super) fn journal(lang: Lang) -> Command {
     let about = say!(
         "problems of a host that was recorded or measured: drives, arrays, paths, ports, temperatures, memory",
         "проблемы хоста по записи или прогону: накопители, массивы, пути, порты, температуры, память"
     );
     let open = say!("only problems that are open", "только открытые проблемы");
-    let arguments = vec![run_argument(lang), flag("open", None, open, lang)];
-    verb("journal", about, "stend journal last\nstend journal night.stend --open --json", "RUN", arguments, lang)
+    let acknowledge = say!(
+        "note that you know of a problem of a recording: it is not reported again; its ID is in brackets behind it",
+        "пометить проблему записи как принятую к сведению: о ней больше не сообщают; её ID указан в скобках"
+    );
+    let unacknowledge = say!("take that back", "снять эту пометку");
+    let comment = say!("why, in one line of at most 500 letters", "почему; одна строка до 500 знаков");
+    let mute = say!(
+        "send nothing of a problem, also when it comes back; `object:NAME` means every problem of an object",
+        "не сообщать о проблеме, даже если она повторится; `object:ИМЯ` — обо всех проблемах объекта"
+    );
+    let until = say!(
+        "when a mute ends: after a time such as 2h, or at a time in UTC such as 2026-11-22T06:00Z",
+        "до какого времени заглушить: срок (2h) или время по UTC (2026-11-22T06:00Z)"
+    );
+    let unmute = say!("send messages again", "снова сообщать");
+    let others = |but: &'static str| OF_PROBLEMS.into_iter().filter(move |name| *name != but);
+    let arguments = vec![
+        run_argument(lang),
+        flag("open", None, open, lang),
+        option("acknowledge", "ID", acknowledge, lang).conflicts_with_all(others("acknowledge")),
+        option("comment", "TEXT", comment, lang).conflicts_with_all(["unacknowledge", "unmute"]),
+        option("unacknowledge", "ID", unacknowledge, lang).conflicts_with_all(others("unacknowledge")),
+        option("mute", "ID", mute, lang).conflicts_with_all(others("mute")).requires("until"),
+        option("until", "TIME", until, lang).requires("mute"),
+        option("unmute", "ID", unmute, lang).conflicts_with_all(others("unmute")),
+    ];
+    let group = ArgGroup::new("noted").args(["acknowledge", "mute"]);
+    let examples = "stend journal last\nstend journal night.stend --open --json\nstend journal last --acknowledge 3fa9c1d2 --comment \"fan ordered\"\nstend journal last --mute object:sda --until 8h";
+    verb("journal", about, examples, "RUN", arguments, lang)
+        .group(group)
+        .mut_arg("comment", |comment| comment.requires("noted"))
 }
 
 pub(super) fn monitoring(lang: Lang) -> Command {

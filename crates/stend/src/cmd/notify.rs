@@ -2,13 +2,15 @@
 
 use crate::out::Out;
 use serde_json::json;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use stend_analyse::journal::Problem;
 use stend_base::{Error, Result, Say, say};
-use stend_notify::{Changes, Outbox};
+use stend_notify::{Changes, Outbox, Standing};
 use stend_record::HostInfo;
+use stend_session::WatchedMarks;
 use stend_spec::notify::NotifyFile;
 
 /// Tells of problems while a recording goes on.
@@ -20,6 +22,12 @@ pub struct Notifier {
     /// What its threads want to say.
     said: Receiver<Say>,
     told: stend_notify::Told,
+    /// What people say of problems, as of the begin of the recording.
+    marks: Option<WatchedMarks>,
+    host: String,
+    realtime_offset_ns: i64,
+    /// What the outbox knows of.
+    muted: BTreeSet<(String, String)>,
 }
 
 impl Notifier {
@@ -40,6 +48,10 @@ impl Notifier {
             file: parsed,
             directory: stend_session::notify_directory(file)?,
             changes: Changes::new(realtime as i64 - monotonic as i64),
+            marks: None,
+            host: String::new(),
+            realtime_offset_ns: realtime as i64 - monotonic as i64,
+            muted: BTreeSet::new(),
             outbox: None,
             said,
             told: Arc::new(told),
@@ -52,8 +64,18 @@ impl Notifier {
     pub fn begin(&mut self, host: &HostInfo) -> Result<()> {
         if self.outbox.is_none() {
             stend_session::make_parent(&self.directory)?;
+            self.host = host.called().to_string();
             self.outbox = Some(Outbox::open(self.file.clone(), host.called(), &self.directory, self.told.clone())?);
         }
+        Ok(())
+    }
+
+    /// From now on what people say of problems in this recording counts.
+    ///
+    /// Errors: those of [`WatchedMarks::begin`].
+    pub fn follow(&mut self, recording: &Path) -> Result<()> {
+        let told = self.told.clone();
+        self.marks = Some(WatchedMarks::begin(recording, move |say| told(say))?);
         Ok(())
     }
 
@@ -67,7 +89,20 @@ impl Notifier {
 
     /// Looks at the journal, and prints what its threads have to say.
     pub fn look(&mut self, problems: &[Problem], out: &Out) {
-        let items = self.changes.look(problems);
+        let marks = self.marks.as_ref().map(WatchedMarks::now).unwrap_or_default();
+        let now = super::journal::now_unix();
+        let items = self.changes.look(problems, &|problem| {
+            let problem = problem.occurrence(self.realtime_offset_ns);
+            match (marks.muted(&self.host, &problem, now), marks.acknowledged(&self.host, &problem)) {
+                (Some(_), _) => Standing::Muted,
+                (None, Some(_)) => Standing::Acknowledged,
+                (None, None) => Standing::Plain,
+            }
+        });
+        if self.changes.muted() != &self.muted {
+            self.muted.clone_from(self.changes.muted());
+            self.outbox.iter().for_each(|outbox| outbox.mute(&self.muted));
+        }
         self.outbox.iter().for_each(|outbox| outbox.note(items.clone()));
         self.said.try_iter().for_each(|say| out.note(&format!("! {}", say.get(out.lang))));
     }

@@ -43,7 +43,12 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
                 let told = say!("metrics    http://{address}/metrics", "метрики  http://{address}/metrics");
                 out.note(told.get(out.lang));
             }
-            notifier.iter().for_each(|notifier| out.note(notifier.told().get(out.lang)));
+            if let Some(notifier) = &mut notifier {
+                out.note(notifier.told().get(out.lang));
+                if let Err(error) = notifier.follow(path) {
+                    out.note(&format!("! {}", error.message.get(out.lang)));
+                }
+            }
         }
         RecordingNews::Host(host) => known.meet(host),
         RecordingNews::Happened(event) => known.journal.happened(event),
@@ -135,7 +140,7 @@ fn lasts(text: &str) -> Result<stend_base::Nanos> {
 mod tests {
     use super::*;
     use stend_base::Nanos;
-    use stend_notify::{Changes, Happening};
+    use stend_notify::{Changes, Happening, Standing};
     use stend_record::{Event, EventKind};
 
     #[test]
@@ -150,7 +155,7 @@ mod tests {
             // No whole second, as in real recordings.
             let sample = Sample { at: Nanos(s * 1_000_300_000), ..Sample::default() };
             known.take(&sample, &mut |problems| {
-                heard.extend(changes.look(problems).into_iter().map(|item| item.happened));
+                heard.extend(changes.look(problems, &|_| Standing::Plain).into_iter().map(|item| item.happened));
             });
         }
         assert_eq!(heard, [Happening::Opened, Happening::Closed, Happening::Opened]);

@@ -2,6 +2,7 @@
 
 mod follow;
 mod import;
+pub(super) mod journal;
 pub(super) mod run;
 mod stop;
 
