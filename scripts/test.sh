@@ -28,6 +28,8 @@ beside=(audit bad_input dry_run embedded export formats gates history hostile_ru
 later=(lab lab_saved lab_up)
 # Counts what fio and our engine do in the same time.
 quiet=(jobs)
+# Sets the clock of this machine and takes a CPU away from it: no other test bears that, and neither do two of these.
+changing=(changing_world)
 
 # The tests of these modules, by their full names: a part of a name would take others, too.
 of() {
@@ -74,7 +76,7 @@ cargo fmt --all --check
 "${e2e[@]}" --no-run
 judge "the binary and its tests are built" 0
 all=$("${e2e[@]}" -- --list --format terse | sed -n 's/: test$//p')
-mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${later[*]}|${quiet[*]}"))::" <<<"$all")
+mapfile -t alone < <(grep -vE "^($(IFS='|'; echo "${machines[*]}|${beside[*]}|${later[*]}|${quiet[*]}|${changing[*]}"))::" <<<"$all")
 
 mapfile -t tests < <(of "${machines[@]}")
 # One after the other: two emulators leave each other too little of two CPUs.
@@ -99,6 +101,8 @@ part "the binary on this machine" "${e2e[@]}" -- --exact --test-threads 4 "${alo
 finish "machines of the lab"
 mapfile -t tests < <(of "${quiet[@]}")
 part "beside fio" "${e2e[@]}" -- --exact "${tests[@]}"
+mapfile -t tests < <(of "${changing[@]}")
+part "the machine itself changes" "${e2e[@]}" -- --exact --test-threads 1 "${tests[@]}"
 if [ ${#failed[@]} != 0 ]; then
     printf 'FAILED: %s\n' "${failed[@]}"
     exit 1

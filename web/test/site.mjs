@@ -44,7 +44,7 @@ export async function site({ runs = true } = {}) {
     return { child, over };
   };
   try {
-    if (runs) record(scratch, env);
+    if (runs) await record(scratch, env);
     const names = () => readdirSync(join(scratch, "stend/runs")).filter((name) => name.endsWith(".stend")).sort().map((name) => name.slice(0, -6));
     const recorded = runs ? names() : [];
     let live;
@@ -102,7 +102,7 @@ async function repeated(here) {
   await eventually("its first result", async () => (await ask(here, "GET", "schedules")).schedules[0].first_run);
 }
 
-function record(scratch, env) {
+async function record(scratch, env) {
   mkdirSync(join(scratch, "target"));
   writeFileSync(join(scratch, "small.yaml"), suite(2));
   for (const name of ["before", HOSTILE, "after"]) {
@@ -111,8 +111,15 @@ function record(scratch, env) {
     if (status !== 0) throw new Error(`a run ended with ${status}: ${stderr}`);
   }
   // One whose process was killed has no end, and does not go on.
-  const cut = spawnSync("timeout", ["-s", "KILL", "2", STEND, "record", "--every", "100ms", "--name", "cut"], { env, encoding: "utf8" });
-  if (cut.signal !== "SIGKILL" && cut.status !== 137) throw new Error(`a recording was not killed: ${cut.status} ${cut.stderr}`);
+  const files = () => readdirSync(join(scratch, "stend/runs")).filter((name) => name.endsWith(".stend"));
+  const before = files();
+  const cut = spawn(STEND, ["record", "--every", "100ms", "--name", "cut"], { env, stdio: "ignore" });
+  const over = new Promise((resolve) => cut.once("exit", (status, signal) => resolve(signal ?? status)));
+  const file = await eventually("a recording", () => files().find((name) => !before.includes(name)));
+  const steps = () => spawnSync(STEND, ["top", join(scratch, "stend/runs", file), "--json"], { env, encoding: "utf8" });
+  await eventually("some samples of it", () => steps().stdout.split("\n").length > 10);
+  cut.kill("SIGKILL");
+  if ((await over) !== "SIGKILL") throw new Error("a recording ended by itself");
   const { status, stderr } = spawnSync(STEND, ["record", "--every", "100ms", "--for", "3s", "--name", "night"], { env, encoding: "utf8" });
   if (status !== 0) throw new Error(`a recording ended with ${status}: ${stderr}`);
 }

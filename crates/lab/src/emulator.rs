@@ -38,16 +38,29 @@ impl Emulator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn a_process_that_was_told_to_end_is_waited_for_and_one_that_was_not_is_killed() {
-        for (seconds, act) in [("0.2", Emulator::wait as fn(&Emulator)), ("60", Emulator::kill)] {
-            let mut child = Command::new("sleep").arg(seconds).spawn().unwrap();
+        for (is_told, act) in [(true, Emulator::wait as fn(&Emulator)), (false, Emulator::kill)] {
+            // It lives until its input ends, however long we take.
+            let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
             let emulator = Emulator::of(child.id()).unwrap();
+            let input = child.stdin.take().unwrap();
             assert!(child.try_wait().unwrap().is_none());
+            let (let_go, wait) = std::sync::mpsc::channel::<()>();
+            let telling = std::thread::spawn(move || {
+                if is_told {
+                    std::thread::sleep(Duration::from_millis(200));
+                } else {
+                    wait.recv().unwrap_err();
+                }
+                drop(input);
+            });
             act(&emulator);
-            assert!(child.try_wait().unwrap().is_some(), "{seconds}");
+            assert!(child.try_wait().unwrap().is_some(), "{is_told}");
+            drop(let_go);
+            telling.join().unwrap();
         }
         assert!(Emulator::of(0).is_err() && Emulator::of(u32::MAX).is_err());
     }

@@ -200,6 +200,8 @@ impl Shared {
             held.sending += 1;
             drop(held);
             let sent = send(receiver, &message, &self.host, self.file.lang, self.store.directory());
+            // The end waits as long as something is being sent: its lines after that would be lost.
+            self.tell(receiver, &sent, &mut is_failing);
             let mut held = self.lock();
             held.sending -= 1;
             match &sent {
@@ -212,7 +214,6 @@ impl Shared {
             }
             drop(held);
             self.changed.notify_all();
-            self.tell(receiver, &sent, &mut is_failing);
             if sent.is_err() {
                 rests_until = Instant::now() + PAUSE;
             }

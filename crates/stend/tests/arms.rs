@@ -121,7 +121,7 @@ fn a_worker_that_loses_its_coordinator_switches_back_and_one_that_is_killed_is_f
             _ => run.kill(),
         }
         run.wait(Duration::from_secs(60));
-        eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
+        eventually("the worker is gone", IN_TIME, || !workers.iter().any(|pid| alive(*pid)));
         let doctor = texts(&output(&mut stend(&scratch, &["doctor"]))).1;
         let told = doctor.contains("left this host with the settings of an arm");
         if victim == "coordinator" {

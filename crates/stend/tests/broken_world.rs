@@ -27,6 +27,11 @@ fn trials(run_file: &Path) -> Vec<stend_record::TrialRecord> {
     stend_record::store::read(run_file).expect("the run file opens").trials
 }
 
+/// When what a run file has last was read.
+fn last(run: &stend_record::RunRecord) -> Option<u64> {
+    run.load().samples.last().map(|s| s.at.0).max(run.trials.last().map(|t| t.started.0))
+}
+
 fn signal(pid: u32, signal: &str) {
     tool(&["kill", signal, &pid.to_string()]);
 }
@@ -73,14 +78,16 @@ fn a_killed_worker_ends_the_run_with_its_own_exit_code_and_the_next_run_cleans_u
 fn a_coordinator_killed_at_random_moments_leaves_a_file_that_opens_and_no_load() {
     let seed = 20;
     let mut random = Random::new(seed);
+    let mut missing = Vec::new();
     for round in 0..if is_nightly() { 100 } else { 5 } {
         let scratch = Scratch::new();
         let (suite, target, file) = (long_suite(&scratch), scratch.directory("t"), scratch.join("r.stend"));
         let mut run = start(&scratch, &suite, &target, &file);
         let worker = worker(&run);
-        eventually("a run file", Duration::from_secs(30), || stend_record::store::read(&file).is_ok());
+        eventually("a run file", IN_TIME, || stend_record::store::read(&file).is_ok());
         // The moment itself is what is random here; nothing is waited for.
         std::thread::sleep(Duration::from_millis(random.below(4000)));
+        let shown = last(&stend_record::store::read(&file).expect("the run file opens"));
         let killed_at = stend_wire::now();
         run.kill();
         eventually("the worker is gone", Duration::from_secs(60), || !alive(worker));
@@ -88,15 +95,17 @@ fn a_coordinator_killed_at_random_moments_leaves_a_file_that_opens_and_no_load()
 
         let record = stend_record::store::read(&file).unwrap_or_else(|e| panic!("seed {seed} round {round}: {e}"));
         assert_eq!(record.state, stend_record::RunState::Open, "round {round}");
-        let last = record.load().samples.last().map(|s| s.at.0).max(record.trials.last().map(|t| t.started.0));
-        if let Some(last) = last {
-            let missing = Duration::from_nanos(killed_at.0.saturating_sub(last));
-            // Samples come once a second and at most the last second may be missing.
-            assert!(missing < Duration::from_millis(2500), "seed {seed} round {round}: {missing:?} are missing");
+        assert!(last(&record) >= shown, "seed {seed} round {round}: what a reader saw is lost");
+        if let Some(last) = last(&record) {
+            missing.push(Duration::from_nanos(killed_at.0.saturating_sub(last)));
         }
         let findings = show_json(&scratch, &file);
         assert!(findings["caveats"].to_string().contains("no_end"), "{findings}");
     }
+    // Samples come once a second and at most the last second may be missing. Other programs can keep the CPU from a coordinator in one
+    // round, but not in most of them.
+    missing.sort();
+    assert!(missing[missing.len() / 2] < Duration::from_millis(2500), "seed {seed}: {missing:?} are missing");
 }
 
 #[test]
@@ -366,8 +375,8 @@ fn sigterm_ends_every_verb_while_it_waits_for_its_reader_and_leaves_nothing_half
         eventually(&format!("output of {words:?}"), Duration::from_secs(90), || waits_for_its_reader(pid));
         let workers = running.workers();
         signal(pid, "-TERM");
-        assert_eq!(running.wait_as_shell(Duration::from_secs(10)), Some(143), "{words:?}");
-        eventually("no worker", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
+        assert_eq!(running.wait_as_shell(IN_TIME), Some(143), "{words:?}");
+        eventually("no worker", IN_TIME, || !workers.iter().any(|pid| alive(*pid)));
         assert!(leftovers(&target).is_empty() && leftovers(&scratch.path().to_string_lossy()).is_empty());
         // What had been written by then is whole.
         if verb == "report" {

@@ -1,4 +1,5 @@
-//! A machine that changes while it is measured: its clock is set, a file system turns read-only, a CPU goes away.
+//! A machine that changes while it is measured: its clock is set, a file system turns read-only, a CPU goes away. The whole machine
+//! feels it: `scripts/test.sh` runs nothing beside these.
 
 use crate::support::*;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,7 @@ fn a_clock_that_is_set_during_a_run_is_told_and_no_duration_follows_it() {
     if !root(name) {
         return;
     }
+    let _alone = host_turn();
     // Small enough not to disturb other users of this machine's clock, both ways.
     for millis in [400, -400] {
         let scratch = Scratch::new();
@@ -198,6 +200,7 @@ fn a_cpu_that_is_unplugged_under_the_load_costs_no_trial() {
     if !root(name) {
         return;
     }
+    let _alone = host_turn();
     let scratch = Scratch::new();
     let suite = scratch.file("s.yaml", &SMALL.replace("queue_depth: 4", "queue_depth: 4, jobs: 2"));
     let (target, file) = (scratch.directory("t"), scratch.join("r.stend"));

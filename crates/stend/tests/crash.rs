@@ -70,7 +70,7 @@ impl Bench {
         kill.extend(all.iter().map(String::as_str));
         drop(std::process::Command::new("kill").args(kill).output());
         run.wait(Duration::from_secs(60));
-        eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
+        eventually("the worker is gone", IN_TIME, || !workers.iter().any(|pid| alive(*pid)));
         self.ledger().exists()
     }
 
@@ -253,7 +253,7 @@ fn a_ledger_that_is_cut_while_a_load_runs_ends_the_run_and_kills_no_worker() {
     File::options().write(true).open(bench.ledger()).expect("the ledger").set_len(0).expect("cut");
     let stderr = run.child.stderr.take().expect("a stream");
     let told = std::io::read_to_string(stderr).expect("text");
-    assert_eq!(run.wait(Duration::from_secs(30)), Some(12), "{told}");
+    assert_eq!(run.wait(IN_TIME), Some(12), "{told}");
     assert!(told.contains("ledger is damaged"), "{told}");
     // No worker was lost: it ended in order, without its test file.
     assert!(leftovers(&bench.target).is_empty());

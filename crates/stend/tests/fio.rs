@@ -170,8 +170,8 @@ fn a_worker_that_is_killed_takes_its_fio_with_it() {
         names.filter(|name| name.to_string_lossy().starts_with(&format!("stend-fio-{worker}-"))).count()
     };
     tool(&["kill", "-KILL", &worker.to_string()]);
-    eventually("fio is gone", Duration::from_secs(20), || !alive(pid));
-    assert_eq!(run.wait(Duration::from_secs(30)), Some(8));
+    eventually("fio is gone", IN_TIME, || !alive(pid));
+    assert_eq!(run.wait(IN_TIME), Some(8));
     // Nobody of this run could remove it. A worker of another test may have done so: the directory is that of all.
     assert!(left() <= 1);
     let (next, file) = (scratch.directory("next"), scratch.join("next.stend").to_string_lossy().into_owned());

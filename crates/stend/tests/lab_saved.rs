@@ -67,11 +67,13 @@ impl<'a> Machine<'a> {
         told.lines().map(str::to_string).collect()
     }
 
-    /// Seconds by which its clock differs from ours.
+    /// Seconds by which its clock differs from ours at least: it was read some time between two looks at ours.
     fn clock_off(&self) -> u64 {
-        let theirs: i64 = self.guest("date +%s").trim().parse().expect("seconds");
-        let ours = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs() as i64;
-        ours.abs_diff(theirs)
+        let ours = || std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
+        let before = ours();
+        let theirs: u64 = self.guest("date +%s").trim().parse().expect("seconds");
+        let after = ours();
+        theirs.abs_diff(theirs.clamp(before, after))
     }
 }
 

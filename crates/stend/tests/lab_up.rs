@@ -1,7 +1,7 @@
 //! A machine of the lab that stays up between commands: what is done in it and to it, and that nothing stays of it. One
 //! machine for all of that, because a start takes several seconds.
 
-use crate::support::lab::{cached, emulators, identity, processes, ready};
+use crate::support::lab::{cached, emulators, identity, ready, served};
 use crate::support::*;
 use std::cell::RefCell;
 use std::process::{Command, Output, Stdio};
@@ -75,7 +75,7 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     assert_eq!((&listed[0]["machine"], listed[0]["drives"].as_array().map(Vec::len)), (&"tested".into(), Some(4)));
 
     // One for each drive: they have a service time.
-    let served = || processes("nbdkit", "delay");
+    let served = || served(&up.place);
     assert_eq!(served().len(), 4);
     commands(&up);
     a_machine_like_it(&up);

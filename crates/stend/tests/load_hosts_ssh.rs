@@ -57,7 +57,7 @@ fn two_hosts_run_a_suite_into_one_file_that_knows_what_each_did() {
     }
     for name in ["a", "b"] {
         assert_eq!(leftovers(&far.scratch.directory(&format!("t-{name}"))), [""; 0]);
-        eventually("its worker has ended", Duration::from_secs(20), || far.workers_of(name).is_empty());
+        eventually("its worker has ended", IN_TIME, || far.workers_of(name).is_empty());
     }
     let (_, told) = expect_exit(&mut far.stend(&["run", "--resume", &file.to_string_lossy(), "--ssh", "a"]), 2);
     assert!(told.contains("several load hosts cannot be resumed"), "{told}");
@@ -119,7 +119,7 @@ fn a_host_that_is_lost_in_the_middle_ends_the_run_and_what_was_measured_is_kept(
     assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
     let told = std::fs::read_to_string(log).expect("a file");
     assert!(told.contains("`b`: the worker was lost"), "{told}");
-    eventually("no worker loads any more", Duration::from_secs(20), || far.workers_of("a").is_empty());
+    eventually("no worker loads any more", IN_TIME, || far.workers_of("a").is_empty());
     let record = read(&file);
     assert!(matches!(record.state, RunState::Ended { kind: Kind::HostLost, .. }));
     let lost = record.events.iter().find(|event| matches!(event.kind, EventKind::HostLost { .. }));

@@ -2,14 +2,13 @@
 //! every alert rule fires on what is bad and on nothing that is good.
 
 use crate::serve::client::Server;
-use crate::support::{self, Running, Scratch, eventually, expect_exit, stend, tool};
+use crate::support::{self, IN_TIME, Running, Scratch, eventually, expect_exit, stend, tool};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// Whether the packages are installed; without them a named skip, under CI a failure.
 fn installed(test: &str) -> bool {
@@ -106,25 +105,26 @@ fn prometheus(scratch: &Scratch, targets: &[(&str, &str)]) -> Server {
         "global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}\nrule_files: [\"{rules}\"]\nscrape_configs:\n{jobs}"
     );
     let configuration = scratch.file("prometheus.yaml", &text);
-    // It does not tell which port it got, so that one is chosen that was free a moment ago.
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let address = free.to_string();
-    let mut command = Command::new("prometheus");
-    command
-        .arg(format!("--config.file={configuration}"))
-        .arg(format!("--storage.tsdb.path={}", scratch.directory("tsdb")))
-        .arg(format!("--web.listen-address={address}"))
-        .args(["--log.level=error", "--web.console.libraries=/nowhere", "--web.console.templates=/nowhere"])
-        .stdout(Stdio::null());
-    Server { _running: Running::new(&mut command), address, token: None }
+    // It does not tell which port it got.
+    support::on_a_port(|port| {
+        let address = format!("127.0.0.1:{port}");
+        let mut command = Command::new("prometheus");
+        command
+            .arg(format!("--config.file={configuration}"))
+            .arg(format!("--storage.tsdb.path={}", scratch.directory("tsdb")))
+            .arg(format!("--web.listen-address={address}"))
+            .args(["--log.level=error", "--web.console.libraries=/nowhere", "--web.console.templates=/nowhere"])
+            .stdout(Stdio::null());
+        let mut running = Running::new(&mut command);
+        let pid = running.child.id();
+        let is_up = support::is_ready("Prometheus", &mut running.child, || support::listens(pid, port));
+        is_up.then_some(Server { _running: running, address, token: None })
+    })
 }
 
 /// What a query finds now.
 fn found(server: &Server, query: &str) -> Vec<Value> {
     let escaped: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    if TcpStream::connect(&server.address).is_err() {
-        return Vec::new();
-    }
     let reply = server.ask(&format!("GET /api/v1/query?query={escaped}"), &[], "");
     // It answers 503 while it starts.
     if reply.status == 503 {
@@ -193,7 +193,7 @@ fn a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds
         assert!(all.len() > 8, "{all:?}");
         for query in all {
             let query = shown(&query);
-            eventually(&query, Duration::from_secs(40), || !found(&server, &query).is_empty());
+            eventually(&query, IN_TIME, || !found(&server, &query).is_empty());
         }
     }
     // The page of the real machine is scraped without a complaint, too.
@@ -204,7 +204,7 @@ fn a_real_prometheus_scrapes_a_recording_and_every_query_of_the_dashboards_finds
     let bytes = kib.parse::<f64>().expect("a number") * 1024.0;
     assert_eq!(memory[0]["value"][1].as_str().and_then(|value| value.parse().ok()), Some(bytes));
     // The rules find what is bad in the page.
-    eventually("an alert", Duration::from_secs(40), || {
+    eventually("an alert", IN_TIME, || {
         !found(&server, "ALERTS{alertname=\"ArrayDegraded\",alertstate=\"firing\",job=\"host\"}").is_empty()
     });
 }

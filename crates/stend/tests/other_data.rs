@@ -196,7 +196,7 @@ fn after_a_run_that_was_killed_the_next_one_goes_on_and_a_resumed_one_stops_at_d
     workers.iter().for_each(|pid| drop(tool(&["kill", "-KILL", &pid.to_string()])));
     run.kill();
     run.wait(Duration::from_secs(60));
-    eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
+    eventually("the worker is gone", IN_TIME, || !workers.iter().any(|pid| alive(*pid)));
     bench.run(&bench.suite, &[], 0);
 
     put(&bench.device, 33 * MIB, &foreign(256 << 10));

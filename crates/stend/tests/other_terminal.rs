@@ -64,7 +64,7 @@ fn sigterm_ends_the_verb_that_waits_for_a_run_and_not_the_run() {
         std::thread::sleep(Duration::from_secs(1));
         assert!(alive(waiting.child.id()), "{words:?} has ended by itself");
         tool(&["kill", "-TERM", &waiting.child.id().to_string()]);
-        assert_eq!(waiting.wait_as_shell(Duration::from_secs(10)), Some(143), "{words:?}");
+        assert_eq!(waiting.wait_as_shell(IN_TIME), Some(143), "{words:?}");
         if words[0] == "watch" {
             let mut told = String::new();
             let stderr = waiting.child.stderr.take().expect("a stream");

@@ -26,7 +26,7 @@ fn a_run_on_another_host_brings_the_program_there_once_and_leaves_nothing_else()
     assert!(!told.contains("copying"), "{told}");
     assert_eq!(far.programs(), programs);
     assert_eq!(leftovers(&target), [""; 0]);
-    eventually("its worker has ended", Duration::from_secs(20), || far.workers().is_empty());
+    eventually("its worker has ended", IN_TIME, || far.workers().is_empty());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn hosts_that_are_watched_beside_a_run_are_in_its_result_and_a_lost_one_ends_no_
     let (_, told) = expect_exit(far.stend(&words[..4]).args(["--observe", "ssh:closed", "-o"]).arg(&other), 8);
     assert!(told.contains("`closed` cannot be watched") && told.contains("without `--observe`"), "{told}");
     assert!(!other.exists() && leftovers(&target) == [""; 0]);
-    eventually("its workers have ended", Duration::from_secs(20), || far.workers().is_empty());
+    eventually("its workers have ended", IN_TIME, || far.workers().is_empty());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn whoever_ends_first_the_other_end_notices_and_what_was_measured_is_kept() {
     let name = far.scratch.join("killed.stend").to_string_lossy().into_owned();
     let mut run = begin(&name);
     run.kill();
-    eventually("the worker has ended", Duration::from_secs(30), || far.workers().is_empty());
+    eventually("the worker has ended", IN_TIME, || far.workers().is_empty());
     assert_eq!(leftovers(&target), [""; 0]);
     drop(run);
     // The connection is cut.
@@ -133,7 +133,7 @@ fn whoever_ends_first_the_other_end_notices_and_what_was_measured_is_kept() {
         tool(&["kill", "-KILL", &connection.to_string()]);
     }
     assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
-    eventually("the worker has ended", Duration::from_secs(30), || far.workers().is_empty());
+    eventually("the worker has ended", IN_TIME, || far.workers().is_empty());
     assert_eq!(leftovers(&target), [""; 0]);
     let found = show_json(&far.scratch, Path::new(&name));
     assert_eq!(found["state"]["kind"], "host_lost");

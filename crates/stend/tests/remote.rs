@@ -3,8 +3,9 @@
 use crate::serve::client::Server;
 use crate::support::fixed_run::two_runs;
 use crate::support::*;
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::process::Command;
 use std::time::Duration;
 
@@ -245,8 +246,11 @@ fn what_is_no_server_of_stend_is_called_so_with_its_address() {
         let (_, errors) = expect_exit(&mut stend(&home, &words), code);
         assert!(errors.contains(url) && !errors.contains("stend_secret"), "{errors}");
     };
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-    ask(&["list"], &format!("http://{silent}"), 8);
+    // A port that is taken, so that no other program gets it, and at which no connection is accepted.
+    let silent = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    bind(&silent, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = SocketAddr::try_from(getsockname(&silent).expect("an address")).expect("an address of the internet");
+    ask(&["list"], &format!("http://{address}"), 8);
     let html = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>");
     ask(&["suites"], &html, 8);
     ask(&["show", "last"], &html, 8);

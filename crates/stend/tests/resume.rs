@@ -19,7 +19,7 @@ fn interrupted(scratch: &Scratch, softly: bool) -> (Running, std::path::PathBuf)
     }
     run.wait(Duration::from_secs(60));
     // A worker whose coordinator was killed undoes what it made first; until then the target is taken.
-    eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
+    eventually("the worker is gone", IN_TIME, || !workers.iter().any(|pid| alive(*pid)));
     (run, file)
 }
 

@@ -181,7 +181,7 @@ fn a_killed_run_on_several_devices_goes_on_with_the_same_ones_only() {
     eventually("two trials", std::time::Duration::from_secs(60), || trials(&file) > 2);
     let workers = running.workers();
     running.kill();
-    eventually("the worker ends", std::time::Duration::from_secs(20), || workers.iter().all(|pid| !alive(*pid)));
+    eventually("the worker ends", IN_TIME, || workers.iter().all(|pid| !alive(*pid)));
     let confirms = words(&scratch, &[], &[a, b]);
     // Not on others, not without permission for each, and not in another order.
     for on in [&[a, c][..], &[b, a], &[a]] {

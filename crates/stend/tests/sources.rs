@@ -3,9 +3,8 @@
 use crate::support::*;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, UdpSocket};
+use std::net::TcpListener;
 use std::process::Command;
-use std::time::Duration;
 use stend_record::{SourceAnswer, SourceRecord, SourceWay, store};
 
 /// Answers every request with a number that grows.
@@ -116,8 +115,11 @@ impl Agent {
             eprintln!("skipped, needs snmpd and snmp: {test}");
             return None;
         }
-        let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
-        let address = format!("udp:127.0.0.1:{port}");
+        Some(on_a_port(|port| Agent::at(scratch, format!("udp:127.0.0.1:{port}"))))
+    }
+
+    /// One at this address; `None` if another program has the port.
+    fn at(scratch: &Scratch, address: String) -> Option<Agent> {
         let state = scratch.directory("state");
         let config = scratch.file(
             "snmpd.conf",
@@ -125,7 +127,7 @@ impl Agent {
         );
         let mut command = Command::new("snmpd");
         command.args(["-f", "-Ln", "-m", "", "-C", "-c", &config, &address]).env("SNMP_PERSISTENT_DIR", &state);
-        let running = Running::new(&mut command);
+        let mut running = Running::new(&mut command);
         let of = |name: &str, text: &str| {
             let directory = scratch.directory(name);
             std::fs::write(format!("{directory}/snmp.conf"), text).expect("a file");
@@ -139,14 +141,15 @@ impl Agent {
                  defAuthPassphrase geheimes-wort\ndefPrivType AES\ndefPrivPassphrase anderes-wort\n",
             ),
         ];
-        eventually("the agent answers", Duration::from_secs(20), || {
+        let answers = || {
             let asked = Command::new("snmpget")
                 .env("SNMPCONFPATH", &configs[0])
                 .args([&address, ".1.3.6.1.2.1.1.3.0"])
                 .output();
             asked.is_ok_and(|asked| asked.status.success())
-        });
-        Some(Agent { _running: running, address, configs })
+        };
+        let is_up = is_ready("the agent answers", &mut running.child, answers);
+        is_up.then_some(Agent { _running: running, address, configs })
     }
 }
 

@@ -120,7 +120,7 @@ fn what_is_open_for_a_moment_does_not_keep_a_stand_up() {
     let mut down = Running::new(&mut stend(&scratch, &["stand", "down", &stand.name]));
     // Closed only when it has been refused at least once.
     let refused = || read(&stand.journal().join("journal").to_string_lossy()).contains("partx --delete");
-    eventually("a try", std::time::Duration::from_secs(30), refused);
+    eventually("a try", IN_TIME, refused);
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert!(stand.journal().exists());
     drop(open);
@@ -237,10 +237,10 @@ fn a_stand_whose_building_is_ended_by_sigterm_is_taken_down_or_can_be() {
     tool(&["chmod", "+x", &scratch.file("tools/mkfs.btrfs", &slow)]);
     let path = format!("{directory}:{}", std::env::var("PATH").expect("a path"));
     let mut up = Running::new(stend(&scratch, &["stand", "up", &stand.file]).env("PATH", &path));
-    eventually("mkfs", std::time::Duration::from_secs(30), || begun.exists());
+    eventually("mkfs", IN_TIME, || begun.exists());
     let workers = up.workers();
     tool(&["kill", "-TERM", &up.child.id().to_string()]);
-    assert_eq!(up.wait_as_shell(std::time::Duration::from_secs(30)), Some(143));
+    assert_eq!(up.wait_as_shell(IN_TIME), Some(143));
     assert!(!workers.iter().any(|pid| alive(*pid)), "the worker and what it had begun are gone");
     stand.run("down", 0);
     stand.is_gone();

@@ -61,7 +61,7 @@ fn a_run_that_is_interrupted_within_its_rounds_goes_on_with_rounds_from_the_firs
         stend_record::store::read(&file).is_ok_and(|run| run.rounds.iter().any(|round| round.outcome.is_some()))
     });
     tool(&["kill", "-INT", &run.child.id().to_string()]);
-    run.wait(std::time::Duration::from_secs(20));
+    assert_eq!(run.wait(IN_TIME), Some(130));
     let cut = stend_record::store::read(&file).expect("the file opens");
     let settled = |run: &stend_record::RunRecord| run.trials.iter().filter(|trial| trial.case == 0).count();
     assert_eq!(settled(&cut), 0, "it was stopped before");

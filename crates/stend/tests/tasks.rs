@@ -93,14 +93,20 @@ fn the_drives_are_those_that_inspect_prints_and_an_order_is_kept_as_it_was_sent(
         let devices = inventory["devices"].as_array().expect("devices").iter();
         devices.map(|line| line["device"]["identity"].clone()).collect()
     };
-    let (printed, _) = expect_exit(&mut stend(&scratch, &["inspect", "--quick", "--json"]), 0);
-    let printed: Value = serde_json::from_str(&printed).expect("JSON");
-    let drives = server.get("/api/v1/drives?quick=true");
-    assert_eq!((drives.status, drives.json()["host"]["boot_id"].clone()), (200, printed["host"]["boot_id"].clone()));
-    // Loop devices of other tests come and go meanwhile.
+    let look = || -> Value {
+        let (printed, _) = expect_exit(&mut stend(&scratch, &["inspect", "--quick", "--json"]), 0);
+        serde_json::from_str(&printed).expect("JSON")
+    };
+    // Drives of other tests come and go meanwhile: what counts is a moment between two looks that see the same.
     let kept = |id: &Value| !id.as_str().is_some_and(|id| id.starts_with("loop:"));
-    let both = [&printed, &drives.json()].map(|of| identities(of).into_iter().filter(kept).collect::<Vec<_>>());
-    assert_eq!(both[0], both[1]);
+    let of = |inventory: &Value| identities(inventory).into_iter().filter(kept).collect::<Vec<_>>();
+    eventually("both print the same drives", IN_TIME, || {
+        let before = look();
+        let drives = server.get("/api/v1/drives?quick=true");
+        assert_eq!((drives.status, drives.json()["host"]["boot_id"].clone()), (200, before["host"]["boot_id"].clone()));
+        let [before, between, after] = [of(&before), of(&drives.json()), of(&look())];
+        before == between && between == after
+    });
     let order = format!("# sent by a person\n{}", order(&scratch, SMALL, "t"));
     assert_eq!(put(&server, "a", &order).status, 201);
     assert_eq!(server.get("/api/v1/tasks/a/order").text(), order);
@@ -288,7 +294,7 @@ fn changes_of_tasks_are_sent_once_and_readers_that_never_read_stop_nobody() {
     );
     assert_eq!(server.with_token("GET /api/v1/task-events", &["Last-Event-ID: x"]).status, 400);
     for mut stream in deaf {
-        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a limit");
+        stream.set_read_timeout(Some(IN_TIME)).expect("a limit");
         assert!(stream.read(&mut [0; 16]).expect("an answer") > 0);
     }
 }

@@ -141,7 +141,7 @@ fn a_terminal_that_stands_still_does_not_hold_up_the_run() {
     assert!(leftovers(&target).is_empty());
     assert_eq!(run.child.try_wait().expect("a child"), None, "the result waits for the terminal");
     tcflow(&terminal.theirs, Action::OOn).expect("going on");
-    assert_eq!(run.wait(Duration::from_secs(30)), Some(0));
+    assert_eq!(run.wait(IN_TIME), Some(0));
 }
 
 #[test]

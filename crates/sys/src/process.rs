@@ -216,7 +216,7 @@ mod tests {
             if let Some(status) = bound.try_wait().unwrap() {
                 break Some(status);
             }
-            if since.elapsed() > Duration::from_secs(20) {
+            if since.elapsed() > Duration::from_secs(90) {
                 break None;
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -5,6 +5,9 @@ use crate::item::{Happening, Message};
 use crate::words::tests::{item, message};
 use std::os::unix::net::UnixDatagram;
 
+/// How long a test waits for what must happen.
+const IN_TIME: Duration = Duration::from_secs(90);
+
 fn told() -> (Told, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let to = lines.clone();
@@ -12,7 +15,7 @@ fn told() -> (Told, Arc<Mutex<Vec<String>>>) {
 }
 
 fn received(log: &UnixDatagram) -> String {
-    log.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    log.set_read_timeout(Some(IN_TIME)).unwrap();
     let mut bytes = [0; 1024];
     let count = log.recv(&mut bytes).expect("a message");
     String::from_utf8_lossy(&bytes[..count]).into_owned()
@@ -24,7 +27,7 @@ fn opened(place: &Path) -> (Store, State) {
     loop {
         match Store::open(place) {
             Ok(opened) => return opened,
-            Err(error) => assert!(begun.elapsed() < Duration::from_secs(20), "{error}"),
+            Err(error) => assert!(begun.elapsed() < IN_TIME, "{error}"),
         }
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -1,10 +1,8 @@
 //! Hosts that are reached by `ssh`: servers on the loopback, each with a home and keys of its own.
 
 use super::*;
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// Hosts, and an `ssh` that finds them: `far` and `second` are two names of one, `closed` is none, others have the names that they were
 /// added with.
@@ -60,8 +58,12 @@ impl Far {
         }
         let made = tool(&["dropbearkey", "-y", "-f", &at("host")]);
         let public = made.lines().find(|line| line.starts_with("ssh-ed25519")).expect("a public key").to_string();
-        // Free now, and asked for at once: another process would have to draw the same number between.
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let (server, port) = on_a_port(|port| {
+            let mut server = self.started(&home, inside, port, &of);
+            let pid = server.id();
+            is_ready("the server listens", &mut server, || listens(pid, port)).then_some((server, port))
+        });
+        self.servers.push(server);
         append(&at("known"), &format!("[127.0.0.1]:{port} {public}\n"));
         append(
             &at("config"),
@@ -72,11 +74,16 @@ impl Far {
                 at("known")
             ),
         );
+    }
+
+    /// A server on this port, or a process that ends because another has the port.
+    fn started(&self, home: &str, inside: &str, port: u16, of: &dyn Fn(&str) -> String) -> Child {
+        let at = |name: &str| self.scratch.join(name).to_string_lossy().into_owned();
         let inside = format!(
             "mount --bind {home} \"$HOME\" && {inside}exec dropbear -F -E -e -s -r {} -p 127.0.0.1:{port}",
             at("host")
         );
-        let server = Command::new("unshare")
+        Command::new("unshare")
             .args(["--mount", "--propagation", "slave", "sh", "-c", &inside])
             .env("XDG_CACHE_HOME", at(&of("cache")))
             .env("STEND_LEASES", self.scratch.path())
@@ -85,9 +92,7 @@ impl Far {
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(at(&of("server.log"))).expect("a file"))
             .spawn()
-            .expect("unshare");
-        self.servers.push(server);
-        eventually("the server listens", Duration::from_secs(20), || TcpStream::connect(("127.0.0.1", port)).is_ok());
+            .expect("unshare")
     }
 
     pub fn stend(&self, words: &[&str]) -> Command {

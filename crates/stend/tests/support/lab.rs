@@ -96,6 +96,16 @@ pub fn processes(program: &str, word: &str) -> Vec<u32> {
     ids.filter(has).collect()
 }
 
+/// Those that serve drives of machines whose place is this directory: they have the environment of the command that started them.
+pub fn served(place: &str) -> Vec<u32> {
+    let own = format!("XDG_RUNTIME_DIR={place}");
+    let is_own = |pid: &u32| {
+        let set = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        set.split(|byte| *byte == 0).any(|one| one == own.as_bytes())
+    };
+    processes("nbdkit", "delay").into_iter().filter(is_own).collect()
+}
+
 /// What is in the directory of images, but for guests that were saved.
 pub fn cached() -> Vec<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

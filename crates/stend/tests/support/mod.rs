@@ -8,11 +8,16 @@ pub mod libvirt;
 pub mod session;
 pub mod stand;
 
+use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// How long a test waits for what must happen. Thirty times what it takes on an idle machine of two CPUs: a test fails because something never
+/// came, not because other programs had the CPUs.
+pub const IN_TIME: Duration = Duration::from_secs(90);
 
 /// A suite of two cases that takes about three seconds.
 pub const SMALL: &str = "suite: small
@@ -275,7 +280,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
         // A worker that lost its coordinator removes its test file first; until then its directory is not empty.
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + IN_TIME;
         while self.orphans.iter().any(|pid| alive(*pid)) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -315,6 +320,39 @@ pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
         assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Starts what cannot choose its port itself: `start` has one that is free, and gives nothing if another program took it first.
+pub fn on_a_port<T>(mut start: impl FnMut(u16) -> Option<T>) -> T {
+    let free = || TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
+    (0..10).find_map(|_| start(free())).expect("one of ten ports")
+}
+
+/// Waits until a program is ready; whether it is, or has ended instead.
+pub fn is_ready(what: &str, child: &mut Child, mut is_there: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + IN_TIME;
+    while !is_there() {
+        if child.try_wait().expect("a child").is_some() {
+            return false;
+        }
+        assert!(Instant::now() < deadline, "not within {IN_TIME:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// Whether this process, and no other, accepts connections on the port.
+pub fn listens(pid: u32, port: u16) -> bool {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let links = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    let own: Vec<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
+    let table = std::fs::read_to_string(format!("/proc/{pid}/net/tcp")).unwrap_or_default();
+    //= linux, Documentation/networking/proc_net_tcp.rst: local address, state (0A is LISTEN), and in the tenth place the inode
+    table.lines().any(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, local, _, "0A", _, _, _, _, _, inode, ..] = fields[..] else { return false };
+        local.ends_with(&format!(":{port:04X}")) && own.contains(&format!("socket:[{inode}]"))
+    })
 }
 
 /// Names in a directory that Stend made.

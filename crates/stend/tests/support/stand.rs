@@ -3,6 +3,7 @@
 use super::{Scratch, expect_exit, output, stend, tool};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A stand of this test run that is taken down however the test ends.
 pub struct Stand<'a> {
@@ -12,9 +13,11 @@ pub struct Stand<'a> {
 }
 
 impl<'a> Stand<'a> {
-    /// `layers` and what comes beside them; the name is that of the test and of this process.
+    /// `layers` and what comes beside them. Its name, for which the whole host has one place, is of this stand alone: tests beside one another
+    /// give the same `name`.
     pub fn new(scratch: &'a Scratch, name: &str, rest: &str) -> Stand<'a> {
-        let name = format!("{name}-{}", std::process::id());
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let name = format!("{name}-{}-{}", MADE.fetch_add(1, Ordering::Relaxed), std::process::id());
         let file = scratch.file(&format!("{name}.yaml"), &format!("stand: {name}\n{rest}\n"));
         Stand { scratch, name, file }
     }
