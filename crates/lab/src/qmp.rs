@@ -17,6 +17,8 @@ const LINE_MAX: u64 = 1 << 20;
 pub struct Qmp {
     to: Socket,
     from: BufReader<Socket>,
+    /// What came of a line whose end has not come yet.
+    begun: Vec<u8>,
     events: Vec<Value>,
 }
 
@@ -25,7 +27,7 @@ impl Qmp {
     pub fn greeted(socket: Socket) -> io::Result<Qmp> {
         socket.patience(Some(PATIENCE))?;
         let from = BufReader::new(socket.another()?);
-        let mut qmp = Qmp { to: socket, from, events: Vec::new() };
+        let mut qmp = Qmp { to: socket, from, begun: Vec::new(), events: Vec::new() };
         if qmp.line()?.get("QMP").is_none() {
             return Err(io::Error::other("QEMU does not greet"));
         }
@@ -84,27 +86,39 @@ impl Qmp {
     }
 
     /// Waits for an event for which `wanted` holds, also one that came before; events before it are forgotten.
+    ///
+    /// Errors: kind `TimedOut` after the limit, which may be longer than an answer may take.
     pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool, limit: Duration) -> io::Result<()> {
-        let start = Instant::now();
         let found = self.events.drain(..).any(|event| wanted(&event));
         if found {
             return Ok(());
         }
-        while start.elapsed() < limit {
-            let line = self.line()?;
-            if line.get("event").is_some() && wanted(&line) {
-                return Ok(());
+        let waited = self.comes(wanted, Instant::now() + limit);
+        self.to.patience(Some(PATIENCE)).and(waited)
+    }
+
+    fn comes(&mut self, wanted: impl Fn(&Value) -> bool, until: Instant) -> io::Result<()> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.to.patience(Some(left))?;
+            match self.line() {
+                Ok(line) if line.get("event").is_some() && wanted(&line) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
             }
         }
-        Err(io::ErrorKind::TimedOut.into())
     }
 
     fn line(&mut self) -> io::Result<Value> {
-        let mut line = String::new();
-        if (&mut self.from).take(LINE_MAX).read_line(&mut line)? == 0 {
+        let room = LINE_MAX.saturating_sub(self.begun.len() as u64);
+        if (&mut self.from).take(room).read_until(b'\n', &mut self.begun)? == 0 {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "QEMU has ended"));
         }
-        serde_json::from_str(&line).map_err(io::Error::other)
+        serde_json::from_slice(&std::mem::take(&mut self.begun)).map_err(io::Error::other)
     }
 }
 
@@ -171,6 +185,27 @@ pub mod tests {
         assert_eq!((qmp.executes(), qmp.executes()), (true, false));
         actor.join().unwrap();
         assert!(!qmp.executes(), "it has ended");
+    }
+
+    #[test]
+    fn an_event_is_waited_for_to_the_limit_however_long_nothing_comes() {
+        let (ours, theirs) = Socket::pair().unwrap();
+        let mut theirs = File::from(theirs);
+        let from = BufReader::new(ours.another().unwrap());
+        let mut qmp = Qmp { to: ours, from, begun: Vec::new(), events: Vec::new() };
+        // An answer may take less than that event does.
+        qmp.to.patience(Some(Duration::from_millis(20))).unwrap();
+        let late = std::thread::spawn(move || {
+            for piece in ["{\"event\":", "\"RES", "ET\"}\n"] {
+                std::thread::sleep(Duration::from_millis(150));
+                theirs.write_all(piece.as_bytes()).unwrap();
+            }
+            theirs
+        });
+        qmp.wait(|event| event["event"] == "RESET", Duration::from_secs(60)).unwrap();
+        let _theirs = late.join().unwrap();
+        let never = qmp.wait(|_| true, Duration::from_millis(50)).unwrap_err();
+        assert_eq!(never.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]

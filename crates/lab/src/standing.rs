@@ -32,6 +32,8 @@ const MACHINE: &str = "machine.yaml";
 const STAND: &str = "stand";
 /// Locked by the process that has the worker.
 const WORKER_LOCK: &str = "worker.lock";
+/// Locked by the process that starts a machine, beside the directories of all.
+const START_LOCK: &str = ".lock";
 /// How long a guest that is up may take to answer at a port; another command may be using it.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
 /// How long QEMU may take to reset its guest: what the guest's drives had in flight is finished first.
@@ -82,18 +84,28 @@ pub fn startable(name: &str, place: &Path) -> Result<()> {
         .hint(say!("`stend lab down {name}` stops it", "её завершит `stend lab down {name}`")))
 }
 
+/// Waits until no other machine is being started there, and keeps others from it as long as the file is open.
+pub(crate) fn start_turn(place: &Path) -> io::Result<File> {
+    let lock = File::create(place.join(START_LOCK))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
 /// All machines that are up, by their names, the names of those that had died and are removed now, and why others of these
-/// could not be.
+/// could not be. While one is being started none is removed: its directory is there before its QEMU.
 pub fn list(place: &Path) -> (Vec<Standing>, Vec<String>, Vec<Box<Error>>) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     let names = entries.filter(|entry| entry.path().is_dir()).filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.collect();
     names.sort();
+    // Without the file none was ever started.
+    let lock = File::open(place.join(START_LOCK)).ok();
+    let starts = lock.as_ref().is_some_and(|lock| lock.try_lock().is_err());
     let all = names.iter().filter_map(|name| Standing::named(name, place).ok());
     let (up, dead): (Vec<Standing>, Vec<Standing>) = all.partition(|one| one.process().is_some());
     let mut removed = Vec::new();
     let mut failures = Vec::new();
-    for one in dead {
+    for one in dead.into_iter().filter(|_| !starts) {
         match one.remove() {
             Ok(()) => removed.push(one.name),
             Err(error) => failures.push(error),
@@ -381,6 +393,18 @@ mod tests {
         assert_eq!((up, dead), (Vec::new(), vec!["dead".to_string(), "reused".to_string()]));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
         assert_eq!(list(&place.path().join("nowhere")), (Vec::new(), Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_machine_that_is_being_started_is_not_taken_for_a_dead_one() {
+        let place = tempfile::tempdir().unwrap();
+        let standing = Standing::named("new", place.path()).unwrap();
+        let turn = start_turn(place.path()).unwrap();
+        standing.prepare("machine: new\n").unwrap();
+        assert_eq!(list(place.path()), (Vec::new(), Vec::new(), Vec::new()));
+        assert!(place.path().join("new").join(MACHINE).exists());
+        drop(turn);
+        assert_eq!(list(place.path()).1, ["new"], "its start has ended, and it is not up");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::qemu::{self, Accelerator, COMMAND_SOCKET, PROGRAM, Paths};
 use crate::qmp::Qmp;
 use crate::saved::{self, Saved, Saves};
 use crate::service_time::{self, serve};
-use crate::standing::{Standing, startable};
+use crate::standing::{Standing, start_turn, startable};
 use std::cell::RefCell;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
@@ -78,8 +78,7 @@ pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(St
     let unkept = |e| standing.unkept(&e);
     DirBuilder::new().recursive(true).mode(0o700).create(place).map_err(unkept)?;
     // One start at a time: two of one name must not take each other's directory for a dead one.
-    let lock = File::create(place.join(".lock")).map_err(unkept)?;
-    lock.lock().map_err(unkept)?;
+    let _turn = start_turn(place).map_err(unkept)?;
     startable(&order.machine.name, place)?;
     let files = Files::make(order.machine, order.image, order.cache)?;
     let attempt = Attempt { standing: &standing, order, files: &files, began, stopped };

@@ -58,7 +58,10 @@ fn read(told: &str) -> Option<Health> {
     let wrong: Vec<&str> = checks.into_iter().flat_map(|checks| checks.keys().map(String::as_str)).collect();
     let state = status.pointer("/health/status")?.as_str()?;
     let states = status.pointer("/pgmap/pgs_by_state").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let is_clean = |state: &&Value| state["state_name"].as_str().is_some_and(|name| name.starts_with("active+clean"));
+    // A group that is being compared keeps all of its copies; one of which copies were found to differ does not.
+    //= ceph 16.2, doc/rados/operations/pg-states.rst: inconsistent
+    let is_whole = |name: &str| name.starts_with("active+clean") && !name.split('+').any(|part| part == "inconsistent");
+    let is_clean = |state: &&Value| state["state_name"].as_str().is_some_and(is_whole);
     let clean = states.iter().filter(is_clean).filter_map(|state| state["count"].as_u64()).sum();
     let ranks = status.pointer("/fsmap/by_rank").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let away = ["degraded", "misplaced"].map(|what| {
@@ -80,6 +83,11 @@ impl Health {
     pub(crate) fn shown(&self) -> String {
         let ((osds, up), (groups, clean)) = (self.osds, self.groups);
         format!("{}, OSDs up {up} of {osds}, placement groups clean {clean} of {groups}", self.state)
+    }
+
+    /// OSDs that there are.
+    pub(crate) fn osds(&self) -> u64 {
+        self.osds.0
     }
 
     /// OSDs that do not work.

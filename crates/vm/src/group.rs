@@ -3,10 +3,11 @@
 
 use crate::domain::{self, Mark, Paths};
 use crate::virsh::Virsh;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use stend_base::random::{draw, mix};
 use stend_base::{Error, Result, Say, say};
 use stend_lab::Image;
@@ -20,6 +21,8 @@ const ID: &str = "id";
 const CONNECTION: &str = "connection";
 /// Paths of their block devices, one a line: those of the first disk, then those of the next.
 const DEVICES: &str = "devices";
+/// How long a worker waits for those who look whether a machine is in use: they hold its lock for microseconds.
+const LOOK: Duration = Duration::from_millis(300);
 /// Longest file that is read of the directory.
 const KEPT_MAX: u64 = 1 << 20;
 
@@ -198,13 +201,26 @@ impl Group {
         let place = self.directory.parent().unwrap_or(&self.directory);
         // The emulator, which is another user, finds kernel and system there.
         DirBuilder::new().recursive(true).mode(0o755).create(place).map_err(|e| self.unkept(&e))?;
-        DirBuilder::new().mode(0o755).create(&self.directory).map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => self.exists(),
-            _ => self.unkept(&e),
-        })?;
+        let one_at_a_time = File::create(place.join(".lock")).map_err(|e| self.unkept(&e))?;
+        one_at_a_time.lock().map_err(|e| self.unkept(&e))?;
+        self.must_be_new()?;
+        // It gets its name when it is whole: of half a directory no command could say whose machines these are.
+        let new = place.join(format!(".{}.new", self.machines.name));
+        let made = self.make(&new, text).and_then(|()| fs::rename(&new, &self.directory));
+        made.map_err(|e| {
+            // No command finds one that stays, and the next one of this name replaces it.
+            drop(stend_sys::tree::remove(&new));
+            self.unkept(&e)
+        })
+    }
+
+    fn make(&self, new: &Path, text: &str) -> io::Result<()> {
+        // What was killed in the middle.
+        stend_sys::tree::remove(new)?;
+        DirBuilder::new().mode(0o755).create(new)?;
         let devices: String = self.devices.iter().flatten().map(|path| format!("{path}\n")).collect();
         let files = [(DEVICES, devices.as_str()), (CONNECTION, &self.connection), (FILE, text), (ID, &self.id)];
-        files.iter().try_for_each(|(file, text)| durable(&self.directory.join(file), text)).map_err(|e| self.unkept(&e))
+        files.iter().try_for_each(|(file, text)| durable(&new.join(file), text))
     }
 
     /// Puts there what guests start from.
@@ -238,14 +254,31 @@ impl Group {
     /// Takes a machine for a worker: one run at a time has it.
     pub(crate) fn lock(&self, number: u32) -> Result<File> {
         let name = self.name_of(number);
-        let lock = File::create(self.directory.join(format!("worker-{number}.lock"))).map_err(|e| self.unkept(&e))?;
-        match lock.try_lock() {
+        let lock = File::create(self.worker_lock(number)).map_err(|e| self.unkept(&e))?;
+        let since = Instant::now();
+        let locked = loop {
+            match lock.try_lock() {
+                Err(TryLockError::WouldBlock) if since.elapsed() < LOOK => std::thread::sleep(LOOK / 100),
+                locked => break locked,
+            }
+        };
+        match locked {
             Ok(()) => Ok(lock),
             Err(_) => Err(Error::preflight(say!(
                 "another run is using the virtual machine `{name}`",
                 "виртуальную машину `{name}` использует другой прогон"
             ))),
         }
+    }
+
+    /// Whether a worker has a machine. Others may look at the same time, and a worker that begins waits until they have.
+    pub(crate) fn is_in_use(&self, number: u32) -> bool {
+        let lock = File::open(self.worker_lock(number));
+        lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    fn worker_lock(&self, number: u32) -> PathBuf {
+        self.directory.join(format!("worker-{number}.lock"))
     }
 
     /// Removes the directory.
@@ -348,6 +381,56 @@ pub(crate) mod tests {
             let error = Group::find_machine(name, place.path()).unwrap_err();
             assert!(error.message.en.contains(told), "{error}");
         }
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_whole_is_in_the_way_of_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let machines = stend_spec::parse::machines(TEXT, "m").unwrap();
+        let group = Group::new(&machines, "qemu:///system".into(), Vec::new(), place.path(), 7);
+        // As after a kill: some of the files are there, under the name that it has until it is whole.
+        let half = place.path().join(".web.new");
+        fs::create_dir(&half).unwrap();
+        fs::write(half.join(DEVICES), "").unwrap();
+        assert!(Group::find("web", place.path()).unwrap_err().message.en.contains("no virtual machines"));
+        assert_eq!(names(place.path()), [""; 0]);
+        group.keep(TEXT).unwrap();
+        assert_eq!(Group::find("web", place.path()).unwrap().id, group.id);
+        group.forget().unwrap();
+        // A disk that gets full: the second file cannot be written.
+        let full = Group { connection: "x".repeat(2 << 20), ..group };
+        let root = full.directory.parent().unwrap().join("small");
+        fs::create_dir(&root).unwrap();
+        let mounted =
+            std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "none"]).arg(&root).status();
+        if !mounted.unwrap().success() {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "mounting needs root in CI");
+            return;
+        }
+        let full = Group { directory: root.join("web"), ..full };
+        let refused = full.keep(TEXT);
+        let left = fs::read_dir(&root).unwrap().flatten().filter(|entry| entry.path().is_dir()).count();
+        assert!(std::process::Command::new("umount").arg(&root).status().unwrap().success());
+        assert!(refused.is_err() && left == 0, "{refused:?}, {left} left");
+    }
+
+    #[test]
+    fn looking_whether_a_machine_is_in_use_keeps_no_run_from_it() {
+        let place = tempfile::tempdir().unwrap();
+        let group = kept_in(place.path());
+        assert!(!group.is_in_use(1));
+        let lock = group.lock(1).unwrap();
+        assert!(group.is_in_use(1) && !group.is_in_use(2));
+        drop(lock);
+        let looking = File::open(group.worker_lock(1)).unwrap();
+        looking.try_lock_shared().unwrap();
+        assert!(!group.is_in_use(1), "another one looks, too");
+        let looks = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            drop(looking);
+        });
+        group.lock(1).unwrap();
+        looks.join().unwrap();
     }
 
     #[test]

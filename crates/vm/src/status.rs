@@ -65,7 +65,7 @@ pub fn status(name: &str, place: &Path) -> Result<Status> {
             true => State::Is(virsh.run(&["domstate", &uuid])?.trim().to_string()),
             false => State::Missing,
         };
-        let (name, in_use) = (group.name_of(number), group.lock(number).is_err());
+        let (name, in_use) = (group.name_of(number), group.is_in_use(number));
         Ok(Machine { name, state, serials: group.serials(number), disks: group.paths(number).disks, in_use })
     };
     Ok(Status { name: name.to_string(), machines: group.numbers().map(one).collect::<Result<_>>()? })

@@ -1,6 +1,8 @@
 //! What can be asked of the kernel about a change: whether it is done, and whether there is something to undo. Pure.
 
 use serde::{Deserialize, Serialize};
+use std::slice;
+use stend_spec::arm::line;
 
 /// One of the devices below a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,6 +116,21 @@ impl Condition {
             self,
             Condition::NothingToAssemble { .. } | Condition::NothingInactive(_) | Condition::NothingToImport { .. }
         )
+    }
+
+    /// What a shell asks for it. `None` where it needs more than a shell.
+    pub(crate) fn test(&self) -> Option<String> {
+        match self {
+            Condition::Path(path) => Some(format!("[ -e {} ]", line(slice::from_ref(path)))),
+            // Such a label begins with its name and the UUID, as text. It is the only signature that events erase; with any other one the
+            // test fails, and nothing is erased.
+            //= ceph 16.2, src/os/bluestore/BlueStore.cc, _write_bdev_label(): "bluestore block device", UUID, in 60 bytes
+            Condition::Mark { device, uuid } => {
+                let (device, uuid) = (line(slice::from_ref(device)), line(slice::from_ref(uuid)));
+                Some(format!("head --bytes=60 {device} | grep --quiet {uuid}"))
+            }
+            _ => None,
+        }
     }
 }
 

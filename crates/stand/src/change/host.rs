@@ -146,9 +146,25 @@ fn by_hand(roots: &Roots, journal: &Journal) -> Option<String> {
     // Settings do not survive a reboot, and what a command did is no longer known.
     journal.run().filter(|note| note.boot_id == boot_id(roots))?;
     let open = journal.open_changes();
-    let actions = open.iter().flat_map(|(_, undo)| undo.iter()).map(|(_, action)| action);
-    let lines: Vec<String> = actions.filter_map(|action| shell(journal, action)).collect();
-    (!lines.is_empty()).then(|| format!("{}; rm {}", lines.join("; "), path(roots).display()))
+    let actions = open.iter().flat_map(|(_, undo)| undo.iter());
+    let lines: Vec<String> =
+        actions.filter_map(|(condition, action)| Some(guarded(condition, action, shell(journal, action)?))).collect();
+    // Later ones may erase what the first make free: where one fails, the host is not as it was left.
+    (!lines.is_empty()).then(|| format!("{} && rm {}", lines.join(" && "), path(roots).display()))
+}
+
+/// An action as a part of a line that ends where a part fails, with what a shell can tell of its condition.
+fn guarded(condition: &Condition, action: &Action, line: String) -> String {
+    let line = match action {
+        //= pkill(1): 1 is the exit code where no process is found
+        Action::End { .. } => format!("{{ {line}; [ $? -le 1 ]; }}"),
+        _ if line.contains("; ") => format!("{{ {line}; }}"),
+        _ => line,
+    };
+    match condition.test() {
+        Some(test) => format!("{{ ! {test} || {line}; }}"),
+        None => line,
+    }
 }
 
 /// Undoes what a run that is gone left of its changes, and ends its journal.

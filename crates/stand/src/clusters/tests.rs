@@ -26,6 +26,8 @@ fn a_cluster_is_whole_when_its_osds_groups_and_metadata_are() {
     assert_eq!(lacks(status(5, CLEAN, ACTIVE, "")), None);
     assert_eq!(lacks(status(4, CLEAN, ACTIVE, "")).as_deref(), Some("OSDs up: 4 of 5"));
     assert_eq!(lacks(status(5, PEERING, ACTIVE, "")).as_deref(), Some("placement groups clean: 50 of 57"));
+    let differs = CLEAN.replace("clean+scrubbing", "clean+scrubbing+deep+inconsistent+repair");
+    assert_eq!(lacks(status(5, &differs, ACTIVE, "")).as_deref(), Some("placement groups clean: 50 of 57"));
     assert_eq!(lacks(status(5, CLEAN, "", "")).as_deref(), Some("the server of metadata starts"));
     let found = status(4, PEERING, ACTIVE, r#","degraded_objects":100,"degraded_total":1000"#).unwrap();
     assert_eq!((found.missing(), found.recovered), (1, Some(90)));

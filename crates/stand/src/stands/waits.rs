@@ -14,11 +14,21 @@ use stend_record::EventKind;
 const SYNC_TICK: Duration = Duration::from_millis(500);
 const SYNC_TELLS: Duration = Duration::from_secs(5);
 
+/// How long a cluster that starts may answer nothing, or lack a program of an OSD. One question takes ten seconds where there is no answer.
+const CLUSTER_AWAY: Duration = Duration::from_secs(60);
+/// How long it may be as far as it is: several times what a group needs on a slow machine to find its OSDs, by eye.
+const CLUSTER_STANDS: Duration = Duration::from_secs(300);
+
 /// Waits for a first synchronisation and tells how far it is.
 pub(super) fn wait_for(roots: &Roots, journal: &Journal, wait: &Wait, watch: &mut Watch) -> Result<()> {
     let mut told: Option<Instant> = None;
+    let mut starting = Starting::since(Instant::now());
     loop {
-        let Some(now) = left(roots, journal, wait)? else { return Ok(()) };
+        let now = match wait {
+            Wait::Osds(settings) | Wait::Cluster(settings) => starting.left(roots, settings, wait)?,
+            wait => left(roots, journal, wait)?,
+        };
+        let Some(now) = now else { return Ok(()) };
         if (watch.stopped)() {
             return Err(Error::interrupted(say!(
                 "the synchronisation was not waited for",
@@ -72,15 +82,116 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             let health = kernel.health(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
             Ok(health.resilver.map(|percent| format!("resilver of {name}: {percent} %")))
         }
-        Wait::Osds(settings) => Ok(cluster(settings)?.lacks_osds()),
-        Wait::Cluster(settings) => Ok(cluster(settings)?.lacks()),
+        // Its own way to wait is above.
+        Wait::Osds(_) | Wait::Cluster(_) => Ok(None),
     }
 }
 
-fn cluster(settings: &str) -> Result<clusters::Health> {
-    clusters::health(settings).ok_or_else(|| {
+/// A cluster that starts, as it was seen until now.
+struct Starting {
+    /// Its monitor answered last.
+    answered: Instant,
+    /// Programs of all its OSDs were there last.
+    whole: Instant,
+    /// What it lacked, and since when.
+    lacked: (String, Instant),
+}
+
+impl Starting {
+    fn since(now: Instant) -> Starting {
+        Starting { answered: now, whole: now, lacked: (String::new(), now) }
+    }
+
+    fn left(&mut self, roots: &Roots, settings: &str, wait: &Wait) -> Result<Option<String>> {
+        let health = clusters::health(settings);
+        let lacks = health.as_ref().map(|health| match wait {
+            Wait::Osds(_) => health.lacks_osds(),
+            _ => health.lacks(),
+        });
+        let ended = health.and_then(|health| (0..health.osds()).find(|number| !runs(roots, settings, *number)));
         let place = settings.rsplit_once('/').map_or("", |(place, _)| place);
-        Error::preflight(say!("the monitor of the cluster does not answer", "монитор кластера не отвечает"))
-            .hint(say!("its log is in `{place}`", "его журнал лежит в `{place}`"))
-    })
+        self.judge(Instant::now(), lacks, ended).map_err(|why| {
+            let Say { en, ru } = why;
+            Error::preflight(say!("the cluster does not start: {en}", "кластер не запускается: {ru}"))
+                .hint(say!("its logs are in `{place}`", "его журналы лежат в `{place}`"))
+        })
+    }
+
+    /// What is lacking still. `lacks`: what it says now, if it answers; `ended`: number of an OSD whose program is not there.
+    fn judge(
+        &mut self,
+        now: Instant,
+        lacks: Option<Option<String>>,
+        ended: Option<u64>,
+    ) -> std::result::Result<Option<String>, Say> {
+        let Some(lacks) = lacks else {
+            return match now - self.answered {
+                away if away >= CLUSTER_AWAY => Err(say!("its monitor does not answer", "монитор не отвечает")),
+                _ => Ok(Some("the monitor does not answer yet".to_string())),
+            };
+        };
+        self.answered = now;
+        let Some(lacks) = lacks else { return Ok(None) };
+        match ended {
+            None => self.whole = now,
+            Some(number) if now - self.whole >= CLUSTER_AWAY => {
+                return Err(say!("the program of osd.{number} has ended", "программа osd.{number} завершилась"));
+            }
+            Some(_) => {}
+        }
+        if self.lacked.0 != lacks {
+            self.lacked = (lacks.clone(), now);
+        }
+        if now - self.lacked.1 >= CLUSTER_STANDS {
+            let minutes = CLUSTER_STANDS.as_secs() / 60;
+            return Err(say!("{lacks} for {minutes} min", "уже {minutes} мин: {lacks}"));
+        }
+        Ok(Some(lacks))
+    }
+}
+
+/// Whether the program of an OSD is there.
+fn runs(roots: &Roots, settings: &str, number: u64) -> bool {
+    let words = ["--conf", settings, "--id", &number.to_string()].map(String::from);
+    !crate::exports::started_with(roots, "ceph-osd", &words).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_that_starts_may_miss_answers_but_not_for_ever() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let lacks = |what: &str| Some(Some(what.to_string()));
+        let mut seen = Starting::since(begin);
+        assert_eq!(seen.judge(at(10), lacks("OSDs up: 4 of 5"), None).unwrap().as_deref(), Some("OSDs up: 4 of 5"));
+        assert!(seen.judge(at(30), None, None).unwrap().is_some(), "a busy machine misses an answer");
+        assert!(seen.judge(at(69), None, None).unwrap().is_some());
+        assert!(seen.judge(at(70), None, None).unwrap_err().en.contains("monitor does not answer"));
+        assert_eq!(seen.judge(at(71), Some(None), Some(3)).unwrap(), None, "what is whole is used");
+    }
+
+    #[test]
+    fn an_osd_that_died_and_a_cluster_that_stands_still_end_the_wait() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let lacks = |what: &str| Some(Some(what.to_string()));
+        let mut seen = Starting::since(begin);
+        seen.judge(at(5), lacks("OSDs up: 4 of 5"), None).unwrap();
+        seen.judge(at(40), lacks("OSDs up: 4 of 5"), Some(2)).unwrap();
+        assert_eq!(
+            seen.judge(at(65), lacks("OSDs up: 4 of 5"), Some(2)).unwrap_err().en,
+            "the program of osd.2 has ended"
+        );
+        let mut seen = Starting::since(begin);
+        for seconds in (0..1000).step_by(200) {
+            seen.judge(at(seconds), lacks(&format!("placement groups clean: {seconds} of 999")), None).unwrap();
+        }
+        let clean = "placement groups clean: 800 of 999";
+        seen.judge(at(1000), lacks(clean), None).unwrap();
+        let told = seen.judge(at(1100), lacks(clean), None).unwrap_err();
+        assert_eq!(told.en, "placement groups clean: 800 of 999 for 5 min");
+    }
 }

@@ -87,10 +87,10 @@ fn what_is_dropped_is_undone_and_what_cannot_be_stays_noted() {
     apply(&mut changes, 0, &change);
     drop(changes);
     let file = path(&host.roots);
-    assert_eq!(left_behind(&host.roots), Some(format!("false; rm {}", file.display())));
+    assert_eq!(left_behind(&host.roots), Some(format!("false && rm {}", file.display())));
     let error = host.begin(true).unwrap_err();
     assert!(error.message.en.contains("cannot be undone: `false` failed"), "{error}");
-    assert!(error.hint.unwrap().en.contains("`false; rm "));
+    assert!(error.hint.unwrap().en.contains("`false && rm "));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_a_killed_run_left_is_undone_by_the_next_if_commands_are_allowed() {
     let host = Host::new();
     host.killed();
     let (a, b, file) = (host.at("a"), host.at("b"), path(&host.roots).display().to_string());
-    let line = format!("echo 2 > {b}; echo 1 > {a}; rm {file}");
+    let line = format!("echo 2 > {b} && echo 1 > {a} && rm {file}");
     assert_eq!(left_behind(&host.roots), Some(line.clone()));
     let refused = host.begin(false).unwrap_err();
     assert!(refused.kind == Kind::Preflight && refused.hint.unwrap().en.contains(&line));
@@ -119,6 +119,57 @@ fn what_a_killed_run_left_is_undone_by_the_next_if_commands_are_allowed() {
     let changes = host.begin(true).unwrap();
     assert_eq!(host.values(), ["1", "2"]);
     assert!(changes.open().is_empty() && left_behind(&host.roots).is_none());
+}
+
+/// What a run that is killed leaves of a change that is undone so.
+fn left_of(host: &Host, undo: Vec<(Condition, Action)>) -> String {
+    let mut changes = host.begin(true).unwrap();
+    changes.note(0, &Change { undo, ..Change::unseen(Say::same(""), Vec::new(), []) }).unwrap();
+    let text = std::fs::read(path(&host.roots)).unwrap();
+    drop(changes);
+    std::fs::write(path(&host.roots), text).unwrap();
+    left_behind(&host.roots).unwrap()
+}
+
+fn types(line: &str) -> bool {
+    std::process::Command::new("sh").args(["-c", line]).status().unwrap().success()
+}
+
+#[test]
+fn a_line_that_is_typed_later_erases_only_what_the_run_left_there() {
+    const OURS: &str = "0f3c4a52-8d1e-4c7b-9a55-2e6d1f00aa11";
+    // A drive that is an OSD of the stand, or by now a file system of somebody.
+    for (label, is_erased) in [(format!("bluestore block device\n{OURS}\n"), true), ("precious".repeat(99), false)] {
+        let host = Host::new();
+        let drive = host.at("drive");
+        let mark = Condition::Mark { device: drive.clone(), uuid: OURS.into() };
+        let absent = Condition::Path(host.at("absent"));
+        let nobody = Action::End { program: "no-such-program".into(), words: vec!["--id".into(), "1".into()] };
+        let undo = vec![
+            (Condition::Always, nobody),
+            (absent, run("rm --", &[&host.at("absent")])),
+            (mark, run("truncate --size=0", &[&drive])),
+        ];
+        host.put("drive", &label);
+        // Nothing is undone while this run itself ends.
+        let line = left_of(&host, undo);
+        host.put("drive", &label);
+        assert!(types(&line), "{line}");
+        assert_eq!(std::fs::read_to_string(&drive).unwrap().is_empty(), is_erased, "{line}");
+        assert!(!path(&host.roots).exists(), "the note goes with it");
+    }
+}
+
+#[test]
+fn a_line_of_which_a_part_fails_ends_there_and_its_note_stays() {
+    let host = Host::new();
+    let erase = run("truncate --size=0", &[&host.at("a")]);
+    let undo = vec![(Condition::Always, run("false", &[])), (Condition::Always, erase)];
+    let line = left_of(&host, undo);
+    host.put("a", "precious");
+    assert!(!types(&line), "{line}");
+    assert_eq!(host.values()[0], "precious");
+    assert!(path(&host.roots).exists());
 }
 
 #[test]
@@ -167,7 +218,7 @@ fn what_was_done_to_a_device_is_told_and_left_to_a_person() {
     let refused = host.begin(true).unwrap_err();
     let hint = refused.hint.unwrap().en;
     assert!(
-        refused.kind == Kind::Preflight && hint.contains(&format!("`touch {}; echo 2 > ", host.at("touched"))),
+        refused.kind == Kind::Preflight && hint.contains(&format!("`touch {} && echo 2 > ", host.at("touched"))),
         "{hint}"
     );
     assert!(!std::path::Path::new(&host.at("touched")).exists() && file.exists());
