@@ -1,6 +1,7 @@
 //! Answers that no verb prints. Must not compute them.
 
 use serde::Serialize;
+use stend_base::Say;
 
 /// That the server is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -11,12 +12,29 @@ pub struct Health {
     pub schema_version: u32,
     /// Version of Stend.
     pub stend_version: &'static str,
+    /// What the server proves itself with; without TLS nothing.
+    pub certificate: Option<CertificateHealth>,
+}
+
+/// The certificate of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CertificateHealth {
+    /// Its SHA-256, as `sha256:` and bytes with colons between them.
+    pub fingerprint: String,
+    /// Whether the server made it itself.
+    pub is_own: bool,
+    /// Names and addresses that it is for.
+    pub names: Vec<String>,
+    /// Last second of its validity, since 1970.
+    pub ends_unix: i64,
+    /// What an admin should do something about, such as an end within 14 days.
+    pub warning: Option<Say>,
 }
 
 impl Health {
     /// The answer of a server of this version.
-    pub fn of(stend_version: &'static str) -> Health {
-        Health { schema: "stend-health", schema_version: 1, stend_version }
+    pub fn of(stend_version: &'static str, certificate: Option<CertificateHealth>) -> Health {
+        Health { schema: "stend-health", schema_version: 1, stend_version, certificate }
     }
 }
 

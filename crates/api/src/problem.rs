@@ -100,6 +100,7 @@ fn title(status: u16) -> &'static str {
         409 => "Conflict",
         413 => "Content Too Large",
         414 => "URI Too Long",
+        421 => "Misdirected Request",
         422 => "Unprocessable Content",
         429 => "Too Many Requests",
         _ => "Internal Server Error",
@@ -132,7 +133,7 @@ mod tests {
         }
         assert_eq!(status(Code::Bug), 500);
         assert_eq!(title(status(Code::Bug)), "Internal Server Error");
-        for other in [400, 401, 403, 404, 405, 408, 409, 413, 414, 422, 429] {
+        for other in [400, 401, 403, 404, 405, 408, 409, 413, 414, 421, 422, 429] {
             assert_ne!(title(other), title(500), "{other}");
         }
     }

@@ -123,6 +123,8 @@ pub enum Code {
     HostUnreachable,
     /// The server that `--server` names does not answer, or what answers there is none.
     ServerUnreachable,
+    /// The certificate of the server is not trusted, or is not the one that was pinned.
+    ServerUntrusted,
     /// The run file cannot be read or written.
     RunFile,
     /// There is a file of this name already; a run file is never replaced.
@@ -159,7 +161,8 @@ impl Code {
             | Code::ScheduleUnknown
             | Code::TaskConflict
             | Code::NotAllowed
-            | Code::ServerBusy => Kind::Preflight,
+            | Code::ServerBusy
+            | Code::ServerUntrusted => Kind::Preflight,
             Code::Unsafe
             | Code::NotConfirmed
             | Code::SignatureNotNamed

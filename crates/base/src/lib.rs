@@ -7,6 +7,7 @@ pub mod calendar;
 pub mod code;
 pub mod distribution;
 pub mod error;
+pub mod fingerprint;
 pub mod format;
 pub mod histogram;
 pub mod own_data;
@@ -17,6 +18,7 @@ pub mod units;
 
 pub use code::{Code, Kind};
 pub use error::{Error, FilePosition, Result};
+pub use fingerprint::Fingerprint;
 pub use histogram::Histogram;
 pub use text::{Lang, Say};
 pub use units::{Bytes, MilliIops, Millionths, Nanos, Share};

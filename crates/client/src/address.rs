@@ -1,84 +1,106 @@
-//! The address of a server as users write it. Pure: no name is looked up, because a server of this machine or a tunnel to one needs none.
+//! The address of a server as users write it. Pure: a name is looked up by the caller.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use stend_base::{Error, Result, say};
 
-/// The port of `http://` without one.
+/// The ports of `http://` and `https://` without one.
 const PORT: u16 = 80;
+const TLS_PORT: u16 = 443;
 
 /// Where a server answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// As messages name it: `http://127.0.0.1:8421`.
     pub url: String,
+    /// Whether it is asked over TLS.
+    pub tls: bool,
+    /// Name or address of the machine, without brackets.
+    pub host: String,
     /// Host and port, as a request names them.
     pub(crate) authority: String,
-    /// What is tried, in this order.
+    /// What is tried, in this order; empty: the host is a name that has to be looked up.
     pub(crate) sockets: Vec<SocketAddr>,
+    port: u16,
 }
 
 impl Address {
-    /// Reads `http://HOST:PORT` of this machine.
+    /// Reads `https://HOST:PORT`, or `http://HOST:PORT` of this machine.
     ///
-    /// Errors: `Usage` for what is none, for another machine, and for `https`.
+    /// Errors: `Usage` for what is none, and for another machine without TLS.
     pub fn parse(text: &str) -> Result<Address> {
-        if let Some(rest) = text.strip_prefix("https://") {
-            return Err(encrypted(text, rest));
-        }
-        let authority = text.strip_prefix("http://").map(|rest| rest.strip_suffix('/').unwrap_or(rest));
-        let Some(authority) = authority.filter(|rest| !rest.is_empty() && !rest.contains(['/', '?', '#', '@', '\\']))
-        else {
-            return Err(no_address(text));
+        let (tls, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+            (Some(rest), _) => (true, rest),
+            (None, Some(rest)) => (false, rest),
+            _ => return Err(no_address(text)),
         };
+        let authority = rest.strip_suffix('/').unwrap_or(rest);
+        if authority.is_empty() || authority.contains(['/', '?', '#', '@', '\\']) {
+            return Err(no_address(text));
+        }
         let (host, port) = match authority.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
             Some((host, port)) => (host, port.parse().ok().filter(|port| *port != 0).ok_or_else(|| no_address(text))?),
-            None => (authority, PORT),
+            None => (authority, if tls { TLS_PORT } else { PORT }),
         };
-        let sockets = sockets(host, port).ok_or_else(|| no_address(text))?;
-        if !sockets.iter().all(|socket| socket.ip().is_loopback()) {
-            return Err(another_machine(text));
+        let addresses = addresses(host).ok_or_else(|| no_address(text))?;
+        // A name could lead anywhere.
+        if !tls && (addresses.is_empty() || !addresses.iter().all(IpAddr::is_loopback)) {
+            return Err(not_encrypted(text, authority));
         }
-        Ok(Address { url: format!("http://{authority}"), authority: authority.to_string(), sockets })
+        let scheme = if tls { "https" } else { "http" };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_string();
+        let address = Address {
+            url: format!("{scheme}://{authority}"),
+            tls,
+            host,
+            authority: authority.to_string(),
+            sockets: Vec::new(),
+            port,
+        };
+        Ok(address.at(&addresses))
+    }
+
+    /// The name that has to be looked up before the server can be asked, if there is one.
+    pub fn name(&self) -> Option<&str> {
+        self.sockets.is_empty().then_some(&*self.host)
+    }
+
+    /// The same at these addresses.
+    pub fn at(mut self, addresses: &[IpAddr]) -> Address {
+        self.sockets = addresses.iter().map(|ip| SocketAddr::new(*ip, self.port)).collect();
+        self
     }
 }
 
-/// A name that is neither `localhost` nor an address belongs to another machine: it is given an address that none has.
-fn sockets(host: &str, port: u16) -> Option<Vec<SocketAddr>> {
-    let at = |ip: IpAddr| SocketAddr::new(ip, port);
+/// The addresses of a host that needs no look-up; empty: it is another name; `None`: it is none.
+fn addresses(host: &str) -> Option<Vec<IpAddr>> {
     if host.eq_ignore_ascii_case("localhost") {
-        return Some(vec![at(Ipv4Addr::LOCALHOST.into()), at(Ipv6Addr::LOCALHOST.into())]);
+        return Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
     }
     if let Some(inside) = host.strip_prefix('[') {
-        return Some(vec![at(IpAddr::V6(inside.strip_suffix(']')?.parse().ok()?))]);
+        return Some(vec![IpAddr::V6(inside.strip_suffix(']')?.parse().ok()?)]);
     }
-    let is_name =
-        !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
-    is_name.then(|| vec![at(host.parse::<Ipv4Addr>().unwrap_or(Ipv4Addr::UNSPECIFIED).into())])
+    let is_name = !host.is_empty()
+        && !host.starts_with('-')
+        && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
+    is_name.then(|| host.parse::<Ipv4Addr>().ok().map(IpAddr::V4).into_iter().collect())
 }
 
 fn no_address(text: &str) -> Box<Error> {
-    Error::usage(say!("`{text}` is not the address of a server", "`{text}` — не адрес сервера"))
-        .hint(say!("for example `--server http://127.0.0.1:8421`", "например `--server http://127.0.0.1:8421`"))
+    Error::usage(say!("`{text}` is not the address of a server", "`{text}` — не адрес сервера")).hint(say!(
+        "for example `--server http://127.0.0.1:8421`, or `--server https://db1:8421` for another machine",
+        "например `--server http://127.0.0.1:8421` или `--server https://db1:8421` для другой машины"
+    ))
 }
 
-fn another_machine(text: &str) -> Box<Error> {
+fn not_encrypted(text: &str, authority: &str) -> Box<Error> {
     Error::usage(say!(
         "`{text}` is on another machine: without encryption the token could be read on the way",
         "`{text}` — на другой машине: без шифрования токен могут прочитать по пути"
     ))
     .hint(say!(
-        "`ssh -L 8421:127.0.0.1:8421 HOST`, then `--server http://127.0.0.1:8421`",
-        "`ssh -L 8421:127.0.0.1:8421 МАШИНА`, затем `--server http://127.0.0.1:8421`"
+        "`--server https://{authority}`; `stend serve --listen 0.0.0.0:8421` there encrypts",
+        "`--server https://{authority}`; там шифрует `stend serve --listen 0.0.0.0:8421`"
     ))
-}
-
-fn encrypted(text: &str, rest: &str) -> Box<Error> {
-    let host = rest.split(['/', ':']).next().filter(|host| !host.is_empty()).unwrap_or("HOST");
-    Error::usage(say!("`{text}`: the command line does not speak HTTPS yet", "`{text}`: командная строка пока не работает по HTTPS"))
-        .hint(say!(
-            "reach it by a tunnel, `ssh -L 8421:127.0.0.1:8421 {host}`, or by a reverse proxy on this machine that adds the encryption, and name that with `http://127.0.0.1:PORT`",
-            "подключайтесь через туннель `ssh -L 8421:127.0.0.1:8421 {host}` или через обратный прокси на этой машине, который шифрует сам, и укажите `http://127.0.0.1:ПОРТ`"
-        ))
 }
 
 #[cfg(test)]
@@ -105,12 +127,23 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_and_encryption_are_refused_with_a_way_round() {
+    fn another_machine_is_asked_over_tls_alone() {
         for text in ["http://192.0.2.1:8421", "http://db1:8421", "http://0.0.0.0:1", "http://[2001:db8::1]:1"] {
-            assert!(message(text).contains("ssh -L"), "{text}: {}", message(text));
+            assert!(message(text).contains("https://"), "{text}: {}", message(text));
         }
-        let https = message("https://db1:8421/");
-        assert!(https.contains("ssh -L 8421:127.0.0.1:8421 db1") && https.contains("reverse proxy"), "{https}");
+        for (text, url, host, first) in [
+            ("https://192.0.2.1:8421/", "https://192.0.2.1:8421", "192.0.2.1", Some("192.0.2.1:8421")),
+            ("https://[2001:db8::1]", "https://[2001:db8::1]", "2001:db8::1", Some("[2001:db8::1]:443")),
+            ("https://localhost", "https://localhost", "localhost", Some("127.0.0.1:443")),
+            ("https://db1.example.org", "https://db1.example.org", "db1.example.org", None),
+        ] {
+            let address = Address::parse(text).unwrap();
+            assert_eq!((address.url.as_str(), address.host.as_str(), address.tls), (url, host, true));
+            assert_eq!(address.sockets.first().map(SocketAddr::to_string).as_deref(), first);
+            assert_eq!(address.name(), first.is_none().then_some(host));
+        }
+        let found = Address::parse("https://db1:9").unwrap().at(&["192.0.2.9".parse().unwrap()]);
+        assert!(found.name().is_none() && found.sockets[0].to_string() == "192.0.2.9:9");
     }
 
     #[test]
@@ -128,6 +161,10 @@ mod tests {
             "http://[::1",
             "ftp://127.0.0.1",
             "http://:80",
+            "https://",
+            "https://-db1",
+            "https://db1:8421/api",
+            "https://user@db1",
         ] {
             assert!(message(text).contains("not the address"), "{text}: {}", message(text));
         }

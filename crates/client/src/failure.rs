@@ -19,8 +19,8 @@ pub(crate) fn unreachable(url: &str, why: &Say) -> Box<Error> {
         say!("the server {url} does not answer: {en}", "сервер {url} не отвечает: {ru}"),
     )
     .hint(say!(
-        "`stend serve` starts it; from another machine reach it through `ssh -L 8421:127.0.0.1:8421 HOST`",
-        "его запускает `stend serve`; с другой машины подключайтесь через `ssh -L 8421:127.0.0.1:8421 МАШИНА`"
+        "`stend serve` starts it; other machines reach it with `stend serve --listen 0.0.0.0:8421` at `https://HOST:8421`",
+        "его запускает `stend serve`; с других машин он доступен после `stend serve --listen 0.0.0.0:8421` по адресу `https://МАШИНА:8421`"
     ))
 }
 

@@ -1,19 +1,24 @@
-//! Requests to a server, one connection each. The only file of this crate with a socket. Every wait and every size has a limit.
+//! Requests to a server, one connection each, and over TLS only to the one that is trusted. The only file of this crate with a socket. Every wait and every size has a limit.
 
 use crate::address::Address;
-use crate::events::{Event, Stream, TooLong};
+use crate::events::Stream as EventStream;
+use crate::events::{Event, TooLong};
 use crate::failure::{not_understood, sent, too_large, unreachable};
+use crate::tls::{Tls, Trust};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
 use std::io::Write;
 use std::time::Duration;
 use stend_base::{Error, Lang, Result, Say, say};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// A server gives what it has other processes print 120 s.
@@ -34,9 +39,15 @@ const ANSWER_MAX: u64 = 80 << 20;
 #[derive(Clone)]
 pub struct Server {
     address: Address,
+    tls: Option<Tls>,
     token: HeaderValue,
     lang: Lang,
 }
+
+/// A connection, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
 /// An answer.
 pub struct Reply {
@@ -53,10 +64,10 @@ impl Reply {
 }
 
 impl Server {
-    /// A server at this address, asked with this token.
+    /// A server at this address, asked with this token. Over TLS it has to prove itself; `trust` counts for nothing else.
     ///
-    /// Errors: `Usage` if the token is none.
-    pub fn new(address: Address, token: &str, lang: Lang) -> Result<Server> {
+    /// Errors: `Usage` if the token is none, or the trusted file holds no certificate.
+    pub fn new(address: Address, trust: Trust, token: &str, lang: Lang) -> Result<Server> {
         let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
         let value = HeaderValue::from_str(&format!("Bearer {token}")).ok().filter(|_| fits);
         let mut token = value.ok_or_else(|| {
@@ -70,7 +81,8 @@ impl Server {
             ))
         })?;
         token.set_sensitive(true);
-        Ok(Server { address, token, lang })
+        let tls = if address.tls { Some(Tls::new(trust)?) } else { None };
+        Ok(Server { address, tls, token, lang })
     }
 
     /// As messages name it.
@@ -126,7 +138,7 @@ impl Server {
     ///
     /// Errors: as [`get`](Self::get), those of `hear`, and events that are longer than any of ours.
     pub fn follow(&self, target: &str, hear: &mut dyn FnMut(Event) -> Result<bool>) -> Result<()> {
-        let mut stream = Stream::default();
+        let mut stream = EventStream::default();
         let too_long = |TooLong| not_understood(self.url(), target, &say!("an event has no end", "событие без конца"));
         self.waiting(async {
             let response = self.answered("GET", target, Bytes::new(), ANSWER_TIME).await?;
@@ -151,7 +163,7 @@ impl Server {
     /// The head of an answer that is none of an error.
     async fn answered(&self, method: &str, target: &str, body: Bytes, time: Duration) -> Result<Response<Incoming>> {
         let broken = |error: hyper::Error| self.broken(target, &error);
-        let io = TokioIo::new(self.connected().await?);
+        let io = TokioIo::new(self.stream().await?);
         let mut builder = http1::Builder::new();
         builder.max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
         let (mut sender, connection) = builder.handshake(io).await.map_err(broken)?;
@@ -179,6 +191,19 @@ impl Server {
         })
         .await?;
         Err(sent(self.url(), target, status, &body))
+    }
+
+    /// A connection to who has to be the server.
+    async fn stream(&self) -> Result<Box<dyn Stream>> {
+        let stream = self.connected().await?;
+        let Some(tls) = &self.tls else { return Ok(Box::new(stream)) };
+        let name = ServerName::try_from(self.address.host.clone());
+        let name = name.map_err(|_| unreachable(self.url(), &no_name()))?;
+        let connected = timeout(CONNECT_TIME, TlsConnector::from(tls.config.clone()).connect(name, stream)).await;
+        match connected.map_err(|_| self.silent(CONNECT_TIME))? {
+            Ok(stream) => Ok(Box::new(stream)),
+            Err(error) => Err(tls.refusal(self.url()).unwrap_or_else(|| unreachable(self.url(), &no_tls(&error)))),
+        }
     }
 
     async fn connected(&self) -> Result<TcpStream> {
@@ -229,6 +254,14 @@ impl Server {
             unreachable(self.url(), &why)
         }
     }
+}
+
+fn no_tls(error: &std::io::Error) -> Say {
+    say!("no TLS: {error}", "нет TLS: {error}")
+}
+
+fn no_name() -> Say {
+    say!("no certificate can have this name", "такого имени в сертификате быть не может")
 }
 
 fn after(time: Duration) -> Say {

@@ -1,4 +1,4 @@
-//! A client of `stend serve`: requests over HTTP to this machine, with limits of sizes and times, and errors that name the server. Must not
+//! A client of `stend serve`: requests over HTTP to this machine and over TLS to any, with limits of sizes and times, and errors that name the server. Must not
 //! know what the verbs do with the answers.
 #![forbid(unsafe_code)]
 
@@ -6,11 +6,13 @@ mod address;
 mod events;
 mod failure;
 mod http;
+mod tls;
 
 pub use address::Address;
 pub use events::Event;
 pub use failure::not_understood;
 pub use http::{Reply, Server};
+pub use tls::Trust;
 
 /// A text as a part of a path or of a query.
 pub fn escaped(text: &str) -> String {

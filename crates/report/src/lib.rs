@@ -59,7 +59,10 @@ pub use io_log::{IoFormat, LoggedTrial, ios, ios_head};
 pub use journal::{Said, journal_json, journal_text};
 pub use json::{gated_json, json};
 pub use listing::{Listing, list_json};
-pub use machine::{OfHost, doctor_json, error_json, hosts_json, inspect_json, inventory_json, serving_json};
+pub use machine::{
+    OfHost, Serving, ServingCertificate, doctor_json, error_json, hosts_json, inspect_json, inventory_json,
+    serving_json,
+};
 pub use markdown::{gated_markdown, markdown};
 pub use metrics::{CONTENT_TYPE as METRICS_CONTENT_TYPE, HostNow, RunMetrics, RunNow, metrics_text};
 pub use ours::{MAN_COMMENT, UNIT_COMMENT, is_ours};

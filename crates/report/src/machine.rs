@@ -1,7 +1,7 @@
 //! What `stend doctor` and `stend inspect` find, and what went wrong, for machines.
 
 use serde::Serialize;
-use stend_base::Error;
+use stend_base::{Error, Say};
 use stend_record::{Checkup, CheckupItem, Inventory, TargetFacts};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -67,18 +67,51 @@ pub fn doctor_json(checkup: &Checkup) -> String {
 
 /// What `stend serve` says when it begins.
 #[derive(Serialize)]
-struct Serving<'a> {
+pub struct Serving<'a> {
     schema: &'static str,
     schema_version: u32,
     /// Where it answers.
     url: &'a str,
+    /// All addresses where it answers, that one first.
+    urls: &'a [String],
     /// The token, if it was made now: it is shown once.
     token: Option<&'a str>,
+    /// What the server proves itself with; without TLS nothing.
+    certificate: Option<ServingCertificate>,
+}
+
+/// The certificate of a server that begins.
+#[derive(Serialize)]
+pub struct ServingCertificate {
+    /// Its SHA-256, as `sha256:` and bytes with colons between them.
+    pub fingerprint: String,
+    /// Whether the server made it itself.
+    pub is_own: bool,
+    /// File of the own certificate, without the key.
+    pub file: Option<String>,
+    /// Names and addresses that it is for.
+    pub names: Vec<String>,
+    /// Last second of its validity, since 1970.
+    pub ends_unix: i64,
+    /// What an admin should do something about, such as an end within 14 days.
+    pub warning: Option<Say>,
+}
+
+impl<'a> Serving<'a> {
+    /// A server that answers at these addresses.
+    pub fn new(
+        url: &'a str,
+        urls: &'a [String],
+        token: Option<&'a str>,
+        certificate: Option<ServingCertificate>,
+    ) -> Serving<'a> {
+        Serving { schema: "stend-serving", schema_version: SCHEMA_VERSION, url, urls, token, certificate }
+    }
 }
 
 /// Where a server answers, and its token if it is new, as JSON, indented, with a line feed at the end.
-pub fn serving_json(url: &str, token: Option<&str>) -> String {
-    crate::json::pretty(&Serving { schema: "stend-serving", schema_version: SCHEMA_VERSION, url, token })
+pub fn serving_json(serving: &Serving) -> String {
+    crate::json::pretty(serving)
 }
 
 /// The storage of a host as JSON, indented, with a line feed at the end.
@@ -96,7 +129,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use expect_test::expect_file;
-    use stend_base::{FilePosition, Say, say};
+    use stend_base::{FilePosition, say};
     use stend_record::{Level, Refusal, Signature, WriteAccess};
 
     #[test]
@@ -125,9 +158,18 @@ mod tests {
 
     #[test]
     fn the_machine_form_of_what_a_server_says_is_stable() {
-        let told = serving_json("http://127.0.0.1:8421/", Some("stend_00"));
+        let urls = ["https://192.0.2.7:8421/", "https://db1:8421/"].map(String::from);
+        let certificate = ServingCertificate {
+            fingerprint: "sha256:00:FF".into(),
+            is_own: true,
+            file: Some("/var/lib/stend/server/certificate.pem".into()),
+            names: vec!["192.0.2.7".into(), "db1".into()],
+            ends_unix: 1_867_190_400,
+            warning: Some(say!("the certificate ends", "сертификат кончается")),
+        };
+        let told = serving_json(&Serving::new(&urls[0], &urls, Some("stend_00"), Some(certificate)));
         expect_file!["../tests/golden/serving.json"].assert_eq(&told);
-        assert!(serving_json("http://127.0.0.1:8421/", None).contains("\"token\": null"));
+        assert!(serving_json(&Serving::new("http://a/", &[], None, None)).contains("\"token\": null"));
     }
 
     #[test]

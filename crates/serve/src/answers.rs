@@ -10,12 +10,13 @@ use crate::run_file::{self, RunFile};
 use crate::schedules::Schedules;
 use crate::summary;
 use crate::tasks::Tasks;
+use crate::tls::Tls;
 use crate::upload::Upload;
 use crate::users::{Change, Sender, Users};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stend_analyse::{Findings, analyse, judge};
-use stend_api::{Format, Health, Me, OPENAPI, Request, Shown, StopAsked};
+use stend_api::{CertificateHealth, Format, Health, Me, OPENAPI, Request, Shown, StopAsked};
 use stend_base::{Error, Lang, Result, say};
 use stend_record::RunRecord;
 use stend_record::redact::Redaction;
@@ -59,6 +60,8 @@ pub struct Results {
     pub scratch: PathBuf,
     /// Version of Stend.
     pub stend_version: &'static str,
+    /// How the server encrypts, if it does.
+    pub tls: Option<Arc<Tls>>,
 }
 
 impl Results {
@@ -67,7 +70,7 @@ impl Results {
     /// Errors: those of the verb.
     pub fn answer(&self, request: &Request, sender: &Sender, lang: Lang) -> Result<Option<Answer>> {
         Ok(Some(match request {
-            Request::Health => json(pretty(&Health::of(self.stend_version))),
+            Request::Health => json(pretty(&Health::of(self.stend_version, self.tls.as_deref().map(certificate)))),
             Request::Runs(filter) | Request::Recordings(filter) => {
                 json(stend_report::list_json(&self.catalogue.page(filter)?))
             }
@@ -252,6 +255,17 @@ impl Results {
 fn redacted(runs: Vec<RunRecord>) -> Result<Vec<RunRecord>> {
     let redaction = Redaction::of(&runs.iter().collect::<Vec<_>>())?;
     runs.into_iter().map(|run| redaction.apply(run)).collect()
+}
+
+fn certificate(tls: &Tls) -> CertificateHealth {
+    let now = tls.now();
+    CertificateHealth {
+        fingerprint: now.fingerprint.to_string(),
+        is_own: tls.is_own(),
+        names: now.facts.names.clone(),
+        ends_unix: now.facts.ends_unix,
+        warning: tls.warning_now(),
+    }
 }
 
 fn json(text: String) -> Answer {

@@ -1,4 +1,4 @@
-//! Backups of the server: hashes of tokens, the log of changes, tasks and, if asked, run files as one ZIP archive. Must not replace a file,
+//! Backups of the server: hashes of tokens, its own certificate, the log of changes, tasks and, if asked, run files as one ZIP archive. Must not replace a file,
 //! and starts nothing. `restore.rs` below makes a server of one.
 
 mod restore;
@@ -6,6 +6,7 @@ mod restore;
 pub use restore::restore;
 
 use crate::database;
+use crate::tls::own;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -25,6 +26,8 @@ const SCHEMA: &str = "stend-backup";
 const SCHEMA_VERSION: u32 = 1;
 /// The hash of the token of the first start.
 const TOKEN: &str = "token.sha256";
+/// Key and certificate that the server made itself; what clients get of it is made of that again.
+const CERTIFICATE: &str = own::FILE;
 /// What is kept of a task beside the database; its lock means nothing elsewhere.
 const OF_TASK: [&str; 4] = ["order", "runs", "ended", "log"];
 
@@ -78,6 +81,11 @@ pub fn save(runs: &Path, with_runs: bool, file: &Path, stend_version: &str) -> R
         let mut writer = Writer { zip: ZipWriter::new(archive), contents: Contents::default() };
         writer.note(stend_version)?;
         writer.file("server/token.sha256", &server.join(TOKEN))?;
+        // A server that never encrypted has made none. What its clients have compared stays true where it is restored.
+        match writer.file(&format!("server/{CERTIFICATE}"), &server.join(CERTIFICATE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => done?,
+        }
         for (name, image) in &databases {
             writer.bytes(&format!("server/{name}"), image)?;
         }
@@ -187,7 +195,7 @@ fn beside(path: &Path, more: &str) -> PathBuf {
 fn place(name: &str) -> Option<PathBuf> {
     let parts: Vec<&str> = name.split('/').collect();
     let known = match parts.as_slice() {
-        ["server", file] => *file == TOKEN || is_database(file),
+        ["server", file] => [TOKEN, CERTIFICATE].contains(file) || is_database(file),
         ["server", "tasks", id, file] => is_task_id(id) && OF_TASK.contains(file),
         ["runs", file] => {
             let is_run = has_extension(file, EXTENSION) || has_extension(file, &format!("{EXTENSION}-wal"));
@@ -231,9 +239,14 @@ mod tests {
 
     #[test]
     fn a_name_in_an_archive_is_one_of_ours_or_has_no_place() {
-        for name in
-            ["server/token.sha256", "server/users.db", "server/tasks/a-1/log", "runs/R-1.stend", "runs/x.stend-wal"]
-        {
+        for name in [
+            "server/token.sha256",
+            "server/tls.pem",
+            "server/users.db",
+            "server/tasks/a-1/log",
+            "runs/R-1.stend",
+            "runs/x.stend-wal",
+        ] {
             assert_eq!(place(name), Some(name.into()), "{name}");
         }
         for name in [

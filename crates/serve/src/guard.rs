@@ -3,7 +3,8 @@
 
 use crate::token::{self, Hash};
 use crate::users::{Sender, Users};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use stend_base::{Code, Error, say};
@@ -12,10 +13,23 @@ use stend_base::{Code, Error, say};
 pub const SESSION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Browsers that are signed in at the same time; the oldest goes first.
 const SESSIONS_MAX: usize = 64;
-/// Wrong tokens of a minute that are answered as such; more are answered with "too many". 256 random bits cannot be guessed at any rate:
-/// this keeps a mistaken program from going on unnoticed.
+/// Wrong tokens of a machine and minute that are answered as such; more are answered with "too many". 256 random bits cannot be guessed at
+/// any rate: this keeps a mistaken program from going on unnoticed.
 const WRONG_MAX: u32 = 10;
 const WRONG_SPAN: Duration = Duration::from_secs(60);
+/// Machines whose wrong tokens are counted; the one that began longest ago goes first. Each takes some dozens of bytes.
+const SENDERS_MAX: usize = 4096;
+
+/// When a request came, and from where.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// The machine that sent it.
+    pub from: IpAddr,
+    /// The time that only goes on.
+    pub now: Instant,
+    /// The time on the wall, in seconds since 1970.
+    pub now_unix: i64,
+}
 
 /// What a request was refused for.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,8 +50,8 @@ pub struct Guard {
 struct State {
     /// Oldest first: hash of the cookie, end, and hash of the token that it was got for.
     sessions: VecDeque<(Hash, Instant, Hash)>,
-    /// Wrong tokens since a moment.
-    wrong: Option<(Instant, u32)>,
+    /// Wrong tokens of each machine since a moment.
+    wrong: HashMap<IpAddr, (Instant, u32)>,
 }
 
 impl Guard {
@@ -48,13 +62,8 @@ impl Guard {
 
     /// Who sends a request with this token or cookie. Right ones are always let in, however many wrong ones there were. A session ends with
     /// the token that it was got for.
-    pub fn admit(
-        &self,
-        token: Option<&str>,
-        cookie: Option<&str>,
-        now: Instant,
-        now_unix: i64,
-    ) -> Result<Sender, Refused> {
+    pub fn admit(&self, token: Option<&str>, cookie: Option<&str>, moment: Moment) -> Result<Sender, Refused> {
+        let Moment { now, now_unix, .. } = moment;
         if let Some(sender) = token.and_then(|token| self.users.holder(&token::hash(token), now_unix)) {
             return Ok(sender);
         }
@@ -68,7 +77,7 @@ impl Guard {
             return Ok(sender);
         }
         match token {
-            Some(_) => Err(wrong(&mut state, now)),
+            Some(_) => Err(wrong(&mut state, moment)),
             None => Err(Refused { error: missing(), retry_after: None }),
         }
     }
@@ -76,10 +85,11 @@ impl Guard {
     /// The cookie of a new session for who has the token; `Ok(Err(…))`: it is a wrong one.
     ///
     /// Errors: those of drawing random numbers.
-    pub fn sign_in(&self, token: &str, now: Instant, now_unix: i64) -> std::io::Result<Result<String, Refused>> {
+    pub fn sign_in(&self, token: &str, moment: Moment) -> std::io::Result<Result<String, Refused>> {
+        let Moment { now, now_unix, .. } = moment;
         let hash = token::hash(token);
         if self.users.holder(&hash, now_unix).is_none() {
-            return Ok(Err(wrong(&mut self.state(), now)));
+            return Ok(Err(wrong(&mut self.state(), moment)));
         }
         let cookie = token::secret()?;
         let mut state = self.state();
@@ -103,9 +113,16 @@ impl Guard {
 }
 
 /// Counts a wrong token.
-fn wrong(state: &mut State, now: Instant) -> Refused {
-    let (since, count) = state.wrong.filter(|(since, _)| now < *since + WRONG_SPAN).unwrap_or((now, 0));
-    state.wrong = Some((since, count.saturating_add(1)));
+fn wrong(state: &mut State, Moment { from, now, .. }: Moment) -> Refused {
+    let from = machine(from);
+    let known = state.wrong.get(&from).copied();
+    let (since, count) = known.filter(|(since, _)| now < *since + WRONG_SPAN).unwrap_or((now, 0));
+    if known.is_none() && state.wrong.len() >= SENDERS_MAX {
+        state.wrong.retain(|_, (since, _)| now < *since + WRONG_SPAN);
+        let oldest = state.wrong.iter().min_by_key(|(_, (since, _))| *since).map(|(from, _)| *from);
+        oldest.filter(|_| state.wrong.len() >= SENDERS_MAX).map(|oldest| state.wrong.remove(&oldest));
+    }
+    state.wrong.insert(from, (since, count.saturating_add(1)));
     if count < WRONG_MAX {
         let error = Error::new(Code::TokenRefused, say!("the token is wrong", "неверный токен")).hint(new_token());
         return Refused { error, retry_after: None };
@@ -113,6 +130,14 @@ fn wrong(state: &mut State, now: Instant) -> Refused {
     let error = Error::new(Code::ServerBusy, say!("too many wrong tokens", "слишком много неверных токенов"))
         .hint(say!("wait a minute", "подождите минуту"));
     Refused { error, retry_after: Some((since + WRONG_SPAN).saturating_duration_since(now).as_secs() + 1) }
+}
+
+/// Whose address it is: a machine with IPv6 chooses the last 64 bits of its address itself.
+fn machine(from: IpAddr) -> IpAddr {
+    match from.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
+        v4 => v4,
+    }
 }
 
 fn missing() -> Box<Error> {
@@ -139,6 +164,10 @@ mod tests {
         (dir, Guard::new(Arc::new(users)), Instant::now())
     }
 
+    fn at(now: Instant, now_unix: i64) -> Moment {
+        Moment { from: IpAddr::from([192, 0, 2, 7]), now, now_unix }
+    }
+
     fn code(refused: Result<Sender, Refused>) -> (Code, Option<u64>) {
         let refused = refused.unwrap_err();
         (refused.error.code, refused.retry_after)
@@ -147,49 +176,71 @@ mod tests {
     #[test]
     fn the_token_and_the_cookie_of_a_session_let_in_and_nothing_else() {
         let (_dir, guard, now) = guard();
-        assert!(guard.admit(Some("right"), None, now, 0).is_ok());
-        assert_eq!(code(guard.admit(None, None, now, 0)), (Code::TokenRefused, None));
-        assert_eq!(code(guard.admit(Some(""), Some("right"), now, 0)), (Code::TokenRefused, None));
-        let cookie = guard.sign_in("right", now, 0).unwrap().unwrap();
-        assert!(guard.admit(None, Some(&cookie), now, 0).is_ok() && guard.admit(Some(&cookie), None, now, 0).is_err());
-        assert!(guard.admit(None, Some(&cookie), now + SESSION, 0).is_err(), "it ends by itself");
+        assert!(guard.admit(Some("right"), None, at(now, 0)).is_ok());
+        assert_eq!(code(guard.admit(None, None, at(now, 0))), (Code::TokenRefused, None));
+        assert_eq!(code(guard.admit(Some(""), Some("right"), at(now, 0))), (Code::TokenRefused, None));
+        let cookie = guard.sign_in("right", at(now, 0)).unwrap().unwrap();
+        assert!(
+            guard.admit(None, Some(&cookie), at(now, 0)).is_ok()
+                && guard.admit(Some(&cookie), None, at(now, 0)).is_err()
+        );
+        assert!(guard.admit(None, Some(&cookie), at(now + SESSION, 0)).is_err(), "it ends by itself");
         guard.sign_out(&cookie);
-        assert!(guard.admit(None, Some(&cookie), now, 0).is_err());
-        assert!(guard.sign_in("left", now, 0).unwrap().is_err());
+        assert!(guard.admit(None, Some(&cookie), at(now, 0)).is_err());
+        assert!(guard.sign_in("left", at(now, 0)).unwrap().is_err());
     }
 
     #[test]
     fn a_session_has_the_role_of_its_token_and_ends_with_it() {
         let (_dir, guard, now) = guard();
         let (issued, _) = guard.users.issue("ci", stend_api::Role::Operator, 1, 0).unwrap();
-        let cookie = guard.sign_in(&issued.secret, now, 1).unwrap().unwrap();
-        assert_eq!(guard.admit(None, Some(&cookie), now, 1).unwrap().name, "ci");
-        assert!(guard.admit(None, Some(&cookie), now, 24 * 3600).is_err(), "the token has expired");
+        let cookie = guard.sign_in(&issued.secret, at(now, 1)).unwrap().unwrap();
+        assert_eq!(guard.admit(None, Some(&cookie), at(now, 1)).unwrap().name, "ci");
+        assert!(guard.admit(None, Some(&cookie), at(now, 24 * 3600)).is_err(), "the token has expired");
         guard.users.revoke("ci").unwrap();
-        assert!(guard.admit(None, Some(&cookie), now, 1).is_err());
+        assert!(guard.admit(None, Some(&cookie), at(now, 1)).is_err());
     }
 
     #[test]
     fn many_wrong_tokens_are_put_off_and_the_right_one_is_never() {
         let (_dir, guard, now) = guard();
         for _ in 0..WRONG_MAX {
-            assert_eq!(code(guard.admit(Some("left"), None, now, 0)).0, Code::TokenRefused);
+            assert_eq!(code(guard.admit(Some("left"), None, at(now, 0))).0, Code::TokenRefused);
         }
         let later = now + Duration::from_secs(20);
-        assert_eq!(code(guard.admit(Some("left"), None, later, 0)), (Code::ServerBusy, Some(41)));
-        assert_eq!(guard.sign_in("left", later, 0).unwrap().unwrap_err().error.code, Code::ServerBusy);
-        assert!(guard.admit(Some("right"), None, later, 0).is_ok());
-        assert_eq!(code(guard.admit(Some("left"), None, now + WRONG_SPAN, 0)).0, Code::TokenRefused);
+        assert_eq!(code(guard.admit(Some("left"), None, at(later, 0))), (Code::ServerBusy, Some(41)));
+        assert_eq!(guard.sign_in("left", at(later, 0)).unwrap().unwrap_err().error.code, Code::ServerBusy);
+        assert!(guard.admit(Some("right"), None, at(later, 0)).is_ok());
+        assert_eq!(code(guard.admit(Some("left"), None, at(now + WRONG_SPAN, 0))).0, Code::TokenRefused);
+    }
+
+    #[test]
+    fn wrong_tokens_of_one_machine_are_not_those_of_another() {
+        let (_dir, guard, now) = guard();
+        let asked = |from: &str| {
+            let moment = Moment { from: from.parse().unwrap(), now, now_unix: 0 };
+            code(guard.admit(Some("left"), None, moment)).0
+        };
+        for _ in 0..WRONG_MAX {
+            assert_eq!(asked("2001:db8::1"), Code::TokenRefused);
+        }
+        assert_eq!(asked("2001:db8::2"), Code::ServerBusy, "a machine has all of its network");
+        assert_eq!(asked("2001:db8:0:1::1"), Code::TokenRefused);
+        assert_eq!(asked("::ffff:192.0.2.1"), Code::TokenRefused);
+        for machine in 0..2 * SENDERS_MAX {
+            asked(&Ipv6Addr::from_bits((machine as u128) << 64).to_string());
+        }
+        assert_eq!(guard.state().wrong.len(), SENDERS_MAX, "memory has a limit");
     }
 
     #[test]
     fn more_browsers_than_fit_sign_the_oldest_out() {
         let (_dir, guard, now) = guard();
         let cookies: Vec<String> =
-            (0..=SESSIONS_MAX).map(|_| guard.sign_in("right", now, 0).unwrap().unwrap()).collect();
+            (0..=SESSIONS_MAX).map(|_| guard.sign_in("right", at(now, 0)).unwrap().unwrap()).collect();
         assert!(
-            guard.admit(None, Some(&cookies[0]), now, 0).is_err()
-                && guard.admit(None, Some(&cookies[1]), now, 0).is_ok()
+            guard.admit(None, Some(&cookies[0]), at(now, 0)).is_err()
+                && guard.admit(None, Some(&cookies[1]), at(now, 0)).is_ok()
         );
     }
 }

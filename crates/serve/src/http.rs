@@ -1,11 +1,12 @@
-//! Connections and requests: limits, who may ask, and which answer goes back in which form. Must not compute answers.
+//! Requests: limits, who may ask, and which answer goes back in which form. Must not compute answers.
 
 use crate::answers::{Answer, Results};
 use crate::clock::now_unix;
 use crate::console;
-use crate::guard::{Guard, Refused, SESSION};
+use crate::guard::{Guard, Moment, Refused, SESSION};
 use crate::live::Live;
 use crate::login;
+use crate::names::{Names, Way};
 use crate::pages::{self, Asset};
 use crate::run_file::RunFile;
 use crate::stream::{self, Events};
@@ -15,40 +16,25 @@ use crate::users::Sender;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request as HttpRequest, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stend_api::{Asked, Cursor, Failure, Request, Role};
 use stend_base::{Code, Error, Lang, Result, say};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Connections at the same time; more wait to be accepted.
-const CONNECTIONS_MAX: usize = 256;
-/// Request line and headers together; more is answered with 431.
-const HEAD_MAX: usize = 16 << 10;
-const HEADERS_MAX: usize = 64;
-/// How long a request line with its headers may take, also after the answer before.
-const HEAD_TIME: Duration = Duration::from_secs(10);
 /// Body of signing in.
 const FORM_MAX: usize = 4 << 10;
 /// Body of an order, the largest that is read.
 const ORDER_MAX: usize = 8 << 20;
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// Answers that are computed at the same time: as many as there are threads for them.
-const WORKERS: usize = 4;
 /// Files that are uploaded at the same time: 256 MiB on disk.
 pub const UPLOADS_MAX: usize = 4;
-/// Pause when no connection can be accepted, such as without free descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// The cookie of a session.
+/// The cookie of a session. Over TLS it has a name that browsers take from the server itself alone, never from a neighbour in its domain.
+//= RFC 6265bis, 4.1.3.2: "__Host-": with `Secure`, `Path=/`, and no `Domain`
 const COOKIE: &str = "stend";
+const SECURE_COOKIE: &str = "__Host-stend";
 /// Pages of ours use files of ours and nothing else.
 const OWN_PAGES: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// Reports have their styles inside, and no script.
@@ -67,6 +53,8 @@ type Answered = std::result::Result<Response<Body>, Failure>;
 pub struct Site {
     /// Who may ask.
     pub guard: Guard,
+    /// Under which names.
+    pub names: Names,
     /// Whole answers.
     pub results: Arc<Results>,
     /// Runs that are watched.
@@ -75,49 +63,11 @@ pub struct Site {
     pub uploads: Arc<Semaphore>,
 }
 
-/// Answers until the process ends.
-///
-/// Errors: `Preflight` if the system gives no event queue.
-pub fn run(listener: std::net::TcpListener, site: Site) -> Result<()> {
-    let failed = |error: std::io::Error| {
-        Error::preflight(say!("the server cannot begin: {error}", "сервер не может начать: {error}"))
-    };
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_io().enable_time().max_blocking_threads(WORKERS).build().map_err(failed)?;
-    runtime.block_on(async {
-        let listener = TcpListener::from_std(listener).map_err(failed)?;
-        accept(&listener, &Arc::new(site)).await
-    })
-}
-
-async fn accept(listener: &TcpListener, site: &Arc<Site>) -> Result<()> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    // The semaphore is never closed.
-    while let Ok(place) = places.clone().acquire_owned().await {
-        match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(connection(stream, site.clone(), place))),
-            Err(_) => tokio::time::sleep(PAUSE).await,
-        }
-    }
-    Ok(())
-}
-
-async fn connection(stream: TcpStream, site: Arc<Site>, place: OwnedSemaphorePermit) {
-    let service = service_fn(|request| {
-        let site = site.clone();
-        async move { Ok::<_, Infallible>(site.respond(request).await) }
-    });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
-    // A connection that breaks off, or speaks no HTTP, has been answered as far as it can be.
-    drop(http.serve_connection(TokioIo::new(stream), service).await);
-    drop(place);
-}
-
 impl Site {
-    async fn respond(&self, request: HttpRequest<Incoming>) -> Response<Body> {
+    /// The answer to a request, whatever it is.
+    pub async fn respond(&self, request: HttpRequest<Incoming>, way: Way) -> Response<Body> {
         let lang = Lang::from_locale(text_of(&request, &header::ACCEPT_LANGUAGE).unwrap_or_default());
-        let mut response = match self.answer(request, lang).await {
+        let mut response = match self.answer(request, way, lang).await {
             Ok(response) => response,
             Err(failure) => problem(&failure, lang),
         };
@@ -133,7 +83,11 @@ impl Site {
         response
     }
 
-    async fn answer(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
+    async fn answer(&self, request: HttpRequest<Incoming>, way: Way, lang: Lang) -> Answered {
+        let host = host(&request).unwrap_or_default();
+        if !self.names.fit(host, way) {
+            return Err(misdirected(host));
+        }
         let (method, path) = (request.method().clone(), request.uri().path().to_string());
         let reads = matches!(method, Method::GET | Method::HEAD);
         if let (true, Some(asset)) = (reads, pages::open_to_all(&path, lang)) {
@@ -144,10 +98,11 @@ impl Site {
             return Ok(kept(media, text, known.as_deref(), FOR_EVER));
         }
         if (&method, path.as_str()) == (&Method::POST, "/login") {
-            return self.sign_in(request, lang).await;
+            return self.sign_in(request, way, lang).await;
         }
-        let cookie = cookie(&request);
-        let sender = match self.guard.admit(bearer(&request), cookie.as_deref(), Instant::now(), now_unix()) {
+        let cookie = cookie(&request, self.cookie());
+        let moment = Moment { from: way.from, now: Instant::now(), now_unix: now_unix() };
+        let sender = match self.guard.admit(bearer(&request), cookie.as_deref(), moment) {
             Ok(sender) => sender,
             // A person who opens a page of ours signs in; a program gets the error.
             Err(_) if reads && (console::is_page(&path) || path == "/api") => {
@@ -158,7 +113,7 @@ impl Site {
         match (&method, path.as_str()) {
             (&Method::POST, "/logout") => {
                 cookie.iter().for_each(|cookie| self.guard.sign_out(cookie));
-                Ok(with_cookie(see("/login"), "", 0))
+                Ok(self.with_cookie(see("/login"), "", 0))
             }
             (_, "/api") if reads => Ok(page(pages::api(lang))),
             (_, path) if reads && console::is_page(path) => Ok(kept(HTML, console::PAGE, known.as_deref(), ASK_AGAIN)),
@@ -175,7 +130,7 @@ impl Site {
         }
         let what = format!("{} {target}", request.method());
         if !asked.only_reads() && bearer(&request).is_none() {
-            is_from_own_page(&request)?;
+            is_from_own_page(&request, self.names.tls.is_some())?;
         }
         let header = |name| text_of(&request, &name).map(String::from);
         let (last, known) = (header(HeaderName::from_static("last-event-id")), header(header::IF_NONE_MATCH));
@@ -259,20 +214,33 @@ impl Site {
         Ok(response)
     }
 
-    async fn sign_in(&self, request: HttpRequest<Incoming>, lang: Lang) -> Answered {
+    async fn sign_in(&self, request: HttpRequest<Incoming>, way: Way, lang: Lang) -> Answered {
         let wanted = login::wanted(request.uri());
         let form = text(request, FORM_MAX).await?;
         let token = form.split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default().trim();
-        let signed_in =
-            self.guard.sign_in(token, Instant::now(), now_unix()).map_err(|error| lost(&error.to_string()))?;
+        let moment = Moment { from: way.from, now: Instant::now(), now_unix: now_unix() };
+        let signed_in = self.guard.sign_in(token, moment).map_err(|error| lost(&error.to_string()))?;
         Ok(match signed_in {
-            Ok(cookie) => with_cookie(see(&wanted), &cookie, SESSION.as_secs()),
+            Ok(cookie) => self.with_cookie(see(&wanted), &cookie, SESSION.as_secs()),
             Err(refused) => {
                 let mut response = page(pages::login(lang, Some(&refused.error.message)));
                 *response.status_mut() = code(Failure::from(refused).status);
                 response
             }
         })
+    }
+
+    /// Name of the cookie.
+    fn cookie(&self) -> &'static str {
+        if self.names.tls.is_some() { SECURE_COOKIE } else { COOKIE }
+    }
+
+    /// Not readable for scripts, not sent with what other sites ask for, and over TLS never sent without it.
+    fn with_cookie(&self, mut response: Response<Body>, value: &str, seconds: u64) -> Response<Body> {
+        let secure = if self.names.tls.is_some() { "; Secure" } else { "" };
+        let cookie = format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}", self.cookie());
+        set(&mut response, header::SET_COOKIE, &cookie);
+        response
     }
 }
 
@@ -320,10 +288,12 @@ async fn text(request: HttpRequest<Incoming>, most: usize) -> std::result::Resul
 }
 
 /// Whether a change that comes with a cookie was asked for by a page of this server, and not by one of another site.
-fn is_from_own_page(request: &HttpRequest<Incoming>) -> std::result::Result<(), Failure> {
-    let of = |name| text_of(request, &name);
-    let origin = of(header::ORIGIN).and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
-    if origin.is_some() && origin == of(header::HOST) {
+///
+/// Without TLS of ours the scheme may be that of a proxy that encrypts.
+fn is_from_own_page(request: &HttpRequest<Incoming>, tls: bool) -> std::result::Result<(), Failure> {
+    let origin = text_of(request, &header::ORIGIN).and_then(|origin| origin.split_once("://"));
+    let is_own = |(scheme, of): (&str, &str)| Some(of) == host(request) && (scheme == "https" || !tls);
+    if origin.is_some_and(is_own) {
         return Ok(());
     }
     Err(Error::new(
@@ -332,6 +302,16 @@ fn is_from_own_page(request: &HttpRequest<Incoming>) -> std::result::Result<(), 
     )
     .hint(say!("programs send the token, not a cookie", "программы присылают токен, а не cookie"))
     .into())
+}
+
+fn misdirected(host: &str) -> Failure {
+    let error =
+        Error::new(Code::NotAllowed, say!("`{host}` is not a name of this server", "`{host}` — не имя этого сервера"));
+    let hint = say!(
+        "use a name of its certificate or the address where it listens; `stend serve --name NAME` adds a name",
+        "используйте имя из его сертификата или адрес, где он слушает; имя добавляет `stend serve --name ИМЯ`"
+    );
+    Failure::with(421, error.hint(hint))
 }
 
 fn role_missing(needed: Role, sender: &Sender) -> Failure {
@@ -347,6 +327,12 @@ fn role_missing(needed: Role, sender: &Sender) -> Failure {
     .into()
 }
 
+/// Host and port that a request is for.
+fn host(request: &HttpRequest<Incoming>) -> Option<&str> {
+    //= RFC 9112, 3.2.2: with a target in absolute form, Host is ignored
+    request.uri().authority().map(|authority| authority.as_str()).or_else(|| text_of(request, &header::HOST))
+}
+
 /// A header that is text.
 fn text_of<'a>(request: &'a HttpRequest<Incoming>, name: &HeaderName) -> Option<&'a str> {
     request.headers().get(name)?.to_str().ok()
@@ -357,10 +343,10 @@ fn bearer(request: &HttpRequest<Incoming>) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn cookie(request: &HttpRequest<Incoming>) -> Option<String> {
+fn cookie(request: &HttpRequest<Incoming>, named: &str) -> Option<String> {
     let all = request.headers().get_all(header::COOKIE).iter().filter_map(|header| header.to_str().ok());
     let mut pairs = all.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value.to_string())
+    pairs.find(|(name, _)| *name == named).map(|(_, value)| value.to_string())
 }
 
 fn streamed(events: Events) -> Response<Body> {
@@ -405,13 +391,6 @@ fn problem(failure: &Failure, lang: Lang) -> Response<Body> {
 fn see(place: &str) -> Response<Body> {
     let mut response = status(303, Full::default());
     set(&mut response, header::LOCATION, place);
-    response
-}
-
-/// Not readable for scripts, and not sent with what other sites ask for.
-fn with_cookie(mut response: Response<Body>, value: &str, seconds: u64) -> Response<Body> {
-    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
-    set(&mut response, header::SET_COOKIE, &cookie);
     response
 }
 

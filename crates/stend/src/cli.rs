@@ -350,6 +350,10 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
         "спросить `stend serve` по этому адресу, а не эту машину (по умолчанию — STEND_SERVER)"
     );
     let token = say!("file with its token (default: STEND_TOKEN)", "файл с его токеном (по умолчанию — STEND_TOKEN)");
+    let fingerprint = say!(
+        "SHA-256 of the certificate that it must have (default: STEND_SERVER_FINGERPRINT)",
+        "SHA-256 сертификата, который у него должен быть (по умолчанию — STEND_SERVER_FINGERPRINT)"
+    );
     let asks = crate::remote::can_ask(name);
     let help = say!("print this help", "показать эту справку");
     Command::new(name)
@@ -363,6 +367,7 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
         .arg(flag("json", None, json, lang).global(true))
         .arg(option("server", "URL", server, lang).global(true).hide(!asks))
         .arg(option("token-file", "FILE", token, lang).global(true).hide(!asks))
+        .arg(option("server-fingerprint", "SHA256", fingerprint, lang).global(true).hide(!asks))
         .arg(choice("color", "WHEN", &["auto", "always", "never"], lang).global(true))
         .arg(flag("help", Some('h'), help, lang).action(ArgAction::Help).global(true))
 }

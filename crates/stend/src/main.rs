@@ -7,6 +7,7 @@ mod cmd;
 mod out;
 mod progress;
 mod remote;
+mod remote_trust;
 mod save;
 mod terminal;
 

@@ -1,6 +1,7 @@
 //! The server that a command line asks instead of this machine, and run files that came from it: they lie in a directory of their own, which
 //! goes with this process. Must not know what verbs do with them.
 
+use crate::remote_trust;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -57,8 +58,9 @@ impl Remote {
         let is_flag = flag.is_some();
         let variable = || std::env::var(SERVER).ok().filter(|value| !value.is_empty());
         let Some(url) = flag.or_else(variable) else {
-            let file = arguments.try_contains_id("token-file").unwrap_or(false);
-            return if file { Err(token_without_server()) } else { Ok(None) };
+            let given = |name: &str| arguments.try_contains_id(name).unwrap_or(false);
+            let alone = ["token-file", "server-fingerprint"].into_iter().find(|name| given(name));
+            return alone.map_or(Ok(None), |option| Err(without_server(option)));
         };
         // What a server has started works on its own machine.
         let of_task = verb == "run" && arguments.value_source("task") == Some(ValueSource::CommandLine);
@@ -69,8 +71,9 @@ impl Remote {
             return Err(asks_none(verb, is_flag));
         }
         let address = Address::parse(&url)?;
+        let trust = remote_trust::trust(arguments, &address)?;
         let token = token(arguments.get_one::<String>("token-file"))?;
-        let server = Server::new(address, &token, lang)?;
+        let server = Server::new(remote_trust::found(address)?, trust, &token, lang)?;
         Ok(Some(Remote { server, directory: OnceCell::new(), fetched: Cell::new(0) }))
     }
 
@@ -165,8 +168,8 @@ fn no_token() -> Box<Error> {
     ))
 }
 
-fn token_without_server() -> Box<Error> {
-    Error::usage(say!("`--token-file` is given, and no server", "указан `--token-file`, а сервер — нет"))
+fn without_server(option: &str) -> Box<Error> {
+    Error::usage(say!("`--{option}` is given, and no server", "указан `--{option}`, а сервер — нет"))
         .hint(say!("add `--server URL`, or set STEND_SERVER", "добавьте `--server URL` или задайте STEND_SERVER"))
 }
 

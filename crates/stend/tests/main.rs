@@ -63,6 +63,7 @@ mod schedules;
 mod search;
 mod second_start;
 mod serve;
+mod serve_tls;
 mod service;
 mod several_targets;
 mod sources;

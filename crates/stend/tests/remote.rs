@@ -208,10 +208,15 @@ fn what_cannot_ask_a_server_is_refused_before_anything_is_asked() {
     {
         refused(&[verb, &["--server", none]].concat(), "--server");
     }
-    for (url, named) in [("https://db1", "ssh -L"), ("http://192.0.2.1:1", "ssh -L"), ("127.0.0.1", "not the address")]
+    for (url, named) in
+        [("http://db1:1", "https://db1:1"), ("http://192.0.2.1:1", "encr"), ("127.0.0.1", "not the address")]
     {
         refused(&["list", "--server", url], named);
     }
+    let pin = "00".repeat(32);
+    refused(&["list", "--server", none, "--server-fingerprint", &pin], "does not encrypt");
+    refused(&["list", "--server", "https://127.0.0.1:9", "--server-fingerprint", "00"], "not the fingerprint");
+    refused(&["list", "--server-fingerprint", &pin], "no server");
     refused(&["show", "./a.stend", "--server", none], "path");
     refused(&["list", "--token-file", "token"], "--server");
     let (_, errors) = expect_exit(&mut stend(&home, &["list", "--server", none]), 2);

@@ -293,7 +293,7 @@ fn connections_that_send_nothing_are_closed_and_keep_nobody_out_for_ever() {
     let mut slow: Vec<TcpStream> = (0..300)
         .map(|_| {
             let mut stream = TcpStream::connect(&server.address).expect("a connection");
-            stream.write_all(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: ").expect("sent");
+            stream.write_all(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").expect("sent");
             stream
         })
         .collect();
@@ -442,10 +442,9 @@ fn the_examples_of_the_page_about_the_api_run_as_they_are_written() {
 }
 
 #[test]
-fn an_address_of_other_machines_or_a_taken_port_is_refused_with_a_way_out() {
+fn what_is_no_address_and_a_taken_port_are_refused_with_a_way_out() {
     let scratch = Scratch::new();
     let refused = |listen: &str, code| expect_exit(&mut stend(&scratch, &["serve", "--listen", listen]), code).1;
-    assert!(refused("0.0.0.0:8421", 2).contains("ssh -L 8421:127.0.0.1:8421"));
     assert!(refused("localhost", 2).contains("127.0.0.1:8421"));
     let server = Server::start(&scratch, &[]);
     assert!(refused(&server.address, 4).contains("another port"));

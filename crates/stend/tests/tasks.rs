@@ -271,7 +271,7 @@ fn changes_of_tasks_are_sent_once_and_readers_that_never_read_stop_nobody() {
     let deaf: Vec<TcpStream> = (0..20)
         .map(|_| {
             let mut stream = TcpStream::connect(&server.address).expect("a connection");
-            let asked = format!("GET /api/v1/task-events HTTP/1.1\r\nHost: x\r\n{token}\r\n\r\n");
+            let asked = format!("GET /api/v1/task-events HTTP/1.1\r\nHost: localhost\r\n{token}\r\n\r\n");
             stream.write_all(asked.as_bytes()).expect("sent");
             stream
         })

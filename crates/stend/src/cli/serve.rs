@@ -1,7 +1,7 @@
 //! The words of `stend serve`.
 
 use super::{flag, force, option, positional, verb, word};
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 use stend_base::{Lang, Say, say};
 
 /// Where systemd looks for units of the administrator.
@@ -11,16 +11,22 @@ const LISTEN: &str = "127.0.0.1:8421";
 
 pub(super) fn serve(lang: Lang) -> Command {
     let about = say!(
-        "web console and API on this machine: runs as they go on, results, comparisons, and orders as tasks",
-        "веб-консоль и API на этой машине: ход прогонов, результаты, сравнения и задачи по заказам"
+        "web console and API of this machine: runs as they go on, results, comparisons, and orders as tasks",
+        "веб-консоль и API этой машины: ход прогонов, результаты, сравнения и задачи по заказам"
     );
-    let examples = "stend serve\nstend serve --listen 127.0.0.1:9000\nstend serve --new-token\n\
+    let examples = "stend serve\nstend serve --listen 0.0.0.0:8421\nstend serve --new-token\n\
                     sudo stend serve install\nstend serve backup server.zip";
     let new_token = say!(
         "make a new token and print it; the old one is no longer valid",
         "сделать и напечатать новый токен; старый больше не действует"
     );
-    let arguments = vec![listen(lang), flag("new-token", None, new_token, lang)];
+    let new_certificate = say!(
+        "make a new certificate of its own; clients have to compare its fingerprint again",
+        "сделать новый собственный сертификат; клиентам придётся снова сверить отпечаток"
+    );
+    let mut arguments = where_and_how(lang);
+    arguments.push(flag("new-certificate", None, new_certificate, lang).conflicts_with("certificate"));
+    arguments.push(flag("new-token", None, new_token, lang));
     verb("serve", about, examples, word(lang, "[COMMAND]", "[КОМАНДА]"), arguments, lang)
         .args_conflicts_with_subcommands(true)
         .disable_help_subcommand(true)
@@ -29,12 +35,29 @@ pub(super) fn serve(lang: Lang) -> Command {
         .subcommands([install(lang), backup(lang), restore(lang)])
 }
 
-fn listen(lang: Lang) -> Arg {
-    let text = say!(
-        "address and port, of this machine alone (default: {LISTEN}); port 0 takes a free one",
-        "адрес и порт, только этой машины (по умолчанию {LISTEN}); порт 0 — любой свободный"
+/// Where the server listens and how it encrypts: the same for `serve` and for its unit.
+fn where_and_how(lang: Lang) -> Vec<Arg> {
+    let listen = say!(
+        "address and port (default: {LISTEN}); on addresses of other machines the server always encrypts; port 0 takes a free one",
+        "адрес и порт (по умолчанию {LISTEN}); на адресах, доступных другим машинам, сервер всегда шифрует; порт 0 — любой свободный"
     );
-    option("listen", "ADDRESS", text, lang).default_value(LISTEN).hide_default_value(true)
+    let tls = say!("encrypt on addresses of this machine, too", "шифровать и на адресах этой машины");
+    let certificate = say!(
+        "certificate with its chain in PEM; without one the server makes its own and prints the fingerprint",
+        "сертификат с цепочкой в PEM; без него сервер делает свой и печатает отпечаток"
+    );
+    let key = say!("private key of the certificate in PEM", "закрытый ключ сертификата в PEM");
+    let name = say!(
+        "name by which the server is asked beside those of the certificate; may be repeated",
+        "имя, по которому обращаются к серверу, кроме имён из сертификата; можно повторять"
+    );
+    vec![
+        option("listen", "ADDRESS", listen, lang).default_value(LISTEN).hide_default_value(true),
+        flag("tls", None, tls, lang),
+        option("certificate", "FILE", certificate, lang).requires("key"),
+        option("key", "FILE", key, lang).requires("certificate"),
+        option("name", "NAME", name, lang).action(ArgAction::Append),
+    ]
 }
 
 fn install(lang: Lang) -> Command {
@@ -44,19 +67,20 @@ fn install(lang: Lang) -> Command {
     );
     let dry_run = say!("print the unit, write nothing", "показать юнит и ничего не записывать");
     let output = say!("file of the unit (default: {UNIT})", "файл юнита (по умолчанию {UNIT})");
-    let arguments = vec![
-        listen(lang),
+    let mut arguments = where_and_how(lang);
+    arguments.extend([
         flag("dry-run", None, dry_run, lang),
         option("output", "FILE", output, lang).short('o').default_value(UNIT).hide_default_value(true),
         force(lang),
-    ];
-    action("install", about, "stend serve install --dry-run\nsudo stend serve install", "", arguments, lang)
+    ]);
+    let examples = "stend serve install --dry-run\nsudo stend serve install --listen 0.0.0.0:8421";
+    action("install", about, examples, "", arguments, lang)
 }
 
 fn backup(lang: Lang) -> Command {
     let about = say!(
-        "save tokens (as hashes), the log of changes and tasks to a new file; the server may be at work",
-        "сохранить токены (хешами), журнал изменений и задачи в новый файл; сервер может работать"
+        "save tokens (as hashes), its own certificate, the log of changes and tasks to a new file; the server may be at work",
+        "сохранить токены (хешами), собственный сертификат, журнал изменений и задачи в новый файл; сервер может работать"
     );
     let file = say!("a ZIP archive; no file is replaced", "архив ZIP; существующий файл не заменяется");
     let runs = say!("the run files, too, but for those of runs that go on", "и файлы прогонов, кроме идущих");

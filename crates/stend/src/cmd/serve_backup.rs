@@ -13,8 +13,8 @@ pub fn save(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let contents = backup::save(&store::directory()?, with_runs, Path::new(file), env!("CARGO_PKG_VERSION"))?;
     let Contents { tasks, runs, left_out } = contents;
     let told = say!(
-        "Saved: {file}\ntasks that have begun: {tasks}, run files: {runs}, left out because they go on: {left_out}\nIt holds hashes of tokens and the texts of orders, so only its owner can read it.",
-        "Сохранено: {file}\nначатых задач: {tasks}, файлов прогонов: {runs}, пропущено идущих: {left_out}\nВ файле хеши токенов и тексты заказов, поэтому его читает только владелец."
+        "Saved: {file}\ntasks that have begun: {tasks}, run files: {runs}, left out because they go on: {left_out}\nIt holds hashes of tokens, the key of the server's own certificate and the texts of orders, so only its owner can read it.",
+        "Сохранено: {file}\nначатых задач: {tasks}, файлов прогонов: {runs}, пропущено идущих: {left_out}\nВ файле хеши токенов, ключ собственного сертификата сервера и тексты заказов, поэтому его читает только владелец."
     );
     print(out, file, contents, told.get(out.lang))
 }

@@ -1,14 +1,17 @@
 //! `stend serve install`: the unit with which systemd keeps the server running. Writes one file and starts nothing.
 
+use super::serve;
 use crate::out::Out;
 use clap::ArgMatches;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, say};
+use stend_serve::Listen;
+use stend_serve::tls::Files;
 
 /// Prints the unit (`--dry-run`), or writes it.
 pub fn install(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let address = stend_serve::address(super::required(arguments, "listen"))?;
-    let unit = unit(&super::this_program()?, &address.to_string());
+    let listen = serve::listen(arguments)?;
+    let unit = unit(&super::this_program()?, &options(listen, arguments)?, network(listen));
     if arguments.get_flag("dry-run") {
         return out.result(&match out.json {
             true => serde_json::json!({ "unit": unit }).to_string(),
@@ -32,18 +35,40 @@ pub fn install(arguments: &ArgMatches, out: &Out) -> Result<()> {
     })
 }
 
+/// The options of the server, as words of the unit.
+fn options(listen: Listen, arguments: &ArgMatches) -> Result<String> {
+    let mut words = vec!["--listen".to_string(), listen.address.to_string()];
+    if listen.tls && listen.address.ip().is_loopback() {
+        words.push("--tls".into());
+    }
+    if let Some(Files { certificate, key }) = serve::files(arguments)? {
+        let file = |path: PathBuf| quoted(&path.to_string_lossy());
+        words.extend(["--certificate".into(), file(certificate), "--key".into(), file(key)]);
+    }
+    words.extend(serve::names(arguments)?.into_iter().flat_map(|name| ["--name".into(), name]));
+    Ok(words.join(" "))
+}
+
+/// What has to be there before: an address of a card can be listened on only when the card has it.
+fn network(listen: Listen) -> &'static str {
+    match listen.address.ip().is_loopback() {
+        true => "After=local-fs.target network.target",
+        false => "Wants=network-online.target\nAfter=local-fs.target network-online.target",
+    }
+}
+
 /// The text of the unit. What it forbids nothing of Stend does; the rest must stay open, because tasks inherit it.
-fn unit(program: &Path, listen: &str) -> String {
+fn unit(program: &Path, options: &str, network: &str) -> String {
     let (mark, program) = (stend_report::UNIT_COMMENT, quoted(&program.to_string_lossy()));
     format!(
         "{mark}# Settings of your own belong in `systemctl edit stend`.
 
 [Unit]
 Description=Stend: console, API and tasks
-After=local-fs.target network.target
+{network}
 
 [Service]
-ExecStart={program} serve --listen {listen}
+ExecStart={program} serve {options}
 Environment=XDG_DATA_HOME=/var/lib
 StateDirectory=stend
 StateDirectoryMode=0700
@@ -91,7 +116,7 @@ mod tests {
     #[test]
     fn a_path_means_itself_in_a_unit() {
         assert_eq!(quoted("/opt/a b/100%/$x\"\\"), "\"/opt/a b/100%%/$$x\\\"\\\\\"");
-        let unit = unit(Path::new("/usr/bin/stend"), "127.0.0.1:9000");
+        let unit = unit(Path::new("/usr/bin/stend"), "--listen 127.0.0.1:9000", "After=network.target");
         assert!(unit.contains("\nExecStart=\"/usr/bin/stend\" serve --listen 127.0.0.1:9000\n"), "{unit}");
         assert!(stend_report::is_ours(&mut std::io::Cursor::new(unit)).unwrap());
     }
