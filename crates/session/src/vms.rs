@@ -1,14 +1,13 @@
 //! Virtual machines of libvirt: read from their file, put up, and named as the load hosts of a run. Must not talk to libvirt itself.
 
 use crate::Progress;
-use std::time::Duration;
 use stend_base::{Error, Result, Say, say};
 use stend_lab::{Contents, Image};
 use stend_record::WriteAccess;
 use stend_spec::order::NamedText;
 use stend_spec::permission::Permission;
 use stend_spec::vm::{Accelerator, Bus, DiskPlace, Machines};
-use stend_vm::{Group, Step};
+use stend_vm::{Group, Started, Step};
 
 /// What a signature is called that is none.
 const UNKNOWN_DATA: &str = "unknown-data";
@@ -34,10 +33,10 @@ pub fn plan(file: &str, tell: &dyn Fn(Progress<'_>)) -> Result<(Machines, Accele
     Ok((machines, how, steps))
 }
 
-/// Puts the machines of a file up; how long it took until all of their guests answered.
+/// Puts the machines of a file up and waits until all of their guests answer.
 ///
 /// Errors: as [`plan`], and those of the start; `Interrupted` where `stopped` is true. Then all is undone.
-pub fn up(file: &str, stopped: &dyn Fn() -> bool, tell: &dyn Fn(Progress<'_>)) -> Result<(Group, Duration)> {
+pub fn up(file: &str, stopped: &dyn Fn() -> bool, tell: &dyn Fn(Progress<'_>)) -> Result<Started> {
     let (machines, text) = read(file)?;
     let (image, place) = (image()?, stend_vm::state_directory()?);
     let order = order(&machines, &text, tell)?;

@@ -55,6 +55,16 @@ pub enum Accelerator {
     Tcg,
 }
 
+impl Accelerator {
+    /// As files of machines and answers have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Accelerator::Kvm => "kvm",
+            Accelerator::Tcg => "tcg",
+        }
+    }
+}
+
 /// A disk that every machine has, each its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disk {

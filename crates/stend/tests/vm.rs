@@ -55,10 +55,15 @@ fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_
     let up: serde_json::Value =
         serde_json::from_str(&libvirt.stend(&["vm", "up", &machines, "--json"], 0).0).expect("JSON");
     eprintln!("two guests answered after {} s", up["ready_ns"].as_u64().expect("a time") as f64 / 1e9);
+    let how = up["accelerator"].as_str().expect("how they are executed");
+    assert!(plan.contains(&format!("executed by {how}")) || how == "tcg", "{plan}");
     assert!(libvirt.stend(&["vm", "up", &machines], 4).1.contains("exist already"));
     let (status, _) = libvirt.stend(&["vm", "status"], 0);
     assert_eq!(
-        status.lines().filter(|line| line.starts_with(&format!("{name}-")) && line.contains("  running  ")).count(),
+        status
+            .lines()
+            .filter(|line| line.starts_with(&format!("{name}-")) && line.contains(&format!("  running  {how}  ")))
+            .count(),
         2
     );
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use stend_base::random::{draw, mix};
 use stend_base::{Error, Result, Say, say};
 use stend_lab::Image;
-use stend_spec::vm::{DiskPlace, Machines, is_name, numbered};
+use stend_spec::vm::{Accelerator, DiskPlace, Machines, is_name, numbered};
 
 /// Their file.
 const FILE: &str = "machines.yaml";
@@ -19,6 +19,8 @@ const FILE: &str = "machines.yaml";
 const ID: &str = "id";
 /// By which libvirt is reached.
 const CONNECTION: &str = "connection";
+/// How their guests are executed, once they were started.
+const ACCELERATOR: &str = "accelerator";
 /// Paths of their block devices, one a line: those of the first disk, then those of the next.
 const DEVICES: &str = "devices";
 /// How long a worker waits for those who look whether a machine is in use: they hold its lock for microseconds.
@@ -238,6 +240,17 @@ impl Group {
         made().map_err(|e| self.unkept(&e))
     }
 
+    /// Notes how the guests are executed.
+    pub(crate) fn keep_accelerator(&self, how: Accelerator) -> Result<()> {
+        fs::write(self.directory.join(ACCELERATOR), how.name()).map_err(|e| self.unkept(&e))
+    }
+
+    /// How the guests are executed; `None` where it was not noted: they were not all started, or by an earlier version.
+    pub fn accelerator(&self) -> Option<Accelerator> {
+        let name = kept(&self.directory, ACCELERATOR).ok()?;
+        [Accelerator::Kvm, Accelerator::Tcg].into_iter().find(|how| how.name() == name)
+    }
+
     /// Writes the XML of a domain there; its path.
     pub(crate) fn keep_domain(&self, number: u32, xml: &str) -> Result<String> {
         let path = self.directory.join(format!("domain-{number}.xml"));
@@ -346,6 +359,9 @@ pub(crate) mod tests {
         let place = tempfile::tempdir().unwrap();
         let group = kept_in(place.path());
         assert_eq!(Group::find("web", place.path()).unwrap(), group);
+        assert_eq!(group.accelerator(), None, "they were not started");
+        group.keep_accelerator(Accelerator::Tcg).unwrap();
+        assert_eq!(group.accelerator(), Some(Accelerator::Tcg));
         assert_eq!(names(place.path()), ["web"]);
         let again = group.keep(TEXT).unwrap_err();
         assert!(again.message.en.contains("exist already"), "{again}");

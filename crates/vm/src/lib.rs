@@ -19,4 +19,4 @@ pub use group::{Group, state_directory};
 pub use plan::{Step, plan};
 pub use reach::{connect, free};
 pub use status::{Machine, State, Status, all, status};
-pub use up::{Order, up};
+pub use up::{Order, Started, up};

@@ -3,12 +3,15 @@
 use crate::group::{self, Group};
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
+use stend_spec::vm::Accelerator;
 
 /// Machines of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// Their name.
     pub name: String,
+    /// How their guests are executed, if it was noted.
+    pub how: Option<Accelerator>,
     /// Each, by its number.
     pub machines: Vec<Machine>,
 }
@@ -68,7 +71,8 @@ pub fn status(name: &str, place: &Path) -> Result<Status> {
         let (name, in_use) = (group.name_of(number), group.is_in_use(number));
         Ok(Machine { name, state, serials: group.serials(number), disks: group.paths(number).disks, in_use })
     };
-    Ok(Status { name: name.to_string(), machines: group.numbers().map(one).collect::<Result<_>>()? })
+    let how = group.accelerator();
+    Ok(Status { name: name.to_string(), how, machines: group.numbers().map(one).collect::<Result<_>>()? })
 }
 
 /// All machines that are kept, and why nothing can be said of others: their libvirt does not answer, or what is kept of them is damaged.

@@ -9,7 +9,7 @@ use crate::reach;
 use crate::virsh::Virsh;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Result, Say, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_lab::Image;
 use stend_spec::vm::{Accelerator, Machines};
 
@@ -49,17 +49,28 @@ impl Order<'_> {
     }
 }
 
-/// Makes the machines and waits until all of their guests answer; how long that took. When `stopped` is true, or one does not answer, all is
-/// undone.
+/// Machines that were put up.
+pub struct Started {
+    /// They.
+    pub group: Group,
+    /// Until all of their guests answered.
+    pub took: Duration,
+    /// How their guests are executed.
+    pub how: Accelerator,
+    /// Why they are emulated although libvirt offers KVM.
+    pub without_kvm: Option<Say>,
+}
+
+/// Makes the machines and waits until all of their guests answer. When `stopped` is true, or one does not answer, all is undone.
 ///
 /// Errors: as [`Order::group`]; `HostLost` with the console of a guest that does not answer; `Interrupted`.
-pub fn up(order: &Order, image: &Image, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(Group, Duration)> {
+pub fn up(order: &Order, image: &Image, place: &Path, stopped: &dyn Fn() -> bool) -> Result<Started> {
     let begun = Instant::now();
     let (group, how) = order.group(place)?;
     group.keep(order.text)?;
-    let done = begin(&group, how, image, stopped).and_then(|()| answer(&group, stopped));
+    let done = begin(&group, how, image, stopped).and_then(|way| answer(&group, stopped).map(|()| way));
     match done {
-        Ok(()) => Ok((group, begun.elapsed())),
+        Ok((how, without_kvm)) => Ok(Started { group, took: begun.elapsed(), how, without_kvm }),
         Err(error) => match down::undo(&group) {
             Ok(()) => Err(error),
             Err(left) => {
@@ -74,27 +85,44 @@ pub fn up(order: &Order, image: &Image, place: &Path, stopped: &dyn Fn() -> bool
     }
 }
 
-fn begin(group: &Group, how: Accelerator, image: &Image, stopped: &dyn Fn() -> bool) -> Result<()> {
+/// Makes and starts all; how they are executed, and why not by KVM if that was tried.
+fn begin(
+    group: &Group,
+    how: Accelerator,
+    image: &Image,
+    stopped: &dyn Fn() -> bool,
+) -> Result<(Accelerator, Option<Say>)> {
     group.keep_image(image)?;
     disks::make(group)?;
-    let mut how = how;
-    for number in group.numbers() {
-        if stopped() {
-            return Err(interrupted());
-        }
-        let begun = start(group, number, how);
-        // On some machines KVM is offered and QEMU ends at once with it. What the file asks for is not replaced by anything else.
-        let may_emulate = number == 1 && how == Accelerator::Kvm && group.machines.accelerator.is_none();
-        match begun {
-            Err(_) if may_emulate => {
-                group.virsh().run(&["undefine", &group.uuid(number)])?;
-                how = Accelerator::Tcg;
-                start(group, number, how)?;
-            }
-            begun => begun?,
-        }
+    let begins = |number, how| if stopped() { Err(interrupted()) } else { start(group, number, how) };
+    let gives_up = || group.virsh().run(&["undefine", &group.uuid(1)]).map(drop);
+    let way = first(how, group.machines.accelerator, &|how| begins(1, how), &gives_up)?;
+    for number in group.numbers().skip(1) {
+        begins(number, way.0)?;
     }
-    Ok(())
+    group.keep_accelerator(way.0)?;
+    Ok(way)
+}
+
+/// Starts the first machine, by emulation where KVM is offered and QEMU ends at once with it. What the file asks for is not replaced by
+/// anything else.
+fn first(
+    how: Accelerator,
+    asked: Option<Accelerator>,
+    start: &dyn Fn(Accelerator) -> Result<()>,
+    gives_up: &dyn Fn() -> Result<()>,
+) -> Result<(Accelerator, Option<Say>)> {
+    let Err(error) = start(how) else { return Ok((how, None)) };
+    if how != Accelerator::Kvm || asked.is_some() || error.kind == Kind::Interrupted {
+        return Err(error);
+    }
+    gives_up()?;
+    let why = error.message;
+    let emulated = start(Accelerator::Tcg);
+    let Say { en, ru } = &why;
+    emulated
+        .map_err(|error| error.hint(say!("by KVM it did not start either: {en}", "с KVM тоже не запустилось: {ru}")))?;
+    Ok((Accelerator::Tcg, Some(why)))
 }
 
 /// Makes libvirt know a machine, and starts it.
@@ -133,5 +161,38 @@ fn accelerator(virsh: &Virsh, asked: Option<Accelerator>) -> Result<Accelerator>
         Some(Accelerator::Kvm) => offers("kvm").map(|()| Accelerator::Kvm),
         None if offers("kvm").is_ok() => Ok(Accelerator::Kvm),
         None => offers("qemu").map(|()| Accelerator::Tcg),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// How the first machine is started where KVM does not work, and what was tried.
+    fn tried(asked: Option<Accelerator>, works: bool) -> (Result<(Accelerator, Option<Say>)>, Vec<Accelerator>) {
+        let tried = RefCell::new(Vec::new());
+        let start = |how| {
+            tried.borrow_mut().push(how);
+            match how {
+                Accelerator::Tcg if works => Ok(()),
+                how => Err(Error::preflight(Say::same(format!("no {}", how.name())))),
+            }
+        };
+        let result = first(Accelerator::Kvm, asked, &start, &|| Ok(()));
+        (result, tried.into_inner())
+    }
+
+    #[test]
+    fn a_kvm_that_is_offered_and_does_not_work_is_replaced_and_the_reason_is_told() {
+        let both = vec![Accelerator::Kvm, Accelerator::Tcg];
+        let (way, which) = tried(None, true);
+        assert_eq!((way.unwrap(), &which), ((Accelerator::Tcg, Some(Say::same("no kvm"))), &both));
+        let (way, which) = tried(None, false);
+        let error = way.unwrap_err();
+        assert_eq!((error.message.en.as_str(), which), ("no tcg", both));
+        assert!(error.hint.unwrap().en.contains("no kvm"), "the first reason is kept");
+        let (way, which) = tried(Some(Accelerator::Kvm), true);
+        assert_eq!((way.unwrap_err().message.en.as_str(), which), ("no kvm", vec![Accelerator::Kvm]));
     }
 }

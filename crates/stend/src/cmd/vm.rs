@@ -10,7 +10,7 @@ use stend_base::format::duration;
 use stend_base::{Error, Lang, Nanos, Result, Say, say};
 use stend_session::Progress;
 use stend_spec::vm::Accelerator;
-use stend_vm::{Group, State, Status, Step};
+use stend_vm::{Group, Started, State, Status, Step};
 
 /// What `stend vm` is asked for.
 pub fn vm(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -32,7 +32,7 @@ fn plan(file: &str, out: &Out) -> Result<()> {
         }
     };
     let (machines, how, steps) = stend_session::vms::plan(file, &tell)?;
-    let how = if how == Accelerator::Kvm { "kvm" } else { "tcg" };
+    let how = how.name();
     if out.json {
         let step = |step: &Step| json!({"does": step.does.get(out.lang), "undone": step.undone.as_ref().map(|undone| undone.get(out.lang)), "xml": step.xml});
         let steps: Vec<Value> = steps.iter().map(step).collect();
@@ -60,19 +60,31 @@ fn plan(file: &str, out: &Out) -> Result<()> {
 }
 
 fn up(file: &str, out: &Out) -> Result<()> {
-    let (group, took) = Terminal::new(out, false, "none")
+    let Started { group, took, how, without_kvm } = Terminal::new(out, false, "none")
         .session(|control, frontend| control.hold(|stopped| stend_session::vms::up(file, stopped, frontend.hears)))?;
     let (name, count, ns) = (&group.machines.name, group.machines.count, took.as_nanos() as u64);
+    if let Some(Say { en, ru }) = without_kvm {
+        out.note(
+            say!(
+                "libvirt offers KVM, but a guest does not start with it ({en}): they are emulated, ten times slower, and latencies describe the emulator",
+                "libvirt предлагает KVM, но гость с ним не запускается ({ru}): машины эмулируются, в десять раз медленнее, и задержки описывают эмулятор"
+            )
+            .get(out.lang),
+        );
+    }
+    let how = how.name();
     if out.json {
         let machines: Vec<Value> = (1..=count)
             .map(|number| json!({"machine": group.name_of(number), "serials": group.serials(number)}))
             .collect();
-        return out.result(&json!({"machines": name, "up": true, "ready_ns": ns, "each": machines}).to_string());
+        return out.result(
+            &json!({"machines": name, "up": true, "accelerator": how, "ready_ns": ns, "each": machines}).to_string(),
+        );
     }
     let [en, ru] = [Lang::En, Lang::Ru].map(|lang| duration(Nanos(ns), lang));
     let told = say!(
-        "virtual machines `{name}` are up after {en} ({count}); `stend run SUITE --vm {name}` measures in them, `stend vm down {name}` removes them",
-        "виртуальные машины `{name}` запущены за {ru} ({count}); `stend run НАБОР --vm {name}` выполнит в них прогон, `stend vm down {name}` уберёт их"
+        "virtual machines `{name}` are up after {en} ({count}), executed by {how}; `stend run SUITE --vm {name}` measures in them, `stend vm down {name}` removes them",
+        "виртуальные машины `{name}` запущены за {ru} ({count}), выполняет {how}; `stend run НАБОР --vm {name}` выполнит в них прогон, `stend vm down {name}` уберёт их"
     );
     out.result(told.get(out.lang))
 }
@@ -94,14 +106,15 @@ fn status(name: Option<&str>, out: &Out) -> Result<()> {
         return out.result(say!("there are no virtual machines", "виртуальных машин нет").get(out.lang));
     }
     let mut lines = Vec::new();
-    for machine in all.iter().flat_map(|status| &status.machines) {
+    for (how, machine) in all.iter().flat_map(|of| of.machines.iter().map(|machine| (of.how, machine))) {
+        let how = how.map(|how| format!("{}  ", how.name())).unwrap_or_default();
         let state = machine.state.shown();
         let used = match machine.in_use {
             true => say!(", a run is using it", ", её использует прогон"),
             false => Say::same(""),
         };
         let disks = machine.disks.join(" ");
-        lines.push(format!("{}  {}{}  {disks}", machine.name, state.get(out.lang), used.get(out.lang)));
+        lines.push(format!("{}  {}{}  {how}{disks}", machine.name, state.get(out.lang), used.get(out.lang)));
     }
     out.result(&lines.join("\n"))
 }
@@ -118,7 +131,7 @@ fn shown(status: &Status) -> Value {
             json!({"machine": machine.name, "state": state, "in_use": machine.in_use, "disks": machine.disks, "serials": machine.serials})
         })
         .collect();
-    json!({"machines": status.name, "each": machines})
+    json!({"machines": status.name, "accelerator": status.how.map(Accelerator::name), "each": machines})
 }
 
 fn console(machine: &str, out: &Out) -> Result<()> {
