@@ -6,7 +6,7 @@ use crate::fidelity;
 use crate::findings::CaseFinding;
 use crate::operations::{latencies, op_finding};
 use crate::trials::CaseTrials;
-use crate::{charts, check, io_log, phrase, prober, rates, submitted};
+use crate::{charts, check, io_log, levels, phrase, prober, rates, submitted};
 use stend_base::Nanos;
 use stend_record::RunRecord;
 use stend_spec::workload::Op;
@@ -31,6 +31,7 @@ pub fn finding(
         total: rates::rates(case, None, &Op::IO),
         precision: None,
         steady: None,
+        levels: levels::of_case(case),
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         targets: by_target::findings(run, case),
         hosts: None,

@@ -6,6 +6,7 @@ mod check;
 mod density;
 mod fault;
 mod hosts;
+mod levels;
 mod numa;
 mod prober;
 mod replay;
@@ -23,6 +24,7 @@ pub use check::{CheckId, CheckResult, CheckStatus};
 pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
 pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding, LossFinding};
+pub use levels::LevelsFinding;
 pub use numa::{NumaCell, NumaFinding, OfLocal};
 pub use prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind, Standstill};
 pub use replay::{IoLogFinding, ReplayFinding};
@@ -208,6 +210,9 @@ pub struct CaseFinding {
     pub precision: Option<PrecisionFinding>,
     /// What its rounds found; `None` if it has none.
     pub steady: Option<SteadyFinding>,
+    /// Both levels of its rate, where it fell from one to a lower one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsFinding>,
     /// By operation that occurred: by stream, and in the order of [`Op::ALL`].
     pub ops: Vec<OpFinding>,
     /// By target, in their order, where every job works on one of several alone; else empty.

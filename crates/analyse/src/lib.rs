@@ -34,6 +34,7 @@ pub mod host_rates;
 pub mod io_log;
 pub mod journal;
 mod leading;
+mod levels;
 pub mod limits;
 pub mod listed;
 pub mod live;

@@ -327,13 +327,18 @@ pub fn headline(trial: &Trial) -> Headline {
     if large { Headline::Throughput } else { Headline::Iops }
 }
 
+/// A rate alone, `84 200 IOPS`.
+pub fn plain_rate(headline: Headline, value: f64, lang: Lang) -> String {
+    match headline {
+        Headline::Iops => format!("{} IOPS", format::iops(value, lang)),
+        Headline::Throughput => format::throughput(value, lang),
+    }
+}
+
 /// A rate with half its interval, `84 200 IOPS ± 1.3 %`; with the interval itself where that is so
 /// wide that the value alone says little.
 pub fn rate(headline: Headline, estimate: &Estimate, lang: Lang) -> String {
-    let number = |value: f64| match headline {
-        Headline::Iops => format!("{} IOPS", format::iops(value, lang)),
-        Headline::Throughput => format::throughput(value, lang),
-    };
+    let number = |value: f64| plain_rate(headline, value, lang);
     let value = number(estimate.value);
     let Some((low, high)) = estimate.interval.filter(|_| estimate.value > 0.0) else { return value };
     let half = (high - low) / 2.0 / estimate.value;

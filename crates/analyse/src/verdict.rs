@@ -2,6 +2,7 @@
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
 use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue, SearchFinding};
+use crate::levels;
 use crate::phrase::{on_each, printed, rate, sizes};
 use crate::trials::CaseTrials;
 use std::cmp::Reverse;
@@ -71,7 +72,10 @@ pub fn verdict(
         .iter()
         .cloned()
         .partition(|case| telling.is_empty() || telling.iter().any(|(_, told)| told.case == case.case));
+    // A headline with both levels leaves no reader with their mean.
+    let explained = levels::explain(&cases);
     let (headline, whole) = match (failed(&cases), doubt(&of_told, &others, caveats)) {
+        (Some((_, why)), _) if explained => (in_short, join(numbers, why)),
         (Some((failed, why)), _) => (failed.clone(), join(join(failed, why), numbers)),
         (None, Some(doubt)) => (in_short, join(numbers, doubt)),
         (None, None) => (in_short, numbers),
@@ -236,6 +240,9 @@ pub fn measured_alone<'a>(trials: &[CaseTrials<'a>], plan: &Plan) -> Vec<(&'a Tr
 
 /// One case in words: `random read, 4 KiB, 32 in flight: 84 200 IOPS ± 1.3 %, p99 0.84 ms`.
 fn line(name: &str, case: &CaseFinding, lang: Lang) -> String {
+    if let Some(levels) = &case.levels {
+        return format!("{}: {}", capital(name), levels.short(lang));
+    }
     let estimate = case.total.of(case.headline);
     let latencies = case.ops.iter().filter(|op| op.op != Op::Sync).filter_map(|op| {
         let p99 = op.quantiles.iter().find(|q| q.q.0 == 0.99)?;
@@ -267,7 +274,7 @@ mod tests {
     use crate::analyse;
     use crate::fixture::{case, run, run_of};
     use expect_test::{Expect, expect};
-    use stend_base::Say;
+    use stend_base::{Nanos, Say};
     use stend_record::{RunRecord, RunState, ZeroSample};
     use stend_spec::workload::Sync;
 
@@ -362,6 +369,19 @@ mod tests {
                 На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Случайная запись с подтверждением, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
             "#]],
         );
+    }
+
+    #[test]
+    fn two_levels_are_told_instead_of_their_mean_unless_something_else_fails() {
+        let shape = |second: u32| if second < 200 { 1.0 } else { 0.1 };
+        let of = |zero: u32| {
+            let mut record = run().trial(0).window(Nanos::secs(60)).iops(3_000.0).shape(shape).done().record();
+            record.load_mut().zeros = Some(ZeroSample { sampled: 1000, zero, contents: None });
+            analyse(&record).unwrap().headline.en
+        };
+        let (levels, unwritten) = (of(0), of(400));
+        assert!(levels.contains("IOPS for") && levels.contains(", then"), "{levels}");
+        assert!(unwritten.starts_with("Do not rely"), "{unwritten}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod density;
 mod faults;
 pub mod gate;
 mod hosts;
+mod levels;
 mod limits;
 mod numa;
 mod precision;
@@ -172,6 +173,9 @@ struct Case<'a> {
     precision: Option<precision::PrecisionOut>,
     /// `null` if the case has no rounds.
     steady: Option<steady::SteadyOut<'a>>,
+    /// Both levels of its rate, where it fell from one to a lower one: I/Os or bytes per second, as `headline` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<levels::LevelsOut>,
     operations: Vec<Operation>,
     /// What bounds it and how near it is, where ceilings were measured or one is clearly reached.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -401,6 +405,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         throughput_bytes_per_s: number(&case.total.throughput),
         precision: case.precision.as_ref().map(precision::out),
         steady: case.steady.as_ref().map(steady::out),
+        levels: case.levels.as_ref().map(levels::out),
         operations: case.ops.iter().map(operation).collect(),
         ceiling: case.ceiling.as_ref().map(ceiling::out),
         targets: case.targets.iter().map(target).collect(),

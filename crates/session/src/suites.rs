@@ -267,6 +267,12 @@ pub const ALL: &[BuiltIn] = &[
         "насыщение записью твердотельного накопителя по методу SNIA PTS: сутки случайной записи после очистки"
     ),
     suite!(
+        "limits",
+        "limits/suite",
+        "limits of a volume and what its bursts hold: ten minutes of small reads, ten of large ones; writes nothing",
+        "лимиты тома и запас его всплесков: десять минут мелкого чтения и десять крупного, без записи"
+    ),
+    suite!(
         "fill-and-age",
         "fill-and-age/suite",
         "aging: the same reads before and after overwriting at random until the rate is steady",

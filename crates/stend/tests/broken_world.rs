@@ -103,9 +103,10 @@ fn a_coordinator_killed_at_random_moments_leaves_a_file_that_opens_and_no_load()
         assert!(findings["caveats"].to_string().contains("no_end"), "{findings}");
     }
     // Samples come once a second and at most the last second may be missing. Other programs can keep the CPU from a coordinator in one
-    // round, but not in most of them.
+    // round of five.
     missing.sort();
-    assert!(missing[missing.len() / 2] < Duration::from_millis(2500), "seed {seed}: {missing:?} are missing");
+    let most = missing[(missing.len() - 1) * 4 / 5];
+    assert!(most < Duration::from_millis(2500), "seed {seed}: {missing:?} are missing");
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod lab_stands;
 mod lab_two;
 mod lab_up;
 mod lab_zfs;
+mod levels;
 mod load_hosts;
 mod load_hosts_ssh;
 mod marks;

@@ -57,6 +57,9 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         if let Some(steady) = &case.steady {
             m.line("p", "about", &steady.say());
         }
+        if let Some(levels) = &case.levels {
+            m.line("p", "about", &levels.say());
+        }
         if let Some(ceiling) = &case.ceiling {
             m.line("p", "about", &ceiling.say());
         }

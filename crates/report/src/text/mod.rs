@@ -111,6 +111,15 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
             .map(|(case, steady)| ("–".to_string(), format!("{}: {}", case.label, steady.say().get(lang)))),
     ));
     out.push_str(&list(
+        &say!("Two levels", "Два уровня"),
+        screen,
+        findings
+            .cases
+            .iter()
+            .filter_map(|case| Some((case, case.levels.as_ref()?)))
+            .map(|(case, levels)| ("–".to_string(), format!("{}: {}", case.label, levels.say().get(lang)))),
+    ));
+    out.push_str(&list(
         &say!("Gain from more I/Os in flight", "Что даёт глубина и параллельность"),
         screen,
         findings.sweeps.iter().map(|sweep| ("–".to_string(), format!("{}: {}", sweep.label, sweep.say().get(lang)))),

@@ -1,0 +1,132 @@
+//! Two levels of a rate: credits of a volume that run out, the burst of a limiter that ends, a cache that is full. Pure.
+//!
+//! A token bucket lets I/O pass at the first rate until it is empty, and then at the rate at which it is filled. So the lower rate is that at
+//! which it fills, and what was done beyond it before the fall is what it held.
+
+use crate::findings::{CaseFinding, CheckId, CheckStatus, Headline, LevelsFinding};
+use crate::limits::{STEP_DOWN, STEP_SECONDS};
+use crate::phrase;
+use crate::series::{self, Cell};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{Bytes, Lang, Nanos, Say, format, say_in};
+use stend_spec::workload::{Op, Stream};
+use stend_stats::{fairness::median, plateau};
+
+/// Intervals of a value of the series: 1 s.
+const SECOND: usize = 10;
+
+/// The levels of the first trial that has two: what later ones find has been filled for as long as they waited, and not longer. `None` where
+/// the rate was asked for.
+pub(crate) fn of_case(case: &CaseTrials<'_>) -> Option<LevelsFinding> {
+    if case.asked.streams.iter().any(Stream::is_open) {
+        return None;
+    }
+    let of = phrase::headline(case.asked);
+    case.counting.iter().find_map(|trial| of_trial(trial, of))
+}
+
+fn of_trial(trial: &Counting<'_>, of: Headline) -> Option<LevelsFinding> {
+    // From the start of the load on: credits do not wait for the window.
+    let mut cells = series::cells(&trial.record.slices, |slice| slice.op != Op::Sync);
+    cells.resize(series::window(trial.record).end, Cell::default());
+    let value: fn(&Cell) -> f64 = match of {
+        Headline::Iops => |cell| cell.ops,
+        Headline::Throughput => |cell| cell.bytes,
+    };
+    let seconds = series::blocks(&cells, SECOND, value);
+    let step = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
+    // Medians: the second in which it fell belongs to neither level.
+    let (first, then) = (median(&seconds[..step.at])?, median(&seconds[step.at..])?);
+    // That second may be on either side of the cut.
+    let bucket = seconds.iter().take(step.at + 1).map(|value| (value - then).max(0.0)).sum::<f64>();
+    let refill = if then > 0.0 { bucket / then } else { f64::INFINITY };
+    Some(LevelsFinding {
+        of,
+        first,
+        lasted: Nanos::secs(step.at as u64),
+        then,
+        bucket,
+        refill: Nanos((refill * 1e9).min(u64::MAX as f64) as u64),
+    })
+}
+
+impl LevelsFinding {
+    /// `3,000 IOPS for 30 s, then 300 IOPS`.
+    pub fn short(&self, lang: Lang) -> String {
+        let (first, then) =
+            (phrase::plain_rate(self.of, self.first, lang), phrase::plain_rate(self.of, self.then, lang));
+        let lasted = format::duration(self.lasted, lang);
+        say_in!(lang, "{first} for {lasted}, then {then}", "{first} в течение {lasted}, затем {then}")
+    }
+
+    /// The same in whole sentences, with what a bucket would hold.
+    pub fn say(&self) -> Say {
+        Say::both(|l| {
+            let (short, refill) = (self.short(l), format::duration(self.refill, l));
+            let held = match self.of {
+                Headline::Iops => {
+                    let count = format::iops(self.bucket, l);
+                    say_in!(l, "{count} I/Os", "{count} операций")
+                }
+                Headline::Throughput => format::bytes(Bytes(self.bucket as u64), l),
+            };
+            say_in!(
+                l,
+                "Two levels: {short}. A bucket of credits that explains this holds {held}, and is full again after {refill} without load.",
+                "Два уровня: {short}. Запас кредитов, которым это объясняется, — {held}; без нагрузки он наполнится за {refill}."
+            )
+        })
+    }
+}
+
+/// Whether two levels are all that is wrong with the numbers: then they are the answer, and only a mean of both misleads.
+pub(crate) fn explain(cases: &[CaseFinding]) -> bool {
+    let failed = |case: &CaseFinding| {
+        let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id);
+        failed.collect::<Vec<_>>()
+    };
+    let of_levels = |id: &CheckId| matches!(id, CheckId::H15 | CheckId::H65);
+    let explained = |case: &CaseFinding| {
+        let failed = failed(case);
+        failed.is_empty() || case.levels.is_some() && failed.iter().all(of_levels)
+    };
+    cases.iter().any(|case| !failed(case).is_empty()) && cases.iter().all(explained)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, open_case, run_of};
+    use crate::trials::by_case;
+    use stend_spec::suite::SuiteCase;
+    use stend_spec::workload::Sync;
+
+    fn found(case: SuiteCase, shape: fn(u32) -> f64) -> Option<LevelsFinding> {
+        let record = run_of(vec![case]).trial(0).window(Nanos::secs(60)).iops(3_000.0).shape(shape).done().record();
+        of_case(&by_case(&record)[0])
+    }
+
+    fn reads() -> SuiteCase {
+        case("r", 100, 32, Sync::None)
+    }
+
+    #[test]
+    fn a_bucket_is_measured_by_what_was_done_beyond_the_rate_at_which_it_fills() {
+        // Half a second of ramp and 20 s at 3000 per second, then 300: (3000 − 300) × 20.5 = 55,350.
+        let levels = found(reads(), |i| if i < 200 { 1.0 } else { 0.1 }).unwrap();
+        assert_eq!((levels.of, levels.then, levels.lasted.as_secs().round()), (Headline::Iops, 300.0, 21.0));
+        assert!((levels.bucket / 55_350.0 - 1.0).abs() < 0.01, "{levels:?}");
+        assert!((levels.refill.as_secs() / 184.5 - 1.0).abs() < 0.01, "{levels:?}");
+        let text = levels.say();
+        assert!(text.en.contains("I/Os, and is full again after"), "{}", text.en);
+        assert!(text.ru.contains("операций; без нагрузки он наполнится"), "{}", text.ru);
+    }
+
+    #[test]
+    fn a_level_rate_a_rise_noise_and_a_rate_that_was_asked_for_have_no_levels() {
+        for shape in [|_| 1.0, |i| if i < 300 { 0.1 } else { 1.0 }, |i: u32| 0.8 + 0.4 * f64::from(i * 7 % 11) / 11.0] {
+            assert_eq!(found(reads(), shape), None);
+        }
+        assert_eq!(found(open_case("open", 3_000), |i| if i < 200 { 1.0 } else { 0.1 }), None);
+    }
+}
