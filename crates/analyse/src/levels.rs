@@ -26,27 +26,37 @@ pub(crate) fn of_case(case: &CaseTrials<'_>) -> Option<LevelsFinding> {
 }
 
 fn of_trial(trial: &Counting<'_>, of: Headline) -> Option<LevelsFinding> {
-    // From the start of the load on: credits do not wait for the window.
+    let window = series::window(trial.record);
     let mut cells = series::cells(&trial.record.slices, |slice| slice.op != Op::Sync);
-    cells.resize(series::window(trial.record).end, Cell::default());
+    cells.resize(window.end, Cell::default());
     let value: fn(&Cell) -> f64 = match of {
         Headline::Iops => |cell| cell.ops,
         Headline::Throughput => |cell| cell.bytes,
     };
-    let seconds = series::blocks(&cells, SECOND, value);
-    let step = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
+    let falls = |cells: &[Cell]| {
+        let seconds = series::blocks(cells, SECOND, value);
+        let step = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
+        Some((seconds, step))
+    };
+    // What is over when the window begins is what a ramp is for.
+    falls(&cells[window.start..])?;
+    // Credits do not wait for the window: from the start of the load on.
+    let (seconds, step) = falls(&cells)?;
     // Medians: the second in which it fell belongs to neither level.
     let (first, then) = (median(&seconds[..step.at])?, median(&seconds[step.at..])?);
+    if then <= 0.0 {
+        // A stall: nothing is filled meanwhile.
+        return None;
+    }
     // That second may be on either side of the cut.
     let bucket = seconds.iter().take(step.at + 1).map(|value| (value - then).max(0.0)).sum::<f64>();
-    let refill = if then > 0.0 { bucket / then } else { f64::INFINITY };
     Some(LevelsFinding {
         of,
         first,
         lasted: Nanos::secs(step.at as u64),
         then,
         bucket,
-        refill: Nanos((refill * 1e9).min(u64::MAX as f64) as u64),
+        refill: Nanos((bucket / then * 1e9).min(u64::MAX as f64) as u64),
     })
 }
 
@@ -127,6 +137,11 @@ mod tests {
         for shape in [|_| 1.0, |i| if i < 300 { 0.1 } else { 1.0 }, |i: u32| 0.8 + 0.4 * f64::from(i * 7 % 11) / 11.0] {
             assert_eq!(found(reads(), shape), None);
         }
+        assert_eq!(found(reads(), |i| if i < 300 { 1.0 } else { 0.0 }), None);
+        // What falls during the ramp is not in the window.
+        let mut ramped = reads();
+        ramped.ramp = Nanos::secs(20);
+        assert_eq!(found(ramped, |i| if i == 0 { 1.0 } else { 0.1 }), None);
         assert_eq!(found(open_case("open", 3_000), |i| if i < 200 { 1.0 } else { 0.1 }), None);
     }
 }

@@ -2,6 +2,7 @@
 //! says what is not, and ends with exit code 7.
 
 use crate::support::*;
+use std::cell::RefCell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ const MAGIC: &[u8] = b"StendV01";
 /// Kills of a running load; each is at another moment of it.
 const KILLS: usize = 6;
 /// Seconds of a load that is to be killed: so many that a slow machine sees its first writes before its end.
-const LONG: u32 = 10;
+const LONG: u32 = 30;
 
 /// A trial of that many seconds, over 1 MiB, whose crash is judged.
 fn suite(scratch: &Scratch, seconds: u32) -> String {
@@ -58,10 +59,18 @@ impl Bench {
 
     /// Begins or goes on, and kills both processes at once when `ready` is true. False: the run came to its end before.
     fn killed(&self, words: &[&str], ready: impl Fn(&Bench) -> bool) -> bool {
-        let mut run = Running::new(stend(&self.scratch, words).stdout(std::process::Stdio::null()));
-        eventually("the moment of the crash", Duration::from_secs(60), || ready(self) || !alive(run.child.id()));
-        let workers = run.workers();
+        let said = self.scratch.join("said");
+        let errors = File::create(&said).expect("a file");
+        let mut run = Running::new(stend(&self.scratch, words).stdout(std::process::Stdio::null()).stderr(errors));
+        // The kernel's list of children may lack one for an instant.
+        let workers = RefCell::new(Vec::new());
+        eventually("the moment of the crash", IN_TIME, || {
+            workers.replace(run.workers());
+            ready(self) && !workers.borrow().is_empty() || !alive(run.child.id())
+        });
+        let workers = workers.into_inner();
         if workers.is_empty() {
+            eprintln!("it ended before it was killed: {}", std::fs::read_to_string(said).unwrap_or_default());
             return false;
         }
         // Both at once: a worker that outlives its coordinator undoes everything in order.
@@ -71,7 +80,11 @@ impl Bench {
         drop(std::process::Command::new("kill").args(kill).output());
         run.wait(Duration::from_secs(60));
         eventually("the worker is gone", IN_TIME, || !workers.iter().any(|pid| alive(*pid)));
-        self.ledger().exists()
+        let is_pending = self.ledger().exists();
+        if !is_pending {
+            eprintln!("no ledger is left: {}", std::fs::read_to_string(said).unwrap_or_default());
+        }
+        is_pending
     }
 
     /// Kills a new run soon after its first writes were acknowledged.

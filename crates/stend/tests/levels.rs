@@ -80,7 +80,6 @@ fn a_limit_that_falls_under_a_run_is_told_as_two_levels_with_the_bucket_between_
     let (json, _) = expect_exit(&mut stend(&scratch, &["show", &run, "--json"]), 0);
     let found: Value = serde_json::from_str(&json).expect("JSON");
     let levels = &found["cases"][0]["levels"];
-    println!("{levels:#}");
     let value = |key: &str| levels[key].as_f64().unwrap_or_else(|| panic!("{levels:#}"));
     let (first, then, lasted) = (value("first_per_s"), value("then_per_s"), value("lasted_ns") / 1e9);
     assert!((first / 2000.0 - 1.0).abs() < 0.1 && (then / 400.0 - 1.0).abs() < 0.05, "{levels:#}");
