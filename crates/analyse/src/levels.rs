@@ -10,22 +10,36 @@ use crate::series::{self, Cell};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say_in};
 use stend_spec::workload::{Op, Stream};
-use stend_stats::{fairness::median, plateau};
+use stend_stats::plateau::{self, Step};
+use stend_stats::{fairness::median, mean};
 
 /// Intervals of a value of the series: 1 s.
 const SECOND: usize = 10;
 
-/// The levels of the first trial that has two: what later ones find has been filled for as long as they waited, and not longer. `None` where
-/// the rate was asked for.
+/// A lasting fall to a lower level.
+pub(crate) fn fall(seconds: &[f64]) -> Option<Step> {
+    plateau::step(seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)
+}
+
+/// The levels of the first trial: what later ones find has been filled for as long as they waited, and not longer. `None` where the rate
+/// was asked for, and where a later trial stayed at the first level: then something else disturbed the first one.
 pub(crate) fn of_case(case: &CaseTrials<'_>) -> Option<LevelsFinding> {
     if case.asked.streams.iter().any(Stream::is_open) {
         return None;
     }
     let of = phrase::headline(case.asked);
-    case.counting.iter().find_map(|trial| of_trial(trial, of))
+    let (first, later) = case.counting.split_first()?;
+    let levels = of_trial(first, of)?;
+    let agrees = |trial: &Counting<'_>| {
+        let (seconds, from) = seconds(trial, of);
+        let window = &seconds[from.min(seconds.len())..];
+        fall(window).is_some() || mean(window).is_some_and(|mean| mean < STEP_DOWN * levels.first)
+    };
+    later.iter().all(agrees).then_some(levels)
 }
 
-fn of_trial(trial: &Counting<'_>, of: Headline) -> Option<LevelsFinding> {
+/// What was done in each second from the start of the load to the end of the window, and the first of these that lies in the window.
+fn seconds(trial: &Counting<'_>, of: Headline) -> (Vec<f64>, usize) {
     let window = series::window(trial.record);
     let mut cells = series::cells(&trial.record.slices, |slice| slice.op != Op::Sync);
     cells.resize(window.end, Cell::default());
@@ -33,15 +47,15 @@ fn of_trial(trial: &Counting<'_>, of: Headline) -> Option<LevelsFinding> {
         Headline::Iops => |cell| cell.ops,
         Headline::Throughput => |cell| cell.bytes,
     };
-    let falls = |cells: &[Cell]| {
-        let seconds = series::blocks(cells, SECOND, value);
-        let step = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
-        Some((seconds, step))
-    };
+    (series::blocks(&cells, SECOND, value), window.start.div_ceil(SECOND))
+}
+
+fn of_trial(trial: &Counting<'_>, of: Headline) -> Option<LevelsFinding> {
+    let (seconds, from) = seconds(trial, of);
     // What is over when the window begins is what a ramp is for.
-    falls(&cells[window.start..])?;
+    fall(seconds.get(from..)?)?;
     // Credits do not wait for the window: from the start of the load on.
-    let (seconds, step) = falls(&cells)?;
+    let step = fall(&seconds)?;
     // Medians: the second in which it fell belongs to neither level.
     let (first, then) = (median(&seconds[..step.at])?, median(&seconds[step.at..])?);
     if then <= 0.0 {
@@ -130,6 +144,25 @@ mod tests {
         let text = levels.say();
         assert!(text.en.contains("I/Os, and is full again after"), "{}", text.en);
         assert!(text.ru.contains("операций; без нагрузки он наполнится"), "{}", text.ru);
+    }
+
+    #[test]
+    fn one_trial_that_something_disturbed_is_no_bucket() {
+        fn shape(trial: usize) -> fn(u32) -> f64 {
+            match trial {
+                0 => |i| if i < 200 { 1.0 } else { 0.1 },
+                1 => |_| 0.1,
+                _ => |_| 1.0,
+            }
+        }
+        let of = |trials: &[usize]| {
+            let run = trials.iter().fold(run_of(vec![reads()]), |run, trial| {
+                run.trial(0).window(Nanos::secs(60)).iops(3_000.0).shape(shape(*trial)).done()
+            });
+            of_case(&by_case(&run.record())[0]).is_some()
+        };
+        assert!(of(&[0, 0]) && of(&[0, 1, 1]), "it was full again, or still empty");
+        assert!(!of(&[0, 2]) && !of(&[2, 0]) && !of(&[1, 0]));
     }
 
     #[test]

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_certificates_is_refused_and_no_authorities_trust_nobody() {
+    fn a_file_without_certificates_is_refused_and_without_authorities_no_certificate_is_trusted() {
         let file = |pem: &str| Tls::new(Trust::Certificates { file: "pin.pem".into(), pem: pem.into() });
         for pem in ["", "-----BEGIN CERTIFICATE-----", "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n"]
         {

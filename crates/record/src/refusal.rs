@@ -73,12 +73,12 @@ pub enum Refusal {
     },
     /// The device or file system is read-only.
     ReadOnly,
-    /// Its signatures cannot be read, so nobody knows what is on it.
+    /// Its signatures cannot be read, so what is on it is unknown.
     Unreadable {
         /// The system's own words.
         why: String,
     },
-    /// A block of it cannot be read, so nobody knows what is on it.
+    /// A block of it cannot be read, so what is on it is unknown.
     UnreadableAt {
         /// Byte offset of the block.
         offset: u64,

@@ -21,7 +21,7 @@ const NAME: &str = "journal-marks.jsonl";
 const SIZE_MAX: u64 = 1 << 20;
 /// Most marks.
 const MARKS_MAX: usize = 1000;
-/// How long another writer is waited for. It writes some KiB; one that hangs keeps nobody longer.
+/// How long another writer is waited for. It writes some KiB; one that hangs holds up no command for longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a recorder looks.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -196,7 +196,7 @@ fn write(directory: &Path, place: &Path, text: &str) -> io::Result<()> {
         open.sync_all()
     })();
     if written.is_err() {
-        // What failed is reported, and half a file helps nobody.
+        // What failed is reported, and half a file is of no use.
         drop(std::fs::remove_file(&new));
     }
     written

@@ -177,7 +177,7 @@ fn a_request_for_a_name_of_another_site_is_refused() {
 }
 
 #[test]
-fn what_is_no_handshake_harms_nobody() {
+fn what_is_no_handshake_leaves_other_connections_alone() {
     let scratch = Scratch::new();
     let server = Server::own(&scratch, &[]);
     let connect = || {
@@ -185,7 +185,7 @@ fn what_is_no_handshake_harms_nobody() {
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a limit");
         stream
     };
-    // Those that say nothing, or only a part, take places and block nobody; they are given up.
+    // Those that say nothing, or only a part, take places and block no other; they are given up.
     let mut silent: Vec<TcpStream> = (0..100).map(|_| connect()).collect();
     for stream in silent.iter_mut().step_by(2) {
         stream.write_all(&[22, 3, 1, 2]).expect("sent");

@@ -57,7 +57,7 @@ export type StandPlan = {
   plan: {
     name: string;
     is_up: boolean;
-    drives: { name: string; id: string; paths: string[]; size: number | null; signatures: string[]; refused: Say | null }[];
+    drives: { name: string; id: string; paths: string[]; size: number | null; signatures: string[] }[];
     steps: { layer: string; what: Say; commands: string[]; destroys: string[]; done: boolean }[];
     undo: string[];
   };

@@ -2,12 +2,12 @@
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult};
+use crate::levels::fall;
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Bytes, format, say};
 use stend_spec::workload::{Op, Stream};
-use stend_stats::plateau;
 
 /// Intervals of a value of the series: 1 s.
 const SECOND: usize = 10;
@@ -32,7 +32,7 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
         return check
             .not_measurable(say!("the trials are too short to decide", "испытания слишком коротки, чтобы судить"));
     }
-    let Some(step) = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before) else {
+    let Some(step) = fall(&seconds) else {
         return check.pass(say!("no drop", "падения нет"));
     };
     let before: f64 = seconds[..step.at].iter().sum();

@@ -4,7 +4,8 @@
 use super::Check;
 use super::stretch::{self, Stretch, stretches};
 use crate::findings::{CheckId, CheckResult};
-use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE, STEP_DOWN, STEP_SECONDS};
+use crate::levels::fall;
+use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE};
 use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
@@ -121,7 +122,7 @@ fn seconds(case: &CaseTrials<'_>) -> Vec<Cell> {
 /// A lasting fall to a lower level, both of them even.
 fn step_down(seconds: &[Cell]) -> Option<Say> {
     let ops: Vec<f64> = seconds.iter().map(|cell| cell.ops).collect();
-    let step = plateau::step(&ops, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before)?;
+    let step = fall(&ops)?;
     let at = step.at;
     Some(say!(
         |l| "from {b} to {a} IOPS after {at} s of load",

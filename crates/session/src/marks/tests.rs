@@ -114,7 +114,7 @@ fn more_than_a_thousand_marks_and_one_that_is_none_are_refused() {
 }
 
 #[test]
-fn a_file_of_another_user_silences_nobody() {
+fn a_file_of_another_user_mutes_nothing() {
     let (dir, file) = recording();
     put(&file, muted("sda"), NOW).unwrap();
     if this_user() != Some(0) {

@@ -58,7 +58,7 @@ pub enum Wish<'a> {
     Unmute,
 }
 
-/// Who says something of a problem, and why.
+/// The author of a mark and the reason given.
 #[derive(Debug, Clone, Copy)]
 pub struct Author<'a> {
     /// The host with the problem.

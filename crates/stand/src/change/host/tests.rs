@@ -144,9 +144,9 @@ fn a_line_that_is_typed_later_erases_only_what_the_run_left_there() {
         let drive = host.at("drive");
         let mark = Condition::Mark { device: drive.clone(), uuid: OURS.into() };
         let absent = Condition::Path(host.at("absent"));
-        let nobody = Action::End { program: "no-such-program".into(), words: vec!["--id".into(), "1".into()] };
+        let no_process = Action::End { program: "no-such-program".into(), words: vec!["--id".into(), "1".into()] };
         let undo = vec![
-            (Condition::Always, nobody),
+            (Condition::Always, no_process),
             (absent, run("rm --", &[&host.at("absent")])),
             (mark, run("truncate --size=0", &[&drive])),
         ];
