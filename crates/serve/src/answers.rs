@@ -138,10 +138,7 @@ impl Results {
                 plain(text.into_bytes())
             }
             Request::DryRun { order, shown: Some(Shown { lang: asked, color, .. }) } => {
-                let color = if *color { "always" } else { "never" };
-                let lang = asked.unwrap_or(lang).tag();
-                let words = ["run", "--order", "-", "--dry-run", "--lang", lang, "--color", color];
-                plain(printed(&self.program, &words, order)?)
+                plain(self.tasks.dry_run_text(order, asked.unwrap_or(lang), *color)?)
             }
             _ => return Ok(None),
         }))

@@ -17,7 +17,7 @@ use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use stend_api::{Role, Task, TaskList, TaskState, Validated};
-use stend_base::{Code, Error, Kind, Result, Say, say};
+use stend_base::{Code, Error, Kind, Lang, Result, Say, say};
 use stend_record::store as run_files;
 use stend_session::ordered::{Ordered, ordered};
 use store::Store;
@@ -113,13 +113,20 @@ impl Tasks {
     ///
     /// Errors: those of that command.
     pub fn dry_run(&self, text: &str, sender: &Sender) -> Result<(Vec<u8>, Option<String>)> {
-        let order = ordered(text)?;
-        let preview = self.preview(text)?;
+        let (order, preview) = self.previewed(text, &["--json"])?;
         let confirmation = match order.is_destructive() && sender.role >= Role::Destroyer {
             true => Some(self.confirmations.give(text, &preview, Instant::now())?),
             false => None,
         };
         Ok((process::as_one(preview), confirmation))
+    }
+
+    /// The same as people read it, in a language, with or without colours. It confirms nothing.
+    ///
+    /// Errors: as [`dry_run`](Self::dry_run).
+    pub fn dry_run_text(&self, text: &str, lang: Lang, color: bool) -> Result<Vec<u8>> {
+        let color = if color { "always" } else { "never" };
+        Ok(self.previewed(text, &["--lang", lang.tag(), "--color", color])?.1)
     }
 
     /// Takes an order; `true`: it is new.
@@ -142,7 +149,7 @@ impl Tasks {
         let order = ordered(text)?;
         may_be_given(&order, sender)?;
         if order.is_destructive() {
-            let now = || self.preview(text);
+            let now = || Ok(self.previewed(text, &["--json"])?.1);
             self.confirmations.take(text, &order.confirms, confirmed, now, Instant::now())?;
         }
         let mut state = self.state();
@@ -274,8 +281,12 @@ impl Tasks {
         self.changed.subscribe()
     }
 
-    fn preview(&self, order: &str) -> Result<Vec<u8>> {
-        printed(&self.program, &["run", "--order", "-", "--dry-run", "--json"], order)
+    /// The only way to a dry run: what a server does not carry out is refused before a process reads the order, because a dry run asks sources
+    /// and reaches hosts as well.
+    fn previewed(&self, text: &str, form: &[&str]) -> Result<(Ordered, Vec<u8>)> {
+        let order = ordered(text)?;
+        let words = [&["run", "--order", "-", "--dry-run"], form].concat();
+        Ok((order, printed(&self.program, &words, text)?))
     }
 
     fn home(&self, id: &str) -> Home {

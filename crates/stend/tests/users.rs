@@ -112,6 +112,30 @@ fn every_route_answers_every_role_or_refuses_it_as_the_table_says() {
 }
 
 #[test]
+fn no_form_of_a_dry_run_executes_a_command_that_an_order_brings() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let operator = issued(&server, "op", "operator");
+    let (suite, target, made) = (scratch.file("suite.yaml", SMALL), scratch.directory("t"), scratch.join("made"));
+    let shown = made.display();
+    let order = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--print-order"]), 0).0;
+    let order: Value = serde_json::from_str(&order).expect("an order");
+    let values = "values: {v: {pattern: '([0-9]+)', unit: x, meaning: y}}";
+    let sources = format!("sources: {{a: {{command: [touch, '{shown}'], {values}}}}}");
+    let hosts = format!("hosts: {{a: {{exec: [touch, '{shown}']}}}}");
+    for (key, text) in [("sources", sources), ("hosts", hosts)] {
+        let mut order = order.clone();
+        order[key] = json!({"file": "x.yaml", "text": text});
+        for form in ["", "?format=text", "?format=text&lang=ru&color=true"] {
+            let reply = ask(&server, &operator, &format!("POST /api/v1/orders/dry-run{form}"), &order.to_string());
+            let code = (reply.status, reply.json()["code"].clone());
+            assert_eq!(code, (403, json!("not_allowed")), "{key} {form}: {}", reply.text());
+        }
+    }
+    assert!(!made.exists(), "a command was executed");
+}
+
+#[test]
 fn a_token_ends_when_it_is_deleted_and_the_log_has_every_change_with_its_author() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);
