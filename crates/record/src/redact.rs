@@ -2,6 +2,7 @@
 //! systems and kernel command lines. The same thing gets the same stand-in everywhere, so that comparisons and findings stay what they are.
 //! Names that somebody chose (of suites, cases, stands and runs, and comments) are left: nobody can know what they mean.
 
+mod machine;
 mod words;
 
 use crate::event::EventKind;
@@ -69,14 +70,23 @@ impl Redaction {
         Ok(redaction)
     }
 
+    /// Knows no secret yet; every stand-in ends with this tag.
+    pub fn tagged(tag: &str) -> Redaction {
+        Redaction { tag: tag.to_string(), ..Redaction::default() }
+    }
+
     /// How many different secrets of each kind there are.
     pub fn counts(&self) -> &BTreeMap<Secret, u32> {
         &self.counts
     }
 
-    fn learn_of(&mut self, record: &RunRecord) -> Result<()> {
+    /// Learns the secrets of a record.
+    ///
+    /// Errors: `Bug` if a part of it cannot be looked through.
+    pub fn learn_of(&mut self, record: &RunRecord) -> Result<()> {
         for host in record.hosts() {
             self.learn_host(host);
+            host.samples.iter().for_each(|sample| self.learn_sample(sample));
         }
         for event in &record.events {
             if let EventKind::Arm { facts, .. } = &event.kind {
@@ -148,7 +158,14 @@ impl Redaction {
         }
     }
 
-    fn learn_path(&mut self, path: &str) {
+    /// Learns the name of a host as a user gives it: `db1`, `root@db1`.
+    pub fn learn_name(&mut self, host: &str) {
+        self.learn(Secret::Host, host);
+        self.learn(Secret::Host, words::host_of(host));
+    }
+
+    /// Learns a path, unless every machine has it.
+    pub fn learn_path(&mut self, path: &str) {
         if !words::is_public(path) {
             self.learn(Secret::Path, path.trim_end_matches('/'));
         }
@@ -164,7 +181,10 @@ impl Redaction {
         self.known.insert(secret.to_string(), (kind, stand_in));
     }
 
-    fn scan<T: Serialize>(&mut self, part: &T) -> Result<()> {
+    /// Learns the paths and addresses in all texts of a part.
+    ///
+    /// Errors: `Bug` if it cannot be looked through.
+    pub fn scan<T: Serialize>(&mut self, part: &T) -> Result<()> {
         let mut value = serde_json::to_value(part).map_err(lost)?;
         each_text(&mut value, &mut |text| self.scan_text(text));
         Ok(())
@@ -190,6 +210,7 @@ impl Redaction {
         record.plan = self.part(&record.plan)?;
         for host in &mut record.hosts {
             host.info = self.part(&host.info)?;
+            host.samples.iter_mut().for_each(|sample| self.sample(sample));
         }
         record.events = self.part(&record.events)?;
         for source in &mut record.sources {
@@ -206,7 +227,10 @@ impl Redaction {
         Ok(record)
     }
 
-    fn part<T: Serialize + DeserializeOwned>(&self, part: &T) -> Result<T> {
+    /// A part without its secrets.
+    ///
+    /// Errors: `Bug` if it cannot be looked through.
+    pub fn part<T: Serialize + DeserializeOwned>(&self, part: &T) -> Result<T> {
         let mut value = serde_json::to_value(part).map_err(lost)?;
         each_text(&mut value, &mut |text| *text = self.text(text));
         serde_json::from_value(value).map_err(lost)

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod bundle;
 mod comparison;
 mod density;
 mod export;
@@ -42,6 +43,9 @@ mod words;
 mod xlsx;
 
 pub use audit::json::audit_json;
+pub use bundle::{
+    BUNDLE_SPAN, BUNDLE_TABLES_MAX, Bundle, BundleFile, BundlePart, BundleTable, LeftOut, Packing, Step, left_out_text,
+};
 pub use comparison::gate::junit::junit;
 pub use comparison::json::comparison_json;
 pub use comparison::markdown::comparison_markdown;

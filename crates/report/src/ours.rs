@@ -4,7 +4,7 @@
 //! What each format is known by is in docs/formats/export.md, "What is replaced". Suites and job files are not known: they are made
 //! to be changed by hand, and the lines of fio's logs have no place for a mark.
 
-use crate::{Dialect, export, io_log, results_csv, sources};
+use crate::{Dialect, bundle, export, io_log, results_csv, sources};
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
 /// First line of JUnit.
@@ -26,8 +26,8 @@ pub(crate) const WORKBOOK_TITLE: &str = "Stend";
 const HEAD: u64 = 4 << 10;
 /// Bytes that are looked at from the end, where pages have their last mark.
 const TAIL: u64 = 4 << 10;
-/// Largest workbook that is opened: one of 64 runs has some MiB.
-const WORKBOOK_MAX: u64 = 256 << 20;
+/// Largest workbook or bundle that is opened: a workbook of 64 runs has some MiB, a bundle some tens.
+const ARCHIVE_MAX: u64 = 256 << 20;
 /// Largest list of properties of a workbook: ours has under 1 KiB.
 const PROPERTIES_MAX: u64 = 64 << 10;
 
@@ -39,7 +39,7 @@ pub fn is_ours(file: &mut (impl Read + Seek)) -> Result<bool> {
     let head = piece(file, 0, HEAD)?;
     let tail = piece(file, size.saturating_sub(TAIL), TAIL)?;
     Ok(match head.as_slice() {
-        [b'P', b'K', ..] => size <= WORKBOOK_MAX && is_workbook(piece(file, 0, size)?),
+        [b'P', b'K', ..] => size <= ARCHIVE_MAX && (bundle::is_bundle(file) || is_workbook(piece(file, 0, size)?)),
         _ => is_page(&head, &tail) || is_json(&head) || tables().iter().any(|line| head.starts_with(line.as_bytes())),
     })
 }

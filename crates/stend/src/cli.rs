@@ -63,6 +63,7 @@ pub fn command(lang: Lang) -> Command {
             watching::record(lang),
             watching::top(lang),
             watching::journal(lang),
+            watching::bundle(lang),
             watching::monitoring(lang),
             list(lang),
             rm(lang),

@@ -334,6 +334,7 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "record" => Vec::new(),
         "top" => vec!["top", "--json"],
         "audit" => vec!["audit", table],
+        "bundle" => vec!["bundle", "--dry-run", "--quick"],
         "compare" => vec!["compare", "last", "R-20261121T213000Z-aaaa"],
         "completions" => vec!["completions", "bash"],
         "export" => vec!["export", "last", "--format", "json"],

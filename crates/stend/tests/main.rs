@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod bad_input;
 mod broken_world;
+mod bundle;
 mod campaign;
 mod ceilings;
 mod changing_world;

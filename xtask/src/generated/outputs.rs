@@ -6,7 +6,7 @@ use crate::tree::Source;
 use serde_json::{Value, json};
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 21] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 22] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
@@ -21,6 +21,7 @@ const DOCUMENTS: [(&str, &str, &str, &str); 21] = [
     ("recording", "`stend show RECORDING --json`", "crates/report/src/recording.rs", "Document"),
     ("host-step", "`stend top --json`, a document per line", "crates/report/src/recording.rs", "Step"),
     ("journal", "`stend journal --json`", "crates/report/src/journal.rs", "Document"),
+    ("bundle", "`stend bundle --json`, and `bundle.json` in the archive", "crates/report/src/bundle.rs", "Document"),
     ("checkup", "`stend doctor --json`", "crates/report/src/machine.rs", "Document"),
     (
         "hosts",

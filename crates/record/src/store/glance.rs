@@ -18,6 +18,8 @@ pub struct Glance {
     pub header: RunHeader,
     /// How far the run got.
     pub state: RunState,
+    /// What the host that was measured or recorded is called: by the user, and by itself.
+    pub host_names: Vec<String>,
     /// Facts of every target; none if the run ended before it was looked at.
     pub targets: Vec<TargetFacts>,
     /// Cases with at least one trial that began.
@@ -34,10 +36,13 @@ pub fn glance(path: &Path) -> Result<Glance> {
     let unreadable = unreadable(path);
     let sql = "SELECT COUNT(DISTINCT case_index), COUNT(*) FROM trial WHERE round = 0";
     let (cases, trials) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(unreadable)?;
+    let host = schema::get_host(&db, HostId::LOAD).ok().flatten().unwrap_or_default();
+    let host_names = [Some(host.name), host.facts.map(|facts| facts.hostname)];
     Ok(Glance {
         header,
         state: schema::get_meta(&db, key::END).ok().flatten().unwrap_or(RunState::Open),
-        targets: schema::get_host(&db, HostId::LOAD).ok().flatten().unwrap_or_default().targets,
+        host_names: host_names.into_iter().flatten().filter(|name| !name.is_empty()).collect(),
+        targets: host.targets,
         cases,
         trials,
     })

@@ -1,6 +1,6 @@
-//! The words of `stend watch`, `stend record`, `stend top`, `stend journal` and `stend monitoring`.
+//! The words of `stend watch`, `stend record`, `stend top`, `stend journal`, `stend bundle` and `stend monitoring`.
 
-use super::{choice, flag, option, positional, run_argument, verb};
+use super::{choice, flag, force, option, positional, run_argument, verb};
 use clap::{ArgGroup, Command, value_parser};
 use stend_base::{Lang, Say, say};
 
@@ -127,6 +127,39 @@ pub(super) fn journal(lang: Lang) -> Command {
     verb("journal", about, examples, "RUN", arguments, lang)
         .group(group)
         .mut_arg("comment", |comment| comment.requires("noted"))
+}
+
+pub(super) fn bundle(lang: Lang) -> Command {
+    let about = say!(
+        "pack what is known of a host into one file for the support of a vendor: drives, checkup, the last 48 hours of its recording, journal, runs",
+        "собрать всё известное о машине в один файл для поддержки производителя: накопители, проверку, последние 48 часов записи, журнал, прогоны"
+    );
+    let host =
+        say!("a host that `ssh` knows (default: this machine)", "машина, известная `ssh` (по умолчанию — эта машина)");
+    let output = say!(
+        "file to write, a ZIP archive (default: stend-bundle-TIME.zip in this directory)",
+        "файл, архив ZIP (по умолчанию stend-bundle-ВРЕМЯ.zip в текущем каталоге)"
+    );
+    let plain = say!(
+        "leave names of hosts, serial numbers, paths, addresses and kernel command lines in it",
+        "оставить имена машин, серийные номера, пути, адреса и командные строки ядра"
+    );
+    let dry_run =
+        say!("list what would be in it with sizes, write nothing", "показать состав и размеры, ничего не записывая");
+    let quick = say!(
+        "do not ask drives for their health and temperature",
+        "не спрашивать накопители о состоянии и температуре"
+    );
+    let arguments = vec![
+        positional("HOST", host, lang).required(false),
+        option("output", "FILE", output, lang).short('o'),
+        force(lang),
+        flag("no-redact", None, plain, lang),
+        flag("dry-run", None, dry_run, lang),
+        flag("quick", None, quick, lang),
+    ];
+    let examples = "stend bundle\nstend bundle -o case-4711.zip\nstend bundle --dry-run\nstend bundle db1 --no-redact";
+    verb("bundle", about, examples, "[HOST]", arguments, lang)
 }
 
 pub(super) fn monitoring(lang: Lang) -> Command {

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub mod audit;
+pub mod bundle;
 pub mod compare;
 pub mod completions;
 pub mod doctor;

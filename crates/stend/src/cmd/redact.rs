@@ -47,7 +47,7 @@ pub fn copy(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 /// `taken out: 1 host name, 3 paths; names that you chose are left`.
-fn told(redaction: &Redaction, lang: Lang) -> String {
+pub(super) fn told(redaction: &Redaction, lang: Lang) -> String {
     let counts: Vec<String> =
         redaction.counts().iter().map(|(secret, count)| of_kind(*secret, *count).get(lang).to_string()).collect();
     let found = counts.join(", ");
