@@ -157,7 +157,7 @@ fn requests(run: &RunRecord) -> Vec<Request> {
         sample_every: Nanos::SECOND,
     };
     let (targets, permission) = (vec![text()], Default::default());
-    let stand = StandFile { text: "stand: x\n".into(), file: text(), nonce: 7, side: None };
+    let stand = StandFile { text: "stand: x\n".into(), file: text(), nonce: 7, host: None };
     vec![
         Request::Inspect(Inspect { targets, permission, run_directory: text(), fio: None, programs: Vec::new() }),
         Request::Prepare(prepare),

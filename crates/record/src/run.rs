@@ -358,12 +358,13 @@ impl RunRecord {
         &mut self.hosts[0]
     }
 
-    /// The host with the drives of a stand of two hosts, if it was watched.
-    pub fn storage(&self) -> Option<&HostRecord> {
-        self.hosts.iter().find(|host| host.role == Role::Storage && host.facts.is_some())
+    /// The hosts of a stand beside the one that is measured, with their ids, as far as they were watched.
+    pub fn storages(&self) -> impl Iterator<Item = (HostId, &HostRecord)> {
+        let all = (0..).map(HostId).zip(&self.hosts);
+        all.filter(|(_, host)| host.role == Role::Storage && host.facts.is_some())
     }
 
-    /// The same, to be changed.
+    /// The first of them, to be changed.
     pub fn storage_mut(&mut self) -> Option<&mut HostRecord> {
         self.hosts.iter_mut().find(|host| host.role == Role::Storage && host.facts.is_some())
     }

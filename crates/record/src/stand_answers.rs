@@ -59,6 +59,8 @@ pub struct StandStatus {
     pub name: String,
     /// The file that it was put up from.
     pub file: String,
+    /// Who put it up: the run file of a run, which takes it down again; else words.
+    pub owner: String,
     /// Its layers, from the drives up.
     pub layers: Vec<LayerStatus>,
     /// Paths of what is measured, as far as it exists.

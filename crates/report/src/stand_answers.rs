@@ -110,7 +110,7 @@ pub fn stand_status_text(stands: &[StandStatus], lang: Lang) -> String {
         return say!("no stand is up here\n", "ни один стенд не поднят\n").get(lang).to_string();
     }
     let mut out = String::new();
-    for StandStatus { name, file, layers, targets } in stands {
+    for StandStatus { name, file, layers, targets, .. } in stands {
         out.push_str(&format!("{}  ({})\n", clean(name), clean(file)));
         let rows: Vec<Vec<String>> = layers.iter().map(|layer| layer_row(layer, lang)).collect();
         columns(&rows).iter().for_each(|line| out.push_str(&format!("{line}\n")));
@@ -194,7 +194,13 @@ mod tests {
         };
         let layers =
             vec![layer("a", 2, 0, None), layer("b", 1, 1, Some(("recover".into(), 40))), layer("c", 0, 0, None)];
-        vec![StandStatus { name: "pair".into(), file: "pair.yaml".into(), layers, targets: vec!["/dev/md127".into()] }]
+        vec![StandStatus {
+            name: "pair".into(),
+            file: "pair.yaml".into(),
+            owner: "stend stand up".into(),
+            layers,
+            targets: vec!["/dev/md127".into()],
+        }]
     }
 
     #[test]

@@ -15,7 +15,6 @@ use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_plan::{Plan, PlanInputs};
 use stend_record::store::{Options, Writer, create, make_known};
 use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
-use stend_spec::stand::Side;
 use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
@@ -65,8 +64,8 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             text: text.clone(),
             file: file.clone(),
             nonce: *nonce,
-            // With a stand of two hosts the worker has the part that is measured.
-            side: Some(Side::Client),
+            // The worker has the part that is measured, where there are several hosts. What cannot be read is refused there.
+            host: stend_spec::parse::stand(text, file).ok().and_then(|stand| Some(stand.measured()?.to_string())),
         }),
         one_block: setup.one_block,
     }

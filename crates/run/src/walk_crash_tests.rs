@@ -149,7 +149,7 @@ fn a_new_run_judges_nothing_and_its_ledger_must_lie_elsewhere() {
 /// A run on a stand that keeps a log of every write, on another machine and beside its target.
 fn logged() -> Asked {
     let text = "stand: x\nlayers:\n- zram: {size: 64MiB, count: 2}\n- dm: {log_writes: {}}\n- fs: {type: ext4}\n";
-    let stand = stend_wire::StandFile { text: text.into(), file: "x.yaml".into(), nonce: 7, side: None };
+    let stand = stend_wire::StandFile { text: text.into(), file: "x.yaml".into(), nonce: 7, host: None };
     Asked { stand: Some(stand), coordinator: 0, ..new_run() }
 }
 

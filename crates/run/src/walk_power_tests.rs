@@ -176,7 +176,7 @@ fn after_the_last_cut(history: Vec<Outcome>) -> Walk {
     cut.plan = Plan::new(&cut.inputs).unwrap();
     (cut.history, cut.trials, cut.filled) = (history, 2, true);
     let returned = Some(crate::step::Returned { cut: Nanos::secs(100), answered: Nanos::secs(120) });
-    let file = stend_wire::StandFile { text: String::new(), file: "s.yaml".into(), nonce: 1, side: None };
+    let file = stend_wire::StandFile { text: String::new(), file: "s.yaml".into(), nonce: 1, host: None };
     let asked = Asked { resume: Some(cut), returned, stand: Some(file), ..cutting(Some("/k")) };
     let mut walk = Walk::new(asked, Nanos::secs(121));
     let hear = |walk: &mut Walk, reply, at| walk.apply(Input::Host(FromHost::Reply(reply)), Nanos::secs(at));

@@ -5,7 +5,7 @@ use stend_record::StandTargets;
 use stend_wire::{StandAnswer, StandFile, StandOrder};
 
 fn standing() -> Walk {
-    let stand = StandFile { text: "stand: x".into(), file: "x.yaml".into(), nonce: 7, side: None };
+    let stand = StandFile { text: "stand: x".into(), file: "x.yaml".into(), nonce: 7, host: None };
     let mut walk = Walk::new(Asked { stand: Some(stand.clone()), ..asked() }, Nanos(0));
     let order = StandOrder::Up { stand, until_release: true, owner: "/r/R-1.stend".into() };
     assert_eq!(walk.take_actions(), [Action::Send(Request::Stand(Box::new(order)))]);

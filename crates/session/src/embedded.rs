@@ -36,6 +36,7 @@ pub const STANDS: Embedded = embedded!(
         "array-iscsi",
         "array-luns",
         "array-paths",
+        "array/two-nodes",
         "btrfs-raid1",
         "cache/none",
         "cache/writeback",
@@ -104,7 +105,20 @@ pub const STANDS: Embedded = embedded!(
 pub const MACHINES: Embedded = embedded!(
     "lab",
     ".yaml",
-    ["cached", "numa", "nvme", "six-nvme", "soft-raid", "two-paths", "two/client", "two/storage", "zfs"]
+    [
+        "array/client",
+        "array/node1",
+        "array/node2",
+        "cached",
+        "numa",
+        "nvme",
+        "six-nvme",
+        "soft-raid",
+        "two-paths",
+        "two/client",
+        "two/storage",
+        "zfs"
+    ]
 );
 
 /// Published tables.
@@ -202,7 +216,7 @@ mod tests {
     fn a_file_without_a_folder_has_the_name_of_its_stand() {
         for file in STANDS.all().iter().filter(|file| !file.name.contains('/')) {
             let stand = stend_spec::parse::stand(file.text, file.path).unwrap();
-            assert_eq!((stand.name.as_str(), stand.machine, stand.across), (file.name, None, None));
+            assert_eq!((stand.name.as_str(), stand.machine, stand.hosts), (file.name, None, Vec::new()));
         }
     }
 

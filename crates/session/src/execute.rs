@@ -6,13 +6,13 @@ use crate::frontend::Frontend;
 use crate::observe;
 use crate::setup::resumed;
 use crate::sources;
-use crate::storage_host;
+use crate::storage_hosts::{self, StorageHosts};
 use crate::worker_host::{Hosts, WorkerHost};
 use std::path::Path;
 use stend_base::{Kind, Result, say};
 use stend_record::targets::in_line;
 use stend_record::{RunState, StandText, store};
-use stend_run::{Done, Returned, Setup};
+use stend_run::{Done, ObservedHost, Returned, Setup};
 use stend_spec::arm::Switch;
 use stend_spec::order::Order;
 
@@ -28,62 +28,74 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
         store::may_create(&setup.run_file)?;
     }
     (frontend.may_report)(&setup.run_file)?;
-    let across = stand.as_ref().map(|stand| storage_host::host_of(stand, &given)).transpose()?.flatten().is_some();
-    let mut observed = observe::begin(order, &setup, across, true, frontend)?;
+    let beside = stand.as_ref().map(|stand| storage_hosts::hosts_of(stand, &given)).transpose()?.unwrap_or_default();
+    let storages = beside.len();
+    // What the suite may not do is refused before anything is written anywhere.
+    stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
+    let observed = observe::begin(order, &setup, storages, true, frontend)?;
     setup.sources = sources::begin(order, true, frontend)?;
-    let mut storage = stand
-        .as_ref()
-        .map(|stand| storage_host::put_up(stand, &owner, &given, control, frontend))
-        .transpose()?
-        .flatten();
-    let done = loop {
-        stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
+    let mut storage =
+        stand.as_ref().map(|stand| StorageHosts::put_up(stand, &owner, beside, control, frontend)).transpose()?;
+    let done = sessions(setup, observed, (order, &place), storage.as_mut(), control, frontend);
+    if let (Some(storage), Some(stand)) = (storage.filter(|storage| storage.len() > 0), &stand) {
+        // Under a client that has not let go it would be a fault of the storage.
+        let left = match done.is_ok() && has_let_go(&place, stand, control, frontend) {
+            true => storage.take_down(control, frontend),
+            false => storage.left(),
+        };
+        left.into_iter().for_each(|left| frontend.note(left));
+    }
+    if let (Some(stand), Ok(done)) = (&stand, &done) {
+        left_up(stand, done, &place, frontend);
+    }
+    done
+}
+
+/// Whether nothing of a stand is left on the measured host, so that what the others hand out may go. One that cannot be asked has not let go.
+fn has_let_go(place: &WorkerHost, stand: &StandText, control: &Control, frontend: &Frontend) -> bool {
+    // A machine of the lab that was started for this run alone has ended with it.
+    let ended = matches!(place, WorkerHost::Lab(_)) && place.standing().is_none();
+    ended || matches!(storage_hosts::owner_on(place, &stand.name, control, frontend), Ok(None))
+}
+
+/// The sessions of a run: it goes on after steps of persons and cuts of power.
+fn sessions(
+    setup: Setup,
+    observed: Vec<ObservedHost>,
+    (order, place): (&Order, &WorkerHost),
+    mut storage: Option<&mut StorageHosts>,
+    control: &Control,
+    frontend: &Frontend,
+) -> Result<Done> {
+    let (mut setup, mut observed) = (setup, observed);
+    let storages = storage.as_ref().map_or(0, |storage| storage.len());
+    loop {
         let (channel, stopper) = stend_run::channel();
         control.aim(Some(stopper));
         let on = setup.stand.as_ref().map_or_else(|| in_line(&setup.targets), |stand| stand.name.clone());
-        if let Some(storage) = &mut storage {
+        if let Some(storage) = storage.as_deref_mut() {
             storage.watch(&mut setup, frontend);
         }
         setup.observed.append(&mut observed);
         frontend.tell(Progress::Began { run: &setup.id, suite: &setup.suite.name, on: &on });
         let done = stend_run::execute(setup, channel, &mut |update| frontend.tell(Progress::Update(update)));
         frontend.tell(Progress::Paused);
-        match &done.run_file {
-            Some(path) if done.error.is_none() && person_is_ready(path, control, frontend)? => {
-                setup = resumed(&path.to_string_lossy(), order, frontend)?;
-                observed = observe::begin(order, &setup, across, false, frontend)?;
-                setup.sources = sources::begin(order, false, frontend)?;
+        let Some(path) = &done.run_file else { return Ok(done) };
+        let goes_on = || -> Result<Setup> { resumed(&path.to_string_lossy(), order, frontend) };
+        setup = match done.cut {
+            None if done.error.is_none() && person_is_ready(path, control, frontend)? => goes_on()?,
+            None => return Ok(done),
+            Some(cut) => {
+                // Until then Ctrl-C ends all of it; the run file says where it was.
+                control.aim(None);
+                place.wait_until_it_answers(frontend)?;
+                let returned = Some(Returned { cut, answered: stend_wire::now() });
+                Setup { returned, ..goes_on()? }
             }
-            Some(path) => match done.cut {
-                Some(cut) => {
-                    // Until then Ctrl-C ends all of it; the run file says where it was.
-                    control.aim(None);
-                    place.wait_until_it_answers(frontend)?;
-                    let returned = Some(Returned { cut, answered: stend_wire::now() });
-                    setup = Setup { returned, ..resumed(&path.to_string_lossy(), order, frontend)? };
-                    observed = observe::begin(order, &setup, across, false, frontend)?;
-                    setup.sources = sources::begin(order, false, frontend)?;
-                }
-                None => break done,
-            },
-            None => break done,
-        }
-    };
-    if let Some(storage) = storage {
-        // Under a client that has not let go it would be a fault of the storage.
-        let lost = done.error.as_ref().is_some_and(|error| error.kind == Kind::HostLost);
-        let failed = if lost { None } else { storage.take_down(control, frontend).err() };
-        if let Some(error) = &failed {
-            frontend.tell(Progress::Failed(error));
-        }
-        if lost || failed.is_some() {
-            frontend.note(storage.left());
-        }
+        };
+        observed = observe::begin(order, &setup, storages, false, frontend)?;
+        setup.sources = sources::begin(order, false, frontend)?;
     }
-    if let Some(stand) = &stand {
-        left_up(stand, &done, &place, frontend);
-    }
-    Ok(done)
 }
 
 /// Names the stand that an abort or a lost worker left, and what takes it down.

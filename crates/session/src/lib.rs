@@ -29,7 +29,7 @@ mod setup;
 mod sources;
 mod stand;
 mod stopping;
-mod storage_host;
+mod storage_hosts;
 pub mod suites;
 mod traces;
 pub mod vms;

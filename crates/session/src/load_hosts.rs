@@ -124,7 +124,7 @@ pub(crate) fn may(order: &Order) -> Result<()> {
         Work::Resume { .. } => Some(Say::same("`--resume`")),
         _ if order.lab.is_some() => Some(Say::same("`--lab`")),
         _ if !order.stands.is_empty() => Some(Say::same("`--stand`")),
-        _ if order.storage.is_some() => Some(Say::same("`--storage`")),
+        _ if !order.storage.is_empty() => Some(Say::same("`--storage`")),
         _ if !order.against.is_empty() => Some(Say::same("`--against`")),
         Work::Suite(_) => None,
     };
@@ -333,7 +333,7 @@ mod tests {
             ),
             (Box::new(|o: &mut Order| o.lab = Some("six-nvme".into())), "--lab"),
             (Box::new(move |o: &mut Order| o.stands = vec![stand.clone()]), "--stand"),
-            (Box::new(|o: &mut Order| o.storage = Some("ssh:nas".into())), "--storage"),
+            (Box::new(|o: &mut Order| o.storage = vec!["ssh:nas".into()]), "--storage"),
             (Box::new(|o: &mut Order| o.against = words(&["/y"])), "--against"),
             (Box::new(|o: &mut Order| o.ssh = words(&["a", "b", "a"])), "names `a` twice"),
             (Box::new(|o: &mut Order| o.ssh = (0..65).map(|n| format!("h{n}")).collect()), "the limit is 64"),

@@ -18,18 +18,18 @@ struct Asked {
     targets: Option<Vec<String>>,
 }
 
-/// Watches those of the order; `storage`: the run has a host with the drives of a stand, too.
+/// Watches those of the order; so many hosts of a stand, `storages`, are watched, too.
 ///
 /// Errors: `Usage` where the order names a host twice, and what keeps one from being watched if `must`; else that is reported, and kept
 /// in the run file.
 pub(crate) fn begin(
     order: &Order,
     setup: &Setup,
-    storage: bool,
+    storages: usize,
     must: bool,
     frontend: &Frontend,
 ) -> Result<Vec<ObservedHost>> {
-    let mut known = known(setup, storage);
+    let mut known = known(setup, storages);
     let loads = setup.hosts.len() as u16;
     let mut hosts = Vec::new();
     for Asked { place, targets } in asked(order)? {
@@ -54,12 +54,11 @@ pub(crate) fn begin(
 }
 
 /// The hosts of the run after those that make the load, by their ids.
-fn known(setup: &Setup, storage: bool) -> Vec<(Role, String)> {
+fn known(setup: &Setup, storages: usize) -> Vec<(Role, String)> {
     match &setup.resume {
         Some(resume) => resume.progressed.beside.clone(),
-        // It has the first id, whatever it is called.
-        None if storage => vec![(Role::Storage, String::new())],
-        None => Vec::new(),
+        // They have the first ids, whatever they are called.
+        None => vec![(Role::Storage, String::new()); storages],
     }
 }
 

@@ -146,7 +146,10 @@ fn sources_refused() -> Box<Error> {
 
 fn loads(order: &Order) -> Vec<String> {
     let far = order.lab.iter().chain(&order.ssh);
-    let storage = order.storage.iter().map(|name| name.trim_start_matches("ssh:"));
+    // Without the name that the stand has for it.
+    let machine = |given: &'_ String| given.split_once('=').map_or(given.clone(), |(_, host)| host.to_string());
+    let storage: Vec<String> = order.storage.iter().map(machine).collect();
+    let storage = storage.iter().map(|name| name.trim_start_matches("ssh:"));
     let far = far.map(String::as_str).chain(storage).map(|name| format!("host:{name}"));
     let mut loads: Vec<String> = far.collect();
     if order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none() {

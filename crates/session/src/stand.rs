@@ -3,11 +3,10 @@
 use crate::control::Control;
 use crate::frontend::{Frontend, Progress};
 use crate::machine::{read_machine, start};
-use crate::storage_host::{self, part};
+use crate::storage_hosts::{self, StandHost, part};
 use crate::worker_host::{Hosts, WorkerHost, machine_of};
-use stend_base::{Error, Result, Say, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::StandText;
-use stend_spec::stand::Side;
 use stend_wire::{StandAnswer, StandOrder};
 
 /// Who has put a stand up that belongs to no run.
@@ -61,15 +60,18 @@ pub fn stand(
 ) -> Result<()> {
     let text = request.text.as_ref();
     let near = WorkerHost::measured(&request.hosts, text)?;
-    let far = text.map(|text| storage_host::host_of(text, &request.hosts)).transpose()?.flatten();
-    if let Some(far) = far {
-        return on_both(request, (&near, &far), (control, frontend), hear);
+    let far = text.map(|text| storage_hosts::hosts_of(text, &request.hosts)).transpose()?.unwrap_or_default();
+    if !far.is_empty() {
+        return match request.action {
+            Action::Down => down_on_all(request, (&near, &far), (control, frontend), hear),
+            _ => on_all(request, (&near, &far), (control, frontend), hear),
+        };
     }
     let brings = text.map(machine_of).transpose()?.flatten().is_some();
     let was_up = near.standing().is_some();
     let near = if brings { machine(near, request, control, frontend)? } else { near };
-    let order = ordered(request, Side::Client)?;
-    let answer = storage_host::order(&near, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
+    let order = ordered(request, None)?;
+    let answer = storage_hosts::order(&near, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
     // With what is not up after all the machine that was started for it has no use.
     let failed = brings && !was_up && answer.is_err();
     let over = failed || (request.action == Action::Down && answer.is_ok());
@@ -81,25 +83,27 @@ pub fn stand(
     hear(&Answer { answer, host: None, again, run: near.words() })
 }
 
-/// Carries it out on both hosts of a stand: from the drives up, but down from above.
-fn on_both(
+/// The words of commands about a stand of these hosts.
+fn words_of(near: &WorkerHost, far: &[StandHost]) -> String {
+    far.iter().fold(near.words(), |words, host| words + &host.words())
+}
+
+/// Carries it out on all hosts of a stand, from the drives up.
+fn on_all(
     request: &Request,
-    (near, far): (&WorkerHost, &WorkerHost),
+    (near, far): (&WorkerHost, &[StandHost]),
     (control, frontend): (&Control, &Frontend),
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
-    let words = near.words() + &far.words_of_storage();
-    let sides = match request.action {
-        Action::Down => [(near, Side::Client), (far, Side::Storage)],
-        _ => [(far, Side::Storage), (near, Side::Client)],
-    };
-    // Both sides have one number, from which their names follow.
+    let words = words_of(near, far);
+    let sides = far.iter().map(|far| (&far.host, Some(far.name.as_str()))).chain([(near, None)]);
+    // All sides have one number, from which their names follow.
     for (host, side) in sides {
         let order = ordered(request, side)?;
         let answer =
-            storage_host::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
+            storage_hosts::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
         // What is up only as a part has no next commands.
-        if side == Side::Storage && matches!(answer, StandAnswer::Up(_)) {
+        if side.is_some() && matches!(answer, StandAnswer::Up(_)) {
             continue;
         }
         hear(&Answer { answer, host: Some(host.name()), again: words.clone(), run: words.clone() })?;
@@ -107,12 +111,83 @@ fn on_both(
     Ok(())
 }
 
-/// The order for the host of one side.
-fn ordered(request: &Request, side: Side) -> Result<StandOrder> {
+/// Takes it down on all of its hosts, from above. One that is away, or fails, keeps those from which it has taken something in; the others
+/// go on, and the same command finishes it later.
+fn down_on_all(
+    request: &Request,
+    (near, far): (&WorkerHost, &[StandHost]),
+    (control, frontend): (&Control, &Frontend),
+    hear: &mut dyn FnMut(&Answer) -> Result<()>,
+) -> Result<()> {
+    let Some(text) = &request.text else { return Ok(()) };
+    let stand = stend_spec::parse::stand(&text.text, &text.file)?;
+    let words = words_of(near, far);
+    let measured = stand.measured().unwrap_or_default();
+    let mut left: Vec<(String, Box<Error>)> = Vec::new();
+    let from_above = far.iter().rev().map(|far| (&far.host, far.name.as_str()));
+    for (host, name) in [(near, measured)].into_iter().chain(from_above) {
+        let shown = host.name();
+        let user = stand.layers.iter().filter(|layer| layer.host.as_deref() == Some(name)).find_map(|layer| {
+            left.iter().map(|(left, _)| left).find(|left| layer.to.as_deref() == Some(left.as_str()))
+        });
+        if let Some(user) = user {
+            let why = say!("`{user}` still uses what it hands out", "`{user}` ещё пользуется тем, что она отдаёт");
+            left.push((name.to_string(), Error::preflight(why)));
+            continue;
+        }
+        let down = || -> Result<bool> {
+            if storage_hosts::owner_on(host, &stand.name, control, frontend)?.is_none() {
+                return Ok(false);
+            }
+            let down = StandOrder::Down(stand.name.clone());
+            storage_hosts::order(host, down, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
+            Ok(true)
+        };
+        match down() {
+            Ok(true) => {
+                let again = words.clone();
+                hear(&Answer { answer: StandAnswer::Down, host: Some(shown), again, run: words.clone() })?;
+            }
+            Ok(false) => {
+                let Say { en, ru } = shown;
+                frontend.note(say!("nothing of the stand is left on `{en}`", "на `{ru}` от стенда ничего не осталось"));
+            }
+            // What the user stops goes no further.
+            Err(error) if matches!(error.kind, Kind::Interrupted | Kind::Terminated) => return Err(error),
+            Err(error) => left.push((name.to_string(), error)),
+        }
+    }
+    match left.is_empty() {
+        true => Ok(()),
+        false => Err(still_up(left, &text.file, &words)),
+    }
+}
+
+/// What is left of a stand, host by host, and the command that finishes it.
+fn still_up(left: Vec<(String, Box<Error>)>, file: &str, words: &str) -> Box<Error> {
+    let each = |ru: bool| {
+        let line = |(name, error): &(String, Box<Error>)| {
+            let why = if ru { &error.message.ru } else { &error.message.en };
+            format!("`{name}`: {why}")
+        };
+        left.iter().map(line).collect::<Vec<_>>().join("; ")
+    };
+    let (en, ru) = (each(false), each(true));
+    let kind = left.first().map_or(Kind::Preflight, |(_, error)| error.kind);
+    Error::new(kind, say!("the stand is not taken down everywhere: {en}", "стенд убран не везде: {ru}")).hint(say!(
+        "when that is mended, `stend stand down {file}{words}` finishes it",
+        "когда это исправлено, `stend stand down {file}{words}` уберёт остальное"
+    ))
+}
+
+/// The order for one host of a stand, by its name in the file; `None`: for the measured one.
+fn ordered(request: &Request, host: Option<&str>) -> Result<StandOrder> {
     let file = || {
         let text = request.text.as_ref();
-        text.map(|text| part(text, side))
-            .ok_or_else(|| Error::usage(say!("this needs the file of a stand", "для этого нужен файл стенда")))
+        text.map_or_else(
+            || Err(Error::usage(say!("this needs the file of a stand", "для этого нужен файл стенда"))),
+            |text| part(text, host),
+        )
     };
     let name = request.name.clone();
     Ok(match request.action {

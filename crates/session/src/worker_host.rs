@@ -29,8 +29,8 @@ pub struct Hosts {
     pub lab: Option<String>,
     /// A host that `ssh` reaches; of several load hosts the first.
     pub ssh: Option<String>,
-    /// The host with the drives of a stand of two hosts.
-    pub storage: Option<String>,
+    /// The hosts of a stand beside the one that is measured: `NAME=HOST`, or `HOST` where there is one.
+    pub storage: Vec<String>,
 }
 
 impl Hosts {
@@ -89,11 +89,6 @@ impl WorkerHost {
         }
     }
 
-    /// The host with the drives, by `--storage`; `None`: there is no other.
-    pub(crate) fn storage(given: &Hosts) -> Result<Option<WorkerHost>> {
-        given.storage.as_deref().map(WorkerHost::beside).transpose()
-    }
-
     /// A host beside the one that is measured: `ssh:HOST`, or a machine of the lab by its name.
     pub(crate) fn beside(name: &str) -> Result<WorkerHost> {
         match name.strip_prefix(SSH) {
@@ -121,12 +116,12 @@ impl WorkerHost {
         }
     }
 
-    /// The same where it is the host with the drives.
-    pub(crate) fn words_of_storage(&self) -> String {
+    /// The same where it is a host beside the measured one, as `--storage` takes it.
+    pub(crate) fn word_of_storage(&self) -> String {
         match self {
             WorkerHost::Local | WorkerHost::Vm(_) => String::new(),
-            WorkerHost::Lab(name) => format!(" --storage {name}"),
-            WorkerHost::Remote(remote) => format!(" --storage {SSH}{}", remote.name()),
+            WorkerHost::Lab(name) => name.clone(),
+            WorkerHost::Remote(remote) => format!("{SSH}{}", remote.name()),
         }
     }
 

@@ -49,9 +49,9 @@ pub struct Order {
     /// What becomes of the run when one of several load hosts is lost.
     #[serde(skip_serializing_if = "OnLoss::is_default")]
     pub on_loss: OnLoss,
-    /// The host with the drives of a stand of two hosts, as `--storage` has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub storage: Option<String>,
+    /// The hosts of a stand beside the one that is measured, as `--storage` has them.
+    #[serde(serialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<String>,
     /// Hosts that are watched while it is measured, each as `--observe` has it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub observe: Vec<String>,

@@ -1,17 +1,17 @@
 //! A stand as its file describes it: drives, the layers that are built on them, and what of that is measured. Pure; which
 //! commands make a layer is the business of the crate `stand`.
 
-mod across;
 mod ceph;
 mod dm;
 mod exports;
+mod hosts;
 mod lvm;
 mod zfs;
 
-pub use across::{Across, Side};
 pub use ceph::{Ceph, CephPool, least_of};
 pub use dm::{Checksums, Cipher, Dm};
 pub use exports::{Iscsi, IscsiTransport, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
+pub use hosts::StandHost;
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
 
@@ -33,10 +33,10 @@ pub struct Stand {
     pub layers: Vec<Layer>,
     /// What is measured.
     pub targets: Vec<Ref>,
-    /// Addresses, if it is of two hosts.
-    pub across: Option<Across>,
-    /// Which of the two is meant; `None`: there is only one.
-    pub side: Option<Side>,
+    /// Its hosts; empty: there is only one.
+    pub hosts: Vec<StandHost>,
+    /// Name of the one that is meant; `None`: there is only one, or all of them.
+    pub here: Option<String>,
 }
 
 /// A drive that the user gives to the stand.
@@ -46,6 +46,8 @@ pub struct DriveRef {
     pub name: String,
     /// Identity as `stend inspect` prints it, or a bare serial number or WWN.
     pub id: String,
+    /// The host that has it; `None`: there is only one.
+    pub host: Option<String>,
 }
 
 /// One layer.
@@ -57,6 +59,10 @@ pub struct Layer {
     pub kind: Kind,
     /// What it is built on.
     pub on: Vec<Ref>,
+    /// The host that builds it; `None`: there is only one.
+    pub host: Option<String>,
+    /// The host that takes in what an export hands out; `None`: the one that builds it.
+    pub to: Option<String>,
     /// Line of the file.
     pub line: u64,
 }
@@ -93,7 +99,7 @@ pub enum Kind {
         /// How many.
         count: u32,
     },
-    /// Each device handed out over NVMe-oF and connected to, on the same host.
+    /// Each device handed out over NVMe-oF and connected to, on the same host or another one.
     NvmeOf(NvmeOf),
     /// Each device handed out over iSCSI and connected to, on the same host.
     Iscsi(Iscsi),

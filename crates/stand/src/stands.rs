@@ -38,7 +38,7 @@ use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Tr
 struct LocalStand<'a> {
     stand: &'a Stand,
     nonce: u64,
-    /// The paths of every drive, in the order of the file; none of one that is not there.
+    /// The paths of every drive of this host, in the order of the file; none of one that is not there.
     drives: Vec<Vec<String>>,
 }
 
@@ -74,16 +74,16 @@ impl LocalStand<'_> {
             size: &size,
             over_paths: self.stand.is_over_paths(layer),
             access_state: &|path| kernel.access_state(path),
-            way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
+            way: Way::of(self.stand, layer),
         })
     }
 
     /// What a reference stands for: paths, real ones of what exists.
     fn below(&self, kernel: &KernelState, of: &Ref) -> Vec<LowerDevice> {
         let mut found: Vec<LowerDevice> = Vec::new();
-        if let Some(index) = self.stand.drives.iter().position(|drive| drive.name == of.name) {
-            let drive = &self.stand.drives[index];
-            let ways = self.drives.get(index).map(Vec::as_slice).unwrap_or_default();
+        if let Some(drive) = self.stand.drives.iter().find(|drive| drive.name == of.name) {
+            let here = self.stand.drives_here().position(|drive| drive.name == of.name);
+            let ways = here.and_then(|index| self.drives.get(index)).map(Vec::as_slice).unwrap_or_default();
             // As many as the file says: what is built on them is worked out also where some are lacking, or too many.
             let paths = self.stand.paths_to(&drive.name) as usize;
             let lacking = std::iter::repeat_with(|| format!("DRIVE[{}]", drive.id));
@@ -116,7 +116,7 @@ impl LocalStand<'_> {
 
     /// What is measured: paths of what exists, something like it of the rest.
     fn targets(&self, kernel: &KernelState) -> Vec<String> {
-        self.stand.targets_here().iter().flat_map(|of| self.below(kernel, of)).map(|below| below.path).collect()
+        self.stand.targets_here().into_iter().flat_map(|of| self.below(kernel, of)).map(|below| below.path).collect()
     }
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<Strin
     let drives = drives::paths(roots, &head.drives).unwrap_or_default();
     let local = LocalStand { stand: &stand, nonce: head.nonce, drives };
     let kernel = KernelState::new(roots, &journal);
-    let products = stand.layers_here().iter().flat_map(|layer| local.make(&kernel, layer).products);
+    let products = stand.layers_here().flat_map(|layer| local.make(&kernel, layer).products);
     let paths = products.filter_map(|product| kernel.find(&product));
     paths.filter_map(|path| Some(devices.at(&path)?.name.clone())).collect()
 }
@@ -144,8 +144,8 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
     let (Ok(stand), Some(head)) = (stand_of(&journal), journal.stand()) else { return Vec::new() };
     let names = Names { stand: &stand.name, nonce: head.nonce };
     // An export of a directory is mounted where it is taken in.
-    let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.takes_in() || !layer.kind.is_export());
-    let directories = stand.layers_here().iter().filter(mounted);
+    let mounted = |layer: &&Layer| layer.kind.is_directory() && stand.takes_in(layer);
+    let directories = stand.layers_here().filter(mounted);
     directories.map(|layer| names.mount(&layer.name).into()).collect()
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn clusters_of(roots: &Roots, name: &str) -> Vec<EventCluster> {
         LayerKind::Ceph(ceph) => Some(local.with_site(&kernel, layer, |context| cluster_of_events(context, ceph))),
         _ => None,
     };
-    stand.layers_here().iter().filter_map(cluster).collect()
+    stand.layers_here().filter_map(cluster).collect()
 }
 
 /// Whether a stand hands something out over the loopback; no if it is not up.
@@ -172,8 +172,8 @@ pub(crate) fn loops_back(roots: &Roots, name: &str) -> bool {
         LayerKind::Nfs(_) | LayerKind::Nbd => true,
         _ => false,
     };
-    // That of a stand of two hosts goes over their network.
-    stand_of(&journal).is_ok_and(|stand| stand.across.is_none() && stand.layers.iter().any(over_it))
+    // That of a stand of several hosts goes over their network.
+    stand_of(&journal).is_ok_and(|stand| stand.hosts.is_empty() && stand.layers.iter().any(over_it))
 }
 
 /// The stand that the text of a journal is of; `None` where no whole line of one is in it. Errors: `Preflight` for what is no journal,
@@ -185,7 +185,7 @@ pub(crate) fn stand_in(text: &str) -> Result<Option<Stand>> {
 /// The stand that a journal is of.
 fn stand_of(journal: &Journal) -> Result<Stand> {
     let head = journal.stand().ok_or_else(no_head)?;
-    Ok(stend_spec::parse::stand(&head.text, &head.file)?.on(head.side))
+    Ok(stend_spec::parse::stand(&head.text, &head.file)?.on(head.host.as_deref()))
 }
 
 fn no_head() -> Box<Error> {

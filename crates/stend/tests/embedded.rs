@@ -24,7 +24,7 @@ fn what_is_embedded_is_listed_printed_and_used_in_any_directory() {
         line.map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).expect("a line")
     };
     assert_eq!(line(&english, "rehearse/md-raid5"), "a machine of the lab · drives: 3 · md · fs");
-    assert_eq!(line(&russian, "two/nvme-tcp"), "две машины · накопителей: 2 · md · nvme_of");
+    assert_eq!(line(&russian, "two/nvme-tcp"), "машин: 2 · накопителей: 2 · md · nvme_of");
     assert_eq!(line(&print(&["lab", "machines"]), "six-nvme"), "CPUs: 2, memory: 1 GiB, drives: 6");
     assert_eq!(line(&print(&["monitoring"]), "grafana/ru/drive.json"), "Grafana: one of its drives");
     assert_eq!(print(&["monitoring", "grafana/ru/run.json"]), in_repository("monitoring/grafana/ru/run.json"));

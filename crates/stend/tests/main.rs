@@ -38,6 +38,7 @@ mod lab_replay;
 mod lab_saved;
 mod lab_ssh;
 mod lab_stands;
+mod lab_three;
 mod lab_two;
 mod lab_up;
 mod lab_zfs;

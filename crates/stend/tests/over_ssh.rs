@@ -205,3 +205,60 @@ fn a_stand_of_two_hosts_needs_two_that_see_each_other() {
     assert!(told.contains("far:") && told.contains("this machine:"), "{told}");
     assert!(planned.contains("nvmet") && planned.contains("nvme connect"), "{planned}");
 }
+
+/// A stand of three hosts; the machine of each is one of these names.
+const THREE: &str = "stand: three\nhosts: {client: 10.0.0.3, n1: 10.0.0.1, n2: 10.0.0.2}\nlayers:\n\
+    - {zram: {size: 64MiB}, name: a, host: n1}\n- {nvme_of: {transport: tcp}, name: out-a, to: client}\n\
+    - {zram: {size: 64MiB}, name: b, host: n2}\n- {nvme_of: {transport: tcp}, name: out-b, to: client}\n\
+    - {md: {level: 0}, on: [out-a, out-b]}\n";
+
+#[test]
+fn a_stand_of_three_hosts_is_planned_from_below_and_each_host_has_its_part() {
+    let Some(mut far) = Far::start("a_stand_of_three_hosts_is_planned") else { return };
+    far.add("other");
+    let stand = far.scratch.file("three.yaml", THREE);
+    let plan = ["stand", "plan", &stand, "--storage", "n2=ssh:other", "--storage", "n1=ssh:far"];
+    let (planned, told) = expect_exit(&mut far.stend(&plan), 0);
+    let hosts: Vec<&str> = told.lines().filter(|line| line.ends_with(':')).collect();
+    assert_eq!(hosts, ["far:", "other:", "this machine:"], "{told}");
+    let parts: Vec<&str> = planned.split("Nothing was changed.").skip(1).collect();
+    let [first, second, client] = parts[..] else { panic!("{planned}") };
+    assert!(first.contains("10.0.0.1") && !first.contains("10.0.0.2"), "{first}");
+    assert!(second.contains("10.0.0.2") && !second.contains("10.0.0.1"), "{second}");
+    assert!(client.contains("--traddr=10.0.0.1") && client.contains("--traddr=10.0.0.2"), "{client}");
+    assert!(client.contains("mdadm") && !first.contains("mdadm") && !second.contains("nvme connect"), "{planned}");
+    let dry = ["run", "quick", "--dry-run", "--stand", &stand, "--storage", "n1=ssh:far", "--storage", "n2=ssh:other"];
+    let (planned, told) = expect_exit(&mut far.stend(&dry), 0);
+    assert!(planned.contains("--traddr=10.0.0.2") && told.contains("other:"), "{planned}{told}");
+}
+
+#[test]
+fn a_host_that_is_away_leaves_its_part_and_the_others_are_taken_down() {
+    let Some(mut far) = Far::start("a_host_that_is_away_leaves_its_part") else { return };
+    far.add("other");
+    let stand = far.scratch.file("three.yaml", &THREE.replace("three", "three-away"));
+    let down = |n2: &str, exit| {
+        let words = ["stand", "down", &stand, "--storage", "n1=ssh:other", "--storage", n2];
+        expect_exit(&mut far.stend(&words), exit).1
+    };
+    let told = down("n2=ssh:closed", 8);
+    assert!(told.contains("not taken down everywhere: `n2`"), "{told}");
+    assert!(told.contains("--storage n1=ssh:other --storage n2=ssh:closed` finishes it"), "{told}");
+    let told = down("n2=ssh:far", 0);
+    assert_eq!(told.matches("nothing of the stand is left on").count(), 3, "{told}");
+}
+
+#[test]
+fn what_a_suite_may_not_do_is_refused_before_a_host_is_touched() {
+    let Some(far) = Far::start("what_a_suite_may_not_do_is_refused_before") else { return };
+    let stand = far.scratch.file("three.yaml", &THREE.replace("three", "three-refused"));
+    let of = |name: &str, value: u32| {
+        format!("- {{name: {name}, switch: {{tunables: {{/sys/block/loop0/queue/read_ahead_kb: {value}}}}}}}\n")
+    };
+    let arms = format!("arms:\n{}{}cases:", of("near", 64), of("far", 128));
+    let suite = far.scratch.file("arms.yaml", &SMALL.replace("cases:", &arms));
+    // Neither of them answers: reaching one would be another error.
+    let words = ["run", &suite, "--stand", &stand, "--storage", "n1=ssh:closed", "--storage", "n2=ssh:far"];
+    let (_, told) = expect_exit(&mut far.stend(&words), 5);
+    assert!(told.contains("--allow-commands"), "{told}");
+}

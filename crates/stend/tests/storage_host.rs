@@ -84,7 +84,7 @@ fn bytes_are_counted_at_the_drives_of_the_storage_host() {
     let storage = watched(worker(&scratch), &scratch);
     let record = run(&scratch, vec![storage], &mut |_| {});
     assert_eq!(record.state, RunState::Complete);
-    let storage = record.storage().expect("a storage host");
+    let (_, storage) = record.storages().next().expect("a storage host");
     assert_eq!((storage.name.as_str(), storage.targets.len()), ("array1", 1));
     assert!(storage.samples.is_sorted_by_key(|sample| sample.at) && storage.samples.len() > 8);
     for found in checks(&record, "H11") {

@@ -16,7 +16,6 @@ use stend_spec::external::FioNeed;
 use stend_spec::fault::Fault;
 use stend_spec::permission::Permission;
 use stend_spec::precondition::Precondition;
-use stend_spec::stand::Side;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Region, Trial};
 
@@ -124,8 +123,8 @@ pub struct StandFile {
     pub file: String,
     /// Drawn for the stand: names and identities of what it makes follow from it.
     pub nonce: u64,
-    /// Which of its two hosts is meant.
-    pub side: Option<Side>,
+    /// Which of its hosts is meant, by the name in the file; `None`: it has one.
+    pub host: Option<String>,
 }
 
 /// What is to be done about stands.

@@ -24,11 +24,12 @@ impl Stands {
         let mut watch = Watch { stopped: &|| control.stopped(), log: &mut log };
         match order {
             StandOrder::Plan(file) => {
-                let StandFile { text, file, nonce, side } = &file;
-                stend_stand::plan_stand(&parsed(text, file)?.on(*side), text, file, *nonce).map(StandAnswer::Plan)
+                let StandFile { text, file, nonce, host } = &file;
+                stend_stand::plan_stand(&parsed(text, file)?.on(host.as_deref()), text, file, *nonce)
+                    .map(StandAnswer::Plan)
             }
-            StandOrder::Up { stand: StandFile { text, file, nonce, side }, until_release, owner } => {
-                let stand = parsed(&text, &file)?.on(side);
+            StandOrder::Up { stand: StandFile { text, file, nonce, host }, until_release, owner } => {
+                let stand = parsed(&text, &file)?.on(host.as_deref());
                 // Before anything is made: what fails half way is taken down as well.
                 self.until_release = until_release.then(|| (stand.name.clone(), owner.clone()));
                 let owner = Owner { run_file: owner.clone(), run_id: owner, ledger: None };

@@ -113,7 +113,7 @@ fn never_written(run: &RunRecord) -> Option<Caveat> {
 /// What is known of hosts beside the one that is measured: that they were not watched first.
 fn storage(run: &RunRecord) -> Vec<Caveat> {
     let storage = unwatched(run, Role::Storage).map(|(host, why)| Caveat::StorageUnwatched { host, why });
-    let watched = run.storage().map(|storage| Caveat::StorageWatched {
+    let watched = run.storages().map(|(_, storage)| Caveat::StorageWatched {
         host: storage.name.clone(),
         drives: drives(&storage.targets).len() as u32,
     });
@@ -176,7 +176,7 @@ fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
     // is known.
     let told = |caveat: &Caveat| match caveat {
         Caveat::NotFilled | Caveat::NoStorage { .. } => true,
-        Caveat::OverNetwork { .. } | Caveat::OverFabric { .. } => run.storage().is_some(),
+        Caveat::OverNetwork { .. } | Caveat::OverFabric { .. } => run.storages().next().is_some(),
         _ => false,
     };
     let lasting = |caveat: &Caveat| !caveat.is_preliminary() && !told(caveat);

@@ -163,7 +163,7 @@ fn a_watched_host_has_a_chart_of_its_own_and_is_no_storage_host() {
         ("`switch1` during each case", "`switch1` во время каждого случая")
     );
     assert!(chart.panes[0].series[0].points[0].y.is_some_and(|share| (share - 0.5).abs() < 1e-6));
-    assert!(record.storage().is_none() && findings.charts.iter().all(|c| c.id != "resources-storage"));
+    assert!(record.storages().next().is_none() && findings.charts.iter().all(|c| c.id != "resources-storage"));
     assert!(findings.caveats.is_empty() || findings.caveats.iter().all(|caveat| caveat.slug() != "host-unwatched"));
 }
 

@@ -101,7 +101,7 @@ pub fn of_run(
         [] => resources::chart(&run.load().samples, trials, cases).into_iter().collect(),
         some => resources::of_loads(run, some, trials, cases),
     };
-    charts.extend(run.storage().and_then(|storage| resources::of_storage(storage, trials, cases)));
+    charts.extend(run.storages().filter_map(|(id, storage)| resources::of_storage(id, storage, trials, cases)));
     charts.extend(run.observed().filter_map(|(id, host)| resources::of_observed(id, host, trials, cases)));
     charts.extend(sources::charts(run, trials, (start, end)));
     charts.extend(overview::chart(run, start, end).map(caps::merged));

@@ -27,13 +27,18 @@ type Counter = fn(&Sample) -> Option<u64>;
 type Direction = fn(&NetworkCounters) -> u64;
 
 /// The same of the storage host, with how busy its drives were. `None` without samples inside the load of any case.
-pub fn of_storage(storage: &HostRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+pub fn of_storage(id: HostId, storage: &HostRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
     let name = &storage.name;
     let title = say!(
         "What each case took from the storage host `{name}`",
         "Что каждый случай взял у машины с накопителями `{name}`"
     );
-    with_drives(("resources-storage".to_string(), title), storage, trials, cases)
+    // The first one has kept the name that it had when it was the only one.
+    let chart = match id {
+        HostId::STORAGE => "resources-storage".to_string(),
+        HostId(other) => format!("resources-storage-{other}"),
+    };
+    with_drives((chart, title), storage, trials, cases)
 }
 
 /// The same of a host that the user had watched, and what else it did then.

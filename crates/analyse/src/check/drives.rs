@@ -39,19 +39,17 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let below = LowerDevices::of(run);
-    let drives = below.drives();
-    if drives.is_empty() {
+    let Some(drives) = LowerDevices::drives_of(&below) else {
         return check.not_measurable(say!(
             "no block device below the target is visible",
             "под объектом не видно ни одного блочного устройства"
         ));
-    }
+    };
     let ops: Vec<Op> = Op::TRANSFERS.into_iter().filter(|&op| asked(case, op)).collect();
     if ops.is_empty() {
         return check.not_applicable(moves_no_data());
     }
-    let stretches = below.stretches(case);
-    let found = ops.iter().map(|&op| reconcile(&stretches, &drives, op)).collect::<Option<Vec<Bytes>>>();
+    let found = ops.iter().map(|&op| everywhere(&below, case, op)).collect::<Option<Vec<Bytes>>>();
     let Some(found) = found.filter(|found| found.iter().all(|b| b.application > 0.0)) else {
         return check.not_measurable(too_few_samples());
     };
@@ -85,6 +83,19 @@ pub(super) fn moves_no_data() -> Say {
     say!("the case moves no data", "случай не передаёт данных")
 }
 
+/// Bytes at the drives of all hosts. Each host was read at moments of its own: what it adds is held against what the application did between
+/// these.
+fn everywhere(below: &[LowerDevices<'_>], case: &CaseTrials<'_>, op: Op) -> Option<Bytes> {
+    let each = below.iter().map(|at| reconcile(&at.stretches(case), &at.drives(), op));
+    let mut each = each.collect::<Option<Vec<Bytes>>>()?.into_iter();
+    let first = each.next()?;
+    Some(each.fold(first, |sum, other| {
+        // In parts of what the application did by the readings of the first host.
+        let scale = sum.application / other.application.max(1.0);
+        Bytes { drives: sum.drives + other.drives * scale, edges: sum.edges + other.edges * scale, ..sum }
+    }))
+}
+
 /// Bytes over all stretches; `None` if there are none or a counter is missing.
 fn reconcile(stretches: &[Stretch<'_>], drives: &[&Device], op: Op) -> Option<Bytes> {
     let moved = |drive: &&Device| {
@@ -113,8 +124,8 @@ fn said(found: &Bytes, lang: Lang) -> String {
     }
 }
 
-fn measured(ratios: &[(Op, Bytes)], below: &LowerDevices<'_>, drives: &[&Device]) -> Say {
-    let names = below.names(drives);
+fn measured(ratios: &[(Op, Bytes)], below: &[LowerDevices<'_>], drives: &[&Device]) -> Say {
+    let names = LowerDevices::names_of(below, |_| true);
     let is_virtual = drives.iter().any(|d| d.is_virtual);
     Say::both(|l| {
         let ratio = |(op, found): &(Op, Bytes)| format!("{} {}", op_name(*op).get(l), said(found, l));

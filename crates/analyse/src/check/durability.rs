@@ -41,21 +41,19 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let below = LowerDevices::of(run);
-    let drives = below.drives();
-    if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
+    let drives = LowerDevices::drives_of(&below);
+    let Some(drives) = drives.filter(|drives| drives.iter().all(|drive| drive.write_cache.is_some())) else {
         return check.not_measurable(say!(
             "not every drive below the target shows whether its cache is volatile",
             "не у каждого накопителя под объектом видно, сохраняет ли его кэш данные"
         ));
-    }
-    let volatile: Vec<&Device> =
-        drives.iter().copied().filter(|d| d.write_cache.as_deref() == Some(VOLATILE)).collect();
+    };
+    let volatile: Vec<&Device> = drives.iter().copied().filter(|drive| is_volatile_drive(drive)).collect();
     if volatile.is_empty() {
         return check.pass(say!("no volatile cache, so nothing to flush", "кэш не теряет данных, сбрасывать нечего"));
     }
     let by_write = streams().all(|stream| is_of_the_write(stream.sync));
-    let counting: Vec<&Device> = volatile.iter().copied().chain(joining(below.targets, &drives)).collect();
-    let Some(found) = flushes(&below.stretches(case), &counting, by_write) else {
+    let Some(found) = flushes_everywhere(&below, case, by_write) else {
         return check.not_measurable(too_few_samples());
     };
     if found.flushes == 0 && volatile.iter().any(|drive| is_joined(drive)) {
@@ -121,6 +119,19 @@ struct Flushes {
     flushes: u64,
     /// Syncs per second.
     rate: f64,
+}
+
+/// Flushes at the volatile drives of all hosts, for the syncs of the application.
+fn flushes_everywhere(below: &[LowerDevices<'_>], case: &CaseTrials<'_>, by_write: bool) -> Option<Flushes> {
+    let of = |at: &LowerDevices<'_>| {
+        let drives = at.drives();
+        let volatile = drives.iter().copied().filter(|drive| is_volatile_drive(drive));
+        let counting: Vec<&Device> = volatile.chain(joining(at.targets, &drives)).collect();
+        flushes(&at.stretches(case), &counting, by_write)
+    };
+    let mut each = below.iter().map(of).collect::<Option<Vec<Flushes>>>()?.into_iter();
+    let first = each.next()?;
+    Some(each.fold(first, |sum, other| Flushes { flushes: sum.flushes.saturating_add(other.flushes), ..sum }))
 }
 
 fn flushes(stretches: &[Stretch<'_>], drives: &[&Device], by_write: bool) -> Option<Flushes> {
@@ -237,16 +248,15 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.measured(Say::same(unsafe_mounts.join("; "))).warn(no_barriers());
     }
     let below = LowerDevices::of(run);
-    let drives = below.drives();
-    if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
+    let drives = LowerDevices::drives_of(&below);
+    let Some(drives) = drives.filter(|drives| drives.iter().all(|drive| drive.write_cache.is_some())) else {
         return check.not_measurable(say!(
             "not every drive below the target shows whether its cache is volatile",
             "не у каждого накопителя под объектом видно, сохраняет ли его кэш данные"
         ));
-    }
-    let volatile = drives.iter().filter(|drive| drive.write_cache.as_deref() == Some(VOLATILE));
-    let volatile: Vec<&Device> = volatile.copied().collect();
-    let names = below.names(&volatile);
+    };
+    let volatile: Vec<&Device> = drives.iter().copied().filter(|drive| is_volatile_drive(drive)).collect();
+    let names = LowerDevices::names_of(&below, is_volatile_drive);
     let is_virtual = drives.iter().any(|drive| drive.is_virtual);
     let measured = Say::both(|l| {
         let hidden = if is_virtual {
@@ -273,10 +283,13 @@ pub fn left_in_caches(run: &RunRecord, case: &CaseTrials<'_>) -> Option<Say> {
     let syncs = case.asked.streams.iter().any(|stream| stream.sync != Sync::None);
     let stable = case.asked.direct && are_stable(&run.load().targets);
     let below = LowerDevices::of(run);
-    let volatile: Vec<&Device> =
-        below.drives().into_iter().filter(|drive| drive.write_cache.as_deref() == Some(VOLATILE)).collect();
-    let left = asked(case, Op::Write) && !syncs && !stable && !volatile.is_empty();
-    left.then(|| below.names(&volatile))
+    let volatile = below.iter().any(|at| at.drives().into_iter().any(is_volatile_drive));
+    let left = asked(case, Op::Write) && !syncs && !stable && volatile;
+    left.then(|| LowerDevices::names_of(&below, is_volatile_drive))
+}
+
+fn is_volatile_drive(drive: &Device) -> bool {
+    drive.write_cache.as_deref() == Some(VOLATILE)
 }
 
 /// The option by which the file system of a target sends no flushes.

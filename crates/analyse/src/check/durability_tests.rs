@@ -1,7 +1,7 @@
 //! Red and green of H30 and H31.
 
 use super::*;
-use crate::fixture::{case, over_storage, run_of};
+use crate::fixture::{case, over_storage, over_two_storages, run, run_of};
 use crate::trials::by_case;
 use stend_record::sample::DiskCounters;
 
@@ -78,6 +78,35 @@ fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
     let mut careless = far(100);
     careless.storage_mut().unwrap().targets[0].mount_options = Some("rw,nobarrier".into());
     assert_eq!((h31(&careless).status, h31(&careless).measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));
+}
+
+#[test]
+fn bytes_and_flushes_of_several_storage_hosts_add_up() {
+    let h11 = |record: &RunRecord| super::super::drives::bytes(record, &by_case(record)[0]);
+    let halves = |share: f64| over_two_storages(run().trial(0).at_drives(share).done().record());
+    let found = h11(&halves(0.5));
+    assert_eq!(
+        (found.status, found.measured.en.as_str()),
+        (CheckStatus::Pass, "read 1.000 at sda of array1; sda of array2")
+    );
+    assert_eq!(h11(&halves(0.3)).status, CheckStatus::Fail, "their memories answer");
+    let mut lost = halves(0.5);
+    lost.hosts_mut()[2].samples.truncate(2);
+    assert_eq!(h11(&lost).status, CheckStatus::NotMeasurable, "half of the drives were not watched");
+    let taken_in = |kind: &str| {
+        let mut chain = halves(1.0);
+        chain.hosts_mut()[2].targets[0].devices.iter_mut().for_each(|drive| drive.transport = Some(kind.into()));
+        h11(&chain).status
+    };
+    assert_eq!([taken_in("nbd"), taken_in("nvme")], [CheckStatus::NotMeasurable, CheckStatus::Pass]);
+
+    let far = |flushes: u64| over_two_storages(record(Sync::Fdatasync(1), flushes, |_| {}));
+    assert_eq!(h30(&far(50)).measured.en, "500 flushes for 500 syncs, median 4.98 ms");
+    assert_eq!((h30(&far(50)).status, h30(&far(0)).status), (CheckStatus::Pass, CheckStatus::Fail));
+    assert_eq!(h31(&far(50)).measured.en, "volatile cache: sda of array1; sda of array2");
+    let mut one = far(50);
+    one.hosts_mut()[2].targets[0].devices.iter_mut().for_each(|drive| drive.write_cache = Some("write through".into()));
+    assert_eq!(h31(&one).measured.en, "volatile cache: sda of array1");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What lies below the targets, from where it is seen: of a stand of two hosts the drives are below the storage host. Must not judge.
+//! What lies below the targets, from where it is seen: of a stand of several hosts the drives are below the storage hosts. Must not judge.
 
 use super::readings::readings_in;
 use super::stretch::{Stretch, stretches_in};
@@ -9,44 +9,53 @@ use stend_base::{Say, say};
 use stend_record::targets::drives;
 use stend_record::{Device, EventKind, HostId, HostRecord, Parts, Role, RunRecord, Sample, TargetFacts};
 
-/// Devices down to the drives, and the counters that were read of them.
+/// Devices of one host down to the drives, and the counters that were read of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LowerDevices<'a> {
     pub targets: &'a [TargetFacts],
     samples: &'a [Sample],
     /// The storage host, where they are there.
     host: Option<&'a str>,
+    /// It may have taken in what another storage host hands out, which has the drives then.
+    may_take_in: bool,
 }
 
 impl<'a> LowerDevices<'a> {
-    /// At the storage host if the run knows of one, else at the host that is measured.
-    pub fn of(run: &'a RunRecord) -> LowerDevices<'a> {
-        LowerDevices::there(run).unwrap_or_else(|| LowerDevices::here(run))
+    /// At each storage host if the run knows of one, else at the host that is measured.
+    pub fn of(run: &'a RunRecord) -> Vec<LowerDevices<'a>> {
+        let there = LowerDevices::there(run);
+        if there.is_empty() { vec![LowerDevices::here(run)] } else { there }
     }
 
     /// At the host that is measured.
     fn here(run: &'a RunRecord) -> LowerDevices<'a> {
         let load = run.load();
-        LowerDevices { targets: &load.targets, samples: &load.samples, host: None }
+        LowerDevices { targets: &load.targets, samples: &load.samples, host: None, may_take_in: false }
     }
 
-    /// At the storage host. Nothing is known of one that could not be watched, and what the client sees does not stand for it.
-    fn there(run: &'a RunRecord) -> Option<LowerDevices<'a>> {
-        if let Some(storage) = run.storage() {
+    /// At each storage host. Nothing is known of one that could not be watched, and what the client sees does not stand for it.
+    fn there(run: &'a RunRecord) -> Vec<LowerDevices<'a>> {
+        let storages: Vec<(HostId, &HostRecord)> =
+            (0..).map(HostId).zip(run.hosts()).filter(|(_, host)| host.role == Role::Storage).collect();
+        let may_take_in = storages.len() > 1;
+        let unwatched = |id: HostId| {
+            run.events.iter().any(|event| event.host == id && matches!(event.kind, EventKind::Unwatched { .. }))
+        };
+        let below = |(id, storage): &(HostId, &'a HostRecord)| {
             let host = Some(storage.name.as_str());
-            return Some(LowerDevices { targets: &storage.targets, samples: &storage.samples, host });
-        }
-        let storage = |id: HostId| run.hosts().get(id.index()).filter(|host| host.role == Role::Storage);
-        let unwatched = run.events.iter().filter(|event| matches!(event.kind, EventKind::Unwatched { .. }));
-        let host = unwatched.filter_map(|event| storage(event.host)).next()?;
-        Some(LowerDevices { targets: &[], samples: &[], host: Some(&host.name) })
+            match storage.facts.is_some() {
+                true => Some(LowerDevices { targets: &storage.targets, samples: &storage.samples, host, may_take_in }),
+                false => unwatched(*id).then_some(LowerDevices { targets: &[], samples: &[], host, may_take_in }),
+            }
+        };
+        storages.iter().filter_map(below).collect()
     }
 
     /// At the hosts that the user had watched.
     fn observed(run: &'a RunRecord) -> impl Iterator<Item = LowerDevices<'a>> {
         let below = |host: &'a HostRecord| {
             let name = Some(host.name.as_str());
-            LowerDevices { targets: &host.targets, samples: &host.samples, host: name }
+            LowerDevices { targets: &host.targets, samples: &host.samples, host: name, may_take_in: false }
         };
         run.observed().map(move |(_, host)| below(host))
     }
@@ -89,9 +98,31 @@ impl<'a> LowerDevices<'a> {
         self.samples.iter().find_map(|sample| sample.parts.as_deref())
     }
 
-    /// The drives; none if they are not visible.
+    /// The drives; none if they are not visible. What comes to one of several storage hosts over a network is left out: it may be of another
+    /// one, which counts it.
     pub fn drives(&self) -> Vec<&'a Device> {
-        drives(self.targets)
+        let all = drives(self.targets);
+        match self.may_take_in {
+            true => all.into_iter().filter(|drive| !is_over_network(drive)).collect(),
+            false => all,
+        }
+    }
+
+    /// The drives of all of these; `None` where those of one are not visible.
+    pub fn drives_of(all: &[LowerDevices<'a>]) -> Option<Vec<&'a Device>> {
+        let each: Vec<Vec<&Device>> = all.iter().map(LowerDevices::drives).collect();
+        let visible = each.iter().all(|drives| !drives.is_empty());
+        visible.then(|| each.into_iter().flatten().collect())
+    }
+
+    /// Names of those drives of all of these that are chosen, with their hosts.
+    pub fn names_of(all: &[LowerDevices<'a>], chosen: impl Fn(&Device) -> bool) -> Say {
+        let of = |at: &LowerDevices<'a>| {
+            let drives: Vec<&Device> = at.drives().into_iter().filter(|drive| chosen(drive)).collect();
+            (!drives.is_empty()).then(|| at.names(&drives))
+        };
+        let names: Vec<Say> = all.iter().filter_map(of).collect();
+        Say::both(|l| names.iter().map(|name| name.get(l)).collect::<Vec<_>>().join("; "))
     }
 
     /// Stretches of load between samples of these counters, as [`stretches`](super::stretch::stretches).
@@ -100,7 +131,7 @@ impl<'a> LowerDevices<'a> {
     }
 
     /// Names of drives, and of the host if it is not the one that is measured.
-    pub fn names(&self, drives: &[&Device]) -> Say {
+    fn names(&self, drives: &[&Device]) -> Say {
         let names = drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ");
         match self.host {
             Some(host) => Say::both(|l| format!("{names} {} {host}", l.pick("of", "машины"))),
@@ -110,6 +141,10 @@ impl<'a> LowerDevices<'a> {
 
     /// Whether what is lowest here has drives behind a network, which nobody watched.
     pub fn ends_at_a_network(drives: &[&Device]) -> bool {
-        drives.iter().any(|drive| matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "iscsi" | "nbd")))
+        drives.iter().any(|drive| is_over_network(drive))
     }
+}
+
+fn is_over_network(drive: &Device) -> bool {
+    matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "iscsi" | "nbd"))
 }

@@ -147,12 +147,12 @@ fn devices(targets: &[TargetFacts]) -> Vec<Item> {
     ]
 }
 
-/// The storage host and what is below it. What is known of none is left out.
+/// The storage hosts and what is below them. What is known of none is left out.
 fn storage(record: &RunRecord) -> Vec<Item> {
-    let storage = record.storage();
-    let host = storage.and_then(|storage| storage.facts.as_ref());
-    let devices = storage.map(|storage| stend_record::targets::devices(&storage.targets)).unwrap_or_default();
-    let text = |of: fn(&HostFacts) -> String| Say::same(host.map(of).unwrap_or_default());
+    let hosts: Vec<&HostFacts> = record.storages().filter_map(|(_, storage)| storage.facts.as_ref()).collect();
+    let devices: Vec<&Device> =
+        record.storages().flat_map(|(_, storage)| stend_record::targets::devices(&storage.targets)).collect();
+    let text = |of: fn(&HostFacts) -> String| Say::same(counted(hosts.iter().map(|host| of(host))));
     let list = |of: fn(&Device) -> Option<String>| Say::same(counted(devices.iter().filter_map(|d| of(d))));
     let there = |Say { en, ru }: Say| say!("{en} of the storage host", "{ru} машины с накопителями");
     let items: Vec<Item> = vec![
@@ -166,7 +166,7 @@ fn storage(record: &RunRecord) -> Vec<Item> {
         ("storage_boot_id", say!("boot", "загрузка"), text(|h| h.boot_id.clone())),
         ("storage_cpu_model", say!("CPU", "процессор"), text(|h| h.cpu_model.clone())),
         ("storage_cpus", say!("CPUs online", "процессоры в работе"), text(|h| h.cpus.to_string())),
-        ("storage_memory", say!("memory", "память"), size(host.map(|h| h.memory))),
+        ("storage_memory", say!("memory", "память"), memory(&hosts)),
         ("storage_device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
         (
             "storage_device_identities",
@@ -344,6 +344,10 @@ fn joined(a: Say, b: Say) -> Say {
 
 fn size(bytes: Option<Bytes>) -> Say {
     bytes.map_or_else(unknown, |bytes| Say::both(|lang| format::bytes(bytes, lang)))
+}
+
+fn memory(hosts: &[&HostFacts]) -> Say {
+    Say::both(|lang| counted(hosts.iter().map(|host| format::bytes(host.memory, lang))))
 }
 
 fn yes_no(holds: bool) -> Say {

@@ -4,7 +4,7 @@ use super::Condition;
 use crate::findings::Findings;
 use std::collections::BTreeSet;
 use stend_base::{Say, say};
-use stend_record::{Device, RunRecord};
+use stend_record::{Device, HostRecord, RunRecord};
 
 /// Names and identities that a stand draws, and what its layers are.
 const OF_LAYERS: [&str; 16] = [
@@ -65,11 +65,12 @@ fn other_drives(runs: &[(&RunRecord, &Findings)]) -> Option<Condition> {
     Some(Condition { key: "drives".into(), name, values: all.iter().map(shown).collect() })
 }
 
-/// Identities of what lies below everything, of a stand of two hosts on the one with the drives; one that has none is like no other.
+/// Identities of what lies below everything, of a stand of several hosts on those with the drives; one that has none is like no other.
 fn drives(record: &RunRecord) -> BTreeSet<Option<String>> {
-    let host = record.storage().unwrap_or(record.load());
-    let disks = stend_record::targets::devices(&host.targets);
-    disks.into_iter().filter(|device| device.kind == "disk").map(|device| device.identity.clone()).collect()
+    let storages: Vec<&HostRecord> = record.storages().map(|(_, host)| host).collect();
+    let hosts = if storages.is_empty() { vec![record.load()] } else { storages };
+    let disks = hosts.into_iter().flat_map(|host| stend_record::targets::devices(&host.targets));
+    disks.filter(|device| device.kind == "disk").map(|device| device.identity.clone()).collect()
 }
 
 /// Whether a condition of devices is, of the drives alone, one of the values that the drives of each other run have.

@@ -39,7 +39,7 @@ pub fn section(m: &mut Markup, page: &Page) {
             None => m.line("p", "", &unknown),
         }
         hosts::machines(m, page);
-        if let Some(storage) = page.run.storage() {
+        for (_, storage) in page.run.storages() {
             let name = &storage.name;
             m.line("h3", "", &say!("Storage host {name}", "Машина с накопителями {name}"));
             facts(m, &host_beside_rows(say!("Hands out", "Отдаёт"), storage));

@@ -23,7 +23,6 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
     row(page, say!("run", "прогон"), &findings.run)?;
     row(page, say!("command", "команда"), &run.header.command_line.join(" "))?;
     row(page, say!("seed", "начальное число"), &run.header.inputs.seed.to_string())?;
-    let storage = run.storage();
     for host in run.hosts() {
         let name = match host.role {
             Role::Load => say!("host", "машина"),
@@ -39,7 +38,7 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
         row(page, say!("hypervisor", "гипервизор"), host.hypervisor.as_deref().unwrap_or_default())?;
     }
     let own = run.load().targets.iter().map(|target| (say!("target", "объект"), target));
-    let handed_out = storage.iter().flat_map(|storage| &storage.targets);
+    let handed_out = run.storages().flat_map(|(_, storage)| &storage.targets);
     for (name, target) in own.chain(handed_out.map(|target| (say!("handed out", "отдаётся"), target))) {
         let kind = words::target_kind(target.kind);
         let file_system = target.file_system.as_ref().map_or(String::new(), |name| format!(", {name}"));

@@ -119,8 +119,8 @@ pub const ORDER: Mapping = Mapping {
         optional(
             "storage",
             "absent",
-            PATH,
-            "The host with the drives of a stand of two hosts: `ssh:HOST`, or a running machine of the lab.",
+            Shape::Either(&[PATH, Shape::Several(&PATH, LOADS)]),
+            "The hosts of a stand beside the one that is measured: `NAME=ssh:HOST`, or `NAME=MACHINE` with a running machine of the lab. Without `NAME=` where there is one.",
         ),
         optional(
             "observe",

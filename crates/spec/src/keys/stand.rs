@@ -86,7 +86,7 @@ pub const STAND: Mapping = Mapping {
             "machine",
             "absent: it is built on the host of the run",
             Shape::Name,
-            "Machine file of the lab, beside the stand file: the stand starts its own host, and `drives` are those of the machine. Not with `across`.",
+            "Machine file of the lab, beside the stand file: the stand starts its own host, and `drives` are those of the machine. Not with `hosts` or `across`.",
         ),
         optional("drives", "[]", Shape::List(&DRIVE, DRIVES), "Drives that the stand may write over."),
         optional(
@@ -105,7 +105,13 @@ pub const STAND: Mapping = Mapping {
             "across",
             "absent",
             Shape::Map(&ACROSS),
-            "The stand has two hosts. Drives and layers up to the only export (`nvme_of`, `iscsi`, `nbd`, `nfs`) are on the host that `--storage` names; the imported devices, and the layers above, are on the measured host.",
+            "Short for `hosts` with the names `storage` and `client`, where one export (`nvme_of`, `iscsi`, `nbd`, `nfs`) goes from the one to the other: drives and layers up to it are on `storage`, the layers above on `client`, which is measured.",
+        ),
+        optional(
+            "hosts",
+            "absent: one host",
+            Shape::Named(&ADDRESSES, HOSTS),
+            "The hosts of the stand by name, each with the address by which the others reach it, or several. `--storage NAME=HOST` says which machine each is; the one with the targets is measured.",
         ),
         optional(
             "targets",
@@ -116,6 +122,11 @@ pub const STAND: Mapping = Mapping {
     ],
 };
 
+/// Hosts of a stand.
+pub const HOSTS: Limits<usize> = Limits { least: 2, most: 16 };
+/// Addresses of a host: one for each network.
+pub const ADDRESSES_OF_A_HOST: Limits<usize> = Limits { least: 1, most: 8 };
+const ADDRESSES: Shape = Shape::Either(&[ADDRESS, Shape::Several(&ADDRESS, ADDRESSES_OF_A_HOST)]);
 const ADDRESS: Shape = Shape::Spelled("IPv4 address, such as `10.77.0.1`", "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$");
 
 /// `across`.
@@ -145,6 +156,12 @@ pub const DRIVE: Mapping = Mapping {
             "Identity as `stend inspect` prints it (`serial:…`, `wwn:…`, `loop:…`), or a bare serial number or WWN.",
         ),
         optional("name", "d1, d2, … in their order", Shape::Name, "Name in this file."),
+        optional(
+            "host",
+            "absent",
+            Shape::Name,
+            "The host that has it, where the stand has `hosts`; then it is required.",
+        ),
     ],
 };
 
@@ -160,6 +177,18 @@ pub const LAYER: Mapping = Mapping {
             "all that the layer before makes; for the first all drives",
             Shape::Several(&Shape::Name, REFS),
             "Names of drives and layers, or `LAYER/2`.",
+        ),
+        optional(
+            "host",
+            "that of what it is built on",
+            Shape::Name,
+            "The host that builds it, where the stand has `hosts`. Required of what is built on nothing.",
+        ),
+        optional(
+            "to",
+            "absent",
+            Shape::Name,
+            "The host that takes in what an export (`nvme_of`, `iscsi`, `nbd`, `nfs`) hands out. Required where the stand has `hosts`.",
         ),
         optional("loop", "absent", Shape::Map(&LOOP), "Files as block devices."),
         optional("zram", "absent", Shape::Map(&ZRAM), "Compressed memory as block devices."),

@@ -37,7 +37,7 @@ fn parsed(text: &str, file: &str) -> Result<Order> {
     let groups = map.optional("groups", paths)?.unwrap_or_default();
     let load = map.optional("load", |node| word(node, known::LOAD_OF))?;
     let on_loss = map.optional("on_loss", |node| word(node, known::ON_LOSS))?;
-    let storage = map.optional("storage", path)?;
+    let storage = map.optional("storage", hosts)?.unwrap_or_default();
     let observe = map.optional("observe", |node| several(node, known::OBSERVED, path))?.unwrap_or_default();
     let sources = map.optional("sources", named_text)?;
     let permission = map.optional("permission", permission)?.unwrap_or_default();
@@ -116,7 +116,7 @@ pub fn needs_several(what: &str) -> Say {
 fn misfit(order: &Order, for_several: Option<&str>) -> Option<Say> {
     let resumes = matches!(order.work, Work::Resume { .. });
     let asks = !order.permission.confirm.is_empty() || !order.permission.overwrite_signatures.is_empty();
-    let placed = order.lab.is_some() || !order.ssh.is_empty() || order.storage.is_some();
+    let placed = order.lab.is_some() || !order.ssh.is_empty() || !order.storage.is_empty();
     let in_turn = !order.stands.is_empty() || !order.against.is_empty() || resumes;
     Some(match () {
         () if for_several.is_some() && order.ssh.len() < 2 && order.hosts.is_none() => {

@@ -1,9 +1,9 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
-mod across;
 mod ceph;
 mod dm;
 mod exports;
+mod hosts;
 mod layer;
 mod logged;
 mod lvm;
@@ -38,7 +38,8 @@ fn parsed(text: &str, file: &str) -> Result<Stand> {
     let overwrite =
         map.optional("overwrite", |node| list(node)?.iter().map(super::name).collect::<Result<Vec<String>>>())?;
     let drive_names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
-    let layers = map.optional("layers", |node| layers(node, &drive_names))?.unwrap_or_default();
+    let found = map.optional("layers", |node| Ok((layers(node, &drive_names)?, list(node)?.to_vec())))?;
+    let (layers, nodes) = found.unwrap_or_default();
     let mut stand = Stand {
         name,
         machine: machine.as_ref().map(|(machine, _)| machine.clone()),
@@ -46,10 +47,11 @@ fn parsed(text: &str, file: &str) -> Result<Stand> {
         overwrite: overwrite.unwrap_or_default(),
         layers,
         targets: Vec::new(),
-        across: None,
-        side: None,
+        hosts: Vec::new(),
+        here: None,
     };
-    let two = map.optional("across", |node| Ok((across::addresses(node)?, node.clone())))?;
+    let across = map.optional("across", |node| Ok((hosts::across(node)?, node.clone())))?;
+    let several = map.optional("hosts", |node| Ok((hosts::hosts(node)?, node.clone())))?;
     let given = map.optional("targets", |node| {
         let refs = references(node)?;
         refs.iter().try_for_each(|(of, item)| known(of, item, &stand, stand.layers.len()))?;
@@ -69,18 +71,7 @@ fn parsed(text: &str, file: &str) -> Result<Stand> {
         return Err(root.error(message));
     }
     unused_drive(&stand, &root)?;
-    if let Some((addresses, node)) = two {
-        stand.across = Some(addresses);
-        across::fits(&stand, &node)?;
-        if let Some((_, node)) = machine {
-            return Err(node
-                .error(say!("a stand of two hosts makes no machine", "стенд на двух машинах не создаёт машину"))
-                .hint(say!(
-                    "start both by `stend lab up`, and name them by `--lab` and `--storage`",
-                    "запустите обе командой `stend lab up` и укажите их в `--lab` и `--storage`"
-                )));
-        }
-    }
+    hosts::set(&mut stand, (across, several), machine.map(|(_, node)| node), (&root, &nodes))?;
     logged::check(&stand, &root)?;
     Ok(stand)
 }
@@ -114,15 +105,18 @@ fn drives(node: &Node) -> Result<Vec<DriveRef>> {
         let mut map = Map::of(item, &keys::DRIVE)?;
         let id = map.required("id", super::name)?;
         let name = map.optional("name", short_name)?.unwrap_or_else(|| format!("d{number}"));
+        let host = map.optional("host", short_name)?;
         map.finish()?;
-        if let Some(other) = drives.iter().find(|other| other.id == id || other.name == name) {
+        // Serial numbers of two hosts may be one: each knows its own drives.
+        let same = |other: &&DriveRef| (other.id == id && other.host == host) || other.name == name;
+        if let Some(other) = drives.iter().find(same) {
             let (id, other) = (if other.id == id { &id } else { &name }, &other.name);
             return Err(item.error(say!(
                 "`{id}` appears twice, first as `{other}`",
                 "`{id}` встречается дважды, впервые как `{other}`"
             )));
         }
-        drives.push(DriveRef { name, id });
+        drives.push(DriveRef { name, id, host });
     }
     Ok(drives)
 }
@@ -135,7 +129,8 @@ fn layers(node: &Node, drives: &[&str]) -> Result<Vec<Layer>> {
     let refs = |names: &[&str]| names.iter().map(|name| Ref { name: name.to_string(), part: None }).collect();
     // What a layer lies on whose `on` says nothing.
     let mut below: Vec<Ref> = refs(drives);
-    let drive_refs = drives.iter().map(|name| DriveRef { name: name.to_string(), id: String::new() }).collect();
+    let drive_refs =
+        drives.iter().map(|name| DriveRef { name: name.to_string(), id: String::new(), host: None }).collect();
     let mut so_far = Stand {
         name: String::new(),
         machine: None,
@@ -143,13 +138,14 @@ fn layers(node: &Node, drives: &[&str]) -> Result<Vec<Layer>> {
         overwrite: Vec::new(),
         layers: Vec::new(),
         targets: Vec::new(),
-        across: None,
-        side: None,
+        hosts: Vec::new(),
+        here: None,
     };
     for item in items {
         let mut map = Map::of(item, &keys::LAYER)?;
         let name = map.optional("name", short_name)?;
         let on = map.optional("on", references)?;
+        let (host, to) = (map.optional("host", short_name)?, map.optional("to", short_name)?);
         let kind = layer::kind(&mut map, item)?;
         map.finish()?;
         let name = name.unwrap_or_else(|| kind.key().to_string());
@@ -167,7 +163,7 @@ fn layers(node: &Node, drives: &[&str]) -> Result<Vec<Layer>> {
             None if kind.needs().1 == 0 => Vec::new(),
             None => below.clone(),
         };
-        let layer = Layer { name, kind, on, line: item.at.line };
+        let layer = Layer { name, kind, on, host, to, line: item.at.line };
         fits(&layer, &so_far, item)?;
         if layer.kind.makes(1) > 0 {
             below = refs(&[&layer.name]);

@@ -4,7 +4,6 @@ use super::action::Action;
 use super::condition::Condition;
 use crate::owner::Note;
 use serde::{Deserialize, Serialize};
-use stend_spec::stand::Side;
 
 /// Form of the entries.
 pub(super) const VERSION: u32 = 1;
@@ -75,9 +74,9 @@ pub(crate) struct StandHead {
     pub nonce: u64,
     /// The drives that the names in the file meant.
     pub drives: Vec<Drive>,
-    /// Which of the two hosts of the stand this is.
-    #[serde(default)]
-    pub side: Option<Side>,
+    /// Which of the hosts of the stand this is, by its name in the file; `None`: there is one. Earlier versions called it a side.
+    #[serde(default, alias = "side")]
+    pub host: Option<String>,
     /// Who put it up: the run file of a run, which takes it down again; else words.
     pub owner: String,
 }
@@ -111,11 +110,11 @@ impl StandHead {
     /// The head of a new stand.
     pub(crate) fn new(file: &str, text: &str, nonce: u64, drives: Vec<Drive>, owner: &str) -> StandHead {
         let [file, text, owner] = [file, text, owner].map(str::to_string);
-        StandHead { version: VERSION, file, text, nonce, drives, side: None, owner }
+        StandHead { version: VERSION, file, text, nonce, drives, host: None, owner }
     }
 
-    /// The same of one of the two hosts of a stand.
-    pub(crate) fn of(self, side: Option<Side>) -> StandHead {
-        StandHead { side, ..self }
+    /// The same of one of the hosts of a stand.
+    pub(crate) fn of(self, host: Option<&str>) -> StandHead {
+        StandHead { host: host.map(str::to_string), ..self }
     }
 }

@@ -34,7 +34,7 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let local = LocalStand { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     must_be_idle(&roots, &local, &journal)?;
-    for layer in stand.layers_here().iter().rev() {
+    for layer in stand.layers_here().rev() {
         let count = local.make(&KernelState::new(&roots, &journal), layer).steps.len();
         for index in (0..count).rev() {
             // Anew each time: paths are those of what is still there.

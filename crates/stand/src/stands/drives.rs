@@ -79,11 +79,11 @@ fn must_be_paths_to_one(roots: &Roots, devices: &Devices, id: &str, one: &Node, 
     .hint(say!("`stend inspect` shows names and sizes", "имена и размеры покажет `stend inspect`")))
 }
 
-/// Every drive of a stand as the journal keeps it; the error names the one that is not there.
+/// Every drive that a stand has on this host, as the journal keeps it; the error names the one that is not there.
 pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
     let devices = Devices::read(roots);
     let mut drives: Vec<Drive> = Vec::new();
-    for DriveRef { name, id } in &stand.drives {
+    for DriveRef { name, id, .. } in stand.drives_here() {
         let paths = stand.paths_to(name);
         let ways = find(roots, &devices, id, paths)?;
         let node = *ways.first().ok_or_else(|| absent(name, id))?;

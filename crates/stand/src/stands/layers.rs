@@ -24,7 +24,7 @@ use super::names::Names;
 use super::product::Product;
 use crate::change::{Action, Change, Condition, run, setting};
 use stend_base::{Say, say};
-use stend_spec::stand::{Across, Dm, Kind, Layer, Side};
+use stend_spec::stand::{Dm, Kind, Layer, Stand};
 
 /// What a layer lies on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,21 +65,28 @@ pub(crate) struct StepContext<'a> {
 /// From which host to which an export goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way<'a> {
-    /// Their addresses.
-    pub hosts: &'a Across,
-    /// Which of them this one is; `None`: it is not known, and both are meant.
-    pub side: Option<Side>,
+    /// Addresses of the host that hands out; at least one.
+    pub from: &'a [String],
+    /// Addresses of the host that takes in; at least one.
+    pub to: &'a [String],
+    /// This host is the one that hands out; both may be true where it is not known which one this is.
+    pub hands_out: bool,
+    /// This host is the one that takes in.
+    pub takes_in: bool,
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
+    /// That of a layer of a stand; `None`: it stays on one host.
+    pub fn of(stand: &'a Stand, layer: &Layer) -> Option<Way<'a>> {
+        let (from, to) = (layer.host.as_deref()?, layer.to.as_deref()?);
+        let (hands_out, takes_in) = (stand.hands_out(layer), stand.takes_in(layer));
+        Some(Way { from: stand.addresses_of(from), to: stand.addresses_of(to), hands_out, takes_in })
+    }
+
     /// Addresses of this host by which the other one reaches it; of both, where it is not known which one this is.
-    fn addresses(&self) -> Vec<&str> {
-        let Across { storage, client } = self.hosts;
-        match self.side {
-            Some(Side::Storage) => vec![storage],
-            Some(Side::Client) => vec![client],
-            None => vec![storage, client],
-        }
+    fn addresses_here(&self) -> impl Iterator<Item = &'a str> {
+        let (from, to) = (self.from.iter().filter(|_| self.hands_out), self.to.iter().filter(|_| self.takes_in));
+        from.chain(to).map(String::as_str)
     }
 }
 
@@ -100,19 +107,24 @@ impl StepContext<'_> {
         self.paths().map(str::to_string).collect()
     }
 
-    /// Address at which something is handed out.
+    /// Address at which something is handed out, over the first path.
     fn address(&self) -> &str {
-        self.way.map_or("127.0.0.1", |way| &way.hosts.storage)
+        self.address_of(0)
+    }
+
+    /// The same over one of several paths: they take the addresses of the host in turn.
+    fn address_of(&self, path: usize) -> &str {
+        self.way.map_or("127.0.0.1", |way| &way.from[path % way.from.len()])
     }
 
     /// Whether this host hands out what an export lies on.
     fn hands_out(&self) -> bool {
-        self.way.is_none_or(|way| way.side != Some(Side::Client))
+        self.way.is_none_or(|way| way.hands_out)
     }
 
     /// Whether this host takes in what an export hands out.
     fn takes_in(&self) -> bool {
-        self.way.is_none_or(|way| way.side != Some(Side::Storage))
+        self.way.is_none_or(|way| way.takes_in)
     }
 
     /// A word that only those know who know the stand: other hosts of the network must not write.

@@ -20,11 +20,12 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let known = journal::look(&roots, &stand.name)?
         .filter(|journal| super::stand_of(journal).is_ok_and(|other| other == *stand));
     let is_up = known.is_some();
-    let journal =
-        known.unwrap_or_else(|| Journal::imagined(StandHead::new(file, text, nonce, Vec::new(), "").of(stand.side)));
+    let journal = known.unwrap_or_else(|| {
+        Journal::imagined(StandHead::new(file, text, nonce, Vec::new(), "").of(stand.here.as_deref()))
+    });
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let planned = plan_drives(&roots, &Devices::read(&roots), stand, is_up)?;
-    if !is_up && stand.has_drives() {
+    if !is_up {
         let sizes: Vec<Option<u64>> = planned.iter().map(|drive| drive.size.map(|size| size.0)).collect();
         drives::must_have_room(stand, &sizes, file)?;
     }
@@ -59,7 +60,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
 /// The drives of a stand, with what would be lost on each and why it would be refused, unless the stand is up.
 fn plan_drives(roots: &Roots, devices: &Devices, stand: &Stand, is_up: bool) -> Result<Vec<PlannedDrive>> {
     let (mut planned, mut ways_to, mut all) = (Vec::new(), Vec::new(), Vec::new());
-    for drive in stand.drives.iter().filter(|_| stand.has_drives()) {
+    for drive in stand.drives_here() {
         let ways = stand.paths_to(&drive.name);
         let found = drives::find(roots, devices, &drive.id, ways)?;
         let names: Vec<&str> = found.iter().map(|node| node.name.as_str()).collect();

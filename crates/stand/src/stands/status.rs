@@ -26,7 +26,7 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let local = LocalStand { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     let kernel = KernelState::new(&roots, &journal);
-    let layers = stand.layers_here().iter().map(|layer| {
+    let layers = stand.layers_here().map(|layer| {
         let made = local.make(&kernel, layer);
         let array = made.products.iter().find_map(|product| match product {
             Product::Array { uuid, .. } => kernel.array(uuid),
@@ -60,6 +60,7 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
     Ok(StandStatus {
         name: stand.name.clone(),
         file: head.file,
+        owner: head.owner,
         layers: layers.collect(),
         targets: local.targets(&kernel),
     })

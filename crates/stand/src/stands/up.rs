@@ -50,19 +50,18 @@ pub fn put_up(
             journal
         }
         None => {
-            let found = if stand.has_drives() { drives::identify(&roots, stand)? } else { Vec::new() };
+            let found = drives::identify(&roots, stand)?;
             // Everything that can be refused is refused before there is anything to take down.
-            let imagined = Journal::imagined(StandHead::new(file, text, nonce, found.clone(), "").of(stand.side));
+            let imagined =
+                Journal::imagined(StandHead::new(file, text, nonce, found.clone(), "").of(stand.here.as_deref()));
             let local = LocalStand { stand, nonce, drives: drives::paths(&roots, &found)? };
-            if stand.has_drives() {
-                let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
-                drives::must_have_room(stand, &sizes, file)?;
-            }
+            let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
+            drives::must_have_room(stand, &sizes, file)?;
             sampled = foresee(&roots, &local, &imagined, watch)?;
             journal::create(
                 &roots,
                 &stand.name,
-                StandHead::new(file, text, nonce, found, &owner.run_file).of(stand.side),
+                StandHead::new(file, text, nonce, found, &owner.run_file).of(stand.here.as_deref()),
             )?
         }
     };
@@ -95,7 +94,7 @@ pub fn put_up(
 
 /// A drive that is a target itself is looked at each time: no layer does that for it.
 fn bare_targets_must_be_free(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
-    if !local.stand.takes_in() {
+    if !local.stand.is_measured_here() {
         // What is handed out is no target here, and its layer looks at it.
         return Ok(());
     }
@@ -135,13 +134,14 @@ fn foresee(
     watch: &mut Watch,
 ) -> Result<BTreeMap<String, Sampled>> {
     let kernel = KernelState::new(roots, journal);
-    let made: Vec<Made> = local.stand.layers_here().iter().map(|layer| local.make(&kernel, layer)).collect();
+    let made: Vec<Made> = local.stand.layers_here().map(|layer| local.make(&kernel, layer)).collect();
     let steps = || made.iter().flat_map(|made| &made.steps);
     must_have(steps().flat_map(|step| step.apply.iter().chain(step.undone_by())))?;
     let facts = local.drives.iter().flatten().filter_map(|path| local.look(roots, &kernel, path));
     let facts = drives::sampled(facts.collect(), &mut |action| (watch.log)(EventKind::Step { action }));
     facts.iter().try_for_each(|facts| drives::must_be_free(facts, &local.stand.overwrite))?;
-    if local.stand.has_drives() {
+    // Where several hosts have drives, none knows all signatures.
+    if local.stand.drives_here().count() == local.stand.drives.len() {
         must_know_signatures(roots, local, &kernel)?;
     }
     must_exist(&kernel, &made)?;
@@ -184,7 +184,7 @@ fn foresee(
 
 /// A namespace that is formatted must be one, and have such blocks.
 fn must_take_blocks(local: &LocalStand, kernel: &KernelState, made: &[Made]) -> Result<()> {
-    for (layer, made) in local.stand.layers_here().iter().zip(made) {
+    for (layer, made) in local.stand.layers_here().zip(made) {
         let stend_spec::stand::Kind::Sectors { bytes } = layer.kind else { continue };
         for device in made.products.iter().map(Product::shown) {
             let Some(node) = kernel.at(&device) else { continue };
@@ -196,13 +196,15 @@ fn must_take_blocks(local: &LocalStand, kernel: &KernelState, made: &[Made]) -> 
     Ok(())
 }
 
-/// Between two hosts RDMA goes over what the interface of each has.
+/// Between hosts RDMA goes over what the interface of each has.
 fn must_have_cards(local: &LocalStand, kernel: &KernelState) -> Result<()> {
-    let Some(address) = local.stand.address_here() else { return Ok(()) };
-    let needs = |layer: &Layer| layer.kind.needs_card();
-    if !local.stand.layers_here().iter().any(needs) || kernel.shows(&Condition::Card(address.to_string())) {
+    let addresses = local.stand.addresses_here();
+    let has = |address: &String| kernel.shows(&Condition::Card(address.clone()));
+    let needs = local.stand.layers_here().any(|layer| layer.kind.needs_card());
+    if !needs || addresses.is_empty() || addresses.iter().any(has) {
         return Ok(());
     }
+    let address = addresses.join(", ");
     Err(Error::preflight(say!(
         "no interface with a card for RDMA has the address {address} here",
         "здесь нет интерфейса с адаптером RDMA и адресом {address}"
@@ -282,7 +284,7 @@ fn raise(
             wait_for(roots, journal, wait, watch)?;
         }
     }
-    if layer.kind.is_export() && !local.stand.takes_in() {
+    if !local.stand.takes_in(layer) {
         // They appear on the other host.
         return Ok(());
     }

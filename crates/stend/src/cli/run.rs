@@ -293,8 +293,8 @@ fn places(lang: Lang) -> Vec<Arg> {
         "разрешить затереть эту найденную на устройстве метку, например ext4"
     );
     let storage = say!(
-        "for a stand with `across`: the host that has the drives and exports them: `ssh:HOST`, or the name of a running machine of the lab",
-        "для стенда с `across`: машина с накопителями, которая их экспортирует: `ssh:HOST` или имя запущенной машины лаборатории"
+        "a host of a stand of several, beside the measured one: `NAME=ssh:HOST`, or `NAME=MACHINE` with the name of a running machine of the lab; once for each; `NAME=` may be left out where there is one",
+        "машина стенда на нескольких машинах, кроме измеряемой: `ИМЯ=ssh:HOST` или `ИМЯ=МАШИНА` с именем запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
     );
     let ssh = say!(
         "run on another host that `ssh` knows (root@db1); PATH is one of its drives or directories; this program is copied there once; several hosts load together, each on its own PATH: `--on HOST:PATH`, or one PATH that is meant on each",
@@ -326,7 +326,7 @@ fn places(lang: Lang) -> Vec<Arg> {
         group(lang),
         load,
         on_loss,
-        option("storage", "NAME", storage, lang),
+        option("storage", "NAME=HOST", storage, lang).action(ArgAction::Append),
         observe,
         sources,
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),

@@ -23,8 +23,8 @@ pub(super) fn stand(lang: Lang) -> Command {
         "в машине лаборатории: имя запущенной, а для `plan` — файл машины"
     );
     let storage = say!(
-        "for a stand with `across`: the host that has its drives: `ssh:HOST`, or the name of a running machine of the lab",
-        "для стенда с `across`: машина с его накопителями: `ssh:HOST` или имя запущенной машины лаборатории"
+        "a host of a stand of several, beside the measured one: `NAME=ssh:HOST`, or `NAME=MACHINE` with the name of a running machine of the lab; once for each; `NAME=` may be left out where there is one",
+        "машина стенда на нескольких машинах, кроме измеряемой: `ИМЯ=ssh:HOST` или `ИМЯ=МАШИНА` с именем запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
     );
     let ssh = say!(
         "on another host that `ssh` knows (root@db1); this program is copied there once",
@@ -35,7 +35,7 @@ pub(super) fn stand(lang: Lang) -> Command {
         positional("FILE", what, lang).required(false),
         option("lab", "FILE|NAME", lab, lang),
         option("ssh", "HOST", ssh, lang).conflicts_with("lab"),
-        option("storage", "NAME", storage, lang),
+        option("storage", "NAME=HOST", storage, lang).action(clap::ArgAction::Append),
     ];
     verb("stand", about, examples, "ACTION FILE", arguments, lang)
 }

@@ -48,7 +48,7 @@ pub(super) fn of(arguments: &ArgMatches) -> Result<Order> {
         groups: super::many(arguments, "group"),
         load: of_several(arguments, "load", LOAD_OF)?,
         on_loss: of_several(arguments, "on-loss", ON_LOSS)?,
-        storage: given("storage").cloned(),
+        storage: super::many(arguments, "storage"),
         observe: super::many(arguments, "observe"),
         sources: super::sources::file(arguments)?,
         permission: Permission {

@@ -42,7 +42,7 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
         action,
         name: named.or_else(|| given.map(str::to_string)),
         text,
-        hosts: Hosts { lab: host("lab"), ssh: host("ssh"), storage: host("storage") },
+        hosts: Hosts { lab: host("lab"), ssh: host("ssh"), storage: super::many(arguments, "storage") },
     };
     let given = given.unwrap_or_default();
     Terminal::new(out, false, "none").session(|control, frontend| {

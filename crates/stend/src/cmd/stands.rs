@@ -83,7 +83,8 @@ fn of_stand(file: &File) -> Result<Say> {
     let stand = stend_spec::parse::stand(file.text, file.path)?;
     let drives = stand.drives.len();
     let mut parts = Vec::new();
-    parts.extend(stand.across.map(|_| say!("two hosts", "две машины")));
+    let hosts = stand.hosts.len();
+    parts.extend((hosts > 0).then(|| say!("hosts: {hosts}", "машин: {hosts}")));
     parts.extend(stand.machine.map(|_| say!("a machine of the lab", "машина лаборатории")));
     parts.extend((drives > 0).then(|| say!("drives: {drives}", "накопителей: {drives}")));
     parts.extend(stand.layers.iter().map(|layer| Say::same(layer.kind.key())));

@@ -33,7 +33,7 @@ fn of_suite() -> Order {
         groups: Vec::new(),
         load: LoadOf::default(),
         on_loss: OnLoss::Stop,
-        storage: None,
+        storage: Vec::new(),
         observe: Vec::new(),
         sources: Some(named("array.yaml", "sources: {}\n")),
         permission: Permission {
@@ -86,7 +86,7 @@ fn what_is_serialised_is_what_is_read() {
         permission: Permission { commands: true, ..Permission::default() },
         lab: Some("six-nvme".into()),
         ssh: Vec::new(),
-        storage: Some("ssh:array1".into()),
+        storage: vec!["ssh:array1".into()],
         observe: vec!["ssh:switch1".into(), "ssh:nas=/srv/a,/srv/b".into()],
         ..of_suite()
     };

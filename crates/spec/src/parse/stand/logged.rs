@@ -17,15 +17,15 @@ pub(super) fn check(stand: &Stand, root: &Node) -> Result<()> {
             say!("its states are those of one device", "состояния в нём — состояния одного устройства"),
         );
     }
-    if stand.across.is_some() {
+    if !stand.hosts.is_empty() {
         return refuse(
             say!(
-                "a log of writes and a stand of two hosts do not go together",
-                "журнал записей и стенд на двух машинах несовместимы"
+                "a log of writes and a stand of several hosts do not go together",
+                "журнал записей и стенд на нескольких машинах несовместимы"
             ),
             say!(
-                "leave `across` out: the log is replayed on the host that is measured",
-                "уберите `across`: журнал воспроизводится на измеряемой машине"
+                "leave `hosts` and `across` out: the log is replayed on the host that is measured",
+                "уберите `hosts` и `across`: журнал воспроизводится на измеряемой машине"
             ),
         );
     }
@@ -123,7 +123,7 @@ mod tests {
             (format!("{LOG}- {{name: sums, dm: {{integrity: journal}}}}\n"), "a layer of kind `dm` cannot be replayed"),
             (
                 format!("{LOG}- nvme_of: {{transport: tcp}}\nacross: {{storage: 10.0.0.1, client: 10.0.0.2}}\n"),
-                "stand of two hosts do not go together",
+                "stand of several hosts do not go together",
             ),
             (
                 format!("{LOG}- {{on: [dm, zram/3], btrfs: {{data: raid1}}}}\n"),

@@ -110,7 +110,7 @@ fn what_cannot_be_is_named_with_its_place() {
     let two =
         format!("stand: x\nmachine: m.yaml\n{across}\ndrives: [{{id: A}}]\nlayers: [{{nvme_of: {{transport: tcp}}}}]");
     for (text, told) in [
-        (two.as_str(), "s.yaml:2:10: a stand of two hosts makes no machine"),
+        (two.as_str(), "s.yaml:2:10: a stand of several hosts makes no machine"),
         (
             "stand: x\ndrives: [{id: A}]\nlayers: [{dm: {linear: whole}}, {sectors: 4KiB}]",
             "`sectors` cannot lie on `dm`: below `sectors` there are drives and nothing else",

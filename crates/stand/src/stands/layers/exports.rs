@@ -90,9 +90,9 @@ struct Port {
 
 impl Port {
     fn all(context: &StepContext, settings: &NvmeOf) -> Vec<Port> {
-        let host = match settings.transport {
-            Transport::Rdma => rdma::address(context),
-            Transport::Tcp | Transport::Loop => context.address().to_string(),
+        let host = |path: usize| match settings.transport {
+            Transport::Rdma => rdma::address(context, path),
+            Transport::Tcp | Transport::Loop => context.address_of(path).to_string(),
         };
         let first = u32::from(context.names.number(&context.layer.name));
         let one = |path: u32| {
@@ -100,7 +100,7 @@ impl Port {
                 // Numbers follow each other, and none is 0.
                 number: ((first - 1 + path) % u32::from(u16::MAX)) as u16 + 1,
                 transport: settings.transport,
-                host: host.clone(),
+                host: host(path as usize),
                 service: (20_000 + first % 10_000 + path).to_string(),
                 optimised: (settings.paths > 1).then_some(path < settings.active),
             }

@@ -25,8 +25,9 @@ struct Target {
     store: String,
     /// Where what it offers is set up: for all paths, or for each where they are not alike.
     groups: Vec<Group>,
-    /// Its address: the loopback, that of an interface with nothing behind it, or the one by which the other host reaches this one.
-    host: String,
+    /// Addresses of its paths, in turn: the loopback, that of an interface with nothing behind it, or those by which the other host
+    /// reaches this one.
+    hosts: Vec<String>,
     /// Whether it goes over RDMA.
     iser: bool,
     /// Ports of its paths.
@@ -63,7 +64,9 @@ pub(super) fn iscsi(context: &StepContext, iscsi: &Iscsi) -> Made {
     let target = Target {
         store: format!("{CONFIG}/target/core/iblock_{number}"),
         groups: (1..).zip(ports.chunks(alike)).map(group).collect(),
-        host: if iser { rdma::address(context) } else { context.address().to_string() },
+        hosts: (0..ports.len())
+            .map(|path| if iser { rdma::address(context, path) } else { context.address_of(path).to_string() })
+            .collect(),
         iser,
         ports,
         active: iscsi.active as usize,
@@ -84,7 +87,7 @@ pub(super) fn iscsi(context: &StepContext, iscsi: &Iscsi) -> Made {
     }
     let mut products = Vec::new();
     if context.takes_in() {
-        steps.extend(target.ports.iter().map(|port| appear(context, &target.host, *port)));
+        steps.extend(target.ports.iter().map(|port| appear(context, target.host(*port), *port)));
     }
     for index in 0..context.count() {
         let disks: Vec<String> = target.ports.iter().map(|port| (context.path)(&disk(index, *port))).collect();
@@ -104,6 +107,12 @@ pub(super) fn iscsi(context: &StepContext, iscsi: &Iscsi) -> Made {
 }
 
 impl Target {
+    /// Address of the path with this port.
+    fn host(&self, port: u16) -> &str {
+        let path = self.ports.iter().position(|known| *known == port).unwrap_or(0);
+        &self.hosts[path]
+    }
+
     /// The side of the host with the devices.
     fn handed_out(&self, context: &StepContext) -> Vec<Change> {
         let mut steps = vec![configuration(), modules()];
@@ -233,7 +242,7 @@ impl Target {
     }
 
     fn portal(&self, group: &Group, port: u16) -> Change {
-        let at = format!("{}/np/{}:{port}", group.at, self.host);
+        let at = format!("{}/np/{}:{port}", group.at, self.host(port));
         let mut made = made_directory(&at);
         if self.iser {
             let over = format!("{at}/iser");
@@ -256,7 +265,7 @@ impl Target {
 
     fn log_in(&self, port: u16) -> Change {
         let Target { iqn, .. } = self;
-        let portal = format!("{}:{port}", self.host);
+        let portal = format!("{}:{port}", self.host(port));
         let new: &[&str] = if self.iser { &["--op", "new", "--interface", "iser"] } else { &["--op", "new"] };
         let node = |more: &[&str]| {
             let words = [&["--targetname", iqn, "--portal", &portal], more].concat();

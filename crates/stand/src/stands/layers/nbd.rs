@@ -51,7 +51,7 @@ fn server(context: &StepContext, port: u16) -> Change {
     let file = |end: &str| format!("{PLACE}/{}.{end}", context.name());
     let (settings, pid, guests) = (file("conf"), file("pid"), file("allow"));
     let runs = Condition::Serves(settings.clone());
-    let guest = context.way.map(|way| tell(guests.clone(), &way.hosts.client));
+    let guest = context.way.map(|way| tell(guests.clone(), &way.to.join("\n")));
     let mut apply = vec![run("mkdir --parents --", &[PLACE])];
     apply.extend(guest);
     apply.extend([

@@ -74,12 +74,16 @@ fn server() -> Change {
 
 fn export(context: &StepContext, of: &str) -> Change {
     // Nobody else can mount it.
-    let client = context.way.map_or("127.0.0.1", |way| &way.hosts.client);
-    let (there, client) = (Condition::NfsExport(of.to_string()), format!("{client}:{of}"));
+    let loopback = ["127.0.0.1".to_string()];
+    let clients = context.way.as_ref().map_or(&loopback[..], |way| way.to);
+    let clients: Vec<String> = clients.iter().map(|client| format!("{client}:{of}")).collect();
+    let there = Condition::NfsExport(of.to_string());
     let options = format!("rw,sync,no_root_squash,insecure,no_subtree_check,fsid={}", context.uuid(0));
+    let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
+    let words: Vec<&str> = [options.as_str()].into_iter().chain(clients.iter().copied()).collect();
     Change {
-        apply: vec![run("exportfs -o", &[options.as_str(), client.as_str()])],
-        undo: vec![(there.clone(), run("exportfs -u", &[client.as_str()]))],
+        apply: vec![run("exportfs -o", &words)],
+        undo: vec![(there.clone(), run("exportfs -u", &clients))],
         ..Change::new(say!("export {of} over NFS", "экспортировать {of} по NFS"), there)
     }
 }

@@ -8,10 +8,10 @@ use super::StepContext;
 use crate::change::{Action, Change, Condition, run};
 use stend_base::say;
 
-/// The address at which something is handed out over RDMA.
-pub(super) fn address(context: &StepContext) -> String {
+/// The address at which something is handed out over one of several paths of RDMA.
+pub(super) fn address(context: &StepContext, path: usize) -> String {
     match context.way {
-        Some(_) => context.address().to_string(),
+        Some(_) => context.address_of(path).to_string(),
         None => own_address(context),
     }
 }
@@ -20,14 +20,19 @@ pub(super) fn address(context: &StepContext) -> String {
 pub(super) fn card(context: &StepContext, soft: bool) -> Vec<Change> {
     match &context.way {
         None => vec![own_card(context)],
-        Some(way) if soft => way.addresses().into_iter().map(|address| imitated(context, address)).collect(),
+        Some(way) if soft => {
+            way.addresses_here().enumerate().map(|(at, address)| imitated(context, at, address)).collect()
+        }
         Some(_) => Vec::new(),
     }
 }
 
 /// Over the interface with an address, which stays as it is; one that has a card keeps it.
-fn imitated(context: &StepContext, address: &str) -> Change {
-    let name = name(context);
+fn imitated(context: &StepContext, at: usize, address: &str) -> Change {
+    let name = match at {
+        0 => name(context),
+        at => format!("{}x{at}", name(context)),
+    };
     let interface = (context.path)(&Product::Interface(address.to_string()));
     let link = run("rdma link add", &[name.as_str(), "type", "rxe", "netdev", interface.as_str()]);
     let card = Condition::Path(format!("/sys/class/infiniband/{name}"));

@@ -9,12 +9,13 @@ use stend_spec::stand::{Dm, Kind, Layer, Lvm, LvmType, Md, MdLevel, Ref, Stand, 
 /// The most that a device can hold; `None`: not known, or a directory.
 type Room = Option<u64>;
 
-/// The first layer that asks for more than there can be on drives of these sizes, in the order of the stand, with the reason.
+/// The first layer that asks for more than there can be on drives of this host of these sizes, in the order of the stand, with the
+/// reason.
 pub(crate) fn too_small<'a>(stand: &'a Stand, drives: &[Room]) -> Option<(&'a Layer, Say)> {
-    let mut rooms: BTreeMap<&str, Vec<Room>> = BTreeMap::new();
-    for (drive, size) in stand.drives.iter().zip(drives) {
-        rooms.insert(&drive.name, vec![*size]);
-    }
+    // Those of other hosts are not known.
+    let mut rooms: BTreeMap<&str, Vec<Room>> =
+        stand.drives.iter().map(|drive| (drive.name.as_str(), vec![None])).collect();
+    rooms.extend(stand.drives_here().zip(drives).map(|(drive, size)| (drive.name.as_str(), vec![*size])));
     for layer in &stand.layers {
         let below: Vec<Room> = layer.on.iter().flat_map(|of| referred(&rooms, of)).collect();
         match above(&layer.kind, &below) {

@@ -32,7 +32,7 @@ fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[LowerDevice]) 
 
 /// What there is to know for that.
 fn context_of<'a>(stand: &'a stend_spec::stand::Stand, layer: &'a Layer, below: &'a [LowerDevice]) -> StepContext<'a> {
-    let way = stand.across.as_ref().map(|hosts| Way { hosts, side: stand.side });
+    let way = Way::of(stand, layer);
     StepContext {
         names: Names { stand: &stand.name, nonce: 1 },
         layer,

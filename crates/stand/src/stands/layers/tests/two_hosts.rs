@@ -9,8 +9,8 @@ fn on_two(layer: &str) -> [String; 2] {
     let text =
         format!("stand: x\nacross: {{storage: 10.0.0.1, client: 10.0.0.2}}\ndrives: [{{id: D1}}]\nlayers: [{layer}]\n");
     let whole: Stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
-    [Side::Storage, Side::Client].map(|side| {
-        let stand = whole.clone().on(Some(side));
+    ["storage", "client"].map(|host| {
+        let stand = whole.clone().on(Some(host));
         let layer = stand.layers_here().last().unwrap();
         let below = [LowerDevice { path: "/dev/d1".into(), size: None }];
         let steps = made(&stand, layer, &below).steps;

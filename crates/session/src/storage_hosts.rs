@@ -1,0 +1,370 @@
+//! The hosts of a stand beside the one that is measured: each is built there before the hosts that take in what it hands out, and taken
+//! down after they have let go.
+
+use crate::control::Control;
+use crate::frontend::Frontend;
+use crate::worker_host::{Hosts, WorkerHost};
+use stend_base::{Error, Result, Say, say};
+use stend_record::{EventKind, HostId, Role, StandText};
+use stend_run::{ObservedHost, Setup};
+use stend_spec::stand::Stand;
+use stend_wire::{StandAnswer, StandFile, StandOrder};
+
+/// A host of a stand.
+#[derive(Debug, Clone)]
+pub(crate) struct StandHost {
+    /// Name in the file.
+    pub name: String,
+    /// The machine.
+    pub host: WorkerHost,
+    /// It is the only one beside the measured one: its name may be left out.
+    only: bool,
+}
+
+impl StandHost {
+    /// The words of a command that name it, with a space before them.
+    pub(crate) fn words(&self) -> String {
+        let machine = self.host.word_of_storage();
+        match self.only {
+            true => format!(" --storage {machine}"),
+            false => format!(" --storage {}={machine}", self.name),
+        }
+    }
+}
+
+/// The hosts of a stand beside the measured one, in the order in which they are built; none: the stand has one host.
+///
+/// Errors: `Usage` where the file of the stand and the command line do not agree on which hosts there are.
+pub(crate) fn hosts_of(text: &StandText, given: &Hosts) -> Result<Vec<StandHost>> {
+    let stand = stend_spec::parse::stand(&text.text, &text.file)?;
+    let names = beside(&stand);
+    if names.is_empty() {
+        return match given.storage.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(one_host(&text.file)),
+        };
+    }
+    let measured = WorkerHost::measured(given, Some(text))?;
+    let named = given.storage.iter().map(|word| of_word(word, &names, &stand)).collect::<Result<Vec<_>>>()?;
+    let mut found: Vec<StandHost> = Vec::with_capacity(names.len());
+    for name in &names {
+        let mut machines = named.iter().filter(|(known, _)| known == name);
+        let Some((_, host)) = machines.next() else { return Err(not_named(&text.file, &names, name)) };
+        if machines.next().is_some() {
+            return Err(Error::usage(say!(
+                "`--storage {name}=…` is given twice",
+                "`--storage {name}=…` указан дважды"
+            )));
+        }
+        may_be(host, &measured)?;
+        if let Some(other) = found.iter().find(|other| other.host == *host) {
+            let other = &other.name;
+            return Err(Error::usage(say!(
+                "`{other}` and `{name}` are the same machine",
+                "`{other}` и `{name}` — одна и та же машина"
+            )));
+        }
+        found.push(StandHost { name: name.clone(), host: host.clone(), only: names.len() == 1 });
+    }
+    Ok(found)
+}
+
+/// Names of the hosts beside the measured one, in the order in which they are built.
+fn beside(stand: &Stand) -> Vec<String> {
+    let measured = stand.measured();
+    let all = stand.hosts_from_below().unwrap_or_default();
+    all.into_iter().filter(|name| Some(*name) != measured).map(str::to_string).collect()
+}
+
+/// Which host of the stand a word of `--storage` names, and which machine that is.
+fn of_word(word: &str, names: &[String], stand: &Stand) -> Result<(String, WorkerHost)> {
+    let (name, machine) = match (word.split_once('='), names) {
+        (Some((name, machine)), _) => (name, machine),
+        (None, [only]) => (only.as_str(), word),
+        (None, _) => {
+            let first = names.first().map(String::as_str).unwrap_or_default();
+            let all = names.join("`, `");
+            return Err(Error::usage(say!(
+                "which host of the stand is `--storage {word}`? It has `{all}`",
+                "какая машина стенда `--storage {word}`? В нём есть `{all}`"
+            ))
+            .hint(say!("write `--storage {first}={word}`", "напишите `--storage {first}={word}`")));
+        }
+    };
+    if stand.measured() == Some(name) {
+        return Err(Error::usage(say!(
+            "`{name}` is the host of the stand that is measured",
+            "`{name}` — измеряемая машина стенда"
+        ))
+        .hint(say!(
+            "`--lab NAME` or `--ssh HOST` names it, else it is this host",
+            "её задают `--lab ИМЯ` или `--ssh МАШИНА`, иначе это эта машина"
+        )));
+    }
+    if !names.iter().any(|known| known == name) {
+        let all = names.join("`, `");
+        return Err(Error::usage(say!("the stand has no host `{name}`", "машины `{name}` в стенде нет"))
+            .hint(say!("beside the measured one it has: `{all}`", "кроме измеряемой, в нём есть: `{all}`")));
+    }
+    Ok((name.to_string(), WorkerHost::beside(machine)?))
+}
+
+fn one_host(file: &str) -> Box<Error> {
+    Error::usage(say!(
+        "the stand in `{file}` uses one host: `--storage` has no effect",
+        "стенд из `{file}` — на одной машине: `--storage` не нужен"
+    ))
+    .hint(say!(
+        "`hosts` or `across` in the file make a stand of several hosts",
+        "стендом на нескольких машинах его делают `hosts` или `across` в файле"
+    ))
+}
+
+fn not_named(file: &str, names: &[String], name: &str) -> Box<Error> {
+    let count = names.len() + 1;
+    let error = match names {
+        [_] => Error::usage(say!(
+            "the stand in `{file}` needs two hosts, but only one is given",
+            "стенду из `{file}` нужны две машины, а указана одна"
+        )),
+        _ => Error::usage(say!(
+            "the stand in `{file}` has {count} hosts, and no machine is given for `{name}`",
+            "у стенда из `{file}` машин: {count}, и для `{name}` машина не указана"
+        )),
+    };
+    let word = if names.len() == 1 { String::new() } else { format!("{name}=") };
+    error.hint(say!(
+        "`--lab NAME` or `--ssh HOST` (else this host) is measured; `--storage {word}NAME` or `--storage {word}ssh:HOST` has the drives",
+        "измеряется `--lab ИМЯ`, `--ssh МАШИНА` или эта машина; накопители — у `--storage {word}ИМЯ` или `--storage {word}ssh:МАШИНА`"
+    ))
+}
+
+/// Whether a machine can hand something out to the measured one.
+fn may_be(host: &WorkerHost, measured: &WorkerHost) -> Result<()> {
+    match host {
+        host if measured == host => Err(Error::usage(say!(
+            "the measured host and `--storage` are the same machine",
+            "измеряемая машина и `--storage` — одна и та же машина"
+        ))),
+        WorkerHost::Lab(lab) if !matches!(measured, WorkerHost::Lab(_)) => Err(Error::usage(say!(
+            "only machines of the lab can reach `{lab}`",
+            "машина лаборатории `{lab}` доступна только машинам лаборатории"
+        ))
+        .hint(say!(
+            "measure a machine of the lab too (`--lab NAME`), or use a host outside the lab for storage (`--storage ssh:HOST`)",
+            "измеряйте тоже машину лаборатории (`--lab ИМЯ`) или возьмите накопители машины вне её (`--storage ssh:МАШИНА`)"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Has a host do something about its part of a stand; everything that it does goes to `tell`.
+pub(crate) fn order(
+    host: &WorkerHost,
+    what: StandOrder,
+    control: &Control,
+    frontend: &Frontend,
+    tell: &mut dyn FnMut(&EventKind),
+) -> Result<StandAnswer> {
+    let (channel, stopper) = stend_run::channel();
+    control.aim(Some(stopper));
+    let answer = stend_run::order(host.reach(frontend)?, what, channel, tell);
+    control.aim(None);
+    answer
+}
+
+/// Who has put up the stand of this name on a host, in whole or in part; `None`: it is not up there.
+pub(crate) fn owner_on(
+    host: &WorkerHost,
+    stand: &str,
+    control: &Control,
+    frontend: &Frontend,
+) -> Result<Option<String>> {
+    let known = order(host, StandOrder::Status(None), control, frontend, &mut |_| {})?;
+    let StandAnswer::Status(stands) = known else { return Ok(None) };
+    Ok(stands.into_iter().find(|one| one.name == stand).map(|one| one.owner))
+}
+
+/// The part of a stand file for one host; `None`: the measured one.
+///
+/// Errors: those of the file.
+pub(crate) fn part(text: &StandText, host: Option<&str>) -> Result<StandFile> {
+    let StandText { file, text, nonce, .. } = text.clone();
+    let stand = stend_spec::parse::stand(&text, &file)?;
+    let host = host.or(stand.measured()).map(str::to_string);
+    Ok(StandFile { text, file, nonce, host })
+}
+
+/// The hosts of a stand beside the measured one, as a run builds and watches them.
+pub(crate) struct StorageHosts {
+    stand: StandText,
+    /// Those that are built, in that order.
+    built: Vec<Built>,
+}
+
+/// One of them.
+struct Built {
+    of: StandHost,
+    /// Its part was up before: then it stays.
+    was_up: bool,
+    /// Paths of what is handed out, on that host.
+    handed_out: Vec<String>,
+    /// What was done, until it is in the run file.
+    done: Vec<EventKind>,
+}
+
+impl StorageHosts {
+    /// Builds the parts of all of them.
+    ///
+    /// Errors: those of a host; then what the others have built for this is taken down again.
+    pub(crate) fn put_up(
+        stand: &StandText,
+        owner: &str,
+        hosts: Vec<StandHost>,
+        control: &Control,
+        frontend: &Frontend,
+    ) -> Result<StorageHosts> {
+        let mut all = StorageHosts { stand: stand.clone(), built: Vec::new() };
+        for of in hosts {
+            if let Err(error) = all.build(of, owner, control, frontend) {
+                for why in all.take_down(control, frontend) {
+                    frontend.note(why);
+                }
+                return Err(error);
+            }
+        }
+        Ok(all)
+    }
+
+    fn build(&mut self, of: StandHost, owner: &str, control: &Control, frontend: &Frontend) -> Result<()> {
+        let name = &self.stand.name;
+        // What an earlier session of this run has built goes with the run.
+        let was_up = owner_on(&of.host, name, control, frontend)?.is_some_and(|known| known != owner);
+        // Both words are one: it is never this machine.
+        let there = of.host.name().en;
+        frontend.note(say!("building `{name}` on `{there}`", "стенд `{name}` поднимается на `{there}`"));
+        let stand = part(&self.stand, Some(&of.name))?;
+        let up = StandOrder::Up { stand, until_release: false, owner: owner.to_string() };
+        let (mut done, host) = (Vec::new(), of.host.clone());
+        // What fails half way has to be taken down, too.
+        self.built.push(Built { of, was_up, handed_out: Vec::new(), done: Vec::new() });
+        let answer = order(&host, up, control, frontend, &mut |kind| done.push(kind.clone()))?;
+        if let (StandAnswer::Up(raised), Some(built)) = (answer, self.built.last_mut()) {
+            (built.handed_out, built.done) = (raised.targets, done);
+        }
+        Ok(())
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.built.len()
+    }
+
+    /// Has them watched while the other one is measured. If one cannot be watched, the run still measures: the reason is reported, and
+    /// kept in the run file.
+    pub(crate) fn watch(&mut self, setup: &mut Setup, frontend: &Frontend) {
+        for (at, built) in (0..).zip(&mut self.built) {
+            // Both words are one: it is never this machine.
+            let name = built.of.host.name().en;
+            let done = std::mem::take(&mut built.done);
+            let mut storage = ObservedHost::new(HostId(HostId::STORAGE.0 + at), Role::Storage, &name, done);
+            if let Err(error) = storage.watch(built.of.host.reach(frontend), Some(built.handed_out.clone())) {
+                frontend.note(stend_run::unwatched(&name, &error.message));
+            }
+            setup.observed.push(storage);
+        }
+    }
+
+    /// Takes down what this run has built, from above. What still uses what is handed out stops those below it.
+    ///
+    /// Gives what is left, with its reason, for people.
+    pub(crate) fn take_down(&self, control: &Control, frontend: &Frontend) -> Vec<Say> {
+        let mut left = Vec::new();
+        for built in self.built.iter().rev().filter(|built| !built.was_up) {
+            let (host, name) = (&built.of.host, &self.stand.name);
+            let ended = owner_on(host, name, control, frontend).and_then(|owner| match owner {
+                Some(_) => order(host, StandOrder::Down(name.clone()), control, frontend, &mut |_| {}).map(drop),
+                // It was refused before anything was made.
+                None => Ok(()),
+            });
+            if let Err(error) = ended {
+                let (Say { en, ru }, still) = (&error.message, self.left_on(built));
+                let (still_en, still_ru) = (&still.en, &still.ru);
+                left.push(say!("{still_en}: {en}", "{still_ru}: {ru}"));
+            }
+        }
+        left
+    }
+
+    /// How to take down by hand what this run has built, one line for each host.
+    pub(crate) fn left(&self) -> Vec<Say> {
+        self.built.iter().rev().filter(|built| !built.was_up).map(|built| self.left_on(built)).collect()
+    }
+
+    fn left_on(&self, built: &Built) -> Say {
+        let (stand, host) = (&self.stand.name, &built.of.host);
+        let (name, words) = (host.name().en, host.words());
+        say!(
+            "the stand `{stand}` is still up on `{name}`; `stend stand down {stand}{words}` takes it down",
+            "стенд `{stand}` остался поднятым на `{name}`; убрать его: `stend stand down {stand}{words}`"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str =
+        "stand: two\nacross: {storage: 10.0.0.1, client: 10.0.0.2}\ndrives: [{id: A}]\nlayers: [{nbd: {}}]\n";
+    const THREE: &str = "stand: three\nhosts: {client: 10.0.0.3, n1: 10.0.0.1, n2: 10.0.0.2}\n\
+        drives: [{id: A, host: n1}, {id: B, host: n2}]\nlayers:\n\
+        - {nbd: {}, name: a, on: [d1], to: client}\n- {nbd: {}, name: b, on: [d2], to: client}\n\
+        - {md: {level: 0}, on: [a, b]}\n";
+
+    fn found(text: &str, storage: &[&str]) -> Result<Vec<StandHost>> {
+        let [file, name] = ["s.yaml", "s"].map(str::to_string);
+        let text = StandText { file, name, text: text.to_string(), nonce: 7 };
+        let storage = storage.iter().map(|word| word.to_string()).collect();
+        hosts_of(&text, &Hosts { ssh: Some("root@client".into()), storage, ..Hosts::default() })
+    }
+
+    #[test]
+    fn each_host_beside_the_measured_one_is_a_machine_that_the_user_names() {
+        let words = |text, storage: &[&str]| {
+            found(text, storage)
+                .unwrap()
+                .iter()
+                .map(|host| format!("{}{}", host.name, host.words()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(words(TWO, &["ssh:nas"]), ["storage --storage ssh:nas"]);
+        assert_eq!(words(TWO, &["storage=ssh:nas"]), ["storage --storage ssh:nas"]);
+        let named = ["n2=ssh:two", "n1=ssh:one"];
+        assert_eq!(
+            words(THREE, &named),
+            ["n1 --storage n1=ssh:one", "n2 --storage n2=ssh:two"],
+            "in the order of the build"
+        );
+        assert!(words("stand: one\ndrives: [{id: A}]\n", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_file_and_a_command_line_that_do_not_agree_are_refused() {
+        for (text, storage, told) in [
+            (TWO, &[][..], "needs two hosts, but only one is given"),
+            (THREE, &["n1=ssh:one"], "has 3 hosts, and no machine is given for `n2`"),
+            (THREE, &["ssh:one", "n2=ssh:two"], "which host of the stand is `--storage ssh:one`? It has `n1`, `n2`"),
+            (THREE, &["n1=ssh:one", "n1=ssh:two", "n2=ssh:three"], "`--storage n1=…` is given twice"),
+            (THREE, &["n1=ssh:one", "n2=ssh:one"], "`n1` and `n2` are the same machine"),
+            (THREE, &["n1=ssh:one", "n3=ssh:two"], "the stand has no host `n3`"),
+            (THREE, &["n1=ssh:one", "client=ssh:two"], "`client` is the host of the stand that is measured"),
+            (THREE, &["n1=ssh:one", "n2=ssh:root@client"], "the measured host and `--storage` are the same machine"),
+            (THREE, &["n1=one", "n2=ssh:two"], "only machines of the lab can reach `one`"),
+            ("stand: one\ndrives: [{id: A}]\n", &["ssh:one"], "uses one host: `--storage` has no effect"),
+        ] {
+            let error = found(text, storage).unwrap_err();
+            assert!(error.message.en.contains(told), "{told}: {error}");
+        }
+    }
+}
