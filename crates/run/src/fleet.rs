@@ -107,13 +107,17 @@ impl Fleet {
     /// Asks all of them; `now` is our clock.
     pub fn send(&mut self, request: &Request, now: Nanos) {
         let several = self.members.len() > 1;
-        if !matches!(request, Request::Stop | Request::Clock | Request::Mark | Request::Release) {
+        // These are asked beside something else, whose answers are awaited as before.
+        let beside = matches!(request, Request::Stop | Request::Clock | Request::Mark);
+        if !beside && *request != Request::Release {
             (self.broken, self.cut_short) = (false, false);
         }
         let uncertain = self.clocks().map(|(_, clock)| clock.uncertainty_ns).max().unwrap_or_default();
         let begin = now + START_IN + Nanos(uncertain);
         for (index, member) in self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost) {
-            (member.answer, member.filled) = (None, Bytes(0));
+            if !beside {
+                (member.answer, member.filled) = (None, Bytes(0));
+            }
             if *request == Request::Release {
                 // Answered at once: how clocks stand when all is measured.
                 member.load.host.ask_clock();
@@ -352,3 +356,6 @@ fn named(host: &str, mut error: Box<Error>) -> Box<Error> {
     error.message = say!("`{host}`: {en}", "`{host}`: {ru}");
     error
 }
+
+#[cfg(test)]
+mod tests;

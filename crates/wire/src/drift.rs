@@ -17,7 +17,7 @@ pub struct Clock {
 const HOLDS: Nanos = Nanos::secs(60);
 /// How fast two clocks may drift apart, ns per ms (100 ppm): oscillators of computers stay below 50 ppm each.
 const DRIFT_PER_MS: u64 = 100;
-/// Questions whose answers are waited for: one every 5 s, and a host that is silent for 30 s is lost.
+/// Questions of which it is kept when they were asked: one every 5 s, and a host that is silent for 30 s is lost.
 const OPEN_MAX: usize = 16;
 
 /// The comparisons of a link.
@@ -29,12 +29,14 @@ pub(crate) struct Drift {
     latest: Clock,
     /// When each question was asked that has no answer yet.
     asked: VecDeque<Nanos>,
+    /// How many questions before these have no answer yet, of which it is not known any more when they were asked.
+    forgotten: usize,
 }
 
 impl Drift {
     /// A link whose clocks were compared at `now`.
     pub fn new(now: Nanos, clock: Clock) -> Drift {
-        Drift { holds: (now, clock), latest: clock, asked: VecDeque::new() }
+        Drift { holds: (now, clock), latest: clock, asked: VecDeque::new(), forgotten: 0 }
     }
 
     /// What times are moved by.
@@ -52,11 +54,17 @@ impl Drift {
         self.asked.push_back(now);
         if self.asked.len() > OPEN_MAX {
             self.asked.pop_front();
+            self.forgotten += 1;
         }
     }
 
     /// It answered at `now` that its clock showed this. An answer to no question is of no use.
     pub fn answered(&mut self, theirs: Nanos, now: Nanos) {
+        // While other hosts are reached and stands are built, answers wait unread: the first ones are of the first questions.
+        if self.forgotten > 0 {
+            self.forgotten -= 1;
+            return;
+        }
         let Some(asked) = self.asked.pop_front() else { return };
         let clock = compared(asked, theirs, now);
         self.latest = clock;
@@ -120,6 +128,19 @@ mod tests {
         let mut drift = drift();
         compare(&mut drift, 105 * S, 200_000, 43 * S);
         assert_eq!(drift.clock().shift_ns, 43 * S as i64);
+    }
+
+    #[test]
+    fn answers_that_nobody_read_for_minutes_make_no_other_clock() {
+        let mut drift = drift();
+        let before = drift.clock();
+        let asked: Vec<u64> = (0..40).map(|n| (100 + 5 * n) * S).collect();
+        asked.iter().for_each(|at| drift.ask(Nanos(*at)));
+        // The worker answered each at once, and all answers are read at one moment.
+        asked.iter().for_each(|at| drift.answered(Nanos(at + 1_000 - 40 * S), Nanos(301 * S)));
+        assert_eq!(drift.clock(), before);
+        compare(&mut drift, 305 * S, 200_000, 40 * S);
+        assert_eq!(drift.latest(), Clock { shift_ns: 40 * S as i64, uncertainty_ns: 100_000 });
     }
 
     #[test]

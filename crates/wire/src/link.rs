@@ -64,6 +64,9 @@ impl Host {
             return Err(Error::bug(say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
         host.greet(Box::new(from), Box::new(to), limit)?;
+        if host.drift.is_some() {
+            host.keep_asking()?;
+        }
         Ok(host)
     }
 
@@ -100,11 +103,17 @@ impl Host {
     /// As [`Host::reach`], of a worker that ends when it hears nothing for [`SILENCE`]: it is spoken to as long as the host is held.
     pub fn reach_far(command: Command, limit: Duration) -> Result<Host> {
         let host = Host::reach(command, limit)?;
-        if let Some(to) = host.to.as_ref().map(Arc::downgrade) {
-            let drift = host.drift.clone();
-            thread("heartbeat", move || beat(&to, drift.as_deref(), HEARTBEAT))?;
+        if host.drift.is_none() {
+            host.keep_asking()?;
         }
         Ok(host)
+    }
+
+    /// Asks for its time as long as the host is held: clocks drift apart, and a virtual machine that is paused falls behind.
+    fn keep_asking(&self) -> Result<()> {
+        let Some(to) = self.to.as_ref().map(Arc::downgrade) else { return Ok(()) };
+        let drift = self.drift.clone();
+        thread("heartbeat", move || beat(&to, drift.as_deref(), HEARTBEAT))
     }
 
     /// Hands everything that the worker says from now on to `sink`, on another thread, with its times moved to our clock.
@@ -333,6 +342,30 @@ mod tests {
         let silent = worker("another", &[]);
         let error = meet(&mut silent.as_slice(), &mut Vec::new()).unwrap_err();
         assert!(error.message.en.contains("no answer to the question for its time"), "{error}");
+    }
+
+    #[test]
+    fn a_machine_with_a_clock_of_its_own_is_asked_for_its_time_as_long_as_it_is_held() {
+        let place = tempfile::tempdir().unwrap();
+        let [said, heard] = ["said", "heard"].map(|name| place.path().join(name));
+        std::fs::write(&said, worker("another", &[5_000_000_000; CLOCK_TRIES as usize])).unwrap();
+        let mut command = Command::new("sh");
+        // The worker says hello and hears what comes, to its end.
+        command.args(["-c", "cat \"$0\"; exec cat > \"$1\""]).args([&said, &heard]);
+        let host = Host::reach(command, Duration::from_secs(60)).unwrap();
+        let length = || std::fs::metadata(&heard).map_or(0, |file| file.len());
+        let mut question = Vec::new();
+        write_frame(&mut question, &Request::Clock).unwrap();
+        let greeting = {
+            let mut hello = Vec::new();
+            write_hello(&mut hello).unwrap();
+            hello.len() + question.len() * CLOCK_TRIES as usize
+        };
+        while length() <= greeting as u64 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(length(), (greeting + question.len()) as u64, "one more question for its time");
+        assert!(host.end(Duration::from_secs(60)));
     }
 
     #[test]
