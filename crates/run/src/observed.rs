@@ -16,6 +16,9 @@ const MARK_LIMIT: Duration = Duration::from_secs(2);
 /// How long its worker may take to exit; it made nothing.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
+/// A reading comes twice a second: a host that says nothing for so long is paused, or its line hangs.
+const SILENT: Nanos = Nanos::secs(30);
+
 /// What it has said, for the run file; and once why it will say no more.
 pub(crate) type Heard = (Vec<Entry>, Option<Say>);
 
@@ -39,6 +42,10 @@ struct Watched {
     awaited: Option<Nanos>,
     /// Nothing more will come.
     over: bool,
+    /// When it last said something; `None`: nothing was listened to yet.
+    heard_at: Option<Nanos>,
+    /// That it is silent has been told.
+    silence_told: bool,
 }
 
 impl ObservedHost {
@@ -74,7 +81,7 @@ impl ObservedHost {
         };
         self.info.clock_uncertainty_ns = host.clock().map(|clock| clock.uncertainty_ns);
         (self.info.facts, self.info.targets) = (Some(*found), targets);
-        self.watched = Some(Watched { host, from, awaited: None, over: false });
+        self.watched = Some(Watched { host, from, awaited: None, over: false, heard_at: None, silence_told: false });
         Ok(())
     }
 
@@ -104,6 +111,7 @@ impl ObservedHost {
             while let Some(message) = watched.from.try_recv().ok().filter(|_| !watched.over) {
                 why = why.or(watched.take(self.id, message, now, &mut entries));
             }
+            why = why.or_else(|| watched.silent(self.id, now, &mut entries));
         }
         (entries, why.map(|why| unwatched(&self.info.name, &why)))
     }
@@ -133,6 +141,7 @@ impl ObservedHost {
 impl Watched {
     /// Turns a message of this host into entries; one that ends it into the reason.
     fn take(&mut self, host: HostId, message: FromHost, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
+        self.heard_at = Some(now);
         let why = match message {
             FromHost::Reply(Reply::Sample(sample)) => {
                 // Everything is read at a mark, and hardly ever in between.
@@ -148,6 +157,21 @@ impl Watched {
         };
         self.over = true;
         entries.push(Entry::Event(Event { at: now, host, kind: EventKind::Unwatched { why: why.clone() } }));
+        Some(why)
+    }
+}
+
+impl Watched {
+    /// Why data will be missing, once, where it has said nothing for too long. It may speak again later.
+    fn silent(&mut self, host: HostId, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
+        let since = *self.heard_at.get_or_insert(now);
+        if self.over || self.silence_told || now.saturating_sub(since) < SILENT {
+            return None;
+        }
+        self.silence_told = true;
+        let seconds = SILENT.as_secs();
+        let why = say!("it has said nothing for {seconds} s", "от неё ничего не слышно {seconds} с");
+        entries.push(Entry::Event(Event { at: since, host, kind: EventKind::Unwatched { why: why.clone() } }));
         Some(why)
     }
 }
@@ -222,6 +246,31 @@ mod tests {
             assert!(Instant::now() < until, "{all:?}");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn a_host_that_falls_silent_is_told_once_and_may_speak_again() {
+        let (mut worker, ours) = std::os::unix::net::UnixStream::pair().unwrap();
+        write_hello(&mut worker).unwrap();
+        write_frame(&mut worker, &watched()).unwrap();
+        let to = ours.try_clone().unwrap();
+        let host = Host::over(ours, to, Duration::from_secs(60)).unwrap();
+        let mut array = watch(host).unwrap();
+        let told = |array: &mut ObservedHost, at: u64| array.heard(Nanos::secs(at));
+        assert!(told(&mut array, 100).1.is_none() && told(&mut array, 129).1.is_none());
+        let (entries, why) = told(&mut array, 131);
+        assert!(why.unwrap().en.contains("said nothing for 30 s"));
+        let [Entry::Event(Event { at, kind: EventKind::Unwatched { .. }, .. })] = entries.as_slice() else {
+            panic!("{entries:?}")
+        };
+        assert_eq!(*at, Nanos::secs(100));
+        assert!(told(&mut array, 200).1.is_none(), "once");
+        write_frame(&mut worker, &sample(7)).unwrap();
+        let until = Instant::now() + Duration::from_secs(90);
+        while told(&mut array, 201).0.iter().all(|entry| read_at(entry) != Some(Nanos(7))) {
+            assert!(Instant::now() < until, "what it says later is kept");
+        }
+        drop(worker);
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub struct Walk {
     history: Vec<Outcome>,
     /// What tells when a case is precise enough.
     looks: Looks,
+    /// The hosts that loaded in the last trial; none before the first one.
+    loaded_by: Vec<HostId>,
     decisions: u32,
     zeros_sampled: bool,
     arms: Arms,
@@ -141,6 +143,7 @@ impl Walk {
             filled: stend_base::Bytes(0),
             history,
             looks,
+            loaded_by: Vec::new(),
             decisions,
             zeros_sampled,
             refill,

@@ -54,6 +54,27 @@ fn a_run_ends_at_the_first_look_at_which_it_is_precise_and_at_the_latest_after_a
     assert_eq!(trials(&[900, 1100]), 20);
 }
 
+#[test]
+fn trials_of_fewer_hosts_begin_a_new_count_also_where_the_lost_one_had_measured_its_part() {
+    // How many trials there are if the second host is lost after so many whole ones.
+    let trials = |whole_ones: u32| {
+        let mut walk = measuring(until_precise());
+        for ordinal in 0..100 {
+            let Reply::TrialDone { outcome, .. } = with_reads(ordinal, 1000 + u64::from(ordinal % 2)) else {
+                unreachable!()
+            };
+            let hosts = if ordinal < whole_ones { 0..2 } else { 0..1 };
+            let parts = hosts.map(|host| (HostId(host), (*outcome).clone())).collect();
+            walk.apply(Input::TrialDone { ordinal, parts, whole: true }, Nanos(1));
+            if requests(&mut walk) == ["release"] {
+                return walk.trials;
+            }
+        }
+        0
+    };
+    assert_eq!((trials(20), trials(5), trials(3)), (6, 11, 9));
+}
+
 /// A run of this plan that has been filled.
 fn begun(inputs: PlanInputs, seen: &Facts) -> RunRecord {
     let mut record = RunRecord::new(RunHeader::new("R-1", inputs));

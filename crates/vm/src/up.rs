@@ -116,7 +116,10 @@ fn first(
     if how != Accelerator::Kvm || asked.is_some() || error.kind == Kind::Interrupted {
         return Err(error);
     }
-    gives_up()?;
+    if let Err(second) = gives_up() {
+        let Say { en, ru } = second.message;
+        return Err(error.hint(say!("it could not be undone either: {en}", "отменить это тоже не удалось: {ru}")));
+    }
     let why = error.message;
     let emulated = start(Accelerator::Tcg);
     let Say { en, ru } = &why;
@@ -171,6 +174,14 @@ mod tests {
 
     /// How the first machine is started where KVM does not work, and what was tried.
     fn tried(asked: Option<Accelerator>, works: bool) -> (Result<(Accelerator, Option<Say>)>, Vec<Accelerator>) {
+        tried_with(asked, works, &|| Ok(()))
+    }
+
+    fn tried_with(
+        asked: Option<Accelerator>,
+        works: bool,
+        gives_up: &dyn Fn() -> Result<()>,
+    ) -> (Result<(Accelerator, Option<Say>)>, Vec<Accelerator>) {
         let tried = RefCell::new(Vec::new());
         let start = |how| {
             tried.borrow_mut().push(how);
@@ -179,7 +190,7 @@ mod tests {
                 how => Err(Error::preflight(Say::same(format!("no {}", how.name())))),
             }
         };
-        let result = first(Accelerator::Kvm, asked, &start, &|| Ok(()));
+        let result = first(Accelerator::Kvm, asked, &start, gives_up);
         (result, tried.into_inner())
     }
 
@@ -192,6 +203,10 @@ mod tests {
         let error = way.unwrap_err();
         assert_eq!((error.message.en.as_str(), which), ("no tcg", both));
         assert!(error.hint.unwrap().en.contains("no kvm"), "the first reason is kept");
+        let (way, which) = tried_with(None, true, &|| Err(Error::preflight(Say::same("no undo"))));
+        let error = way.unwrap_err();
+        assert_eq!((error.message.en.as_str(), which), ("no kvm", vec![Accelerator::Kvm]), "what went wrong first");
+        assert!(error.hint.unwrap().en.contains("no undo"));
         let (way, which) = tried(Some(Accelerator::Kvm), true);
         assert_eq!((way.unwrap_err().message.en.as_str(), which), ("no kvm", vec![Accelerator::Kvm]));
     }

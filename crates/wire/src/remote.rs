@@ -7,12 +7,18 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stend_base::{Code, Error, Result, Say, say};
 use stend_spec::hosts::{NamedHost, Via};
 
 /// How long a worker may take until it speaks: a round trip, a login, and the start of a process that is there.
 const HELLO_LIMIT: Duration = Duration::from_secs(90);
+/// How long a command there may take that only looks or removes.
+const ANSWER_LIMIT: Duration = Duration::from_secs(90);
+/// How long copying this program may take: some 45 MiB at 25 kB/s.
+const COPY_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// How often it is seen whether a command has ended.
+const TICK: Duration = Duration::from_millis(20);
 /// So much of what a host says is kept for an error.
 const SAID_MAX: u64 = 4096;
 /// Bytes of the program that are read at a time.
@@ -161,7 +167,7 @@ impl Remote {
     fn has(&self, program: &Program) -> Result<bool> {
         let script =
             format!("{PLACE}; echo stend; uname -sm; test -x \"$d/{}\" && echo here || echo none", program.sum);
-        let (status, said, complaint) = self.say(&script, None)?;
+        let (status, said, complaint) = self.say(&script, None, ANSWER_LIMIT)?;
         if !status.success() {
             return Err(self.unreachable(&complaint));
         }
@@ -200,7 +206,7 @@ impl Remote {
         );
         program.file.rewind().map_err(unreadable)?;
         let file = program.file.try_clone().map_err(unreadable)?;
-        let (status, _, complaint) = self.say(&script, Some(file))?;
+        let (status, _, complaint) = self.say(&script, Some(file), COPY_LIMIT)?;
         match status.success() {
             true => Ok(()),
             false => {
@@ -219,12 +225,13 @@ impl Remote {
     pub fn clean(&self) -> Result<()> {
         // What else somebody put there stays.
         let script = format!("{PLACE}; test ! -d \"$d\" || {{ find \"$d\" -xdev -type f -delete; rmdir -- \"$d\"; }}");
-        let (status, _, complaint) = self.say(&script, None)?;
+        let (status, _, complaint) = self.say(&script, None, ANSWER_LIMIT)?;
         if status.success() { Ok(()) } else { Err(self.unreachable(&complaint)) }
     }
 
-    /// Executes a script there, and returns how it ended, what it printed and what it complained of.
-    fn say(&self, script: &str, input: Option<File>) -> Result<(ExitStatus, String, String)> {
+    /// Executes a script there, and returns how it ended, what it printed and what it complained of. A paused container, or a home on a file
+    /// server that is away, would hold it for ever.
+    fn say(&self, script: &str, input: Option<File>, limit: Duration) -> Result<(ExitStatus, String, String)> {
         let mut command = self.command(script);
         stend_sys::process::die_with_parent(&mut command);
         command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -232,11 +239,34 @@ impl Remote {
         let not_started = |error: io::Error| not_started(&program, &error);
         let mut child = command.spawn().map_err(not_started)?;
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        // Both are read at the same time: whichever is full would stop the other.
-        let complaint = std::thread::spawn(move || kept(err));
-        let said = kept(out);
-        let status = child.wait().map_err(not_started)?;
-        Ok((status, said, complaint.join().unwrap_or_default()))
+        // Both are read at the same time: the one that is full would stop the other.
+        let [said, complaint] = [std::thread::spawn(move || kept(out)), std::thread::spawn(move || kept(err))];
+        let deadline = Instant::now() + limit;
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(not_started)? {
+                break status;
+            }
+            if Instant::now() > deadline {
+                // Its own group: what it started goes with it.
+                let ended = stend_sys::process::kill_group(&child);
+                ended.and_then(|()| child.wait()).map_err(not_started)?;
+                return Err(self.silent(limit));
+            }
+            std::thread::sleep(TICK);
+        };
+        Ok((status, said.join().unwrap_or_default(), complaint.join().unwrap_or_default()))
+    }
+
+    fn silent(&self, limit: Duration) -> Box<Error> {
+        let (name, seconds) = (&self.name, limit.as_secs());
+        Error::new(
+            Code::HostUnreachable,
+            say!("`{name}` did not answer within {seconds} s", "`{name}` не ответила за {seconds} с"),
+        )
+        .hint(say!(
+            "see whether it is paused, or its home lies on a file server that is away",
+            "проверьте, не приостановлена ли она и доступен ли файловый сервер, на котором лежит её домашний каталог"
+        ))
     }
 
     fn unreachable(&self, complaint: &str) -> Box<Error> {
@@ -336,6 +366,24 @@ mod tests {
             let error = Remote::new(bad).unwrap_err();
             assert!(error.kind == Kind::Usage && error.message.en.contains("does not name a host"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_host_that_never_answers_is_given_up_with_all_that_was_started_for_it() {
+        let place = tempfile::tempdir().unwrap();
+        let pid = place.path().join("pid");
+        let script = format!("echo $$ >{}; sleep 1000", pid.display());
+        let shell = Shell::Exec { program: "sh".into(), arguments: vec!["-c".into(), script] };
+        let remote = Remote { name: "paused".into(), shell, privilege: Vec::new() };
+        let error = remote.say("true", None, Duration::from_secs(2)).unwrap_err();
+        assert!(error.message.en.contains("`paused` did not answer within 2 s"), "{error}");
+        let pid: u32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "the command is gone");
+        let shell =
+            Shell::Exec { program: "sh".into(), arguments: vec!["-c".into(), "echo here; echo why >&2".into()] };
+        let remote = Remote { name: "well".into(), shell, privilege: Vec::new() };
+        let (status, said, complaint) = remote.say("true", None, ANSWER_LIMIT).unwrap();
+        assert_eq!((status.success(), said.as_str(), complaint.as_str()), (true, "here\n", "why\n"));
     }
 
     #[test]

@@ -122,7 +122,11 @@ impl Walk {
             )));
         }
         self.mismatches = self.mismatches.saturating_add(mismatches);
-        if !whole {
+        let hosts: Vec<HostId> = parts.iter().map(|(host, _)| *host).collect();
+        let before = std::mem::replace(&mut self.loaded_by, hosts);
+        // Also where a host was lost after it had measured its part of the trial before.
+        let others = !before.is_empty() && before != self.loaded_by;
+        if !whole || others {
             // From here on it is the load of fewer hosts, of which nothing is known yet.
             self.looks = Looks::default();
         }
