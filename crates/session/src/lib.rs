@@ -8,6 +8,7 @@ pub mod comparison;
 mod complete;
 mod condition;
 mod control;
+mod descriptions;
 mod device_news;
 pub mod embedded;
 mod execute;

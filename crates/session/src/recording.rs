@@ -1,6 +1,7 @@
 //! Records this host: one loop that waits, reads and hands on, until somebody asks it to stop. Must not print or judge.
 
 use crate::control::Control;
+use crate::descriptions::Descriptions;
 use crate::device_news::{DeviceNews, News};
 use crate::inputs::since_1970;
 use crate::sampler::Sampler;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use stend_base::{Bytes, Nanos, Result, Say, say};
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_record::store::{self, Options, Writer};
-use stend_record::{Entry, Event, HostId, HostInfo, Recording, RunHeader, RunState, Sample, TargetFacts, TargetKind};
+use stend_record::{Entry, Event, HostId, HostInfo, Recording, RunHeader, RunState, Sample};
 use stend_run::ControlSocket;
 use stend_spec::suite::Suite;
 
@@ -76,14 +77,12 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
             )));
         })
         .ok();
-    let info = host();
-    tell(RecordingNews::Host(&info));
+    let descriptions = Descriptions::of_this_host()?;
     let mut news = DeviceNews::new(Path::new("/"));
-    news.meet(&info);
-    news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
-    writer.append(of_host(info));
-    tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
     let mut file = File { writer, stuck: false };
+    file.meet(descriptions.first(), &mut news, tell);
+    news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
+    tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
     let begun = stend_sys::clock::now();
     let (mut due, mut edge) = (begun, begun + EDGE_EVERY);
     loop {
@@ -98,11 +97,9 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
             }
         }
         if other {
-            let info = host();
-            tell(RecordingNews::Host(&info));
-            news.meet(&info);
-            file.writer.append(of_host(info));
+            descriptions.ask();
         }
+        descriptions.take().into_iter().for_each(|host| file.meet(host, &mut news, tell));
         tell(RecordingNews::Read(&sample));
         file.writer.append(Entry::Sample { host: HostId::LOAD, sample: Box::new(sample) });
         if now >= edge {
@@ -153,6 +150,13 @@ struct File {
 }
 
 impl File {
+    /// Keeps what the host is now, and has its drives asked from now on.
+    fn meet(&self, host: HostInfo, news: &mut DeviceNews, tell: &mut dyn FnMut(RecordingNews)) {
+        tell(RecordingNews::Host(&host));
+        news.meet(&host);
+        self.writer.append(Entry::Host { host: HostId::LOAD, info: Box::new(host) });
+    }
+
     /// Has everything made durable. A full disk makes one warning, and another one when there is room again.
     fn edge(&mut self, tell: &mut dyn FnMut(RecordingNews)) {
         let stuck = self.writer.is_stuck();
@@ -199,23 +203,4 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
         ..RunHeader::new(&id, inputs)
     };
     Ok((header, path))
-}
-
-/// What is known of this host: the machine, and its devices with their models.
-fn host() -> HostInfo {
-    let drive = |found: stend_record::InventoryDevice| TargetFacts {
-        identity: found.device.identity.clone(),
-        size: found.device.size,
-        free: found.device.size,
-        logical_block: Bytes(found.logical_block),
-        physical_block: Bytes(found.physical_block),
-        devices: vec![found.device],
-        ..TargetFacts::new(found.path, TargetKind::BlockDevice, found.access)
-    };
-    let drives = stend_stand::inventory(false).into_iter().filter(|found| found.device.depth == 0);
-    HostInfo { facts: Some(stend_stand::host_facts()), targets: drives.map(drive).collect(), ..HostInfo::default() }
-}
-
-fn of_host(info: HostInfo) -> Entry {
-    Entry::Host { host: HostId::LOAD, info: Box::new(info) }
 }

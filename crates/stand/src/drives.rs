@@ -20,17 +20,25 @@ pub(crate) fn describe(roots: &Roots, devices: &Devices, stack: &[(u32, &Node)])
         let idle = !at_work.iter().any(|known| known.name == node.name);
         (idle || below_array(node)).then_some(idle)
     };
-    let facts = |(depth, node): &(u32, &Node)| Device { reserve: told(node), ..device(roots, devices, node, *depth) };
+    let facts = |(depth, node): &(u32, &Node)| Device {
+        reserve: told(node),
+        identity: identity::of(roots, devices, node),
+        ..device(roots, node, devices.disk(node), *depth)
+    };
     stack.iter().map(facts).collect()
+}
+
+/// Facts of one drive from what the kernel shows of it. It is not opened: one that hangs, or that another program has, is described as any.
+pub(crate) fn describe_unopened(roots: &Roots, devices: &Devices, drive: &Node) -> Device {
+    Device { identity: identity::of_kernel(roots, devices, drive), ..device(roots, drive, drive, 0) }
 }
 
 fn is_array(node: &Node) -> bool {
     node.sysfs.join("md").is_dir()
 }
 
-fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
-    // Queue and hardware belong to the disk; a partition has none of its own.
-    let disk = devices.disk(node);
+/// All but identity and reserve. Queue and hardware are those of `disk`: a partition has none of its own.
+fn device(roots: &Roots, node: &Node, disk: &Node, depth: u32) -> Device {
     let of_disk = |file: &str| text(disk.sysfs.join(file));
     let vendor = of_disk("device/vendor").filter(|v| !v.starts_with("0x"));
     let model = match (vendor, of_disk("device/model")) {
@@ -43,7 +51,7 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         name: node.name.clone(),
         kind: kind(node).to_string(),
         depth,
-        identity: identity::of(roots, devices, node),
+        identity: None,
         firmware: of_disk("device/firmware_rev").or_else(|| of_disk("device/rev")),
         size: Bytes(node.size),
         start: node.partition.as_ref().map(|slot| Bytes(slot.start)),

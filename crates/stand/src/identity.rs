@@ -29,6 +29,11 @@ pub(crate) fn of(roots: &Roots, devices: &Devices, node: &Node) -> Option<String
         .or_else(|| of_place(roots, node))
 }
 
+/// As far as the kernel knows it: no device is opened for it. A drive without a name of its own has that of its place, if any.
+pub(crate) fn of_kernel(roots: &Roots, devices: &Devices, drive: &Node) -> Option<String> {
+    of_hardware(devices, drive).or_else(|| of_stand(roots, drive)).or_else(|| of_place(roots, drive))
+}
+
 /// The part that needs no look at the contents and is meant to be unique in the world.
 fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
     let wwn = wwid(node).and_then(|id| match id.strip_prefix("naa.") {

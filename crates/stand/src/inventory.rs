@@ -10,7 +10,8 @@ use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, number};
 use crate::{drives, mounts};
-use stend_record::{Health, InventoryDevice};
+use stend_base::Bytes;
+use stend_record::{Health, InventoryDevice, TargetFacts, TargetKind, WriteAccess};
 
 /// Deepest level that is followed; real stacks have about five.
 const DEPTH_MAX: u32 = 16;
@@ -38,6 +39,34 @@ pub fn inventory(ask_drives: bool) -> Vec<InventoryDevice> {
         }
     }
     found
+}
+
+/// The drives of this host as targets that nothing may be written to. It opens no drive and asks none, and judges of none who uses it: a
+/// recording of a host with drives that hang, or that machines hold, wants to know what there is all the same.
+pub fn describe_drives() -> Vec<TargetFacts> {
+    described_under(&Roots::host())
+}
+
+pub(crate) fn described_under(roots: &Roots) -> Vec<TargetFacts> {
+    let devices = Devices::read(roots);
+    let drive = |node: &Node| {
+        let device = drives::describe_unopened(roots, &devices, node);
+        let path = devices.path(node).display().to_string();
+        TargetFacts {
+            identity: device.identity.clone(),
+            size: device.size,
+            free: device.size,
+            logical_block: Bytes(block(node, "logical_block_size")),
+            physical_block: Bytes(block(node, "physical_block_size")),
+            devices: vec![device],
+            ..TargetFacts::new(path, TargetKind::BlockDevice, WriteAccess::Refused(Vec::new()))
+        }
+    };
+    devices.all().filter(|node| is_bottom(&devices, node)).take(LINES_MAX).map(drive).collect()
+}
+
+fn block(disk: &Node, file: &str) -> u64 {
+    number(disk.sysfs.join("queue").join(file)).unwrap_or(512)
 }
 
 pub(crate) fn inventory_under(roots: &Roots) -> Vec<InventoryDevice> {
@@ -69,7 +98,7 @@ fn add(
     }
     let Some(device) = drives::describe(roots, devices, &[(depth, node)]).into_iter().next() else { return };
     let verdict = access::judge(roots, devices, node, Viewer::Stranger);
-    let block = |file: &str| number(devices.disk(node).sysfs.join("queue").join(file)).unwrap_or(512);
+    let disk = devices.disk(node);
     let here = |mount: &&mounts::Mount| {
         mounts::devices_of(roots, devices, mounted, mount).iter().any(|of| of.name == node.name)
     };
@@ -79,14 +108,14 @@ fn add(
     found.push(InventoryDevice {
         path: devices.path(node).display().to_string(),
         serial: node.serial().filter(|_| depth == 0),
-        logical_block: block("logical_block_size"),
-        physical_block: block("physical_block_size"),
+        logical_block: block(disk, "logical_block_size"),
+        physical_block: block(disk, "physical_block_size"),
         signatures: verdict.signatures,
         mounted: at,
         // The device comes with its identity, whether or not it may be written.
         access: verdict.access,
         interrupt_cpus: interrupts(&devices.path(node).display().to_string(), depth),
-        fabric: fabric::path(roots, devices.disk(node)).filter(|_| depth == 0),
+        fabric: fabric::path(roots, disk).filter(|_| depth == 0),
         health: None,
         device,
     });

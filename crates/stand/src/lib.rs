@@ -54,7 +54,7 @@ pub use doctor::doctor;
 pub use faults::{FaultContext, Faults, foresee_faults};
 pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
-pub use inventory::{can_ask_health, drive_health, inventory};
+pub use inventory::{can_ask_health, describe_drives, drive_health, inventory};
 pub use members::{join_drives, open_drive};
 pub use owner::Owner;
 pub use permission::may_write;

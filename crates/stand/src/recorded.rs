@@ -398,3 +398,18 @@ fn an_inventory_is_a_tree_from_the_drives_up() {
     );
     assert!(found.iter().all(|line| line.health.is_none()));
 }
+
+#[test]
+fn the_drives_of_a_recording_are_described_without_a_look_into_them() {
+    let tree = one_sata_disk();
+    // A place that is not stable: only a look into this one would find a name for it.
+    tree.disk("sdc", "8:32", "pci0000:00/0000:00:06.0/host3/target3:0:0/3:0:0:0", &[("device/model", "X1")]);
+    put_ext4(&tree, "sdc", b"data");
+    tree.over("dm-0", "253:0", &["sda"], &[]);
+    let found = crate::inventory::described_under(&tree.roots);
+    let identities: Vec<(&str, Option<&str>)> =
+        found.iter().map(|drive| (drive.devices[0].name.as_str(), drive.identity.as_deref())).collect();
+    assert_eq!(identities, [("sda", Some("wwn:0x5000c500a1b2c3d4")), ("sdc", None)]);
+    assert_eq!((found[1].devices[0].model.as_deref(), found[1].size), (Some("X1"), Bytes(8 * MIB)));
+    assert!(found[1].signatures.is_empty() && found[1].access == WriteAccess::Refused(Vec::new()));
+}
