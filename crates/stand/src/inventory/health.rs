@@ -6,9 +6,13 @@ use serde_json::Value;
 use std::time::Duration;
 use stend_record::Health;
 
-/// SATA attributes that count down from 100 with the endurance that is left: Intel's and Micron's, Samsung's, others'.
-const WEAR_ATTRIBUTES: [&str; 4] =
-    ["Media_Wearout_Indicator", "Percent_Lifetime_Remain", "Wear_Leveling_Count", "SSD_Life_Left"];
+/// SATA attributes that count down from 100 with the endurance that is left: Micron's, Samsung's, others'.
+const WEAR_ATTRIBUTES: [&str; 3] = ["Percent_Lifetime_Remain", "Wear_Leveling_Count", "SSD_Life_Left"];
+/// Intel's. Other drives have an attribute of that name, too, which counts up, or counts something else: WD and SanDisk (230, percent used),
+/// SK hynix (233, percent used), SandForce (233, always 0).
+///
+/// Source: zbx-smartctl issue 148, QDiskInfo issue 69, smartmontools issue 642.
+const INTEL_WEAR: (u64, &str) = (233, "Media_Wearout_Indicator");
 
 /// Longest time that a drive may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,8 +39,17 @@ pub(crate) fn of_json(text: &str) -> Option<Health> {
         let found = table?.iter().find(|row| row["name"].as_str().is_some_and(|name| names.contains(&name)))?;
         Some(found.clone())
     };
-    let wear =
-        attribute(&WEAR_ATTRIBUTES).and_then(|row| row["value"].as_u64()).map(|left| 100u64.saturating_sub(left));
+    let is_intel = ["model_family", "model_name"]
+        .iter()
+        .filter_map(|key| told[key].as_str())
+        .any(|of| of.to_lowercase().contains("intel"));
+    let of_intel = || {
+        let (id, name) = INTEL_WEAR;
+        attribute(&[name]).filter(|row| is_intel && row["id"].as_u64() == Some(id))
+    };
+    // A drive that counts down never tells 0, and what is above 100 is no percentage.
+    let left = attribute(&WEAR_ATTRIBUTES).or_else(of_intel).and_then(|row| row["value"].as_u64());
+    let wear = left.filter(|left| (1..=100).contains(left)).map(|left| 100 - left);
     let raw = |names: &[&str]| attribute(names).and_then(|row| row["raw"]["value"].as_u64());
     let found = Health {
         passed: told["smart_status"]["passed"].as_bool(),
@@ -83,6 +96,24 @@ mod tests {
             {"name": "Reported_Uncorrect", "value": 100, "raw": {"value": 3}}]}}"#;
         let found = of_json(sata).unwrap();
         assert_eq!((found.passed, found.used_percent, found.media_errors), (Some(false), Some(7), Some(3)));
+    }
+
+    #[test]
+    fn wear_is_read_only_from_attributes_that_count_down_on_the_drives_that_have_them() {
+        let used = |model: &str, id: u64, name: &str, value: u64| {
+            let row = serde_json::json!({"id": id, "name": name, "value": value, "raw": {"value": 7}});
+            let told = serde_json::json!({"smart_status": {"passed": true}, "model_name": model,
+                "ata_smart_attributes": {"table": [row]}});
+            of_json(&told.to_string()).unwrap().used_percent
+        };
+        let media = "Media_Wearout_Indicator";
+        assert_eq!(used("INTEL SSDSC2KB480G8", 233, media, 97), Some(3));
+        assert_eq!(used("WDC WDS200T2B0A-00SM50", 230, media, 1), None, "it counts up");
+        assert_eq!(used("SK hynix SC311 SATA 256GB", 233, media, 3), None, "so does this");
+        assert_eq!(used("SandForce", 233, media, 0), None);
+        assert_eq!(used("Samsung SSD 850 EVO 500GB", 177, "Wear_Leveling_Count", 1), Some(99));
+        assert_eq!(used("Samsung SSD 850 EVO 500GB", 177, "Wear_Leveling_Count", 0), None);
+        assert_eq!(used("other", 231, "SSD_Life_Left", 253), None, "no percentage");
     }
 
     #[test]
