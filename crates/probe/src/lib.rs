@@ -23,23 +23,27 @@ use source::Source;
 use std::path::Path;
 use std::time::Instant;
 use stend_base::Nanos;
+use stend_record::parts::PathState;
 use stend_record::sample::Pressure;
 use stend_record::{Parts, Sample};
 
-/// Readers of what parts of the machine tell of themselves, temperatures included. A drive that does not answer holds them up, so
-/// that they are read on a thread of their own.
-#[derive(Debug)]
-pub struct PartsProbe(Readers);
+/// What parts of the machine tell of themselves, temperatures included. A drive that does not answer holds it up, so that it is read on a
+/// thread of its own.
+#[derive(Debug, Default)]
+pub struct PartsProbe {
+    /// Ways of the last reading.
+    paths: Vec<PathState>,
+}
 
 impl PartsProbe {
-    /// Finds what there is of `devices` below `root`.
-    pub fn find(root: &Path, devices: &[String]) -> PartsProbe {
-        PartsProbe(Readers::find(root, devices))
-    }
-
-    /// A reading, however long it takes.
-    pub fn read(&mut self) -> Box<Parts> {
-        self.0.at_edge()
+    /// A reading of what there is of `devices` below `root` now, however long it takes. All of it is found anew: pools are imported, arrays
+    /// assembled and paths connected again without any block device that comes or goes.
+    pub fn read(&mut self, root: &Path, devices: &[String]) -> Box<Parts> {
+        let mut parts = Readers::find(root, devices).at_edge();
+        let gone = parts::gone(&self.paths, &parts.paths, devices);
+        parts.paths.extend(gone);
+        self.paths.clone_from(&parts.paths);
+        parts
     }
 }
 
@@ -168,5 +172,61 @@ impl Probe {
             pressure.io_full_ns = parse::stall(text, "full");
         }
         (pressure != Pressure::default()).then_some(pressure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn put(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn a_pool_that_is_imported_later_is_read_and_one_that_is_imported_again_by_its_new_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = "proc/spl/kstat/zfs/tank/state";
+        let mut probe = PartsProbe::default();
+        let mut health = || {
+            let pools = probe.read(dir.path(), &[]).pools;
+            pools.into_iter().map(|pool| pool.health.unwrap_or_default()).collect::<Vec<_>>()
+        };
+        assert_eq!(health(), [""; 0]);
+        put(dir.path(), state, "ONLINE\n");
+        assert_eq!(health(), ["ONLINE"]);
+        // Another file of that name: the one before still says ONLINE to who has it open.
+        std::fs::remove_file(dir.path().join(state)).unwrap();
+        put(dir.path(), state, "DEGRADED\n");
+        assert_eq!(health(), ["DEGRADED"]);
+        std::fs::remove_dir_all(dir.path().join("proc/spl/kstat/zfs/tank")).unwrap();
+        assert_eq!(health(), [""; 0], "exported");
+    }
+
+    #[test]
+    fn a_controller_that_is_gone_for_good_is_missed_until_another_takes_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let subsystem = "sys/devices/virtual/nvme-subsystem/nvme-subsys0";
+        let live = |name: &str| put(&root, &format!("{subsystem}/{name}/state"), "live\n");
+        ["nvme0", "nvme1"].iter().for_each(|name| live(name));
+        std::fs::create_dir_all(root.join("sys/class/block/nvme0n1")).unwrap();
+        symlink(root.join(subsystem), root.join("sys/class/block/nvme0n1/device")).unwrap();
+        let mut probe = PartsProbe::default();
+        let mut told = |devices: &[&str]| {
+            let devices: Vec<String> = devices.iter().map(|name| name.to_string()).collect();
+            let of = |path: PathState| format!("{} {}", path.path, path.state.unwrap_or_default());
+            probe.read(&root, &devices).paths.into_iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&["nvme0n1"]), ["nvme0 live", "nvme1 live"]);
+        std::fs::remove_dir_all(root.join(subsystem).join("nvme1")).unwrap();
+        assert_eq!(told(&["nvme0n1"]), ["nvme0 live", "nvme1 "]);
+        assert_eq!(told(&["nvme0n1", "sdb"]), ["nvme0 live", "nvme1 "], "a stick that was plugged in changes nothing");
+        live("nvme3");
+        assert_eq!(told(&["nvme0n1"]), ["nvme0 live", "nvme3 live"]);
+        assert_eq!(told(&[]), [""; 0], "with its drive it goes");
     }
 }

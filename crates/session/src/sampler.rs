@@ -90,17 +90,14 @@ impl Sampler {
 
 /// Reads parts until nobody wants them any more. While it waits for a drive the lock is free.
 fn read_slowly(root: &Path, of: &Weak<Mutex<Slow>>) {
-    let mut known: Option<(Vec<String>, PartsProbe)> = None;
+    let mut probe = PartsProbe::default();
     loop {
         let Some(slow) = of.upgrade() else { return };
         let wanted = slow.lock().unwrap_or_else(PoisonError::into_inner).devices.clone();
         drop(slow);
-        if known.as_ref().is_none_or(|(devices, _)| *devices != wanted) {
-            known = Some((wanted.clone(), PartsProbe::find(root, &wanted)));
-        }
-        let read = known.as_mut().map(|(_, probe)| probe.read());
+        let read = probe.read(root, &wanted);
         let Some(slow) = of.upgrade() else { return };
-        slow.lock().unwrap_or_else(PoisonError::into_inner).read = read;
+        slow.lock().unwrap_or_else(PoisonError::into_inner).read = Some(read);
         drop(slow);
         std::thread::sleep(PARTS_EVERY);
     }

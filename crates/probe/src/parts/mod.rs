@@ -15,6 +15,7 @@ use heat::Heat;
 use links::LinkFiles;
 use networks::LineRates;
 use paths::Paths;
+pub use paths::gone;
 use pools::Pool;
 use std::path::{Path, PathBuf};
 use stend_base::Nanos;

@@ -47,6 +47,27 @@ impl Paths {
     }
 }
 
+/// Ways to NVMe drives that a reading before this one had, as many as a drive has fewer now: a controller that is lost for good leaves its
+/// directory, too, and the drive still has one way less. With another one in its place none is missing. A slave of dm-multipath is a
+/// block device, which is missed as such.
+pub fn gone(before: &[PathState], now: &[PathState], devices: &[String]) -> Vec<PathState> {
+    let to = |device: &String, paths: &[PathState]| {
+        let of: Vec<String> = paths
+            .iter()
+            .filter(|path| path.device == *device && is_controller(&path.path))
+            .map(|path| path.path.clone())
+            .collect();
+        of
+    };
+    let lost = |device: &String| {
+        let (before, now) = (to(device, before), to(device, now));
+        let fewer = before.len().saturating_sub(now.len());
+        let gone = before.into_iter().filter(move |path| !now.contains(path)).take(fewer);
+        gone.map(|path| PathState { device: device.clone(), path, state: None }).collect::<Vec<_>>()
+    };
+    devices.iter().flat_map(lost).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
