@@ -29,6 +29,12 @@ const MARKS: [(&str, &str, &str); 8] = [
     ("Disk failure on ", ",", "md/raid"),
 ];
 
+/// Drives that have errors as a matter of course: floppies that no machine has, and discs that were taken out.
+const WITHOUT_MEDIUM: [&str; 2] = ["fd", "sr"];
+/// What a drive answers "not possible" to although it promised it, without any data being lost.
+//= linux, block/blk-core.c, blk_print_req_error(): "op 0x%x:(%s)"
+const OPTIONAL: [&str; 3] = [":(DISCARD)", ":(SECURE_ERASE)", ":(WRITE_ZEROES)"];
+
 /// Errors of one device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceErrors {
@@ -90,13 +96,21 @@ fn take(found: &mut Vec<DeviceErrors>, line: &str) {
 fn device(text: &str) -> Option<&str> {
     let named = |(before, behind, must): &(&str, &str, &str)| {
         let rest = text.contains(must).then_some(text)?.split_once(before)?.1;
-        let name = rest.split_once(behind)?.0;
+        let (name, rest) = rest.split_once(behind)?;
+        let is_harmless = match *must {
+            "target error" => OPTIONAL.iter().any(|op| rest.contains(op)),
+            // The drive has answered: a line of its own tells what, and whether that matters.
+            "FAILED Result" => rest.contains("hostbyte=DID_OK"),
+            _ => false,
+        };
         let is_name = |name: &str| {
             !name.is_empty()
                 && name.len() <= 32
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
         };
-        is_name(name).then_some(name)
+        let number = WITHOUT_MEDIUM.iter().find_map(|family| name.strip_prefix(family));
+        let has_medium = number.is_none_or(|number| !number.bytes().all(|b| b.is_ascii_digit()));
+        (is_name(name) && has_medium && !is_harmless).then_some(name)
     };
     MARKS.iter().find_map(named)
 }
@@ -114,7 +128,15 @@ mod tests {
             ("I/O error, dev nvme1n1, sector 512 op 0x1:(WRITE) flags 0x8800 phys_seg 8 prio class 2", Some("nvme1n1")),
             ("critical medium error, dev sdc, sector 123 op 0x0:(READ)", Some("sdc")),
             ("Buffer I/O error on dev dm-3, logical block 0, async page read", Some("dm-3")),
-            ("sd 2:0:0:0: [sdd] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK", Some("sdd")),
+            ("sd 2:0:0:0: [sdd] tag#5 FAILED Result: hostbyte=DID_TIME_OUT driverbyte=DRIVER_OK", Some("sdd")),
+            // What the drive answered is in the line behind it.
+            ("sd 2:0:0:0: [sdd] tag#5 FAILED Result: hostbyte=DID_OK driverbyte=DRIVER_OK cmd_age=0s", None),
+            ("critical target error, dev sdd, sector 2048 op 0x3:(DISCARD) flags 0x800 phys_seg 1 prio class 2", None),
+            ("critical target error, dev sdd, sector 0 op 0x9:(WRITE_ZEROES) flags 0x8000000 phys_seg 0", None),
+            ("critical target error, dev sdd, sector 0 op 0x1:(WRITE) flags 0x800 phys_seg 1", Some("sdd")),
+            ("blk_update_request: I/O error, dev fd0, sector 0 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 0", None),
+            ("I/O error, dev sr0, sector 1433600 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2", None),
+            ("Buffer I/O error on dev sr0, logical block 358400, async page read", None),
             ("nvme nvme0: I/O 12 QID 3 timeout, aborting", Some("nvme0")),
             (
                 "nvme nvme0: I/O tag 5 (1005) opcode 0x2 (I/O Cmd) QID 3 timeout, aborting req_op:READ(0) size:4096",
