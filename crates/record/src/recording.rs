@@ -13,7 +13,7 @@ pub struct Recording {
 }
 
 /// What is kept of samples that grow old. Counters are cumulative, so that leaving samples out makes steps coarser and no mean wrong;
-/// what is lost are peaks between the samples that stay.
+/// what is lost are peaks between the samples that stay. The sample that stays of a step is one with readings of parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
     /// In ascending order of age. What is older than the last is removed.
@@ -25,7 +25,7 @@ pub struct Retention {
 /// Samples of up to this age are kept in this step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tier {
-    /// Least time between two samples that are kept.
+    /// One sample is kept for each step of this length.
     pub step: Nanos,
     /// Up to this age.
     pub age: Nanos,

@@ -1,6 +1,8 @@
-//! Makes the samples of a recording fewer as they grow old, so that its file stays bounded. Must not look into a sample beyond its time.
+//! Makes the samples of a recording fewer as they grow old, so that its file stays bounded. Must not
+//! judge what it keeps.
 
 use crate::recording::Retention;
+use crate::sample::Sample;
 use rusqlite::{Connection, Transaction, params};
 use stend_base::Nanos;
 
@@ -13,9 +15,14 @@ const REMOVALS_MAX: u32 = 64;
 
 /// Events that a recording keeps, the newest: they are of drives that come and go, and of a full disk.
 const EVENTS_MAX: i64 = 10_000;
-
-/// Bytes at the begin of a stored sample that hold its time: a varint of 64 bits.
-const TIME_BYTES: u32 = 10;
+/// How many of these may be about errors in the kernel's log: a drive that dies is one every ten seconds, and must not take the place of all
+/// others.
+const KERNEL_ERRORS_MAX: i64 = 5_000;
+/// Errors of a device that are older than this are kept once in [`KERNEL_ERRORS_STEP`]. A problem of the journal is the same one if errors
+/// come within an hour, so that what goes changes neither its begin nor its end.
+const KERNEL_ERRORS_AGE: Nanos = Nanos::secs(3600);
+/// See [`KERNEL_ERRORS_AGE`].
+const KERNEL_ERRORS_STEP: Nanos = Nanos::secs(1200);
 
 /// What of a recording was made fewer already.
 #[derive(Debug)]
@@ -32,8 +39,19 @@ pub struct Thinning {
 struct Edge {
     /// Number of the last row.
     row: i64,
-    /// Which step of the next tier has its sample.
-    step: Option<u64>,
+    /// The sample of the last step of the next tier.
+    kept: Option<Kept>,
+}
+
+/// A sample that stands for a step.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    /// Number of the step.
+    step: u64,
+    /// Number of its row.
+    row: i64,
+    /// Whether it has readings of temperatures, arrays, pools and paths, as one of many samples has.
+    has_parts: bool,
 }
 
 impl Thinning {
@@ -56,37 +74,59 @@ impl Thinning {
             self.carry_over(&transaction, at, edge)?;
         }
         self.make_room(&transaction)?;
-        let newest = "DELETE FROM event WHERE id <= (SELECT COALESCE(MAX(id), 0) FROM event) - ?1";
-        transaction.execute(newest, [EVENTS_MAX])?;
+        self.fewer_events(&transaction)?;
         transaction.commit()?;
         self.edges = edges;
         Ok(())
     }
 
-    /// One sample stays for each step of the next tier, as soon as they are older than tier `at` keeps them.
+    /// One sample stays for each step of the next tier, as soon as they are older than tier `at` keeps them: the first one with parts, or the first
+    /// one. Counters are cumulative, so that any sample stands for its step; parts are states, and would be lost with the others.
     fn carry_over(&self, db: &Transaction<'_>, at: usize, edge: &mut Edge) -> rusqlite::Result<()> {
         let Some(limit) = self.newest.0.checked_sub(self.retention.tiers[at].age.0) else { return Ok(()) };
         let next = self.retention.tiers.get(at + 1).map(|tier| tier.step.0.max(1));
-        let sql = "SELECT id, substr(body, 1, ?2) FROM sample WHERE id > ?1 ORDER BY id LIMIT ?3";
-        let mut statement = db.prepare(sql)?;
-        let mut rows = statement.query(params![edge.row, TIME_BYTES, ROWS_PER_PASS])?;
+        let mut statement = db.prepare("SELECT id, body FROM sample WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+        let mut rows = statement.query(params![edge.row, ROWS_PER_PASS])?;
         let mut removed = Vec::new();
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
-            let time = time_of(row.get_ref(1)?.as_blob().unwrap_or_default());
+            let body = row.get_ref(1)?.as_blob().unwrap_or_default();
+            let time = time_of(body);
             // One that cannot be read tells no age, and is of no use.
             if time.is_some_and(|time| time.0 >= limit) {
                 break;
             }
-            let step = time.zip(next).map(|(time, next)| time.0 / next);
-            match step {
-                Some(step) if edge.step != Some(step) => edge.step = Some(step),
-                _ => removed.push(id),
-            }
             edge.row = id;
+            let Some(step) = time.zip(next).map(|(time, next)| time.0 / next) else {
+                removed.push(id);
+                continue;
+            };
+            match edge.kept.filter(|kept| kept.step == step) {
+                Some(kept) if kept.has_parts || !has_parts(body) => removed.push(id),
+                Some(kept) => {
+                    removed.push(kept.row);
+                    edge.kept = Some(Kept { row: id, has_parts: true, ..kept });
+                }
+                None => edge.kept = Some(Kept { step, row: id, has_parts: has_parts(body) }),
+            }
         }
         let mut remove = db.prepare("DELETE FROM sample WHERE id = ?1")?;
         removed.iter().try_for_each(|id| remove.execute([id]).map(drop))
+    }
+
+    /// Errors in the kernel's log grow fewer with age and are bounded apart, then all events are.
+    fn fewer_events(&self, db: &Transaction<'_>) -> rusqlite::Result<()> {
+        let (at, is_of_errors) = ("json_extract(body, '$.at')", "json_type(body, '$.kind.kernel_errors') IS NOT NULL");
+        let device = "json_extract(body, '$.kind.kernel_errors.device')";
+        let numbered = format!("row_number() OVER (PARTITION BY {device}, {at} / ?1 ORDER BY id) AS nth");
+        let errors = format!("SELECT id, {at} AS at, {numbered} FROM event WHERE {is_of_errors}");
+        let of_step = format!("DELETE FROM event WHERE id IN (SELECT id FROM ({errors}) WHERE nth > 1 AND at < ?2)");
+        let old = i64::try_from(self.newest.saturating_sub(KERNEL_ERRORS_AGE).0).unwrap_or(i64::MAX);
+        db.execute(&of_step, [KERNEL_ERRORS_STEP.0 as i64, old])?;
+        let newest = format!("SELECT id FROM event WHERE {is_of_errors} ORDER BY id DESC LIMIT -1 OFFSET ?1");
+        db.execute(&format!("DELETE FROM event WHERE id IN ({newest})"), [KERNEL_ERRORS_MAX])?;
+        let of_all = "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id DESC LIMIT -1 OFFSET ?1)";
+        db.execute(of_all, [EVENTS_MAX]).map(drop)
     }
 
     fn make_room(&self, db: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -98,6 +138,10 @@ impl Thinning {
         }
         Ok(())
     }
+}
+
+fn has_parts(body: &[u8]) -> bool {
+    postcard::from_bytes::<Sample>(body).is_ok_and(|sample| sample.parts.is_some())
 }
 
 /// Time of a stored sample: its first field.

@@ -63,6 +63,34 @@ fn samples_grow_coarser_with_age_and_what_is_too_old_goes() {
 }
 
 #[test]
+fn parts_that_are_read_twice_a_minute_stay_where_samples_grow_coarser() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    for second in 0..3_000 {
+        let mut entry = sample(second, 1);
+        if let (Entry::Sample { sample, .. }, 7) = (&mut entry, second % 30) {
+            sample.parts = Some(Box::default());
+        }
+        recorder.record(entry);
+        if second % 50 == 49 {
+            recorder.edge();
+        }
+    }
+    let path = recorder.close(Some(RunState::Complete)).unwrap();
+    let rows = SampleRows::open(&path).unwrap();
+    let times = times(&rows);
+    let count = |from: u64, to: u64| {
+        let inside = || (0..rows.len()).filter(|index| (from..to).contains(&times[*index]));
+        let with_parts = inside().filter(|index| rows.get(*index).unwrap().parts.is_some());
+        (inside().count(), with_parts.count())
+    };
+    // Ten seconds are a step: one of three has a reading, and no step has more samples than one.
+    assert_eq!(count(2_460, 2_880), (42, 14));
+    // A minute is a step: each has one of its two readings.
+    assert_eq!(count(600, 2_280), (28, 28));
+}
+
+#[test]
 fn a_file_stays_below_its_size_and_the_oldest_go_first() {
     let place = Place::new();
     let tier = Tier { step: Nanos::SECOND, age: Nanos::secs(1 << 30) };
@@ -101,6 +129,31 @@ fn events_of_a_recording_are_bounded_and_the_newest_stay() {
     let path = recorder.close(Some(RunState::Complete)).unwrap();
     let events = SampleRows::open(&path).unwrap().record.events;
     assert_eq!((events.len(), events[0].at), (10_000, Nanos::secs(50)));
+}
+
+#[test]
+fn errors_of_one_drive_take_the_place_of_no_other_event_and_grow_fewer_with_age() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
+    let devices = EventKind::Devices { came: vec!["sdx".into()], went: Vec::new() };
+    recorder.record(Entry::Event(Event::new(Nanos::secs(1000), devices.clone())));
+    for n in 0..10_001u64 {
+        let kind = EventKind::KernelErrors { device: "sdb".into(), count: 1, text: "I/O error, dev sdb".into() };
+        recorder.record(Entry::Event(Event::new(Nanos::secs(1000 + 10 * n), kind)));
+        recorder.record(sample(10 * n, 1));
+        if n % 50 == 49 {
+            recorder.edge();
+        }
+    }
+    recorder.edge();
+    let path = recorder.close(Some(RunState::Complete)).unwrap();
+    let events = SampleRows::open(&path).unwrap().record.events;
+    assert_eq!(events[0].kind, devices);
+    let errors: Vec<u64> = events[1..].iter().map(|event| event.at.0 / 1_000_000_000 - 1000).collect();
+    assert_eq!((errors[0], *errors.last().unwrap()), (0, 100_000));
+    assert!(errors.windows(2).all(|pair| pair[1] - pair[0] <= 1200), "the problem goes on");
+    let (old, new) = errors.split_at(errors.iter().position(|at| *at > 100_000 - 3600).unwrap());
+    assert!(old.len() < 90 && new.len() == 360, "{} {}", old.len(), new.len());
 }
 
 #[test]
