@@ -8,6 +8,7 @@ use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::phrase;
 use crate::series::{self, Cell};
 use crate::trials::{CaseTrials, Counting};
+use stend_base::text::plural_ru;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say_in};
 use stend_spec::workload::{Op, Stream};
 use stend_stats::plateau::{self, Step};
@@ -112,6 +113,28 @@ pub(crate) fn explain(cases: &[CaseFinding]) -> bool {
     let of_levels = |id: &CheckId| matches!(id, CheckId::H15 | CheckId::H65);
     let explained = |case: &CaseFinding| {
         let failed = failed(case);
+/// Levels of the first case that is not `named` elsewhere, and how many others there are like it.
+pub(crate) fn of_others(cases: &[CaseFinding], named: impl Fn(u32) -> bool) -> Option<Say> {
+    let mut fell =
+        cases.iter().filter(|case| !named(case.case)).filter_map(|case| Some((&case.label, case.levels.as_ref()?)));
+    let (label, levels) = fell.next()?;
+    let more = fell.count() as u64;
+    Some(Say::both(|l| {
+        let short = levels.short(l);
+        let first = say_in!(l, "Case {label}: {short}", "Случай {label}: {short}");
+        let others = match (more, l) {
+            (0, _) => String::new(),
+            (1, Lang::En) => " Another case has two levels, too.".to_string(),
+            (_, Lang::En) => format!(" {more} other cases have two levels, too."),
+            (_, Lang::Ru) => {
+                let cases = plural_ru(more, "случае", "случаях", "случаях");
+                format!(" Ещё в {more} {cases} тоже два уровня.")
+            }
+        };
+        format!("{first}.{others}")
+    }))
+}
+
         failed.is_empty() || case.levels.is_some() && failed.iter().all(of_levels)
     };
     cases.iter().any(|case| !failed(case).is_empty()) && cases.iter().all(explained)

@@ -72,10 +72,14 @@ pub fn verdict(
         .iter()
         .cloned()
         .partition(|case| telling.is_empty() || telling.iter().any(|(_, told)| told.case == case.case));
-    // A headline with both levels leaves no reader with their mean.
+    // A headline with both levels leaves no reader with their mean; those of a case that it does not name come behind.
     let explained = levels::explain(&cases);
+    let others_fell = levels::of_others(&cases, |case| telling.iter().any(|(_, told)| told.case == case));
     let (headline, whole) = match (failed(&cases), doubt(&of_told, &others, caveats)) {
-        (Some((_, why)), _) if explained => (in_short, join(numbers, why)),
+        (Some((_, why)), _) if explained => match others_fell {
+            Some(others) => (join(in_short, others.clone()), join(join(numbers, others), why)),
+            None => (in_short, join(numbers, why)),
+        },
         (Some((failed, why)), _) => (failed.clone(), join(join(failed, why), numbers)),
         (None, Some(doubt)) => (in_short, join(numbers, doubt)),
         (None, None) => (in_short, numbers),
@@ -382,6 +386,36 @@ mod tests {
         let (levels, unwritten) = (of(0), of(400));
         assert!(levels.contains("IOPS for") && levels.contains(", then"), "{levels}");
         assert!(unwritten.starts_with("Do not rely"), "{unwritten}");
+    }
+
+    #[test]
+    fn a_case_that_fell_and_is_none_of_those_named_is_named_with_its_levels() {
+        let shape = |second: u32| if second < 200 { 1.0 } else { 0.1 };
+        let cases = vec![
+            case("deep", 100, 32, Sync::None),
+            case("durable", 0, 1, Sync::Fdatasync(1)),
+            case("mix", 70, 8, Sync::None),
+            case("writes", 0, 8, Sync::None),
+        ];
+        let headline = |fallen: &[u32]| {
+            let run = (0..4).fold(run_of(cases.clone()), |run, index| {
+                let trial =
+                    run.trial(index).window(Nanos::secs(60)).iops([7_000.0, 900.0, 3_000.0, 5_000.0][index as usize]);
+                if fallen.contains(&index) { trial.shape(shape).done() } else { trial.done() }
+            });
+            analyse(&run.record()).unwrap().headline
+        };
+        let one = headline(&[2]);
+        assert!(
+            one.en.starts_with("Random read") && one.en.contains(" Case mix: 3000 IOPS for 21 s, then 300 IOPS."),
+            "{}",
+            one.en
+        );
+        assert!(one.ru.contains(" Случай mix: 3000 IOPS в течение 21 с, затем 300 IOPS."), "{}", one.ru);
+        let both = headline(&[2, 3]);
+        assert!(both.en.ends_with(" Another case has two levels, too."), "{}", both.en);
+        let named = headline(&[0]);
+        assert!(named.en.contains("for 21 s, then") && !named.en.contains("Case "), "{}", named.en);
     }
 
     #[test]
