@@ -48,7 +48,7 @@ fn a_recording_is_shown_listed_reported_and_replayed() {
     assert!(steps.iter().all(|step| step["cpu_busy_share"].is_number() && step["span_ns"].as_u64() > Some(0)));
     let (journal, _) = expect_exit(&mut stend(&scratch, &["journal", file, "--json"]), 0);
     let journal: Value = serde_json::from_str(&journal).unwrap();
-    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("3"), true));
+    assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("4"), true));
     let (picture, _) = expect_exit(&mut stend(&scratch, &["top", file]), 0);
     assert!(picture.contains("the end of the recording") && picture.contains("CPU      busy"), "{picture}");
 }

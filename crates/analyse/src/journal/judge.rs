@@ -4,6 +4,7 @@ use super::rules::{JournalRule, ProblemSeverity};
 use crate::host_rates::{DriveRates, HostRates};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format, say};
+use stend_record::parts::PathState;
 use stend_record::sample::DiskCounters;
 use stend_record::{Parts, Sample};
 
@@ -188,13 +189,28 @@ pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
         let Some(health) = &pool.health else { continue };
         let evidence = say!("its state is {health}", "состояние {health}");
         let severity = if health == "DEGRADED" { ProblemSeverity::Warning } else { ProblemSeverity::Critical };
+/// Rules over parts that a program makes, imports or connects, and takes away again.
+pub(super) const RULES_OF_PARTS: [JournalRule; 3] =
+    [JournalRule::ArrayDegraded, JournalRule::PoolUnhealthy, JournalRule::PathDown];
+
+/// What those rules judge in a reading, well or not.
+pub(super) fn parts_there(now: &Parts) -> BTreeSet<(JournalRule, String)> {
+    let arrays = now.arrays.iter().map(|array| (JournalRule::ArrayDegraded, array.name.clone()));
+    let pools = now.pools.iter().map(|pool| (JournalRule::PoolUnhealthy, pool.name.clone()));
+    let paths = now.paths.iter().map(|path| (JournalRule::PathDown, name_of(path)));
+    arrays.chain(pools).chain(paths).collect()
+}
+
+fn name_of(path: &PathState) -> String {
+    format!("{}/{}", path.device, path.path)
+}
+
         said.push((JournalRule::PoolUnhealthy, pool.name.clone(), state(health != "ONLINE", severity, evidence)));
     }
     for path in &now.paths {
         let told = path.state.as_deref().unwrap_or("gone");
         let evidence = say!("its state is {told}", "состояние {told}");
-        let object = format!("{}/{}", path.device, path.path);
-        said.push((JournalRule::PathDown, object, state(!path.is_usable(), ProblemSeverity::Warning, evidence)));
+        said.push((JournalRule::PathDown, name_of(path), state(!path.is_usable(), ProblemSeverity::Warning, evidence)));
     }
     for link in &now.links {
         let (lanes, possible) = (link.now.width, link.best.width);

@@ -124,8 +124,16 @@ impl Journal {
             let said = judge::parts(self.parts.as_deref(), parts);
             self.note(sample.at, said);
             self.parts = Some(parts.clone());
+            let there = judge::parts_there(parts);
+            self.close(sample.at, |rule, object| {
+                judge::RULES_OF_PARTS.contains(&rule) && !there.contains(&(rule, object.to_string()))
+            });
         }
         // The kernel tells of errors alone: no word is a good one.
+        if let Some(networks) = &sample.networks {
+            let is_there = |object: &str| networks.iter().any(|network| network.name == object);
+            self.close(sample.at, |rule, object| rule == JournalRule::PortErrors && !is_there(object));
+        }
         let quiet =
             self.tracked.keys().filter(|(rule, _)| *rule == JournalRule::DriveErrors).cloned().collect::<Vec<_>>();
         quiet.iter().for_each(|key| self.good(sample.at, key));
@@ -198,10 +206,15 @@ impl Journal {
     /// What was wrong with a device ends when it goes: nothing will ever be said of it again. That it is gone is a problem of its own.
     fn close_of_device(&mut self, at: Nanos, name: &str) {
         self.health.remove(name);
-        let is_of =
-            |object: &str| object.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        // A way to a drive ends with either.
+        let is_of = |object: &str| object.split('/').any(|part| part == name);
+        self.close(at, |rule, object| rule != JournalRule::DriveGone && is_of(object));
+    }
+
+    /// Ends what is over because its object is gone, and not because it is well.
+    fn close(&mut self, at: Nanos, is_over: impl Fn(JournalRule, &str) -> bool) {
         for ((rule, object), tracked) in &mut self.tracked {
-            if *rule != JournalRule::DriveGone && is_of(object) {
+            if is_over(*rule, object) {
                 (tracked.bad_since, tracked.good_since) = (None, None);
                 let open = tracked.problem.and_then(|number| self.problems.get_mut(number));
                 open.into_iter()

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stend_base::{Nanos, Say, say};
 
 /// Raised by any change of a rule, so that a problem can be traced to what found it.
-pub const RULES_VERSION: &str = "3";
+pub const RULES_VERSION: &str = "4";
 
 /// What a problem is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

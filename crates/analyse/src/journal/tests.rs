@@ -336,3 +336,43 @@ fn what_was_wrong_with_a_device_that_went_is_over_and_that_it_went_is_not() {
         ]
     );
 }
+#[test]
+fn what_was_wrong_with_a_path_a_pool_an_array_or_a_port_that_left_is_over() {
+    let found = journal(200, |s, sample| {
+        let parts = parts(sample);
+        parts.arrays[0].degraded = Some(u32::from(s >= 10));
+        parts.pools[0].health = Some(if s >= 10 { "DEGRADED" } else { "ONLINE" }.into());
+        parts.paths[0].state = if s >= 10 { None } else { Some("running".into()) };
+        if s >= 100 {
+            (parts.arrays, parts.pools, parts.paths) = Default::default();
+        }
+        match sample.networks.as_mut() {
+            Some(networks) if s >= 100 => networks.clear(),
+            Some(networks) => networks[0].received.errors = 5 * s,
+            None => {}
+        }
+    });
+    assert_eq!(
+        told(&found),
+        [
+            "ArrayDegraded md0 Critical 10..100 x1: lacks 1 of 6 drives",
+            "PoolUnhealthy tank Warning 10..100 x1: its state is DEGRADED",
+            "PathDown dm-0/sdb Warning 10..100 x1: its state is gone",
+            "PortErrors eth0 Warning 1..100 x1: 5.00 bad packets per second",
+        ]
+    );
+}
+
+#[test]
+fn a_way_to_a_drive_ends_with_the_device_behind_it_too() {
+    let mut journal = Journal::new(&host());
+    let mut sample = healthy(2);
+    parts(&mut sample).paths[0].state = None;
+    journal.add(sample);
+    let kind = EventKind::Devices { came: Vec::new(), went: vec!["sdb".to_string()] };
+    journal.happened(&Event::new(Nanos::secs(10_003), kind));
+    let closed: Vec<Option<Nanos>> = journal.end().iter().map(|problem| problem.closed).collect();
+    // That the drive is gone stays open.
+    assert_eq!(closed, [Some(Nanos::secs(10_003)), None]);
+}
+
