@@ -14,6 +14,10 @@ const SIBLINGS_LEAST: usize = 3;
 const IOPS_LEAST: f64 = 10.0;
 /// Latencies closer than this are alike whatever their ratio, ns: a busy CPU adds as much.
 const APART_NS: f64 = 1e6;
+/// Drives whose loads differ by more than this factor are not held against each other.
+const ALIKE: f64 = 2.0;
+/// The same of shares of reads among all I/Os: reads and writes take different times.
+const READS_APART: f64 = 0.2;
 /// Bytes per second; below, a few segments that are sent again are nothing.
 const TRAFFIC_LEAST: f64 = 1e6;
 
@@ -139,7 +143,20 @@ fn stuck(before: &DiskCounters, after: &DiskCounters) -> Verdict {
     }
 }
 
-/// Mean latency of each drive against the median of the others of its model.
+/// Whether the latencies of two drives tell which is the slower: I/Os of a size, as many reads among them, and as many in flight or as many per
+/// second. A drive with more in flight that also does more answers later without being slower; one that does as much and needs more in flight
+/// for it is slower, and so is one that does less with as many in flight.
+//= Little's law: in flight = rate × latency
+fn are_alike(one: &DriveRates, other: &DriveRates) -> bool {
+    let near = |of: fn(&DriveRates) -> f64| of(one) <= ALIKE * of(other) && of(other) <= ALIKE * of(one);
+    let size = |drive: &DriveRates| (drive.read_bytes + drive.write_bytes) / drive.iops().max(1e-9);
+    let reads = |drive: &DriveRates| drive.reads / drive.iops().max(1e-9);
+    near(size)
+        && (reads(one) - reads(other)).abs() <= READS_APART
+        && (near(|drive| drive.queue) || near(DriveRates::iops))
+}
+
+/// Mean latency of each drive against the median of the others of its model that are loaded as it is.
 fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Verdicts) {
     let latency = |drive: &DriveRates| {
         let of = |latency: Option<stend_base::Nanos>, rate: f64| latency.map_or(0.0, |ns| ns.0 as f64 * rate);
@@ -149,7 +166,8 @@ fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Ver
     for drive in drives {
         let (Some(model), Some(own)) = (models.get(&drive.name), latency(drive)) else { continue };
         let of_model = |other: &&DriveRates| other.name != drive.name && models.get(&other.name) == Some(model);
-        let mut siblings: Vec<f64> = drives.iter().filter(of_model).filter_map(latency).collect();
+        let alike = |other: &&DriveRates| are_alike(drive, other);
+        let mut siblings: Vec<f64> = drives.iter().filter(of_model).filter(alike).filter_map(latency).collect();
         if siblings.len() < SIBLINGS_LEAST {
             continue;
         }

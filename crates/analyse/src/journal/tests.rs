@@ -169,6 +169,36 @@ fn a_drive_is_slow_among_its_siblings_only_if_it_stays_so() {
 }
 
 #[test]
+fn a_drive_that_is_loaded_otherwise_than_its_siblings_is_not_slow() {
+    let found = |change: fn(u64, &mut DiskCounters)| {
+        told(&journal(300, move |s, sample| {
+            let ms = |n: u64| n * 1_000_000;
+            sample.disks.iter_mut().for_each(|disk| {
+                (disk.read_bytes, disk.weighted_ns) = (100 * s * 4096, ms(100 * s));
+            });
+            change(s, &mut sample.disks[2]);
+        }))
+    };
+    // 32 in flight and 6400 a second: 5 ms, as Little's law has it.
+    let deep = found(|s, disk| {
+        (disk.reads, disk.read_bytes) = (6_400 * s, 6_400 * s * 4096);
+        (disk.read_ns, disk.weighted_ns) = (32_000 * s * 1_000_000, 32_000 * s * 1_000_000);
+    });
+    assert_eq!(deep, [""; 0], "it does more");
+    let large = found(|s, disk| (disk.read_bytes, disk.read_ns) = ((100 * s) << 20, 500 * s * 1_000_000));
+    assert_eq!(large, [""; 0], "it reads a megabyte each time");
+    let writes = found(|s, disk| {
+        (disk.writes, disk.write_bytes, disk.write_ns) = (disk.reads, disk.read_bytes, 500 * s * 1_000_000);
+        (disk.reads, disk.read_bytes, disk.read_ns) = (0, 0, 0);
+    });
+    assert_eq!(writes, [""; 0], "it writes");
+    let member = found(|s, disk| (disk.read_ns, disk.weighted_ns) = (500 * s * 1_000_000, 500 * s * 1_000_000));
+    assert_eq!(member.len(), 1, "the same share of an array, and five times as many in flight");
+    let closed = found(|s, disk| (disk.reads, disk.read_bytes) = (20 * s, 20 * s * 4096));
+    assert_eq!(closed.len(), 1, "one in flight, and a fifth of the reads");
+}
+
+#[test]
 fn a_drive_that_completes_nothing_does_not_answer_and_an_idle_one_does() {
     let found = journal(200, |s, sample| sample.disks[0].reads = 100 * if (50..100).contains(&s) { 50 } else { s });
     assert_eq!(told(&found), ["DriveStuck sda Critical 51..100 x1: 1 I/Os in flight, none completes"]);
