@@ -22,6 +22,9 @@ pub struct HostFacts {
     pub numa_nodes: Vec<NumaNode>,
     /// Memory.
     pub memory: Bytes,
+    /// What of it is set aside as huge pages, which only programs that ask for them get.
+    #[serde(default)]
+    pub huge_pages: Bytes,
     /// Hypervisor, if one shows itself.
     pub hypervisor: Option<String>,
     /// Clock source of the kernel.

@@ -28,7 +28,8 @@ pub(crate) fn host_facts_under(roots: &Roots) -> HostFacts {
         cpu_model: field(&cpuinfo, "model name").or_else(|| field(&cpuinfo, "Model")).unwrap_or_default(),
         cpus: text(cpu.join("online")).map_or(1, |list| numbers(&list).len() as u32),
         numa_nodes: nodes(roots),
-        memory: memory(roots),
+        memory: memory(roots, "MemTotal"),
+        huge_pages: memory(roots, "Hugetlb"),
         hypervisor: hypervisor(roots, &cpuinfo),
         clock_source: text(roots.sys.join("devices/system/clocksource/clocksource0/current_clocksource")),
         governor: governors(&cpu),
@@ -78,9 +79,10 @@ fn numbers(list: &str) -> Vec<u32> {
     list.split(',').filter_map(|part| range(part.trim())).flatten().collect()
 }
 
-fn memory(roots: &Roots) -> Bytes {
+/// A line of what the kernel says of its memory; 0 without one.
+fn memory(roots: &Roots, name: &str) -> Bytes {
     let info = text(roots.proc.join("meminfo")).unwrap_or_default();
-    let kib = field(&info, "MemTotal").and_then(|value| value.split(' ').next()?.parse::<u64>().ok());
+    let kib = field(&info, name).and_then(|value| value.split(' ').next()?.parse::<u64>().ok());
     Bytes::kib(kib.unwrap_or(0))
 }
 

@@ -45,9 +45,11 @@ fn above(rule: JournalRule, value: f64, severity: ProblemSeverity, evidence: imp
     }
 }
 
-/// What is known of the drives of a host.
+/// What is known of a host beside its samples.
 #[derive(Debug, Default)]
-pub(super) struct Drives {
+pub(super) struct Known {
+    /// Memory that is set aside as huge pages, bytes: it is never available to others, and no program lacks it.
+    pub huge_pages: u64,
     /// Kernel names of devices that are drives themselves. Some kernels lose count of what is in flight on arrays and mappings.
     pub physical: BTreeSet<String>,
     /// Model of each device that has one: those of one model are siblings.
@@ -55,16 +57,16 @@ pub(super) struct Drives {
 }
 
 /// Verdicts over what happened between two samples.
-pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, drives: &Drives) -> Verdicts {
+pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &Known) -> Verdicts {
     let mut said: Verdicts = Vec::new();
     for disk in &after.disks {
         said.push((JournalRule::DriveGone, disk.name.clone(), Verdict::Good));
         let earlier = before.disks.iter().find(|earlier| earlier.name == disk.name);
-        if let Some(earlier) = earlier.filter(|_| drives.physical.contains(&disk.name)) {
+        if let Some(earlier) = earlier.filter(|_| known.physical.contains(&disk.name)) {
             said.push((JournalRule::DriveStuck, disk.name.clone(), stuck(earlier, disk)));
         }
     }
-    slow(&rates.drives, &drives.models, &mut said);
+    slow(&rates.drives, &known.models, &mut said);
     for network in &rates.networks {
         let verdict = above(JournalRule::PortErrors, network.errors, ProblemSeverity::Warning, || {
             Say::both(|lang| {
@@ -89,8 +91,8 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, drives: &
         said.push((JournalRule::CpuSteal, host(), verdict));
     }
     if let Some(memory) = rates.memory.filter(|memory| memory.total_bytes > 0) {
-        let (left, limits) =
-            (memory.available_bytes as f64 / memory.total_bytes as f64, JournalRule::MemoryLow.limits());
+        let all = memory.total_bytes.saturating_sub(known.huge_pages).max(1);
+        let (left, limits) = (memory.available_bytes as f64 / all as f64, JournalRule::MemoryLow.limits());
         let verdict = match left {
             left if left <= limits.from => Verdict::Bad(ProblemSeverity::Warning, bytes_left(memory.available_bytes)),
             left if left > limits.until => Verdict::Good,
@@ -187,6 +189,22 @@ fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Ver
     }
 }
 
+/// Rules over parts that a program makes, imports or connects, and takes away again.
+pub(super) const RULES_OF_PARTS: [JournalRule; 3] =
+    [JournalRule::ArrayDegraded, JournalRule::PoolUnhealthy, JournalRule::PathDown];
+
+/// What those rules judge in a reading, well or not.
+pub(super) fn parts_there(now: &Parts) -> BTreeSet<(JournalRule, String)> {
+    let arrays = now.arrays.iter().map(|array| (JournalRule::ArrayDegraded, array.name.clone()));
+    let pools = now.pools.iter().map(|pool| (JournalRule::PoolUnhealthy, pool.name.clone()));
+    let paths = now.paths.iter().map(|path| (JournalRule::PathDown, name_of(path)));
+    arrays.chain(pools).chain(paths).collect()
+}
+
+fn name_of(path: &PathState) -> String {
+    format!("{}/{}", path.device, path.path)
+}
+
 /// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one.
 pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
     let mut said: Verdicts = Vec::new();
@@ -207,22 +225,6 @@ pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
         let Some(health) = &pool.health else { continue };
         let evidence = say!("its state is {health}", "состояние {health}");
         let severity = if health == "DEGRADED" { ProblemSeverity::Warning } else { ProblemSeverity::Critical };
-/// Rules over parts that a program makes, imports or connects, and takes away again.
-pub(super) const RULES_OF_PARTS: [JournalRule; 3] =
-    [JournalRule::ArrayDegraded, JournalRule::PoolUnhealthy, JournalRule::PathDown];
-
-/// What those rules judge in a reading, well or not.
-pub(super) fn parts_there(now: &Parts) -> BTreeSet<(JournalRule, String)> {
-    let arrays = now.arrays.iter().map(|array| (JournalRule::ArrayDegraded, array.name.clone()));
-    let pools = now.pools.iter().map(|pool| (JournalRule::PoolUnhealthy, pool.name.clone()));
-    let paths = now.paths.iter().map(|path| (JournalRule::PathDown, name_of(path)));
-    arrays.chain(pools).chain(paths).collect()
-}
-
-fn name_of(path: &PathState) -> String {
-    format!("{}/{}", path.device, path.path)
-}
-
         said.push((JournalRule::PoolUnhealthy, pool.name.clone(), state(health != "ONLINE", severity, evidence)));
     }
     for path in &now.paths {

@@ -10,7 +10,7 @@ mod tests;
 pub use rules::{Category, JournalRule, LIMITS, Limits, ProblemSeverity, RULES_VERSION};
 
 use crate::host_rates;
-use judge::{Drives, Verdict, Verdicts};
+use judge::{Known, Verdict, Verdicts};
 use std::collections::BTreeMap;
 use stend_base::{Nanos, Say, say};
 use stend_record::{Event, EventKind, Health, HostInfo, Parts, RunRecord, Sample};
@@ -75,7 +75,7 @@ struct Tracked {
 pub struct Journal {
     before: Option<Sample>,
     parts: Option<Box<Parts>>,
-    drives: Drives,
+    known: Known,
     /// Events that were not looked at, the next one last.
     events: Vec<Event>,
     /// What drives said of themselves last.
@@ -100,10 +100,11 @@ impl Journal {
         journal
     }
 
-    /// Takes note of which drives the host has now.
+    /// Takes note of what the host is now.
     pub fn meet(&mut self, host: &HostInfo) {
         let devices = || host.targets.iter().flat_map(|target| &target.devices);
-        self.drives = Drives {
+        self.known = Known {
+            huge_pages: host.facts.as_ref().map_or(0, |facts| facts.huge_pages.0),
             physical: devices().filter(|device| device.kind == "disk").map(|device| device.name.clone()).collect(),
             models: devices().filter_map(|device| Some((device.name.clone(), device.model.clone()?))).collect(),
         };
@@ -117,23 +118,23 @@ impl Journal {
         if let Some(before) = &self.before
             && let Some(rates) = host_rates::between(before, &sample)
         {
-            let said = judge::step(before, &sample, &rates, &self.drives);
+            let said = judge::step(before, &sample, &rates, &self.known);
             self.note(sample.at, said);
         }
         if let Some(parts) = &sample.parts {
             let said = judge::parts(self.parts.as_deref(), parts);
             self.note(sample.at, said);
-            self.parts = Some(parts.clone());
             let there = judge::parts_there(parts);
             self.close(sample.at, |rule, object| {
                 judge::RULES_OF_PARTS.contains(&rule) && !there.contains(&(rule, object.to_string()))
             });
+            self.parts = Some(parts.clone());
         }
-        // The kernel tells of errors alone: no word is a good one.
         if let Some(networks) = &sample.networks {
             let is_there = |object: &str| networks.iter().any(|network| network.name == object);
             self.close(sample.at, |rule, object| rule == JournalRule::PortErrors && !is_there(object));
         }
+        // The kernel tells of errors alone: no word is a good one.
         let quiet =
             self.tracked.keys().filter(|(rule, _)| *rule == JournalRule::DriveErrors).cloned().collect::<Vec<_>>();
         quiet.iter().for_each(|key| self.good(sample.at, key));

@@ -5,7 +5,7 @@ use stend_base::Bytes;
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_record::parts::{ArrayState, Link, LinkState, PathState, PoolState, Temperature};
 use stend_record::sample::{CpuTimes, DiskCounters, Memory, NetworkCounters, Paging, TcpCounters, Traffic};
-use stend_record::{Device, RunHeader, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{Device, HostFacts, RunHeader, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::suite::Suite;
 
 /// A host with six drives of one model.
@@ -255,6 +255,25 @@ fn ports_segments_memory_and_steal_have_limits_over_time() {
 }
 
 #[test]
+fn memory_that_is_set_aside_as_huge_pages_is_no_want_of_memory() {
+    let low = |huge_pages: u64, available: u64| {
+        let mut run = host();
+        let facts = HostFacts { huge_pages: Bytes(huge_pages << 30), ..HostFacts::default() };
+        run.load_mut().facts = Some(facts);
+        let mut journal = Journal::new(&run);
+        for s in 0..300 {
+            let mut sample = healthy(s);
+            sample.memory.as_mut().unwrap().available_bytes = available << 30;
+            journal.add(sample);
+        }
+        journal.end().len()
+    };
+    assert_eq!(low(0, 4), 1, "4 of 100 GiB");
+    assert_eq!(low(90, 4), 0, "4 of the 10 GiB that programs can have");
+    assert_eq!(low(20, 2), 1);
+}
+
+#[test]
 fn a_killed_process_and_corrected_errors_are_told_once_and_for_an_hour() {
     let found = journal(5000, |s, sample| {
         if s >= 100 {
@@ -346,27 +365,6 @@ fn errors_in_the_kernels_log_open_a_problem_that_is_over_an_hour_after_the_last_
 }
 
 #[test]
-fn what_was_wrong_with_a_device_that_went_is_over_and_that_it_went_is_not() {
-    let mut journal = Journal::new(&host());
-    let event = |s: u64, kind| Event::new(Nanos::secs(10_000 + s), kind);
-    let failing = Health { passed: Some(false), ..Health::default() };
-    journal.happened(&event(1, EventKind::DriveHealth { drives: vec![("sdb".into(), failing)] }));
-    let mut sample = healthy(2);
-    parts(&mut sample).paths[0].state = None;
-    journal.add(sample);
-    let went = vec!["sdb".to_string(), "dm-0".to_string()];
-    journal.happened(&event(3, EventKind::Devices { came: Vec::new(), went }));
-    assert!(journal.health().is_empty());
-    assert_eq!(
-        told(&journal.end()),
-        [
-            "DriveFailing sdb Critical 1..3 x1: its health check failed",
-            "PathDown dm-0/sdb Warning 2..3 x1: its state is gone",
-            "DriveGone sdb Critical 3..open x1: the kernel no longer lists it",
-        ]
-    );
-}
-#[test]
 fn what_was_wrong_with_a_path_a_pool_an_array_or_a_port_that_left_is_over() {
     let found = journal(200, |s, sample| {
         let parts = parts(sample);
@@ -406,3 +404,24 @@ fn a_way_to_a_drive_ends_with_the_device_behind_it_too() {
     assert_eq!(closed, [Some(Nanos::secs(10_003)), None]);
 }
 
+#[test]
+fn what_was_wrong_with_a_device_that_went_is_over_and_that_it_went_is_not() {
+    let mut journal = Journal::new(&host());
+    let event = |s: u64, kind| Event::new(Nanos::secs(10_000 + s), kind);
+    let failing = Health { passed: Some(false), ..Health::default() };
+    journal.happened(&event(1, EventKind::DriveHealth { drives: vec![("sdb".into(), failing)] }));
+    let mut sample = healthy(2);
+    parts(&mut sample).paths[0].state = None;
+    journal.add(sample);
+    let went = vec!["sdb".to_string(), "dm-0".to_string()];
+    journal.happened(&event(3, EventKind::Devices { came: Vec::new(), went }));
+    assert!(journal.health().is_empty());
+    assert_eq!(
+        told(&journal.end()),
+        [
+            "DriveFailing sdb Critical 1..3 x1: its health check failed",
+            "PathDown dm-0/sdb Warning 2..3 x1: its state is gone",
+            "DriveGone sdb Critical 3..open x1: the kernel no longer lists it",
+        ]
+    );
+}
