@@ -223,6 +223,8 @@ pub const STEAL_SECOND: f64 = 0.05;
 
 /// H50: part of the time that some task waited for memory (method.md, H50).
 pub const MEMORY_WAIT: f64 = 0.01;
+/// H50: bytes swapped, of those of the load. As much as H26 lets pass of others.
+pub const SWAPPED_SHARE: f64 = FOREIGN_SHARE;
 /// H50: part of the machine's memory that is available in every reading from which the machine was not short of it (by eye: Linux
 /// reclaims in the foreground at 1 % and below).
 pub const MEMORY_TO_SPARE: f64 = 0.1;

@@ -192,6 +192,7 @@ fn of_the_machine() -> Vec<Limit> {
         limit!(Share THROTTLED_LOSS, [H48], "loss of rate within a window that counts as caused by heat", "потеря скорости внутри окна, которую относят к перегреву"),
         limit!(Share STEAL_MEAN, [H49], "CPU time that the hypervisor took", "процессорное время, отобранное гипервизором"),
         limit!(Share STEAL_SECOND, [H49], "the same in the worst second", "то же в худшую секунду"),
+        limit!(Share SWAPPED_SHARE, [H50], "bytes swapped, of those of the load", "подкачка от байт нагрузки"),
         limit!(Share MEMORY_WAIT, [H50], "time that some task waited for memory", "время ожидания памяти"),
         limit!(Share MEMORY_TO_SPARE, [H50], "memory available all the time from which only groups with limits of their own are short", "доступно памяти всё время — тогда её не хватает лишь группам со своими пределами"),
         limit!(Number READ_FOR_WRITES, [H62], "bytes that members read per byte written, for the sake of writes above", "байт, прочитанных под массивом на записанный байт, выше — ради записи"),
