@@ -35,6 +35,11 @@ pub fn history_text(history: &History, changed: &Changed, lang: Lang, width: usi
         &screen,
         steady.map(|series| ("=".to_string(), range(series, lang))),
     ));
+    out.push_str(&list(
+        &say!("Left out, because a check failed", "Не учтено: проверка не пройдена"),
+        &screen,
+        left_out(history).iter().map(|said| ("✖".to_string(), clean(said.get(lang)))),
+    ));
     out
 }
 
@@ -61,6 +66,20 @@ pub(crate) fn steady(history: &History) -> Vec<Say> {
     steady.map(|series| Say::both(|lang| range(series, lang))).collect()
 }
 
+/// Cases with the runs in which a check of theirs failed, the first and the last of them named.
+pub(crate) fn left_out(history: &History) -> Vec<Say> {
+    let one = |(label, runs): &(String, Vec<usize>)| {
+        let name = |run: Option<&usize>| run.and_then(|run| history.runs.get(*run)).map_or("?", |(id, _)| id.as_str());
+        let (count, first, last) = (runs.len() as u64, name(runs.first()), name(runs.last()));
+        let (en, ru) = (plural_en(count, "run", "runs"), plural_ru(count, "прогон", "прогона", "прогонов"));
+        match count {
+            1 => Say::same(format!("{label}: {first}")),
+            _ => say!("{label}: {count} {en}, {first} to {last}", "{label}: {count} {ru}, с {first} по {last}"),
+        }
+    };
+    history.left_out.iter().map(one).collect()
+}
+
 /// How many runs, and when.
 pub(crate) fn title(history: &History) -> Say {
     let count = history.runs.len() as u64;
@@ -75,9 +94,8 @@ fn glyph(change: &Change) -> String {
 }
 
 fn name(series: &Series) -> Say {
-    let (label, what) = (&series.label, words::followed(series.followed));
-    let (en, ru) = (what.en, what.ru);
-    say!("{label}, {en}", "{label}, {ru}")
+    let (label, what) = (series.name(), words::followed(series.followed));
+    Say::both(|lang| format!("{}, {}", label.get(lang), what.get(lang)))
 }
 
 /// A value as people write it.
@@ -130,6 +148,8 @@ struct Document<'a> {
     /// In the order of time; places in the lists below count from 0.
     runs: Vec<RunOut<'a>>,
     series: Vec<SeriesOut<'a>>,
+    /// Cases of runs that are in no series because a check failed.
+    left_out: Vec<LeftOut<'a>>,
     /// Conditions that differ between a run right after a change and the one before it.
     conditions_changed: Vec<ChangedOut<'a>>,
 }
@@ -141,8 +161,18 @@ struct RunOut<'a> {
 }
 
 #[derive(Serialize)]
+struct LeftOut<'a> {
+    label: &'a str,
+    /// Places of the runs.
+    runs: &'a [usize],
+}
+
+#[derive(Serialize)]
 struct SeriesOut<'a> {
     label: &'a str,
+    /// What the case does, where cases of this label do not all do the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<&'a Say>,
     /// `iops`, `throughput_bytes_per_s` or `latency_ns_p99`.
     value: &'static str,
     /// Index of the stream, for a latency.
@@ -189,6 +219,7 @@ pub fn history_json(history: &History, changed: &Changed) -> String {
         schema_version: SCHEMA_VERSION,
         runs: history.runs.iter().map(|(run, started)| RunOut { run, started_unix_s: *started }).collect(),
         series: history.series.iter().map(series_out).collect(),
+        left_out: history.left_out.iter().map(|(label, runs)| LeftOut { label, runs }).collect(),
         conditions_changed: changed.iter().map(changed_out).collect(),
     })
 }
@@ -208,6 +239,7 @@ fn series_out(series: &Series) -> SeriesOut<'_> {
     };
     SeriesOut {
         label: &series.label,
+        workload: series.workload.as_ref(),
         value,
         stream,
         operation: series.followed.op(),
@@ -236,13 +268,15 @@ mod tests {
             (0..8).map(|i| (i, if i < 4 { before + i as f64 } else { after + i as f64 })).collect()
         };
         let change = |before, after| Change { last: 3, first: 4, before, after };
-        let series = |followed, points, changes| Series { label: "rand-read".into(), followed, points, changes };
+        let series =
+            |followed, points, changes| Series { label: "rand-read".into(), workload: None, followed, points, changes };
         let history = History {
             runs,
             series: vec![
                 series(Followed::Iops, points(84_200.0, 71_000.0), vec![change(84_201.5, 71_005.5)]),
                 series(Followed::P99 { stream: 0, op: 0 }, points(569_000.0, 570_000.0), Vec::new()),
             ],
+            left_out: vec![("seq-write".into(), vec![2, 5, 6])],
         };
         let kernel = Condition {
             key: "kernel".into(),

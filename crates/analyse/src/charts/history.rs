@@ -17,7 +17,9 @@ const PANES_MAX: usize = 6;
 pub fn charts(history: &History) -> (Vec<Chart>, usize) {
     let mut cases: Vec<Vec<&Followings>> = Vec::new();
     for series in &history.series {
-        match cases.last_mut().filter(|case| case[0].label == series.label) {
+        let is_same =
+            |case: &&mut Vec<&Followings>| case[0].label == series.label && case[0].workload == series.workload;
+        match cases.last_mut().filter(is_same) {
             Some(case) => case.push(series),
             None => cases.push(vec![series]),
         }
@@ -34,7 +36,7 @@ fn chart(history: &History, index: usize, case: &[&Followings]) -> Chart {
     let label = say!("run, in the order of time", "прогон, в порядке времени");
     let chart = Chart {
         id: format!("history-{index}"),
-        title: Say::same(case[0].label.clone()),
+        title: case[0].name(),
         summary: caps::left_out(summary(shown), &what, case.len() - shown.len()),
         x: Axis::new(label, Scale::Linear, Unit::Plain, 0.5, history.runs.len() as f64 + 0.5),
         panes: shown.iter().map(|series| pane(series)).collect(),
@@ -171,6 +173,7 @@ mod tests {
         let runs = (0..8).map(|i| (format!("R-{i}"), i)).collect();
         let followed = |label: &&str, followed, changes: Vec<Change>| Followings {
             label: label.to_string(),
+            workload: None,
             followed,
             points: (0..8).map(|i| (i, if i < 4 || changes.is_empty() { 100.0 } else { 80.0 })).collect(),
             changes,
@@ -183,7 +186,7 @@ mod tests {
                 followed(label, Followed::P99 { stream: 0, op: 0 }, Vec::new()),
             ]
         };
-        History { runs, series: labels.iter().flat_map(one).collect() }
+        History { runs, series: labels.iter().flat_map(one).collect(), left_out: Vec::new() }
     }
 
     #[test]

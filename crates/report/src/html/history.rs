@@ -1,7 +1,7 @@
 //! Many runs in the order of time as one HTML file: what changed and stayed so, and each case as a chart.
 
 use super::{bar, document, figure, section};
-use crate::history::{Changed, changes, conditions, steady, title};
+use crate::history::{Changed, changes, conditions, left_out, steady, title};
 use crate::markup::Markup;
 use crate::svg::WIDTH_PAGE;
 use stend_analyse::history::History;
@@ -25,6 +25,8 @@ pub fn history_html(history: &History, changed: &Changed, lang: Lang) -> String 
             charts(m, history, lang);
             let heading = say!("No lasting change of 5 % or more", "Стойких изменений от 5 % нет");
             lines(m, "steady", &heading, &steady(history));
+            let heading = say!("Left out, because a check failed", "Не учтено: проверка не пройдена");
+            lines(m, "left-out", &heading, &left_out(history));
         });
     })
 }
