@@ -84,6 +84,15 @@ impl LevelsFinding {
         say_in!(lang, "{first} for {lasted}, then {then}", "{first} в течение {lasted}, затем {then}")
     }
 
+    /// The same where there is no room for more, as in a table: `3,000 → 300 IOPS`.
+    pub fn pair(&self, lang: Lang) -> String {
+        let first = match self.of {
+            Headline::Iops => format::iops(self.first, lang),
+            Headline::Throughput => format::number(self.first / 1e6, lang),
+        };
+        format!("{first} → {}", phrase::plain_rate(self.of, self.then, lang))
+    }
+
     /// The same in whole sentences, with what a bucket would hold.
     pub fn say(&self) -> Say {
         Say::both(|l| {
@@ -104,15 +113,6 @@ impl LevelsFinding {
     }
 }
 
-/// Whether two levels are all that is wrong with the numbers: then they are the answer, and only a mean of both misleads.
-pub(crate) fn explain(cases: &[CaseFinding]) -> bool {
-    let failed = |case: &CaseFinding| {
-        let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id);
-        failed.collect::<Vec<_>>()
-    };
-    let of_levels = |id: &CheckId| matches!(id, CheckId::H15 | CheckId::H65);
-    let explained = |case: &CaseFinding| {
-        let failed = failed(case);
 /// Levels of the first case that is not `named` elsewhere, and how many others there are like it.
 pub(crate) fn of_others(cases: &[CaseFinding], named: impl Fn(u32) -> bool) -> Option<Say> {
     let mut fell =
@@ -135,6 +135,15 @@ pub(crate) fn of_others(cases: &[CaseFinding], named: impl Fn(u32) -> bool) -> O
     }))
 }
 
+/// Whether two levels are all that is wrong with the numbers: then they are the answer, and only a mean of both misleads.
+pub(crate) fn explain(cases: &[CaseFinding]) -> bool {
+    let failed = |case: &CaseFinding| {
+        let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id);
+        failed.collect::<Vec<_>>()
+    };
+    let of_levels = |id: &CheckId| matches!(id, CheckId::H15 | CheckId::H65);
+    let explained = |case: &CaseFinding| {
+        let failed = failed(case);
         failed.is_empty() || case.levels.is_some() && failed.iter().all(of_levels)
     };
     cases.iter().any(|case| !failed(case).is_empty()) && cases.iter().all(explained)

@@ -2,7 +2,9 @@
 //! written from. Nothing is computed or rounded here.
 
 use stend_analyse::Findings;
-use stend_analyse::findings::{Basis, CaseFinding, CheckStatus, Estimate, OpFinding, Quantile, QuantileValue, Rates};
+use stend_analyse::findings::{
+    Basis, CaseFinding, CheckStatus, Estimate, Headline, LevelsFinding, OpFinding, Quantile, QuantileValue, Rates,
+};
 use stend_base::{Nanos, Result, Say, Share, say};
 use stend_record::RunRecord;
 use stend_spec::workload::{Op, Stream, Trial};
@@ -33,6 +35,10 @@ pub enum Metric {
     Iops,
     /// Bytes per second.
     Throughput,
+    /// I/Os or bytes per second before a lasting fall to a lower level.
+    LevelFirst(Headline),
+    /// The same after it.
+    LevelThen(Headline),
     /// A latency, ns.
     Latency(Latency),
     /// The same from the begin of an I/O, where it could be due before, ns.
@@ -76,6 +82,8 @@ impl Metric {
         match self {
             Metric::Iops => "iops".to_string(),
             Metric::Throughput => "throughput".to_string(),
+            Metric::LevelFirst(_) => "level_first".to_string(),
+            Metric::LevelThen(_) => "level_then".to_string(),
             Metric::Latency(latency) => of("latency", latency),
             Metric::Service(latency) => of("service", latency),
             Metric::Ios => "ios".to_string(),
@@ -107,6 +115,8 @@ impl Metric {
         match self {
             Metric::Iops => Say::same("IOPS"),
             Metric::Throughput => say!("throughput", "пропускная способность"),
+            Metric::LevelFirst(_) => say!("rate before a lasting fall", "скорость до падения"),
+            Metric::LevelThen(_) => say!("rate after a lasting fall", "скорость после падения"),
             Metric::Latency(latency) => of(say!("latency", "задержка"), latency),
             Metric::Service(latency) => of(say!("service, without waiting", "обслуживание, без ожидания"), latency),
             Metric::Ios => say!("I/Os", "операций"),
@@ -117,8 +127,8 @@ impl Metric {
     /// Unit of its value.
     pub fn unit(self) -> Say {
         match self {
-            Metric::Iops => Say::same("IOPS"),
-            Metric::Throughput => say!("B/s", "Б/с"),
+            Metric::Iops | Metric::LevelFirst(Headline::Iops) | Metric::LevelThen(Headline::Iops) => Say::same("IOPS"),
+            Metric::Throughput | Metric::LevelFirst(_) | Metric::LevelThen(_) => say!("B/s", "Б/с"),
             Metric::Latency(_) | Metric::Service(_) => say!("ns", "нс"),
             Metric::Ios | Metric::Censored => say!("count", "шт."),
         }
@@ -168,6 +178,7 @@ pub fn numbers(findings: &Findings) -> Vec<ResultNumber> {
     for (index, case) in findings.cases.iter().enumerate() {
         let start = all.len();
         rates(&case.total, None, &mut all);
+        all.extend(case.levels.iter().flat_map(levels));
         for op in &case.ops {
             let of = Some((op.stream, op.op));
             // With a single kind of I/O that is the same number.
@@ -207,6 +218,20 @@ fn rates(rates: &Rates, of: Option<(u16, Op)>, all: &mut Vec<ResultNumber>) {
     };
     add(Metric::Iops, &rates.iops);
     add(Metric::Throughput, &rates.throughput);
+}
+
+fn levels(found: &LevelsFinding) -> [ResultNumber; 2] {
+    let both = [(Metric::LevelFirst(found.of), found.first), (Metric::LevelThen(found.of), found.then)];
+    let number = |(metric, value)| ResultNumber {
+        case: 0,
+        of: None,
+        metric,
+        value,
+        at_least: false,
+        interval: None,
+        basis: None,
+    };
+    both.map(number)
 }
 
 fn latencies(op: &OpFinding, all: &mut Vec<ResultNumber>) {
@@ -284,6 +309,8 @@ mod tests {
         match number.metric {
             Metric::Iops => rate("iops"),
             Metric::Throughput => rate("throughput_bytes_per_s"),
+            Metric::LevelFirst(_) => (case["levels"]["first_per_s"].as_f64().unwrap(), None),
+            Metric::LevelThen(_) => (case["levels"]["then_per_s"].as_f64().unwrap(), None),
             Metric::Latency(which) => latency(node, which),
             Metric::Service(which) => latency(&node["service"], which),
             Metric::Ios => (node["count"].as_f64().unwrap(), None),

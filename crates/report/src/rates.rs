@@ -16,6 +16,23 @@ pub fn rate(estimate: &Estimate, headline: Headline) -> Say {
     }
 }
 
+/// The headline rate of a case: where it fell to a lower level both levels, since their mean is neither.
+pub fn of_headline(case: &CaseFinding) -> Say {
+    match &case.levels {
+        Some(levels) => Say::both(|lang| levels.pair(lang)),
+        None => rate(case.total.of(case.headline), case.headline),
+    }
+}
+
+/// What a bar of the headline rate is as long as: where it fell to a lower level that one, which lasts.
+pub fn drawn(case: &CaseFinding) -> Estimate {
+    let whole = case.total.of(case.headline);
+    match &case.levels {
+        Some(levels) => Estimate { value: levels.then, interval: None, ..whole.clone() },
+        None => whole.clone(),
+    }
+}
+
 /// Rates of a row of the table of cases, with their units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowRates {
@@ -27,6 +44,12 @@ pub struct RowRates {
 
 /// Rates of a case, and of each of its operations.
 pub fn of_case(case: &CaseFinding) -> (RowRates, Vec<RowRates>) {
+    if case.levels.is_some() {
+        let none = || [Say::same(NONE), Say::same(NONE)];
+        let row = |first: [Say; 2]| RowRates { first, second: case.is_mix().then(none) };
+        let total = row([of_headline(case), Say::same(NONE)]);
+        return (total, case.ops.iter().map(|_| RowRates { first: none(), second: None }).collect());
+    }
     let order = match case.headline {
         Headline::Iops => BOTH,
         Headline::Throughput => [Headline::Throughput, Headline::Iops],
@@ -42,7 +65,7 @@ pub fn of_case(case: &CaseFinding) -> (RowRates, Vec<RowRates>) {
             second: case.is_mix().then(|| with_spread(second, rates.of(order[1]))),
         }
     };
-    let numbers = order.map(|headline| by_operation(&case.total, &case.ops, headline));
+    let numbers = order.map(|headline| of_operations(case, headline));
     let of_op = |(i, op): (usize, &OpFinding)| match op.op {
         Op::Sync => {
             let shown = rate(&op.rates.iops, Headline::Iops);
@@ -52,6 +75,14 @@ pub fn of_case(case: &CaseFinding) -> (RowRates, Vec<RowRates>) {
     };
     let total = order.map(|headline| rate(case.total.of(headline), headline));
     (row(total, &case.total), case.ops.iter().enumerate().map(of_op).collect())
+}
+
+/// One rate of each operation of a case, without its unit; dashes where the rate fell to a lower level.
+pub fn of_operations(case: &CaseFinding, headline: Headline) -> Vec<Say> {
+    match case.levels {
+        Some(_) => vec![Say::same(NONE); case.ops.len()],
+        None => by_operation(&case.total, &case.ops, headline),
+    }
 }
 
 /// One rate of each operation of a case or of one of its targets, without its unit: rounded so that they add up to that of the `total`

@@ -30,8 +30,8 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         m.el("h3", "", |m| m.text(&case.label));
         m.el("span", "figure", |m| {
             let estimate = case.total.of(case.headline);
-            m.line("b", "", &rates::rate(estimate, case.headline));
-            if let Some(spread) = figures::plus_minus(estimate) {
+            m.line("b", "", &rates::of_headline(case));
+            if let Some(spread) = figures::plus_minus(estimate).filter(|_| case.levels.is_none()) {
                 m.raw(" ");
                 m.say(&spread);
             }
@@ -101,10 +101,15 @@ fn rates(m: &mut Markup, case: &CaseFinding) {
         (say!("Throughput", "Пропускная способность"), Headline::Throughput, &case.total.throughput),
     ];
     m.el("dl", "rates", |m| {
-        for (name, headline, estimate) in rows {
+        // The mean of two levels is neither.
+        let is_shown = |headline| case.levels.as_ref().is_none_or(|levels| levels.of == headline);
+        for (name, headline, estimate) in rows.into_iter().filter(|(_, headline, _)| is_shown(*headline)) {
             m.el("div", "", |m| {
                 m.line("dt", "", &name);
                 m.el("dd", "", |m| {
+                    if case.levels.is_some() {
+                        return m.line("b", "", &rates::of_headline(case));
+                    }
                     m.line("b", "", &rates::rate(estimate, headline));
                     if let Some(interval) = figures::interval(estimate, headline) {
                         m.line("span", "note", &interval);
@@ -129,7 +134,7 @@ fn operations(m: &mut Markup, page: &Page, case: &CaseFinding) {
     columns.extend(quantiles.iter().map(|q| named(figures::quantile_name(q.q))));
     columns.push(named(say!("max", "макс.")));
     table(m, "numbers", &columns, |m| {
-        let [iops, throughput] = rates::BOTH.map(|headline| rates::by_operation(&case.total, &case.ops, headline));
+        let [iops, throughput] = rates::BOTH.map(|headline| rates::of_operations(case, headline));
         for ((op, iops), throughput) in case.ops.iter().zip(&iops).zip(&throughput) {
             m.el("tr", "", |m| {
                 m.with("th", &[("scope", "row")], |m| m.say(&figures::op_name(case, op)));

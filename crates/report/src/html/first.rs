@@ -10,7 +10,9 @@ use crate::words;
 use stend_analyse::Findings;
 use stend_analyse::chart::{Axis, Scale, Unit};
 use stend_analyse::compare::QUANTILE;
-use stend_analyse::findings::{CaseFinding, CheckStatus, GradeLevel, Headline, OpFinding, QuantileValue, SweepFinding};
+use stend_analyse::findings::{
+    CaseFinding, CheckStatus, Estimate, GradeLevel, Headline, OpFinding, QuantileValue, SweepFinding,
+};
 use stend_base::text::counted;
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_spec::workload::Op;
@@ -51,7 +53,7 @@ fn of_sweep<'a>(findings: &'a Findings, sweep: &SweepFinding) -> Vec<&'a CaseFin
 fn card(m: &mut Markup, case: &CaseFinding) {
     let estimate = case.total.of(case.headline);
     m.line("span", "what", &case.workload);
-    let rate = rates::rate(estimate, case.headline);
+    let rate = rates::of_headline(case);
     let part =
         |of: fn((&str, &str)) -> String| Say::both(|lang| rate.get(lang).rsplit_once(' ').map_or(String::new(), of));
     let (number, unit) = (part(|(number, _)| number.to_string()), part(|(_, unit)| unit.to_string()));
@@ -61,6 +63,9 @@ fn card(m: &mut Markup, case: &CaseFinding) {
         m.text(" ");
         m.say(&unit);
     });
+    if let Some(levels) = &case.levels {
+        return m.line("span", "what", &Say::both(|lang| levels.short(lang)));
+    }
     let none = say!("no interval: too few trials", "без интервала: мало испытаний");
     let half = figures::plus_minus(estimate).unwrap_or(none);
     let p99 = p99(case).map_or(Say::same(""), |p99| Say::both(|lang| format!(" · p99 {}", said(p99, lang))));
@@ -99,16 +104,22 @@ pub fn bars(m: &mut Markup, page: &Page) {
 }
 
 fn bar(m: &mut Markup, case: &CaseFinding, shown: &[&CaseFinding], axis: Option<&DrawnAxis>) {
-    let estimate = case.total.of(case.headline);
+    let estimate = rates::drawn(case);
     let alike = shown.iter().filter(|other| other.headline == case.headline);
-    let longest = bars::longest(alike.map(|other| other.total.of(other.headline)));
+    let alike: Vec<Estimate> = alike.map(|other| rates::drawn(other)).collect();
+    let longest = bars::longest(alike.iter());
     let class = match case.headline {
         Headline::Iops => "length iops",
         Headline::Throughput => "length throughput",
     };
     m.el("div", "case-bar", |m| {
         m.with("a", &[("class", "name"), ("href", &anchor(case))], |m| m.text(&case.label));
-        bars::bar(m, class, (estimate, case.headline), longest, |_| {});
+        bars::bar(m, class, (&estimate, case.headline), longest, |m| {
+            if let Some(levels) = &case.levels {
+                m.say(&Say::both(|lang| format::number(rates::in_unit(levels.first, levels.of), lang)));
+                m.raw(" → ");
+            }
+        });
         dot(m, case, axis);
     });
 }

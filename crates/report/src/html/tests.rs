@@ -3,9 +3,8 @@
 use crate::fixture::{self, assert_well_formed};
 use crate::html;
 use expect_test::expect_file;
-use stend_analyse::findings::{CaseFinding, CheckStatus};
-use stend_analyse::findings::{Caveat, CheckId};
-use stend_base::Lang;
+use stend_analyse::findings::{CaseFinding, Caveat, CheckId, CheckStatus, Headline, LevelsFinding};
+use stend_base::{Lang, Nanos};
 use stend_record::{Entry, HostFacts, HostId, HostInfo, Role, RunState};
 
 #[test]
@@ -34,6 +33,36 @@ fn the_first_screen_of_a_sweep_shows_its_ends_and_where_it_bends() {
     let page = html(&findings, &run, Lang::En);
     assert!(page.contains("The rate bends at queue depth 16"), "it is said before the table");
     assert_eq!(page.matches("class=\"tell\"").count(), 3, "the least depth, the bend and the largest rate");
+}
+
+#[test]
+fn where_the_rate_fell_to_a_lower_level_no_place_shows_the_mean_of_both() {
+    let (mut findings, run) = (fixture::findings(), fixture::run());
+    findings.cases.truncate(2);
+    findings.telling = findings.cases.iter().map(|case| case.case).collect();
+    let case = &mut findings.cases[0];
+    case.levels = Some(LevelsFinding {
+        of: Headline::Iops,
+        first: 3000.0,
+        lasted: Nanos::secs(21),
+        then: 300.0,
+        bucket: 55_350.0,
+        refill: Nanos::secs(184),
+    });
+    // A number that stands nowhere else.
+    (case.total.iops.value, case.headline) = (7_654_321.0, Headline::Iops);
+    case.ops[0].rates.iops.value = 7_654_321.0;
+    let page = html(&findings, &run, Lang::En);
+    assert!(!page.contains("7 654 321") && !page.contains("7\u{a0}654\u{a0}321"), "{page}");
+    // The card, the bar, the table, and the head of the case.
+    assert!(page.matches("3000 → 300").count() >= 3, "{}", page.matches("3000 → 300").count());
+    let plain = page.replace('\u{a0}', " ");
+    let card = plain.split("class=\"numbers-that-tell\"").nth(1).unwrap().split("</a>").next().unwrap();
+    assert!(card.contains("3000 IOPS for 21 s, then 300 IOPS") && card.contains("3000 IOPS в течение 21"), "{card}");
+    let csv = crate::numbers::numbers(&findings);
+    let levels = csv.iter().filter(|number| number.metric.key().starts_with("level_"));
+    let levels: Vec<(String, f64)> = levels.map(|number| (number.metric.key(), number.value)).collect();
+    assert_eq!(levels, [("level_first".to_string(), 3000.0), ("level_then".to_string(), 300.0)]);
 }
 
 #[test]

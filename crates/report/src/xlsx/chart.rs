@@ -3,6 +3,7 @@
 
 use super::Book;
 use super::page::{Digits, Look, Page, cleaned};
+use crate::rates;
 use rust_xlsxwriter::{
     Chart as Drawing, ChartErrorBars, ChartErrorBarsType, ChartLegendPosition, ChartRange, ChartType, Workbook,
     XlsxError,
@@ -139,7 +140,7 @@ impl Charts<'_, '_> {
         );
         let rate = |findings: &Findings, label: &str| -> Option<Estimate> {
             let case = of_kind(findings, headline).find(|case| case.label == label)?;
-            Some(case.total.of(headline).clone()).filter(|rate| rate.value.is_finite())
+            Some(rates::drawn(case)).filter(|rate| rate.value.is_finite())
         };
         let known = sides.iter().any(|(_, findings)| labels.iter().any(|label| rate(findings, label).is_some()));
         if self.full() || !known {

@@ -6,7 +6,9 @@ use crate::numbers::checks;
 use crate::words;
 use rust_xlsxwriter::XlsxError;
 use stend_analyse::Findings;
-use stend_analyse::findings::{CaseFinding, CheckStatus, Estimate, OpFinding, QuantileValue, Rates, Service};
+use stend_analyse::findings::{
+    CaseFinding, CheckStatus, Estimate, Headline, LevelsFinding, OpFinding, QuantileValue, Rates, Service,
+};
 use stend_base::{Nanos, Say, say};
 use stend_record::RunRecord;
 
@@ -70,7 +72,10 @@ fn rows(page: &mut Page<'_>, case: &CaseFinding) -> Result<(), XlsxError> {
     page.text(0, &case.label)?;
     page.text(1, case.workload.get(page.lang))?;
     page.number(2, Some(case.trials.into()), Digits::Whole)?;
-    rates(page, &case.total)?;
+    match &case.levels {
+        Some(levels) => both_levels(page, levels)?,
+        None => rates(page, &case.total)?,
+    }
     if let [only] = case.ops.as_slice() {
         latencies(page, only)?;
     }
@@ -81,7 +86,9 @@ fn rows(page: &mut Page<'_>, case: &CaseFinding) -> Result<(), XlsxError> {
         let name = op_name(case, op);
         if several {
             page.faint(0, &format!("    {}", name.get(page.lang)))?;
-            rates(page, &op.rates)?;
+            if case.levels.is_none() {
+                rates(page, &op.rates)?;
+            }
             latencies(page, op)?;
             page.next();
         }
@@ -92,6 +99,15 @@ fn rows(page: &mut Page<'_>, case: &CaseFinding) -> Result<(), XlsxError> {
         }
     }
     Ok(())
+}
+
+/// Both levels of a rate in its column, as words: their mean is neither, and a formula shall not take it.
+fn both_levels(page: &mut Page<'_>, levels: &LevelsFinding) -> Result<(), XlsxError> {
+    let column = match levels.of {
+        Headline::Iops => 3,
+        Headline::Throughput => 6,
+    };
+    page.text(column, &levels.pair(page.lang))
 }
 
 fn rates(page: &mut Page<'_>, rates: &Rates) -> Result<(), XlsxError> {
