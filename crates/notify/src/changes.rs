@@ -27,6 +27,8 @@ pub struct Changes {
     kept_back: BTreeSet<(JournalRule, String)>,
     /// Those of them that are open and muted.
     muted: BTreeSet<(String, String)>,
+    /// Problems that are open and acknowledged.
+    acknowledged: BTreeSet<(String, String)>,
     /// What is added to a time of the host to get ns since 1970.
     realtime_offset_ns: i64,
 }
@@ -42,10 +44,17 @@ impl Changes {
         &self.muted
     }
 
+    /// Rule and object of every problem that is open and acknowledged, as of the last look. Those who send have to know that it is open: its
+    /// return may be no item.
+    pub fn acknowledged(&self) -> &BTreeSet<(String, String)> {
+        &self.acknowledged
+    }
+
     /// What happened since the last look, problems in the order in which they opened. What is said of a problem keeps back that it opens, but
     /// not that it is over: a receiver that knows of it would show it for ever.
     pub fn look(&mut self, problems: &[Problem], standing: &dyn Fn(&Problem) -> Standing) -> Vec<Item> {
         self.muted.clear();
+        self.acknowledged.clear();
         let mut found = Vec::new();
         for problem in problems {
             let is_open = problem.closed.is_none();
@@ -54,6 +63,9 @@ impl Changes {
             if says == Standing::Muted && is_open {
                 self.muted.insert((problem.rule.key().to_string(), problem.object.clone()));
                 self.kept_back.insert(key.clone());
+            }
+            if says == Standing::Acknowledged && is_open {
+                self.acknowledged.insert((problem.rule.key().to_string(), problem.object.clone()));
             }
             let was_kept_back = (says == Standing::Plain || !is_open) && self.kept_back.remove(&key);
             let now = (problem.opened, problem.severity, problem.closed.is_none(), problem.times);
@@ -190,5 +202,15 @@ mod tests {
             (None, 2, critical, Plain),
         ];
         assert_eq!(heard(&looks), [vec![Opened], vec![], vec![Closed], vec![], vec![Worse], vec![Opened]]);
+    }
+
+    #[test]
+    fn a_recorder_that_begins_again_knows_that_an_acknowledged_problem_is_open() {
+        let mut changes = Changes::new(0);
+        let known = |_: &Problem| Standing::Acknowledged;
+        assert_eq!(changes.look(&[problem(ProblemSeverity::Warning, None, 1)], &known), []);
+        assert_eq!(changes.acknowledged().iter().map(|(rule, _)| rule.as_str()).collect::<Vec<_>>(), ["drive_hot"]);
+        changes.look(&[problem(ProblemSeverity::Warning, Some(200), 1)], &known);
+        assert!(changes.acknowledged().is_empty(), "it is over");
     }
 }

@@ -91,6 +91,12 @@ impl Outbox {
         self.shared.changed.notify_all();
     }
 
+    /// These problems, by rule and object, are open, and people know of them. Returns at once.
+    pub fn found(&self, problems: &BTreeSet<(String, String)>) {
+        self.shared.lock().state.found(problems);
+        self.shared.changed.notify_all();
+    }
+
     /// Gives what is due a last chance. What is left waits for the next recording.
     pub fn close(self) {
         let begun = Instant::now();

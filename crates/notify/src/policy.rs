@@ -88,10 +88,8 @@ impl State {
     /// These problems are open and muted. What waits for a digest about one of them is not sent; if it is open when the mute ends, it comes
     /// as a new one.
     pub fn mute(&mut self, muted: &BTreeSet<(String, String)>) {
+        self.found(muted);
         let is_muted = |item: &Item| muted.iter().any(|(rule, object)| item.is_of(rule, object));
-        for known in self.known.iter_mut().filter(|known| is_muted(&known.item)) {
-            known.is_found = true;
-        }
         let waiting = std::mem::take(&mut self.digest);
         // One that waits to be called over was sent when it opened.
         let (kept_back, digest): (Vec<Item>, Vec<Item>) =
@@ -101,6 +99,14 @@ impl State {
         self.muted.extend(muted.iter().cloned());
         while self.muted.len() > WAITING_MAX {
             self.muted.pop_first();
+        }
+    }
+
+    /// These problems are open: what keeps them from being sent does not make them be over.
+    pub fn found(&mut self, problems: &BTreeSet<(String, String)>) {
+        for (rule, object) in problems {
+            let found = self.known.iter_mut().filter(|known| known.item.is_of(rule, object));
+            found.for_each(|known| known.is_found = true);
         }
     }
 

@@ -238,6 +238,20 @@ fn a_recorder_that_begins_again_does_not_take_a_muted_problem_for_one_that_is_ov
 }
 
 #[test]
+fn an_acknowledged_problem_that_a_recorder_finds_again_is_not_over_and_stays_in_the_digest() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
+    state.begin(&file, at(12, 10));
+    state.found(&muted("array").into_iter().chain(muted("port")).collect());
+    state.tick(&file, at(12, 30));
+    assert_eq!(to_a(&state), [now("Opened array")]);
+    state.tick(&file, at(13, 0));
+    assert_eq!(to_a(&state)[1..], [(true, vec!["Opened port".to_string()])]);
+}
+
+#[test]
 fn a_state_that_an_earlier_version_kept_is_read() {
     let (file, mut state) = (file(), State::default());
     state.begin(&file, at(12, 0));

@@ -28,6 +28,7 @@ pub struct Notifier {
     realtime_offset_ns: i64,
     /// What the outbox knows of.
     muted: BTreeSet<(String, String)>,
+    acknowledged: BTreeSet<(String, String)>,
 }
 
 impl Notifier {
@@ -52,6 +53,7 @@ impl Notifier {
             host: String::new(),
             realtime_offset_ns: realtime as i64 - monotonic as i64,
             muted: BTreeSet::new(),
+            acknowledged: BTreeSet::new(),
             outbox: None,
             said,
             told: Arc::new(told),
@@ -102,6 +104,10 @@ impl Notifier {
         if self.changes.muted() != &self.muted {
             self.muted.clone_from(self.changes.muted());
             self.outbox.iter().for_each(|outbox| outbox.mute(&self.muted));
+        }
+        if self.changes.acknowledged() != &self.acknowledged {
+            self.acknowledged.clone_from(self.changes.acknowledged());
+            self.outbox.iter().for_each(|outbox| outbox.found(&self.acknowledged));
         }
         self.outbox.iter().for_each(|outbox| outbox.note(items.clone()));
         self.said.try_iter().for_each(|say| out.note(&format!("! {}", say.get(out.lang))));
