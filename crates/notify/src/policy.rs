@@ -33,6 +33,12 @@ struct Known {
     item: Item,
     /// It was found since this recorder began.
     is_found: bool,
+    /// A message says that it is open, and none that it is over.
+    #[serde(default)]
+    is_sent: bool,
+    /// The last news of it were muted before they were sent: it is news once more when the mute ends.
+    #[serde(default)]
+    is_kept_back: bool,
 }
 
 /// What is kept in the file.
@@ -76,6 +82,7 @@ impl State {
             When::Now if item.is_critical || !is_quiet => {
                 // What a digest would say of it is older.
                 self.digest.retain(|waiting| !waiting.is_of(&item.rule, &item.object));
+                self.is_held_back &= !self.digest.is_empty();
                 self.enqueue(file, false, vec![item], clock);
             }
             when => {
@@ -95,7 +102,13 @@ impl State {
         let (kept_back, digest): (Vec<Item>, Vec<Item>) =
             waiting.into_iter().partition(|item| item.closed.is_none() && is_muted(item));
         self.digest = digest;
-        self.known.retain(|known| !kept_back.iter().any(|item| known.item.is_of(&item.rule, &item.object)));
+        self.is_held_back &= !self.digest.is_empty();
+        for item in &kept_back {
+            // Receivers that were sent an earlier state have to hear that it is over.
+            self.known.retain(|known| known.is_sent || !known.item.is_of(&item.rule, &item.object));
+            let of_item = self.known.iter_mut().filter(|known| known.item.is_of(&item.rule, &item.object));
+            of_item.for_each(|known| known.is_kept_back = true);
+        }
         self.muted.extend(muted.iter().cloned());
         while self.muted.len() > WAITING_MAX {
             self.muted.pop_first();
@@ -168,7 +181,7 @@ impl State {
     fn is_news(&mut self, item: &Item) -> bool {
         let known = self.known.iter_mut().find(|known| known.item.is_of(&item.rule, &item.object));
         let Some(known) = known else {
-            self.known.push(Known { item: item.clone(), is_found: true });
+            self.known.push(Known { item: item.clone(), is_found: true, is_sent: false, is_kept_back: false });
             // What is over was sent when it opened, or the receiver did not exist then.
             return item.happened != Happening::Closed;
         };
@@ -176,9 +189,12 @@ impl State {
         let (was_open, was_critical) = (known.item.closed.is_none(), known.item.is_critical);
         let is_news = match item.happened {
             Happening::Closed => was_open,
-            Happening::Opened | Happening::Worse => !was_open || item.is_critical && !was_critical,
+            Happening::Opened | Happening::Worse => {
+                !was_open || known.is_kept_back || item.is_critical && !was_critical
+            }
         };
         if is_news {
+            known.is_kept_back = false;
             // The first time of an open problem stays.
             let opened = if was_open { known.item.opened } else { item.opened };
             known.item = Item { opened, ..item.clone() };
@@ -188,6 +204,10 @@ impl State {
 
     fn enqueue(&mut self, file: &NotifyFile, is_digest: bool, items: Vec<Item>, clock: Clock) {
         let muted = if is_digest { std::mem::take(&mut self.muted).len() as u64 } else { 0 };
+        for item in &items {
+            let of_item = self.known.iter_mut().filter(|known| known.item.is_of(&item.rule, &item.object));
+            of_item.for_each(|known| known.is_sent = item.closed.is_none());
+        }
         for receiver in &file.receivers {
             self.next_id += 1;
             let (id, made, next) = (self.next_id, clock.unix, clock.unix);

@@ -252,6 +252,49 @@ fn an_acknowledged_problem_that_a_recorder_finds_again_is_not_over_and_stays_in_
 }
 
 #[test]
+fn a_mute_that_takes_news_out_of_a_digest_keeps_the_end_of_what_was_sent() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
+    state.tick(&file, at(13, 0));
+    // It ends and comes back before the next digest.
+    for happened in [Happening::Closed, Happening::Opened] {
+        state.note(&file, item(happened, "port", false), at(13, 1));
+    }
+    state.mute(&muted("port"));
+    state.tick(&file, at(14, 2));
+    assert_eq!(to_a(&state).len(), 1);
+    state.note(&file, item(Happening::Closed, "port", false), at(14, 3));
+    state.tick(&file, at(15, 4));
+    assert_eq!(to_a(&state)[1..], [(true, vec!["Closed port".to_string()])]);
+    // One that is open when the mute ends is news, because its return was not sent.
+    for (happened, minute) in [(Happening::Opened, 5), (Happening::Closed, 66), (Happening::Opened, 67)] {
+        state.note(&file, item(happened, "port", false), at(15, minute));
+        if minute == 5 {
+            state.tick(&file, at(16, 5));
+        }
+    }
+    state.mute(&muted("port"));
+    state.mute(&BTreeSet::new());
+    state.note(&file, item(Happening::Opened, "port", false), at(17, 0));
+    state.tick(&file, at(18, 0));
+    assert_eq!(to_a(&state)[3..], [(true, vec!["Opened port".to_string()])]);
+}
+
+#[test]
+fn what_quiet_hours_held_back_and_a_mute_took_away_hurries_no_later_digest() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(23, 30));
+    state.note(&file, item(Happening::Opened, "temperature", false), at(23, 30));
+    state.mute(&muted("temperature"));
+    state.note(&file, item(Happening::Opened, "port", false), at(31, 0));
+    state.tick(&file, at(31, 1));
+    assert_eq!(to_a(&state), []);
+    state.tick(&file, at(32, 0));
+    assert_eq!(to_a(&state), [(true, vec!["Opened port".to_string()])]);
+}
+
+#[test]
 fn a_state_that_an_earlier_version_kept_is_read() {
     let (file, mut state) = (file(), State::default());
     state.begin(&file, at(12, 0));
