@@ -160,7 +160,7 @@ impl Results {
             return Ok(Some(Answer { body, change: Some(change), ..json(String::new()) }));
         }
         Ok(Some(match request {
-            Request::Validate { order } => json(pretty(&Tasks::validate(order)?)),
+            Request::Validate { order } => json(pretty(&self.tasks.validate(order)?)),
             Request::DryRun { order, .. } => {
                 let (body, confirmation) = self.tasks.dry_run(order, sender)?;
                 Answer { body, confirmation, ..json(String::new()) }

@@ -1,6 +1,7 @@
 //! Connections: how many there may be, how long each may say nothing, and TLS. Must not know what is asked.
 
-use crate::http::Site;
+use crate::guard::machine;
+use crate::http::{SLOW_MAX, Site, UPLOADS_MAX};
 use crate::names::Way;
 use crate::patient::Patient;
 use crate::tls::Tls;
@@ -33,8 +34,8 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 /// How long a reader may take nothing of an answer.
 const READER_PATIENCE: Duration = Duration::from_secs(60);
-/// Answers that are computed at the same time: as many as there are threads for them.
-const WORKERS: usize = 4;
+/// Threads that compute answers: four for those that wait for nothing, whatever the others wait for.
+const WORKERS: usize = 4 + SLOW_MAX + UPLOADS_MAX;
 /// Pause when no connection can be accepted, such as without free descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 

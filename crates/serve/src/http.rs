@@ -31,6 +31,9 @@ const ORDER_MAX: usize = 8 << 20;
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Files that are uploaded at the same time: 256 MiB on disk.
 pub const UPLOADS_MAX: usize = 4;
+/// Answers at the same time for which other processes are waited for, which look at drives and read months of samples; more wait. If a drive
+/// hangs they all do, and the rest of the server goes on.
+pub const SLOW_MAX: usize = 4;
 /// The cookie of a session. Over TLS it has a name that browsers take from the server itself alone, never from a neighbour in its domain.
 //= RFC 6265bis, 4.1.3.2: "__Host-": with `Secure`, `Path=/`, and no `Domain`
 const COOKIE: &str = "stend";
@@ -61,6 +64,8 @@ pub struct Site {
     pub live: Arc<Live>,
     /// Places for files that are uploaded at the same time.
     pub uploads: Arc<Semaphore>,
+    /// Places for answers that may take long.
+    pub slow: Arc<Semaphore>,
 }
 
 impl Site {
@@ -153,7 +158,10 @@ impl Site {
             asked => {
                 let results = self.results.clone();
                 let answered = move || {
+                // It is never closed. The place is taken as long as the thread is, even if the sender is gone by then.
+                let place = if is_slow(&asked) { self.slow.clone().acquire_owned().await.ok() } else { None };
                     let answer = results.answer(&asked, &sender, lang)?;
+                    let _place = place;
                     if let Some(change) = answer.as_ref().and_then(|answer| answer.change.as_ref()) {
                         results.users.note(&sender, &what, change, now_unix())?;
                     }
@@ -188,10 +196,9 @@ impl Site {
             results.users.note(&sender, &what, &answer.1, now_unix())?;
             Ok(answer.0)
         });
-        let answer = answer.await?;
-        drop(place);
-        Ok(whole(answer, None))
+        Ok(whole(answer.await?, None))
     }
+            let _place = place;
 
     async fn run_file(&self, run: String, known: Option<&str>) -> Answered {
         let results = self.results.clone();
@@ -258,6 +265,29 @@ async fn work<T: Send + 'static>(
         Ok(done) => done.map_err(Failure::from),
         Err(error) => Err(lost(&error.to_string())),
     }
+/// Whether an answer waits for another process.
+fn is_slow(asked: &Request) -> bool {
+    use Request::*;
+    matches!(
+        asked,
+        Validate { .. }
+            | DryRun { .. }
+            | PutTask { .. }
+            | PutSchedule { .. }
+            | RunSchedule { .. }
+            | Drives { .. }
+            | Doctor
+            | History(_)
+            | Audit { .. }
+            | Recording { .. }
+            | Journal { .. }
+            | Acknowledge { .. }
+            | Unacknowledge { .. }
+            | Mute { .. }
+            | Unmute { .. }
+    )
+}
+
 }
 
 /// A defect of ours.

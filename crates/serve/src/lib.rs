@@ -10,6 +10,7 @@ mod confirmations;
 mod connections;
 mod console;
 mod database;
+mod drives;
 mod guard;
 mod http;
 mod journal;
@@ -132,6 +133,7 @@ impl Server {
             uploads: Arc::new(tokio::sync::Semaphore::new(http::UPLOADS_MAX)),
         };
         Ok(Server { listener, site, urls, token, tls, public_certificate, is_another_certificate: is_another })
+            slow: Arc::new(tokio::sync::Semaphore::new(http::SLOW_MAX)),
     }
 
     /// Answers until the process ends.

@@ -23,16 +23,27 @@ pub fn printed(program: &Path, words: &[&str], input: &str) -> Result<Vec<u8>> {
     printed_in(program, words, input, Path::new("/"))
 }
 
+/// The same, and no longer than this.
+///
+/// Errors: as [`printed`].
+pub fn printed_within(program: &Path, words: &[&str], input: &str, time: Duration) -> Result<Vec<u8>> {
+    limited(program, words, input, Path::new("/"), time)
+}
+
 /// The same in a directory, where the names of files begin.
 ///
 /// Errors: as [`printed`].
 pub fn printed_in(program: &Path, words: &[&str], input: &str, directory: &Path) -> Result<Vec<u8>> {
+    limited(program, words, input, directory, TIME)
+}
+
+fn limited(program: &Path, words: &[&str], input: &str, directory: &Path, time: Duration) -> Result<Vec<u8>> {
     // The verb with its first options tells enough; a history names a hundred files.
     let shown = words.iter().take(4).filter(|word| **word != "--").copied().collect::<Vec<_>>().join(" ");
     let mut command = Command::new(program);
     // It looks at this machine, even if this server was started where another one is asked.
     command.args(words).current_dir(directory).env_remove(SERVER);
-    let done = fed(command, &format!("stend {shown}"), input, TIME)?;
+    let done = fed(command, &format!("stend {shown}"), input, time)?;
     match done.status.success() {
         true => Ok(done.output),
         false => Err(said(&shown, &String::from_utf8_lossy(&done.errors))),

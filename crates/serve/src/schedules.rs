@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stend_api::{Cron, Due, Notice, Outcome, Repeat, Role, Schedule, ScheduleList, TaskState};
 use stend_base::{Code, Error, Kind, Result, Say, say};
-use stend_session::ordered::{Ordered, ordered};
+use stend_session::ordered::Ordered;
 use store::Store;
 
 /// How often tasks and hooks are looked at while one of them is waited for.
@@ -36,12 +36,16 @@ pub struct Schedules {
     /// This program, which compares.
     program: PathBuf,
     state: Mutex<Store>,
+    /// Held while an order is given to the server: that looks at targets, which may take its time, while all else goes on.
+    giving: Mutex<()>,
     /// Wakes the thread that looks after them.
     wake: Condvar,
 }
 
-/// What takes its time and is done without holding anything.
+/// What takes its time and is done without holding the schedules.
 enum Work {
+    /// Give the order of a schedule to the server.
+    Begin { schedule: Schedule, due_unix: i64 },
     /// Compare a run with the baseline of its schedule.
     Compare { schedule: String, due_unix: i64, run: String, baseline: String, loss_percent: usize },
     /// Call the hook.
@@ -54,7 +58,7 @@ impl Schedules {
     /// Errors: `Preflight` if what is kept cannot be read.
     pub fn open(directory: &Path, tasks: Arc<Tasks>, users: Arc<Users>, program: PathBuf) -> Result<Arc<Schedules>> {
         let state = Mutex::new(Store::open(directory)?);
-        let schedules = Arc::new(Schedules { tasks, users, program, state, wake: Condvar::new() });
+        let schedules = Arc::new(Schedules { tasks, users, program, state, giving: Mutex::new(()), wake: Condvar::new() });
         let looking = schedules.clone();
         let thread = std::thread::Builder::new().name("schedules".into()).spawn(move || looking.look_after());
         thread.map_err(|error| {
@@ -74,7 +78,7 @@ impl Schedules {
         repeat: &Repeat,
         sender: &Sender,
     ) -> Result<(Schedule, bool, Option<Change>)> {
-        let order = ordered(text)?;
+        let order = self.tasks.ordered(text)?;
         may_be_repeated(id, &order, repeat, sender)?;
         let cron = Cron::parse(&repeat.cron)?;
         let mut store = self.state();
@@ -148,20 +152,25 @@ impl Schedules {
     ///
     /// Errors: `ScheduleUnknown`; `TaskConflict` if its last task goes on; those of giving an order.
     pub fn run(&self, id: &str) -> Result<(Schedule, Change)> {
-        let mut store = self.state();
-        let mut schedule = find(&store, id)?;
+        let giving = self.giving();
+        let schedule = find(&self.state(), id)?;
         if let Some(due) = running(&schedule) {
             let task = due.task.clone().unwrap_or_default();
             let message = say!("its task `{task}` goes on", "его задача `{task}` ещё идёт");
             return Err(Error::new(Code::TaskConflict, message));
         }
         let now = now_unix();
-        let due = self.begun(&store, &schedule, now)?;
+        let due = self.begun(&schedule, now)?;
         let after = due.task.clone().unwrap_or_default();
         times::add(&mut schedule, due);
-        store.put(&schedule, None)?;
-        drop(store);
+        if find(&store, id).is_ok() {
+            store.put(&schedule, None)?;
+        }
+        drop((store, giving));
         self.wake.notify_one();
+        let mut store = self.state();
+        // It may have been changed meanwhile; one that is gone has begun all the same.
+        let mut schedule = find(&store, id).unwrap_or(schedule);
         Ok((schedule, Change { before: String::new(), after: format!("task {after}") }))
     }
 
@@ -185,14 +194,13 @@ impl Schedules {
         let (mut work, mut pause) = (None, LATER);
         for mut schedule in store.all().to_vec() {
             let before = schedule.clone();
-            if let Some(due_unix) = times::come(&mut schedule, now_unix) {
-                let due = match running(&schedule) {
-                    Some(earlier) => times::skipped(due_unix, earlier),
-                    None => {
-                        self.begun(store, &schedule, due_unix).unwrap_or_else(|error| times::refused(due_unix, &error))
-                    }
-                };
-                times::add(&mut schedule, due);
+            // While another is begun its time is not taken: the next look finds it, a moment later.
+            let come = if work.is_none() { times::come(&mut schedule, now_unix) } else { None };
+            if let Some(due_unix) = come {
+                match running(&schedule).map(|earlier| times::skipped(due_unix, earlier)) {
+                    Some(skipped) => times::add(&mut schedule, skipped),
+                    None => work = Some(Work::Begin { schedule: schedule.clone(), due_unix }),
+                }
             }
             work = work.or_else(|| self.ended(&mut schedule));
             work = work.or_else(|| to_be_called(&schedule, now_unix));
@@ -210,11 +218,11 @@ impl Schedules {
         (work, pause)
     }
 
-    /// Gives the order to the server.
-    fn begun(&self, store: &Store, schedule: &Schedule, due_unix: i64) -> Result<Due> {
+    /// Gives the order to the server. Nothing is held meanwhile but `giving`.
+    fn begun(&self, schedule: &Schedule, due_unix: i64) -> Result<Due> {
         let sender = Sender { name: format!("schedule {}", schedule.id), role: Role::Operator };
         let task = format!("{}-{}", schedule.id, times::stamp(due_unix));
-        let order = store.order(&schedule.id)?;
+        let order = self.state().order(&schedule.id)?;
         let (given, is_new) = self.tasks.put(&task, &order, &sender, &crate::confirmations::Confirmed::default())?;
         if is_new {
             let change = Change { before: String::new(), after: format!("queued, order {}", given.order_sha256) };
@@ -268,6 +276,17 @@ impl Schedules {
                 let gate = format!("gate: regression\nrules:\n- {{loss: {loss_percent}%}}\n");
                 let words = ["compare", "--gate", "/dev/stdin", "--json", "--", &baseline, &run];
                 let (outcome, reason) = match printed(&self.program, &words, &gate) {
+            Work::Begin { schedule, due_unix } => {
+                let giving = self.giving();
+                // Somebody may have started it by hand just now.
+                let earlier = find(&self.state(), &schedule.id).ok().and_then(|now| running(&now).cloned());
+                let due = match earlier {
+                    Some(earlier) => times::skipped(due_unix, &earlier),
+                    None => self.begun(&schedule, due_unix).unwrap_or_else(|error| times::refused(due_unix, &error)),
+                };
+                self.change(&schedule.id, |schedule| times::add(schedule, due));
+                drop(giving);
+            }
                     Ok(_) => (Outcome::Passed, None),
                     Err(error) => (outcome_of(error.kind), Some(error.message)),
                 };
@@ -293,6 +312,10 @@ impl Schedules {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+    fn giving(&self) -> MutexGuard<'_, ()> {
+        self.giving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
 
 /// Pauses every schedule of a directory: a copy of a server begins nothing by itself.
 ///

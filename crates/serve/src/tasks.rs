@@ -8,6 +8,7 @@ mod store;
 
 use crate::clock::now_unix as now;
 use crate::confirmations::{Confirmations, Confirmed};
+use crate::drives;
 use crate::printed::printed;
 use crate::token;
 use crate::users::Sender;
@@ -103,10 +104,17 @@ impl Tasks {
     /// Whether an order can be read.
     ///
     /// Errors: those of its parsers.
-    pub fn validate(text: &str) -> Result<Validated> {
-        let Ordered { work, on, confirms, overwrites_signatures, commands, builds, loads, .. } = ordered(text)?;
+    pub fn validate(&self, text: &str) -> Result<Validated> {
+        let Ordered { work, on, confirms, overwrites_signatures, commands, builds, loads, .. } = self.ordered(text)?;
         let (schema, schema_version) = ("stend-order-check", 1);
         Ok(Validated { schema, schema_version, work, on, loads, confirms, overwrites_signatures, commands, builds })
+    }
+
+    /// What an order asks for.
+    ///
+    /// Errors: those of its parsers.
+    pub fn ordered(&self, text: &str) -> Result<Ordered> {
+        ordered(text, &|targets| drives::below(&self.program, targets))
     }
 
     /// What an order would do, as `stend run --dry-run --json` prints it (of several targets as an array), and what confirms that it may write to devices.
@@ -146,7 +154,7 @@ impl Tasks {
         if let Some(known) = same(&self.state()) {
             return known;
         }
-        let order = ordered(text)?;
+        let order = self.ordered(text)?;
         may_be_given(&order, sender)?;
         if order.is_destructive() {
             let now = || Ok(self.previewed(text, &["--json"])?.1);
@@ -284,7 +292,7 @@ impl Tasks {
     /// The only way to a dry run: what a server does not carry out is refused before a process reads the order, because a dry run asks sources
     /// and reaches hosts as well.
     fn previewed(&self, text: &str, form: &[&str]) -> Result<(Ordered, Vec<u8>)> {
-        let order = ordered(text)?;
+        let order = self.ordered(text)?;
         let words = [&["run", "--order", "-", "--dry-run"], form].concat();
         Ok((order, printed(&self.program, &words, text)?))
     }

@@ -1,9 +1,8 @@
 //! What an order asks for, read and not carried out. Must not start anything.
 
 use crate::{inputs, load_hosts};
-use std::path::Path;
 use stend_base::{Code, Error, Result, Say, say};
-use stend_record::{store, targets};
+use stend_record::{TargetFacts, store, targets};
 use stend_spec::hosts::{HostRole, NamedHost, Via};
 use stend_spec::order::{NamedText, Order, Work};
 use stend_spec::stand::Stand;
@@ -40,10 +39,14 @@ impl Ordered {
     }
 }
 
-/// Reads an order, its suite, stands and gate, and looks which drives lie below its targets.
+/// The [`loads`](Ordered::loads) of these targets; `None`: their drives are not visible, or did not answer in time.
+pub type Look<'a> = &'a dyn Fn(&[String]) -> Option<Vec<String>>;
+
+/// Reads an order, its suite, stands and gate, and has its targets looked at: a drive or a file system that hangs must not hang who reads
+/// an order.
 ///
 /// Errors: those of the parsers.
-pub fn ordered(text: &str) -> Result<Ordered> {
+pub fn ordered(text: &str, look: Look) -> Result<Ordered> {
     let order = stend_spec::parse::order(text, "order")?;
     let work = match &order.work {
         Work::Suite(work) => {
@@ -62,7 +65,7 @@ pub fn ordered(text: &str) -> Result<Ordered> {
     if order.sources.is_some() {
         return Err(sources_refused());
     }
-    let mut loads = loads(&order);
+    let mut loads = loads(&order, look);
     loads.extend(far_hosts(&order)?);
     let mut confirms = order.permission.confirm.clone();
     let drives = stands.iter().flat_map(|stand| &stand.drives).map(|drive| &drive.id);
@@ -92,8 +95,7 @@ pub fn ordered(text: &str) -> Result<Ordered> {
 fn stands(order: &Order) -> Result<Vec<Stand>> {
     let of_resumed = match &order.work {
         Work::Resume { resume } => {
-            let name = from_root(resume);
-            store::glance(&store::locate(&name, &store::directory()?)?.path)?.header.stand
+            store::glance(&store::locate(resume, &store::directory()?)?.path)?.header.stand
         }
         Work::Suite(_) => None,
     };
@@ -144,7 +146,7 @@ fn sources_refused() -> Box<Error> {
         .hint(say!("carry the order out with `stend run --order`", "выполните заказ командой `stend run --order`"))
 }
 
-fn loads(order: &Order) -> Vec<String> {
+fn loads(order: &Order, look: Look) -> Vec<String> {
     let far = order.lab.iter().chain(&order.ssh);
     // Without the name that the stand has for it.
     let machine = |given: &'_ String| given.split_once('=').map_or(given.clone(), |(_, host)| host.to_string());
@@ -153,7 +155,7 @@ fn loads(order: &Order) -> Vec<String> {
     let far = far.map(String::as_str).chain(storage).map(|name| format!("host:{name}"));
     let mut loads: Vec<String> = far.collect();
     if order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none() {
-        loads.extend(here(order));
+        loads.extend(here(order, look));
     }
     loads.sort();
     loads.dedup();
@@ -161,28 +163,17 @@ fn loads(order: &Order) -> Vec<String> {
 }
 
 /// The drives below the targets; where they cannot be told, everything.
-fn here(order: &Order) -> Vec<String> {
-    let targets: Vec<&String> = order.on.iter().chain(&order.against).collect();
-    if !order.stands.is_empty() || targets.is_empty() {
-        return vec![LOCAL.to_string()];
-    }
-    let mut loads = Vec::new();
-    for target in targets {
-        let Ok(facts) = stend_stand::inspect(&from_root(target)) else { return vec![LOCAL.to_string()] };
-        let drives = targets::drives(std::slice::from_ref(&facts));
-        let before = loads.len();
-        loads.extend(drives.iter().map(|drive| format!("drive:{}", drive.identity.as_ref().unwrap_or(&drive.name))));
-        if loads.len() == before {
-            return vec![LOCAL.to_string()];
-        }
-    }
-    loads
+fn here(order: &Order, look: Look) -> Vec<String> {
+    let targets: Vec<String> = order.on.iter().chain(&order.against).cloned().collect();
+    let is_unknown = !order.stands.is_empty() || targets.is_empty();
+    let found = if is_unknown { None } else { look(&targets) };
+    found.unwrap_or_else(|| vec![LOCAL.to_string()])
 }
 
-/// A path as the process of a task takes it, which begins there with relative ones; anything else is a name.
-fn from_root(given: &str) -> String {
-    let path = Path::new("/").join(given);
-    if path.exists() { path.to_string_lossy().into_owned() } else { given.to_string() }
+/// The drives below a target, as [`Ordered::loads`] has them; none if they are not visible.
+pub fn drives_below(target: &TargetFacts) -> Vec<String> {
+    let drives = targets::drives(std::slice::from_ref(target));
+    drives.iter().map(|drive| format!("drive:{}", drive.identity.as_ref().unwrap_or(&drive.name))).collect()
 }
 
 /// Where an order waits, for people.
@@ -198,6 +189,11 @@ pub fn shown(load: &str) -> Say {
 mod tests {
     use super::*;
 
+    /// Without drives that can be seen.
+    fn blind(text: &str) -> Result<Ordered> {
+        ordered(text, &|_| None)
+    }
+
     fn order(more: &str) -> String {
         format!(
             "order: 1\nseed: '1'\nsuite: {{file: s.yaml, text: \"suite: x\\ncases: [{{name: a, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}]\\n\"}}\n{more}"
@@ -206,14 +202,14 @@ mod tests {
 
     #[test]
     fn an_order_on_another_host_loads_that_host_and_a_stand_all_of_this_one() {
-        let of = |more: &str| ordered(&order(more)).map_err(|error| error.to_string()).unwrap().loads;
+        let of = |more: &str| blind(&order(more)).map_err(|error| error.to_string()).unwrap().loads;
         assert_eq!(of("on: [serial:X]\nssh: db1\n"), ["host:db1"]);
         assert_eq!(of("on: [/no/such/place]\n"), [LOCAL], "what cannot be looked at may be anything");
     }
 
     #[test]
     fn an_order_with_a_file_of_hosts_loads_these_and_one_that_would_execute_commands_here_is_refused() {
-        let of = |hosts: &str| ordered(&order(&format!("on: [/x]\nhosts: {{file: h.yaml, text: '{hosts}'}}\n")));
+        let of = |hosts: &str| blind(&order(&format!("on: [/x]\nhosts: {{file: h.yaml, text: '{hosts}'}}\n")));
         let found = of("hosts: {a: {ssh: root@db1}, b: {ssh: nas, role: observe}}").map_err(|error| error.to_string());
         assert_eq!(found.unwrap().loads, ["host:root@db1"]);
         for exec in ["hosts: {a: {ssh: x}, b: {exec: [reboot]}}", "hosts: {a: {ssh: x}, b: {exec: [x], role: observe}}"]
@@ -225,14 +221,14 @@ mod tests {
 
     #[test]
     fn a_stand_is_destructive_and_its_drives_are_to_be_confirmed() {
-        let of = |stand: &str| ordered(&order(&format!("stands: [{{file: s.yaml, text: \"{stand}\"}}]\n"))).unwrap();
+        let of = |stand: &str| blind(&order(&format!("stands: [{{file: s.yaml, text: \"{stand}\"}}]\n"))).unwrap();
         let found = of("stand: x\\ndrives: [{id: 'serial:X'}]\\noverwrite: [ext4]\\nlayers: [{fs: {type: xfs}}]\\n");
         assert!(found.is_destructive());
         assert_eq!((found.confirms, found.overwrites_signatures), (vec!["serial:X".into()], vec!["ext4".into()]));
         // Without drives it still mounts, or changes settings of the kernel.
         let found = of("stand: x\\nlayers: [{loop: {count: 1, size: 64MiB, directory: /x}}]\\n");
         assert!(found.is_destructive() && found.confirms.is_empty());
-        assert!(!ordered(&order("on: [/x]\n")).unwrap().is_destructive());
+        assert!(!blind(&order("on: [/x]\n")).unwrap().is_destructive());
     }
 
     #[test]
@@ -244,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_suite_that_cannot_be_read_is_refused_before_anything_is_started() {
-        let error = ordered("order: 1\nseed: '1'\nsuite: {file: s.yaml, text: 'suite: 1'}\non: [/x]\n").err().unwrap();
+        let error = blind("order: 1\nseed: '1'\nsuite: {file: s.yaml, text: 'suite: 1'}\non: [/x]\n").err().unwrap();
         assert!(error.place.is_some_and(|place| place.file == "s.yaml"));
     }
 }

@@ -240,8 +240,8 @@ fn inspect(lang: Lang) -> Command {
     let examples = "stend inspect\nstend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect --ssh db1 --ssh db2\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
     let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентификатор");
     let quick = say!(
-        "do not ask drives for their health and temperature",
-        "не спрашивать накопители о состоянии и температуре"
+        "do not ask drives for their health and temperature, and read no sample of the data on a target",
+        "не спрашивать накопители о состоянии и температуре и не читать образцы данных объекта"
     );
     let mut arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang)];
     arguments.extend(hosts(lang));

@@ -23,6 +23,7 @@ mod files;
 mod fio;
 mod formats;
 mod gates;
+mod hanging_target;
 mod history;
 mod hostile_run_files;
 mod hostile_suites;

@@ -29,7 +29,9 @@ pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
         );
         out.note(note.get(out.lang));
     }
-    stend_stand::sample_contents(std::slice::from_mut(&mut facts), &mut |text| out.note(&text));
+    if ask_drives {
+        stend_stand::sample_contents(std::slice::from_mut(&mut facts), &mut |text| out.note(&text));
+    }
     out.result(&match out.json {
         true => stend_report::inspect_json(&facts),
         false => stend_report::inspect_text(&facts, out.lang, out.width()),
