@@ -123,7 +123,7 @@ impl Tasks {
     pub fn dry_run(&self, text: &str, sender: &Sender) -> Result<(Vec<u8>, Option<String>)> {
         let (order, preview) = self.previewed(text, &["--json"])?;
         let confirmation = match order.is_destructive() && sender.role >= Role::Destroyer {
-            true => Some(self.confirmations.give(text, &preview, Instant::now())?),
+            true => Some(self.confirmations.give(&order.text, &preview, Instant::now())?),
             false => None,
         };
         Ok((process::as_one(preview), confirmation))
@@ -158,7 +158,7 @@ impl Tasks {
         may_be_given(&order, sender)?;
         if order.is_destructive() {
             let now = || Ok(self.previewed(text, &["--json"])?.1);
-            self.confirmations.take(text, &order.confirms, confirmed, now, Instant::now())?;
+            self.confirmations.take(&order.text, &order.confirms, confirmed, now, Instant::now())?;
         }
         let mut state = self.state();
         // Somebody else may have been faster while the drives were looked at.
@@ -171,7 +171,7 @@ impl Tasks {
                 say!("{QUEUED_MAX} tasks wait already", "уже ждут задач: {QUEUED_MAX}"),
             ));
         }
-        let Ordered { work, on, label, loads, .. } = order;
+        let Ordered { work, on, label, loads, text, .. } = order;
         let task = Task {
             id: id.to_string(),
             change: state.change + 1,
@@ -191,7 +191,7 @@ impl Tasks {
         };
         // What is left of a forgotten task of this id.
         self.home(id).remove();
-        state.store.add(&task, text)?;
+        state.store.add(&task, &text)?;
         state.change += 1;
         state.tasks.push(Known { task: task.clone(), is_unsaved: false, stop: None, asked: None });
         drop(state);
@@ -294,7 +294,8 @@ impl Tasks {
     fn previewed(&self, text: &str, form: &[&str]) -> Result<(Ordered, Vec<u8>)> {
         let order = self.ordered(text)?;
         let words = [&["run", "--order", "-", "--dry-run"], form].concat();
-        Ok((order, printed(&self.program, &words, text)?))
+        let printed = printed(&self.program, &words, &order.text)?;
+        Ok((order, printed))
     }
 
     fn home(&self, id: &str) -> Home {

@@ -39,10 +39,17 @@ pub fn complete(mut order: Order) -> Result<String> {
     if let Some(output) = &mut order.output {
         *output = shown(&absolute(Path::new(output))?);
     }
-    let bug = |error: serde_json::Error| Error::bug(Say::same(format!("the order is not JSON: {error}")));
-    let text = serde_json::to_string_pretty(&order).map_err(bug)?;
+    let text = written(&order)?;
     stend_spec::parse::order(&text, "the order")?;
     Ok(text)
+}
+
+/// An order as a file.
+///
+/// Errors: a bug.
+pub(crate) fn written(order: &Order) -> Result<String> {
+    let bug = |error: serde_json::Error| Error::bug(Say::same(format!("the order is not JSON: {error}")));
+    serde_json::to_string_pretty(order).map_err(bug)
 }
 
 fn as_it_is(facts: &stend_spec::trace::TraceFacts) -> TraceFile {

@@ -1,8 +1,9 @@
 //! What an order asks for, read and not carried out. Must not start anything.
 
+use crate::complete::written;
 use crate::{inputs, load_hosts};
 use stend_base::{Code, Error, Result, Say, say};
-use stend_record::{TargetFacts, store, targets};
+use stend_record::{StandText, TargetFacts, store, targets};
 use stend_spec::hosts::{HostRole, NamedHost, Via};
 use stend_spec::order::{NamedText, Order, Work};
 use stend_spec::stand::Stand;
@@ -30,6 +31,8 @@ pub struct Ordered {
     pub names_output: bool,
     /// What it loads: `drive:` with an identity, `host:` with a name, or [`LOCAL`].
     pub loads: Vec<String>,
+    /// What is carried out: the text as it was sent, but with the id of the run that is resumed.
+    pub text: String,
 }
 
 impl Ordered {
@@ -47,7 +50,8 @@ pub type Look<'a> = &'a dyn Fn(&[String]) -> Option<Vec<String>>;
 ///
 /// Errors: those of the parsers.
 pub fn ordered(text: &str, look: Look) -> Result<Ordered> {
-    let order = stend_spec::parse::order(text, "order")?;
+    let mut order = stend_spec::parse::order(text, "order")?;
+    let of_resumed = resumed(&mut order)?;
     let work = match &order.work {
         Work::Suite(work) => {
             inputs::asked(work)?;
@@ -55,7 +59,11 @@ pub fn ordered(text: &str, look: Look) -> Result<Ordered> {
         }
         Work::Resume { resume } => resume.clone(),
     };
-    let stands = stands(&order)?;
+    let text = match &order.work {
+        Work::Suite(_) => text.to_string(),
+        Work::Resume { .. } => written(&order)?,
+    };
+    let stands = stands(&order, of_resumed.as_ref())?;
     if let Some(gate) = &order.gate {
         stend_spec::parse::gate(&gate.text, &gate.file)?;
     }
@@ -86,22 +94,43 @@ pub fn ordered(text: &str, look: Look) -> Result<Ordered> {
         builds: !stands.is_empty(),
         commands: order.permission.commands,
         names_output: order.output.is_some(),
+        text,
     })
 }
 
-/// The stands that it puts up: a run that is resumed has its own.
+/// Puts the id of the run that an order resumes in the place of its name, and hands over its stand. By `last` or a label its process would find
+/// another run than the one that was judged here, if one began meanwhile.
 ///
-/// Errors: those of the parser; `RunFile` and others where the run cannot be read.
-fn stands(order: &Order) -> Result<Vec<Stand>> {
-    let of_resumed = match &order.work {
-        Work::Resume { resume } => {
-            store::glance(&store::locate(resume, &store::directory()?)?.path)?.header.stand
-        }
-        Work::Suite(_) => None,
-    };
+/// Errors: `NotAllowed` for a path; those of finding the run and of reading it.
+fn resumed(order: &mut Order) -> Result<Option<StandText>> {
+    let Work::Resume { resume } = &mut order.work else { return Ok(None) };
+    let directory = store::directory()?;
+    if resume.contains('/') || resume.ends_with(&format!(".{}", store::EXTENSION)) {
+        return Err(path_refused(resume));
+    }
+    let path = store::locate(resume, &directory)?.path;
+    let header = store::glance(&path)?.header;
+    // A file of the directory where this process runs is a path, too.
+    if !store::locate(&header.id, &directory).is_ok_and(|listed| listed.path == path) {
+        return Err(path_refused(resume));
+    }
+    *resume = header.id;
+    Ok(header.stand)
+}
+
+/// Errors: those of the parser.
+fn stands(order: &Order, of_resumed: Option<&StandText>) -> Result<Vec<Stand>> {
     let given = order.stands.iter().map(|stand| (&stand.text, &stand.file));
-    let resumed = of_resumed.iter().map(|stand| (&stand.text, &stand.file));
+    let resumed = of_resumed.map(|stand| (&stand.text, &stand.file));
     given.chain(resumed).map(|(text, file)| stend_spec::parse::stand(text, file)).collect()
+}
+
+fn path_refused(resume: &str) -> Box<Error> {
+    let told = say!(
+        "`{resume}` is no run of this server's list, and a server takes no paths of run files",
+        "`{resume}` — не прогон из списка этого сервера, а пути файлов прогонов сервер не принимает"
+    );
+    Error::new(Code::NotAllowed, told).hint(say!("name the run by its id or label", "назовите прогон по имени или метке"))
 }
 
 /// Whether two orders that load this may not be carried out at the same time.

@@ -135,6 +135,30 @@ fn a_task_outlives_its_server_is_found_again_and_can_be_stopped() {
 }
 
 #[test]
+fn the_run_that_is_resumed_is_the_one_that_was_meant_when_the_order_was_sent() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    put(&server, "a", &order(&scratch, &SMALL.replace("blocks: 2", "blocks: 8"), "t"));
+    let run = wait(&server, "a", "measures", |task| measures(&scratch, task))["runs"][0].clone();
+    stop(&server, "a");
+    wait(&server, "a", "ends", is_over);
+    let run = run.as_str().expect("a run");
+    let path = scratch.join(&format!("stend/runs/{run}.stend")).display().to_string();
+    for path in [path.as_str(), "../runs/x.stend", &format!("{run}.stend")] {
+        let refused = put(&server, "b", &format!("order: 1\nresume: {path}\n"));
+        assert_eq!((refused.status, refused.json()["code"].as_str()), (403, Some("not_allowed")), "{path}");
+    }
+    let preview = with_body(&server, "POST /api/v1/orders/dry-run", "order: 1\nresume: last\n");
+    assert_eq!(preview.json()["trials"], 16, "{}", preview.text());
+    assert_eq!(put(&server, "b", "order: 1\nresume: last\n").status, 201);
+    assert_eq!(put(&server, "b", "order: 1\nresume: last\n").status, 200);
+    let kept: Value = serde_json::from_str(&server.get("/api/v1/tasks/b/order").text()).expect("JSON");
+    assert_eq!((&kept["resume"], &task(&server, "b")["work"]), (&run.into(), &run.into()));
+    let ended = wait(&server, "b", "ends", is_over);
+    assert_eq!((&ended["exit_code"], &ended["runs"][0]), (&0.into(), &run.into()), "{ended:#}");
+}
+
+#[test]
 fn a_task_that_was_asked_to_end_before_its_run_began_ends_though_the_server_was_killed() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);
