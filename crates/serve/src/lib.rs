@@ -87,7 +87,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Looks at the certificate, begins to listen, then makes the token and the own certificate if there are none.
+    /// Looks at the certificate, begins to listen, then makes the own certificate and last the token if there are none.
     ///
     /// Errors: `Preflight` if the certificate cannot serve, the address is taken, or token, certificate and tasks cannot be kept.
     pub fn open(settings: Settings) -> Result<Server> {
@@ -100,7 +100,7 @@ impl Server {
         });
         let (address, listener) = bound.map_err(|error| cannot_listen(listen.address, &error))?;
         let beside_runs = runs.parent().unwrap_or(Path::new("/")).join("server");
-        let (hash, token) = token::load_or_make(&beside_runs, new_token)?;
+        let (hash, drawn) = token::load_or_draw(&beside_runs, new_token)?;
         let tasks = Tasks::open(&beside_runs, runs.clone(), program.clone())?;
         upload::remove_remains(&beside_runs);
         let users = Arc::new(Users::open(&beside_runs, hash)?);
@@ -114,6 +114,8 @@ impl Server {
         let (public_certificate, is_another) =
             made.as_ref().map_or((None, false), |made| (Some(made.public.clone()), made.is_another));
         let tls = given.or(made.map(|made| Tls::own(made.certificate))).map(Arc::new);
+        // Nothing can fail behind it: a token that takes the place of another one is shown.
+        let token = drawn.map(|drawn| drawn.keep(&beside_runs)).transpose()?;
         let catalogue = Catalogue::new(runs);
         let urls = urls(address, tls.as_deref(), &names, &own_names);
         let site = Site {
@@ -221,6 +223,18 @@ mod tests {
         assert_eq!(of("127.0.0.1:80", Some(&tls)), ["https://127.0.0.1:80/"]);
         let of_all = ["https://192.0.2.7:8421/", "https://[2001:db8::7]:8421/", "https://db1:8421/"];
         assert_eq!(of("0.0.0.0:8421", Some(&tls)), of_all);
+    }
+
+    #[test]
+    fn a_second_server_leaves_the_token_of_the_first_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = dir.path().join("runs");
+        let first = Server::open(settings("127.0.0.1:0", &runs)).unwrap();
+        let kept = || std::fs::read(dir.path().join("server/token.sha256")).unwrap();
+        let before = kept();
+        let second = Server::open(Settings { new_token: true, ..settings("127.0.0.1:0", &runs) });
+        assert_eq!(second.err().unwrap().kind, Kind::Preflight);
+        assert!(first.token.is_some() && kept() == before);
     }
 
     #[test]

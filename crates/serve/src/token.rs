@@ -44,27 +44,37 @@ pub fn new_token() -> io::Result<String> {
     Ok(format!("{PREFIX}{}", secret()?))
 }
 
-/// The hash that is kept in a directory; without one, or if it shall be renewed, a new token with its hash.
+/// A token that was drawn and is not kept yet.
+pub struct Drawn(String);
+
+/// The hash that is kept in a directory; without one, or if it shall be renewed, that of a new token, which is kept later.
 ///
-/// Errors: kind `Preflight` if it cannot be read or kept.
-pub fn load_or_make(directory: &Path, renew: bool) -> Result<(Hash, Option<String>)> {
+/// Errors: kind `Preflight` if it cannot be read, or without random numbers.
+pub fn load_or_draw(directory: &Path, renew: bool) -> Result<(Hash, Option<Drawn>)> {
     let file = directory.join(FILE);
     if !renew && file.symlink_metadata().is_ok() {
         return Ok((read(&file)?, None));
     }
-    store::make_directory(directory)?;
-    let made = new_token().and_then(|token| {
-        let hash = hash(&token);
-        keep(directory, &hexadecimal(&hash))?;
-        Ok((hash, Some(token)))
-    });
-    made.map_err(|error| {
-        let (shown, Say { en, ru }) = (file.display(), stend_sys::regular::why(&error));
-        Error::preflight(say!(
-            "cannot keep the token in `{shown}`: {en}",
-            "не удаётся сохранить токен в `{shown}`: {ru}"
-        ))
-    })
+    let token = new_token().map_err(|error| unkept(directory, &error))?;
+    Ok((hash(&token), Some(Drawn(token))))
+}
+
+impl Drawn {
+    /// Keeps its hash, in the place of an older one, and hands the token over to be shown. To be done last: what fails behind it takes a token
+    /// away that people have, for one that they never saw.
+    ///
+    /// Errors: kind `Preflight` if it cannot be kept.
+    pub fn keep(self, directory: &Path) -> Result<String> {
+        store::make_directory(directory)?;
+        keep(directory, &hexadecimal(&hash(&self.0))).map_err(|error| unkept(directory, &error))?;
+        Ok(self.0)
+    }
+}
+
+fn unkept(directory: &Path, error: &io::Error) -> Box<Error> {
+    let file = directory.join(FILE);
+    let (shown, Say { en, ru }) = (file.display(), stend_sys::regular::why(error));
+    Error::preflight(say!("cannot keep the token in `{shown}`: {en}", "не удаётся сохранить токен в `{shown}`: {ru}"))
 }
 
 /// Whole or not at all; nobody else may read it.
@@ -116,15 +126,19 @@ mod tests {
     fn a_token_is_given_once_and_only_its_hash_is_kept_for_the_owner_alone() {
         let dir = tempfile::tempdir().unwrap();
         let directory = dir.path().join("server");
-        let (first, token) = load_or_make(&directory, false).unwrap();
+        let made = |renew: bool| {
+            let (hash, drawn) = load_or_draw(&directory, renew).unwrap();
+            (hash, drawn.map(|drawn| drawn.keep(&directory).unwrap()))
+        };
+        let (first, token) = made(false);
         let token = token.unwrap();
         assert!(token.len() == 70 && hash(&token) == first, "{token}");
         let file = directory.join(FILE);
         let kept = std::fs::read_to_string(&file).unwrap();
         assert!(!kept.contains(token.trim_start_matches(PREFIX)));
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(load_or_make(&directory, false).unwrap(), (first, None));
-        let (second, renewed) = load_or_make(&directory, true).unwrap();
+        assert_eq!(made(false), (first, None));
+        let (second, renewed) = made(true);
         assert!(second != first && renewed.is_some_and(|renewed| hash(&renewed) == second));
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "nothing half made stays");
     }
@@ -134,7 +148,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for text in ["", "x", &"zz".repeat(32), &"ab".repeat(31), &"+1".repeat(32), &"ж".repeat(32)] {
             std::fs::write(dir.path().join(FILE), text).unwrap();
-            let error = load_or_make(dir.path(), false).unwrap_err();
+            let error = load_or_draw(dir.path(), false).err().unwrap();
             assert!(error.message.en.contains(FILE) && error.hint.is_some(), "{text}: {error}");
         }
     }
