@@ -89,6 +89,8 @@ pub struct PlannedCalibration {
 pub struct Ahead {
     /// Each block is a session of its own, which prepares, fills and cleans up the target again.
     pub in_blocks: bool,
+    /// Trials that earlier sessions of the run began, if it is resumed: the plan is that of all sessions.
+    pub trials_before: Option<u32>,
     /// Changes of the machine before anything is measured, in order, in English.
     pub steps: Vec<String>,
     /// What undoes them afterwards.

@@ -53,6 +53,9 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     applications: &'a [Program],
     trials: u32,
+    /// Those of them that earlier sessions began, if the run is resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trials_before: Option<u32>,
     cases: Vec<CaseOut<'a>>,
     /// Tests of cause for which nothing is run, because a case of the suite is the test; of several arms those of the first.
     tested_by_cases: &'a [PlannedTest],
@@ -256,6 +259,7 @@ fn document(preview: &Preview) -> Document<'_> {
             .map(|until| UntilOut { width: until.width.as_share(), p99: until.p99.map(|p99| p99.as_share()) }),
         applications: &preview.programs,
         trials: preview.trials,
+        trials_before: ahead.trials_before,
         cases: preview.cases.iter().map(case).collect(),
         tested_by_cases: &preview.tested_by_cases,
         not_run: preview.not_run.iter().map(crate::json::not_run).collect(),

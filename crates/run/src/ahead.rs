@@ -1,10 +1,12 @@
 //! What follows from the facts of a target before anything is changed: the same for a run and for a dry run
 //! of it. Pure.
 
+use crate::resume;
 use crate::step::Asked;
+use crate::upload;
 use stend_base::text::listed;
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
-use stend_plan::{NullDevice, Plan, PlanTarget, Room};
+use stend_plan::{NullDevice, Plan, PlanInputs, PlanTarget, Room};
 use stend_record::{TargetFacts, TargetKind};
 use stend_spec::topology::Topology;
 use stend_spec::workload::Stream;
@@ -123,6 +125,28 @@ fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan>
         "put the run file on another drive or machine with `-o FILE`; in `/dev/shm` it survives killed processes, but not a crash of this machine",
         "поместите файл прогона в другое место (`-o FILE`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не сбой этой машины"
     )))
+}
+
+/// The plan of a run, and what it follows from: of one that is resumed those of its first session.
+pub(crate) fn planned(asked: &Asked, facts: &Facts) -> Result<(PlanInputs, Plan)> {
+    let (inputs, plan) = match &asked.resume {
+        Some(earlier) => {
+            resume::same_targets(earlier, facts, asked.stand.is_some())?;
+            (earlier.inputs.clone(), earlier.plan.clone())
+        }
+        None => {
+            let inputs = PlanInputs {
+                suite: asked.suite.clone(),
+                seed: asked.seed,
+                target: plan_target(facts),
+                time_budget: asked.time_budget,
+                traces: upload::facts(&asked.traces),
+            };
+            let plan = Plan::new(&inputs)?;
+            (inputs, plan)
+        }
+    };
+    Ok((inputs, with_its_ledger(plan, facts, asked)?))
 }
 
 /// How the targets are made ready for a plan.

@@ -6,13 +6,11 @@ use crate::execute;
 use crate::fleet::{Fleet, together};
 use crate::setup::Setup;
 use crate::step::{Asked, Input, UserRequest};
-use crate::upload;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use stend_analyse::preview::{Ahead, LoadHostAhead, Preview, preview as lay_out};
 use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_plan::{Plan, PlanInputs};
 use stend_record::HostId;
 use stend_wire::{FromHost, Reply, Request};
 
@@ -43,14 +41,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
     }
     let together = together(&all).map_err(|(host, error)| fleet.named(host, error))?;
     let facts = together.ok_or_else(|| lost("there is none"))?;
-    let inputs = PlanInputs {
-        suite: asked.suite.clone(),
-        seed: asked.seed,
-        target: ahead::plan_target(&facts),
-        time_budget: asked.time_budget,
-        traces: upload::facts(&asked.traces),
-    };
-    let plan = ahead::with_its_ledger(Plan::new(&inputs)?, &facts, asked)?;
+    let (inputs, plan) = ahead::planned(asked, &facts)?;
     let mut rehearsed = Vec::new();
     for (host, reply) in answers(&Request::Rehearse(ahead::prepare(asked, &plan)), fleet, receiver)? {
         let Reply::Rehearsed(rehearsal) = reply else { return Err(fleet.named(host, out_of_order())) };
@@ -59,6 +50,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
     let names = fleet.names();
     let ahead = Ahead {
         in_blocks: asked.one_block,
+        trials_before: asked.resume.as_ref().map(|earlier| earlier.trials),
         steps: by_host(&names, rehearsed.iter().map(|rehearsal| &rehearsal.steps)),
         undo: by_host(&names, rehearsed.iter().map(|rehearsal| &rehearsal.undo)),
         samples_zeros: ahead::reads(&plan, &inputs.target),

@@ -11,9 +11,10 @@ mod stand;
 use crate::ahead;
 use crate::arms::Arms;
 use crate::channel::{lost, out_of_order};
+#[cfg(test)]
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, UserRequest};
-use crate::upload::{self, Upload};
+use crate::upload::Upload;
 pub(crate) use aftermath::Replay;
 pub(crate) use load::SkippedRounds;
 use stend_analyse::Looks;
@@ -239,27 +240,8 @@ impl Walk {
     }
 
     fn facts(&mut self, facts: Facts, now: Nanos) {
-        let inputs = match &self.asked.resume {
-            Some(earlier) => earlier.inputs.clone(),
-            None => PlanInputs {
-                suite: self.asked.suite.clone(),
-                seed: self.asked.seed,
-                target: ahead::plan_target(&facts),
-                time_budget: self.asked.time_budget,
-                traces: upload::facts(&self.asked.traces),
-            },
-        };
-        let same = self
-            .asked
-            .resume
-            .as_ref()
-            .map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts, self.asked.stand.is_some()));
-        let planned = same.and_then(|()| match &self.asked.resume {
-            Some(earlier) => Ok(earlier.plan.clone()),
-            None => Plan::new(&inputs),
-        });
-        let plan = match planned.and_then(|plan| ahead::with_its_ledger(plan, &facts, &self.asked)) {
-            Ok(plan) => plan,
+        let (inputs, plan): (PlanInputs, Plan) = match ahead::planned(&self.asked, &facts) {
+            Ok(planned) => planned,
             Err(error) => {
                 self.end_with(error);
                 return if self.asked.stand.is_none() { self.over() } else { self.release(now) };

@@ -45,7 +45,7 @@ pub use look::{Looked, clean, hosts, look};
 pub use machine::{answers, read_machine, start as start_machine};
 pub use marks::{Marked, WatchedMarks, mark, marks, marks_of};
 pub use metrics::MetricsServer;
-pub use preview::{preview, stand_plans};
+pub use preview::{preview, stand_plans, stands};
 pub use recording::{RecordOrder, RecordingNews, make_parent, notify_directory, record};
 pub use retention::{pace, retention};
 pub use sampler::Sampler;

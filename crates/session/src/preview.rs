@@ -3,12 +3,14 @@
 use crate::campaign;
 use crate::control::Control;
 use crate::frontend::Frontend;
-use crate::setup::setup;
+use crate::setup::{ended_early, resumed, setup};
 use crate::stand::{Action, Answer, Request, stand};
 use crate::worker_host::Hosts;
 use crate::{inputs, load_hosts, sources};
 use stend_analyse::preview::Preview;
 use stend_base::{Error, Result, say};
+use stend_record::StandText;
+use stend_run::Setup;
 use stend_spec::order::{Order, SuiteWork, Work};
 
 /// What carrying the order out would do: one run, or with `against` one for each side. Makes no file.
@@ -18,11 +20,13 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
     load_hosts::may(order)?;
     let work = match &order.work {
         _ if !order.stands.is_empty() => return Err(unforeseen_on_a_stand()),
-        Work::Resume { .. } => {
-            return Err(Error::usage(say!(
-                "`--resume` cannot be a dry run",
-                "`--resume` не работает вместе с предпросмотром"
-            )));
+        Work::Resume { resume } => {
+            sources::try_once(order, frontend)?;
+            let setup = resumed(resume, order, frontend)?;
+            return match setup.stand {
+                Some(_) => Err(unforeseen_on_a_stand()),
+                None => Ok(vec![of_setup(setup, control)?]),
+            };
         }
         Work::Suite(work) => work,
     };
@@ -35,18 +39,29 @@ pub fn preview(order: &Order, control: &Control, frontend: &Frontend) -> Result<
     sides.all.iter().map(|side| of_side(&side.order)).collect()
 }
 
-/// What putting up the stands of an order would do: where they are not up, more cannot be told ahead.
+/// The stands that an order puts up: those of the order, or that of the run that it resumes.
+///
+/// Errors: those of the parser, and of finding a run that can be resumed.
+pub fn stands(order: &Order) -> Result<Vec<StandText>> {
+    match &order.work {
+        // Which newer ones are gone comes when the run itself is looked at.
+        Work::Resume { resume } => Ok(ended_early(resume, &|_| {})?.1.header.stand.into_iter().collect()),
+        Work::Suite(_) => order.stands.iter().cloned().map(inputs::stand_text).collect(),
+    }
+}
+
+/// What putting up these stands of an order would do: where they are not up, more cannot be told ahead.
 ///
 /// Errors: those of the hosts and of `hear`; `Usage` where a stand does not fit the hosts.
 pub fn stand_plans(
     order: &Order,
+    stands: Vec<StandText>,
     control: &Control,
     frontend: &Frontend,
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
     load_hosts::may(order)?;
-    order.stands.iter().try_for_each(|file| {
-        let text = inputs::stand_text(file.clone())?;
+    stands.into_iter().try_for_each(|text| {
         let name = Some(text.name.clone());
         stand(
             &Request { action: Action::Plan, text: Some(text), name, hosts: Hosts::of(order) },
@@ -58,8 +73,12 @@ pub fn stand_plans(
 }
 
 fn of_run(order: &Order, work: &SuiteWork, one_block: bool, control: &Control, frontend: &Frontend) -> Result<Preview> {
-    let setup = stend_run::Setup { one_block, ..setup(order, work, None, true, frontend)? };
+    let setup = Setup { one_block, ..setup(order, work, None, true, frontend)? };
     stend_record::store::may_create(&setup.run_file)?;
+    of_setup(setup, control)
+}
+
+fn of_setup(setup: Setup, control: &Control) -> Result<Preview> {
     let (channel, stopper) = stend_run::channel();
     control.aim(Some(stopper));
     stend_run::preview(setup, channel)

@@ -6,9 +6,9 @@ use crate::load_hosts;
 use crate::traces;
 use crate::worker_host::{Hosts, WorkerHost};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Result, say};
+use stend_base::{Error, Result, Say, say};
 use stend_record::targets::{in_line, names};
-use stend_record::{GateText, store};
+use stend_record::{GateText, RunRecord, store};
 use stend_run::{LoadHost, Progressed, Resume, Setup};
 use stend_spec::order::{NamedText, Order, SuiteWork};
 
@@ -68,10 +68,12 @@ pub(crate) fn setup(
     })
 }
 
-/// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
-pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<Setup> {
+/// The file of a run that ended early, the run, and where it is. `tell` hears which newer ones are gone.
+///
+/// Errors: those of finding and reading it; `Preflight` for one in progress; `RunFile` for one that is complete; `Usage` for one of several hosts.
+pub(crate) fn ended_early(file: &str, tell: &dyn Fn(Say)) -> Result<(PathBuf, RunRecord, Progressed)> {
     let found = store::locate(file, &store::directory()?)?;
-    found.note().into_iter().for_each(|note| frontend.note(note));
+    found.note().into_iter().for_each(tell);
     let path = found.path;
     if stend_run::is_going_on(&path) {
         let shown = path.display();
@@ -86,6 +88,12 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         return Err(several_resumed());
     }
     let progressed = stend_run::progressed(&run)?;
+    Ok((path, run, progressed))
+}
+
+/// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
+pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<Setup> {
+    let (path, run, progressed) = ended_early(file, &|note| frontend.note(note))?;
     let header = run.header;
     let place = WorkerHost::measured(&Hosts::of(order), header.stand.as_ref())?;
     let power = place.power();

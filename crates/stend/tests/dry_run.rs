@@ -162,7 +162,4 @@ fn a_dry_run_reads_well_in_both_languages_and_on_forty_columns() {
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
         assert!(widest <= columns.parse().expect("a number"), "{text}");
     }
-    let resume = ["run", "--resume", "last", "--dry-run"];
-    let (_, stderr) = expect_exit(&mut stend(&scratch, &resume), 2);
-    assert!(stderr.contains("--resume") && stderr.contains("--dry-run"), "{stderr}");
 }

@@ -44,6 +44,22 @@ fn a_resumed_run_ends_with_every_trial_of_its_plan_in_one_file() {
 }
 
 #[test]
+fn a_dry_run_of_a_run_that_is_resumed_has_its_whole_plan_and_changes_nothing() {
+    let scratch = Scratch::new();
+    let (_run, file) = interrupted(&scratch, true);
+    let path = file.to_string_lossy().into_owned();
+    let trials = || stend_record::store::read(&file).expect("the file opens").trials.len();
+    let before = trials();
+    let words = ["run", "--resume", &path, "--dry-run", "--json"];
+    let preview: serde_json::Value =
+        serde_json::from_str(&expect_exit(&mut stend(&scratch, &words), 0).0).expect("JSON");
+    assert_eq!((preview["trials"].as_u64(), preview["trials_before"].as_u64()), (Some(16), Some(before as u64)));
+    assert_eq!((trials(), std::fs::read_dir(scratch.join("t")).expect("a directory").count()), (before, 0));
+    expect_exit(&mut stend(&scratch, &["run", "--resume", &path]), 0);
+    assert!(expect_exit(&mut stend(&scratch, &words), 12).1.contains("nothing to resume"));
+}
+
+#[test]
 fn resume_takes_nothing_that_would_make_it_another_run() {
     let scratch = Scratch::new();
     expect_exit(&mut stend(&scratch, &["run", "--resume", "x", "--seed", "1"]), 2);

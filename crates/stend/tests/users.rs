@@ -222,6 +222,44 @@ fn a_stand_is_built_only_for_a_destroyer_who_names_its_drives_after_its_plan() {
 }
 
 #[test]
+fn a_run_on_a_stand_is_resumed_by_a_destroyer_who_saw_its_plan() {
+    if !root("a_run_on_a_stand_is_resumed_by_a_destroyer_who_saw_its_plan") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = Loop::new(&scratch, "disk.img", 384 << 20);
+    let server = Server::start(&scratch, &[]);
+    let destroyer = issued(&server, "de", "destroyer");
+    let (id, suite) = (device.identity(&scratch), scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 8")));
+    let name = format!("resumed-{}", std::process::id());
+    let stand = format!("stand: {name}\ndrives: [{{id: '{id}'}}]\nlayers:\n  - fs: {{type: xfs}}\n");
+    let file = scratch.file("s.yaml", &stand);
+    // As from another machine: what a person named on the command line is sent with what the server has seen.
+    let home = Scratch::new();
+    let from_there = |words: &[&str]| {
+        let mut command = stend(&home, words);
+        command.env("STEND_SERVER", format!("http://{}", server.address)).env("STEND_TOKEN", &destroyer);
+        command
+    };
+    let words = ["run", &suite, "--stand", &file, "--seed", "1", "--progress", "none"];
+    let mut running = Running::new(&mut from_there(&words));
+    let task = || server.get("/api/v1/tasks").json()["tasks"][0].clone();
+    eventually("it measures", Duration::from_secs(90), || {
+        let run = task()["runs"][0].as_str().unwrap_or_default().to_string();
+        let file = scratch.join(&format!("stend/runs/{run}.stend"));
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|trial| trial.outcome.is_some()))
+    });
+    expect_exit(std::process::Command::new("kill").args(["-INT", &running.child.id().to_string()]), 0);
+    assert_eq!(running.wait_as_shell(Duration::from_secs(90)), Some(130));
+    let run = task()["runs"][0].as_str().expect("a run").to_string();
+    let seen = ask(&server, &destroyer, "POST /api/v1/orders/dry-run", "order: 1\nresume: last\n");
+    assert_eq!(seen.json()["plan"]["drives"][0]["id"], json!(id), "{}", seen.text());
+    assert!(seen.status == 200 && seen.header("stend-confirmation").is_some(), "{}", seen.text());
+    expect_exit(&mut from_there(&["run", "--resume", "last", "--progress", "none"]), 0);
+    assert_eq!((&task()["runs"][0], &task()["exit_code"]), (&json!(run), &json!(0)), "{:#}", task());
+}
+
+#[test]
 fn a_device_is_written_only_for_a_destroyer_who_names_it_after_a_dry_run() {
     if !root("a_device_is_written_only_for_a_destroyer_who_names_it_after_a_dry_run") {
         return;

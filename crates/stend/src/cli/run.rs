@@ -53,7 +53,7 @@ pub(super) fn run(lang: Lang) -> Command {
             "name",
             "output",
         ]),
-        flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
+        flag("dry-run", None, dry_run, lang),
         flag("allow-commands", None, commands, lang),
         flag("beside", None, beside, lang),
     ]);

@@ -8,6 +8,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
 use stend_base::{Error, Result, say};
+use stend_record::StandText;
 use stend_spec::order::Order;
 use stend_wire::StandAnswer;
 
@@ -75,10 +76,10 @@ fn may_be_junit(order: &Order, has_gate: bool) -> Result<()> {
 }
 
 /// Prints what putting up the stands would do. Refuses, as the run would, drives that may not be written.
-fn stand_plans(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
+fn stand_plans(order: &Order, stands: Vec<StandText>, terminal: Terminal, out: &Out) -> Result<()> {
     let mut refused: Option<Box<Error>> = None;
     terminal.session(|control, frontend| {
-        stend_session::stand_plans(order, control, frontend, &mut |told| {
+        stend_session::stand_plans(order, stands, control, frontend, &mut |told| {
             if let StandAnswer::Plan(plan) = &told.answer {
                 let why = plan.drives.iter().find_map(|drive| Some(Error::refused(drive.refused.clone()?)));
                 refused = refused.take().or(why);
@@ -99,8 +100,9 @@ fn stand_plans(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
 
 /// Prints what the run would do, or refuses as the run would. Makes no file.
 fn dry_run(order: &Order, terminal: Terminal, out: &Out) -> Result<()> {
-    if !order.stands.is_empty() {
-        return stand_plans(order, terminal, out);
+    let stands = stend_session::stands(order)?;
+    if !stands.is_empty() {
+        return stand_plans(order, stands, terminal, out);
     }
     let mut previews = terminal.session(|control, frontend| stend_session::preview(order, control, frontend))?;
     for ahead in previews.iter_mut().map(|preview| &mut preview.ahead) {

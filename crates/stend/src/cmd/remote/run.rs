@@ -7,13 +7,14 @@ use crate::out::{Out, print_error};
 use crate::progress::{Display, DisplayThread};
 use crate::remote::Remote;
 use clap::ArgMatches;
+use serde::Deserialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_api::{Task, TaskState};
 use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_client::escaped;
 use stend_spec::gate::Gate;
-use stend_spec::order::Order;
+use stend_spec::order::{Order, Work};
 
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -83,6 +84,13 @@ pub(in crate::cmd) fn carry_out(
     outcome(&task, url)
 }
 
+/// What the server says of an order, as far as it is needed here.
+#[derive(Deserialize)]
+struct Checked {
+    confirms: Vec<String>,
+    builds: bool,
+}
+
 /// The task of an order. What a user confirmed on the command line is sent with what the server has seen of the devices.
 fn given(remote: &Remote, order: Order) -> Result<Task> {
     let mut devices = order.permission.confirm.clone();
@@ -93,8 +101,19 @@ fn given(remote: &Remote, order: Order) -> Result<Task> {
     }
     devices.sort();
     devices.dedup();
-    let is_destructive = !devices.is_empty() || order.permission.commands || !order.stands.is_empty();
+    let mut is_destructive = !devices.is_empty() || order.permission.commands || !order.stands.is_empty();
+    let resumes = matches!(order.work, Work::Resume { .. });
     let text = stend_session::complete(order)?;
+    if resumes {
+        // Only the server knows the stand of the run, which names its drives in the same way.
+        let target = "/api/v1/orders/validate";
+        let reply = remote.server.send("POST", target, text.clone())?;
+        let Checked { confirms, builds } = super::read(remote, target, &reply.body)?;
+        is_destructive |= builds;
+        devices.extend(confirms.into_iter().filter(|_| builds));
+        devices.sort();
+        devices.dedup();
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let number = stend_base::random::mix(now ^ u64::from(std::process::id()) << 40);
     let mut query = String::new();
