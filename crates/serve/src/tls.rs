@@ -46,7 +46,8 @@ struct State {
     refused: Option<Say>,
 }
 
-type Seen = [Option<(SystemTime, u64, u64)>; 2];
+/// Of each file, when its content and when anything of it changed, which one it is, and its length.
+type Seen = [Option<(SystemTime, (i64, i64), u64, u64)>; 2];
 
 impl Tls {
     /// Serves with the certificate in these files.
@@ -83,14 +84,19 @@ impl Tls {
     fn warning(&self, now_unix: i64) -> Option<Say> {
         let state = self.state();
         let ends_unix = state.now.facts.ends_unix;
-        if let Some(Say { en, ru }) = &state.refused {
-            return Some(say!("the new certificate is not used: {en}", "новый сертификат не используется: {ru}"));
-        }
+        let refused = state.refused.as_ref().map(|Say { en, ru }| {
+            say!("the new certificate is not used: {en}", "новый сертификат не используется: {ru}")
+        });
         let ends = format::utc(ends_unix);
-        if now_unix > ends_unix {
-            return Some(say!("the certificate expired on {ends}", "срок сертификата истёк {ends}"));
+        let ended = match ends_unix - now_unix {
+            ..0 => Some(say!("the certificate expired on {ends}", "срок сертификата истёк {ends}")),
+            0..SOON => Some(say!("the certificate ends on {ends}", "сертификат действует до {ends}")),
+            _ => None,
+        };
+        match (ended, refused) {
+            (Some(Say { en, ru }), Some(Say { en: why, ru: why_ru })) => Some(say!("{en}; {why}", "{ru}; {why_ru}")),
+            (ended, refused) => ended.or(refused),
         }
-        (ends_unix - now_unix < SOON).then(|| say!("the certificate ends on {ends}", "сертификат действует до {ends}"))
     }
 
     /// Begins to look whether its files change. A pair that cannot serve leaves the old one in use.
@@ -113,8 +119,12 @@ impl Tls {
 
     fn look(&self, files: &Files, now_unix: i64) {
         let found = seen(files);
-        if self.state().seen == found {
-            return;
+        {
+            let state = self.state();
+            // What was refused may be fine by now without a change: its time has begun, or a directory above became readable.
+            if state.seen == found && state.refused.is_none() {
+                return;
+            }
         }
         let read = Certificate::read(&files.certificate, &files.key, now_unix);
         let mut state = self.state();
@@ -157,7 +167,7 @@ fn seen(files: &Files) -> Seen {
     use std::os::unix::fs::MetadataExt;
     let of = |file: &Path| {
         let found = std::fs::metadata(file).ok()?;
-        Some((found.modified().ok()?, found.ino(), found.len()))
+        Some((found.modified().ok()?, (found.ctime(), found.ctime_nsec()), found.ino(), found.len()))
     };
     [of(&files.certificate), of(&files.key)]
 }
@@ -200,6 +210,30 @@ mod tests {
         std::fs::remove_file(&files.key).unwrap();
         look();
         assert!(name() == "new" && tls.warning(now_unix()).is_some());
+    }
+
+    #[test]
+    fn a_pair_that_was_refused_is_looked_at_again_and_the_end_of_the_old_one_is_still_warned_of() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files { certificate: dir.path().join("crt"), key: dir.path().join("key") };
+        let put = |(certificate, key): &(String, String)| {
+            std::fs::write(&files.certificate, certificate).unwrap();
+            std::fs::write(&files.key, key).unwrap();
+        };
+        put(&pair("old", (2999, 1, 1)));
+        let tls = Tls::of_files(files.clone()).unwrap();
+        let name = || tls.now().facts.names.join(" ");
+        let new = pair("new", (2999, 1, 1));
+        put(&new);
+        // It begins with the year 2000.
+        let begins = 946_684_800;
+        tls.look(&files, begins - 1);
+        assert!(name() == "old" && tls.warning(begins).is_some_and(|warning| warning.en.contains("is not used")));
+        let end = tls.now().facts.ends_unix;
+        let warning = tls.warning(end + 1).unwrap().en;
+        assert!(warning.contains("expired on") && warning.contains("is not used"), "{warning}");
+        tls.look(&files, begins + 1);
+        assert_eq!((name().as_str(), tls.warning(begins)), ("new", None));
     }
 
     #[test]
