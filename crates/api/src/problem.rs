@@ -81,7 +81,12 @@ pub fn status(code: Code) -> u16 {
         Code::NotAllowed => 403,
         Code::TokenRefused => 401,
         Code::ServerBusy => 429,
-        Code::RunAmbiguous | Code::RunGoesOn | Code::RunOver | Code::TaskConflict | Code::TokenExists => 409,
+        Code::RunAmbiguous
+        | Code::RunGoesOn
+        | Code::RunOver
+        | Code::TaskConflict
+        | Code::TokenExists
+        | Code::ScheduleExists => 409,
         Code::Bug => 500,
         Code::Usage => 400,
         // The request is understood, and what it is about does not allow an answer.

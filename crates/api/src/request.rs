@@ -242,6 +242,8 @@ pub enum Request {
         order: String,
         /// When and with which consequences.
         repeat: Repeat,
+        /// It takes the place of no other one.
+        is_new: bool,
     },
     /// Repeat it no more.
     DeleteSchedule {
@@ -401,7 +403,7 @@ pub(crate) mod make {
             notify_when: values.text("notify_when").and_then(|word| NotifyWhen::of(&word)).unwrap_or_default(),
             paused: values.is_set("paused"),
         };
-        Request::PutSchedule { id: values.name("schedule"), order, repeat }
+        Request::PutSchedule { id: values.name("schedule"), order, repeat, is_new: values.is_set("new") }
     }
 
     pub fn put_token(values: &Values, _: String) -> Request {

@@ -96,6 +96,12 @@ pub(crate) const PUT_SCHEDULE: Route = Route {
             )
         }),
         query("paused", Takes::Flag, || say!("no time is due", "повторение приостановлено")),
+        query("new", Takes::Flag, || {
+            say!(
+                "another schedule of this id is an error (409, `schedule_exists`) and stays as it is",
+                "если под этим именем уже есть другое расписание, это ошибка (409, `schedule_exists`), и оно остаётся как было"
+            )
+        }),
     ],
     answers: ONE,
     command: "",

@@ -93,6 +93,8 @@ pub enum Code {
     TaskUnknown,
     /// The server knows no schedule of this id.
     ScheduleUnknown,
+    /// There is a schedule of this id already.
+    ScheduleExists,
     /// The task has another order, or is in a state that does not allow this.
     TaskConflict,
     /// The server does not do this for the sender of the request.
@@ -159,6 +161,7 @@ impl Code {
             | Code::TokenExists
             | Code::TaskUnknown
             | Code::ScheduleUnknown
+            | Code::ScheduleExists
             | Code::TaskConflict
             | Code::NotAllowed
             | Code::ServerBusy

@@ -191,8 +191,8 @@ impl Results {
             }
             Request::Schedules => json(pretty(&self.schedules.list_for(sender.role))),
             Request::ScheduleOrder { id } => plain(self.schedules.order(id)?.into_bytes()),
-            Request::PutSchedule { id, order, repeat } => {
-                let (schedule, is_new, change) = self.schedules.put(id, order, repeat, sender)?;
+            Request::PutSchedule { id, order, repeat, is_new } => {
+                let (schedule, is_new, change) = self.schedules.put(id, order, repeat, *is_new, sender)?;
                 let schedule = schedule.seen_by(sender.role);
                 Answer { status: if is_new { 201 } else { 200 }, change, ..json(pretty(&schedule)) }
             }

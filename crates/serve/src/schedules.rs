@@ -67,15 +67,16 @@ impl Schedules {
         Ok(schedules)
     }
 
-    /// Repeats an order, or changes how; `true`: it is new.
+    /// Repeats an order, or changes how; `true`: it is new. With `only_new` another one of this id stays as it is.
     ///
-    /// Errors: those of reading the order; `NotAllowed` for one that writes to devices or executes commands, and for a hook of somebody who is no
+    /// Errors: those of reading the order; `ScheduleExists`; `NotAllowed` for one that writes to devices or executes commands, and for a hook of somebody who is no
     /// admin; `Usage` for what is no id or no hook; `ServerBusy` if there are too many.
     pub fn put(
         &self,
         id: &str,
         text: &str,
         repeat: &Repeat,
+        only_new: bool,
         sender: &Sender,
     ) -> Result<(Schedule, bool, Option<Change>)> {
         let order = self.tasks.ordered(text)?;
@@ -115,6 +116,9 @@ impl Schedules {
         };
         if let Some(known) = known.as_ref().filter(|known| is_same(known, &schedule)) {
             return Ok((known.clone(), false, None));
+        }
+        if only_new && known.is_some() {
+            return Err(exists(id));
         }
         store.put(&schedule, Some(text))?;
         drop(store);
@@ -162,15 +166,15 @@ impl Schedules {
         let now = now_unix();
         let due = self.begun(&schedule, now)?;
         let after = due.task.clone().unwrap_or_default();
+        let mut store = self.state();
+        // It may have been changed meanwhile; one that is gone has begun all the same.
+        let mut schedule = find(&store, id).unwrap_or(schedule);
         times::add(&mut schedule, due);
         if find(&store, id).is_ok() {
             store.put(&schedule, None)?;
         }
         drop((store, giving));
         self.wake.notify_one();
-        let mut store = self.state();
-        // It may have been changed meanwhile; one that is gone has begun all the same.
-        let mut schedule = find(&store, id).unwrap_or(schedule);
         Ok((schedule, Change { before: String::new(), after: format!("task {after}") }))
     }
 
@@ -272,10 +276,6 @@ impl Schedules {
 
     fn work(&self, work: Work) {
         match work {
-            Work::Compare { schedule, due_unix, run, baseline, loss_percent } => {
-                let gate = format!("gate: regression\nrules:\n- {{loss: {loss_percent}%}}\n");
-                let words = ["compare", "--gate", "/dev/stdin", "--json", "--", &baseline, &run];
-                let (outcome, reason) = match printed(&self.program, &words, &gate) {
             Work::Begin { schedule, due_unix } => {
                 let giving = self.giving();
                 // Somebody may have started it by hand just now.
@@ -287,6 +287,10 @@ impl Schedules {
                 self.change(&schedule.id, |schedule| times::add(schedule, due));
                 drop(giving);
             }
+            Work::Compare { schedule, due_unix, run, baseline, loss_percent } => {
+                let gate = format!("gate: regression\nrules:\n- {{loss: {loss_percent}%}}\n");
+                let words = ["compare", "--gate", "/dev/stdin", "--json", "--", &baseline, &run];
+                let (outcome, reason) = match printed(&self.program, &words, &gate) {
                     Ok(_) => (Outcome::Passed, None),
                     Err(error) => (outcome_of(error.kind), Some(error.message)),
                 };
@@ -308,14 +312,14 @@ impl Schedules {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, Store> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
     fn giving(&self) -> MutexGuard<'_, ()> {
         self.giving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn state(&self) -> MutexGuard<'_, Store> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Pauses every schedule of a directory: a copy of a server begins nothing by itself.
 ///
@@ -400,6 +404,14 @@ fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) 
         ));
     }
     Ok(())
+}
+
+fn exists(id: &str) -> Box<Error> {
+    let message = say!("there is another schedule `{id}` already", "другое расписание `{id}` уже есть");
+    Error::new(Code::ScheduleExists, message).hint(say!(
+        "choose another name, or end that one first",
+        "выберите другое имя или сначала завершите то расписание"
+    ))
 }
 
 fn find(store: &Store, id: &str) -> Result<Schedule> {

@@ -88,6 +88,23 @@ fn an_order_is_repeated_compared_with_its_first_result_and_told_of() {
 }
 
 #[test]
+fn a_new_schedule_takes_the_place_of_no_other_one() {
+    let scratch = Scratch::new();
+    let server = Server::start(&scratch, &[]);
+    let admin = server.token.clone().expect("a token");
+    let (first, second) = (order(&scratch, &[]), order(&scratch, &["--expect", "iops > 1"]));
+    let put = |words: &str, order: &str| {
+        ask(&server, &admin, &format!("PUT /api/v1/schedules/nightly?cron=0+2+*+*+*{words}"), order)
+    };
+    assert_eq!((put("&new=true", &first).status, put("&new=true", &first).status), (201, 200), "the same once more");
+    let before = schedule(&server);
+    let refused = put("&new=true", &second);
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (409, Some("schedule_exists")));
+    assert!(schedule(&server) == before && server.get("/api/v1/schedules/nightly/order").text() == first);
+    assert_eq!(put("", &second).status, 200, "who wants to change it may");
+}
+
+#[test]
 fn a_gate_that_fails_is_a_problem_and_a_hook_that_fails_is_shown() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch, &[]);

@@ -8,8 +8,8 @@ pub const FILES: &[(&str, &str, &str)] = &[
         include_str!("../../assets/console/assets/index-DL55buS0.css"),
     ),
     (
-        "/assets/index-DZ7947oz.js",
+        "/assets/index-D_n9Nkzp.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DZ7947oz.js"),
+        include_str!("../../assets/console/assets/index-D_n9Nkzp.js"),
     ),
 ];
