@@ -49,7 +49,9 @@ pub fn marks(recording: &Path) -> Result<Marks> {
 /// cannot be written, or somebody else changes it for too long.
 pub fn mark(recording: &Path, problems: &[Occurrence], what: &str, wish: Wish, author: Author) -> Result<Marked> {
     let mut known = problems.to_vec();
-    known.extend(marks(recording)?.occurrences(author.host));
+    // What was said of a problem of this recording is no second one, which would be over.
+    let said = marks(recording)?.occurrences(author.host).into_iter();
+    known.extend(said.filter(|said| !problems.iter().any(|problem| problem.is_same(said))));
     let of = named(what, &known)?;
     match wish {
         Wish::Acknowledge => {

@@ -162,6 +162,10 @@ fn a_problem_is_acknowledged_while_it_is_open_and_muted_whether_it_is_or_not() {
     let key = problem(true).key();
     let after = says(true, &key, Wish::Acknowledge).unwrap().after.unwrap();
     assert_eq!((after.by.as_str(), after.comment.as_deref()), ("anna", Some("fan ordered")));
+    for what in [key.clone(), problem(true).id()] {
+        let again = says(true, &what, Wish::Acknowledge).unwrap();
+        assert!(again.before.is_some() && again.after.is_some(), "it is open still, whatever was said of it");
+    }
     assert!(says(false, &key, Wish::Acknowledge).unwrap_err().message.en.contains("is over"));
     assert!(says(false, &key, Wish::Mute { until: "1h" }).unwrap().after.is_some());
     assert!(says(true, "object:sda", Wish::Mute { until: "never" }).is_err());

@@ -27,6 +27,12 @@ impl Occurrence {
         format!("{hash:08x}")
     }
 
+    /// Whether both are the same occurrence of the same problem.
+    pub fn is_same(&self, other: &Occurrence) -> bool {
+        (&self.rule, &self.object) == (&other.rule, &other.object)
+            && begins_with(self.opened_unix_s, other.opened_unix_s)
+    }
+
     /// Its id: the key, and when it opened.
     pub fn id(&self) -> String {
         format!("{}-{}", self.key(), self.opened_unix_s)
