@@ -63,23 +63,22 @@ impl Guard {
     /// Who sends a request with this token or cookie. Right ones are always let in, however many wrong ones there were. A session ends with
     /// the token that it was got for.
     pub fn admit(&self, token: Option<&str>, cookie: Option<&str>, moment: Moment) -> Result<Sender, Refused> {
-        let Moment { now, now_unix, .. } = moment;
-        if let Some(sender) = token.and_then(|token| self.users.holder(&token::hash(token), now_unix)) {
-            return Ok(sender);
+        match (self.holder(token, cookie, moment.now, moment.now_unix), token) {
+            (Some(sender), _) => Ok(sender),
+            (None, Some(_)) => Err(wrong(&mut self.state(), moment)),
+            (None, None) => Err(Refused { error: missing(), retry_after: None }),
         }
-        let mut state = self.state();
+    }
+
+    /// Who has this token or cookie at this time; wrong ones are not counted.
+    pub fn holder(&self, token: Option<&str>, cookie: Option<&str>, now: Instant, now_unix: i64) -> Option<Sender> {
         let session = |cookie: &str| {
-            let hash = token::hash(cookie);
+            let (hash, state) = (token::hash(cookie), self.state());
             let found = state.sessions.iter().find(|(known, until, _)| *known == hash && now < *until)?;
             self.users.holder(&found.2, now_unix)
         };
-        if let Some(sender) = cookie.and_then(session) {
-            return Ok(sender);
-        }
-        match token {
-            Some(_) => Err(wrong(&mut state, moment)),
-            None => Err(Refused { error: missing(), retry_after: None }),
-        }
+        let of_token = token.and_then(|token| self.users.holder(&token::hash(token), now_unix));
+        of_token.or_else(|| cookie.and_then(session))
     }
 
     /// The cookie of a new session for who has the token; `Ok(Err(…))`: it is a wrong one.

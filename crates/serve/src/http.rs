@@ -55,7 +55,7 @@ type Answered = std::result::Result<Response<Body>, Failure>;
 /// What every connection asks.
 pub struct Site {
     /// Who may ask.
-    pub guard: Guard,
+    pub guard: Arc<Guard>,
     /// Under which names.
     pub names: Names,
     /// Whole answers.
@@ -139,6 +139,7 @@ impl Site {
         }
         let header = |name| text_of(&request, &name).map(String::from);
         let (last, known) = (header(HeaderName::from_static("last-event-id")), header(header::IF_NONE_MATCH));
+        let admitted = self.admitted(&request);
         let (said, body) = match asked.has_text() {
             true => (text(request, ORDER_MAX).await?, None),
             false => (String::new(), Some(request.into_body())),
@@ -147,21 +148,21 @@ impl Site {
             Request::Import { name } => self.import(&name, body, sender, what).await,
             Request::Events { run, after } => {
                 let after = last.map(|id| Cursor::of(&id).ok_or_else(wrong_id)).transpose()?.or(after);
-                self.events(run, after.unwrap_or_default()).await
+                self.events(run, after.unwrap_or_default(), admitted).await
             }
             Request::TaskEvents { after } => {
                 let after = last.map(|id| id.parse().map_err(|_| wrong_id())).transpose()?.or(after);
-                let events = stream::tasks(self.results.tasks.clone(), after.unwrap_or_default());
+                let events = stream::tasks(self.results.tasks.clone(), after.unwrap_or_default(), admitted);
                 Ok(streamed(events))
             }
             Request::RunFile { run } => self.run_file(run, known.as_deref()).await,
             asked => {
                 let results = self.results.clone();
-                let answered = move || {
                 // It is never closed. The place is taken as long as the thread is, even if the sender is gone by then.
                 let place = if is_slow(&asked) { self.slow.clone().acquire_owned().await.ok() } else { None };
-                    let answer = results.answer(&asked, &sender, lang)?;
+                let answered = move || {
                     let _place = place;
+                    let answer = results.answer(&asked, &sender, lang)?;
                     if let Some(change) = answer.as_ref().and_then(|answer| answer.change.as_ref()) {
                         results.users.note(&sender, &what, change, now_unix())?;
                     }
@@ -173,14 +174,21 @@ impl Site {
         }
     }
 
-    async fn events(&self, run: String, after: Cursor) -> Answered {
+    /// Whether the sender of a request would be let in now.
+    fn admitted(&self, request: &HttpRequest<Incoming>) -> impl FnMut() -> bool + Send + 'static + use<> {
+        let (guard, token) = (self.guard.clone(), bearer(request).map(String::from));
+        let cookie = cookie(request, self.cookie());
+        move || guard.holder(token.as_deref(), cookie.as_deref(), Instant::now(), now_unix()).is_some()
+    }
+
+    async fn events(&self, run: String, after: Cursor, admitted: impl FnMut() -> bool + Send + 'static) -> Answered {
         let (results, live) = (self.results.clone(), self.live.clone());
         let watched = work(move || live.follow(&results.catalogue.find(&run)?)).await?;
         if watched.is_over_at(after) {
             // A browser that gets this does not come again.
             return Ok(status(204, Full::default()));
         }
-        Ok(streamed(stream::events(watched, after)))
+        Ok(streamed(stream::events(watched, after, admitted)))
     }
 
     /// A file of results, which becomes a run.
@@ -192,13 +200,13 @@ impl Site {
         }
         let results = self.results.clone();
         let answer = work(move || {
+            let _place = place;
             let answer = results.import(&upload)?;
             results.users.note(&sender, &what, &answer.1, now_unix())?;
             Ok(answer.0)
         });
         Ok(whole(answer.await?, None))
     }
-            let _place = place;
 
     async fn run_file(&self, run: String, known: Option<&str>) -> Answered {
         let results = self.results.clone();
@@ -257,14 +265,6 @@ impl From<Refused> for Failure {
     }
 }
 
-/// Computes on a thread that may take its time.
-async fn work<T: Send + 'static>(
-    compute: impl FnOnce() -> Result<T> + Send + 'static,
-) -> std::result::Result<T, Failure> {
-    match tokio::task::spawn_blocking(compute).await {
-        Ok(done) => done.map_err(Failure::from),
-        Err(error) => Err(lost(&error.to_string())),
-    }
 /// Whether an answer waits for another process.
 fn is_slow(asked: &Request) -> bool {
     use Request::*;
@@ -288,6 +288,14 @@ fn is_slow(asked: &Request) -> bool {
     )
 }
 
+/// Computes on a thread that may take its time.
+async fn work<T: Send + 'static>(
+    compute: impl FnOnce() -> Result<T> + Send + 'static,
+) -> std::result::Result<T, Failure> {
+    match tokio::task::spawn_blocking(compute).await {
+        Ok(done) => done.map_err(Failure::from),
+        Err(error) => Err(lost(&error.to_string())),
+    }
 }
 
 /// A defect of ours.

@@ -119,7 +119,7 @@ impl Server {
         let catalogue = Catalogue::new(runs);
         let urls = urls(address, tls.as_deref(), &names, &own_names);
         let site = Site {
-            guard: Guard::new(users.clone()),
+            guard: Arc::new(Guard::new(users.clone())),
             names: Names { more: names, tls: tls.clone() },
             results: Arc::new(Results {
                 catalogue,
