@@ -2,6 +2,7 @@
 
 use crate::complete::written;
 use crate::{inputs, load_hosts};
+use std::net::IpAddr;
 use stend_base::{Code, Error, Result, Say, say};
 use stend_record::{StandText, TargetFacts, store, targets};
 use stend_spec::hosts::{HostRole, NamedHost, Via};
@@ -157,7 +158,7 @@ fn far_hosts(order: &Order) -> Result<Vec<String>> {
     }
     let hosts = load_hosts::of_file(order, HostRole::Load)?.unwrap_or_default();
     let name = |host: NamedHost| match host.via {
-        Via::Ssh(destination) => format!("host:{destination}"),
+        Via::Ssh(destination) => far(&destination),
         Via::Exec { .. } => format!("host:{}", host.name),
         // It is on this machine, and its disks may lie on any drive.
         Via::Vm(_) => LOCAL.to_string(),
@@ -176,19 +177,35 @@ fn sources_refused() -> Box<Error> {
 }
 
 fn loads(order: &Order, look: Look) -> Vec<String> {
-    let far = order.lab.iter().chain(&order.ssh);
+    let mut loads: Vec<String> = order.lab.iter().map(|name| format!("host:{name}")).collect();
+    loads.extend(order.ssh.iter().map(|name| far(name)));
     // Without the name that the stand has for it.
-    let machine = |given: &'_ String| given.split_once('=').map_or(given.clone(), |(_, host)| host.to_string());
-    let storage: Vec<String> = order.storage.iter().map(machine).collect();
-    let storage = storage.iter().map(|name| name.trim_start_matches("ssh:"));
-    let far = far.map(String::as_str).chain(storage).map(|name| format!("host:{name}"));
-    let mut loads: Vec<String> = far.collect();
+    let storage = order.storage.iter().map(|given| given.split_once('=').map_or(given.as_str(), |(_, host)| host));
+    loads.extend(storage.map(|host| host.strip_prefix("ssh:").map_or_else(|| format!("host:{host}"), far)));
     if order.lab.is_none() && order.ssh.is_empty() && order.hosts.is_none() {
         loads.extend(here(order, look));
     }
     loads.sort();
     loads.dedup();
     loads
+}
+
+/// What a host loads that is named for `ssh`: the same for every way to write user, scheme, port and case; all of this machine where it is
+/// this one. Names that only the configuration of `ssh` makes one host stay two.
+fn far(destination: &str) -> String {
+    let rest = destination.trim_start_matches("ssh://").split('/').next().unwrap_or_default();
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let host = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        // Several colons are an address of IPv6.
+        None if rest.matches(':').count() == 1 => rest.split(':').next().unwrap_or_default(),
+        None => rest,
+    };
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let is_loopback = host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    let is_here = is_loopback || host == "localhost" || host == own.trim().to_ascii_lowercase();
+    if is_here { LOCAL.to_string() } else { format!("host:{host}") }
 }
 
 /// The drives below the targets; where they cannot be told, everything.
@@ -237,10 +254,26 @@ mod tests {
     }
 
     #[test]
+    fn a_host_is_the_same_however_it_is_written_and_this_machine_is_no_other_one() {
+        for name in ["db1", "DB1.", "root@db1", "ssh://db1", "ssh://root@db1:22", "ssh://root@db1:22/"] {
+            assert_eq!(far(name), "host:db1", "{name}");
+        }
+        assert_eq!(far("ssh://root@[2001:DB8::1]:22"), far("2001:db8::1"));
+        let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        for name in ["localhost", "root@127.0.0.1", "ssh://[::1]:22", "::ffff:127.0.0.1", own.trim()] {
+            assert_eq!(far(name), LOCAL, "{name}");
+        }
+        let of = |more: &str| blind(&order(more)).map_err(|error| error.to_string()).unwrap().loads;
+        assert_eq!(of("on: [serial:X]\nssh: root@DB1\n"), ["host:db1"]);
+        // A machine of the lab is no host of `ssh`, and may be named by its file.
+        assert_eq!(of("on: [serial:X]\nlab: /x/Six.yaml\n"), ["host:/x/Six.yaml"]);
+    }
+
+    #[test]
     fn an_order_with_a_file_of_hosts_loads_these_and_one_that_would_execute_commands_here_is_refused() {
         let of = |hosts: &str| blind(&order(&format!("on: [/x]\nhosts: {{file: h.yaml, text: '{hosts}'}}\n")));
         let found = of("hosts: {a: {ssh: root@db1}, b: {ssh: nas, role: observe}}").map_err(|error| error.to_string());
-        assert_eq!(found.unwrap().loads, ["host:root@db1"]);
+        assert_eq!(found.unwrap().loads, ["host:db1"]);
         for exec in ["hosts: {a: {ssh: x}, b: {exec: [reboot]}}", "hosts: {a: {ssh: x}, b: {exec: [x], role: observe}}"]
         {
             assert_eq!(of(exec).err().unwrap().code, Code::NotAllowed);
