@@ -146,10 +146,10 @@ struct Counted(Senders, IpAddr);
 impl Senders {
     /// Counts one more; `None`: this machine has enough. Everything behind a proxy or a tunnel on this machine comes from its loopback.
     fn count(&self, from: IpAddr) -> Option<Counted> {
-        let from = from.to_canonical();
+        let (is_here, from) = (from.to_canonical().is_loopback(), machine(from));
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(from).or_default();
-        if *count >= FROM_ONE_MAX && !from.is_loopback() {
+        if *count >= FROM_ONE_MAX && !is_here {
             return None;
         }
         *count += 1;
@@ -184,7 +184,18 @@ mod tests {
         assert!(senders.count(one).is_some());
         drop(taken);
         assert!(senders.0.lock().unwrap().is_empty(), "nothing is remembered of those that are gone");
-        let local: Vec<_> = (0..2 * FROM_ONE_MAX).map(|_| senders.count(IpAddr::from([127, 0, 0, 1]))).collect();
-        assert!(local.iter().all(Option::is_some));
+        for local in ["127.0.0.1", "::1"] {
+            let local: Vec<_> = (0..2 * FROM_ONE_MAX).map(|_| senders.count(local.parse().unwrap())).collect();
+            assert!(local.iter().all(Option::is_some));
+        }
+    }
+
+    #[test]
+    fn a_machine_with_ipv6_takes_no_more_places_by_changing_its_address() {
+        let senders = Senders::default();
+        let of = |number: usize| senders.count(format!("2001:db8::{number:x}").parse().unwrap());
+        let taken: Vec<_> = (1..=FROM_ONE_MAX).map(|number| of(number).unwrap()).collect();
+        assert!(of(FROM_ONE_MAX + 1).is_none() && senders.count("2001:db8:0:1::1".parse().unwrap()).is_some());
+        drop(taken);
     }
 }

@@ -132,7 +132,7 @@ fn wrong(state: &mut State, Moment { from, now, .. }: Moment) -> Refused {
 }
 
 /// Whose address it is: a machine with IPv6 chooses the last 64 bits of its address itself.
-fn machine(from: IpAddr) -> IpAddr {
+pub fn machine(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
         v4 => v4,
