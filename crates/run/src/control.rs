@@ -12,6 +12,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
+use stend_sys::local_socket::connect_now;
 
 /// How long a caller may take to say its word.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -61,7 +62,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         found => found.map(drop)?,
     }
-    match with_short_path(path, |short| UnixStream::connect(short)) {
+    match with_short_path(path, connect_now) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
         _ => Ok(()),
     }
@@ -70,11 +71,16 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 /// Asks the run that writes `run_file` to end: softly, or at once.
 pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
     let path = socket_path(run_file);
-    let connected = with_short_path(&path, |short| UnixStream::connect(short));
-    let sent = connected.and_then(|mut stream| stream.write_all(if now { b"abort" } else { b"stop" }));
+    let sent = with_short_path(&path, connect_now).and_then(|mut stream| {
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(if now { b"abort" } else { b"stop" })
+    });
     sent.map_err(|error| {
         let shown = run_file.display();
         let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
+        if error.kind() == io::ErrorKind::WouldBlock {
+            return silent(run_file);
+        }
         let message = match gone {
             true => say!("the run in `{shown}` is not in progress", "прогон из `{shown}` не выполняется"),
             false => say!(
@@ -93,9 +99,19 @@ pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
     })
 }
 
-/// Whether a process answers for the run that writes `run_file`.
+fn silent(run_file: &Path) -> Box<Error> {
+    let shown = run_file.display();
+    let message = say!("the run in `{shown}` does not answer", "прогон из `{shown}` не отвечает");
+    Error::preflight(message).hint(say!(
+        "its process may be suspended: `kill -CONT` lets it go on",
+        "возможно, его процесс приостановлен: продолжить его даст `kill -CONT`"
+    ))
+}
+
+/// Whether a process answers for the run that writes `run_file`, or is there and does not: a suspended one is not waited for.
 pub fn is_going_on(run_file: &Path) -> bool {
-    with_short_path(&socket_path(run_file), |short| UnixStream::connect(short)).is_ok()
+    let connected = with_short_path(&socket_path(run_file), connect_now);
+    connected.map_or_else(|error| error.kind() == io::ErrorKind::WouldBlock, |_| true)
 }
 
 /// Whether one may: there is a socket, which a killed process leaves behind, too. Costs one look at the directory.

@@ -133,9 +133,9 @@ impl Server {
             }),
             live: Arc::new(Live::default()),
             uploads: Arc::new(tokio::sync::Semaphore::new(http::UPLOADS_MAX)),
+            slow: Arc::new(tokio::sync::Semaphore::new(http::SLOW_MAX)),
         };
         Ok(Server { listener, site, urls, token, tls, public_certificate, is_another_certificate: is_another })
-            slow: Arc::new(tokio::sync::Semaphore::new(http::SLOW_MAX)),
     }
 
     /// Answers until the process ends.

@@ -58,7 +58,8 @@ impl Schedules {
     /// Errors: `Preflight` if what is kept cannot be read.
     pub fn open(directory: &Path, tasks: Arc<Tasks>, users: Arc<Users>, program: PathBuf) -> Result<Arc<Schedules>> {
         let state = Mutex::new(Store::open(directory)?);
-        let schedules = Arc::new(Schedules { tasks, users, program, state, giving: Mutex::new(()), wake: Condvar::new() });
+        let schedules =
+            Arc::new(Schedules { tasks, users, program, state, giving: Mutex::new(()), wake: Condvar::new() });
         let looking = schedules.clone();
         let thread = std::thread::Builder::new().name("schedules".into()).spawn(move || looking.look_after());
         thread.map_err(|error| {

@@ -27,11 +27,7 @@ const PIECE: u64 = 256 << 10;
 pub type Events = Channel<Bytes, Infallible>;
 
 /// Everything behind the cursor, then what comes, until the run ends or its reader is not admitted any more.
-pub fn events(
-    watched: Arc<Watched>,
-    mut cursor: Cursor,
-    admitted: impl FnMut() -> bool + Send + 'static,
-) -> Events {
+pub fn events(watched: Arc<Watched>, mut cursor: Cursor, admitted: impl FnMut() -> bool + Send + 'static) -> Events {
     let changes = watched.changes();
     let (mut shown, mut ended) = (String::new(), false);
     send(move || watched.next(&mut cursor, &mut shown, &mut ended), changes, admitted)

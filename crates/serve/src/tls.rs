@@ -46,7 +46,7 @@ struct State {
     refused: Option<Say>,
 }
 
-/// Of each file, when its content and when anything of it changed, which one it is, and its length.
+/// When the content of each file changed, and when anything of it; which one it is, and its length.
 type Seen = [Option<(SystemTime, (i64, i64), u64, u64)>; 2];
 
 impl Tls {

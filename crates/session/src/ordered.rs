@@ -2,7 +2,6 @@
 
 use crate::complete::written;
 use crate::{inputs, load_hosts};
-use std::net::IpAddr;
 use stend_base::{Code, Error, Result, Say, say};
 use stend_record::{StandText, TargetFacts, store, targets};
 use stend_spec::hosts::{HostRole, NamedHost, Via};
@@ -131,7 +130,8 @@ fn path_refused(resume: &str) -> Box<Error> {
         "`{resume}` is no run of this server's list, and a server takes no paths of run files",
         "`{resume}` — не прогон из списка этого сервера, а пути файлов прогонов сервер не принимает"
     );
-    Error::new(Code::NotAllowed, told).hint(say!("name the run by its id or label", "назовите прогон по имени или метке"))
+    Error::new(Code::NotAllowed, told)
+        .hint(say!("name the run by its id or label", "назовите прогон по имени или метке"))
 }
 
 /// Whether two orders that load this may not be carried out at the same time.
@@ -203,7 +203,7 @@ fn far(destination: &str) -> String {
     };
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let is_loopback = host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    let is_loopback = host == "::1" || ["127.", "::ffff:127."].iter().any(|net| host.starts_with(net));
     let is_here = is_loopback || host == "localhost" || host == own.trim().to_ascii_lowercase();
     if is_here { LOCAL.to_string() } else { format!("host:{host}") }
 }

@@ -1,7 +1,10 @@
 //! A run that ended early goes on where it was.
 
 use crate::support::*;
+use std::io::Read;
+use std::os::unix::net::UnixListener;
 use std::time::Duration;
+use stend_sys::local_socket::connect_now;
 
 /// A run that was stopped softly or killed; drop it only after it was resumed: that removes its spool.
 fn interrupted(scratch: &Scratch, softly: bool) -> (Running, std::path::PathBuf) {
@@ -57,6 +60,33 @@ fn a_dry_run_of_a_run_that_is_resumed_has_its_whole_plan_and_changes_nothing() {
     assert_eq!((trials(), std::fs::read_dir(scratch.join("t")).expect("a directory").count()), (before, 0));
     expect_exit(&mut stend(&scratch, &["run", "--resume", &path]), 0);
     assert!(expect_exit(&mut stend(&scratch, &words), 12).1.contains("nothing to resume"));
+}
+
+#[test]
+fn a_suspended_process_hangs_no_look_at_its_run() {
+    let scratch = Scratch::new();
+    let (_run, file) = interrupted(&scratch, false);
+    let socket = scratch.join("r.stend.sock");
+    std::fs::remove_file(&socket).expect("what the killed process left");
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    rustix::net::listen(&listener, 1).expect("a short queue");
+    let waiting = std::iter::from_fn(|| connect_now(&socket).ok()).collect::<Vec<_>>();
+    let ended = |words: &[&str]| {
+        let mut running = Running::new(&mut stend(&scratch, words));
+        let code = running.wait(IN_TIME);
+        let mut said = String::new();
+        let (out, errors) =
+            (running.child.stdout.take().expect("a pipe"), running.child.stderr.take().expect("a pipe"));
+        out.chain(errors).read_to_string(&mut said).expect("text");
+        (code, said)
+    };
+    let path = file.to_string_lossy().into_owned();
+    let (code, listed) = ended(&["list", "--json"]);
+    assert!(code == Some(0) && listed.contains("\"going_on\": true"), "{code:?}: {listed}");
+    let (code, said) = ended(&["stop", &path]);
+    assert!(code == Some(4) && said.contains("does not answer"), "{code:?}: {said}");
+    drop((listener, waiting));
+    expect_exit(&mut stend(&scratch, &["run", "--resume", &path]), 0);
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod clock;
 pub mod counting;
 pub mod file;
 pub mod interrupts;
+pub mod local_socket;
 pub mod mapped;
 pub mod null;
 pub mod numa;
