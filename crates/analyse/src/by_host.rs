@@ -293,6 +293,27 @@ mod tests {
     }
 
     #[test]
+    fn rates_of_hosts_that_did_not_load_at_the_same_time_are_doubted() {
+        let h04 = |late: Nanos, uncertain: u64| {
+            let mut record = record(&[1_000.0, 1_000.0]);
+            let part = record.trials[3].parts[1].outcome.as_mut().unwrap();
+            let late = Nanos((part.window_end.saturating_sub(part.window_start).0 as f64 * late.0 as f64 / 1e9) as u64);
+            part.window_start = part.window_start + late;
+            record.hosts_mut().iter_mut().for_each(|host| host.clock_uncertainty_ns = Some(uncertain));
+            let (case, _) = found(&record);
+            let check = case.checks.into_iter().find(|check| check.id == crate::findings::CheckId::H04).unwrap();
+            (check.status, check.measured.en)
+        };
+        use crate::findings::CheckStatus::{Fail, Pass, Warn};
+        // Parts of the window, in thousand-millionths.
+        let [no, little, much] = [Nanos(5_000_000), Nanos(30_000_000), Nanos(330_000_000)];
+        assert_eq!((h04(no, 0).0, h04(little, 0).0), (Pass, Warn));
+        let (status, measured) = h04(much, 0);
+        assert!(status == Fail && measured.contains("apart, 33.0 % of the window"), "{status:?} {measured}");
+        assert_eq!(h04(little, u64::MAX / 4).0, Pass, "clocks that are known this badly show nothing");
+    }
+
+    #[test]
     fn a_trial_that_a_lost_host_did_not_end_counts_for_none_and_the_loss_is_told() {
         let mut record = record(&[1_000.0, 1_000.0]);
         (record.trials[5].parts[1].outcome, record.trials[5].outcome) = (None, None);

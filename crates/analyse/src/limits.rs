@@ -299,6 +299,12 @@ pub const CHANGE_LEAST: f64 = 0.05;
 /// seconds alone an interval holds the truth in as little as none of the cases (docs/bench/coverage.md, before this limit).
 pub const BATCH_INTERVALS: usize = 50;
 
+/// H04: part of the window by which several load hosts may begin apart, beyond what is known of their clocks. Their rates are added, and each
+/// is off by this part at most.
+pub const HOSTS_APART: f64 = 0.01;
+/// H04: part from which the sum is of another experiment.
+pub const HOSTS_APART_MOST: f64 = 0.05;
+
 /// H44: step of the wall clock against the monotonic one that is called a step.
 pub const CLOCK_STEP: Nanos = Nanos::millis(1);
 /// H44: part of the time that a disciplined clock may drift without a step (NTP slews by at most 500 ppm).

@@ -10,8 +10,8 @@ use stend_base::{Lang, Say, format, say, say_in};
 const OF_THE_RUN: [CheckId; 3] = [H21, H78, H81];
 /// Checks that look at the drives of a storage host if there is one: these serve all load hosts.
 const OF_STORAGE_HOST: [CheckId; 3] = [H11, H30, H31];
-/// Checks that look at watched hosts as well.
-const OF_WATCHED: [CheckId; 2] = [H25, H64];
+/// Checks that look at watched hosts, or at all load hosts together, as well.
+const OF_OTHERS: [CheckId; 3] = [H04, H25, H64];
 /// Most hosts that are named; more are counted.
 const NAMED_MAX: usize = 3;
 
@@ -45,7 +45,7 @@ pub fn joined(whole: &[CheckResult], hosts: &[OfHost<'_>], shared: Shared) -> Ve
             hosts.iter().map(|host| Some((*host, host.checks.iter().find(|check| check.id == whole.id)?))).collect();
         let Some(answers) = answers.filter(|answers| !once && !answers.is_empty()) else { return whole.clone() };
         let found = worst(&answers);
-        let elsewhere = OF_WATCHED.contains(&whole.id) && worst_of(whole.status) > worst_of(found.status);
+        let elsewhere = OF_OTHERS.contains(&whole.id) && worst_of(whole.status) > worst_of(found.status);
         if elsewhere { whole.clone() } else { found }
     };
     whole.iter().map(of_check).collect()

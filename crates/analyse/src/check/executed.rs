@@ -2,14 +2,16 @@
 
 use super::Check;
 use crate::findings::{CheckId, CheckResult};
+use crate::limits::{HOSTS_APART, HOSTS_APART_MOST};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Say, format, say};
+use stend_base::{Nanos, Say, format, say};
+use stend_record::RunRecord;
 use stend_record::observed::JobTotals;
 use stend_spec::keys::BACKENDS;
 use stend_spec::workload::{Backend, Pages, Region, Stream, Submit, Sync};
 
-/// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for.
-pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
+/// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for, and several hosts loaded at the same time.
+pub fn executed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check { id: CheckId::H04, limit: say!("no difference", "без отличий") };
     if case.counting.is_empty() {
         return check.no_trials();
@@ -21,6 +23,9 @@ pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let found = case.counting.iter().map(differences).find(|differences| !differences.is_empty());
+    if let Some((part, apart)) = found.is_none().then(|| most_apart(run, case)).flatten() {
+        return not_at_one_time(check, part, apart);
+    }
     let Some(found) = found else {
         let (streams, jobs) = (case.asked.streams.len(), case.counting[0].outcome.engine.jobs.len());
         return check
@@ -29,6 +34,40 @@ pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
     check.measured(Say::both(|l| found.iter().map(|say| say.get(l)).collect::<Vec<_>>().join("; "))).fail(say!(
         "The load differed from the suite; the number belongs to another experiment. Report this as a defect.",
         "Нагрузка была не той, что описана в наборе: число относится к другому опыту. Сообщите об этом как о дефекте."
+    ))
+}
+
+/// The trial in which load hosts began furthest apart, beyond what is known of their clocks: the part of its window, and the time; `None` if
+/// they began together.
+fn most_apart(run: &RunRecord, case: &CaseTrials<'_>) -> Option<(f64, Nanos)> {
+    let uncertain = run.loads().filter_map(|(_, host)| host.clock_uncertainty_ns).max().unwrap_or_default();
+    let of = |trial: &Counting<'_>| {
+        let begun = || trial.record.parts.iter().filter_map(|part| Some(part.outcome.as_ref()?.window_start));
+        // The clock of either may be off so far.
+        let apart = begun().max()?.saturating_sub(begun().min()?).saturating_sub(Nanos(uncertain.saturating_mul(2)));
+        Some((apart.0 as f64 / trial.window.0.max(1) as f64, apart))
+    };
+    let most = case.counting.iter().filter_map(of).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (most.0 > HOSTS_APART).then_some(most)
+}
+
+fn not_at_one_time(check: Check, part: f64, apart: Nanos) -> CheckResult {
+    let measured = say!(
+        |l| "load hosts began {a} apart, {p} of the window",
+        "нагружающие машины начали с разницей {a}, это {p} окна",
+        a = format::latency(apart, l),
+        p = format::percent(part, l)
+    );
+    let check = check.measured(measured);
+    if part <= HOSTS_APART_MOST {
+        return check.warn(say!(
+            "The rates of the hosts are not of quite the same time, and their sum may be too large by that part. Use longer windows, or compare the clocks of the hosts.",
+            "Скорости машин относятся не совсем к одному времени, и сумма может быть завышена на эту часть. Возьмите окна длиннее или сверьте часы машин."
+        ));
+    }
+    check.fail(say!(
+        "The hosts did not load at the same time, so that each had the storage partly to itself: the sum of their rates is too large. Look for a host that is slow to begin, and for clocks that were set.",
+        "Машины нагружали не одновременно, и каждая часть времени пользовалась хранилищем одна: сумма их скоростей завышена. Ищите машину, которая начинает с опозданием, и переведённые часы."
     ))
 }
 
@@ -116,7 +155,7 @@ mod tests {
 
     fn check(change: fn(&mut TrialOutcome)) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(move |o, _| change(o)).done().record();
-        executed(&by_case(&record)[0])
+        executed(&record, &by_case(&record)[0])
     }
 
     #[test]
@@ -153,7 +192,7 @@ mod tests {
             record.trials[0].asked.streams[0].submit = submit;
             let jobs = &mut record.trials[0].outcome.as_mut().unwrap().jobs;
             jobs[0].submissions = Some(Submissions { calls: 90, ios: 100, together, waited_ns: 500_000, late_ns: 0 });
-            let found = executed(&by_case(&record)[0]);
+            let found = executed(&record, &by_case(&record)[0]);
             (found.status, found.measured.en)
         };
         assert_eq!(status(Submit::Each, 10), (CheckStatus::Fail, "I/Os submitted together, asked one by one".into()));
@@ -177,7 +216,7 @@ mod tests {
                 area: Region { start: Bytes(region.start.0 + second * half.0), ..region },
                 ..jobs[0]
             });
-            executed(&by_case(&record)[0])
+            executed(&record, &by_case(&record)[0])
         };
         assert_eq!(of(1).status, CheckStatus::Pass);
         assert_eq!(of(0).measured.en, "a job outside of its stream's region");
@@ -187,7 +226,7 @@ mod tests {
     fn another_backend_than_the_named_one_fails() {
         let mut record = run().trial(0).done().record();
         record.trials[0].asked.backend = Backend::Psync;
-        assert_eq!(executed(&by_case(&record)[0]).measured.en, "backend io_uring, asked psync");
+        assert_eq!(executed(&record, &by_case(&record)[0]).measured.en, "backend io_uring, asked psync");
     }
 
     #[test]

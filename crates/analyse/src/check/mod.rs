@@ -150,7 +150,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         arithmetic::bandwidth(case),
         little::in_flight(case),
         mix::mix(case),
-        executed::executed(case),
+        executed::executed(run, case),
         ceilings::above(run, case),
         arithmetic::sums(case),
         cache::working_set(run, case),

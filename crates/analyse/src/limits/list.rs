@@ -177,6 +177,8 @@ fn of_the_engine() -> Vec<Limit> {
         limit!(Share CLOCK_COST, [H44], "part of the latency that two readings of the clock take", "часть задержки на два чтения часов"),
         limit!(Share BATCH_SPAN, [H44], "part of the median over which I/Os share a reading", "часть медианы, на которой операции делят одну отметку"),
         limit!(Words CLOCK_SOURCES, [H44], "clock sources that are fast and even", "быстрые и ровные источники времени"),
+        limit!(Share HOSTS_APART, [H04], "part of the window by which load hosts begin apart", "часть окна, на которую расходятся начала нагружающих машин"),
+        limit!(Share HOSTS_APART_MOST, [H04], "part from which the sum of their rates does not count", "часть, с которой сумма их скоростей не считается"),
         limit!(Time CLOCK_STEP, [H44], "step of the wall clock", "скачок настенных часов"),
         limit!(Share CLOCK_SLEW, [H44], "drift of a clock that is steered", "ход подводимых часов"),
     ]
