@@ -7,7 +7,7 @@ mod machine;
 use crate::host::host_facts_under;
 use crate::inspect::inspect_under;
 use crate::roots::Roots;
-use crate::testfile;
+use crate::testfile::{self, Others};
 use std::path::{Path, PathBuf};
 use stend_base::{Say, say};
 use stend_record::{Checkup, CheckupItem, Level, TargetFacts, TargetKind, WriteAccess};
@@ -150,17 +150,23 @@ fn leftovers(roots: &Roots, places: Vec<PathBuf>, root: bool) -> Vec<CheckupItem
         return vec![fine("leftovers", say!("no dead run left anything", "прерванные прогоны ничего не оставили"))];
     }
     let kept = kept.iter().map(|(path, note)| to_be_judged(path, &note.owner, root));
-    let others = others.iter().map(|(path, user)| of_another_user(path, *user));
+    let others = others.iter().map(|(path, whose)| of_another(path, *whose));
     dead.iter().map(|path| leftover(path, root)).chain(kept).chain(others).collect()
 }
 
 /// What looks like test files of a run of somebody else.
-fn of_another_user(path: &Path, user: u32) -> CheckupItem {
+fn of_another(path: &Path, whose: Others) -> CheckupItem {
     let name = path.display();
-    let found = say!(
-        "`{name}` belongs to user {user} and looks like the test files of a run",
-        "`{name}` принадлежит пользователю {user} и похож на тестовые файлы прогона"
-    );
+    let found = match whose {
+        Others::User(user) => say!(
+            "`{name}` belongs to user {user} and looks like the test files of a run",
+            "`{name}` принадлежит пользователю {user} и похож на тестовые файлы прогона"
+        ),
+        Others::Machine => say!(
+            "`{name}` looks like the test files of a run on another machine",
+            "`{name}` похож на тестовые файлы прогона на другой машине"
+        ),
+    };
     let affects = say!(
         "If a run uses it now, it disturbs your runs there. Stend neither waits for it nor removes it.",
         "Если его сейчас использует прогон, он мешает вашим прогонам в этом каталоге. Stend его не ждёт и не удаляет."

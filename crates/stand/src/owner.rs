@@ -25,6 +25,9 @@ pub(crate) struct Note {
     /// Start of the process in clock ticks since boot: a pid may be given again, the pair is not.
     pub started: u64,
     pub boot_id: String,
+    /// Id of the machine, which stays over its restarts (machine-id(5)); `None` where it has none, and in notes of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     #[serde(flatten)]
     pub owner: Owner,
 }
@@ -36,6 +39,7 @@ impl Note {
             pid: std::process::id(),
             started: stat_field(&roots.proc.join("self"), 22).unwrap_or(0),
             boot_id: boot_id(roots),
+            machine: machine(roots),
             owner: owner.clone(),
         }
     }
@@ -62,12 +66,28 @@ impl Note {
     }
 }
 
+impl Note {
+    /// Whether the run may live on another machine, whose locks and processes are not seen here; `shared`: other machines see these files.
+    pub(crate) fn may_live_elsewhere(&self, roots: &Roots, shared: bool) -> bool {
+        self.boot_id != boot_id(roots)
+            && match (&self.machine, machine(roots)) {
+                (Some(theirs), Some(ours)) => *theirs != ours,
+                _ => shared,
+            }
+    }
+}
+
 /// The refusal that a note stands for; a note that cannot be read still means somebody.
 pub(crate) fn refusal(note: &str) -> Refusal {
     match Note::parse(note) {
         Some(note) => Refusal::InUseByRun { pid: note.pid, run: note.owner.run_file },
         None => Refusal::InUseByRun { pid: 0, run: "?".to_string() },
     }
+}
+
+/// Id of the machine.
+fn machine(roots: &Roots) -> Option<String> {
+    text(roots.etc.join("machine-id")).filter(|id| !id.is_empty())
 }
 
 /// Boot id: differs after every start of the machine.
@@ -96,5 +116,19 @@ mod tests {
         assert!(note().is_alive(&roots));
         assert!(!Note { started: 1, ..note() }.is_alive(&roots), "another process got the pid");
         assert!(!Note { boot_id: "other".into(), ..note() }.is_alive(&roots), "the machine was restarted");
+    }
+
+    #[test]
+    fn a_run_of_another_machine_may_live_and_one_of_before_a_restart_does_not() {
+        let place = tempfile::tempdir().unwrap();
+        let roots = Roots { etc: place.path().to_path_buf(), ..Roots::host() };
+        let of =
+            |machine: Option<&str>| Note { boot_id: "other".into(), machine: machine.map(str::to_string), ..note() };
+        let lives = |machine, shared| of(machine).may_live_elsewhere(&roots, shared);
+        assert_eq!((lives(Some("a"), true), lives(Some("a"), false)), (true, false), "this one has no id");
+        std::fs::write(place.path().join("machine-id"), "a\n").unwrap();
+        assert_eq!((lives(Some("a"), true), lives(Some("b"), false)), (false, true));
+        assert_eq!((lives(None, true), lives(None, false)), (true, false), "a note of an earlier version");
+        assert!(!Note { machine: Some("b".into()), ..note() }.may_live_elsewhere(&roots, true), "a container here");
     }
 }

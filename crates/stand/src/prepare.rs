@@ -10,7 +10,7 @@ use crate::node::Node;
 use crate::owner::Owner;
 use crate::permission::{self, may_write};
 use crate::roots::Roots;
-use crate::testfile::{self, Left, TestFiles};
+use crate::testfile::{self, Left, Others, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Lang, Result, format, say};
@@ -40,8 +40,8 @@ pub enum Need {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     RemoveDead(PathBuf),
-    /// What belongs to this other user.
-    Leave(PathBuf, u32),
+    /// What is of somebody else.
+    Leave(PathBuf, Others),
     MakeDirectory(PathBuf, Owner),
     /// In this directory.
     AllocateFiles(PathBuf, Vec<Bytes>),
@@ -51,8 +51,11 @@ impl Step {
     fn describe(&self) -> String {
         match self {
             Step::RemoveDead(path) => format!("remove {}, left by a dead run", path.display()),
-            Step::Leave(path, user) => {
+            Step::Leave(path, Others::User(user)) => {
                 format!("leave {}, which belongs to user {user}: a run may be using it", path.display())
+            }
+            Step::Leave(path, Others::Machine) => {
+                format!("leave {}, which a run on another machine made and may be using", path.display())
             }
             Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
             Step::AllocateFiles(directory, sizes) => {
@@ -325,7 +328,7 @@ fn steps(roots: &Roots, facts: &TargetFacts, need: &Need) -> Vec<Step> {
     let directory = testfile::directory_for(parent, &owner.run_id);
     let dead = testfile::dead_for(roots, parent, &owner.run_id).into_iter();
     let mut steps: Vec<Step> = dead.map(Step::RemoveDead).collect();
-    steps.extend(testfile::of_others(roots, parent).into_iter().map(|(path, user)| Step::Leave(path, user)));
+    steps.extend(testfile::of_others(roots, parent).into_iter().map(|(path, whose)| Step::Leave(path, whose)));
     steps.push(Step::MakeDirectory(directory.clone(), owner.clone()));
     steps.push(Step::AllocateFiles(directory, sizes.clone()));
     steps

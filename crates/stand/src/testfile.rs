@@ -57,10 +57,19 @@ enum State {
     Kept(Box<Note>),
     /// Its run is gone.
     Dead(OwnDirectory),
-    /// It looks like one of these, and belongs to this user, who is neither we nor root.
-    Others(u32),
+    /// It looks like one of these, and is not ours to judge.
+    Others(Others),
     /// Not ours, or not ours to judge.
     Foreign,
+}
+
+/// Whose a directory is that looks like that of a run, and is neither waited for nor removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// This user has it, who is neither we nor root.
+    User(u32),
+    /// A run on another machine made it, whose locks may not be seen here: it may be at work.
+    Machine,
 }
 
 /// Where the directory of a run goes.
@@ -139,11 +148,11 @@ pub(crate) fn blocked(roots: &Roots, parent: &Path) -> Vec<Refusal> {
     survey(roots, parent).into_iter().filter_map(reason).collect()
 }
 
-/// What seem to be test files of other users in `parent`, with the numbers of these users. Anyone who may write there can
-/// make such a directory: it is neither waited for nor removed.
-pub(crate) fn of_others(roots: &Roots, parent: &Path) -> Vec<(PathBuf, u32)> {
+/// What seem to be test files of other users and other machines in `parent`. Anyone who may write there can make such a directory: it is
+/// neither waited for nor removed.
+pub(crate) fn of_others(roots: &Roots, parent: &Path) -> Vec<(PathBuf, Others)> {
     let others = survey(roots, parent).into_iter().filter_map(|(path, state)| match state {
-        State::Others(user) => Some((path, user)),
+        State::Others(whose) => Some((path, whose)),
         State::Live(_) | State::Kept(_) | State::Dead(_) | State::Foreign => None,
     });
     others.collect()
@@ -253,16 +262,18 @@ fn judge(roots: &Roots, path: &Path) -> State {
     let note = Note::parse(&seen.note);
     // Anybody can make such a directory, lock its marker, and name a process in it. Root need not go to such lengths.
     if let DirectoryOwner::Other(user) = owner {
-        return if seen.held || note.is_some() { State::Others(user) } else { State::Foreign };
+        return if seen.held || note.is_some() { State::Others(Others::User(user)) } else { State::Foreign };
     }
     match note {
         // Anybody can make such a directory, lock its marker, and name a process in it. Root need not go to such lengths.
         _ if seen.held => State::Live(owner::refusal(&seen.note)),
         // Locks may not work on a network file system; the process table is the second witness.
         Some(note) if note.is_alive(roots) => State::Live(owner::refusal(&seen.note)),
+        // Some network file systems keep locks to each machine, and its processes are not seen here.
+        Some(note) if note.may_live_elsewhere(roots, directory.is_shared()) => State::Others(Others::Machine),
         Some(note) if note.is_pending() => State::Kept(Box::new(note)),
         // Root's, which we could not remove.
-        Some(_) if owner == DirectoryOwner::Root => State::Others(0),
+        Some(_) if owner == DirectoryOwner::Root => State::Others(Others::User(0)),
         Some(_) => State::Dead(directory),
         None => State::Foreign,
     }

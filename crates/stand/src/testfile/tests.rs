@@ -11,7 +11,7 @@ fn owner(id: &str) -> Owner {
 }
 
 fn note(pid: u32, started: u64, boot_id: &str) -> String {
-    Note { pid, started, boot_id: boot_id.into(), owner: owner("old") }.to_text()
+    Note { pid, started, boot_id: boot_id.into(), machine: None, owner: owner("old") }.to_text()
 }
 
 /// A `.stend-old` with a test file in it and the given marker, locked by nobody.
@@ -62,7 +62,7 @@ fn what_a_dead_run_left_to_be_judged_is_kept_as_long_as_its_ledger_is_there() {
     let ledger = parent.path().join("r.stend.ledger");
     std::fs::write(&ledger, "").unwrap();
     let owner = Owner { ledger: Some(ledger.display().to_string()), ..owner("old") };
-    let note = Note { pid: 1, started: 1, boot_id: boot_id(&roots), owner };
+    let note = Note { pid: 1, started: 1, boot_id: boot_id(&roots), machine: None, owner };
     let path = left_behind(parent.path(), &note.to_text());
     assert!(dead(&roots, parent.path()).is_empty() && live(&roots, parent.path()).is_none());
     assert_eq!(kept(&roots, parent.path()), [(path.clone(), note)]);

@@ -140,6 +140,27 @@ fn the_remains_of_a_dead_run_are_removed_first_and_foreign_ones_stay() {
 }
 
 #[test]
+fn what_a_run_on_another_machine_has_in_a_shared_directory_is_left_and_told() {
+    let dir = scratch();
+    let theirs = dir.path().join(".stend-theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    // No lock is seen here, as where locks do not cross machines.
+    let marker = r#"{"pid":1,"started":1,"boot_id":"theirs","machine":"another","run_id":"theirs","run_file":"/runs/theirs.stend"}"#;
+    std::fs::write(theirs.join("marker"), marker).unwrap();
+    std::fs::write(theirs.join("data"), "precious").unwrap();
+    let announced = dry_run(&look(dir.path()), &need("R-1", Bytes::mib(1)));
+    let (made, log) = make(dir.path(), "R-1", Bytes::mib(1));
+    let has_id = std::fs::read_to_string("/etc/machine-id").is_ok_and(|id| !id.trim().is_empty());
+    if has_id {
+        let told = format!("leave {}, which a run on another machine made and may be using", theirs.display());
+        assert_eq!((log[0].as_str(), &log), (told.as_str(), &announced.steps));
+        assert_eq!(std::fs::read(theirs.join("data")).unwrap(), b"precious");
+    }
+    made.unwrap().undo(&mut |_| {}).unwrap();
+    assert_eq!(theirs.exists(), has_id);
+}
+
+#[test]
 fn a_directory_without_room_is_left_as_it_was() {
     let Some(mut bench) = Bench::new("a_directory_without_room_is_left_as_it_was") else { return };
     for (tool, mib) in [(&["mkfs.ext4", "-qF"], 16), (&["mkfs.btrfs", "-qf"], 128)] {

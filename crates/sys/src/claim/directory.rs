@@ -18,6 +18,27 @@ const NOBODY: u32 = 65_534;
 /// File systems of this type are NFS (linux/magic.h).
 const NFS: rustix::fs::FsWord = 0x6969;
 
+/// `f_type` of file systems that several machines may have mounted: NFS, SMB1, CIFS, SMB2, Ceph, 9P, FUSE, virtiofs, Lustre, GPFS, OCFS2, GFS2,
+/// AFS, BeeGFS.
+///
+/// Source: linux/magic.h and the sources of these file systems.
+const SHARED: [u64; 14] = [
+    0x6969,
+    0x517b,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x00c3_6400,
+    0x0102_1997,
+    0x6573_5546,
+    0x6a65_6a63,
+    0x0bd0_0bd0,
+    0x4750_4653,
+    0x7461_636f,
+    0x0116_1970,
+    0x5346_414f,
+    0x1983_0326,
+];
+
 /// Whose a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectoryOwner {
@@ -115,6 +136,11 @@ impl OwnDirectory {
             0 => DirectoryOwner::Root,
             _ => DirectoryOwner::Other(user),
         })
+    }
+
+    /// Whether other machines may see it, too.
+    pub fn is_shared(&self) -> bool {
+        rustix::fs::fstatfs(&self.fd).is_ok_and(|fs| SHARED.contains(&(fs.f_type as u64)))
     }
 
     /// Removes one file; absent is fine.
