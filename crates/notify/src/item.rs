@@ -74,9 +74,22 @@ pub struct Message {
     /// In a digest, how many problems were muted since the one before.
     #[serde(default)]
     pub muted: u64,
+    /// It waits until a person has approved its kind.
+    #[serde(default)]
+    pub is_held: bool,
 }
 
 impl Message {
+    /// What a person approves: a rule, and whether a problem opens, becomes critical or is over: `drive_gone/opened`.
+    pub fn kind(&self) -> String {
+        let word = |happened| match happened {
+            Happening::Opened => "opened",
+            Happening::Worse => "worse",
+            Happening::Closed => "closed",
+        };
+        self.items.first().map(|item| format!("{}/{}", item.rule, word(item.happened))).unwrap_or_default()
+    }
+
     /// What is through is not sent again. The last item always stays: without any, it would be a test message.
     pub fn drop_sent(&mut self, through: usize) {
         let through = through.min(self.items.len().saturating_sub(1));

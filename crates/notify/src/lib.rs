@@ -14,6 +14,7 @@ mod send;
 mod snmp;
 mod store;
 mod syslog;
+mod vendor;
 mod words;
 
 pub use changes::{Changes, Standing};
@@ -22,3 +23,4 @@ pub use outbox::{Outbox, Told};
 pub use policy::limits;
 pub use program::Program;
 pub use send::{post, test};
+pub use vendor::{Decided, Decision, Desk, Logged, RECEIVER as VENDOR, Waiting, file_of as file_of_vendor};

@@ -1,9 +1,10 @@
 //! The threads that send: one for each receiver, so that one that is slow or dead keeps no other waiting, and none of them the caller.
 
-use crate::item::{Item, Unsent};
+use crate::item::{Item, Message, Unsent};
 use crate::policy::{Clock, State};
-use crate::send::{send, unix};
+use crate::send::{deliver, rendered, send, unix};
 use crate::store::Store;
+use crate::vendor::{Decided, Decision, Desk, Logged, place};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -40,6 +41,8 @@ struct Shared {
     held: Mutex<Held>,
     changed: Condvar,
     told: Told,
+    /// Where people decide about notices to a vendor, and their log; `None`: these are other messages.
+    desk: Option<Desk>,
 }
 
 /// What is behind the lock.
@@ -59,11 +62,27 @@ impl Outbox {
     ///
     /// Errors: kind `Preflight` if the directory cannot be used.
     pub fn open(file: NotifyFile, host: &str, directory: &Path, told: Told) -> Result<Outbox> {
+        Outbox::of(file, host, directory, told, None)
+    }
+
+    /// The same of notices to a vendor, which wait for people.
+    ///
+    /// Errors: those of [`Outbox::open`].
+    pub fn of_vendor(file: NotifyFile, host: &str, directory: &Path, told: Told) -> Result<Outbox> {
+        Outbox::of(file, host, directory, told, Some(Desk::open(directory)?))
+    }
+
+    fn of(file: NotifyFile, host: &str, directory: &Path, told: Told, desk: Option<Desk>) -> Result<Outbox> {
         let (store, mut state) = Store::open(directory)?;
+        if let Some(desk) = &desk {
+            state.hold_kinds(&file.receivers.first().map(place).unwrap_or_default());
+            follow(&mut state, &desk.decisions());
+        }
         zone::ask();
         state.begin(&file, Clock { unix: unix(), minute: 0 });
         let held = Mutex::new(Held { state, generation: 0, is_unkept: false, sending: 0, is_over: false });
-        let shared = Arc::new(Shared { file, host: host.to_string(), store, held, changed: Condvar::new(), told });
+        let shared =
+            Arc::new(Shared { file, host: host.to_string(), store, held, changed: Condvar::new(), told, desk });
         let of = shared.clone();
         let keeper = start("notify".into(), move || of.pass_time())?;
         for receiver in shared.file.receivers.clone() {
@@ -117,6 +136,17 @@ impl Outbox {
     }
 }
 
+/// Does what people have decided since it was looked at last.
+fn follow(state: &mut State, decided: &[Decided]) {
+    for of in decided.iter().skip(state.followed) {
+        match of.decision {
+            Decision::Approved => state.approve(&of.kind),
+            Decision::Withheld => state.withhold(of.id),
+        }
+    }
+    state.followed = state.followed.max(decided.len());
+}
+
 /// Starts a thread.
 ///
 /// Errors: kind `Preflight` if the system allows no more.
@@ -145,17 +175,21 @@ impl Shared {
                 zone::ask();
             }
             let unix = unix();
+            let decided = self.desk.as_ref().map(Desk::decisions).unwrap_or_default();
             let mut held = self.lock();
             if held.is_over {
                 return;
             }
             held.state.tick(&self.file, Clock { unix, minute: zone::minute(unix) });
+            follow(&mut held.state, &decided);
+            let fresh = held.state.unlogged();
             if held.state != kept {
                 kept = held.state.clone();
                 held.generation += 1;
                 let generation = held.generation;
                 drop(held);
                 // The lock is free meanwhile: a disk that hangs stops no reading.
+                self.log_held(&fresh);
                 let result = self.store.keep(&kept, generation);
                 self.changed.notify_all();
                 let mut held = self.lock();
@@ -205,7 +239,7 @@ impl Shared {
             let mut held = held;
             held.sending += 1;
             drop(held);
-            let sent = send(receiver, &message, &self.host, self.file.lang, self.store.directory());
+            let sent = self.send(receiver, &message);
             // The end waits as long as something is being sent: its lines after that would be lost.
             self.tell(receiver, &sent, &mut is_failing);
             let mut held = self.lock();
@@ -223,6 +257,43 @@ impl Shared {
             if sent.is_err() {
                 rests_until = Instant::now() + PAUSE;
             }
+        }
+    }
+
+    fn send(&self, receiver: &Receiver, message: &Message) -> std::result::Result<(), Unsent> {
+        let Some(desk) = &self.desk else {
+            return send(receiver, message, &self.host, self.file.lang, self.store.directory());
+        };
+        let shown = desk.decisions().into_iter().rfind(|of| of.id == message.id).map(|of| of.bytes);
+        let bytes = shown.unwrap_or_else(|| rendered(receiver, message, &self.host, self.file.lang));
+        let sent = deliver(&receiver.way, &bytes);
+        let what = if sent.is_ok() { "sent" } else { "not_taken" };
+        let why = sent.as_ref().err().map(|why| why.en.clone());
+        self.log(desk, Logged { why, bytes: Some(bytes), ..Logged::of(what, message, unix()) });
+        Ok(sent?)
+    }
+
+    /// Puts what is held into the log, and tells of it.
+    fn log_held(&self, fresh: &[Message]) {
+        let Some((desk, receiver)) = self.desk.as_ref().zip(self.file.receivers.first()) else { return };
+        for message in fresh {
+            let bytes = rendered(receiver, message, &self.host, self.file.lang);
+            self.log(desk, Logged { bytes: Some(bytes), ..Logged::of("held", message, unix()) });
+            let (id, kind) = (message.id, message.kind());
+            (self.told)(say!(
+                "notice {id} to the vendor ({kind}) waits for a person: `stend notify vendor` shows it",
+                "сообщение {id} производителю ({kind}) ждёт решения: его покажет `stend notify vendor`"
+            ));
+        }
+    }
+
+    fn log(&self, desk: &Desk, line: Logged) {
+        if let Err(error) = desk.log(&line) {
+            let Say { en, ru } = stend_sys::regular::why(&error);
+            (self.told)(say!(
+                "the log of notices to the vendor cannot be written: {en}",
+                "не удаётся записать журнал сообщений производителю: {ru}"
+            ));
         }
     }
 

@@ -11,6 +11,8 @@ use stend_spec::notify::{NotifyFile, When};
 pub const WAITING_MAX: usize = 1000;
 /// How long a message is tried, seconds: over a weekend without a mail server nothing is lost that is still of use.
 pub const TRIED_FOR: i64 = 72 * 3600;
+/// How long a message waits for a person, seconds: a month.
+const HELD_FOR: i64 = 31 * 86_400;
 /// First and longest pause between two tries, seconds.
 const PAUSE: (i64, i64) = (10, 600);
 /// A recorder that was started again has this long, in seconds, to find an open problem again before it counts as over.
@@ -60,6 +62,18 @@ pub struct State {
     muted: BTreeSet<(String, String)>,
     /// When this recorder began.
     begun: i64,
+    /// Kinds of messages that a person has approved; `None`: every one goes.
+    #[serde(default)]
+    approved: Option<BTreeSet<String>>,
+    /// The place for which they were approved.
+    #[serde(default)]
+    approved_for: String,
+    /// Decisions of people that were followed.
+    #[serde(default)]
+    pub followed: usize,
+    /// Number of the last message that the log has.
+    #[serde(default)]
+    logged: u64,
 }
 
 impl State {
@@ -69,6 +83,34 @@ impl State {
         self.known.iter_mut().for_each(|known| known.is_found = false);
         // Receivers that the file does not name any more get nothing.
         self.queue.retain(|message| file.receivers.iter().any(|receiver| receiver.name == message.receiver));
+    }
+
+    /// From now on each kind of message waits for a person, who approves it for one place: what was approved for another one waits again.
+    pub fn hold_kinds(&mut self, place: &str) {
+        if self.approved.is_none() || self.approved_for != place {
+            self.approved = Some(BTreeSet::new());
+            self.approved_for = place.to_string();
+            self.queue.iter_mut().for_each(|message| message.is_held = true);
+        }
+    }
+
+    /// A person approved this kind: what waits of it goes, and what comes.
+    pub fn approve(&mut self, kind: &str) {
+        self.approved.get_or_insert_default().insert(kind.to_string());
+        self.queue.iter_mut().filter(|message| message.kind() == kind).for_each(|message| message.is_held = false);
+    }
+
+    /// A person wants this message not to be sent.
+    pub fn withhold(&mut self, id: u64) {
+        self.queue.retain(|message| message.id != id);
+    }
+
+    /// Messages that wait for a person and that the log lacks; asked twice, they are no longer among them.
+    pub fn unlogged(&mut self) -> Vec<Message> {
+        let fresh = self.queue.iter().filter(|message| message.is_held && message.id > self.logged);
+        let fresh: Vec<Message> = fresh.cloned().collect();
+        self.logged = self.queue.iter().map(|message| message.id).max().unwrap_or_default().max(self.logged);
+        fresh
     }
 
     /// Something happened.
@@ -144,10 +186,12 @@ impl State {
             self.is_held_back = false;
             self.enqueue(file, true, items, clock);
         }
-        let given_up = self.queue.iter().filter(|message| clock.unix - message.made > TRIED_FOR);
+        // A person may be on holiday: what is held waits for longer.
+        let is_old = |message: &Message| clock.unix - message.made > if message.is_held { HELD_FOR } else { TRIED_FOR };
+        let given_up = self.queue.iter().filter(|message| is_old(message));
         let given_up: Vec<String> = given_up.map(|message| message.receiver.clone()).collect();
         given_up.into_iter().for_each(|receiver| *self.lost.entry(receiver).or_default() += 1);
-        self.queue.retain(|message| clock.unix - message.made <= TRIED_FOR);
+        self.queue.retain(|message| !is_old(message));
     }
 
     /// The next message to a receiver that may be tried now. None overtakes an older one about the same problem: that it is over would
@@ -156,7 +200,7 @@ impl State {
         let mut waits: BTreeSet<(&str, &str)> = BTreeSet::new();
         let due = self.queue.iter().filter(|message| message.receiver == receiver).find(|message| {
             let of: Vec<(&str, &str)> = message.items.iter().map(|item| (&*item.rule, &*item.object)).collect();
-            let may = message.next <= unix && of.iter().all(|problem| !waits.contains(problem));
+            let may = !message.is_held && message.next <= unix && of.iter().all(|problem| !waits.contains(problem));
             waits.extend(of);
             may
         })?;
@@ -213,7 +257,10 @@ impl State {
             let (id, made, next) = (self.next_id, clock.unix, clock.unix);
             let receiver = receiver.name.clone();
             let items = items.clone();
-            self.queue.push(Message { id, receiver, is_digest, items, made, tries: 0, next, lost: 0, muted });
+            let is_held = false;
+            let mut message = Message { id, receiver, is_digest, items, made, tries: 0, next, lost: 0, muted, is_held };
+            message.is_held = self.approved.as_ref().is_some_and(|kinds| !kinds.contains(&message.kind()));
+            self.queue.push(message);
         }
         while self.queue.len() > WAITING_MAX {
             let is_warning = |message: &Message| message.items.iter().all(|item| !item.is_critical);
@@ -259,6 +306,7 @@ pub fn test_message(receiver: &str, unix: i64) -> Message {
         next: unix,
         lost: 0,
         muted: 0,
+        is_held: false,
     }
 }
 

@@ -40,6 +40,30 @@ pub fn send(
     Ok(())
 }
 
+/// The bytes of a message to a receiver by mail or webhook; of other ways nothing. What was lost before is not in them, so that they stay the same.
+pub fn rendered(receiver: &Receiver, message: &Message, host: &str, lang: MessageLang) -> String {
+    let message = &Message { lost: 0, ..message.clone() };
+    match &receiver.way {
+        Way::Mail(to) => mail::mail(message, host, lang, to),
+        Way::Webhook { .. } => forms::webhook(message, host, lang).to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Sends bytes that [`rendered`] made, as they are.
+pub fn deliver(way: &Way, bytes: &str) -> Result<(), Say> {
+    match way {
+        // The host is not named in the greeting either.
+        Way::Mail(Mail { to, from, by: MailBy::Server { url, tls, login } }) => {
+            let by = MailBy::Server { url: format!("{url}/localhost"), tls: *tls, login: login.clone() };
+            by_mail(&Mail { to: to.clone(), from: from.clone(), by }, bytes, false)
+        }
+        Way::Mail(to) => by_mail(to, bytes, false),
+        Way::Webhook { url, token } => post(url, token.as_ref(), bytes),
+        _ => Err(say!("a vendor has no such way", "у производителя нет такого способа")),
+    }
+}
+
 /// The address in a secret. What is none is not handed to `curl`, which would print it.
 fn hook_of(url: &Secret) -> Result<String, Say> {
     let address = secret::read(url)?;

@@ -121,7 +121,7 @@ pub fn write_private(place: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A file belongs to the owner of its directory: what root writes under sudo, the user behind it reads without.
-fn hand_over(file: &File, directory: &Path) -> io::Result<()> {
+pub fn hand_over(file: &File, directory: &Path) -> io::Result<()> {
     let of = directory.metadata()?;
     match file.metadata()?.uid() == of.uid() {
         true => Ok(()),

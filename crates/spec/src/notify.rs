@@ -15,7 +15,35 @@ pub struct NotifyFile {
     pub quiet: Option<Quiet>,
     /// One at least; names differ.
     pub receivers: Vec<Receiver>,
+    /// A vendor who gets notices, with the consent to that.
+    pub vendor: Option<Vendor>,
 }
+
+/// A vendor who gets notices of problems, redacted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vendor {
+    /// How it gets them: by mail, or by a webhook of its tickets.
+    pub way: Way,
+    /// Which problems: those that are sent at once.
+    pub policy: Vec<Policy>,
+    /// Who has agreed to that.
+    pub consent: Consent,
+}
+
+/// Consent in writing to what leaves the house.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consent {
+    /// Who agrees.
+    pub by: String,
+    /// On which day, `2026-11-29`.
+    pub on: String,
+}
+
+/// What a consent says word for word, in English or in Russian: what is sent, and what is not.
+pub const CONSENT: [&str; 2] = [
+    "I agree that Stend sends notices about problems of this host to the vendor named here: what the problem is, since when, what was seen, what to do, and the name of the device in the kernel. Names of hosts, serial numbers, addresses and paths are taken out.",
+    "Я согласен, что Stend отправляет указанному здесь производителю сообщения о проблемах этой машины: в чём проблема, с какого времени, что замечено, что делать и имя устройства в ядре. Имена машин, серийные номера, адреса и пути из них убраны.",
+];
 
 /// Languages of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -64,6 +64,7 @@ pub fn command(lang: Lang) -> Command {
             watching::top(lang),
             watching::journal(lang),
             watching::bundle(lang),
+            watching::notify(lang),
             watching::monitoring(lang),
             list(lang),
             rm(lang),

@@ -51,6 +51,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("record", arguments)) => cmd::record::record(arguments, out),
         Some(("top", arguments)) => cmd::top::top(arguments, out),
         Some(("journal", arguments)) => cmd::journal::journal(arguments, out),
+        Some(("notify", arguments)) => cmd::notify_vendor::notify(arguments, out),
         Some(("bundle", arguments)) => cmd::bundle::bundle(arguments, out),
         Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
         Some(("list", arguments)) => cmd::list::list(arguments, out),

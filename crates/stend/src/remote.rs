@@ -33,7 +33,7 @@ const ASKING: [&str; 13] = [
     "doctor",
 ];
 /// Verbs that act on this machine: with the variable set, a user could mean the other one.
-const ACTING: [&str; 8] = ["record", "top", "bundle", "rm", "stand", "lab", "vm", "hosts"];
+const ACTING: [&str; 9] = ["record", "top", "bundle", "notify", "rm", "stand", "lab", "vm", "hosts"];
 
 /// A server that is asked.
 pub struct Remote {

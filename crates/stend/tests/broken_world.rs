@@ -334,6 +334,8 @@ fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&
         "record" => Vec::new(),
         "top" => vec!["top", "--json"],
         "audit" => vec!["audit", table],
+        // What waits depends on recordings.
+        "notify" => vec!["notify", "--help"],
         "bundle" => vec!["bundle", "--dry-run", "--quick"],
         "compare" => vec!["compare", "last", "R-20261121T213000Z-aaaa"],
         "completions" => vec!["completions", "bash"],

@@ -83,6 +83,7 @@ mod transcripts;
 mod tutorials;
 mod until;
 mod users;
+mod vendor;
 mod verbs;
 mod verdicts;
 mod verification;

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What arrived, by address.
-type Arrived = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
+pub type Arrived = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
 /// A web server that keeps what is posted to each address. What is posted to `/once-broken` is refused the first time, and to
 /// `/silent` there is never an answer.
-fn web_server() -> (String, Arrived) {
+pub fn web_server() -> (String, Arrived) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     let arrived = Arrived::default();
@@ -66,7 +66,7 @@ fn respond(mut stream: TcpStream, status: &str) {
 }
 
 /// A server that takes mails by SMTP (RFC 5321) and keeps them, envelope first.
-fn mail_server() -> (String, Arc<Mutex<Vec<String>>>) {
+pub fn mail_server() -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     let mails = Arc::new(Mutex::new(Vec::new()));
@@ -122,7 +122,7 @@ fn one_mail(mut stream: &TcpStream) -> std::io::Result<String> {
 }
 
 /// The text of a mail, whose last part is base64.
-fn mail_text(mail: &str) -> String {
+pub fn mail_text(mail: &str) -> String {
     let body: String = mail.split("\r\n\r\n").nth(1).expect("a body").split_whitespace().collect();
     let mut decode =
         Command::new("base64").arg("-d").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("base64");

@@ -306,3 +306,38 @@ fn a_state_that_an_earlier_version_kept_is_read() {
     }
     assert_eq!(serde_json::from_value::<State>(kept).unwrap(), state);
 }
+
+#[test]
+fn each_kind_waits_for_a_person_and_later_ones_go_by_themselves() {
+    let file = stend_spec::parse::notify("receivers: {vendor: {syslog: {}}}", "n.yaml").unwrap();
+    let of = |object: &str, happened| Item { object: object.into(), ..item(happened, "array", true) };
+    let due =
+        |state: &State, clock: Clock| state.due("vendor", clock.unix).map(|message| message.items[0].object.clone());
+    let mut state = State::default();
+    state.hold_kinds("https://vendor.example");
+    state.note(&file, of("md0", Happening::Opened), at(0, 0));
+    assert_eq!((state.queue[0].kind().as_str(), due(&state, at(0, 1))), ("array_rule/opened", None));
+    assert_eq!((state.unlogged().len(), state.unlogged().len()), (1, 0));
+    // A week later it still waits; what was approved would have been given up.
+    let now = at(7 * 24, 0);
+    state.tick(&file, now);
+    assert_eq!(state.queue.len(), 1);
+    state.approve("array_rule/opened");
+    let first = state.due("vendor", now.unix).unwrap();
+    state.sent(&first);
+    state.note(&file, of("md1", Happening::Opened), now);
+    assert_eq!(due(&state, now).as_deref(), Some("md1"), "it goes by itself");
+    // Another address was not approved.
+    let mut elsewhere = state.clone();
+    elsewhere.hold_kinds("https://other.example");
+    assert_eq!(due(&elsewhere, now), None);
+    state.hold_kinds("https://vendor.example");
+    let second = state.due("vendor", now.unix).unwrap();
+    state.sent(&second);
+    // That it is over is another kind.
+    state.note(&file, of("md1", Happening::Closed), now);
+    assert_eq!(due(&state, now), None);
+    state.withhold(state.queue[0].id);
+    state.approve("array_rule/closed");
+    assert_eq!(due(&state, now), None, "what was withheld does not come back");
+}

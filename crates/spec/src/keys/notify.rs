@@ -56,6 +56,12 @@ pub const FILE: Mapping = Mapping {
             "Hours in which only critical problems are sent. The rest comes in a digest after them.",
         ),
         required("receivers", Shape::Named(&Shape::Map(&RECEIVER), RECEIVERS), "The receivers, by name."),
+        optional(
+            "vendor",
+            "absent",
+            Shape::Map(&VENDOR),
+            "A vendor who gets notices of problems, redacted, after a person has approved the first of each kind.",
+        ),
     ],
 };
 
@@ -206,6 +212,64 @@ pub const SNMP: Mapping = Mapping {
     ],
 };
 
+/// Severities of the journal.
+pub const SEVERITIES: &[Choice<bool>] =
+    &[("critical", "data or service are at risk", true), ("warning", "performance or a reserve suffers", false)];
+/// The same categories as words of a list.
+pub const CATEGORY_WORDS: &[Choice<&str>] = &[
+    ("node", "the machine: CPUs, memory", "node"),
+    ("port", "network interfaces", "port"),
+    ("path", "ways to drives, and PCIe links", "path"),
+    ("drive", "drives", "drive"),
+    ("array", "arrays of md", "array"),
+    ("pool", "pools of ZFS", "pool"),
+    ("temperature", "temperatures", "temperature"),
+];
+
+/// `vendor`.
+pub const VENDOR: Mapping = Mapping {
+    en: "vendor",
+    ru: "производитель",
+    doc: "Exactly one of `mail` and `webhook`. Names of hosts, serial numbers, addresses and paths are taken out of what is sent.",
+    keys: &[
+        optional("mail", "absent", Shape::Map(&MAIL), "By mail."),
+        optional("webhook", "absent", Shape::Map(&WEBHOOK), "As JSON to the address of its tickets."),
+        optional(
+            "severities",
+            "[critical]",
+            Shape::Several(&Shape::Word(|| words(SEVERITIES)), Limits { least: 1, most: 2 }),
+            "Which problems.",
+        ),
+        optional(
+            "categories",
+            "all",
+            Shape::Several(&Shape::Word(|| words(CATEGORY_WORDS)), Limits { least: 1, most: 7 }),
+            "Of which categories.",
+        ),
+        required("consent", Shape::Map(&AGREED), "Without it the file is refused."),
+    ],
+};
+
+/// `consent`.
+pub const AGREED: Mapping = Mapping {
+    en: "consent",
+    ru: "согласие",
+    doc: "Who agrees that notices are sent, and to what.",
+    keys: &[
+        required("by", LINE, "Name of the customer who agrees."),
+        required(
+            "on",
+            Shape::Spelled("a date such as `2026-11-29`", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+            "The day of that.",
+        ),
+        required(
+            "text",
+            Shape::Spelled("the text of the consent", "^[^\\u007f]{1,1024}$"),
+            "Word for word what is agreed to; the error that names a missing one prints it.",
+        ),
+    ],
+};
+
 /// A secret.
 pub const SECRET: Mapping = Mapping {
     en: "secret",
@@ -231,5 +295,7 @@ pub const ALL: &[&Mapping] = &[
     &WEBHOOK,
     &SYSLOG,
     &SNMP,
+    &VENDOR,
+    &AGREED,
     &SECRET,
 ];

@@ -1,5 +1,7 @@
 //! From YAML nodes to receivers of problems.
 
+mod vendor;
+
 use super::{Map, boolean, list, span, text, word};
 use crate::keys::{Limits, notify as known};
 use crate::notify::{Mail, MailBy, NotifyFile, Policy, Quiet, Receiver, Secret, Snmp, SnmpUser, Way, When};
@@ -29,8 +31,9 @@ fn parsed(text: &str, file: &str) -> Result<NotifyFile> {
     let digest = map.optional("digest", digest)?.unwrap_or(Nanos::secs(6 * 3600));
     let quiet = map.optional("quiet", quiet)?;
     let receivers = map.required("receivers", receivers)?;
+    let vendor = map.optional("vendor", vendor::vendor)?;
     map.finish()?;
-    Ok(NotifyFile { lang, policy, digest, quiet, receivers })
+    Ok(NotifyFile { lang, policy, digest, quiet, receivers, vendor })
 }
 
 fn send(node: &Node, category: Option<&'static str>) -> Result<Vec<Policy>> {

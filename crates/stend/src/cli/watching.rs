@@ -162,6 +162,43 @@ pub(super) fn bundle(lang: Lang) -> Command {
     verb("bundle", about, examples, "[HOST]", arguments, lang)
 }
 
+/// Notices to a vendor.
+pub(super) fn notify(lang: Lang) -> Command {
+    let about = say!(
+        "notices to a vendor that wait for your approval, and the log of what was sent",
+        "сообщения производителю, которые ждут вашего решения, и журнал отправленного"
+    );
+    let vendor = say!(
+        "show what waits, byte for byte; approve or withhold one",
+        "показать байт в байт, что ждёт; одобрить или отменить"
+    );
+    let file = say!(
+        "file of receivers with `vendor` (docs/formats/notify.md)",
+        "файл получателей с `vendor` (docs/formats/notify.md)"
+    );
+    let approve = say!(
+        "send this notice as it is shown; later ones of its kind go by themselves",
+        "отправить это сообщение как показано; следующие такие пойдут сами"
+    );
+    let withhold = say!(
+        "drop this notice; the next one of its kind waits again",
+        "отменить это сообщение; следующее такое снова будет ждать"
+    );
+    let log = say!("also print the log", "показать и журнал");
+    let number = |name, text| option(name, "ID", text, lang).value_parser(value_parser!(u64));
+    let arguments = vec![
+        positional("FILE", file, lang),
+        number("approve", approve),
+        number("withhold", withhold).conflicts_with("approve"),
+        flag("log", None, log, lang),
+    ];
+    let examples = "stend notify vendor receivers.yaml\nstend notify vendor receivers.yaml --approve 3\nstend notify vendor receivers.yaml --log";
+    let vendor = verb("vendor", vendor, examples, "FILE", arguments, lang);
+    verb("notify", about, "stend notify vendor receivers.yaml", "", Vec::new(), lang)
+        .subcommand_required(true)
+        .subcommand(vendor)
+}
+
 pub(super) fn monitoring(lang: Lang) -> Command {
     let about = say!(
         "list the built-in files for other monitors, or print one: dashboards of Grafana, alert rules of Prometheus",

@@ -88,7 +88,7 @@ fn marks(path: &Path, run: &RunRecord, problems: &[Problem], asked: Option<&Aske
 }
 
 /// Who calls: the user behind sudo, else the one of this session.
-fn user() -> String {
+pub(super) fn user() -> String {
     let named = ["SUDO_USER", "USER", "LOGNAME"].iter().filter_map(|name| std::env::var(name).ok());
     named.map(|name| name.trim().to_string()).find(|name| !name.is_empty()).unwrap_or_else(|| {
         let uid = rustix::process::geteuid().as_raw().to_string();

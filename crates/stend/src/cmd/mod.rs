@@ -22,6 +22,7 @@ mod lab_shell;
 pub mod list;
 pub mod man;
 mod notify;
+pub mod notify_vendor;
 mod open;
 mod order;
 mod published;

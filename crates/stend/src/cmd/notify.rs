@@ -8,10 +8,75 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use stend_analyse::journal::Problem;
 use stend_base::{Error, Result, Say, say};
-use stend_notify::{Changes, Outbox, Standing};
+use stend_notify::{Changes, Desk, Item, Outbox, Standing};
 use stend_record::HostInfo;
+use stend_record::redact::Redaction;
 use stend_session::WatchedMarks;
 use stend_spec::notify::NotifyFile;
+
+/// Where notices to a vendor are kept, below the directory of the file of receivers.
+pub const VENDOR_DIRECTORY: &str = "vendor";
+
+/// Reads a file of receivers.
+///
+/// Errors: those of reading and parsing it.
+pub fn read(file: &str) -> Result<NotifyFile> {
+    let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
+        Error::usage(say!("cannot read `{file}`: {en}", "не удаётся прочитать `{file}`: {ru}"))
+    })?;
+    stend_spec::parse::notify(&text, file)
+}
+
+/// What a vendor calls this host.
+pub fn host_stand_in(tag: &str, hostname: &str) -> String {
+    let mut redaction = Redaction::tagged(tag);
+    redaction.learn_name(hostname);
+    redaction.text(hostname)
+}
+
+/// Notices to a vendor: a queue of its own, and what is taken out of them.
+struct ToVendor {
+    outbox: Outbox,
+    redaction: Redaction,
+}
+
+impl ToVendor {
+    /// Begins to send to the vendor what was approved.
+    ///
+    /// Errors: those of [`Outbox::of_vendor`].
+    fn begin(
+        file: &NotifyFile,
+        host: &HostInfo,
+        directory: &Path,
+        told: stend_notify::Told,
+    ) -> Result<Option<ToVendor>> {
+        let Some(vendor) = &file.vendor else { return Ok(None) };
+        let directory = directory.join(VENDOR_DIRECTORY);
+        let tag = Desk::open(&directory)?.tag()?;
+        let mut redaction = Redaction::tagged(&tag);
+        redaction.learn_name(host.called());
+        redaction.learn_inventory(&stend_worker::inventory(false))?;
+        let policy = stend_notify::file_of_vendor(vendor, file.lang);
+        let called = redaction.text(host.called());
+        Ok(Some(ToVendor { outbox: Outbox::of_vendor(policy, &called, &directory, told)?, redaction }))
+    }
+
+    /// Rule and object of problems, as the queue of the vendor has them.
+    fn masked(&self, of: &BTreeSet<(String, String)>) -> BTreeSet<(String, String)> {
+        of.iter().map(|(rule, object)| (rule.clone(), self.redaction.text(object))).collect()
+    }
+
+    fn note(&mut self, items: &[Item]) {
+        let items = items.iter().filter_map(|item| redacted(&mut self.redaction, item)).collect();
+        self.outbox.note(items);
+    }
+}
+
+/// What happened, without names, serial numbers, addresses and paths. `None`: it cannot be looked through, so it is not sent.
+fn redacted(redaction: &mut Redaction, item: &Item) -> Option<Item> {
+    redaction.scan(item).ok()?;
+    redaction.part(item).ok()
+}
 
 /// Tells of problems while a recording goes on.
 pub struct Notifier {
@@ -19,6 +84,7 @@ pub struct Notifier {
     directory: PathBuf,
     changes: Changes,
     outbox: Option<Outbox>,
+    vendor: Option<ToVendor>,
     /// What its threads want to say.
     said: Receiver<Say>,
     told: stend_notify::Told,
@@ -36,10 +102,7 @@ impl Notifier {
     ///
     /// Errors: those of reading and parsing it.
     pub fn new(file: &str) -> Result<Notifier> {
-        let text = stend_sys::regular::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
-            Error::usage(say!("cannot read `{file}`: {en}", "не удаётся прочитать `{file}`: {ru}"))
-        })?;
-        let parsed = stend_spec::parse::notify(&text, file)?;
+        let parsed = read(file)?;
         let (monotonic, _, realtime) = stend_sys::clock::stamps();
         let (to, said) = channel();
         let to = Mutex::new(to);
@@ -55,6 +118,7 @@ impl Notifier {
             muted: BTreeSet::new(),
             acknowledged: BTreeSet::new(),
             outbox: None,
+            vendor: None,
             said,
             told: Arc::new(told),
         })
@@ -68,6 +132,7 @@ impl Notifier {
             stend_session::make_parent(&self.directory)?;
             self.host = host.called().to_string();
             self.outbox = Some(Outbox::open(self.file.clone(), host.called(), &self.directory, self.told.clone())?);
+            self.vendor = ToVendor::begin(&self.file, host, &self.directory, self.told.clone())?;
         }
         Ok(())
     }
@@ -83,7 +148,8 @@ impl Notifier {
 
     /// What is printed when a recording begins.
     pub fn told(&self) -> Say {
-        let names = self.file.receivers.iter().map(|receiver| receiver.name.as_str()).collect::<Vec<_>>().join(", ");
+        let names = self.file.receivers.iter().map(|receiver| receiver.name.as_str());
+        let names = names.chain(self.file.vendor.iter().map(|_| stend_notify::VENDOR)).collect::<Vec<_>>().join(", ");
         let Say { en, ru } = stend_notify::limits();
         let place = self.directory.display();
         say!("notifies   {names} ({en}; in {place})", "извещает {names} ({ru}; в {place})")
@@ -104,18 +170,21 @@ impl Notifier {
         if self.changes.muted() != &self.muted {
             self.muted.clone_from(self.changes.muted());
             self.outbox.iter().for_each(|outbox| outbox.mute(&self.muted));
+            self.vendor.iter().for_each(|vendor| vendor.outbox.mute(&vendor.masked(&self.muted)));
         }
         if self.changes.acknowledged() != &self.acknowledged {
             self.acknowledged.clone_from(self.changes.acknowledged());
             self.outbox.iter().for_each(|outbox| outbox.found(&self.acknowledged));
+            self.vendor.iter().for_each(|vendor| vendor.outbox.found(&vendor.masked(&self.acknowledged)));
         }
+        self.vendor.iter_mut().for_each(|vendor| vendor.note(&items));
         self.outbox.iter().for_each(|outbox| outbox.note(items.clone()));
         self.said.try_iter().for_each(|say| out.note(&format!("! {}", say.get(out.lang))));
     }
 
     /// Gives what is due a last chance.
     pub fn end(self, out: &Out) {
-        self.outbox.into_iter().for_each(Outbox::close);
+        self.outbox.into_iter().chain(self.vendor.map(|vendor| vendor.outbox)).for_each(Outbox::close);
         self.said.try_iter().for_each(|say| out.note(&format!("! {}", say.get(out.lang))));
     }
 }
@@ -150,5 +219,33 @@ fn line(name: &str, sent: &std::result::Result<(), Say>, out: &Out) -> String {
     match sent {
         Ok(()) => say!("✔ {name}: sent\n", "✔ {name}: отправлено\n").get(out.lang).to_string(),
         Err(why) => format!("✖ {name}: {}\n", why.get(out.lang)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_notify::Happening;
+
+    #[test]
+    fn what_a_vendor_is_sent_has_no_host_path_or_address() {
+        let item = Item {
+            happened: Happening::Opened,
+            rule: "io_errors".into(),
+            category: "drive".into(),
+            is_critical: true,
+            object: "sda".into(),
+            name: say!("I/O errors", "ошибки"),
+            evidence: Say::same("I/O error, dev sda, /srv/acme of 10.9.8.7:4420 on filer7"),
+            advice: Say::same("Replace it."),
+            opened: 1,
+            closed: None,
+        };
+        let mut redaction = Redaction::tagged("kfzm");
+        redaction.learn_name("bob@filer7");
+        let found = redacted(&mut redaction, &item).unwrap();
+        assert_eq!(found.evidence.en, "I/O error, dev sda, /path-1-kfzm of address-1-kfzm on host-2-kfzm");
+        assert_eq!((found.rule, found.object), (item.rule, item.object));
+        assert_eq!(host_stand_in("kfzm", "filer7"), "host-1-kfzm");
     }
 }
