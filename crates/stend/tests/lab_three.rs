@@ -24,8 +24,8 @@ fn node<'a>(scratch: &'a Scratch, name: &'static str, number: u32) -> Machine<'a
     })
 }
 
-/// RAID 10 on each node, handed out over two paths; `more` are further layers of the client.
-fn stand(nodes: [&Machine; 2], name: &str, more: &str, targets: &str) -> String {
+/// RAID 10 on each node, handed out over two paths.
+fn stand(nodes: [&Machine; 2], name: &str, targets: &str) -> String {
     let drives = |node: usize| {
         let serial = &nodes[node].serial;
         let of = |drive: u32| {
@@ -42,7 +42,7 @@ fn stand(nodes: [&Machine; 2], name: &str, more: &str, targets: &str) -> String 
         )
     };
     format!(
-        "stand: {name}\nhosts: {{node1: 10.77.1.1, node2: 10.77.2.1, client: [10.77.1.2, 10.77.2.2]}}\ndrives:\n{}{}layers:\n{}{}{more}targets: {targets}\n",
+        "stand: {name}\nhosts: {{node1: 10.77.1.1, node2: 10.77.2.1, client: [10.77.1.2, 10.77.2.2]}}\ndrives:\n{}{}layers:\n{}{}targets: {targets}\n",
         drives(0),
         drives(1),
         layers("a"),
@@ -66,7 +66,7 @@ fn two_nodes_of_an_array_are_measured_from_their_client_and_nothing_stays() {
     });
     let all = [&nodes[0], &nodes[1], &client];
     let before = all.map(|machine| machine.guest(LEFT));
-    let text = stand([&nodes[0], &nodes[1]], "array", "", "[array-a, array-b]");
+    let text = stand([&nodes[0], &nodes[1]], "array", "[array-a, array-b]");
     let (suite, file) = (scratch.file("suite.yaml", SUITE), scratch.join("array.stend").to_string_lossy().into_owned());
     let array = scratch.file("array.yaml", &text);
     let words = [&["run", &suite, "--stand", &array, "--progress", "none", "-o", &file][..], &STORAGE].concat();
@@ -102,10 +102,10 @@ fn is_of_both_nodes(found: &serde_json::Value) {
 
 /// A run whose client cannot let go leaves the nodes as they are, and so does a client that is away; the same command finishes it.
 fn what_the_client_holds_stays(scratch: &Scratch, nodes: &[Machine; 2], client: &Machine, before: &[String]) {
-    let text = stand([&nodes[0], &nodes[1]], "held", "- {name: files, fs: {type: ext4}, on: [array-a/1]}\n", "[files]");
+    let text = stand([&nodes[0], &nodes[1]], "held", "[array-a, array-b]");
     let held = scratch.file("held.yaml", &text);
     client.stend(&[&["stand", "up", &held][..], &STORAGE].concat(), 0);
-    client.guest("cd /run/stend/stands/held-files && (sleep 600 >/dev/null 2>&1 & echo $! > /run/holds)");
+    client.guest("(sleep 1800 </dev/mapper/stend-held-array-a-1 >/dev/null 2>&1 & echo $! > /run/holds)");
     let down = [&["stand", "down", &held][..], &STORAGE].concat();
     let (_, told) = client.stend(&down, 4);
     assert!(told.contains("`client` still uses what it hands out"), "{told}");
