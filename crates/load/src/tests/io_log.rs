@@ -52,7 +52,8 @@ fn a_log_has_every_io_of_the_window_with_the_latency_that_the_histogram_has() {
         };
         // A disk that others write to may stand still for longer than a short window.
         let (ramp, window) = (Nanos::millis(150), Nanos::millis(900));
-        let trial = Trial { backend, ramp, window, io_log: Some(Bytes::mib(64)), ..trial(LEN, vec![stream(100), mixed]) };
+        let trial =
+            Trial { backend, ramp, window, io_log: Some(Bytes::mib(64)), ..trial(LEN, vec![stream(100), mixed]) };
         let (outcome, chunks) = logged(&trial, &file);
         assert_all_accounted_for(&outcome);
         let log = outcome.io_log.unwrap();
