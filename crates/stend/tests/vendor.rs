@@ -121,7 +121,7 @@ fn the_first_notice_of_a_kind_waits_for_a_person_and_arrives_byte_for_byte_and_l
     world.unplug("sdz");
     let (id, kind, bytes) = world.waiting();
     assert_eq!(kind, "drive_gone/opened");
-    assert_eq!(arrived(), Vec::<String>::new(), "nobody has approved it");
+    assert_eq!(arrived(), Vec::<String>::new(), "it waits for a person");
     let (shown, _) = expect_exit(&mut stend(&world.scratch, &["notify", "vendor", &world.file]), 0);
     assert!(shown.contains("consent: A. Customer, 2026-11-29") && shown.contains(&bytes), "{shown}");
     let (_, stderr) = expect_exit(&mut stend(&world.scratch, &["notify", "vendor", &world.file, "--approve", "99"]), 2);

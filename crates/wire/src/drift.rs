@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_nobody_read_for_minutes_make_no_other_clock() {
+    fn answers_that_were_left_unread_for_minutes_make_no_other_clock() {
         let mut drift = drift();
         let before = drift.clock();
         let asked: Vec<u64> = (0..40).map(|n| (100 + 5 * n) * S).collect();
