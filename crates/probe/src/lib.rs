@@ -4,6 +4,8 @@
 
 mod cost;
 mod devices;
+#[cfg(test)]
+mod fixture;
 mod group;
 mod interrupts;
 mod kernel;
@@ -178,13 +180,8 @@ impl Probe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::put;
     use std::os::unix::fs::symlink;
-
-    fn put(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
 
     #[test]
     fn a_pool_that_is_imported_later_is_read_and_one_that_is_imported_again_by_its_new_file() {

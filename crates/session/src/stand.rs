@@ -6,7 +6,7 @@ use crate::machine::{read_machine, start};
 use crate::storage_hosts::{self, StandHost, part};
 use crate::worker_host::{Hosts, WorkerHost, machine_of};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::StandText;
+use stend_record::{EventKind, StandText};
 use stend_wire::{StandAnswer, StandOrder};
 
 /// Who has put a stand up that belongs to no run.
@@ -61,9 +61,9 @@ pub fn stand(
     let text = request.text.as_ref();
     let near = WorkerHost::measured(&request.hosts, text)?;
     let far = text.map(|text| storage_hosts::hosts_of(text, &request.hosts)).transpose()?.unwrap_or_default();
-    if !far.is_empty() {
+    if let Some(text) = text.filter(|_| !far.is_empty()) {
         return match request.action {
-            Action::Down => down_on_all(request, (&near, &far), (control, frontend), hear),
+            Action::Down => down_on_all(text, (&near, &far), (control, frontend), hear),
             _ => on_all(request, (&near, &far), (control, frontend), hear),
         };
     }
@@ -97,66 +97,55 @@ fn on_all(
 ) -> Result<()> {
     let words = words_of(near, far);
     let sides = far.iter().map(|far| (&far.host, Some(far.name.as_str()))).chain([(near, None)]);
+    let mut failed = None;
     // All sides have one number, from which their names follow.
     for (host, side) in sides {
         let order = ordered(request, side)?;
         let answer =
-            storage_hosts::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
+            storage_hosts::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
+        let answer = match answer {
+            // The others are shown all the same.
+            Err(error) if request.action == Action::Status => {
+                let (Say { en, ru }, Say { en: why, ru: why_ru }) = (host.name(), &error.message);
+                frontend.note(say!("`{en}`: {why}", "`{ru}`: {why_ru}"));
+                failed = failed.or(Some(error));
+                continue;
+            }
+            answer => answer?,
+        };
         // What is up only as a part has no next commands.
         if side.is_some() && matches!(answer, StandAnswer::Up(_)) {
             continue;
         }
         hear(&Answer { answer, host: Some(host.name()), again: words.clone(), run: words.clone() })?;
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
-/// Takes it down on all of its hosts, from above. One that is away, or fails, keeps those from which it has taken something in; the others
-/// go on, and the same command finishes it later.
+/// Takes it down on all of its hosts, from above. The same command finishes later what is left.
 fn down_on_all(
-    request: &Request,
+    text: &StandText,
     (near, far): (&WorkerHost, &[StandHost]),
     (control, frontend): (&Control, &Frontend),
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
-    let Some(text) = &request.text else { return Ok(()) };
     let stand = stend_spec::parse::stand(&text.text, &text.file)?;
     let words = words_of(near, far);
-    let measured = stand.measured().unwrap_or_default();
-    let mut left: Vec<(String, Box<Error>)> = Vec::new();
     let from_above = far.iter().rev().map(|far| (&far.host, far.name.as_str()));
-    for (host, name) in [(near, measured)].into_iter().chain(from_above) {
-        let shown = host.name();
-        let user = stand.layers.iter().filter(|layer| layer.host.as_deref() == Some(name)).find_map(|layer| {
-            left.iter().map(|(left, _)| left).find(|left| layer.to.as_deref() == Some(left.as_str()))
-        });
-        if let Some(user) = user {
-            let why = say!("`{user}` still uses what it hands out", "`{user}` ещё пользуется тем, что она отдаёт");
-            left.push((name.to_string(), Error::preflight(why)));
-            continue;
-        }
-        let down = || -> Result<bool> {
-            if storage_hosts::owner_on(host, &stand.name, control, frontend)?.is_none() {
-                return Ok(false);
-            }
-            let down = StandOrder::Down(stand.name.clone());
-            storage_hosts::order(host, down, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)))?;
-            Ok(true)
-        };
-        match down() {
-            Ok(true) => {
-                let again = words.clone();
-                hear(&Answer { answer: StandAnswer::Down, host: Some(shown), again, run: words.clone() })?;
-            }
-            Ok(false) => {
-                let Say { en, ru } = shown;
+    let hosts: Vec<_> = [(near, stand.measured().unwrap_or_default())].into_iter().chain(from_above).collect();
+    let mut done = |host: &WorkerHost, was_there: bool| {
+        let (again, run) = (words.clone(), words.clone());
+        let Say { en, ru } = host.name();
+        match was_there {
+            true => hear(&Answer { answer: StandAnswer::Down, host: Some(host.name()), again, run }),
+            false => {
                 frontend.note(say!("nothing of the stand is left on `{en}`", "на `{ru}` от стенда ничего не осталось"));
+                Ok(())
             }
-            // What the user stops goes no further.
-            Err(error) if matches!(error.kind, Kind::Interrupted | Kind::Terminated) => return Err(error),
-            Err(error) => left.push((name.to_string(), error)),
         }
-    }
+    };
+    let mut tell = |kind: &EventKind| frontend.tell(Progress::Done(kind));
+    let left = storage_hosts::take_down(&stand, &hosts, (control, frontend), &mut tell, &mut done)?;
     match left.is_empty() {
         true => Ok(()),
         false => Err(still_up(left, &text.file, &words)),

@@ -4,7 +4,7 @@
 use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::worker_host::{Hosts, WorkerHost};
-use stend_base::{Error, Result, Say, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{EventKind, HostId, Role, StandText};
 use stend_run::{ObservedHost, Setup};
 use stend_spec::stand::Stand;
@@ -185,6 +185,46 @@ pub(crate) fn owner_on(
     Ok(stands.into_iter().find(|one| one.name == stand).map(|one| one.owner))
 }
 
+/// Takes a stand down on these of its hosts, which stand in the order from above; `done` hears of each host whether anything of it was there.
+/// A host that is away, or fails, keeps those from which it has taken something in; the others go on.
+///
+/// Gives the hosts on which it is left, with the reason. Errors: a stop of the user, which goes no further, and those of `done`.
+pub(crate) fn take_down(
+    stand: &Stand,
+    hosts: &[(&WorkerHost, &str)],
+    (control, frontend): (&Control, &Frontend),
+    tell: &mut dyn FnMut(&EventKind),
+    done: &mut dyn FnMut(&WorkerHost, bool) -> Result<()>,
+) -> Result<Vec<(String, Box<Error>)>> {
+    let mut left: Vec<(String, Box<Error>)> = Vec::new();
+    for (host, name) in hosts {
+        let ended = match user_of(stand, name, &left) {
+            Some(user) => Err(Error::preflight(say!(
+                "`{user}` still uses what it hands out",
+                "`{user}` ещё пользуется тем, что она отдаёт"
+            ))),
+            None => owner_on(host, &stand.name, control, frontend).and_then(|owner| match owner {
+                Some(_) => order(host, StandOrder::Down(stand.name.clone()), control, frontend, tell).map(|_| true),
+                None => Ok(false),
+            }),
+        };
+        match ended {
+            Ok(was_there) => done(host, was_there)?,
+            Err(error) if matches!(error.kind, Kind::Interrupted | Kind::Terminated) => return Err(error),
+            Err(error) => left.push((name.to_string(), error)),
+        }
+    }
+    Ok(left)
+}
+
+/// Which of the hosts where a stand is left takes in what this one hands out.
+fn user_of<'a>(stand: &Stand, host: &str, left: &'a [(String, Box<Error>)]) -> Option<&'a str> {
+    let goes_to = |name: &str| {
+        stand.layers.iter().any(|layer| layer.host.as_deref() == Some(host) && layer.to.as_deref() == Some(name))
+    };
+    left.iter().map(|(name, _)| name.as_str()).find(|name| goes_to(name))
+}
+
 /// The part of a stand file for one host; `None`: the measured one.
 ///
 /// Errors: those of the file.
@@ -227,9 +267,7 @@ impl StorageHosts {
         let mut all = StorageHosts { stand: stand.clone(), built: Vec::new() };
         for of in hosts {
             if let Err(error) = all.build(of, owner, control, frontend) {
-                for why in all.take_down(control, frontend) {
-                    frontend.note(why);
-                }
+                all.take_down(control, frontend).into_iter().for_each(|left| frontend.note(left));
                 return Err(error);
             }
         }
@@ -275,25 +313,26 @@ impl StorageHosts {
         }
     }
 
-    /// Takes down what this run has built, from above. What still uses what is handed out stops those below it.
+    /// Takes down what this run has built, from above.
     ///
     /// Gives what is left, with its reason, for people.
     pub(crate) fn take_down(&self, control: &Control, frontend: &Frontend) -> Vec<Say> {
-        let mut left = Vec::new();
-        for built in self.built.iter().rev().filter(|built| !built.was_up) {
-            let (host, name) = (&built.of.host, &self.stand.name);
-            let ended = owner_on(host, name, control, frontend).and_then(|owner| match owner {
-                Some(_) => order(host, StandOrder::Down(name.clone()), control, frontend, &mut |_| {}).map(drop),
-                // It was refused before anything was made.
-                None => Ok(()),
-            });
-            if let Err(error) = ended {
-                let (Say { en, ru }, still) = (&error.message, self.left_on(built));
-                let (still_en, still_ru) = (&still.en, &still.ru);
-                left.push(say!("{still_en}: {en}", "{still_ru}: {ru}"));
-            }
-        }
-        left
+        let own = || self.built.iter().rev().filter(|built| !built.was_up);
+        let hosts: Vec<(&WorkerHost, &str)> = own().map(|built| (&built.of.host, built.of.name.as_str())).collect();
+        let stand = stend_spec::parse::stand(&self.stand.text, &self.stand.file);
+        let ended =
+            stand.and_then(|stand| take_down(&stand, &hosts, (control, frontend), &mut |_| {}, &mut |_, _| Ok(())));
+        // After a stop of the user it is not known how far it came: all are named.
+        let why = |built: &Built| match &ended {
+            Ok(left) => left.iter().find(|(name, _)| *name == built.of.name).map(|(_, error)| &error.message),
+            Err(error) => Some(&error.message),
+        };
+        let line = |built: &Built| {
+            let (Say { en, ru }, still) = (why(built)?, self.left_on(built));
+            let (still_en, still_ru) = (still.en, still.ru);
+            Some(say!("{still_en}: {en}", "{still_ru}: {ru}"))
+        };
+        own().filter_map(line).collect()
     }
 
     /// How to take down by hand what this run has built, one line for each host.
@@ -347,6 +386,22 @@ mod tests {
             "in the order of the build"
         );
         assert!(words("stand: one\ndrives: [{id: A}]\n", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_host_whose_user_is_left_stays_and_others_do_not() {
+        let chain = "stand: chain\nhosts: {low: 10.0.0.1, middle: 10.0.0.2, alone: 10.0.0.4, client: 10.0.0.3}\n\
+            drives: [{id: A, host: low}, {id: B, host: alone}]\nlayers:\n\
+            - {nbd: {}, name: a, on: [d1], to: middle}\n- {dm: {linear: whole}, on: [a]}\n- {nbd: {}, name: b, on: [dm], to: client}\n\
+            - {nbd: {}, name: c, on: [d2], to: client}\n- {md: {level: 0}, on: [b, c]}\n";
+        let stand = stend_spec::parse::stand(chain, "s.yaml").unwrap();
+        let left = |name: &str| vec![(name.to_string(), Error::preflight(Say::same("busy")))];
+        let users = |left: &[(String, Box<Error>)]| {
+            ["middle", "low", "alone"].map(|host| user_of(&stand, host, left).map(str::to_string))
+        };
+        assert_eq!(users(&left("client")), [Some("client".into()), None, Some("client".into())]);
+        assert_eq!(users(&left("middle")), [None, Some("middle".into()), None]);
+        assert_eq!(users(&[]), [None, None, None]);
     }
 
     #[test]

@@ -244,6 +244,12 @@ fn a_host_that_is_away_leaves_its_part_and_the_others_are_taken_down() {
     let told = down("n2=ssh:closed", 8);
     assert!(told.contains("not taken down everywhere: `n2`"), "{told}");
     assert!(told.contains("--storage n1=ssh:other --storage n2=ssh:closed` finishes it"), "{told}");
+    let status = ["stand", "status", &stand, "--storage", "n1=ssh:closed", "--storage", "n2=ssh:other"];
+    let (_, told) = expect_exit(&mut far.stend(&status), 8);
+    assert!(
+        told.contains("`closed`: cannot reach") && told.contains("there is no stand"),
+        "the others are asked: {told}"
+    );
     let told = down("n2=ssh:far", 0);
     assert_eq!(told.matches("nothing of the stand is left on").count(), 3, "{told}");
 }

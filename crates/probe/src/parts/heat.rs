@@ -100,12 +100,7 @@ fn number(source: &mut Source) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn put(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
+    use crate::fixture::put;
 
     #[test]
     fn frequencies_and_throttling_are_those_of_the_cpus_that_tell() {

@@ -95,15 +95,10 @@ fn corrected(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::put;
     use std::os::unix::fs::symlink;
 
     const PORT: &str = "sys/devices/pci0000:00/0000:00:01.0";
-
-    fn put(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
 
     #[test]
     fn a_drive_of_four_lanes_in_a_slot_of_two_is_told_with_what_both_ends_can_do() {

@@ -71,13 +71,8 @@ pub fn gone(before: &[PathState], now: &[PathState], devices: &[String]) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::put;
     use std::os::unix::fs::symlink;
-
-    fn put(root: &Path, path: &str, text: &str) {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
 
     fn told(found: &mut Paths) -> Vec<(String, Option<String>)> {
         found.read().into_iter().map(|path| (format!("{} {}", path.device, path.path), path.state)).collect()
