@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { DESK, PHONE, faultsOf, open, start } from "./browser.mjs";
-import { HOSTILE, eventually, site } from "./site.mjs";
+import { HOSTILE, ask, eventually, site, streams } from "./site.mjs";
 
 const whole = process.env.STEND_WEB === "whole";
 const all = ["en", "ru"].flatMap((lang) => ["light", "dark"].flatMap((scheme) => [["desk", DESK], ["phone", PHONE]].map(([on, size]) => ({ lang, scheme, on, size }))));
@@ -226,6 +226,170 @@ test("an order is repeated by one form, paused, and repeated no more", async () 
   await weekly.getByRole("button", { name: "Удалить…" }).click();
   await weekly.getByRole("button", { name: "Удалить", exact: true }).click();
   await weekly.waitFor({ state: "detached" });
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+const DESK_EN = { lang: "en", scheme: "light", size: DESK };
+/** What a page complains about, but for answers that a test has the server refuse. */
+const unexpected = (faults) => faults.filter((fault) => !fault.includes("Failed to load resource"));
+const problem = (status) => ({ status, contentType: "application/problem+json", body: JSON.stringify({ status, detail: "not now", message: { en: "not now", ru: "не сейчас" } }) });
+/** Answers a request with what the server says, changed. */
+const changed = async (route, change) => {
+  const response = await route.fetch();
+  await route.fulfill({ response, json: change(await response.json()) });
+};
+
+test("streams of one operation and runs of one name are told apart, and each number stands with its operation", async () => {
+  const [a, b, c] = streams(here, 3);
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  await page.goto(`${here.url}/compare?run=${a}&run=${b}&run=${c}`);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await eventually("all rows", async () => (await page.locator(".forest li").count()) > 12);
+  const rows = await page.locator(".forest .name").allInnerTexts();
+  for (const name of ["p99, stream 1: read", "p99, stream 1: write", "p99, stream 2: write"]) for (const run of [b, c]) assert.ok(rows.some((row) => row.includes("two") && row.includes(name) && row.includes(run)), `${name} of ${run}: ${rows}`);
+  await page.goto(`${here.url}/runs/${a}`);
+  await page.locator("summary", { hasText: "Table" }).first().click();
+  const row = page.locator("table.numbers tbody tr", { hasText: "synced" });
+  for (const cell of [2, 3, 4, 5]) assert.match((await row.locator("td").nth(cell).innerText()).replaceAll("\u00a0", " "), /^stream 1: write .+\nstream 2: read ./);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a run that ended before its page asked for events shows its result", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  const [run] = here.recorded;
+  let asked = 0;
+  await page.route(/\/runs\?state=running&limit=200/, (route) => (asked++ ? route.continue() : route.fulfill({ json: { runs: [{ name: run, size_bytes: 1 }], left_out: 0 } })));
+  await page.route(`**/runs/${run}/events`, (route) => route.fulfill({ status: 204 }));
+  await page.goto(`${here.url}/runs/${run}`);
+  await page.getByText("Full report").waitFor();
+  assert.deepEqual(unexpected(faults), []);
+  await close();
+});
+
+test("a stream of tasks that the server refuses is asked for again", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  let asked = 0;
+  await page.route("**/task-events*", (route) => (asked++ ? route.continue() : route.fulfill(problem(503))));
+  await page.goto(`${here.url}/tasks`);
+  const notice = page.getByText("The connection broke off");
+  await notice.waitFor();
+  await notice.waitFor({ state: "detached" });
+  assert.deepEqual(unexpected(faults), []);
+  await close();
+});
+
+test("a page of the list is asked for once, and dropped when the filter has changed", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  const [first, ...others] = (await ask(here, "GET", "runs?limit=50")).runs;
+  let [pages, release] = [0, () => {}];
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(/\/runs\?limit=50$/, (route) => route.fulfill({ json: { runs: [first], left_out: others.length, next: "more" } }));
+  await page.route(/\/runs\?limit=50&cursor=more$/, async (route) => {
+    pages++;
+    if (pages > 1) await held;
+    await route.fulfill({ json: { runs: [first, ...others], left_out: 0, next: pages > 1 ? null : "more" } });
+  });
+  await page.goto(`${here.url}/runs`);
+  const more = page.getByRole("button", { name: "Show more" });
+  // Two clicks before an answer are one question; a run that moved to the next page is shown once.
+  await more.evaluate((button) => (button.click(), button.click()));
+  await eventually("all rows", async () => (await page.locator("tbody tr").count()) === others.length + 1);
+  assert.equal(pages, 1);
+  await more.click();
+  await page.fill("input[type=search]", "before");
+  await eventually("one row", async () => (await page.locator("tbody tr").count()) === 1);
+  release();
+  await page.waitForTimeout(300);
+  assert.equal(await page.locator("tbody tr").count(), 1);
+  assert.deepEqual(unexpected(faults), []);
+  await close();
+});
+
+test("a run that has ended is not shown as running for ever", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  const [run] = here.recorded;
+  let asked = 0;
+  await page.route(/\/runs\?limit=50$/, (route) => changed(route, (list) => (asked++ ? list : { ...list, runs: list.runs.map((each) => (each.name === run ? { ...each, going_on: true } : each)) })));
+  await page.goto(`${here.url}/runs`);
+  const row = page.locator("tbody tr", { hasText: run });
+  await row.getByText("running").waitFor();
+  await row.getByText("complete").waitFor();
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a stop that the server refused can be asked for again, and an error goes when it is over", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  let [stops, logs, lists] = [0, 0, 0];
+  await page.route(`**/api/v1/tasks/${here.task}`, (route) => changed(route, (task) => ({ ...task, state: "running", exit_code: null })));
+  await page.route(`**/api/v1/tasks/${here.task}/stop`, (route) => (stops++ ? route.fulfill({ json: {} }) : route.fulfill(problem(503))));
+  await page.route(`**/api/v1/tasks/${here.task}/log`, (route) => (logs++ ? route.continue() : route.fulfill(problem(503))));
+  await page.goto(`${here.url}/tasks/${here.task}`);
+  await page.locator("[role=alert]").waitFor();
+  await page.locator("[role=alert]").waitFor({ state: "detached" });
+  const soft = page.getByRole("button", { name: "Stop softly" });
+  await soft.click();
+  await page.locator("[role=alert]").waitFor();
+  await soft.click();
+  await page.getByText("Asked to end").waitFor();
+  await page.route("**/api/v1/schedules", (route) => (lists++ ? route.continue() : route.fulfill(problem(503))));
+  await page.goto(`${here.url}/schedules`);
+  await page.locator("[role=alert]").waitFor();
+  await page.locator("[role=alert]").waitFor({ state: "detached" });
+  assert.deepEqual(unexpected(faults), []);
+  await close();
+});
+
+test("a dry run with several fills has all of them", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  await page.route("**/orders/dry-run", (route) => changed(route, (preview) => ({ ...preview, fill_bytes: 64 * 2 ** 30, fills: 6 })));
+  await page.goto(`${here.url}/order?suite=quick&on=${encodeURIComponent(here.scratch)}`);
+  await page.getByLabel("Another run may load the same drives").check();
+  await page.getByRole("button", { name: "Dry run" }).click();
+  await page.getByText("6 fills of 64\u00a0GiB").waitFor();
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("the journal of a recording that goes on is asked for again, but not while somebody writes", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  const found = { id: "3fa9c1d2-1", rule: "x", category: "drive", severity: "warning", object: "sdz", state: "open", opened_unix_s: 1, times: 1, name: { en: "slow drive", ru: "медленный диск" }, evidence: { en: "", ru: "" }, advice: { en: "", ru: "" } };
+  let asked = 0;
+  await page.clock.install();
+  await page.route("**/recordings?limit=200", (route) => changed(route, (list) => ({ ...list, runs: list.runs.map((each) => ({ ...each, going_on: true })) })));
+  await page.route("**/recordings/*/journal", (route) => changed(route, (journal) => ({ ...journal, problems: asked++ ? [found] : [] })));
+  await page.goto(`${here.url}/journal`);
+  await page.getByText("in all: 0").waitFor();
+  await eventually("the problem that came", async () => {
+    await page.clock.fastForward(16_000);
+    return page.getByText("slow drive").isVisible();
+  });
+  await page.getByRole("button", { name: "Acknowledge…" }).click();
+  // A question that was open when the form came ends.
+  await page.waitForLoadState("networkidle");
+  const before = asked;
+  for (let looks = 0; looks < 3; looks++) {
+    const list = page.waitForResponse("**/recordings?limit=200");
+    await page.clock.fastForward(16_000);
+    await list;
+  }
+  assert.equal(asked, before);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("links to every page of the menu are followed without a reload, with their place", async () => {
+  const { page, faults, close } = await open(browser, here, DESK_EN);
+  await page.evaluate(() => (window.same = true));
+  for (const link of await page.locator("nav.menu a:not(.last)").all()) {
+    await link.click();
+    assert.equal(new URL(page.url()).pathname, await link.getAttribute("href"));
+  }
+  await page.locator("a.count").first().click();
+  assert.equal(new URL(page.url()).hash, "#results");
+  assert.equal(await page.evaluate(() => window.same), true, "the page was never loaded anew");
   assert.deepEqual(faults, []);
   await close();
 });

@@ -23,6 +23,34 @@ cases:
     streams: [{op: {read: 70, write: 30}, pattern: random, block_size: 4KiB, queue_depth: 8}]
 `;
 
+/** Two streams of one operation, and one that syncs beside one that reads. */
+const STREAMS = `suite: streams
+defaults: {ramp: 100ms, trial: 300ms}
+fill: {size: 32MiB}
+repeats: {blocks: 2}
+cases:
+  - name: two
+    streams:
+      - {op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 2}
+      - {op: write, pattern: random, block_size: 4KiB, queue_depth: 1}
+  - name: synced
+    streams:
+      - {op: write, pattern: random, block_size: 4KiB, queue_depth: 1, sync: {fdatasync: 4}}
+      - {op: read, pattern: random, block_size: 4KiB, queue_depth: 1}
+`;
+
+/** Runs that suite so often, each under the same name; the names of the runs. */
+export function streams({ scratch, env }, often) {
+  writeFileSync(join(scratch, "streams.yaml"), STREAMS);
+  mkdirSync(join(scratch, "streams"));
+  return Array.from({ length: often }, () => {
+    const words = ["run", join(scratch, "streams.yaml"), "--on", join(scratch, "streams"), "--beside", "--progress", "none", "--name", "one name", "--json"];
+    const { status, stdout, stderr } = spawnSync(STEND, words, { env, encoding: "utf8" });
+    if (status !== 0) throw new Error(`a run ended with ${status}: ${stderr}`);
+    return JSON.parse(stdout).run;
+  });
+}
+
 /** Starts everything; `runs`: whether anything was measured. */
 export async function site({ runs = true } = {}) {
   if (!existsSync(STEND)) throw new Error(`there is no ${STEND}: cargo build -p stend, or name the program in STEND`);

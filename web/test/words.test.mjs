@@ -33,6 +33,22 @@ test("numbers are those of the command line", () => {
   assert.equal(shown(format.throughput(3.1e9), format.bytes(6.5 * 2 ** 30), format.plusMinus(0.021)), "3100_МБ/с | 6,50_ГиБ | ±_2,1_%");
 });
 
+test("no two places of an axis of nines are alike", () => {
+  const places = [0.301, 1, 2, 3, 4, 5, 6];
+  const shown = () => places.map(format.ninesAt).join(" | ").replaceAll("\u00a0", "_");
+  lang.setLang("en");
+  assert.equal(shown(), "50_% | 90_% | 99_% | 99.9_% | 99.99_% | 99.999_% | 99.9999_%");
+  assert.deepEqual([0.5, 0.9, 0.999, 0.99995].map(format.nines).map((text) => text.replace("\u00a0", "_")), ["50.0_%", "90.0_%", "99.90_%", "99.9950_%"]);
+  lang.setLang("ru");
+  assert.equal(format.ninesAt(4), "99,99\u00a0%");
+});
+
+test("a moment beside times in UTC names its zone", () => {
+  lang.setLang("en");
+  const zone = (at) => format.zoned(at).slice(format.moment(at).length).trim();
+  assert.match(zone(1_700_000_000), /^(UTC|GMT|[A-Z]{3,5})([+-]\d+(:\d+)?)?$/);
+});
+
 // Svelte drops blanks where a block begins: ` · ` has to be an expression there.
 test("no text of a page begins with a blank where a block begins", () => {
   const files = readdirSync(new URL("../src/", import.meta.url), { recursive: true }).filter((name) => name.endsWith(".svelte"));

@@ -44,6 +44,7 @@ export type Operation = {
   stream: number;
   operation: string;
   iops: Measured;
+  censored: number;
   latency_max_ns: number | null;
   latency_quantiles: Quantile[];
 };

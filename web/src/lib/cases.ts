@@ -1,5 +1,7 @@
 // What pages show of the cases of a run; numbers come from the server and are only chosen here.
-import type { Case, Check, Findings, Measured } from "./api";
+import type { Case, Check, Findings, Measured, Operation, Quantile } from "./api";
+import { t } from "./lang.svelte";
+import { operation } from "./words";
 
 /** The rate that is the headline of a case. */
 export const rateOf = (of: Case): Measured => (of.headline === "iops" ? of.iops : of.throughput_bytes_per_s);
@@ -11,11 +13,29 @@ export function half(of: Case): number | null {
   return value && low !== null && high !== null ? (high - low) / 2 / value : null;
 }
 
-/** Largest p99 of the operations of a case; of a mix the slower part decides. */
-export function p99(of: Case): number | null {
-  const found = of.operations.filter(({ operation }) => operation !== "sync").map(({ latency_quantiles }) => latency_quantiles.find(({ share }) => share === 0.99)?.value_ns);
-  const known = found.filter((ns): ns is number => ns != null);
-  return known.length ? Math.max(...known) : null;
+/** The operations of a case that move data: what is shown of it. */
+export const parts = (of: Case): Operation[] => of.operations.filter(({ operation }) => operation !== "sync");
+
+/** This quantile of an operation. */
+export const quantileOf = (of: Operation, wanted: number): Quantile | undefined => of.latency_quantiles.find(({ share }) => Math.abs(share - wanted) < 1e-9);
+
+/**
+ * The p99 of the slowest part of a case. If one part is only known to be above its value, so is the largest of all;
+ * if one has too few I/Os, the largest is not known at all.
+ */
+export function p99(of: Case): Quantile | undefined {
+  const found = parts(of).map((part) => quantileOf(part, 0.99));
+  const known = found.filter((each): each is Quantile & { value_ns: number } => each?.value_ns != null);
+  if (!known.length || known.length < found.length) return undefined;
+  const slowest = known.reduce((most, each) => (each.value_ns > most.value_ns ? each : most));
+  return known.some(({ state }) => state === "above") ? { ...slowest, state: "above" } : slowest;
+}
+
+/** What an operation of a case is called beside others: its name, and its stream where there are several. */
+export function partName(of: Case, { stream, operation: name }: Operation): string {
+  if (parts(of).length < 2) return "";
+  const word = operation(name);
+  return of.operations.some((other) => other.stream > 0) ? t(`stream ${stream + 1}: ${word}`, `поток ${stream + 1}: ${word}`) : word;
 }
 
 export type Group = { check: Check; of: Judged[] };

@@ -4,6 +4,8 @@ import type { Task, TaskList } from "./tasks";
 
 /** Most tasks that are shown; the API has the others. */
 const SHOWN = 200;
+/** Pause before a stream that the server refused is asked for again. By eye: what refused it lasts seconds. */
+const AGAIN = 3000;
 
 export class Following {
   tasks: Task[] = $state.raw([]);
@@ -14,6 +16,7 @@ export class Following {
 
   #source: EventSource | null = null;
   #closed = false;
+  #again = 0;
   #id: string | null;
 
   /** Follows all tasks, or the one with this id. */
@@ -25,6 +28,7 @@ export class Following {
   close(): void {
     this.#closed = true;
     this.#source?.close();
+    clearTimeout(this.#again);
   }
 
   async #begin(): Promise<void> {
@@ -36,7 +40,8 @@ export class Following {
         this.tasks = [await get<Task>(`tasks/${encodeURIComponent(this.#id)}`)];
       }
     } catch (failed) {
-      this.error = failed;
+      if (this.known) this.#later();
+      else this.error = failed;
       return;
     }
     this.known = true;
@@ -44,9 +49,18 @@ export class Following {
     const last = Math.max(0, ...this.tasks.map(({ change }) => change));
     const source = new EventSource(`/api/v1/task-events${last ? `?after=${last}` : ""}`);
     source.onopen = () => (this.connected = true);
-    source.onerror = () => (this.connected = false);
+    source.onerror = () => {
+      this.connected = false;
+      // A browser comes again after a broken connection, but never after an answer that is no stream.
+      if (source.readyState === EventSource.CLOSED) this.#later();
+    };
     source.addEventListener("task", (event) => this.#take(JSON.parse((event as MessageEvent<string>).data) as Task));
     this.#source = source;
+  }
+
+  /** Asks for the tasks anew, and for the stream. */
+  #later(): void {
+    if (!this.#closed) this.#again = setTimeout(() => void this.#begin(), AGAIN) as unknown as number;
   }
 
   #take(task: Task): void {

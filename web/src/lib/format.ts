@@ -25,11 +25,28 @@ export function fixed(value: number, digits: number): string {
 export const number = (value: number): string => fixed(value, decimals(value));
 
 /** A place on an axis: no zeros that say nothing. */
-export const short = (value: number): string => number(value).replace(/([.,]\d*?)0+$/, "$1").replace(/[.,]$/, "");
+export const short = (value: number): string => trimmed(number(value));
+
+const trimmed = (text: string): string => text.replace(/([.,]\d*?)0+$/, "$1").replace(/[.,]$/, "");
 
 export const count = (value: number): string => fixed(value, 0);
 
 export const percent = (share: number): string => `${fixed(share * 100, 1)}${SPACE}%`;
+
+/** A share whose nines are the point of it (99.999 %): one digit after the last nine, as in crates/report/src/figures.rs. */
+export const nines = (share: number): string => `${fixed(share * 100, nineDigits(share))}${SPACE}%`;
+
+/** A place on an axis of nines: 1 is 90 %, 2 is 99 %. No zeros that say nothing. */
+export function ninesAt(place: number): string {
+  const share = 1 - 10 ** -place;
+  return `${trimmed(fixed(share * 100, nineDigits(share)))}${SPACE}%`;
+}
+
+function nineDigits(share: number): number {
+  const count = -Math.log10(Math.max(1 - share, 1e-9));
+  // Powers of ten are not exact: 99 % has two nines, not a little more.
+  return Math.max(Math.ceil(Math.round(count * 1e6) / 1e6), 2) - 1;
+}
 
 /** Half an interval as a share of its value. */
 export function plusMinus(half: number): string {
@@ -76,9 +93,14 @@ export function duration(ns: number): string {
 }
 
 /** A moment in the time of the browser; this year's without the year. */
-export function moment(unixSeconds: number): string {
+export const moment = (unixSeconds: number): string => momentIn(unixSeconds, {});
+
+/** The same with its zone, for a page that has times in UTC as well. */
+export const zoned = (unixSeconds: number): string => momentIn(unixSeconds, { timeZoneName: "short" });
+
+function momentIn(unixSeconds: number, more: Intl.DateTimeFormatOptions): string {
   const date = new Date(unixSeconds * 1000);
   const year = date.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
   const form = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-  return new Intl.DateTimeFormat(lang() === "ru" ? "ru-RU" : "en-GB", { ...form, year }).format(date);
+  return new Intl.DateTimeFormat(lang() === "ru" ? "ru-RU" : "en-GB", { ...form, ...more, year }).format(date);
 }

@@ -1,6 +1,7 @@
 // A run that goes on, from the events of the server. Keeps what charts draw; asks nothing else.
 import type { Say } from "./lang.svelte";
 import { SvelteSet } from "svelte/reactivity";
+import { type List, get } from "./api";
 
 export type Figures = {
   iops: number;
@@ -35,6 +36,8 @@ type EventKind = {
 };
 export type Happened = { elapsed_ns: number; host: number; event: string | EventKind };
 
+/** Pause before a stream that the server refused is asked for again. By eye: what refused it lasts seconds. */
+const AGAIN = 3000;
 /** Seconds of the run that charts show. */
 const SHOWN = 300;
 
@@ -50,16 +53,38 @@ export class Live {
   connected = $state(false);
   errors = $state(0);
 
-  #source: EventSource;
+  #run: string;
+  #source: EventSource | null = null;
+  #closed = false;
+  #again = 0;
   #trial = -1;
   #due = 0;
   #rows: (number | null)[][] = [];
   #events: Happened[] = [];
 
   constructor(run: string) {
-    this.#source = new EventSource(`/api/v1/runs/${encodeURIComponent(run)}/events`);
-    this.#source.onopen = () => (this.connected = true);
-    this.#source.onerror = () => (this.connected = false);
+    this.#run = run;
+    this.#open();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#source?.close();
+    clearTimeout(this.#again);
+    clearTimeout(this.#due);
+    this.#due = 0;
+  }
+
+  #open(): void {
+    const source = new EventSource(`/api/v1/runs/${encodeURIComponent(this.#run)}/events`);
+    this.#source = source;
+    [this.#trial, this.#rows, this.#events, this.errors] = [-1, [], [], 0];
+    source.onopen = () => (this.connected = true);
+    source.onerror = () => {
+      this.connected = false;
+      // A browser comes again after a broken connection, but never after an answer that is no stream, as of a run that is over.
+      if (source.readyState === EventSource.CLOSED && !this.#closed) void this.#refused();
+    };
     this.#on("progress", (progress: Progress) => {
       this.progress = progress;
       this.phases.add(progress.phase);
@@ -76,14 +101,16 @@ export class Live {
     });
   }
 
-  close(): void {
-    this.#source.close();
-    clearTimeout(this.#due);
-    this.#due = 0;
+  async #refused(): Promise<void> {
+    const going = await get<List>(`runs?state=running&limit=200&text=${encodeURIComponent(this.#run)}`).catch(() => null);
+    if (this.#closed) return;
+    if (!going) this.#again = setTimeout(() => void this.#refused(), AGAIN) as unknown as number;
+    else if (going.runs.some(({ name }) => name === this.#run)) this.#again = setTimeout(() => this.#open(), AGAIN) as unknown as number;
+    else this.finished = "over";
   }
 
   #on<T>(name: string, take: (data: T) => void): void {
-    this.#source.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
+    this.#source?.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
   }
 
   #second(trial: number, at: number, f: Figures): void {

@@ -34,7 +34,8 @@ const isEmpty = (value: unknown): boolean =>
 
 /** The text of an order. What says nothing is left out, because an order has no empty keys. */
 export function written(order: Order): string {
-  const { permission = {} } = order;
+  // A text that a person edits may hold `null` there.
+  const permission = order.permission ?? {};
   const kept = Object.entries(permission).filter(([, value]) => !isEmpty(value));
   const known: Record<string, unknown> = { ...order, permission: Object.fromEntries(kept) };
   const names = [...KEYS, ...Object.keys(order).filter((key) => !(KEYS as readonly string[]).includes(key))];
@@ -68,7 +69,7 @@ export function command(order: Order | null, suites: Suite[]): string {
   if (!suite || lists.some((list) => list !== undefined && !Array.isArray(list))) return file;
   const option = (name: string, values: (string | undefined)[] = []) => values.flatMap((value) => (value ? [`--${name}`, quoted(value)] : []));
   const flag = (name: string, on: boolean | undefined) => (on ? [`--${name}`] : []);
-  const { permission = {} } = order;
+  const permission = order.permission ?? {};
   return [
     "stend run",
     suite.name,

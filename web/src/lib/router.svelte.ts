@@ -16,6 +16,8 @@ export function go(to: string): void {
   take();
   scrollTo(0, 0);
   document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
+  // The page of that place is drawn first.
+  if (at.hash) requestAnimationFrame(() => document.getElementById(at.hash.slice(1))?.scrollIntoView());
 }
 
 /** Goes to another page in the place of this one. */
@@ -41,10 +43,10 @@ export function follow(event: MouseEvent): void {
   const isPage = link.origin === location.origin && PAGES.test(link.pathname);
   if (!isPage || (link.hash && link.pathname === location.pathname)) return;
   event.preventDefault();
-  go(link.pathname + link.search);
+  go(link.pathname + link.search + link.hash);
 }
 
-const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|schedules$|history$|audit$|import$|drives$|suites$|settings$|tokens$|changes$)/;
+const PAGES = /^\/($|order$|tasks$|tasks\/[^/]+$|runs$|runs\/[^/]+$|compare$|schedules$|history$|audit$|import$|drives$|monitoring$|journal$|suites$|settings$|tokens$|changes$)/;
 
 addEventListener("popstate", take);
 

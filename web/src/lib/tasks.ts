@@ -98,18 +98,19 @@ export function load(of: string): string {
 /** Why a drive is not written, in the fewest words. */
 export function refusal(of: Refusal): string {
   if (typeof of === "string") {
-    const words: Record<string, string> = { read_only: t("read-only", "только чтение"), no_identity: t("no identity", "нет идентификатора"), foreign_file: t("a file of others", "чужой файл") };
+    const words: Record<string, string> = { read_only: t("read-only", "только чтение"), no_identity: t("no stable identity", "нет идентификатора"), foreign_file: t("a file of others", "чужой файл") };
     return words[of] ?? of;
   }
   const [kind = "", facts = {}] = Object.entries(of)[0] ?? [];
-  const { at, device, of: group, name, other, why, run } = facts;
+  const { at, device, of: group, name, other, pid, why, run } = facts;
   const words: Record<string, string> = {
     mounted: t(`mounted at ${at}`, `смонтирован в ${at}`),
     relative_mounted: t(`${device} is mounted at ${at}`, `${device} смонтирован в ${at}`),
+    mounted_elsewhere: t(`${device} is mounted at ${at} by ${name} (process ${pid})`, `${device} смонтирован в ${at}, его видит ${name} (процесс ${pid})`),
     swap: t("used as swap", "подключён как swap"),
     member: t(`member of ${group}`, `входит в ${group}`),
     holder: t(`${device} is built on it`, `на нём построен ${device}`),
-    held_by: t(`opened by ${name}`, `открыт программой ${name}`),
+    held_by: pid ? t(`opened by ${name}`, `открыт программой ${name}`) : t("held by a program or driver that Stend cannot see", "занят программой или драйвером, которых Stend не видит"),
     fstab: t(`named in fstab for ${at}`, `указан в fstab для ${at}`),
     root_disk: t("the system runs from it", "с него работает система"),
     duplicate_identity: t(`${other} has the same identity`, `такой же идентификатор у ${other}`),
@@ -117,6 +118,7 @@ export function refusal(of: Refusal): string {
     unreadable_at: t(`cannot be read: ${why}`, `не читается: ${why}`),
     in_use_by_run: t(`measured by ${run}`, `его измеряет ${run}`),
     exported: t(`exported as ${name}`, `отдан по сети как ${name}`),
+    mount_in_leftover: t(`remains of a dead run hold a mount at ${at}`, `в остатке прерванного прогона что-то смонтировано: ${at}`),
   };
   return words[kind] ?? kind.replaceAll("_", " ");
 }

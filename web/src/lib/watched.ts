@@ -55,6 +55,31 @@ export type Journal = { run: string; host: string; rules_version: string; proble
 /** The recordings that the server has, the newest first. */
 export const recordings = async (): Promise<Listed[]> => (await get<List>("recordings?limit=200")).runs;
 
+/** How often a recording that goes on is asked for: what it shows is of hours. */
+const EVERY = 15_000;
+
+/** Asks what `look` asks, and again while the recording goes on. The answer ends that. */
+export function whileItGoesOn(name: string, look: (signal: AbortSignal) => Promise<void>, take: (goesOn: boolean, error: unknown) => void): () => void {
+  const stop = new AbortController();
+  let [waiting, goesOn] = [0, false];
+  const again = async () => {
+    try {
+      // The file of a recorder that was killed is as open as that of one that goes on: the list knows which it is.
+      const [, all] = await Promise.all([look(stop.signal), recordings()]);
+      goesOn = all.some((one) => one.name === name && one.going_on === true);
+      if (!stop.signal.aborted) take(goesOn, null);
+    } catch (failed) {
+      if (!stop.signal.aborted) take(goesOn, failed);
+    }
+    if (!stop.signal.aborted && goesOn) waiting = setTimeout(() => void again(), EVERY) as unknown as number;
+  };
+  void again();
+  return () => {
+    stop.abort();
+    clearTimeout(waiting);
+  };
+}
+
 export const CATEGORIES = ["node", "port", "path", "drive", "array", "pool", "temperature"] as const;
 
 export const category = (of: string): string =>

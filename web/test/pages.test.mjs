@@ -1,0 +1,69 @@
+// What pages choose of the documents of the server, and the words and command lines that they show for it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { createServer } from "vite";
+
+let vite, cases, comparison, lang, order, runs, tasks, words;
+before(async () => {
+  globalThis.localStorage = { getItem: () => null, setItem: () => {} };
+  Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
+  vite = await createServer({ root: new URL("..", import.meta.url).pathname, server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", logLevel: "error", optimizeDeps: { noDiscovery: true } });
+  const load = (name) => vite.ssrLoadModule(`/src/lib/${name}.ts`);
+  lang = await load("lang.svelte");
+  [cases, comparison, order, runs, tasks, words] = [await load("cases"), await load("comparison"), await load("order"), await load("runs"), await load("tasks"), await load("words")];
+});
+after(() => vite?.close());
+
+const part = (stream, operation, state, value_ns = null) => ({ stream, operation, latency_quantiles: [{ share: 0.5, state: "at", value_ns: 1 }, { share: 0.99, state, value_ns }] });
+const shown = (...operations) => words.quantile(cases.p99({ operations })).replaceAll("\u00a0", "_");
+
+test("the p99 of a case is a bound if one of its parts has only a bound, and unknown if one has too few I/Os", () => {
+  lang.setLang("en");
+  assert.equal(shown(part(0, "read", "at", 84_200), part(0, "write", "at", 5_000)), "84.2_µs");
+  assert.equal(shown(part(0, "read", "above", 84_200)), ">_84.2_µs");
+  assert.equal(shown(part(0, "read", "at", 84_200), part(0, "write", "above", 5_000)), ">_84.2_µs");
+  assert.equal(shown(part(0, "read", "at", 84_200), part(0, "write", "not_enough")), "–");
+  assert.equal(shown(part(0, "write", "at", 84_200), part(0, "sync", "not_enough")), "84.2_µs");
+  assert.equal(shown(), "–");
+});
+
+test("an operation has a name beside others, and its stream where there are several", () => {
+  lang.setLang("en");
+  const names = (...operations) => cases.parts({ operations }).map((each) => cases.partName({ operations }, each));
+  assert.deepEqual(names(part(0, "write", "at"), part(0, "sync", "at")), [""]);
+  assert.deepEqual(names(part(0, "sync", "at"), part(0, "read", "at"), part(0, "write", "at")), ["read", "write"]);
+  assert.deepEqual(names(part(0, "write", "at"), part(1, "write", "at")), ["stream 1: write", "stream 2: write"]);
+});
+
+test("runs of one name are told apart", () => {
+  const run = (run, label) => ({ run, label, arm: null, suite: "small", started_unix_s: 1 });
+  assert.deepEqual(comparison.names([run("R-1", "a"), run("R-2", "a"), run("R-3", "b")]), ["a · R-1", "a · R-2", "b"]);
+});
+
+test("every reason against a drive has words", () => {
+  const source = readFileSync(new URL("../../crates/record/src/refusal.rs", import.meta.url), "utf8");
+  const variants = source.slice(source.indexOf("pub enum Refusal {"), source.indexOf("\n}\n")).matchAll(/^ {4}([A-Z]\w+)( \{)?/gm);
+  const found = [...variants].map(([, name, facts]) => ({ kind: name.replaceAll(/(?<!^)[A-Z]/g, "_$&").toLowerCase(), facts }));
+  assert.ok(found.length > 15);
+  const bare = found.filter(({ kind, facts }) => {
+    const said = tasks.refusal(facts ? { [kind]: { at: "/x", device: "sda", of: "y", name: "z", other: "sdb", pid: 7, run: "R", why: "w" } } : kind);
+    return said === kind || said === kind.replaceAll("_", " ");
+  });
+  assert.deepEqual(bare.map(({ kind }) => kind), []);
+  assert.match(tasks.refusal({ held_by: { pid: 0, name: "" } }), /cannot see/);
+});
+
+test("the command line of the list has every filter of the page", () => {
+  const line = (facts) => runs.listCommand((name) => facts[name] ?? "");
+  assert.equal(line({}), "stend list --all");
+  assert.equal(line({ where: "block = 4k", state: "complete", suite: "oltp", target: "/mnt/my disk" }), `stend list --all --where 'block = 4k and state = complete and suite contains oltp and target contains "/mnt/my disk"'`);
+  assert.equal(line({ text: "it's", label: "and" }), `stend list --all --where 'label contains "and"' | grep -iF -e 'it'\\''s'`);
+});
+
+test("an order whose permission is null is one without permission", () => {
+  const [suite] = [{ name: "quick", text: "suite: quick\n" }];
+  const is = { order: 1, suite: { file: "quick.yaml", text: suite.text }, on: ["/mnt"], permission: null };
+  assert.equal(order.command(is, [suite]), "stend run quick --on /mnt");
+  assert.ok(!order.written(is).includes("permission"));
+});
