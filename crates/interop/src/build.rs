@@ -24,6 +24,9 @@ const AXES_BYTES_MAX: u64 = 4096;
 /// What an option is where it is not told.
 const DEFAULT: &str = "default";
 
+/// How an option of the tool and its value are called in a label, among all options of its case.
+pub(crate) type Axis = fn(&str, String, &BTreeMap<String, String>) -> (String, String);
+
 /// A file of results.
 #[derive(Debug, Clone, Copy)]
 pub struct File<'a> {
@@ -138,11 +141,7 @@ impl Found {
 /// of the tool are called in labels of cases.
 ///
 /// Errors are of kind `Spec`: the same results twice, or more trials than fit.
-pub(crate) fn run(
-    imported: Imported,
-    mut found: Vec<Found>,
-    axis: fn(&str, String) -> (String, String),
-) -> Result<ImportedRun> {
+pub(crate) fn run(imported: Imported, mut found: Vec<Found>, axis: Axis) -> Result<ImportedRun> {
     let mut run = ImportedRun { imported, ..ImportedRun::nothing_yet("") };
     run.inputs.suite.name = run.imported.tool.clone();
     if found.len() > TRIALS_MAX {
@@ -253,7 +252,7 @@ impl Cases {
     }
 
     /// The cases, those of one name told apart by the options in which they differ.
-    fn named(mut self, axis: fn(&str, String) -> (String, String)) -> Vec<Case> {
+    fn named(mut self, axis: Axis) -> Vec<Case> {
         let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, case) in self.cases.iter().enumerate() {
             by_name.entry(case.name.clone()).or_default().push(index);
@@ -262,7 +261,7 @@ impl Cases {
             let axes = differing(&alike.iter().map(|index| &self.options[*index]).collect::<Vec<_>>());
             for (count, index) in alike.iter().enumerate() {
                 let of = |name: &str| self.options[*index].get(name).map_or(DEFAULT, String::as_str).to_string();
-                let told = axes.iter().flatten().map(|name| axis(name, of(name))).collect();
+                let told = axes.iter().flatten().map(|name| axis(name, of(name), &self.options[*index])).collect();
                 // What differs without a name that tells it, or in too many, is counted.
                 let counted = || vec![("variant".to_string(), (count + 1).to_string())];
                 self.cases[*index].axes = if axes.is_some() { told } else { counted() };

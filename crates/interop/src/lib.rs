@@ -8,6 +8,7 @@ mod date;
 mod diskspd;
 mod elbencho;
 pub mod fio;
+mod fio_values;
 mod formats;
 mod iometer;
 pub mod jobs;

@@ -11,6 +11,7 @@ use crate::build::{self, File, ImportedRun};
 use crate::printed::Printed;
 use crate::xml;
 use span::Document;
+use std::collections::BTreeMap;
 use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Imported;
 
@@ -99,7 +100,7 @@ fn of_text(text: &str, file: u32, most: usize) -> std::result::Result<Found, Bad
 }
 
 /// What suites have, too, is called as there.
-fn axis(name: &str, value: String) -> (String, String) {
+fn axis(name: &str, value: String, _: &BTreeMap<String, String>) -> (String, String) {
     match (name, value.parse()) {
         ("BlockSize", Ok(bytes)) => ("block_size".to_string(), format::bytes(Bytes(bytes), Lang::En)),
         ("RequestCount", _) => ("queue_depth".to_string(), value),

@@ -8,6 +8,7 @@ mod sheet;
 
 use crate::build::{self, File, ImportedRun};
 use phase::Phase;
+use std::collections::BTreeMap;
 use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Imported;
 
@@ -68,7 +69,7 @@ fn nothing(name: &str, first: Option<&(u32, Say)>) -> Say {
 }
 
 /// What suites have, too, is called as there.
-fn axis(name: &str, value: String) -> (String, String) {
+fn axis(name: &str, value: String, _: &BTreeMap<String, String>) -> (String, String) {
     match name {
         "IO depth" | "io_depth" => ("queue_depth".to_string(), value),
         "threads" => ("jobs".to_string(), value),

@@ -136,9 +136,17 @@ impl Document {
             let Say { en, ru } = why;
             self.dropped.push((line, say!("job `{name}`: {en}", "задание `{name}`: {ru}")));
         };
+        let line = job.line;
         match Job::of(job, name, global) {
             Ok((job, without)) => {
-                without.into_iter().for_each(&mut dropped);
+                let zones = job.options.unread_zones().map(|zones| {
+                    let why = say!(
+                        "the zones of `random_distribution={zones}` are not taken over; its blocks count as equally hot",
+                        "зоны из `random_distribution={zones}` не переняты; все блоки считаются одинаково горячими"
+                    );
+                    (line, why)
+                });
+                without.into_iter().chain(zones).for_each(&mut dropped);
                 self.jobs.push(job);
             }
             Err(why) => dropped(why),

@@ -125,12 +125,12 @@ fn goes_on(before: &Document, after: &Document) -> bool {
 }
 
 /// An option as an axis: what suites have, too, is called as there, so that sweeps are seen and labels agree.
-pub(super) fn axis(name: &str, value: String) -> (String, String) {
+pub(super) fn axis(name: &str, value: String, all: &BTreeMap<String, String>) -> (String, String) {
     match name {
         "iodepth" => ("queue_depth".to_string(), value),
         "numjobs" => ("jobs".to_string(), value),
         "bs" | "blocksize" => {
-            let size = options::size(&value).map(|bytes| format::bytes(bytes, Lang::En));
+            let size = options::size(&value, options::kb_base(all)).map(|bytes| format::bytes(bytes, Lang::En));
             ("block_size".to_string(), size.unwrap_or(value))
         }
         _ => (name.to_string(), value),

@@ -2,6 +2,7 @@
 //!
 //! Source: fio, HOWTO.rst, "Parameter types" and "Parameters list"; defaults are fio's own.
 
+use crate::fio_values::{self, Amount};
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Millionths, Nanos};
 use stend_spec::pattern::{DEVIATION, HOT, Pattern, THETA};
@@ -124,7 +125,7 @@ impl Options {
 
     /// Where its range begins and how long it is, as far as it is known.
     pub fn range(&self) -> (Bytes, Bytes) {
-        let of = |names: &[&str]| self.any(names).and_then(size).unwrap_or(Bytes(0));
+        let of = |names: &[&str]| self.any(names).and_then(|text| self.size(text)).unwrap_or(Bytes(0));
         (of(&["offset"]), of(&["io_size", "size", "filesize"]))
     }
 
@@ -142,9 +143,9 @@ impl Options {
         let Shape { mix, pattern } = self.shape();
         if let Some(split) = self.any(&["bssplit"]) {
             // With its map of what was visited fio cuts I/Os short that reach into a block which was.
-            return mixture(split).filter(|_| pattern != Pattern::Random);
+            return self.mixture(split).filter(|_| pattern != Pattern::Random);
         }
-        let [read, write, trim] = by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k"))?;
+        let [read, write, trim] = self.by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k"))?;
         let all = mix.map(|mix| [(mix.read, read), (mix.write, write), (mix.discard, trim)]);
         let mut used = all.into_iter().flatten().filter(|(share, _)| *share > 0).map(|(_, size)| size);
         let first = used.next().unwrap_or(read);
@@ -176,10 +177,53 @@ impl Options {
         Shape { mix, pattern }
     }
 
+    /// A distribution in zones that is not taken over: they are in bytes, or differ between reads and writes.
+    pub fn unread_zones(&self) -> Option<&str> {
+        let text = self.any(&["random_distribution"]).map(str::trim).filter(|text| text.starts_with("zoned"))?;
+        let is_read = text.strip_prefix("zoned:").is_some_and(|zones| fio_values::zones(zones).is_some());
+        (!is_read && self.shape().pattern == Pattern::Uniform).then_some(text)
+    }
+
+    fn size(&self, text: &str) -> Option<Bytes> {
+        size(text, kb_base(&self.all))
+    }
+
+    /// Sizes of reads, writes and trims: `4k,8k`. As fio has it, what is not named is as what stands before it, and nothing is 4 KiB.
+    fn by_kind(&self, text: &str) -> Option<[Bytes; 3]> {
+        let mut parts = text.split(',').map(str::trim);
+        let mut of = |before: Bytes| match parts.next() {
+            None => Some(before),
+            Some("") => Some(Bytes::kib(4)),
+            Some(part) => self.size(part),
+        };
+        let read = of(Bytes::kib(4))?;
+        let write = of(read)?;
+        Some([read, write, of(write)?])
+    }
+
+    /// `4k/60:64k/40`, the same for every kind of I/O.
+    fn mixture(&self, text: &str) -> Option<(Bytes, Vec<BlockShare>)> {
+        let part = |part: &str| {
+            let (bytes, percent) = part.split_once('/')?;
+            Some(BlockShare {
+                size: self.size(bytes)?,
+                percent: percent.trim().parse().ok().filter(|p| (1..=100).contains(p))?,
+            })
+        };
+        if text.contains(',') {
+            return None;
+        }
+        let mut shares = text.split(':').map(part).collect::<Option<Vec<_>>>()?;
+        shares.sort_by_key(|share| share.size);
+        let whole = shares.iter().map(|share| u32::from(share.percent)).sum::<u32>() == 100;
+        let largest = shares.last()?.size;
+        whole.then_some((largest, shares))
+    }
+
     /// In order, with what stands behind the colon of `rw`: bytes that are left out between two I/Os, or the way back.
     fn spaced(&self, behind: &str) -> Pattern {
-        let one = by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k")).filter(|[read, write, _]| read == write);
-        match (size(behind).filter(|gap| gap.0 > 0), one) {
+        let one = self.by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k")).filter(|[read, write, _]| read == write);
+        match (self.size(behind).filter(|gap| gap.0 > 0), one) {
             _ if behind.starts_with('-') => Pattern::Reverse,
             (Some(gap), Some([block, ..])) => Pattern::Strided { stride: Bytes(block.0.saturating_add(gap.0)) },
             _ => Pattern::Sequential,
@@ -188,10 +232,9 @@ impl Options {
 
     /// Order of random offsets: with a map of what was visited, or drawn anew each time.
     fn distribution(&self) -> Pattern {
-        let plain = match self.is_set("norandommap") {
-            true => Pattern::Uniform,
-            false => Pattern::Random,
-        };
+        // A shift register visits each block once also without the map.
+        let drawn_anew = self.is_set("norandommap") && self.any(&["random_generator"]).map(str::trim) != Some("lfsr");
+        let plain = if drawn_anew { Pattern::Uniform } else { Pattern::Random };
         match self.any(&["percentage_random"]).and_then(|text| text.split(',').next()?.trim().parse::<u32>().ok()) {
             Some(0) => return Pattern::Sequential,
             Some(random @ 1..100) => return Pattern::Mixed { sequential: Millionths::percent(100 - random) },
@@ -206,27 +249,29 @@ impl Options {
             ("pareto", Some(hot)) => Pattern::Pareto { hot: Millionths(scaled(hot, 1e6, HOT.most.0)) },
             // In per cent.
             ("normal", Some(width)) => Pattern::Normal { deviation: Millionths(scaled(width, 1e4, DEVIATION.most.0)) },
+            // Zones that are not taken over are noted; inside of them offsets are drawn anew each time.
+            ("zoned", _) => fio_values::zones(value).map_or(Pattern::Uniform, Pattern::Zones),
+            ("zoned_abs", _) => Pattern::Uniform,
             _ => plain,
         }
     }
 }
 
-/// A size: `4k`, `1ki`, `0x200`, `64KiB`. As `kb_base` is by default: `k` is 1024, and `ki` 1000.
+/// A size in bytes; `kb_base` is what a `k` is.
 //= fio, HOWTO.rst#parameter-types
-pub fn size(text: &str) -> Option<Bytes> {
-    let text = text.trim().to_ascii_lowercase();
-    if let Some(hex) = text.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).ok().map(Bytes);
+pub fn size(text: &str, kb_base: u64) -> Option<Bytes> {
+    match fio_values::size(text, kb_base)? {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(_) => None,
     }
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit = text[digits..].trim_end_matches('b');
-    let (letter, base) = match unit.strip_suffix('i') {
-        Some(letter) => (letter, 1000u64),
-        None => (unit, 1024),
-    };
-    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == letter)?;
-    number.checked_mul(base.checked_pow(power as u32)?).map(Bytes)
+}
+
+/// What a `k` is among these options.
+pub fn kb_base(all: &BTreeMap<String, String>) -> u64 {
+    match all.get("kb_base").map(|text| text.trim()) {
+        Some("1000") => 1000,
+        _ => 1024,
+    }
 }
 
 /// A time: seconds, unless a unit follows.
@@ -246,38 +291,10 @@ fn time(text: &str) -> Option<Nanos> {
     number.checked_mul(unit).map(Nanos)
 }
 
-/// Sizes of reads, writes and trims: `4k,8k`. As fio has it, what is not named is as what stands before it, and nothing is 4 KiB.
-fn by_kind(text: &str) -> Option<[Bytes; 3]> {
-    let mut parts = text.split(',').map(str::trim);
-    let mut of = |before: Bytes| match parts.next() {
-        None => Some(before),
-        Some("") => Some(Bytes::kib(4)),
-        Some(part) => size(part),
-    };
-    let read = of(Bytes::kib(4))?;
-    let write = of(read)?;
-    Some([read, write, of(write)?])
-}
-
-/// `4k/60:64k/40`, the same for every kind of I/O.
-fn mixture(text: &str) -> Option<(Bytes, Vec<BlockShare>)> {
-    let part = |part: &str| {
-        let (bytes, percent) = part.split_once('/')?;
-        Some(BlockShare { size: size(bytes)?, percent: percent.trim().parse().ok().filter(|p| (1..=100).contains(p))? })
-    };
-    if text.contains(',') {
-        return None;
-    }
-    let mut shares = text.split(':').map(part).collect::<Option<Vec<_>>>()?;
-    shares.sort_by_key(|share| share.size);
-    let whole = shares.iter().map(|share| u32::from(share.percent)).sum::<u32>() == 100;
-    let largest = shares.last()?.size;
-    whole.then_some((largest, shares))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_spec::pattern::Zone;
 
     fn options(pairs: &[(&str, &str)]) -> Options {
         let all = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
@@ -286,8 +303,10 @@ mod tests {
 
     #[test]
     fn sizes_are_as_fio_reads_them() {
-        let bytes = |text| size(text).map(|bytes| bytes.0);
-        assert_eq!([bytes("4k"), bytes("4KiB"), bytes("4ki"), bytes("512")], [4096, 4000, 4000, 512].map(Some));
+        let bytes = |text| size(text, 1024).map(|bytes| bytes.0);
+        assert_eq!([bytes("4k"), bytes("4KiB"), bytes("4ki"), bytes("512")], [4096, 4000, 4096, 512].map(Some));
+        let decimal = options(&[("bs", "4k"), ("kb_base", "1000"), ("size", "1mib")]);
+        assert_eq!((decimal.sizes(), decimal.range().1), (Some((Bytes(4000), Vec::new())), Bytes(1 << 20)));
         assert_eq!([bytes("1m"), bytes("0x200"), bytes("2G"), bytes("8kb")], [1 << 20, 512, 2 << 30, 8192].map(Some));
         assert_eq!([bytes("50%"), bytes(""), bytes("4q"), bytes("99999999999p")], [None; 4]);
     }
@@ -355,6 +374,17 @@ mod tests {
         assert_eq!(drawn("zipf:x"), Pattern::Random);
         assert_eq!(drawn("pareto:0.2"), Pattern::Pareto { hot: Millionths::percent(20) });
         assert_eq!(drawn("normal:25"), Pattern::Normal { deviation: Millionths::percent(25) });
+        let zone =
+            |accesses, space| Zone { accesses: Millionths::percent(accesses), space: Millionths::percent(space) };
+        assert_eq!(drawn("zoned:60/10:40/90"), Pattern::Zones(vec![zone(60, 10), zone(40, 90)]));
+        for unread in ["zoned_abs:60/1g:40/2g", "zoned:60/10:40/90,zoned:50/50:50/50"] {
+            assert_eq!(drawn(unread), Pattern::Uniform);
+            assert_eq!(options(&[("rw", "randread"), ("random_distribution", unread)]).unread_zones(), Some(unread));
+        }
+        let read = options(&[("rw", "randread"), ("random_distribution", "zoned:60/10:40/90")]);
+        assert_eq!(read.unread_zones(), None);
+        let register = shape(&[("rw", "randread"), ("norandommap", "1"), ("random_generator", "lfsr")]).1;
+        assert_eq!(register, Pattern::Random, "each block once, without a map");
         let part = |percent| shape(&[("rw", "randread"), ("percentage_random", percent)]).1;
         assert_eq!(part("30"), Pattern::Mixed { sequential: Millionths::percent(70) });
         assert_eq!([part("0"), part("100,100,100")], [Pattern::Sequential, Pattern::Random]);

@@ -9,6 +9,7 @@ mod sections;
 
 use crate::build::{self, File, ImportedRun};
 use crate::printed::Printed;
+use std::collections::BTreeMap;
 use stend_base::{Error, Result, Say, say};
 use stend_record::Imported;
 
@@ -50,7 +51,7 @@ pub(crate) fn read(files: &[File<'_>]) -> Result<ImportedRun> {
 }
 
 /// What suites have, too, is called as there.
-fn axis(name: &str, value: String) -> (String, String) {
+fn axis(name: &str, value: String, _: &BTreeMap<String, String>) -> (String, String) {
     match name {
         "Queue Depth" => ("queue_depth".to_string(), value),
         "# Disks" => ("jobs".to_string(), value),

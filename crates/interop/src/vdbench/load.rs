@@ -4,7 +4,7 @@ use super::flatfile::{Bad, Row, Run};
 use crate::build::sum;
 use crate::printed::{Latency, Printed, Side, mix_of, number};
 use std::collections::BTreeMap;
-use stend_base::{Bytes, Nanos, Say, say};
+use stend_base::{Bytes, Millionths, Nanos, Say, say};
 use stend_record::observed::Slice;
 use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Op, Pages, Stream};
@@ -121,8 +121,12 @@ impl<'t> Load<'t> {
         let sides: Vec<Side> =
             [Op::Read, Op::Write].into_iter().filter_map(|op| self.side(op, window_s, block)).collect();
         let ios = |op: Op| sum(sides.iter().filter(|side| side.op == op).map(|side| side.ios));
-        let random = of("seekpct") > 0.0;
-        let pattern = if random { Pattern::Uniform } else { Pattern::Sequential };
+        // Percent of I/Os that jump; the others go on where the one before ended.
+        let pattern = match (of("seekpct") * 10_000.0).round() as u32 {
+            0 => Pattern::Sequential,
+            jumps @ 1..1_000_000 => Pattern::Mixed { sequential: Millionths(1_000_000 - jumps) },
+            _ => Pattern::Uniform,
+        };
         // How many storage definitions have as many threads each, the file does not say: the depth is not known.
         let stream =
             Stream { queue_depth: 0, ..Stream::new(mix_of(ios(Op::Read), ios(Op::Write)), pattern, Bytes(block)) };

@@ -8,6 +8,7 @@ mod load;
 
 use crate::build::{self, File, ImportedRun};
 use load::Load;
+use std::collections::BTreeMap;
 use stend_base::{Bytes, Error, Lang, Result, Say, format, say};
 use stend_record::Imported;
 
@@ -49,7 +50,7 @@ pub(crate) fn read(files: &[File<'_>]) -> Result<ImportedRun> {
 }
 
 /// What suites have, too, is called as there.
-fn axis(name: &str, value: String) -> (String, String) {
+fn axis(name: &str, value: String, _: &BTreeMap<String, String>) -> (String, String) {
     match (name, value.parse()) {
         ("xfersize", Ok(bytes)) => ("block_size".to_string(), format::bytes(Bytes(bytes), Lang::En)),
         _ => (name.to_string(), value),

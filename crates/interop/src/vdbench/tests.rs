@@ -2,9 +2,10 @@
 
 use super::read;
 use crate::build::{File, ImportedRun};
-use stend_base::{Bytes, Lang, Nanos, Result};
+use stend_base::{Bytes, Lang, Millionths, Nanos, Result};
 use stend_record::Entry;
 use stend_record::observed::{Slice, TrialOutcome};
+use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Op, Trial};
 
 const FLATFILE: &str = include_str!("../../tests/corpus/vdbench/5.04.06-flatfile.html");
@@ -142,4 +143,20 @@ fn words_of_a_long_line_are_not_all_kept() {
     {
         assert_eq!(super::flatfile::is_head(line), expected, "{line:?}");
     }
+}
+
+#[test]
+fn a_part_of_the_i_os_that_jumps_is_a_mixture() {
+    let rows = |seeks: &str| {
+        let row = |at: u32, label: &str| {
+            format!("00:00:{at:02}.000 00:00:{at:02} run {label} 1000.0 1000.0 3.90 4096 50.0 1.0000 {seeks}\n")
+        };
+        let head = "tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp seekpct\n".to_string();
+        let all = (1..=4).map(|at| row(at, &at.to_string()));
+        head + &all.collect::<String>() + &row(4, "avg_2-4")
+    };
+    let pattern = |seeks: &str| trials(&flatfile(&rows(seeks)).unwrap()).remove(0).0.streams[0].pattern.clone();
+    assert_eq!(pattern("0"), Pattern::Sequential);
+    assert_eq!(pattern("30"), Pattern::Mixed { sequential: Millionths::percent(70) });
+    assert_eq!(pattern("100"), Pattern::Uniform);
 }

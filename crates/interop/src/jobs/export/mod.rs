@@ -109,7 +109,22 @@ fn of_suite(suite: &Suite) -> Vec<Say> {
         !suite.confirm.is_empty(),
         say!("`confirm`: no tests of what the limit is", "`confirm`: причины предела не проверяются"),
     );
+    lack(
+        !suite.observe.is_empty(),
+        say!("`observe`: its commands are not executed", "`observe`: его команды не выполняются"),
+    );
     let any = |of: fn(&SuiteCase) -> bool| suite.cases.iter().any(of);
+    lack(
+        any(|case| !case.faults.is_empty()),
+        say!(
+            "`events`: nothing is done to the storage under load",
+            "`events`: под нагрузкой с хранилищем ничего не происходит"
+        ),
+    );
+    lack(
+        any(|case| case.io_log.is_some()),
+        say!("`io_log`: no log of every I/O is kept", "`io_log`: журнала всех операций нет"),
+    );
     lack(
         any(|case| case.pages == Pages::Huge),
         say!(

@@ -210,3 +210,17 @@ fn more_cells_than_a_number_holds_are_counted_from_the_first() {
     assert_eq!(depths, [[1, 1, 1], [1, 1, 2], [1, 2, 1], [1, 2, 2], [2, 1, 1], [2, 1, 2]]);
     assert!(cells.iter().all(|(_, streams)| streams.len() == 64 && streams[0].queue_depth == [1]));
 }
+
+#[test]
+fn events_logs_and_observations_that_jobs_do_not_have_are_listed() {
+    let lacks = |text: &str| export::fio(&stend_spec::parse::suite(text, "s.yaml").unwrap()).text(Lang::En);
+    let case = "streams: [{op: read, pattern: random, block_size: 4KiB}]}\n";
+    let observed = format!(
+        "suite: x\nobserve: {{q: [cat, /x]}}\narms:\n- {{name: a}}\n- {{name: b, switch: {{person: turn it}}}}\ncases:\n- {{name: c, {case}"
+    );
+    assert!(lacks(&observed).contains(";   `observe`: "), "{}", lacks(&observed));
+    let logged = format!("suite: x\ncases:\n- {{name: c, trial: 10s, io_log: {{size: 1MiB}}, {case}");
+    assert!(lacks(&logged).contains(";   `io_log`: ") && !lacks(&logged).contains("`events`"));
+    let changed = format!("suite: x\ncases:\n- {{name: c, trial: 10s, events: [{{at: 1s, do: scrub}}], {case}");
+    assert!(lacks(&changed).contains(";   `events`: "), "{}", lacks(&changed));
+}

@@ -4,9 +4,10 @@
 use super::super::notes::Notes;
 use super::job::Job;
 use super::lines::Opt;
+use crate::fio_values::zones;
 use stend_base::{Bytes, Millionths, Result, Say, say};
 use stend_spec::keys::{BLOCK_SIZE, BLOCK_UNIT};
-use stend_spec::pattern::{Pattern, ZONES, Zone};
+use stend_spec::pattern::Pattern;
 use stend_spec::workload::{BlockShare, Mix};
 
 /// What follows from `rw` and the mix.
@@ -299,7 +300,8 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, notes: &mut No
     {
         return Ok(pattern);
     }
-    if job.flag("norandommap")? {
+    let every_block_once = walks_all_blocks(job)?;
+    if job.flag("norandommap")? && !every_block_once {
         return Ok(Pattern::Uniform);
     }
     if mixed_sizes {
@@ -312,6 +314,21 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, notes: &mut No
         );
     }
     Ok(Pattern::Random)
+}
+
+/// Whether offsets come from a shift register, which visits each block once also without the map of what was visited.
+//= fio, filesetup.c: init_random_map(); io_u.c: __get_next_rand_offset()
+fn walks_all_blocks(job: &Job) -> Result<bool> {
+    let Some(option) = job.get("random_generator") else { return Ok(false) };
+    match option.text()? {
+        "lfsr" => Ok(true),
+        "tausworthe" | "tausworthe64" => Ok(false),
+        other => Err(option.wrong(
+            other,
+            "`tausworthe`, `tausworthe64` or `lfsr`",
+            "`tausworthe`, `tausworthe64` или `lfsr`",
+        )),
+    }
 }
 
 fn distributed(option: &Opt, kinds: Kinds, notes: &mut Notes) -> Result<Option<Pattern>> {
@@ -354,7 +371,10 @@ fn distributed(option: &Opt, kinds: Kinds, notes: &mut Notes) -> Result<Option<P
             let deviation = within(number(0.0), 100.0).ok_or_else(bad)?;
             Pattern::Normal { deviation: Millionths(((deviation * 1e4).round() as u32).max(1)) }
         }
-        "zoned" => Pattern::Zones(zones(option, rest)?),
+        "zoned" => Pattern::Zones(
+            zones(rest)
+                .ok_or_else(|| option.wrong(rest, "zones such as `60/10:40/90`", "зоны, например `60/10:40/90`"))?,
+        ),
         "zoned_abs" => {
             let text = say!("zones in bytes are shares here", "зоны в байтах здесь задаются долями");
             notes.changed(
@@ -373,34 +393,4 @@ fn hot_elsewhere() -> Say {
         "as many blocks are as hot, but they are others: fio's distribution and Stend's scatter them differently",
         "столько же блоков столь же горячи, но это другие блоки: fio и Stend разбрасывают их по-разному"
     )
-}
-
-/// `60/10:30/20:10/70`: percent of accesses, then percent of space. Zones without space have equal parts of what is left.
-fn zones(option: &Opt, text: &str) -> Result<Vec<Zone>> {
-    let bad = || option.wrong(text, "zones such as `60/10:40/90`", "зоны, например `60/10:40/90`");
-    let percent = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n <= 100);
-    let one = |part: &str| {
-        let (accesses, space) = part.split_once('/').unwrap_or((part, ""));
-        let space = if space.trim().is_empty() { None } else { Some(percent(space)?) };
-        Some((percent(accesses)?, space))
-    };
-    let parts: Vec<(u32, Option<u32>)> =
-        text.split(':').map(|part| one(part).ok_or_else(bad)).collect::<Result<_>>()?;
-    let given: u32 = parts.iter().filter_map(|(_, space)| *space).sum();
-    let open = parts.iter().filter(|(_, space)| space.is_none()).count() as u32;
-    let rest = 100u32.checked_sub(given).ok_or_else(bad)? * 10_000;
-    let (mut zones, mut count) = (Vec::new(), 0);
-    for (accesses, space) in parts {
-        let space = space.map_or_else(
-            || {
-                count += 1;
-                Millionths(rest * count / open - rest * (count - 1) / open)
-            },
-            Millionths::percent,
-        );
-        zones.push(Zone { accesses: Millionths::percent(accesses), space });
-    }
-    let whole = |of: fn(&Zone) -> Millionths| zones.iter().map(|zone| u64::from(of(zone).0)).sum::<u64>() == 1_000_000;
-    let nowhere = zones.iter().any(|zone| zone.space.0 == 0) || !ZONES.hold(&zones.len());
-    if whole(|z| z.accesses) && whole(|z| z.space) && !nowhere { Ok(zones) } else { Err(bad()) }
 }

@@ -1,7 +1,7 @@
 //! Where one job of fio goes to, as it says itself. Must not know of other jobs.
 
 use super::job::Job;
-use super::value::Amount;
+use crate::fio_values::Amount;
 use stend_base::{Bytes, Result};
 use stend_spec::keys::BLOCK_UNIT;
 

@@ -5,7 +5,7 @@ use super::super::draft::directory_of;
 use super::super::notes::{Notes, shown};
 use super::area::{Area, device};
 use super::job::Job;
-use super::value::Amount;
+use crate::fio_values::Amount;
 use stend_base::{Bytes, Error, Millionths, Result, say};
 use stend_spec::keys::FILL_SIZE;
 use stend_spec::pattern::Pattern;

@@ -147,7 +147,7 @@ const UNDERSTOOD: &str = "name filename directory rw bs bsrange bssplit ba bs_un
     startdelay random_generator invalidate verify do_verify verify_backlog verify_only wait_for libblkio_driver \
     libblkio_path rbdname pool uri";
 
-const HARMLESS: &str = "description filename_format unique_filename opendir randrepeat randseed softrandommap openfiles \
+const HARMLESS: &str = "description filename_format unique_filename randrepeat randseed softrandommap openfiles \
     fallocate fadvise_hint overwrite clocksource iomem_align lockmem write_hint \
     create_serialize create_fsync create_on_open allow_file_create allow_mounted_write end_fsync fsync_on_close \
     end_syncfs unlink unlink_each_loop exitall exit_what exitall_on_error new_group thread per_job_logs write_bw_log \
@@ -197,7 +197,7 @@ const UNSUPPORTED: &[(Why, &str)] = &[
     ),
     (
         Why::FileLayout,
-        "create_only filetype lockfile file_append fill_device pre_read file_service_type offset_align num_range",
+        "create_only filetype lockfile file_append fill_device opendir pre_read file_service_type offset_align num_range",
     ),
     (Why::Ending, "rate_min rate_iops_min continue_on_error ignore_error ramp_size"),
     (

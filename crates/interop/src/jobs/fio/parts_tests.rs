@@ -75,3 +75,16 @@ fn of_an_option_that_is_said_again_the_last_counts_and_the_others_are_not_kept()
     let imported = import(&format!("{globals}[a]\n"), false).unwrap();
     assert_eq!(imported.suite.cases[0].streams[0].block_size, [stend_base::Bytes::kib(16)]);
 }
+
+#[test]
+fn a_shift_register_visits_each_block_once_also_without_a_map() {
+    let of = |more: &str| streams(&format!("[a]\nfilename=/dev/x\nrw=randread\nruntime=1\nnorandommap\n{more}\n"));
+    assert!(of("random_generator=lfsr")[0].contains("pattern: random,"), "{:?}", of("random_generator=lfsr"));
+    assert!(of("random_generator=tausworthe64")[0].contains("pattern: uniform,"));
+    assert!(refused("random_generator=mersenne").contains("`random_generator` needs `tausworthe`"));
+}
+
+#[test]
+fn a_directory_whose_files_are_all_read_is_another_target() {
+    assert!(refused("opendir=/srv/data").contains("`opendir` is not imported"), "{}", refused("opendir=/srv/data"));
+}
