@@ -70,8 +70,8 @@ impl Schedules {
 
     /// Repeats an order, or changes how; `true`: it is new. With `only_new` another one of this id stays as it is.
     ///
-    /// Errors: those of reading the order; `ScheduleExists`; `NotAllowed` for one that writes to devices or executes commands, and for a hook of somebody who is no
-    /// admin; `Usage` for what is no id or no hook; `ServerBusy` if there are too many.
+    /// Errors: those of reading the order; `ScheduleExists`; `NotAllowed` for one that writes to devices, executes commands, names its run file or resumes a
+    /// run, for a baseline of one that measures targets in turn, and for a hook of somebody who is no admin; `Usage` for what is no id or no hook; `ServerBusy` if there are too many.
     pub fn put(
         &self,
         id: &str,
@@ -389,20 +389,40 @@ fn may_be_repeated(id: &str, order: &Ordered, repeat: &Repeat, sender: &Sender) 
             "заказ называет файл прогона (`output`), и все прогоны после первого будут отклонены"
         ));
     }
-    let Some(hook) = &repeat.notify else { return Ok(()) };
-    if sender.role < Role::Admin {
+    if order.resumes {
         return refused(say!(
+            "the order resumes a run, which can be done once; a schedule begins a run each time",
+            "заказ продолжает прогон, а продолжить его можно один раз; расписание каждый раз начинает новый"
+        ));
+    }
+    if order.alternates && repeat.baseline.is_some() {
+        let message = say!(
+            "the order measures targets in turn (`against`), each into a run of its own, and a baseline is one run",
+            "заказ измеряет объекты по очереди (`against`), каждый в свой прогон, а база сравнения — один прогон"
+        );
+        return Err(Error::new(Code::NotAllowed, message).hint(say!(
+            "leave `baseline` out, or make a schedule for each target",
+            "уберите `baseline` или сделайте расписание для каждого объекта"
+        )));
+    }
+    repeat.notify.as_ref().map_or(Ok(()), |hook| may_be_called(hook, sender))
+}
+
+fn may_be_called(hook: &str, sender: &Sender) -> Result<()> {
+    if sender.role < Role::Admin {
+        let message = say!(
             "the server starts the program of `notify` or sends to its address, which needs the role `admin`",
             "сервер запускает программу из `notify` или пишет на адрес, для этого нужна роль `admin`"
-        ));
+        );
+        return Err(Error::new(Code::NotAllowed, message));
     }
     let is_address = hook.starts_with("http://") || hook.starts_with("https://");
     let is_plain = !hook.chars().any(|letter| letter.is_whitespace() || letter.is_control()) && hook.len() <= HOOK_MAX;
     if !is_plain || !is_address && !hook.starts_with('/') {
-        return usage(say!(
+        return Err(Error::usage(say!(
             "`notify` is an absolute path of a program or an address (`http://…`, `https://…`), without spaces",
             "`notify` — полный путь программы или адрес (`http://…`, `https://…`), без пробелов"
-        ));
+        )));
     }
     Ok(())
 }

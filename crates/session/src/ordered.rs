@@ -29,6 +29,10 @@ pub struct Ordered {
     pub builds: bool,
     /// It names the run file.
     pub names_output: bool,
+    /// It measures targets in turn, each into a run of its own.
+    pub alternates: bool,
+    /// It goes on with a run instead of beginning one.
+    pub resumes: bool,
     /// What it loads: `drive:` with an identity, `host:` with a name, or [`LOCAL`].
     pub loads: Vec<String>,
     /// What is carried out: the text as it was sent, but with the id of the run that is resumed.
@@ -94,6 +98,8 @@ pub fn ordered(text: &str, look: Look) -> Result<Ordered> {
         builds: !stands.is_empty(),
         commands: order.permission.commands,
         names_output: order.output.is_some(),
+        alternates: !order.against.is_empty(),
+        resumes: matches!(order.work, Work::Resume { .. }),
         text,
     })
 }

@@ -135,12 +135,17 @@ fn an_order_that_writes_to_devices_and_a_hook_of_an_operator_are_refused() {
         order[key] = value;
         order.to_string()
     };
+    let (suite, target) = (scratch.file("once.yaml", SMALL), scratch.directory("once"));
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--progress", "none", "--name", "once"]), 0);
+    let run = server.get("/api/v1/runs").json()["runs"][0]["name"].clone();
     let long = "x".repeat(41);
     for (address, order, status) in [
         ("a?cron=0+2+*+*+*", with("permission", serde_json::json!({"confirm": ["serial:X"]})), 403),
         ("a?cron=0+2+*+*+*", with("permission", serde_json::json!({"commands": true})), 403),
         ("a?cron=0+2+*+*+*", with("output", "/tmp/x.stend".into()), 403),
         ("a?cron=0+2+*+*+*", "{".into(), 422),
+        ("a?cron=0+2+*+*+*", serde_json::json!({"order": 1, "resume": run}).to_string(), 403),
+        ("a?cron=0+2+*+*+*&baseline=first", with("against", serde_json::json!([scratch.directory("u")])), 403),
         ("a?cron=@daily", fine.clone(), 400),
         ("a", fine.clone(), 400),
         ("a?cron=0+2+*+*+*&notify=/bin/true", fine.clone(), 403),
@@ -155,4 +160,6 @@ fn an_order_that_writes_to_devices_and_a_hook_of_an_operator_are_refused() {
     }
     assert_eq!(server.get("/api/v1/schedules").json()["schedules"], serde_json::json!([]));
     assert_eq!(ask(&server, operator, "PUT /api/v1/schedules/a?cron=0+2+*+*+*", &fine).status, 201);
+    let in_turn = with("against", serde_json::json!([scratch.directory("u")]));
+    assert_eq!(ask(&server, operator, "PUT /api/v1/schedules/b?cron=0+2+*+*+*", &in_turn).status, 201);
 }
