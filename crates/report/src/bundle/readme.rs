@@ -31,7 +31,7 @@ fn of(bundle: &Bundle, lang: Lang) -> String {
         "Отсчёты — за последние 48 часов до конца записи. Таблицы до сжатия занимают не более {limit_ru}; если данных больше, нет самых старых отсчётов."
     ));
     paragraph(match bundle.left_out.is_empty() {
-        true => say!("Left out: nothing.", "Не вошло: всё на месте."),
+        true => say!("Left out: nothing.", "Вошло всё."),
         false => say!("Left out:", "Не вошло:"),
     });
     for left_out in &bundle.left_out {
