@@ -164,7 +164,8 @@ fn a_run_that_somebody_began_there_is_watched_and_stopped_from_here() {
     let watcher = Client::of(&server);
     let mut watched = Running::new(&mut watcher.command(&["watch", &run, "--progress", "plain"]));
     let (stopped, _) = client.prints(&["stop", &run, "--json"], 0);
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&stopped).expect("JSON")["stopped"], run.as_str());
+    let stopped: serde_json::Value = serde_json::from_str(&stopped).expect("JSON");
+    assert_eq!((&stopped["stopped"], &stopped["run"]), (&run.as_str().into(), &run.as_str().into()));
     assert_eq!(local.wait_as_shell(LIMIT), Some(130));
     assert_eq!(watched.wait_as_shell(LIMIT), Some(0));
 }
@@ -218,6 +219,7 @@ fn what_cannot_ask_a_server_is_refused_before_anything_is_asked() {
     refused(&["list", "--server", "https://127.0.0.1:9", "--server-fingerprint", "00"], "not the fingerprint");
     refused(&["list", "--server-fingerprint", &pin], "no server");
     refused(&["show", "./a.stend", "--server", none], "path");
+    refused(&["run", "quick", "--on", "/x", "--force", "--server", none], "--force");
     refused(&["list", "--token-file", "token"], "--server");
     let (_, errors) = expect_exit(&mut stend(&home, &["list", "--server", none]), 2);
     assert!(errors.contains("STEND_TOKEN"), "{errors}");

@@ -24,7 +24,8 @@ fn carry_out(arguments: &ArgMatches, out: &Out, task: Option<&Task>) -> Result<(
     if arguments.get_flag("print-suite") {
         return out.result(&super::order::suite(arguments)?);
     }
-    if out.remote.is_some() {
+    if let Some(remote) = &out.remote {
+        super::remote::refuse(remote, arguments, &["force"])?;
         super::remote::run::names_a_target(arguments)?;
     }
     let order = super::order::of(arguments)?;

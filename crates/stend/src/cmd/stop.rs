@@ -21,9 +21,10 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
         std::thread::sleep(Duration::from_millis(100));
     }
     let shown = path.display();
+    let seen = store::glance(&path).ok();
     // It may have been asked in its clean-up.
-    let ended = match store::glance(&path).map(|seen| seen.state) {
-        Ok(RunState::Complete) => {
+    let ended = match seen.as_ref().map(|seen| &seen.state) {
+        Some(RunState::Complete) => {
             say!(
                 "everything had been measured; `{shown}` is complete",
                 "всё уже было измерено; прогон в `{shown}` полный"
@@ -32,7 +33,10 @@ pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
         _ => say!("stopped; `{shown}` holds what was measured", "остановлено; измеренное — в `{shown}`"),
     };
     match out.json {
-        true => out.result(&serde_json::json!({"stopped": path.to_string_lossy()}).to_string()),
+        true => {
+            let run = seen.map(|seen| seen.header.id);
+            out.result(&serde_json::json!({"run": run, "stopped": path.to_string_lossy()}).to_string())
+        }
         false => out.result(ended.get(out.lang)),
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn stop(remote: &Remote, arguments: &ArgMatches, out: &Out) -> Result
         std::thread::sleep(PAUSE);
     };
     if out.json {
-        return out.result(&serde_json::json!({"stopped": run}).to_string());
+        return out.result(&serde_json::json!({"run": run, "stopped": run}).to_string());
     }
     let ended = match state {
         Some(State { state }) if state == "complete" => {
