@@ -113,7 +113,13 @@ fn of_suite(suite: &Suite) -> Vec<Say> {
         !suite.observe.is_empty(),
         say!("`observe`: its commands are not executed", "`observe`: его команды не выполняются"),
     );
-    let any = |of: fn(&SuiteCase) -> bool| suite.cases.iter().any(of);
+    of_cases(&suite.cases, &mut lacks);
+    lacks
+}
+
+fn of_cases(cases: &[SuiteCase], lacks: &mut Vec<Say>) {
+    let mut lack = |is: bool, say: Say| lacks.extend(is.then_some(say));
+    let any = |of: fn(&SuiteCase) -> bool| cases.iter().any(of);
     lack(
         any(|case| !case.faults.is_empty()),
         say!(
@@ -147,7 +153,6 @@ fn of_suite(suite: &Suite) -> Vec<Say> {
             "`rate`: задержка fio начинается с подачи, а не со срока операции"
         ),
     );
-    lacks
 }
 
 /// The sections of a cell, or why there are none.
