@@ -13,8 +13,8 @@ const WINDOW_MIN: Nanos = Nanos::millis(400);
 const RAMP_MIN: Nanos = Nanos::millis(100);
 
 /// Stretches ramps and windows of the cases that run so that the plan meets the time budget; a search counts with the
-/// trials that it usually takes, rounds with all that there may be. A case with a schedule or a replay at a pace keeps its length:
-/// what happens in it is at times of its own.
+/// trials that it usually takes, rounds with all that there may be. A case with a schedule, a replay at a pace or events keeps its
+/// length: what happens in it is at times of its own.
 pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budget: Nanos) -> Result<()> {
     let Nominal { fixed, free, trials } = Nominal::of(cases, ladders, blocks);
     let least = fixed + Nanos(trials * (RAMP_MIN.0 + WINDOW_MIN.0)).as_secs();
@@ -81,14 +81,14 @@ impl Nominal {
     }
 }
 
-/// Whether the load of a case changes at times that the suite or a trace names.
+/// Whether anything happens in a case at times that the suite or a trace names: events, steps, swings and bursts of a rate.
 fn is_fixed(case: &Case) -> bool {
-    if case.trial.app.is_some() {
+    if case.trial.app.is_some() || !case.faults.is_empty() {
         return true;
     }
     case.trial.streams.iter().any(|stream| {
-        let steps = stream.rate.as_ref().is_some_and(|rate| rate.steps.len() > 1);
-        steps || stream.replay.is_some() && stream.is_open()
+        let changes = stream.rate.as_ref().is_some_and(|rate| rate.level().is_none());
+        changes || stream.replay.is_some() && stream.is_open()
     })
 }
 
@@ -126,6 +126,33 @@ mod tests {
             error: --time-budget is too small for this suite
             hint: give it at least 14 s"#]]
         .assert_eq(&plan(13).unwrap_err().render(Lang::En));
+    }
+
+    /// Milliseconds of a case of 10 s with these keys, on a budget of 15 s beside 4 s of plain load.
+    fn length(events: &str, stream: &str) -> u64 {
+        let plain = "op: read, pattern: random, block_size: 4KiB";
+        let text = format!(
+            "suite: x\ncases:\n  - {{name: plain, streams: [{{{plain}}}]}}\n  \
+             - {{name: own, trial: 9s{events}, streams: [{{{plain}{stream}}}]}}\nrepeats: {{blocks: 1}}\n"
+        );
+        let time_budget = Some(Nanos::secs(15));
+        let plan = Plan::new(&PlanInputs { time_budget, ..inputs(suite(&text, "s.yaml").unwrap()) }).unwrap();
+        (plan.cases[1].trial.ramp.0 + plan.cases[1].trial.window.0) / 1_000_000
+    }
+
+    #[test]
+    fn a_budget_never_ends_a_trial_before_its_events() {
+        assert_eq!(length(", events: [{at: 5s, for: 2s, do: cpu.offline, cpu: 1}]", ""), 10_000);
+        assert!(length("", "") < 10_000, "without events it is shorter");
+    }
+
+    #[test]
+    fn a_budget_never_cuts_a_swing_or_a_burst_of_a_single_step() {
+        let shape =
+            |shape: &str| length("", &format!(", rate: {{schedule: [{{at: 0s, rate: 50/s, shape: {shape}}}]}}"));
+        assert_eq!(shape("{sine: {amplitude: 20/s, period: 4s}}"), 10_000);
+        assert_eq!(shape("{burst: {rate: 90/s, every: 4s, lasting: 1s}}"), 10_000);
+        assert!(length("", ", rate: 50/s") < 10_000, "one rate for ever has no times of its own");
     }
 
     #[test]

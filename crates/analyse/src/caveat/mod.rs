@@ -1,6 +1,7 @@
 //! Reasons to doubt a whole run: which apply, most serious first. Their words are in [`words`].
 
 mod arms;
+mod events;
 mod hosts;
 mod imported;
 mod words;
@@ -32,6 +33,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(no_storage(&run.load().targets, plan));
     found.extend(never_written(run));
     found.extend(left_out(measured));
+    found.extend(events::missing(run, plan));
     found.extend(not_filled(run, plan));
     found.extend(beside(run));
     found.extend(arms::doubts(run, plan));
@@ -69,6 +71,7 @@ impl Caveat {
                 | Caveat::CrashUnknown { .. }
                 | Caveat::NeverWritten { .. }
                 | Caveat::TrialsLeftOut { .. }
+                | Caveat::EventsMissing { .. }
                 | Caveat::NotFilled
                 | Caveat::ReadsErased { .. }
                 | Caveat::ImportedInPart { .. }

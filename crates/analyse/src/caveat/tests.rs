@@ -304,6 +304,8 @@ fn every() -> Vec<Caveat> {
         Caveat::FewCpus { cpus: 2 },
         Caveat::ClockStep { by_ns: -2_500_000_000 },
         Caveat::TrialsLeftOut { count: 3 },
+        Caveat::EventsMissing { trials: 2, case: "oltp".into(), cases: 1 },
+        Caveat::EventsMissing { trials: 5, case: "oltp".into(), cases: 3 },
         Caveat::IntervalsMerged { count: 12_345 },
         Caveat::NoSpool { why: "no file can be made in /dev/shm: No space left on device".into() },
         Caveat::LogIncomplete { dropped: 4_097, recorded: 1_234_567 },

@@ -3,6 +3,7 @@
 
 mod arms;
 mod engine;
+mod events;
 mod hosts;
 mod imported;
 mod run;
@@ -57,6 +58,7 @@ impl Caveat {
             Caveat::ArmWithoutChange { arm } => arms::without_change(arm),
             Caveat::ArmDrifted { arm, conditions } => arms::drifted(arm, conditions),
             Caveat::TrialsLeftOut { count } => run::trials_left_out(*count),
+            Caveat::EventsMissing { trials, case, cases } => events::missing(*trials, case, *cases),
             Caveat::NeverWritten { share } => run::never_written(*share),
             Caveat::TraceChanged { trace, ios, aligned, left_out, wrapped, scaled } => {
                 run::trace_changed(trace, *ios, [*aligned, *left_out], (*wrapped, *scaled))

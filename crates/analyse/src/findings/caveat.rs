@@ -166,6 +166,15 @@ pub enum Caveat {
         /// How many.
         count: u32,
     },
+    /// Trials that count ended before events of their case came.
+    EventsMissing {
+        /// How many trials.
+        trials: u32,
+        /// Label of the first case with such a trial.
+        case: String,
+        /// How many cases have one.
+        cases: u32,
+    },
     /// Intervals were merged because the stream to the coordinator was slow.
     IntervalsMerged {
         /// How many.
