@@ -1,7 +1,7 @@
 //! What a far NUMA node costs: the cells of a case that runs on every pair of nodes (`numa: every`), in parts of the one where
 //! threads and memory are on the node of the target's device.
 
-use crate::findings::{CaseFinding, NumaCell, NumaFinding, OfLocal};
+use crate::findings::{CaseFinding, CheckId, CheckStatus, NumaCell, NumaFinding, OfLocal};
 use crate::phrase::rate;
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
@@ -69,10 +69,17 @@ fn matrix(label: String, group: &[Ran<'_>], machine: &Topology) -> Option<NumaFi
         cpu: ran.nodes.0,
         memory: ran.nodes.1,
         rate: ran.finding.total.of(headline).clone(),
-        of_local: local.and_then(|local| of_local(ran, local)),
+        failed: failed(ran.finding),
+        of_local: local
+            .filter(|local| [ran, *local].iter().all(|of| failed(of.finding).is_empty()))
+            .and_then(|local| of_local(ran, local)),
     };
     let (cells, nodes) = (group.iter().map(cell).collect(), machine.nodes.len() as u32);
     Some(NumaFinding { label, headline, device: machine.device, nodes, cells })
+}
+
+fn failed(finding: &CaseFinding) -> Vec<CheckId> {
+    finding.checks.iter().filter(|check| check.status == CheckStatus::Fail).map(|check| check.id).collect()
 }
 
 /// By the blocks that both have: a drift of the machine falls on both. All cells of a matrix have one block size, so that I/Os
@@ -133,6 +140,13 @@ impl NumaFinding {
         };
         let of_local = |cell: &NumaCell| cell.of_local.map(|of| of.ratio);
         let known = self.cells.iter().filter(|cell| of_local(cell).is_some());
+        if self.cell(Some(device), Some(device)).is_some_and(|local| !local.failed.is_empty()) {
+            return say_in!(
+                l,
+                "a check of the local cell failed, so there is nothing to compare with.",
+                "у ближней клетки не пройдена проверка, сравнивать не с чем."
+            );
+        }
         let Some(least) = known.min_by(|a, b| of_local(a).unwrap_or(1.0).total_cmp(&of_local(b).unwrap_or(1.0))) else {
             return say_in!(
                 l,
@@ -206,6 +220,33 @@ mod tests {
         let said = matrix.say();
         assert!(said.en.contains("threads on 1 with memory on 0: 70.0\u{a0}%"), "{}", said.en);
         assert!(said.ru.contains("у потоков на узле 1 с памятью на узле 0: 70,0\u{a0}%"), "{}", said.ru);
+    }
+
+    /// The same with a drive that gives an error in the cells of these numbers.
+    fn with_errors(cells: &[u32]) -> NumaFinding {
+        let mut spec = case("rand-read", 100, 32, Sync::None);
+        spec.streams[0].placement.numa = Some(Numa::Every);
+        let nodes = (0..2).map(|node| NumaNode { node, cpus: vec![node * 2, node * 2 + 1] }).collect();
+        let topology = Topology { nodes, device: Some(1) };
+        let run = run_of(vec![spec]).inputs(move |inputs| inputs.target.topology = topology);
+        let mut record = run.six_blocks(&[8_000.0, 9_000.0, 7_000.0, 10_000.0]).record();
+        for trial in record.trials.iter_mut().filter(|trial| cells.contains(&trial.case)) {
+            let error = stend_record::IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: Some(0) };
+            trial.outcome.as_mut().unwrap().errors.push(error);
+        }
+        analyse(&record).unwrap().numa.remove(0)
+    }
+
+    #[test]
+    fn a_cell_with_a_failed_check_is_marked_and_compared_with_nothing() {
+        let found = with_errors(&[2]);
+        let cell = |cpu, memory| found.cell(Some(cpu), Some(memory)).unwrap();
+        assert_eq!((cell(1, 0).of_local, cell(1, 0).failed.is_empty()), (None, false));
+        assert!(cell(0, 0).of_local.is_some() && cell(0, 0).failed.is_empty());
+        assert!(found.say().en.contains("threads on 0 with memory on 0: 80.0"), "{}", found.say().en);
+        let local = with_errors(&[3]);
+        assert!(local.cells.iter().all(|cell| cell.of_local.is_none()), "{local:?}");
+        assert!(local.say().en.contains("a check of the local cell failed"), "{}", local.say().en);
     }
 
     #[test]

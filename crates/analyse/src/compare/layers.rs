@@ -1,6 +1,6 @@
 //! The price of a layer: of two runs one of which lies on the stack of the other, what the layers in between cost or bring.
 
-use super::{CaseComparison, Comparison, LayerPrice, LayerRate, Metric, Pairing, base};
+use super::{CaseComparison, Comparison, Doubt, LayerPrice, LayerRate, Metric, Pairing, RatioValue, base};
 use crate::findings::Findings;
 use stend_record::{RunRecord, TargetFacts, TargetKind};
 
@@ -79,12 +79,10 @@ pub(super) fn prices(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Vec<
 fn rates(pair: &Comparison) -> Vec<LayerRate> {
     let one = |case: &CaseComparison| {
         let ratio = case.sides.get(1)?.as_ref()?.rate_ratio.as_ref()?;
-        Some(LayerRate {
-            label: case.label.clone(),
-            headline: case.headline,
-            value: ratio.value,
-            interval: ratio.interval,
-        })
+        // What is not of the same thing has no price; the table says why.
+        let is_void = matches!(ratio.judged.doubt, Some(Doubt::Failed(_) | Doubt::OtherWorkload));
+        let (value, interval) = if is_void { (RatioValue::Unknown, None) } else { (ratio.value, ratio.interval) };
+        Some(LayerRate { label: case.label.clone(), headline: case.headline, value, interval })
     };
     pair.cases.iter().filter_map(one).collect()
 }
@@ -152,6 +150,22 @@ mod tests {
         assert!(prices_of(&[plain("sda"), plain("sda")]).is_empty());
         let ext4 = on(vec![device("sdc", "disk", 0)], Some("ext4"), 9_000.0);
         assert!(prices_of(&[plain("sda"), ext4]).is_empty(), "the file system lies on another drive");
+    }
+
+    #[test]
+    fn a_case_with_a_failed_check_has_no_price() {
+        let below = on(vec![device("sda", "disk", 0)], None, 10_000.0);
+        let mut above = on(vec![device("sda", "disk", 0)], Some("ext4"), 9_000.0);
+        for trial in above.trials.iter_mut().filter(|trial| trial.case == 0) {
+            let op = stend_spec::workload::Op::Read;
+            let error = stend_record::IoErrors { stream: 0, op, errno: 5, count: 3, first_offset: Some(0) };
+            trial.outcome.as_mut().unwrap().errors.push(error);
+        }
+        let findings = [&below, &above].map(|record| analyse(record).unwrap());
+        let found = compare(&[(&below, &findings[0]), (&above, &findings[1])], &Options::default());
+        let rates = &found.layers[0].rates;
+        assert_eq!((rates[0].label.as_str(), rates[0].value, rates[0].interval), ("read", RatioValue::Unknown, None));
+        assert!(matches!(rates[1].value, RatioValue::At(ratio) if (ratio - 0.9).abs() < 0.01), "{rates:?}");
     }
 
     #[test]

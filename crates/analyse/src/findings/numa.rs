@@ -1,6 +1,6 @@
 //! What far NUMA nodes cost. Data only.
 
-use super::{Estimate, Headline};
+use super::{CheckId, Estimate, Headline};
 use serde::{Deserialize, Serialize};
 
 /// The matrix of one case.
@@ -27,7 +27,10 @@ pub struct NumaCell {
     pub memory: Option<u32>,
     /// The rate.
     pub rate: Estimate,
-    /// In parts of the local cell; `None` where that is not known or did not run.
+    /// Checks of it that failed: the rate is not of what it is called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<CheckId>,
+    /// In parts of the local cell; `None` where that is not known or did not run, or a check of either failed.
     pub of_local: Option<OfLocal>,
 }
 

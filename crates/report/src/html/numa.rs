@@ -3,7 +3,6 @@
 use super::{Page, table};
 use crate::figures::{self, NONE};
 use crate::markup::Markup;
-use crate::rates;
 use stend_analyse::findings::{NumaCell, NumaFinding};
 use stend_base::{Say, say};
 
@@ -46,7 +45,7 @@ fn drawn(m: &mut Markup, matrix: &NumaFinding) {
 }
 
 fn cell(m: &mut Markup, matrix: &NumaFinding, found: &NumaCell) {
-    m.say(&rates::rate(&found.rate, matrix.headline));
+    m.say(&figures::numa_rate(matrix, found));
     if found.of_local.is_some() {
         m.line("span", "note", &Say::both(|lang| found.percent(lang).unwrap_or_default()));
     }

@@ -2,7 +2,7 @@
 
 use super::{Number, number};
 use serde::Serialize;
-use stend_analyse::findings::{Headline, NumaFinding};
+use stend_analyse::findings::{CheckId, Headline, NumaFinding};
 use stend_base::Say;
 
 /// The matrix of a case that ran on every pair of nodes.
@@ -22,6 +22,8 @@ struct CellOut {
     threads_node: Option<u32>,
     memory_node: Option<u32>,
     rate: Number,
+    /// Numbers of the checks that failed.
+    failed_checks: Vec<&'static str>,
     /// In parts of the cell where both are the node of the device.
     of_local: Option<f64>,
     of_local_interval_95: Option<(f64, f64)>,
@@ -32,6 +34,7 @@ pub(super) fn out(found: &NumaFinding) -> NumaOut<'_> {
         threads_node: cell.cpu,
         memory_node: cell.memory,
         rate: number(&cell.rate),
+        failed_checks: CheckId::codes(&cell.failed),
         of_local: cell.of_local.map(|of| of.ratio),
         of_local_interval_95: cell.of_local.and_then(|of| of.interval),
     };
