@@ -79,7 +79,7 @@ pub fn gate(bytes: &[u8]) {
     let Ok(gate) = parse::gate(text, "gate.yaml") else { return };
     for rule in &gate.rules {
         for op in [None, Some(Op::Read), Some(Op::Write)] {
-            rule.is_about("rand-read, queue_depth 32", op);
+            rule.is_about("rand-read, queue_depth 32", op, &[]);
         }
     }
 }

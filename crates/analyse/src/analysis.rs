@@ -6,7 +6,7 @@ use crate::limits::LIMITS_VERSION;
 use crate::verdict::Verdict;
 use crate::{
     by_host, case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series,
-    sources, steady, sweeps, trials, verdict,
+    sources, steady, sweeps, trials, unmeasured, verdict,
 };
 use stend_base::{Result, Say, say};
 use stend_plan::{Decision, Plan, StopReason};
@@ -57,6 +57,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         [] => verdict::verdict(&trials, &cases, &caveats, &searched),
         found => Verdict::alone(density::verdict(found, &caveats)),
     };
+    let not_run = not_run(run, &plan);
     let cost = by_host::most(&hosts).unwrap_or_else(|| cost::cost(run));
     Ok(Findings {
         run: run.header.id.clone(),
@@ -82,7 +83,9 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         searches: searches.clone(),
         sweeps: sweeps::findings(&plan, &cases),
         numa: numa::findings(run, &plan, &trials, &cases),
-        not_run: not_run(run, &plan),
+        unmeasured: unmeasured::cases(&plan, &not_run, &cases),
+        not_run: not_run.into_iter().map(|(_, case)| case).collect(),
+        arms: plan.arms.iter().map(|arm| arm.name.clone()).collect(),
         across,
         charts: match drawn {
             Charts::Drawn => charts::of_run(run, &trials, &cases, (start, end)),
@@ -124,8 +127,8 @@ fn targets(run: &RunRecord) -> Vec<String> {
     run.header.named.clone()
 }
 
-/// Cases of the plan without any trial.
-fn not_run(run: &RunRecord, plan: &Plan) -> Vec<NotRun> {
+/// Cases of the plan without any trial, each with its index.
+fn not_run(run: &RunRecord, plan: &Plan) -> Vec<(u32, NotRun)> {
     let gave_up = matches!(run.decisions.last(), Some(Decision::Stop(StopReason::TargetFailed)));
     let in_rounds = |case: usize| run.rounds.iter().any(|round| round.case as usize == case);
     let reason = |index: usize, planned: &stend_plan::Case| -> Say {
@@ -147,7 +150,11 @@ fn not_run(run: &RunRecord, plan: &Plan) -> Vec<NotRun> {
             .is_some_and(|(ladder, rung)| rung > 0 || ladder.cells.iter().any(|cell| ran(*cell as usize)))
     };
     let missing = plan.cases.iter().enumerate().filter(|(index, _)| !ran(*index) && !begun(*index));
-    missing.filter_map(|(i, case)| Some(NotRun { label: plan.listed_as(i as u32)?, reason: reason(i, case) })).collect()
+    let told = |(index, case)| {
+        let label = plan.listed_as(index as u32)?;
+        Some((index as u32, NotRun { label, reason: reason(index, case) }))
+    };
+    missing.filter_map(told).collect()
 }
 
 #[cfg(test)]

@@ -87,6 +87,12 @@ pub struct Findings {
     pub cases: Vec<CaseFinding>,
     /// Cases that did not run, with the reason.
     pub not_run: Vec<NotRun>,
+    /// Cases of which nothing counts: what did not run, and what has no trial that counts. Data of gates.
+    #[serde(skip)]
+    pub unmeasured: Vec<Unmeasured>,
+    /// Names of the arms, with which labels begin; empty without arms. Data of gates.
+    #[serde(skip)]
+    pub arms: Vec<String>,
     /// Reasons to doubt the whole run, most serious first.
     pub caveats: Vec<Caveat>,
     /// Charts that hold cases against each other; none unless the suite varies a parameter.
@@ -125,6 +131,17 @@ pub struct NotRun {
     pub label: String,
     /// Why.
     pub reason: Say,
+}
+
+/// A case that was planned, and of which there is no value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unmeasured {
+    /// Label of the case.
+    pub label: String,
+    /// Why.
+    pub reason: Say,
+    /// Operations that it was to do.
+    pub ops: Vec<Op>,
 }
 
 impl Findings {

@@ -2,21 +2,26 @@
 //! the comparison has not said already.
 
 mod limit;
+mod missing;
 
-pub use crate::compare::{Blocks, GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+pub use crate::compare::{
+    Asked, Blocks, GateFinding, GatedCell, GatedGap, Limited, LimitedValue, Open, Outcome, UnfitLimit,
+};
 use crate::compare::{Cell, Comparison, Doubt, Metric, Verdict};
 use crate::findings::Findings;
 use stend_spec::gate::{Gate, GateRule, GateVerdict};
+use stend_spec::workload::Op;
 
 /// Holds one run against the limits of a gate.
 pub fn of_run(gate: &Gate, findings: &Findings) -> GateFinding {
-    let (limits, unfit) = limit::hold(&gate.limits, &[(None, findings)]);
+    let held = limit::hold(&gate.limits, &[(None, findings)]);
     let unapplied = gate.rules.len() as u32;
     GateFinding {
         name: gate.name.clone(),
-        outcome: limit::outcome(&limits, &unfit),
-        limits,
-        unfit,
+        outcome: held.outcome(),
+        limits: held.values,
+        unfit: held.unfit,
+        gaps: held.gaps,
         unapplied,
         cells: Vec::new(),
         idle: Vec::new(),
@@ -27,25 +32,25 @@ pub fn of_run(gate: &Gate, findings: &Findings) -> GateFinding {
 /// Holds a comparison against the rules of a gate, and what is compared with the baseline against its limits: `runs` as
 /// they were compared, or the one whose arms were.
 pub fn of_comparison(gate: &Gate, comparison: &Comparison, runs: &[&Findings]) -> GateFinding {
-    let held: Vec<(Option<usize>, &Findings)> = match runs {
+    let ours: Vec<(Option<usize>, &Findings)> = match runs {
         [one] => vec![(None, *one)],
         several => several.iter().enumerate().skip(1).map(|(run, findings)| (Some(run), *findings)).collect(),
     };
-    let (limits, unfit) = limit::hold(&gate.limits, &held);
-    let rules = rules(gate, comparison);
-    GateFinding { outcome: rules.outcome.max(limit::outcome(&limits, &unfit)), limits, unfit, ..rules }
+    let held = limit::hold(&gate.limits, &ours);
+    let mut found = rules(gate, comparison, runs);
+    found.outcome = found.outcome.max(held.outcome());
+    found.gaps.splice(..0, held.gaps);
+    GateFinding { limits: held.values, unfit: held.unfit, ..found }
 }
 
-fn rules(gate: &Gate, comparison: &Comparison) -> GateFinding {
+fn rules(gate: &Gate, comparison: &Comparison, runs: &[&Findings]) -> GateFinding {
+    let arms: Vec<String> = runs.iter().flat_map(|findings| findings.arms.iter().cloned()).collect();
     let mut used = vec![false; gate.rules.len()];
     let (mut cells, mut free) = (Vec::new(), 0);
     for cell in comparison.cells() {
-        let op = match cell.metric {
-            Metric::Rate => None,
-            Metric::P99(op) => Some(op),
-        };
+        let op = op_of(cell.metric);
         // A rule is idle only if nothing is like it, not if earlier rules took all that is.
-        let fitting: Vec<usize> = (0..used.len()).filter(|i| gate.rules[*i].is_about(cell.label, op)).collect();
+        let fitting: Vec<usize> = (0..used.len()).filter(|i| gate.rules[*i].is_about(cell.label, op, &arms)).collect();
         fitting.iter().for_each(|i| used[*i] = true);
         match fitting.first() {
             Some(first) => cells.push(gated(&cell, &gate.rules[*first])),
@@ -53,10 +58,20 @@ fn rules(gate: &Gate, comparison: &Comparison) -> GateFinding {
         }
     }
     let idle: Vec<u32> = gate.rules.iter().zip(&used).filter(|(_, used)| !**used).map(|(rule, _)| rule.line).collect();
-    let worst = cells.iter().map(|cell| cell.outcome).max().unwrap_or(Outcome::Passed);
+    let gaps = missing::gaps(gate, comparison, (runs, &arms));
+    let outcomes = cells.iter().map(|cell| cell.outcome).chain(gaps.iter().map(|gap| gap.outcome));
+    let worst = outcomes.max().unwrap_or(Outcome::Passed);
     let unused = if idle.is_empty() { Outcome::Passed } else { Outcome::Undecided };
     let (limits, unfit) = Default::default();
-    GateFinding { name: gate.name.clone(), outcome: worst.max(unused), limits, unfit, unapplied: 0, cells, idle, free }
+    let outcome = worst.max(unused);
+    GateFinding { name: gate.name.clone(), outcome, limits, unfit, gaps, unapplied: 0, cells, idle, free }
+}
+
+fn op_of(metric: Metric) -> Option<Op> {
+    match metric {
+        Metric::Rate => None,
+        Metric::P99(op) => Some(op),
+    }
 }
 
 fn gated(cell: &Cell<'_>, rule: &GateRule) -> GatedCell {
@@ -159,6 +174,47 @@ mod tests {
         assert_eq!(outcome_of("  - {cases: 'rand-*'}"), Outcome::Failed);
         let found = held("  - {cases: 'seq-*'}", 9);
         assert_eq!((found.cells.len(), found.free, found.idle.len()), (2, 2, 0));
+    }
+
+    /// A run of these cases, twelve blocks each: enough for a verdict on every cell.
+    fn of_cases(names: &[&str]) -> stend_record::RunRecord {
+        let cases: Vec<_> = names.iter().map(|name| case(name, 100, 32, Sync::None)).collect();
+        let mut run = run_of(cases);
+        for block in 0..12 {
+            for index in 0..names.len() as u32 {
+                let unlike = 1e-4 * f64::from(block) + 1e-5 * f64::from(index);
+                run = run.trial(index).block(block).iops(1_000_000.0 * (1.0 + unlike)).done();
+            }
+        }
+        run.record()
+    }
+
+    #[test]
+    fn a_case_of_the_baseline_that_another_run_lacks_leaves_its_rule_undecided() {
+        let records =
+            [of_cases(&["rand-read", "seq-read"]), of_cases(&["rand-read"]), of_cases(&["rand-read", "seq-read"])];
+        let found: Vec<Findings> = records.iter().map(|record| analyse(record).unwrap()).collect();
+        let gate = |rules: &str, of: &[usize]| {
+            let parsed = stend_spec::parse::gate(&format!("gate: g\nrules:\n{rules}\n"), "g.yaml").unwrap();
+            let runs: Vec<_> = of.iter().map(|run| (&records[*run], &found[*run])).collect();
+            let findings: Vec<&Findings> = runs.iter().map(|(_, findings)| *findings).collect();
+            of_comparison(&parsed, &crate::compare(&runs, &Options::default()), &findings)
+        };
+        let gaps = |found: &GateFinding| -> Vec<(Option<usize>, String)> {
+            found.gaps.iter().map(|gap| (gap.run, gap.label.clone())).collect()
+        };
+        let lacks = gate("  - {loss: 90%}", &[0, 1]);
+        assert_eq!((lacks.outcome, gaps(&lacks)), (Outcome::Undecided, vec![(Some(1), "seq-read".to_string())]));
+        let one_of_two = gate("  - {loss: 90%}", &[0, 1, 2]);
+        assert_eq!((one_of_two.outcome, gaps(&one_of_two).len()), (Outcome::Undecided, 1), "the third run has it");
+        assert_eq!(gate("  - {loss: 90%}", &[0, 2]).outcome, Outcome::Passed);
+        assert_eq!(
+            gate("  - {loss: 90%}", &[1, 0]).outcome,
+            Outcome::Passed,
+            "what only the other run has is not asked for"
+        );
+        assert_eq!(gate("  - {cases: 'rand-*', loss: 90%}", &[0, 1]).outcome, Outcome::Passed, "no rule is about it");
+        assert_eq!(gate("  - {loss: 90%, inconclusive: fail}", &[0, 1]).outcome, Outcome::Failed);
     }
 
     #[test]

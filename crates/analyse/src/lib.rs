@@ -58,6 +58,7 @@ mod steady;
 pub mod submitted;
 mod sweeps;
 mod trials;
+mod unmeasured;
 mod verdict;
 mod widths;
 

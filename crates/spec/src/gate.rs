@@ -115,31 +115,38 @@ pub enum Undecided {
 }
 
 impl GateRule {
-    /// Whether a cell falls under the rule. `op` is the operation of a latency, `None` for a rate.
-    pub fn is_about(&self, label: &str, op: Option<Op>) -> bool {
+    /// Whether a cell falls under the rule. `op` is the operation of a latency, `None` for a rate; `arms` are the names of arms that labels
+    /// may begin with.
+    pub fn is_about(&self, label: &str, op: Option<Op>, arms: &[String]) -> bool {
         let metric = match self.metric {
             GateMetric::Any => true,
             GateMetric::Rate => op.is_none(),
             GateMetric::P99 => op.is_some(),
         };
-        metric && (self.op.is_none() || self.op == op) && fits(&self.cases, label)
+        metric && (self.op.is_none() || self.op == op) && fits_in_arm(&self.cases, label, arms)
     }
 }
 
 impl GateLimit {
-    /// Whether the limit is about the case of this label.
-    pub fn is_about(&self, label: &str) -> bool {
-        fits(&self.cases, label)
+    /// Whether the limit is about the case of this label, which may begin with the name of one of these arms.
+    pub fn is_about(&self, label: &str, arms: &[String]) -> bool {
+        fits_in_arm(&self.cases, label, arms)
     }
 
     /// Whether a case of this name can have a label that the limit is about, whatever values its parameters have.
     pub fn may_be_about(&self, name: &str) -> bool {
         let head = self.cases.split('*').next().unwrap_or_default();
         let with_parameters = format!("{name}, ");
-        self.is_about(name)
+        fits(&self.cases, name)
             || head.starts_with(&with_parameters)
             || self.cases != head && with_parameters.starts_with(head)
     }
+}
+
+/// Whether a pattern fits a label, or what is left of it without the name of its arm: a case named without an arm means all of them.
+fn fits_in_arm(pattern: &str, label: &str, arms: &[String]) -> bool {
+    let without = |arm: &String| label.strip_prefix(arm.as_str())?.strip_prefix(": ");
+    fits(pattern, label) || arms.iter().filter_map(without).any(|label| fits(pattern, label))
 }
 
 /// Whether a pattern fits a label, or its beginning up to a comma: a case named without its parameters means all of them.
@@ -205,6 +212,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_without_an_arm_means_every_arm() {
+        let arms = ["old".to_string(), "new".to_string()];
+        for (pattern, label, holds) in [
+            ("rand-read", "old: rand-read, queue_depth 32", true),
+            ("rand-*", "new: rand-read", true),
+            ("new: rand-read", "new: rand-read", true),
+            ("new: rand-read", "old: rand-read", false),
+            ("rand-read", "older: rand-read", false),
+        ] {
+            assert_eq!(fits_in_arm(pattern, label, &arms), holds, "{pattern} {label}");
+        }
+    }
+
+    #[test]
     fn before_a_run_only_a_name_that_no_case_can_have_is_wrong() {
         let limit = |cases: &str| GateLimit {
             line: None,
@@ -241,12 +262,12 @@ mod tests {
             verdicts: Vec::new(),
             inconclusive: Undecided::Undecided,
         };
-        assert!(rule(GateMetric::Any, None).is_about("rand-read", None));
-        assert!(rule(GateMetric::Any, None).is_about("rand-read", Some(Op::Read)));
-        assert!(!rule(GateMetric::Any, None).is_about("seq-read", None));
-        assert!(!rule(GateMetric::Rate, None).is_about("rand-read", Some(Op::Read)));
-        assert!(!rule(GateMetric::P99, None).is_about("rand-read", None));
-        assert!(rule(GateMetric::P99, Some(Op::Read)).is_about("rand-read", Some(Op::Read)));
-        assert!(!rule(GateMetric::P99, Some(Op::Read)).is_about("rand-read", Some(Op::Write)));
+        assert!(rule(GateMetric::Any, None).is_about("rand-read", None, &[]));
+        assert!(rule(GateMetric::Any, None).is_about("rand-read", Some(Op::Read), &[]));
+        assert!(!rule(GateMetric::Any, None).is_about("seq-read", None, &[]));
+        assert!(!rule(GateMetric::Rate, None).is_about("rand-read", Some(Op::Read), &[]));
+        assert!(!rule(GateMetric::P99, None).is_about("rand-read", None, &[]));
+        assert!(rule(GateMetric::P99, Some(Op::Read)).is_about("rand-read", Some(Op::Read), &[]));
+        assert!(!rule(GateMetric::P99, Some(Op::Read)).is_about("rand-read", Some(Op::Write), &[]));
     }
 }

@@ -210,6 +210,38 @@ fn a_limit_that_is_wrong_or_about_no_case_of_the_suite_is_refused_before_anythin
 }
 
 #[test]
+fn a_limit_does_not_pass_where_half_of_the_suite_could_not_run() {
+    let scratch = Scratch::new();
+    // A file of somebody else is only read.
+    let (suite, foreign) = (scratch.file("s.yaml", SMALL), scratch.join("data").to_string_lossy().into_owned());
+    std::fs::write(&foreign, vec![7u8; 1 << 20]).expect("a file");
+    let run = ["run", &suite, "--on", &foreign, "--repeats", "4", "--progress", "none"];
+    let (stdout, stderr) = expect_exit(&mut stend(&scratch, &[&run[..], &["--expect", "iops >= 1"]].concat()), 11);
+    let told = one_line(&stdout);
+    assert!(
+        told.contains("? write: not measured") && told.contains("name the cases that are meant"),
+        "{stdout}{stderr}"
+    );
+    assert!(stderr.contains("`--expect` is undecided"), "{stderr}");
+    expect_exit(&mut stend(&scratch, &["show", "last", "--expect", "read iops >= 1"]), 0);
+}
+
+#[test]
+fn a_limit_may_name_a_case_of_one_arm_or_of_all() {
+    let scratch = Scratch::new();
+    let arms = "arms:\n- name: old\n- {name: new, switch: {command: {enter: ['true'], leave: ['true']}}}\n";
+    let (suite, on) = (scratch.file("s.yaml", &format!("{SMALL}{arms}")), scratch.directory("target"));
+    let run = |limit: &str, code| {
+        let words = ["run", &suite, "--on", &on, "--allow-commands", "--dry-run", "--expect", limit];
+        expect_exit(&mut stend(&scratch, &words), code).1
+    };
+    run("read iops > 1", 0);
+    run("new: read iops > 1", 0);
+    let stderr = run("knew: read iops > 1", 2);
+    assert!(stderr.contains("did you mean `new: read`?"), "{stderr}");
+}
+
+#[test]
 fn a_run_ends_as_its_limits_say() {
     let scratch = Scratch::new();
     let on = scratch.join("").to_string_lossy().into_owned();

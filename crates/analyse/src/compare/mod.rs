@@ -23,10 +23,10 @@ pub use conditions::of_arm as arm_conditions;
 pub use curves::draw;
 pub(crate) use ratio::{Seen, Sides};
 pub use types::{
-    ArmCondition, Blocks, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, Doubt, Floor, GateFinding,
-    GatedCell, Judged, LatencySide, LayerPrice, LayerRate, Limited, LimitedValue, Mean, Metric, Noise, Open, Options,
-    Outcome, P, PartSide, Ratio, RatioBasis, RatioValue, Robust, Rule, Side, Test, UnfitLimit, Unmatched, Verdict,
-    letter,
+    ArmCondition, Asked, Blocks, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, Doubt, Floor,
+    GateFinding, GatedCell, GatedGap, Judged, LatencySide, LayerPrice, LayerRate, Limited, LimitedValue, Mean, Metric,
+    Noise, Open, Options, Outcome, P, PartSide, Ratio, RatioBasis, RatioValue, Robust, Rule, Side, Test, UnfitLimit,
+    Unmatched, Verdict, letter,
 };
 
 use crate::findings::{CaseFinding, Findings, Headline, OpFinding};
@@ -164,10 +164,17 @@ fn unmatched(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) -> Vec<
     for case in runs.iter().flat_map(|(_, findings)| &findings.cases) {
         let known = cases.iter().any(|c| c.label == case.label) || left.iter().any(|u| u.label == case.label);
         if !known {
-            left.push(Unmatched { label: case.label.clone(), runs: having(runs, &case.label) });
+            let metrics =
+                metrics(case.ops.iter().filter(|op| op.quantiles.iter().any(|q| q.q == QUANTILE)).map(|op| op.op));
+            left.push(Unmatched { label: case.label.clone(), runs: having(runs, &case.label), metrics });
         }
     }
     left
+}
+
+/// What is compared of a case with latencies of these operations.
+pub(crate) fn metrics(ops: impl Iterator<Item = Op>) -> Vec<Metric> {
+    std::iter::once(Metric::Rate).chain(ops.map(Metric::P99)).collect()
 }
 
 fn one_case(

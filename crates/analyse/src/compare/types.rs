@@ -9,7 +9,7 @@ mod verdict;
 use crate::chart::Chart;
 use crate::findings::{CheckId, CheckResult, Estimate, GradeLevel, Headline, Quantile, Rates};
 pub use floor::{Floor, Noise};
-pub use gate::{Blocks, GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+pub use gate::{Asked, Blocks, GateFinding, GatedCell, GatedGap, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 pub use layers::{LayerPrice, LayerRate};
 pub use mean::{Mean, Metric};
 use stend_base::Say;
@@ -304,6 +304,8 @@ pub struct Unmatched {
     pub label: String,
     /// Indices of the runs that have it.
     pub runs: Vec<usize>,
+    /// What would be compared of it.
+    pub metrics: Vec<Metric>,
 }
 
 impl PartSide {

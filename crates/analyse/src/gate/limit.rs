@@ -1,42 +1,86 @@
 //! Limits for the values of a run: met if the whole 95 % interval is on the right side, missed if all of it is on the wrong one.
 
-use crate::compare::{Blocks, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+use crate::compare::{Asked, Blocks, GatedGap, Limited, LimitedValue, Open, Outcome, UnfitLimit};
 use crate::findings::{CaseFinding, CheckId, CheckStatus, Estimate, Findings, OpFinding, Quantile, QuantileValue};
 use crate::limits::TRIALS_PUBLISHABLE;
-use stend_base::Millionths;
+use stend_base::{Millionths, Say, say};
 use stend_spec::gate::{Bound, GateLimit, Side};
 use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::parse::nearest;
 use stend_spec::workload::Op;
 use stend_stats::{levels, t_interval};
 
-/// Every value that a limit fits, in the order of the limits, and the limits that fit none.
-pub(super) fn hold(limits: &[GateLimit], runs: &[(Option<usize>, &Findings)]) -> (Vec<LimitedValue>, Vec<UnfitLimit>) {
-    let (mut values, mut unfit) = (Vec::new(), Vec::new());
-    for limit in limits {
-        let before = values.len();
-        for (run, findings) in runs {
-            let cases = findings.cases.iter().filter(|case| limit.is_about(&case.label));
-            values.extend(cases.flat_map(|case| of_case(limit, *run, case)));
-        }
-        if values.len() == before {
-            unfit.push(UnfitLimit { limit: limit.clone(), near: near(limit, runs) });
-        }
-    }
-    (values, unfit)
+/// What limits hold.
+#[derive(Default)]
+pub(super) struct Held {
+    /// Every value that a limit fits, in the order of the limits.
+    pub values: Vec<LimitedValue>,
+    /// The limits that fit none.
+    pub unfit: Vec<UnfitLimit>,
+    /// Cases without a value that the other limits are about.
+    pub gaps: Vec<GatedGap>,
 }
 
-/// What all of them together say.
-pub(super) fn outcome(values: &[LimitedValue], unfit: &[UnfitLimit]) -> Outcome {
-    let worst = values.iter().map(|value| value.outcome).max().unwrap_or(Outcome::Passed);
-    worst.max(if unfit.is_empty() { Outcome::Passed } else { Outcome::Undecided })
+impl Held {
+    /// What all of them together say.
+    pub fn outcome(&self) -> Outcome {
+        let values = self.values.iter().map(|value| value.outcome);
+        let worst = values.chain(self.gaps.iter().map(|gap| gap.outcome)).max().unwrap_or(Outcome::Passed);
+        worst.max(if self.unfit.is_empty() { Outcome::Passed } else { Outcome::Undecided })
+    }
+}
+
+/// Holds runs against limits. A case that a limit is about needs a value, whatever kept it from being measured: else a gate would pass
+/// where half of the suite did not run.
+pub(super) fn hold(limits: &[GateLimit], runs: &[(Option<usize>, &Findings)]) -> Held {
+    let mut held = Held::default();
+    for limit in limits {
+        let (mut values, mut gaps) = (Vec::new(), Vec::new());
+        for (run, findings) in runs {
+            let cases = findings.cases.iter().filter(|case| limit.is_about(&case.label, &findings.arms));
+            let own: Vec<LimitedValue> = cases.flat_map(|case| of_case(limit, *run, case)).collect();
+            let lacking = without_value(limit, *run, findings);
+            if own.is_empty() && lacking.is_empty() {
+                let reason = say!("nothing in the run fits it", "в прогоне ничего ему не подходит");
+                gaps.push(gap(limit, *run, (&limit.cases, reason)));
+            }
+            values.extend(own);
+            gaps.extend(lacking);
+        }
+        match values.is_empty() {
+            true => held.unfit.push(UnfitLimit { limit: limit.clone(), near: near(limit, runs) }),
+            false => held.gaps.extend(gaps),
+        }
+        held.values.extend(values);
+    }
+    held
+}
+
+/// The cases of a run that a limit is about, and of which nothing was measured.
+fn without_value(limit: &GateLimit, run: Option<usize>, findings: &Findings) -> Vec<GatedGap> {
+    let about = findings
+        .unmeasured
+        .iter()
+        .filter(|case| limit.is_about(&case.label, &findings.arms) && limit.op.is_none_or(|op| case.ops.contains(&op)));
+    about.map(|case| gap(limit, run, (&case.label, case.reason.clone()))).collect()
+}
+
+fn gap(limit: &GateLimit, run: Option<usize>, (label, reason): (&str, Say)) -> GatedGap {
+    let outcome = Outcome::Undecided.counted_as(limit.inconclusive);
+    GatedGap { run, label: label.to_string(), asked: Asked::Limit(limit.clone()), reason, outcome }
 }
 
 /// A case with a name like that of the limit, if no case has it.
 fn near(limit: &GateLimit, runs: &[(Option<usize>, &Findings)]) -> Option<String> {
     let cases = || runs.iter().flat_map(|(_, findings)| &findings.cases).map(|case| case.label.as_str());
     let names = cases().map(|label| label.split(", ").next().unwrap_or(label));
-    match cases().any(|label| limit.is_about(label)) {
+    let about = |(_, findings): &(Option<usize>, &Findings)| {
+        let labels = findings.cases.iter().map(|case| &case.label);
+        labels
+            .chain(findings.unmeasured.iter().map(|case| &case.label))
+            .any(|label| limit.is_about(label, &findings.arms))
+    };
+    match runs.iter().any(about) {
         true => None,
         false => nearest(&limit.cases, cases().chain(names)).map(str::to_string),
     }
@@ -61,6 +105,8 @@ fn of_case<'a>(
         }
     };
     let streams = case.ops.iter().any(|op| op.stream > 0);
+    // One without a trial that counts is a gap, not a value of nothing.
+    let values = if case.trials > 0 { values } else { Vec::new() };
     values.into_iter().map(move |(part, value)| {
         let (outcome, open) = judge(limit, case, &value);
         let (label, outcome) = (case.label.clone(), outcome.counted_as(limit.inconclusive));
@@ -255,6 +301,66 @@ mod tests {
         assert_eq!(near("oltp p99 < 5ms"), None);
         assert_eq!(near("rand-read p99 write < 5ms"), None, "the case is right, and it has no writes");
         assert_eq!(held("oltp p99 < 5ms", &six).outcome, Outcome::Undecided);
+    }
+
+    /// Both cases are planned, and the second one was not measured.
+    fn half() -> Findings {
+        let cases = ["rand-read", "seq-read"].map(|name| case(name, 100, 32, Sync::None)).to_vec();
+        let mut run = run_of(cases);
+        for block in 0..6 {
+            run = run.trial(0).block(block).iops(1_000_000.0 + 1_370.0 * f64::from(block)).done();
+        }
+        analyse(&run.record()).unwrap()
+    }
+
+    #[test]
+    fn a_case_that_was_not_measured_leaves_a_limit_about_it_undecided() {
+        let half = half();
+        for text in ["iops >= 1", "p99 < 1s", "p99 read < 1s"] {
+            let found = held(text, &half);
+            assert_eq!((found.outcome, found.limits.len()), (Outcome::Undecided, 1), "{text}");
+            let [gap] = &found.gaps[..] else { panic!("{found:?}") };
+            assert_eq!((gap.label.as_str(), gap.reason.en.as_str()), ("seq-read", "the run ended before its turn"));
+        }
+        assert_eq!(held("rand-read p99 < 1s", &half).outcome, Outcome::Passed, "the limit is about another case");
+        let failed = run_of(["rand-read", "seq-read"].map(|name| case(name, 100, 32, Sync::None)).to_vec())
+            .trial(0)
+            .done()
+            .trial(1)
+            .change(|outcome, _| outcome.status = stend_record::TrialStatus::Failed)
+            .done()
+            .record();
+        let found = held("p99 < 1s", &analyse(&failed).unwrap());
+        assert_eq!(found.gaps.iter().map(|gap| gap.label.as_str()).collect::<Vec<_>>(), ["seq-read"]);
+    }
+
+    #[test]
+    fn a_limit_is_not_about_a_case_without_its_operation_and_counts_a_gap_as_the_gate_says() {
+        let half = half();
+        assert_eq!(held("rand-read p99 write < 1s", &half).gaps, []);
+        let of = |inconclusive| {
+            let limits = vec![GateLimit { inconclusive, ..expect("iops >= 1").unwrap() }];
+            of_run(&Gate { name: None, margin: None, rules: Vec::new(), limits }, &half).outcome
+        };
+        assert_eq!([Undecided::Pass, Undecided::Fail].map(of), [Outcome::Passed, Outcome::Failed]);
+    }
+
+    #[test]
+    fn a_limit_that_names_a_case_is_about_it_in_every_arm() {
+        let command = stend_spec::arm::Switch::Command { enter: vec!["x".into()], leave: vec!["y".into()] };
+        let mut run = run_of(vec![case("rand-read", 100, 32, Sync::None)]);
+        run = run.arms(&[("old", stend_spec::arm::Switch::None, "6.1"), ("new", command, "6.2")]);
+        for block in 0..6 {
+            for index in 0..2 {
+                let unlike = 1.37e-4 * f64::from(block) + 1.9e-5 * f64::from(index);
+                run = run.trial(index).block(block).iops(1_000_000.0 * (1.0 + unlike)).done();
+            }
+        }
+        let findings = analyse(&run.record()).unwrap();
+        let labels =
+            |text: &str| -> Vec<String> { held(text, &findings).limits.into_iter().map(|value| value.label).collect() };
+        assert_eq!(labels("rand-read iops > 1"), ["old: rand-read", "new: rand-read"]);
+        assert_eq!(labels("new: rand-read iops > 1"), ["new: rand-read"]);
     }
 
     #[test]

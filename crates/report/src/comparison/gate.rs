@@ -7,7 +7,7 @@ use super::{Line, letter, lines, scale};
 use std::collections::BTreeMap;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Metric, Ratio};
-use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
+use stend_analyse::gate::{Asked, GateFinding, GatedCell, GatedGap, Outcome};
 use stend_base::{Lang, Say, say};
 use stend_spec::gate::{GateRule, GateVerdict};
 
@@ -58,7 +58,9 @@ pub fn summary(gate: &GateFinding) -> Say {
 
 /// The gate in a sentence: by its name, or, where a command line gave nothing but limits, as these.
 fn in_a_sentence(gate: &GateFinding) -> Say {
-    let outcomes = || gate.cells.iter().map(|cell| cell.outcome).chain(gate.limits.iter().map(|value| value.outcome));
+    let gaps = || gate.gaps.iter().map(|gap| gap.outcome);
+    let values = || gate.cells.iter().map(|cell| cell.outcome).chain(gate.limits.iter().map(|value| value.outcome));
+    let outcomes = || values().chain(gaps());
     let count = |outcome| outcomes().filter(|one| *one == outcome).count();
     let (all, failed, undecided) = (outcomes().count(), count(Outcome::Failed), count(Outcome::Undecided));
     let undecided_too = |word: &str| if undecided > 0 { format!(", {undecided} {word}") } else { String::new() };
@@ -152,7 +154,32 @@ pub fn held(gate: &GateFinding) -> Vec<(&'static str, Say)> {
 }
 
 fn limits(gate: &GateFinding) -> impl Iterator<Item = (Outcome, Say)> {
-    gate.limits.iter().map(|value| (value.outcome, limit::sentence(value)))
+    let values = gate.limits.iter().map(|value| (value.outcome, limit::sentence(value)));
+    values.chain(gate.gaps.iter().map(|gap| (gap.outcome, gap_sentence(gap))))
+}
+
+/// `B, seq-read: not measured, the run has no such case; line 3 allows a loss of 5 %`, and how to leave it out.
+pub fn gap_sentence(gap: &GatedGap) -> Say {
+    let run = gap.run.map(|run| format!("{}, ", letter(run))).unwrap_or_default();
+    let (Say { en, ru }, label) = (asked_of(&gap.asked), &gap.label);
+    let (why_en, why_ru) = (&gap.reason.en, &gap.reason.ru);
+    let (leave_en, leave_ru) = match &gap.asked {
+        // Then it is named already.
+        Asked::Limit(limit) if !limit.cases.contains('*') => (String::new(), String::new()),
+        Asked::Limit(_) | Asked::Rule(_) => (
+            "; to leave it out, name the cases that are meant".to_string(),
+            "; чтобы его не учитывать, назовите нужные случаи".to_string(),
+        ),
+    };
+    say!("{run}{label}: not measured, {why_en}; {en}{leave_en}", "{run}{label}: не измерялся, {why_ru}; {ru}{leave_ru}")
+}
+
+/// What a gap is a gap of.
+pub fn asked_of(wanted: &Asked) -> Say {
+    match wanted {
+        Asked::Limit(limit) => limit::asked(limit),
+        Asked::Rule(rule) => asked(rule),
+    }
 }
 
 /// What failed, some of what is undecided, and what passed, in this order.
@@ -197,6 +224,11 @@ fn sentence(row: &Row<'_>) -> Say {
         format!("{run}, {label}, {name}: {ratio} ({interval}), {verdict}; {}", asked(&row.cell.rule).get(lang))
     };
     Say { en: line(Lang::En), ru: line(Lang::Ru) }
+}
+
+/// A rule, by its place.
+fn rule_in_line(line: u32) -> Say {
+    say!("rule in line {line}", "правило в строке {line}")
 }
 
 /// What a rule asks for.

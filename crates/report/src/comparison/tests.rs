@@ -8,7 +8,8 @@ use expect_test::expect_file;
 use stend_analyse::Comparison;
 use stend_analyse::compare::*;
 use stend_analyse::findings::{
-    Basis, CheckId, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, Quantile, QuantileValue, Rates,
+    Basis, CheckId, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, OpFinding, Quantile, QuantileValue,
+    Rates, Unmeasured,
 };
 use stend_base::{Lang, Nanos, Say, say};
 use stend_record::RunState;
@@ -177,7 +178,7 @@ pub fn two() -> Comparison {
         follow: vec![condition("arrays", say!("arrays", "массивы"), &["", "raid5 × 6"])],
         same: vec![condition("cpus", say!("CPUs online", "процессоров в работе"), &["2", "2"])],
         cases,
-        unmatched: vec![Unmatched { label: "seq-write".into(), runs: vec![0] }],
+        unmatched: vec![Unmatched { label: "seq-write".into(), runs: vec![0], metrics: vec![Metric::Rate] }],
         interleaved: false,
         rule: Rule {
             margin: 0.02,
@@ -387,10 +388,44 @@ fn junit_counts_what_it_holds_whatever_the_names() {
             gate.cells.iter_mut().take(2).for_each(|cell| cell.label = hostile.into());
         }
         let xml = junit(Some(&comparison), comparison.gate.as_ref().unwrap(), Lang::En);
-        assert!(xml.contains("tests=\"5\" failures=\"3\" errors=\"1\" skipped=\"0\""), "{xml}");
-        assert_eq!((xml.matches("<testcase ").count(), xml.matches("<failure ").count()), (5, 3), "{xml}");
+        assert!(xml.contains("tests=\"6\" failures=\"3\" errors=\"2\" skipped=\"0\""), "{xml}");
+        assert_eq!((xml.matches("<testcase ").count(), xml.matches("<failure ").count()), (6, 3), "{xml}");
         assert!(!xml.contains("<script") && !xml.contains('\u{1b}'), "{xml}");
     }
+}
+
+#[test]
+fn junit_tells_the_operations_of_one_limit_apart() {
+    let mut findings = crate::fixture::findings();
+    // A mix of two streams: four latencies under one limit.
+    let case = &mut findings.cases[0];
+    let op = case.ops[0].clone();
+    let of = |stream, kind| OpFinding { stream, op: kind, ..op.clone() };
+    case.ops = vec![of(0, Op::Read), of(0, Op::Write), of(1, Op::Read), of(1, Op::Write)];
+    let limits = ["p99 < 5ms", "p99 read < 5ms"].map(|text| stend_spec::parse::expect(text).unwrap()).to_vec();
+    let gate = stend_spec::gate::Gate { name: None, margin: None, rules: Vec::new(), limits };
+    let xml = junit(None, &stend_analyse::gate::of_run(&gate, &findings), Lang::En);
+    let names: Vec<&str> = xml.split("<testcase ").skip(1).filter_map(|test| test.split('>').next()).collect();
+    let unique: std::collections::BTreeSet<&&str> = names.iter().collect();
+    assert_eq!(unique.len(), names.len(), "{names:#?}");
+    assert!(xml.contains("name=\"p99 &lt; 5ms, stream 2, write\""), "{names:#?}");
+    assert!(xml.contains("name=\"p99 read &lt; 5ms, stream 2\""), "{names:#?}");
+}
+
+#[test]
+fn junit_has_an_error_for_a_case_that_was_not_measured() {
+    let mut findings = crate::fixture::findings();
+    let reason = say!("needs --confirm", "нужен ключ --confirm");
+    findings.unmeasured = vec![Unmeasured { label: "trim".into(), reason, ops: vec![Op::Discard] }];
+    let limits = vec![stend_spec::parse::expect("iops >= 1").unwrap()];
+    let gate = stend_spec::gate::Gate { name: None, margin: None, rules: Vec::new(), limits };
+    let found = stend_analyse::gate::of_run(&gate, &findings);
+    let xml = junit(None, &found, Lang::En);
+    let told =
+        "trim: not measured, needs --confirm; asked for `iops &gt;= 1`; to leave it out, name the cases that are meant";
+    assert!(xml.contains(&format!("<error message=\"{told}\"")) && xml.contains("errors=\"1\""), "{xml}");
+    let text = crate::gate_text(&found, Lang::Ru, 200, false);
+    assert!(text.contains("? trim: не измерялся, нужен ключ --confirm; требуется `iops >= 1`"), "{text}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use stend_analyse::compare::Metric;
 use stend_analyse::findings::{CheckId, QuantileValue};
-use stend_analyse::gate::{GateFinding, GatedCell, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+use stend_analyse::gate::{Asked, GateFinding, GatedCell, GatedGap, Limited, LimitedValue, Open, Outcome, UnfitLimit};
+use stend_base::Say;
 use stend_spec::gate::Bound;
 use stend_spec::workload::Op;
 
@@ -26,6 +27,8 @@ pub struct GateOut<'a> {
     limits: Vec<LimitedOut<'a>>,
     /// Limits that nothing measured fits.
     idle_limits: Vec<IdleOut<'a>>,
+    /// Cases that limits and rules are about and that were not measured.
+    not_measured: Vec<GapOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -85,6 +88,21 @@ struct IdleOut<'a> {
     did_you_mean: Option<&'a str>,
 }
 
+#[derive(Serialize)]
+struct GapOut<'a> {
+    label: &'a str,
+    /// Index of the run; `null` of one run.
+    run: Option<usize>,
+    /// The limit as it was written; `null` of a rule.
+    limit: Option<&'a str>,
+    /// Line of the limit or the rule; `null` if it was given on the command line.
+    line: Option<u32>,
+    /// Why there is no value.
+    reason: &'a Say,
+    /// `passed`, `undecided` or `failed`.
+    outcome: &'static str,
+}
+
 pub fn gate(gate: &GateFinding) -> GateOut<'_> {
     GateOut {
         name: gate.known_as(),
@@ -95,6 +113,7 @@ pub fn gate(gate: &GateFinding) -> GateOut<'_> {
         rules_not_applied: gate.unapplied,
         limits: gate.limits.iter().map(limited).collect(),
         idle_limits: gate.unfit.iter().map(idle).collect(),
+        not_measured: gate.gaps.iter().map(gap).collect(),
     }
 }
 
@@ -157,6 +176,14 @@ fn limited(held: &LimitedValue) -> LimitedOut<'_> {
 
 fn idle(unfit: &UnfitLimit) -> IdleOut<'_> {
     IdleOut { limit: &unfit.limit.text, line: unfit.limit.line, did_you_mean: unfit.near.as_deref() }
+}
+
+fn gap(gap: &GatedGap) -> GapOut<'_> {
+    let (limit, line) = match &gap.asked {
+        Asked::Limit(limit) => (Some(limit.text.as_str()), limit.line),
+        Asked::Rule(rule) => (None, Some(rule.line)),
+    };
+    GapOut { label: &gap.label, run: gap.run, limit, line, reason: &gap.reason, outcome: outcome(gap.outcome) }
 }
 
 fn outcome(outcome: Outcome) -> &'static str {

@@ -6,9 +6,11 @@ use clap::ArgMatches;
 use stend_analyse::gate::{GateFinding, Outcome};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{GateText, RunRecord};
+use stend_spec::arm::Arm;
 use stend_spec::gate::Gate;
 use stend_spec::order::{NamedText, Order, Work};
 use stend_spec::parse::nearest;
+use stend_spec::suite::Suite;
 
 /// A gate to begin with.
 pub const SAMPLE: &str = include_str!("gate.yaml");
@@ -27,7 +29,7 @@ pub fn of_order(order: &Order) -> Result<Option<Gate>> {
     let gate = with_limits(together(order.gate.as_ref(), &order.expect)?)?;
     if let (Some(gate), Work::Suite(work)) = (&gate, &order.work) {
         let suite = stend_session::suite(&work.suite)?;
-        check_cases(gate, &suite.cases.iter().map(|case| case.name.as_str()).collect::<Vec<_>>())?;
+        check_cases(gate, &suite)?;
     }
     Ok(gate)
 }
@@ -77,8 +79,12 @@ fn with_limits(gate: Option<Gate>) -> Result<Option<Gate>> {
 /// Refuses limits about cases that no case of the suite can be: nobody should learn that after an hour of measuring.
 ///
 /// Errors: `Usage`.
-fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
-    let strange = |limit: &&stend_spec::gate::GateLimit| !names.iter().any(|name| limit.may_be_about(name));
+fn check_cases(gate: &Gate, suite: &Suite) -> Result<()> {
+    let names: Vec<&str> = suite.cases.iter().map(|case| case.name.as_str()).collect();
+    let in_arm = |arm: &Arm| names.iter().map(|name| format!("{}: {name}", arm.name)).collect::<Vec<_>>();
+    let in_arms: Vec<String> = suite.arms.iter().flat_map(in_arm).collect();
+    let all = || names.iter().copied().chain(in_arms.iter().map(String::as_str));
+    let strange = |limit: &&stend_spec::gate::GateLimit| !all().any(|name| limit.may_be_about(name));
     let Some(limit) = gate.limits.iter().find(strange) else { return Ok(()) };
     let (text, cases) = (&limit.text, &limit.cases);
     let message = match limit.line {
@@ -94,7 +100,7 @@ fn check_cases(gate: &Gate, names: &[&str]) -> Result<()> {
         }
     };
     let known = names.join("`, `");
-    Err(Error::usage(message).hint(match nearest(cases, names.iter().copied()) {
+    Err(Error::usage(message).hint(match nearest(cases, all()) {
         Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
         None => say!("its cases: `{known}`", "случаи набора: `{known}`"),
     }))

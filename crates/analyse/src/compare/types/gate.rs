@@ -2,6 +2,7 @@
 
 use super::mean::Metric;
 use crate::findings::{CheckId, Estimate, Quantile};
+use stend_base::Say;
 use stend_spec::gate::{GateLimit, GateRule, Undecided};
 use stend_spec::workload::Op;
 
@@ -10,12 +11,14 @@ use stend_spec::workload::Op;
 pub struct GateFinding {
     /// Name of the gate; `None`: it is only limits of a command line.
     pub name: Option<String>,
-    /// Failed if any cell or value failed, otherwise undecided if any of them, a rule or a limit is, otherwise passed.
+    /// Failed if any cell, value or gap failed, otherwise undecided if any of them, a rule or a limit is, otherwise passed.
     pub outcome: Outcome,
     /// Values under a limit, in the order of the limits.
     pub limits: Vec<LimitedValue>,
     /// Limits that no value of any run fits.
     pub unfit: Vec<UnfitLimit>,
+    /// Cases that limits and rules are about and that were not measured, those of limits first.
+    pub gaps: Vec<GatedGap>,
     /// Rules that were not applied, because one run is no comparison.
     pub unapplied: u32,
     /// The cells that fall under a rule, in the order of the table.
@@ -131,4 +134,28 @@ pub struct UnfitLimit {
     pub limit: GateLimit,
     /// What it may have meant: a case with a similar name.
     pub near: Option<String>,
+}
+
+/// A case that a limit or a rule is about, and that was not measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatedGap {
+    /// Index of the run that lacks it; `None`: there is only one.
+    pub run: Option<usize>,
+    /// Label of the case; of a run that has no case like it what the limit names.
+    pub label: String,
+    /// What is about it.
+    pub asked: Asked,
+    /// Why there is no value.
+    pub reason: Say,
+    /// What it counts as.
+    pub outcome: Outcome,
+}
+
+/// What is about a case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    /// A limit.
+    Limit(GateLimit),
+    /// A rule.
+    Rule(GateRule),
 }

@@ -1,7 +1,7 @@
 //! A gate as JUnit, for a CI: a suite, and a case for every cell under a rule and every value under a limit.
 //!
 //! What cannot be told is skipped, with the reason: noise is no error of anybody. The exit code says that the gate did not pass.
-//! A rule or limit that fits nothing is an error: it holds nothing, and someone must mend it.
+//! A rule or limit that fits nothing, or a case that was not measured, is an error: it holds nothing, and someone must mend it.
 
 use super::{Row, limit, rows};
 use crate::comparison::letter;
@@ -9,7 +9,7 @@ use crate::markup::Markup;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Doubt, Rule};
 use stend_analyse::findings::CheckId;
-use stend_analyse::gate::{GateFinding, LimitedValue, Outcome};
+use stend_analyse::gate::{Asked, GateFinding, GatedGap, LimitedValue, Outcome};
 use stend_base::{Lang, Say, say};
 
 /// One `testcase`.
@@ -29,10 +29,11 @@ pub fn junit(comparison: Option<&Comparison>, gate: &GateFinding, lang: Lang) ->
         tests.extend(rows(comparison, gate).iter().map(|row| of_row(row, comparison, lang)));
     }
     tests.extend(gate.limits.iter().map(|value| of_limit(value, lang)));
-    let idle = gate.idle.iter().map(|line| {
-        let name = say!("rule in line {line}", "правило в строке {line}");
-        (name, say!("no cell falls under it", "ему не подходит ни одна ячейка"))
-    });
+    tests.extend(gate.gaps.iter().map(|gap| of_gap(gap, lang)));
+    let idle = gate
+        .idle
+        .iter()
+        .map(|line| (super::rule_in_line(*line), say!("no cell falls under it", "ему не подходит ни одна ячейка")));
     let unfit = gate.unfit.iter().map(|unfit| (Say::same(&unfit.limit.text), limit::unfit(unfit)));
     tests.extend(idle.chain(unfit).map(|(name, message)| Test {
         class: gate.known_as().to_string(),
@@ -87,7 +88,8 @@ fn of_row(row: &Row<'_>, comparison: &Comparison, lang: Lang) -> Test {
 
 fn of_limit(value: &LimitedValue, lang: Lang) -> Test {
     let run = value.run.map(|run| format!("{}: ", letter(run))).unwrap_or_default();
-    let name = format!("{run}{}", value.limit.text);
+    let part = limit::part(value).map(|part| format!(", {}", part.get(lang))).unwrap_or_default();
+    let name = format!("{run}{}{part}", value.limit.text);
     let sentence = limit::sentence(value).get(lang).to_string();
     let result = match value.outcome {
         Outcome::Passed => None,
@@ -100,6 +102,21 @@ fn of_limit(value: &LimitedValue, lang: Lang) -> Test {
     let what = limit::name(value);
     let text = format!("{} {}", what.get(lang), limit::shown(value).get(lang));
     Test { class: value.label.clone(), name, result, text }
+}
+
+fn of_gap(gap: &GatedGap, lang: Lang) -> Test {
+    let run = gap.run.map(|run| format!("{}: ", letter(run))).unwrap_or_default();
+    let name = match &gap.asked {
+        Asked::Limit(limit) => Say::same(&limit.text),
+        Asked::Rule(rule) => super::rule_in_line(rule.line),
+    };
+    let sentence = super::gap_sentence(gap).get(lang).to_string();
+    let result = match gap.outcome {
+        Outcome::Passed => None,
+        Outcome::Failed => Some(("failure", sentence)),
+        Outcome::Undecided => Some(("error", sentence)),
+    };
+    Test { class: gap.label.clone(), name: format!("{run}{}", name.get(lang)), result, text: String::new() }
 }
 
 /// `reason: too few trials, needs 12 blocks (B, rand-read, …)`.

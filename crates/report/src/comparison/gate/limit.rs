@@ -45,6 +45,15 @@ pub fn name(value: &LimitedValue) -> Say {
     }
 }
 
+/// What tells a value from others under the same limit: the stream and the operation that the limit does not name.
+pub fn part(value: &LimitedValue) -> Option<Say> {
+    let (stream, op) = value.part?;
+    let stream = value.streams.then(|| u32::from(stream) + 1).map(|n| say!("stream {n}", "поток {n}"));
+    let op = value.limit.op.is_none().then(|| words::op(op));
+    let parts: Vec<Say> = stream.into_iter().chain(op).collect();
+    (!parts.is_empty()).then(|| Say::both(|l| parts.iter().map(|say| say.get(l)).collect::<Vec<_>>().join(", ")))
+}
+
 /// The value with its interval, in digits that tell them from the limit: `4.91 ms (4.52 … 5.46 ms)`.
 pub fn shown(value: &LimitedValue) -> Say {
     let (at, interval) = match (&value.value, value.limit.bound) {
