@@ -29,7 +29,7 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) 
             say!("None of the compared cases writes.", "Ни один из сравниваемых случаев не пишет."),
         );
     };
-    let may_fail: Vec<Option<u32>> = runs.iter().map(|(record, _)| may_fail(&record.load().targets)).collect();
+    let may_fail: Vec<Option<u32>> = runs.iter().map(|(record, _)| may_fail(record)).collect();
     if let [Some(first), rest @ ..] = may_fail.as_slice()
         && rest.iter().flatten().any(|n| n != first)
     {
@@ -156,18 +156,31 @@ fn kept(record: &RunRecord, trial: &Trial) -> Option<Kept> {
     Some(if volatile || !trial.direct { Kept::Volatile } else { Kept::Durable })
 }
 
-/// Drives under the least protected target that may fail without loss, as far as arrays of md tell; `None` where something else
-/// may keep copies.
-fn may_fail(targets: &[TargetFacts]) -> Option<u32> {
+/// Transports of drives that are on another machine: what is behind them may be an array.
+const REMOTE: [&str; 5] = ["tcp", "rdma", "iscsi", "fc", "nbd"];
+
+/// Drives under the least protected target that may fail without loss: on the storage hosts where the drives are there, else on the
+/// host that was measured. `None` where it is not seen.
+fn may_fail(record: &RunRecord) -> Option<u32> {
+    let ours = &record.load().targets;
+    let remote = |device: &Device| device.transport.as_deref().is_some_and(|transport| REMOTE.contains(&transport));
+    if !stend_record::targets::devices(ours).into_iter().any(remote) {
+        return least(ours);
+    }
+    // An array over drives of other machines survives what neither side alone shows.
+    let layer = |device: &Device| device.kind != "partition" && !remote(device);
+    let above = ours.iter().any(|target| keeps_copies(target) || target.devices.iter().any(layer));
+    let there: Vec<TargetFacts> = record.storages().flat_map(|(_, host)| host.targets.iter().cloned()).collect();
+    if above || there.is_empty() { None } else { least(&there) }
+}
+
+/// The same below these targets, as far as arrays of md tell; `None` where something else may keep copies.
+fn least(targets: &[TargetFacts]) -> Option<u32> {
     let of = |target: &TargetFacts| {
-        let keeps_copies = matches!(
-            target.file_system.as_deref(),
-            Some("btrfs" | "zfs" | "bcachefs" | "nfs" | "nfs4" | "cifs" | "ceph")
-        );
         let hidden = |device: &Device| {
             device.is_virtual || matches!(device.kind.as_str(), "dm" | "zvol" | "nbd" | "rbd" | "drbd")
         };
-        if keeps_copies || target.devices.is_empty() || target.devices.iter().any(hidden) {
+        if keeps_copies(target) || target.devices.is_empty() || target.devices.iter().any(hidden) {
             return None;
         }
         target
@@ -178,6 +191,11 @@ fn may_fail(targets: &[TargetFacts]) -> Option<u32> {
             .try_fold(0, |most, n| Some(most.max(n?)))
     };
     targets.iter().map(of).collect::<Option<Vec<u32>>>()?.into_iter().min()
+}
+
+/// Whether what a target lies in may keep copies of its own.
+fn keeps_copies(target: &TargetFacts) -> bool {
+    matches!(target.file_system.as_deref(), Some("btrfs" | "zfs" | "bcachefs" | "nfs" | "nfs4" | "cifs" | "ceph"))
 }
 
 /// Drives that any failure of which an array survives; RAID 10 counts with one, because a second may be the copy of the first.
@@ -197,7 +215,7 @@ mod tests {
     use crate::analyse;
     use crate::compare::{Options, compare};
     use crate::findings::{CheckResult, CheckStatus};
-    use crate::fixture::{case, run_of};
+    use crate::fixture::{case, over_storage, run_of};
     use stend_record::{Device, RunRecord};
     use stend_spec::workload::Sync;
 
@@ -258,6 +276,29 @@ mod tests {
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "drives that may fail: 1 / 0"));
         assert_eq!(check(&on_array("raid6", 6), &on_array("raid1", 3)).status, CheckStatus::Pass);
         assert_eq!(check(&on_array("raid6", 6), &on_array("raid1", 2)).status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn drives_of_another_machine_that_is_not_watched_hide_what_may_fail() {
+        for transport in ["tcp", "rdma", "iscsi", "fc"] {
+            let mut far = writes(Sync::None);
+            let disks = far.load_mut().targets[0].devices.iter_mut().filter(|device| device.kind == "disk");
+            disks.for_each(|device| device.transport = Some(transport.into()));
+            let found = check(&far, &writes(Sync::None));
+            assert_eq!(
+                (found.status, found.measured.en.as_str()),
+                (CheckStatus::NotMeasurable, "the same syncs"),
+                "{transport}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_fail_behind_a_target_of_two_hosts_is_what_the_storage_host_has() {
+        let found = check(&over_storage(on_array("raid5", 4)), &over_storage(on_array("raid0", 4)));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "drives that may fail: 1 / 0"));
+        let same = check(&over_storage(on_array("raid5", 4)), &over_storage(on_array("raid10", 4)));
+        assert_eq!((same.status, same.measured.en.as_str()), (CheckStatus::Pass, "the same syncs; 1 drives may fail"));
     }
 
     #[test]

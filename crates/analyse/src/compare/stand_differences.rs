@@ -73,17 +73,21 @@ fn drives(record: &RunRecord) -> BTreeSet<Option<String>> {
     disks.filter(|device| device.kind == "disk").map(|device| device.identity.clone()).collect()
 }
 
-/// Whether a condition of devices is, of the drives alone, one of the values that the drives of each other run have.
+/// Whether a condition of devices is, of the drives alone, one of the values that the drives of each other run have. Conditions of
+/// storage hosts are about the drives there.
 fn same_drives(runs: &[(&RunRecord, &Findings)], key: &str) -> bool {
-    let of = |device: &Device| match key {
+    let far = key.strip_prefix("storage_");
+    let of = |device: &Device| match far.unwrap_or(key) {
         "device_models" => device.model.clone(),
         "device_firmware" => device.firmware.clone(),
         "schedulers" => device.scheduler.clone(),
         _ => device.write_cache.clone(),
     };
     let values = |record: &RunRecord| -> BTreeSet<Option<String>> {
-        let devices = stend_record::targets::devices(&record.load().targets);
-        devices.into_iter().filter(|device| device.kind == "disk").map(of).collect()
+        let storages = record.storages().map(|(_, host)| host);
+        let hosts: Vec<&HostRecord> = if far.is_some() { storages.collect() } else { vec![record.load()] };
+        let devices = hosts.into_iter().flat_map(|host| stend_record::targets::devices(&host.targets));
+        devices.filter(|device| device.kind == "disk").map(of).collect()
     };
     let mut all = runs.iter().map(|(record, _)| values(record));
     let first = all.next();
@@ -95,7 +99,7 @@ mod tests {
     use crate::compare::Options;
     use crate::fixture::{over_storage, run};
     use crate::{analyse, compare};
-    use stend_record::{RunRecord, StandText};
+    use stend_record::{Device, RunRecord, StandText};
 
     fn on_stand(name: &str, identity: &str) -> RunRecord {
         let mut record = run().trial(0).done().record();
@@ -133,6 +137,23 @@ mod tests {
         storage.facts.as_mut().unwrap().kernel = "6.12".into();
         storage.targets[0].devices[1].identity = Some("wwn:other".into());
         assert_eq!(keys(&a, &b).1, ["storage_kernel", "drives"]);
+    }
+
+    #[test]
+    fn another_scheduler_of_the_drives_of_a_storage_host_does_not_follow_from_the_stand() {
+        let far = |name: &str| over_storage(on_stand(name, name));
+        let (a, mut b) = (far("tcp"), far("tcp-mirror"));
+        let disk = b.storage_mut().unwrap().targets[0].devices.iter_mut().find(|device| device.kind == "disk").unwrap();
+        disk.scheduler = Some("bfq".into());
+        assert_eq!(keys(&a, &b).1, ["storage_schedulers"]);
+        // What differs on the client alone says nothing of the drives there.
+        let mut client = far("tcp-mirror");
+        client.load_mut().targets[0].devices[0].write_cache = Some("none".into());
+        let layer = Device { model: Some("LIO".into()), ..client.storage_mut().unwrap().targets[0].devices[0].clone() };
+        let layer = Device { kind: "md".into(), name: "md9".into(), ..layer };
+        client.storage_mut().unwrap().targets[0].devices.push(layer);
+        let (follow, changed) = keys(&a, &client);
+        assert!(follow.contains(&"storage_device_models".to_string()), "{follow:?} {changed:?}");
     }
 
     #[test]
