@@ -6,7 +6,10 @@ use crate::limits::{CHANGE_LEAST, CHANGE_P};
 use std::collections::BTreeMap;
 use stend_base::{Say, Share, say};
 use stend_spec::workload::Op;
-use stend_stats::change_points::change_points;
+use stend_stats::change_points::{SIDE_MIN, change_points};
+
+/// Fewest runs in which a change can be seen: those of a side before it, and of one after it.
+pub const RUNS_LEAST: usize = 2 * SIDE_MIN;
 
 /// What of a case is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +121,11 @@ pub struct Series {
 }
 
 impl Series {
+    /// Whether it is too short for any change to be seen.
+    pub fn is_short(&self) -> bool {
+        self.points.len() < RUNS_LEAST
+    }
+
     /// The label of the case, with what it does where labels alone do not tell.
     pub fn name(&self) -> Say {
         let label = &self.label;

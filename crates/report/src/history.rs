@@ -5,7 +5,7 @@ use crate::text::{clean, list, screen};
 use crate::words;
 use serde::Serialize;
 use stend_analyse::compare::Condition;
-use stend_analyse::history::{Change, Followed, History, Series};
+use stend_analyse::history::{Change, Followed, History, RUNS_LEAST, Series};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Nanos, Say, format, say, say_in};
 
@@ -29,12 +29,15 @@ pub fn history_text(history: &History, changed: &Changed, lang: Lang, width: usi
         &screen,
         changed.iter().map(|(run, conditions)| ("–".to_string(), conditions_of(history, *run, conditions, lang))),
     ));
-    let steady = history.series.iter().filter(|series| series.changes.is_empty());
+    let ranges = |glyph: &'static str, said: Vec<Say>| {
+        said.into_iter().map(move |said| (glyph.to_string(), said.get(lang).to_string()))
+    };
     out.push_str(&list(
         &say!("No lasting change of 5 % or more", "Стойких изменений от 5 % нет"),
         &screen,
-        steady.map(|series| ("=".to_string(), range(series, lang))),
+        ranges("=", steady(history)),
     ));
+    out.push_str(&list(&short_heading(), &screen, ranges("?", short(history))));
     out.push_str(&list(
         &say!("Left out, because a check failed", "Не учтено: проверка не пройдена"),
         &screen,
@@ -62,8 +65,19 @@ pub(crate) fn conditions(history: &History, changed: &Changed) -> Vec<Say> {
 
 /// The values that did not change, with their range.
 pub(crate) fn steady(history: &History) -> Vec<Say> {
-    let steady = history.series.iter().filter(|series| series.changes.is_empty());
+    let steady = history.series.iter().filter(|series| series.changes.is_empty() && !series.is_short());
     steady.map(|series| Say::both(|lang| range(series, lang))).collect()
+}
+
+/// The values that too few runs have for a change to be seen, with their range.
+pub(crate) fn short(history: &History) -> Vec<Say> {
+    let short = history.series.iter().filter(|series| series.is_short());
+    short.map(|series| Say::both(|lang| range(series, lang))).collect()
+}
+
+/// Heading of these.
+pub(crate) fn short_heading() -> Say {
+    say!("Too few runs to tell ({RUNS_LEAST} are needed)", "Слишком мало прогонов, чтобы судить (нужно {RUNS_LEAST})")
 }
 
 /// Cases with the runs in which a check of theirs failed, the first and the last of them named.
@@ -291,6 +305,19 @@ mod tests {
         let (history, changed) = example();
         let texts = [Lang::En, Lang::Ru].map(|lang| history_text(&history, &changed, lang, 80, false));
         expect_file!["../tests/golden/history.txt"].assert_eq(&texts.join("\n"));
+    }
+
+    #[test]
+    fn of_fewer_than_four_runs_nothing_is_said_to_have_stayed() {
+        let (mut history, _) = example();
+        history.series.remove(0);
+        history.runs.truncate(3);
+        history.series[0].points.truncate(3);
+        let text = history_text(&history, &Vec::new(), Lang::En, 80, false);
+        assert!(text.contains("Too few runs to tell (4 are needed)") && !text.contains("No lasting change"), "{text}");
+        let page = crate::history_html(&history, &Vec::new(), Lang::Ru);
+        assert!(page.contains("Слишком мало прогонов, чтобы судить (нужно 4)"), "{page}");
+        assert!(!page.contains("No value changed") && !page.contains("No lasting change"), "{page}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{mean, variance, welch};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Fewest values on a side: less has no variance.
-const SIDE_MIN: usize = 2;
+pub const SIDE_MIN: usize = 2;
 
 /// A lasting change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]

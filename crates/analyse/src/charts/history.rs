@@ -4,8 +4,9 @@
 use super::thin::{self, Join};
 use super::{caps, few, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
-use crate::history::{Change, Followed, History, Series as Followings};
+use crate::history::{Change, Followed, History, RUNS_LEAST, Series as Followings};
 use crate::phrase::op as op_name;
+use stend_base::text::plural_en;
 use stend_base::{Say, format, say, say_in};
 
 /// Most cases that are drawn: by eye, what a page still is.
@@ -148,15 +149,21 @@ fn summary(case: &[&Followings]) -> Say {
     let runs = case.iter().map(|series| series.points.len()).max().unwrap_or(0);
     Say::both(|l| {
         let n = format::count(runs as u64);
+        let word = plural_en(runs as u64, "run", "runs");
         match changes {
+            0 if runs < RUNS_LEAST => say_in!(
+                l,
+                "{n} {word}: too few to tell a lasting change ({RUNS_LEAST} are needed).",
+                "Прогонов: {n}, этого мало, чтобы судить о стойком изменении (нужно {RUNS_LEAST})."
+            ),
             0 => say_in!(
                 l,
-                "{n} runs without a lasting change of 5 % or more.",
+                "{n} {word} without a lasting change of 5 % or more.",
                 "Прогонов: {n}, стойких изменений от 5 % нет."
             ),
             _ => say_in!(
                 l,
-                "{n} runs; lasting changes: {c}, each with a mark and the level before and after it.",
+                "{n} {word}; lasting changes: {c}, each with a mark and the level before and after it.",
                 "Прогонов: {n}, стойких изменений: {c}, у каждого отметка и уровень до и после.",
                 c = format::count(changes as u64)
             ),
@@ -214,6 +221,22 @@ mod tests {
         assert_eq!(titles, ["slower", "a"]);
         assert_eq!((charts[1].panes[0].series.len(), charts[1].events.len()), (1, 0));
         assert!(charts[1].summary.en.starts_with("8 runs without"), "{}", charts[1].summary.en);
+    }
+
+    #[test]
+    fn of_few_runs_it_is_not_said_that_nothing_changed() {
+        let summary = |runs: usize| {
+            let mut history = of(&["a"]);
+            history.runs.truncate(runs);
+            history.series.iter_mut().for_each(|series| series.points.truncate(runs));
+            charts(&history).0[0].summary.en.clone()
+        };
+        assert_eq!(summary(1), "1 run: too few to tell a lasting change (4 are needed).");
+        assert!(
+            summary(3).starts_with("3 runs: too few") && summary(4).starts_with("4 runs without"),
+            "{}",
+            summary(4)
+        );
     }
 
     #[test]

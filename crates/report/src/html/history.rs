@@ -1,7 +1,7 @@
 //! Many runs in the order of time as one HTML file: what changed and stayed so, and each case as a chart.
 
 use super::{bar, document, figure, section};
-use crate::history::{Changed, changes, conditions, left_out, steady, title};
+use crate::history::{Changed, changes, conditions, left_out, short, short_heading, steady, title};
 use crate::markup::Markup;
 use crate::svg::WIDTH_PAGE;
 use stend_analyse::history::History;
@@ -25,6 +25,7 @@ pub fn history_html(history: &History, changed: &Changed, lang: Lang) -> String 
             charts(m, history, lang);
             let heading = say!("No lasting change of 5 % or more", "Стойких изменений от 5 % нет");
             lines(m, "steady", &heading, &steady(history));
+            lines(m, "short", &short_heading(), &short(history));
             let heading = say!("Left out, because a check failed", "Не учтено: проверка не пройдена");
             lines(m, "left-out", &heading, &left_out(history));
         });
@@ -33,7 +34,12 @@ pub fn history_html(history: &History, changed: &Changed, lang: Lang) -> String 
 
 fn verdict(history: &History) -> Say {
     let count = history.series.iter().map(|series| series.changes.len()).sum::<usize>();
+    let all_short = !history.series.is_empty() && history.series.iter().all(|series| series.is_short());
     match count {
+        0 if all_short => say!(
+            "There are too few runs to tell whether anything changed for good.",
+            "Прогонов слишком мало, чтобы судить, изменилось ли что-то стойко."
+        ),
         0 => say!("No value changed for good by 5 % or more.", "Ни одна величина не изменилась стойко на 5 % и более."),
         _ => say!("Lasting changes: {count}.", "Стойких изменений: {count}."),
     }
