@@ -7,7 +7,8 @@ use crate::series;
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::observed::Phase;
-use stend_record::{EventKind, RunRecord};
+use stend_record::verification::ReadBack;
+use stend_record::{EventKind, RunRecord, TrialOutcome};
 
 /// H78: no trial began more than a minute after the fill, or the trial or round before it, ended.
 pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
@@ -17,8 +18,8 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let ends = ends(run);
     let gap = |start: Nanos| {
-        let last = ends[..ends.partition_point(|end| *end <= start)].last()?;
-        Some((start.saturating_sub(*last), *last))
+        let last = ends[..ends.partition_point(|end| end.at <= start)].last()?;
+        (!last.goes_on).then(|| (start.saturating_sub(last.at), last.at))
     };
     let rests = case.counting.iter().filter_map(|trial| {
         let start = series::load_start(trial.record);
@@ -26,8 +27,8 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     });
     let Some(longest) = rests.max() else {
         return check.not_applicable(say!(
-            "nothing of this run loaded the target before it, or an arm was switched to",
-            "до него этот прогон объект не нагружал, или переключался вариант"
+            "nothing of this run loaded the target before it, or an arm was switched to, or data were read back",
+            "до него этот прогон объект не нагружал, переключался вариант или данные читались для проверки"
         ));
     };
     let measured = Say::both(|l| format::near_limit::duration(longest, IDLE, l));
@@ -40,15 +41,45 @@ pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     ))
 }
 
+/// Where a load ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    at: Nanos,
+    /// The target was kept busy from then on, and it is not recorded for how long.
+    goes_on: bool,
+}
+
 /// When the fills, trials and rounds of a run ended, in order.
-fn ends(run: &RunRecord) -> Vec<Nanos> {
+fn ends(run: &RunRecord) -> Vec<End> {
     let loads = run.trials.iter().chain(&run.rounds).filter_map(|trial| trial.outcome.as_ref());
-    // A fill says how long it took; that it began is an event. Only the last one of a run is kept.
-    let began = run.events.iter().rfind(|event| matches!(event.kind, EventKind::Phase(Phase::Fill)));
-    let filled = began.zip(run.load().fill).map(|(event, fill)| event.at + fill.elapsed);
-    let mut ends: Vec<Nanos> = loads.map(|outcome| outcome.window_end).chain(filled).collect();
+    let loads = loads.map(|outcome| End { at: outcome.window_end, goes_on: is_read_back(outcome) });
+    let mut ends: Vec<End> = loads.chain(fills(run).into_iter().map(|at| End { at, goes_on: false })).collect();
     ends.sort_unstable();
     ends
+}
+
+/// Whether everything was read back after the window, which may take longer than the trial.
+fn is_read_back(outcome: &TrialOutcome) -> bool {
+    let after = outcome.verification.as_ref().map(|found| &found.after);
+    matches!(after, Some(ReadBack::Made { .. } | ReadBack::Stopped | ReadBack::Stalled))
+}
+
+/// When the fills ended: each session has one of its own. What comes next is an event; how long it took is kept of the last one alone.
+fn fills(run: &RunRecord) -> Vec<Nanos> {
+    let phases: Vec<(Nanos, Phase)> = run
+        .events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Phase(phase) => Some((event.at, phase)),
+            _ => None,
+        })
+        .collect();
+    let last = phases.iter().rposition(|(_, phase)| *phase == Phase::Fill);
+    let ended = |(index, (began, _)): (usize, &(Nanos, Phase))| {
+        let took = run.load().fill.filter(|_| last == Some(index)).map(|fill| *began + fill.elapsed);
+        took.into_iter().chain(phases.get(index + 1).map(|(next, _)| *next)).min()
+    };
+    phases.iter().enumerate().filter(|(_, (_, phase))| *phase == Phase::Fill).filter_map(ended).collect()
 }
 
 /// Whether an arm was switched to in between: that takes the time that it takes.
@@ -64,7 +95,9 @@ mod tests {
     use crate::trials::by_case;
     use stend_base::Bytes;
     use stend_record::Event;
+    use stend_record::Verification;
     use stend_record::observed::FillOutcome;
+    use stend_record::verification::Checked;
 
     /// Two trials, the second of which begins so many seconds after the first one ended.
     fn rested(seconds: u64) -> RunRecord {
@@ -107,6 +140,34 @@ mod tests {
             check(&record).status
         };
         assert_eq!((of(80), of(10)), (CheckStatus::Pass, CheckStatus::Warn));
+    }
+
+    #[test]
+    fn h78_says_nothing_of_the_time_in_which_a_trial_is_read_back() {
+        let mut record = rested(300);
+        let after = ReadBack::Made { checked: Checked::default(), unread: 0 };
+        let found = Verification { memory: Bytes::mib(1), running: Checked::default(), after, examples: Vec::new() };
+        record.trials[0].outcome.as_mut().unwrap().verification = Some(found.clone());
+        assert_eq!(check(&record).status, CheckStatus::NotApplicable);
+        let not_asked = Verification { after: ReadBack::NotAsked, ..found };
+        record.trials[0].outcome.as_mut().unwrap().verification = Some(not_asked);
+        assert_eq!(check(&record).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn h78_counts_from_the_end_of_the_fill_of_an_earlier_session() {
+        let mut record = rested(600);
+        let [first, second] = [0, 1].map(|trial| record.trials[trial].outcome.as_ref().unwrap());
+        let (end, start) = (first.window_end, second.load_start);
+        let events = [(end + Nanos::secs(10), Phase::Fill), (start.saturating_sub(Nanos::secs(5)), Phase::Measure)];
+        // A later session filled again, and what is kept is how long that took.
+        let later = [(start + Nanos::secs(100), Phase::Fill)];
+        record
+            .events
+            .extend(events.into_iter().chain(later).map(|(at, phase)| Event::new(at, EventKind::Phase(phase))));
+        record.load_mut().fill = Some(FillOutcome { elapsed: Nanos::secs(7), ..FillOutcome::default() });
+        let found = check(&record);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "5 s"));
     }
 
     #[test]

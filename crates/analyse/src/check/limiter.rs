@@ -9,8 +9,8 @@ use crate::limits::{FLAT_SECONDS, FLAT_TOP, LIMIT_REACHED, ROUND_DISTANCE};
 use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
-use stend_record::RunRecord;
-use stend_record::sample::IoLimit;
+use stend_record::sample::{DiskCounters, IoLimit};
+use stend_record::{RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Stream};
 use stend_stats::{mean, plateau};
 
@@ -33,7 +33,7 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let stretches = stretches(run, case);
-    let known = known(&stretches);
+    let known = known(run, &stretches);
     if let Some((measured, _)) = known.iter().find(|(_, share)| *share >= LIMIT_REACHED) {
         return check.measured(measured.clone()).fail(of_limit());
     }
@@ -73,15 +73,37 @@ fn of_limit() -> Say {
 }
 
 /// Limits on the target's devices with the share of them that was reached, the highest first.
-fn known(stretches: &[Stretch<'_>]) -> Vec<(Say, f64)> {
+fn known(run: &RunRecord, stretches: &[Stretch<'_>]) -> Vec<(Say, f64)> {
     let span = stretch::length(stretches).as_secs();
     let Some(limits) = stretches.iter().rev().find_map(|s| s.samples.last()?.limits.as_ref()) else {
         return Vec::new();
     };
-    let (read, write) = (stretch::application(stretches, Op::Read), stretch::application(stretches, Op::Write));
-    let mut found: Vec<(Say, f64)> = limits.io.iter().flat_map(|limit| of_device(limit, read, write, span)).collect();
+    let of = |limit: &IoLimit| {
+        let [read, write] = if takes_all(&run.load().targets, &limit.device) {
+            [Op::Read, Op::Write].map(|op| stretch::application(stretches, op))
+        } else {
+            done_by(stretches, &limit.device)?
+        };
+        Some(of_device(limit, read, write, span))
+    };
+    let mut found: Vec<(Say, f64)> = limits.io.iter().filter_map(of).flatten().collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     found
+}
+
+/// Whether all I/O of the application goes to this device as it was made: it is the only target, or a partition of it is.
+fn takes_all(targets: &[TargetFacts], device: &str) -> bool {
+    let [target] = targets else { return false };
+    let mut above = target.devices.iter().take_while(|found| found.name != device);
+    target.devices.iter().any(|found| found.name == device) && above.all(|found| found.kind == "partition")
+}
+
+/// Reads and writes that a device counted; `None` where its counters are missing.
+fn done_by(stretches: &[Stretch<'_>], device: &str) -> Option<[Cell; 2]> {
+    let sum = |of: fn(&DiskCounters) -> u64| stretch::sum(stretches, |stretch| stretch.disk(device, of));
+    let cell = |ops: u64, bytes: u64| Cell { ops: ops as f64, bytes: bytes as f64 };
+    let read = cell(sum(|disk| disk.reads)?, sum(|disk| disk.read_bytes)?);
+    Some([read, cell(sum(|disk| disk.writes)?, sum(|disk| disk.write_bytes)?)])
 }
 
 fn of_device(limit: &IoLimit, read: Cell, write: Cell, span: f64) -> Vec<(Say, f64)> {
@@ -209,6 +231,27 @@ mod tests {
         assert_eq!(limited(3_000).status, CheckStatus::Fail);
         let below = limited(9_000);
         assert_eq!((below.status, below.measured.en.ends_with("that sda is limited to")), (CheckStatus::Warn, true));
+    }
+
+    #[test]
+    fn a_limit_of_one_of_several_drives_is_held_against_what_that_drive_did() {
+        let mut record = record(3_000.0, noise);
+        let limit = IoLimit { device: "sda".into(), reads: Some(3_000), ..IoLimit::default() };
+        let limits = GroupLimits { io: vec![limit], ..GroupLimits::default() };
+        let second = TargetFacts { path: "/dev/sdb".into(), ..record.load().targets[0].clone() };
+        record.load_mut().targets.push(second);
+        for sample in &mut record.load_mut().samples {
+            sample.limits = Some(limits.clone());
+            // The other half is that of the second drive.
+            sample.disks.iter_mut().for_each(|disk| disk.reads /= 2);
+        }
+        let found = check(&record);
+        assert_eq!(found.status, CheckStatus::Warn, "{found:?}");
+        assert!(
+            found.measured.en.starts_with("1") && found.measured.en.contains("of the 3000"),
+            "{}",
+            found.measured.en
+        );
     }
 
     #[test]

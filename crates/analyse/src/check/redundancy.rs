@@ -32,7 +32,7 @@ fn at(below: &LowerDevices<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckRe
     let Some(planned) = planned(below, &readings, of_case) else { return check.not_measurable(no_readings()) };
     if told(below, planned).is_empty() {
         return check.not_applicable(say!(
-            "LowerDevices the target the kernel reports nothing redundant: no md array, no ZFS pool, no drive with several paths.",
+            "Below the target the kernel reports nothing redundant: no md array, no ZFS pool, no drive with several paths.",
             "Под объектом ядро не сообщает ни о чём с избыточностью: ни массива md, ни пула ZFS, ни накопителя с несколькими путями."
         ));
     }
