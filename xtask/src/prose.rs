@@ -5,6 +5,7 @@ use crate::document::{self, Row};
 use crate::finding::Finding;
 use crate::scan;
 use crate::tree::Source;
+use std::collections::BTreeSet;
 
 /// Longest sentence in words: what can be read in one breath, twice.
 const WORDS_MAX: usize = 40;
@@ -28,7 +29,11 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
         Ok(rows) => (rows, Vec::new()),
         Err(finding) => (Vec::new(), vec![finding]),
     };
+    let types: BTreeSet<&str> = sources.iter().filter(|source| is_ours(source)).flat_map(types).collect();
     for source in sources {
+        if is_ours(source) {
+            type_names(source, &types, &mut findings);
+        }
         let passages = if is_document(&source.path) { passages(&source.text) } else { texts(source) };
         sentences(source, &passages, &mut findings);
         turns(source, &passages, &rows, &mut findings);
@@ -79,6 +84,37 @@ fn turns(source: &Source, passages: &[Passage], rows: &[Row], findings: &mut Vec
                 }));
             }
         }
+    }
+}
+
+/// Whether texts of this file are those of the program.
+fn is_ours(source: &Source) -> bool {
+    source.is_rust() && source.path.starts_with("crates/")
+}
+
+/// Names of types of several words that a file declares: what a change of names may put into a text for people.
+fn types(source: &Source) -> impl Iterator<Item = &str> {
+    let declared = source.production.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let words: Vec<&str> = line.split(|c: char| !scan::is_word(c)).filter(|word| !word.is_empty()).collect();
+        let place = words.iter().position(|word| matches!(*word, "struct" | "enum" | "trait")).filter(|at| *at < 3)?;
+        words.get(place + 1).copied()
+    });
+    let of_several_words = |name: &&str| {
+        let humps = name.chars().filter(char::is_ascii_uppercase).count();
+        name.starts_with(|c: char| c.is_ascii_uppercase()) && humps > 1 && name.chars().any(|c| c.is_ascii_lowercase())
+    };
+    declared.filter(of_several_words)
+}
+
+/// Texts in which a type of ours is named.
+fn type_names(source: &Source, types: &BTreeSet<&str>, findings: &mut Vec<Finding>) {
+    for passage in texts(source) {
+        let mut words = passage.text.split(|c: char| !c.is_alphanumeric());
+        findings.extend(words.find(|word| types.contains(word)).map(|name| {
+            let message = format!("`{name}` is a type of ours, and no word for users");
+            Finding::new(&source.path, passage.line, "type-name", message)
+        }));
     }
 }
 
@@ -166,8 +202,7 @@ fn passages(text: &str) -> Vec<Passage> {
 /// Texts of the product: strings of more than a few words, each line a passage. They stand alone, so a file has no median.
 fn texts(source: &Source) -> Vec<Passage> {
     let mut found = Vec::new();
-    let ours = source.is_rust() && source.path.starts_with("crates/");
-    for (open, close) in scan::strings(&source.text).into_iter().filter(|_| ours) {
+    for (open, close) in scan::strings(&source.text).into_iter().filter(|_| is_ours(source)) {
         // Blank in production code is what only tests have.
         let is_tested_with = !source.production.get(..open).is_some_and(|code| code.ends_with(['"', '#']));
         if is_tested_with || source.text[open..close].split_whitespace().count() < TEXT_MIN {

@@ -52,6 +52,20 @@ fn texts_of_the_program_are_held_to_the_same_and_those_of_tests_are_not() {
 }
 
 #[test]
+fn a_text_does_not_name_a_type_of_ours() {
+    let rust = |text: &str| {
+        let code = format!("pub(crate) struct LowerDevices {{}}\nfn f() {{\n    say!(\"{text}\");\n}}\n");
+        broken("crates/a/src/b.rs", &code)
+    };
+    assert_eq!(rust("LowerDevices the target there is nothing"), ["type-name:3"]);
+    for fine in
+        ["Below the target there is nothing", "a page of PostgreSQL is 8 KiB", "the word `LowerDevices` is code"]
+    {
+        assert_eq!(rust(fine), [""; 0], "{fine}");
+    }
+}
+
+#[test]
 fn comments_of_code_and_tests_have_none_of_the_turns_and_may_be_long() {
     let turn = "//! A drive\n//! is told.\n\nfn f() {\n    g(); // Of a cable no end knows\n}\n";
     for path in ["crates/a/src/b.rs", "crates/a/tests/b.rs", "bench/src/a.rs"] {
