@@ -69,6 +69,7 @@ fn matrix(label: String, group: &[Ran<'_>], machine: &Topology) -> Option<NumaFi
         cpu: ran.nodes.0,
         memory: ran.nodes.1,
         rate: ran.finding.total.of(headline).clone(),
+        levels: ran.finding.levels.clone(),
         failed: failed(ran.finding),
         of_local: local
             .filter(|local| [ran, *local].iter().all(|of| failed(of.finding).is_empty()))

@@ -1,4 +1,4 @@
-//! What was planned and has no value: whoever asks whether everything holds must know of it.
+//! What was planned and has no value: what asks whether everything holds must know of it.
 
 use crate::faults;
 use crate::findings::{CaseFinding, NotRun, Unmeasured};

@@ -2,9 +2,7 @@
 
 use crate::words;
 use stend_analyse::chart::Unit;
-use stend_analyse::findings::{
-    CaseFinding, CheckId, Estimate, Headline, NumaCell, NumaFinding, OpFinding, Quantile, QuantileValue,
-};
+use stend_analyse::findings::{CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue};
 pub use stend_base::format::utc;
 use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
 
@@ -88,16 +86,6 @@ pub fn numa_node(node: Option<u32>, device: Option<u32>, of: &Say) -> Say {
     let mark =
         if node.is_some() && node == device { say!(" (drive)", " (накопитель)") } else { Say::same("") };
     Say::both(|lang| format!("{} {number}{}", of.get(lang), mark.get(lang)))
-}
-
-/// The rate of a pair of nodes, with its failed checks in front: `✖ H45 · 8000 IOPS`.
-pub fn numa_rate(matrix: &NumaFinding, cell: &NumaCell) -> Say {
-    let Say { en, ru } = crate::rates::rate(&cell.rate, matrix.headline);
-    if cell.failed.is_empty() {
-        return Say { en, ru };
-    }
-    let checks = CheckId::codes(&cell.failed).join(", ");
-    say!("✖ {checks} · {en}", "✖ {checks} · {ru}")
 }
 
 /// Name of an operation; with its stream where a case has several.

@@ -146,7 +146,7 @@ fn nodes(matrix: &NumaFinding, lang: Lang) -> String {
     let aligned: Vec<&str> = (0..heads.len()).map(|i| if i == 0 { "---" } else { "--:" }).collect();
     let cell = |cpu, memory| match matrix.cell(cpu, memory) {
         Some(found) => {
-            let rate = figures::numa_rate(matrix, found).get(lang).to_string();
+            let rate = rates::of_nodes(matrix, found).get(lang).to_string();
             found.percent(lang).map_or(rate.clone(), |percent| format!("{rate}, {percent}"))
         }
         None => NONE.to_string(),

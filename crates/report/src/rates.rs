@@ -1,7 +1,9 @@
 //! Rates as texts: of a case, and of its kinds of I/O so that they add up to it. Nothing is measured or estimated here.
 
 use crate::figures::{self, NONE};
-use stend_analyse::findings::{Basis, CaseFinding, Estimate, Headline, OpFinding, Rates};
+use stend_analyse::findings::{
+    Basis, CaseFinding, CheckId, Estimate, Headline, NumaCell, NumaFinding, OpFinding, Rates,
+};
 use stend_base::{Lang, Say, format, say};
 use stend_spec::workload::Op;
 
@@ -22,6 +24,19 @@ pub fn of_headline(case: &CaseFinding) -> Say {
         Some(levels) => Say::both(|lang| levels.pair(lang)),
         None => rate(case.total.of(case.headline), case.headline),
     }
+}
+
+/// The rate of a pair of nodes, of one that fell both levels, with its failed checks in front: `✖ H45 · 8000 IOPS`.
+pub fn of_nodes(matrix: &NumaFinding, cell: &NumaCell) -> Say {
+    let Say { en, ru } = match &cell.levels {
+        Some(levels) => Say::both(|lang| levels.pair(lang)),
+        None => rate(&cell.rate, matrix.headline),
+    };
+    if cell.failed.is_empty() {
+        return Say { en, ru };
+    }
+    let checks = CheckId::codes(&cell.failed).join(", ");
+    say!("✖ {checks} · {en}", "✖ {checks} · {ru}")
 }
 
 /// What a bar of the headline rate is as long as: where it fell to a lower level that one, which lasts.

@@ -60,9 +60,7 @@ impl Caveat {
             Caveat::TrialsLeftOut { count } => run::trials_left_out(*count),
             Caveat::EventsMissing { trials, case, cases } => events::missing(*trials, case, *cases),
             Caveat::NeverWritten { share } => run::never_written(*share),
-            Caveat::TraceChanged { trace, ios, aligned, left_out, wrapped, scaled } => {
-                run::trace_changed(trace, *ios, [*aligned, *left_out], (*wrapped, *scaled))
-            }
+            Caveat::TraceChanged { .. } => run::trace_changed(self),
             Caveat::NotFilled => run::not_filled(),
             Caveat::ReadsErased { at_once } => run::reads_erased(*at_once),
             Caveat::StreamsOverlap { case, first, second } => run::streams_overlap(case, *first, *second),

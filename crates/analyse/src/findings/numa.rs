@@ -1,6 +1,6 @@
 //! What far NUMA nodes cost. Data only.
 
-use super::{CheckId, Estimate, Headline};
+use super::{CheckId, Estimate, Headline, LevelsFinding};
 use serde::{Deserialize, Serialize};
 
 /// The matrix of one case.
@@ -27,6 +27,9 @@ pub struct NumaCell {
     pub memory: Option<u32>,
     /// The rate.
     pub rate: Estimate,
+    /// Both levels of its rate, where it fell from one to a lower one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsFinding>,
     /// Checks of it that failed: the rate is not of what it is called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<CheckId>,

@@ -3,6 +3,7 @@
 use super::{Page, table};
 use crate::figures::{self, NONE};
 use crate::markup::Markup;
+use crate::rates;
 use stend_analyse::findings::{NumaCell, NumaFinding};
 use stend_base::{Say, say};
 
@@ -45,7 +46,7 @@ fn drawn(m: &mut Markup, matrix: &NumaFinding) {
 }
 
 fn cell(m: &mut Markup, matrix: &NumaFinding, found: &NumaCell) {
-    m.say(&figures::numa_rate(matrix, found));
+    m.say(&rates::of_nodes(matrix, found));
     if found.of_local.is_some() {
         m.line("span", "note", &Say::both(|lang| found.percent(lang).unwrap_or_default()));
     }

@@ -4,6 +4,7 @@ use super::Screen;
 use super::grid::{Column, Row, grid};
 use super::layout::clean;
 use crate::figures;
+use crate::rates;
 use stend_analyse::findings::{NumaCell, NumaFinding};
 use stend_base::say;
 
@@ -32,7 +33,7 @@ fn drawn(matrix: &NumaFinding, screen: &Screen) -> String {
         .chain(matrix.columns().into_iter().map(column))
         .collect();
     let cell = |cell: &NumaCell| {
-        let rate = figures::numa_rate(matrix, cell);
+        let rate = rates::of_nodes(matrix, cell);
         let rate = rate.get(lang);
         cell.short_percent(lang).map_or(rate.to_string(), |percent| format!("{rate}, {percent}"))
     };

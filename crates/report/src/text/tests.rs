@@ -4,7 +4,7 @@ use super::layout::width;
 use super::{bounds, brief::brief, inspect::inspect_text, text};
 use crate::fixture;
 use expect_test::expect_file;
-use stend_analyse::findings::{Caveat, CheckStatus};
+use stend_analyse::findings::{Caveat, CheckId, CheckStatus};
 use stend_base::{Bytes, Lang, Say};
 use stend_record::{Refusal, RunState, Signature, TargetFacts, TargetKind, WriteAccess};
 
@@ -13,6 +13,15 @@ fn assert_fits(screen: &str, columns: usize) {
     for line in screen.lines() {
         assert!(width(line) <= columns, "{} > {columns}: {line}", width(line));
     }
+}
+
+#[test]
+fn a_pair_of_nodes_with_a_failed_check_is_marked() {
+    let mut findings = fixture::findings();
+    findings.numa[0].cells[1].failed = vec![CheckId::H65];
+    findings.numa[0].cells[1].of_local = None;
+    let screen = text(&findings, Lang::En, 100, false).replace('\u{a0}', " ");
+    assert!(screen.contains("✖ H65 · 228 000 IOPS"), "{screen}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Sentences of caveats about how the run went.
 
 use super::Words;
+use crate::findings::Caveat;
 use crate::steady;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Nanos, Say, Share, format, say, say_in};
@@ -108,52 +109,51 @@ pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
     Words { text, advice }
 }
 
-pub(super) fn trace_changed(
-    trace: &str,
-    ios: u64,
-    [aligned, left_out]: [u64; 2],
-    (wrapped, scaled): (bool, bool),
-) -> Words {
-    let text = Say::both(|l| {
-        let parts = [
-            (aligned > 0).then(|| {
-                say_in!(
-                    l,
-                    "{n} of {all} I/Os are rounded to whole blocks",
-                    "{n} из {all} операций округлены до целых блоков",
-                    n = format::count(aligned),
-                    all = format::count(ios)
-                )
-            }),
-            (left_out > 0).then(|| {
-                say_in!(
-                    l,
-                    "{n} lines hold I/O that cannot be replayed",
-                    "строк с невоспроизводимыми операциями: {n}",
-                    n = format::count(left_out)
-                )
-            }),
-            wrapped.then(|| {
-                say_in!(
-                    l,
-                    "offsets beyond the range begin again at its start",
-                    "смещения за пределами области начинаются заново"
-                )
-            }),
-            scaled.then(|| say_in!(l, "all offsets are scaled down to the range", "все смещения уменьшены до области")),
-        ];
-        let told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        say_in!(
-            l,
-            "The replay of {trace} differs from the recording: {told}.",
-            "Воспроизведение {trace} отличается от записанного: {told}."
-        )
-    });
+pub(super) fn trace_changed(caveat: &Caveat) -> Words {
     let advice = say!(
         "Take a target with the size and block size of the original, or treat the result as that of the changed trace.",
         "Возьмите объект не меньше исходного и с тем же размером блока либо относите результат к изменённой трассе."
     );
-    Words { text, advice }
+    Words { text: Say::both(|lang| changed(caveat, lang)), advice }
+}
+
+fn changed(caveat: &Caveat, l: Lang) -> String {
+    let Caveat::TraceChanged { trace, ios, aligned, left_out, wrapped, scaled } = caveat else {
+        return String::new();
+    };
+    let parts = [
+        (*aligned > 0).then(|| {
+            say_in!(
+                l,
+                "{n} of {all} I/Os are rounded to whole blocks",
+                "{n} из {all} операций округлены до целых блоков",
+                n = format::count(*aligned),
+                all = format::count(*ios)
+            )
+        }),
+        (*left_out > 0).then(|| {
+            say_in!(
+                l,
+                "{n} lines hold I/O that cannot be replayed",
+                "строк с невоспроизводимыми операциями: {n}",
+                n = format::count(*left_out)
+            )
+        }),
+        wrapped.then(|| {
+            say_in!(
+                l,
+                "offsets beyond the range begin again at its start",
+                "смещения за пределами области начинаются заново"
+            )
+        }),
+        scaled.then(|| say_in!(l, "all offsets are scaled down to the range", "все смещения уменьшены до области")),
+    ];
+    let told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    say_in!(
+        l,
+        "The replay of {trace} differs from the recording: {told}.",
+        "Воспроизведение {trace} отличается от записанного: {told}."
+    )
 }
 
 pub(super) fn never_written(share: Share) -> Words {
