@@ -21,7 +21,12 @@ export async function open(browser, { url, token }, { lang, scheme, size }) {
   page.on("request", (request) => request.url().startsWith(`${url}/`) || faults.push(`asked elsewhere: ${request.url()}`));
   await page.goto(`${url}/login#token=${token}`);
   await page.waitForURL(`${url}/`);
-  return { page, faults, close: () => context.close() };
+  const close = async () => {
+    // An answer that a test changes may be on its way.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await context.close();
+  };
+  return { page, faults, close };
 }
 
 /** What is wrong with the page as it stands now. */
