@@ -85,8 +85,12 @@ fn of_trial(run: &RunRecord, trial: &TrialRecord) -> Option<FaultTrial> {
     let ours: Vec<Moment> = ours.collect();
     let at = ours.iter().find(|(_, moment, _)| *moment == FaultMoment::Begins)?.0;
     let last = |wanted: FaultMoment| ours.iter().rfind(|(_, moment, _)| *moment == wanted).map(|(at, ..)| *at);
-    let began = |what: &Say| ours.iter().any(|(_, moment, words)| *moment == FaultMoment::Begins && *words == what);
-    let is_more = |moment: &FaultMoment, what: &Say| *moment == FaultMoment::Done && !began(what);
+    let began = |with: FaultMoment, what: &Say| ours.iter().any(|(_, moment, words)| *moment == with && *words == what);
+    let is_more = |moment: &FaultMoment, what: &Say| match moment {
+        FaultMoment::Done => !began(FaultMoment::Begins, what),
+        FaultMoment::Undone => !began(FaultMoment::Ends, what),
+        _ => false,
+    };
     let told = |moment: &FaultMoment, what: &Say| {
         matches!(moment, FaultMoment::Begins | FaultMoment::Ends | FaultMoment::Whole) || is_more(moment, what)
     };

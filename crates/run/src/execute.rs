@@ -6,8 +6,8 @@ use crate::control::ControlSocket;
 use crate::fleet::{Fleet, Notice};
 use crate::observed::{Heard, ObservedHost};
 use crate::progress::{Progress, Update};
-use crate::setup::{Done, Setup, power_of_others};
-use crate::step::{Action, Asked, Input, Step};
+use crate::setup::{Done, Setup, no_hypervisor, power_of_others};
+use crate::step::{Action, Asked, Changed, Hypervised, Input, Step};
 use crate::walk::Walk;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -90,6 +90,10 @@ pub(crate) struct Loop {
     logged: bool,
     /// The run has begun to do what was asked, and there is something to keep.
     worked: bool,
+    /// Where threads beside the loop report.
+    sender: Sender<Input>,
+    /// The change of machines that is under way, or was the last.
+    changing: Option<std::thread::JoinHandle<()>>,
     /// Added to every time before it is kept: above 0 only after a reboot between sessions.
     shift_ns: i64,
 }
@@ -105,7 +109,8 @@ impl Loop {
         let now = Nanos(clocks().0);
         let walk = Walk::new(asked(&setup), now);
         let mut fleet = Fleet::new(std::mem::take(&mut setup.hosts), setup.on_loss);
-        fleet.listen(move |host, message| drop(sender.send(Input::From(host, message))))?;
+        let heard = sender.clone();
+        fleet.listen(move |host, message| drop(heard.send(Input::From(host, message))))?;
         let progress = Progress::new(now);
         let (writer, file_error, control) = (None, None, None);
         let (logged, worked, shift_ns) = (false, false, 0);
@@ -121,6 +126,8 @@ impl Loop {
             control,
             logged,
             worked,
+            sender,
+            changing: None,
             shift_ns,
         })
     }
@@ -175,7 +182,7 @@ impl Loop {
         for one in notices {
             match one {
                 Notice::Walk(input) => self.walk.apply(input, now),
-                Notice::Keep(entry) => self.walk.append(entry),
+                Notice::Keep(entry) => self.walk.keep(entry, now),
                 Notice::Warn(say) => self.progress.warn(say),
             }
         }
@@ -214,6 +221,7 @@ impl Loop {
                 Action::Edge => self.with_writer(|writer| writer.edge()),
                 Action::Warn(say) => self.progress.warn(say),
                 Action::Cut => self.cut(),
+                Action::Hypervise(change) => self.hypervise(change),
             }
         }
     }
@@ -224,6 +232,48 @@ impl Loop {
         let done = power.map_or_else(|| Err(power_of_others()), |power| (power.cut)());
         self.walk.apply(Input::Cut(done), self.now());
         self.act();
+    }
+
+    /// Has the hypervisor change machines, which takes its time, while the load goes on.
+    fn hypervise(&mut self, change: Hypervised) {
+        let sender = self.sender.clone();
+        let tell = move |changed| drop(sender.send(Input::MachinesChanged(changed)));
+        let begun = match self.setup.hypervisor.clone() {
+            Some(hypervisor) => std::thread::Builder::new().name("hypervisor".into()).spawn({
+                let tell = tell.clone();
+                move || tell(hypervisor.perform(&change))
+            }),
+            None => return tell(Changed { steps: Vec::new(), done: Err(no_hypervisor()) }),
+        };
+        match begun {
+            Ok(thread) => self.changing = Some(thread),
+            Err(error) => {
+                let failed =
+                    Error::preflight(say!("cannot start a thread: {error}", "не удаётся запустить поток: {error}"));
+                tell(Changed { steps: Vec::new(), done: Err(failed) });
+            }
+        }
+    }
+
+    /// Undoes what the hypervisor has done where the walk ended without it, because a host was lost.
+    fn restore_machines(&mut self) {
+        let left = self.walk.left_of_machines();
+        if let Some(thread) = self.changing.take() {
+            // One that panicked has told nothing; what it left is undone.
+            drop(thread.join());
+        }
+        let Some(hypervisor) = self.setup.hypervisor.clone().filter(|_| !self.walk.aborted) else { return };
+        for change in left {
+            let Changed { steps, done } = hypervisor.perform(&change);
+            let at = self.now();
+            for action in steps {
+                let event = Event::new(at, EventKind::Step { action });
+                self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
+            }
+            if let Err(error) = done {
+                self.walk.ending.get_or_insert(error);
+            }
+        }
     }
 
     fn open(&mut self, work: impl FnOnce(&Loop) -> Result<Writer>) {
@@ -358,6 +408,7 @@ impl Loop {
 
     pub(crate) fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
+        self.restore_machines();
         self.hear_observed(if aborted { ObservedHost::heard } else { ObservedHost::heard_last });
         self.note_clocks(true);
         let Setup { run_file, observed, resume, stand, .. } = self.setup;

@@ -93,7 +93,7 @@ fn answers(request: &Request, fleet: &mut Fleet, receiver: &Receiver<Input>) -> 
             Ok(Input::User(UserRequest::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::User(UserRequest::Abort)) => return Err(interrupted(Kind::Interrupted)),
             // There is no run file, and nobody sends ticks or cuts power.
-            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::Host(_)) => {}
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::MachinesChanged(_) | Input::Tick | Input::Host(_)) => {}
             Ok(Input::TrialDone { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_)) => {}
             Err(_) => return Err(lost("no answer in time")),
         }

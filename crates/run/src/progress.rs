@@ -155,7 +155,7 @@ fn phase(step: Step, replay: Option<Replay>) -> Phase {
         Step::Calibrating => Phase::Calibrate,
         Step::Filling => Phase::Fill,
         Step::Switching { .. } => Phase::Arm,
-        Step::Sampling(_) | Step::Trial { .. } | Step::Round { .. } => Phase::Measure,
+        Step::Sampling(_) | Step::Trial { .. } | Step::Round { .. } | Step::Restoring => Phase::Measure,
         Step::Releasing | Step::Over => Phase::CleanUp,
     }
 }

@@ -4,7 +4,7 @@ use crate::fleet::LoadHost;
 use crate::observed::ObservedHost;
 use crate::resume::Progressed;
 use crate::sources::Sources;
-use crate::step::Returned;
+use crate::step::{Changed, Hypervised, Returned};
 use std::path::PathBuf;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Result, say};
@@ -58,6 +58,8 @@ pub struct Setup {
     pub sources: Option<Sources>,
     /// The power of the worker's machine, if it is in our hands.
     pub power: Option<Power>,
+    /// The hypervisor of the load hosts, if they are its virtual machines.
+    pub hypervisor: Option<Hypervisor>,
     /// The session before this one cut that power.
     pub returned: Option<Returned>,
     /// End with the block that this session begins with, and leave the rest to sessions on stands that are built anew.
@@ -70,6 +72,25 @@ pub struct Power {
     pub keeps: String,
     /// Cuts it. It comes back by itself, and the caller of the session waits for that.
     pub cut: Box<dyn Fn() -> Result<()>>,
+}
+
+/// The hypervisor of the machines that load.
+#[derive(Clone)]
+pub struct Hypervisor {
+    /// Does an event, or undoes it, and reports the commands that it executes. Takes its time.
+    pub change: Arc<ChangeMachines>,
+}
+
+/// How machines are changed: what is done, and who hears the commands.
+pub type ChangeMachines = dyn Fn(&Hypervised, &mut dyn FnMut(String)) -> Result<()> + Send + Sync;
+
+impl Hypervisor {
+    /// Does a change to its end.
+    pub(crate) fn perform(&self, change: &Hypervised) -> Changed {
+        let mut steps = Vec::new();
+        let done = (self.change)(change, &mut |step| steps.push(step));
+        Changed { steps, done }
+    }
 }
 
 /// What continuing a run needs beyond its progress.
@@ -105,6 +126,24 @@ pub(crate) fn power_of_others() -> Box<Error> {
         "start a machine of the lab with `stend lab up FILE` and measure in it with `--lab NAME`",
         "запустите машину лаборатории командой `stend lab up ФАЙЛ` и измеряйте в ней с `--lab ИМЯ`"
     ))
+}
+
+/// Why the hypervisor is not asked for anything.
+pub(crate) fn no_hypervisor() -> Box<Error> {
+    Error::preflight(say!(
+        "events of virtual machines (`vm.…`) are not possible here: not all load hosts are machines of `stend vm`",
+        "события виртуальных машин (`vm.…`) здесь невозможны: не все нагружающие машины запущены командой `stend vm`"
+    ))
+    .hint(say!(
+        "start machines with `stend vm up FILE` and run the suite in them with `--vm NAME`",
+        "запустите машины командой `stend vm up ФАЙЛ` и выполните набор в них с `--vm ИМЯ`"
+    ))
+}
+
+/// Refuses a suite whose events need a hypervisor that is not there.
+pub fn may_hypervise(suite: &Suite, hypervisor: Option<&Hypervisor>) -> Result<()> {
+    let asks = suite.cases.iter().flat_map(|case| &case.faults).any(|fault| fault.act.machine().is_some());
+    if asks && hypervisor.is_none() { Err(no_hypervisor()) } else { Ok(()) }
 }
 
 /// Refuses a suite that cuts the power of a machine which is not in our hands.

@@ -34,7 +34,7 @@ pub fn order(host: Host, order: StandOrder, channel: Channel, tell: &mut dyn FnM
                 host.send(&Request::Stop);
             }
             Ok(Input::User(UserRequest::Abort)) => break Err(broken_off()),
-            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick | Input::From(..)) => {}
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::MachinesChanged(_) | Input::Tick | Input::From(..)) => {}
             Ok(Input::TrialDone { .. } | Input::Filled(_) | Input::Zeros(_) | Input::AllLost(_)) => {}
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break Err(lost("no answer in time")),
         }

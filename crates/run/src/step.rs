@@ -6,6 +6,7 @@ use stend_base::{Error, Kind, Nanos, Result, Say};
 use stend_plan::{Decision, PlanInputs};
 use stend_record::observed::FillOutcome;
 use stend_record::{Entry, HostFacts, HostId, TrialOutcome, ZeroSample};
+use stend_spec::fault::Act;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
 use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
@@ -50,6 +51,37 @@ pub struct Returned {
     pub answered: Nanos,
 }
 
+/// An event that the hypervisor makes, or its undo.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hypervised {
+    /// The trial.
+    pub trial: u32,
+    /// Its block.
+    pub block: u32,
+    /// Which event of the case.
+    pub fault: u32,
+    /// What it is.
+    pub act: Act,
+    /// It is undone.
+    pub undo: bool,
+}
+
+impl Hypervised {
+    /// Its undo.
+    pub fn undone(self) -> Hypervised {
+        Hypervised { undo: true, ..self }
+    }
+}
+
+/// What became of a change by the hypervisor.
+#[derive(Debug)]
+pub struct Changed {
+    /// The commands that were executed.
+    pub steps: Vec<String>,
+    /// Whether all was done.
+    pub done: Result<()>,
+}
+
 /// Something the user or a signal wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserRequest {
@@ -87,6 +119,8 @@ pub enum Input {
     RunFile(Box<Error>),
     /// What became of [`Action::Cut`].
     Cut(Result<()>),
+    /// What became of [`Action::Hypervise`].
+    MachinesChanged(Changed),
     /// Time has passed.
     Tick,
 }
@@ -113,6 +147,8 @@ pub enum Action {
     Warn(Say),
     /// Cut the power of the worker's machine.
     Cut,
+    /// Have the hypervisor change machines that load.
+    Hypervise(Hypervised),
     /// Open the run file of an earlier session.
     Resume {
         /// The host as it is now.
@@ -162,6 +198,8 @@ pub enum Step {
         /// Which round, from 0.
         round: u32,
     },
+    /// Waiting for the hypervisor to undo the events of the trial before.
+    Restoring,
     /// Waiting for undo.
     Releasing,
     /// Over.
@@ -195,7 +233,7 @@ impl Step {
         match self {
             Step::Standing | Step::Inspecting | Step::Judging | Step::Preparing | Step::Switching { .. } => false,
             Step::Calibrating | Step::Filling | Step::Sampling(_) => true,
-            Step::Trial { .. } | Step::Round { .. } | Step::Releasing | Step::Over => true,
+            Step::Trial { .. } | Step::Round { .. } | Step::Restoring | Step::Releasing | Step::Over => true,
         }
     }
 

@@ -2,6 +2,7 @@
 //! has, and the trials, so that what cannot be run is refused before anything is written. Must not send more before what
 //! it sent was taken.
 
+use crate::walk::is_of_worker;
 use std::sync::Arc;
 use stend_plan::Case;
 use stend_plan::Plan;
@@ -57,7 +58,7 @@ impl Upload {
 }
 
 fn foreseen(case: &Case, power: bool) -> UpcomingTrial {
-    let faults = case.faults.iter().filter(|fault| !fault.is_cut() || !power);
+    let faults = case.faults.iter().filter(|fault| is_of_worker(fault, power));
     UpcomingTrial { label: case.label(), trial: case.trial.clone(), faults: faults.cloned().collect() }
 }
 

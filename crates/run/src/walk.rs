@@ -5,6 +5,7 @@ mod arms;
 mod calibrate;
 mod end;
 mod load;
+mod machines;
 mod power;
 mod stand;
 
@@ -16,7 +17,7 @@ use crate::resume;
 use crate::step::{Action, Asked, Input, Step, UserRequest};
 use crate::upload::Upload;
 pub(crate) use aftermath::Replay;
-pub(crate) use load::SkippedRounds;
+pub(crate) use load::{SkippedRounds, is_of_worker};
 use stend_analyse::Looks;
 use stend_analyse::findings::Caveat;
 use stend_base::random::draw;
@@ -72,6 +73,8 @@ pub struct Walk {
     cut_at: Option<Nanos>,
     /// When it was: the next session goes on.
     pub cut: Option<Nanos>,
+    /// What the hypervisor does in the trial.
+    machines: machines::Machines,
     /// When the stand was up, and when the first block was read and compared, after a cut by the session before.
     stood: Option<Nanos>,
     read: Option<Nanos>,
@@ -126,6 +129,7 @@ impl Walk {
             block: None,
             waits: false,
             cut_at: None,
+            machines: machines::Machines::default(),
             cut: None,
             stood: None,
             read: None,
@@ -190,13 +194,22 @@ impl Walk {
                 self.actions.push(Action::Send(Request::Stop));
             }
             Input::Cut(done) => self.was_cut(done, now),
+            Input::MachinesChanged(changed) => self.machines_changed(changed, now),
             Input::Tick if self.cut_at.is_some_and(|at| now >= at) => self.cut_power(now),
             Input::Tick if self.is_late(now) => {
                 let step = self.step;
                 self.lost(format!("no answer in time while {step:?}"), now);
             }
-            Input::Tick => {}
+            Input::Tick => self.change_machines(now),
         }
+    }
+
+    /// Keeps what one of several load hosts has told, which changes nothing else.
+    pub(crate) fn keep(&mut self, entry: Entry, now: Nanos) {
+        if matches!(entry, Entry::Slices { .. }) {
+            self.load_goes_on(now);
+        }
+        self.append(entry);
     }
 
     /// Whether what was asked for should have been answered.
@@ -226,7 +239,7 @@ impl Walk {
             Reply::Switched(facts) => self.switched(*facts, now),
             Reply::Slices { ordinal, slices } => {
                 self.append(Entry::slices(ordinal, slices));
-                self.plan_cut(now);
+                self.load_goes_on(now);
             }
             Reply::Log { ordinal, chunk } => self.append(Entry::io_log(ordinal, chunk)),
             Reply::TrialDone { ordinal, outcome } => {

@@ -15,6 +15,8 @@ mod calibrated;
 mod crashed;
 #[path = "walk_end_tests.rs"]
 mod ends;
+#[path = "walk_machines_tests.rs"]
+mod machines;
 #[path = "walk_resume_tests.rs"]
 mod resumed;
 #[path = "walk_stand_tests.rs"]

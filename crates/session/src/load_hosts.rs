@@ -168,7 +168,8 @@ fn beyond_several(suite: &Suite) -> Option<Say> {
     suite.cases.iter().find_map(|case| {
         let key = match () {
             () if case.app.is_some() => "application",
-            () if !case.faults.is_empty() => "events",
+            // The hypervisor makes its events for all of them.
+            () if case.faults.iter().any(|fault| fault.act.machine().is_none()) => "events",
             () if streams(case, |stream| stream.search.is_some()) => "search",
             () if streams(case, |stream| stream.trace.is_some()) => "trace",
             () if streams(case, |stream| stream.verify.is_some_and(|verify| verify.crash)) => "verify: {crash: true}",

@@ -4,6 +4,7 @@ use crate::frontend::Frontend;
 use crate::inputs::{self, since_1970};
 use crate::load_hosts;
 use crate::traces;
+use crate::vms;
 use crate::worker_host::{Hosts, WorkerHost};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
@@ -40,6 +41,8 @@ pub(crate) fn setup(
     let place = WorkerHost::measured(&Hosts::of(order), stand.as_ref())?;
     let power = place.power();
     stend_run::may_cut(&suite, power.as_ref())?;
+    let hypervisor = vms::hypervisor(order, &suite, dry, &|said| frontend.note(said))?;
+    stend_run::may_hypervise(&suite, hypervisor.as_ref())?;
     let (hosts, targets) = load_hosts::reach(order, &place, frontend)?;
     Ok(Setup {
         suite,
@@ -58,6 +61,7 @@ pub(crate) fn setup(
         hosts,
         on_loss: order.on_loss,
         power,
+        hypervisor,
         started_unix: now.as_secs() as i64,
         resume: None,
         stand,
@@ -98,6 +102,8 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
     let place = WorkerHost::measured(&Hosts::of(order), header.stand.as_ref())?;
     let power = place.power();
     stend_run::may_cut(&header.inputs.suite, power.as_ref())?;
+    let hypervisor = vms::hypervisor(order, &header.inputs.suite, false, &|said| frontend.note(said))?;
+    stend_run::may_hypervise(&header.inputs.suite, hypervisor.as_ref())?;
     Ok(Setup {
         suite: header.inputs.suite.clone(),
         suite_text: header.suite_text,
@@ -115,6 +121,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         hosts: vec![LoadHost::only(place.reach(frontend)?)],
         on_loss: order.on_loss,
         power,
+        hypervisor,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,

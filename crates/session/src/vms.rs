@@ -1,13 +1,17 @@
 //! Virtual machines of libvirt: read from their file, put up, and named as the load hosts of a run. Must not talk to libvirt itself.
 
 use crate::Progress;
+use std::sync::Arc;
 use stend_base::{Error, Result, Say, say};
 use stend_lab::{Contents, Image};
 use stend_record::WriteAccess;
+use stend_run::{Hypervised, Hypervisor};
+use stend_spec::hosts::{HostRole, Via};
 use stend_spec::order::NamedText;
 use stend_spec::permission::Permission;
+use stend_spec::suite::Suite;
 use stend_spec::vm::{Accelerator, Bus, DiskPlace, Machines};
-use stend_vm::{Group, Started, Step};
+use stend_vm::{Group, Member, Started, Step};
 
 /// What a signature is called that is none.
 const UNKNOWN_DATA: &str = "unknown-data";
@@ -55,6 +59,43 @@ pub fn hosts(name: &str, with_disks: bool) -> Result<VmHosts> {
     let group = Group::find(name, &stend_vm::state_directory()?)?;
     stend_vm::free(&group)?;
     Ok(of_group(&group, with_disks))
+}
+
+/// The hypervisor of the load hosts of an order; `None`: they are not all virtual machines of it. What a run that was killed left of its
+/// changes to them is undone first, unless it is only looked `ahead`.
+///
+/// Errors: those of the file of hosts and of libvirt; `Preflight` where an event of the suite is not possible for these machines.
+pub(crate) fn hypervisor(
+    order: &stend_spec::order::Order,
+    suite: &Suite,
+    ahead: bool,
+    tell: &dyn Fn(Say),
+) -> Result<Option<Hypervisor>> {
+    let hosts = crate::load_hosts::of_file(order, HostRole::Load)?.unwrap_or_default();
+    let names: Vec<&String> =
+        hosts.iter().filter_map(|host| if let Via::Vm(name) = &host.via { Some(name) } else { None }).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let place = stend_vm::state_directory()?;
+    let members = names.iter().map(|name| Member::find(name, &place)).collect::<Result<Vec<_>>>()?;
+    for (member, name) in members.iter().zip(&names).filter(|_| !ahead) {
+        if stend_vm::restore(member, &mut |_| {})? {
+            tell(say!(
+                "changes to `{name}` that a killed run had left are undone",
+                "изменения `{name}`, оставшиеся от убитого прогона, отменены"
+            ));
+        }
+    }
+    if members.len() < hosts.len() {
+        return Ok(None);
+    }
+    let all = suite.cases.iter().flat_map(|case| &case.faults);
+    all.into_iter().try_for_each(|fault| stend_vm::foresee(&members, &fault.act))?;
+    let change = move |asked: &Hypervised, tell: &mut dyn FnMut(String)| {
+        stend_vm::change(&members, &asked.act, (asked.block, asked.undo), tell)
+    };
+    Ok(Some(Hypervisor { change: Arc::new(change) }))
 }
 
 fn of_group(group: &Group, with_disks: bool) -> VmHosts {

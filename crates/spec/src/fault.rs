@@ -70,6 +70,63 @@ pub enum Act {
     PowerCut,
     /// The daemon that serves a drive is killed. Undone, it is started again with what is on the drive.
     DaemonKill(Which),
+    /// The hypervisor makes a snapshot of the disks of virtual machines, which write into new files from then on. Undone, what they have
+    /// written is merged into the disks.
+    VmSnapshot {
+        /// Which machines.
+        machine: WhichMachine,
+        /// Where the new files are; `None`: beside the disks.
+        directory: Option<String>,
+    },
+    /// The hypervisor moves the disks of virtual machines, which go on meanwhile, to another directory. Undone, it moves them back.
+    VmMove {
+        /// Which machines.
+        machine: WhichMachine,
+        /// Where to.
+        directory: String,
+    },
+    /// The hypervisor limits the disks of virtual machines otherwise. Undone, they have the limits of their file.
+    VmLimit {
+        /// Which machines.
+        machine: WhichMachine,
+        /// Most I/Os per second of each disk; `None`: any number.
+        iops: Option<u32>,
+        /// Most bytes per second of each disk; `None`: any number.
+        bandwidth: Option<Bytes>,
+    },
+}
+
+/// Which virtual machines of those that load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhichMachine {
+    /// All of them.
+    All,
+    /// The one at this place among them, from 1 on.
+    Number(u32),
+    /// In each block the next one.
+    Each,
+}
+
+impl WhichMachine {
+    /// Whether the machine at this place, from 0 on, of so many is meant in a block.
+    pub fn means(self, at: usize, of: usize, block: u32) -> bool {
+        match self {
+            WhichMachine::All => true,
+            WhichMachine::Number(number) => at + 1 == number as usize,
+            WhichMachine::Each => block as usize % of.max(1) == at,
+        }
+    }
+
+    fn shown(self) -> Say {
+        match self {
+            WhichMachine::All => say!("all virtual machines", "все виртуальные машины"),
+            WhichMachine::Number(number) => say!("virtual machine {number}", "виртуальная машина {number}"),
+            WhichMachine::Each => {
+                say!("a virtual machine, in each block the next", "виртуальная машина, в каждом блоке следующая")
+            }
+        }
+    }
 }
 
 /// Which drive.
@@ -143,6 +200,35 @@ impl Act {
             | Act::LinkDelay(..)
             | Act::LinkLoss(..)
             | Act::ProcessKill { .. }
+            | Act::VmSnapshot { .. }
+            | Act::VmMove { .. }
+            | Act::VmLimit { .. }
+            | Act::Command { .. } => None,
+        }
+    }
+
+    /// The virtual machines that the hypervisor does it to, if it is one of its.
+    pub fn machine(&self) -> Option<WhichMachine> {
+        match self {
+            Act::VmSnapshot { machine, .. } | Act::VmMove { machine, .. } | Act::VmLimit { machine, .. } => {
+                Some(*machine)
+            }
+            Act::DriveFail(_)
+            | Act::DriveReplace(_)
+            | Act::DriveSlow(..)
+            | Act::DriveError(_)
+            | Act::DriveCorrupt { .. }
+            | Act::Scrub
+            | Act::Snapshot
+            | Act::PathDown(_)
+            | Act::CpuOffline(_)
+            | Act::PowerCut
+            | Act::DaemonKill(_)
+            | Act::Fill(_)
+            | Act::LinkDown(_)
+            | Act::LinkDelay(..)
+            | Act::LinkLoss(..)
+            | Act::ProcessKill { .. }
             | Act::Command { .. } => None,
         }
     }
@@ -164,6 +250,9 @@ impl Act {
             | Act::DaemonKill(_)
             | Act::Fill(_)
             | Act::ProcessKill { .. }
+            | Act::VmSnapshot { .. }
+            | Act::VmMove { .. }
+            | Act::VmLimit { .. }
             | Act::Command { .. } => None,
         }
     }
@@ -217,6 +306,19 @@ impl Act {
                 let Say { en, ru } = which.shown();
                 say!("{en}: its daemon is killed", "{ru}: убит обслуживающий его демон")
             }
+            Act::VmSnapshot { machine, .. } => {
+                let Say { en, ru } = machine.shown();
+                say!("{en}: a snapshot of the disks", "{ru}: снимок дисков")
+            }
+            Act::VmMove { machine, directory } => {
+                let Say { en, ru } = machine.shown();
+                say!("{en}: the disks move to `{directory}`", "{ru}: диски переезжают в `{directory}`")
+            }
+            Act::VmLimit { machine, iops, bandwidth } => {
+                let Say { en, ru } = machine.shown();
+                let [limit, limit_ru] = [Lang::En, Lang::Ru].map(|lang| disk_limit((*iops, *bandwidth), lang));
+                say!("{en}: each disk does {limit} at most", "{ru}: предел каждого диска — {limit_ru}")
+            }
         }
     }
 
@@ -239,6 +341,9 @@ impl Act {
             | Act::PathDown(_)
             | Act::PowerCut
             | Act::DaemonKill(_)
+            | Act::VmSnapshot { .. }
+            | Act::VmMove { .. }
+            | Act::VmLimit { .. }
             | Act::Fill(_) => Vec::new(),
         }
     }
@@ -266,8 +371,36 @@ impl Act {
                 say!("link {link} is as it was", "интерфейс {link} снова прежний")
             }
             Act::ProcessKill { undo, .. } | Act::Command { undo, .. } => Say::same(format!("`{}`", line(undo))),
+            Act::VmSnapshot { .. } => {
+                say!("the snapshot is merged into the disks", "снимок сливается с дисками")
+            }
+            Act::VmMove { .. } => say!("the disks move back", "диски переезжают обратно"),
+            Act::VmLimit { .. } => say!("the disks have their own limits again", "у дисков снова свои пределы"),
         }
     }
+}
+
+impl Act {
+    /// What the hypervisor has done, or undone, and in which time where it is one that counts.
+    pub fn say_hypervised(&self, undone: bool, took: Nanos) -> Say {
+        let [took, took_ru] = [Lang::En, Lang::Ru].map(|lang| format::latency(took, lang));
+        match (self, undone) {
+            (Act::VmSnapshot { .. }, false) => say!("the snapshot was taken in {took}", "снимок сделан за {took_ru}"),
+            (Act::VmSnapshot { .. }, true) => say!("it was merged in {took}", "слит с дисками за {took_ru}"),
+            (Act::VmMove { .. }, false) => say!("the disks were moved in {took}", "диски перенесены за {took_ru}"),
+            (Act::VmMove { .. }, true) => say!("they were moved back in {took}", "обратно — за {took_ru}"),
+            (act, false) => act.say(),
+            (act, true) => act.say_undone(),
+        }
+    }
+}
+
+/// Limits of a disk for people.
+fn disk_limit((iops, bandwidth): (Option<u32>, Option<Bytes>), lang: Lang) -> String {
+    let iops = iops.map(|iops| format!("{iops}\u{a0}IOPS"));
+    let second = if lang == Lang::Ru { "/с" } else { "/s" };
+    let bandwidth = bandwidth.map(|bytes| format::bytes(bytes, lang) + second);
+    iops.into_iter().chain(bandwidth).collect::<Vec<_>>().join(", ")
 }
 
 impl Fault {
@@ -294,6 +427,14 @@ impl Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_machine_is_meant_by_its_place_or_in_its_turn() {
+        let meant = |which: WhichMachine, block| (0..3).filter(|at| which.means(*at, 3, block)).collect::<Vec<_>>();
+        assert_eq!(meant(WhichMachine::All, 1), [0, 1, 2]);
+        assert_eq!((meant(WhichMachine::Number(2), 0), meant(WhichMachine::Number(4), 0)), (vec![1], vec![]));
+        assert_eq!((0..4).map(|block| meant(WhichMachine::Each, block)).collect::<Vec<_>>(), [[0], [1], [2], [0]]);
+    }
 
     #[test]
     fn each_takes_the_drives_in_turn_and_a_number_is_always_the_same() {

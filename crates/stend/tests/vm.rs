@@ -156,3 +156,108 @@ fn virtual_machines_that_cannot_be_put_up_say_why_and_leave_nothing_and_those_of
     libvirt.stend(&["vm", "down", name], 0);
     is_gone(&libvirt, &disks);
 }
+
+/// A case of each event of the hypervisor, each undone within the window; a limit that the load of the case reaches.
+fn suite_of_events(directory: &str) -> String {
+    let load = "{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 4, rate: 60/s, verify: {after: true}}";
+    format!(
+        "suite: vm-events
+defaults: {{ramp: 500ms, trial: 8s, prober: off}}
+fill: {{size: 8MiB}}
+repeats: {{blocks: 1}}
+cases:
+  - name: snapshot
+    events: [{{at: 2s, for: 2s, do: vm.snapshot}}]
+    streams: [{load}]
+  - name: move
+    events: [{{at: 2s, for: 2s, do: vm.move, machine: 2, directory: {directory}}}]
+    streams: [{load}]
+  - name: limit
+    events: [{{at: 2s, for: 4s, do: vm.limit, iops: 50}}]
+    streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: 8}}]
+"
+    )
+}
+
+/// Files of a directory.
+fn files(directory: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_undoes_it_whatever_is_killed() {
+    let scratch = Scratch::new();
+    let Some(libvirt) = Libvirt::start(&scratch, 'e', "the_hypervisor_takes_snapshots") else { return };
+    let (disks, other) = (scratch.directory("disks"), scratch.directory("other"));
+    let machines = file(&libvirt, 2, "", &format!("{{size: 32MiB, directory: {disks}, cache: none, io: native}}"));
+    let name = &libvirt.name;
+    libvirt.stend(&["vm", "up", &machines], 0);
+    let own = files(&disks);
+    let sources = || [1, 2].map(|number| libvirt.says(&["domblklist", &format!("stend-{name}-{number}")])).concat();
+    let before = sources();
+
+    // What cannot be done is refused before anything is measured.
+    let suite = scratch.file("nowhere.yaml", &suite_of_events("/nowhere"));
+    let (_, told) = libvirt.stend(&["run", &suite, "--vm", name, "--progress", "none"], 4);
+    assert!(told.contains("/nowhere"), "{told}");
+    let (_, told) = libvirt.stend(&["run", &suite, "--on", &other, "--progress", "none"], 4);
+    assert!(told.contains("with `--vm NAME`"), "{told}");
+
+    let suite = scratch.file("events.yaml", &suite_of_events(&other));
+    let run = scratch.join("e.stend");
+    let words = ["run", &suite, "--vm", name, "--progress", "none", "-o"];
+    expect_exit(libvirt.command(&words).arg(&run), 0);
+    assert_eq!((sources(), files(&disks), files(&other)), (before.clone(), own.clone(), Vec::new()));
+    let record = store::read(&run).expect("a run file");
+    let findings = stend_analyse::judge(&record).expect("findings");
+    assert_eq!((&record.state, findings.faults.len()), (&RunState::Complete, 3));
+    for found in &findings.faults {
+        let [trial] = found.trials.as_slice() else { panic!("{}: {:?}", found.label, found.trials) };
+        assert!(trial.errors == 0 && trial.mismatches.unwrap_or(0) == 0, "{}: {trial:?}", found.label);
+        // What it is, and its end; a snapshot and a move tell how long both took.
+        let (moments, took) = if found.label == "limit" { (2, 0) } else { (4, 2) };
+        assert_eq!((trial.moments.len(), trial.came.len()), (moments, took), "{}: {trial:?}", found.label);
+    }
+    // The limit is seen by the guests: half of the window of each is as slow as it says.
+    let limited = findings.faults.iter().find(|found| found.label == "limit").expect("the limit");
+    let slow = limited.trials[0].recovery.as_ref().map(|recovery| recovery.brownout.as_secs());
+    eprintln!("a limit of 50 IOPS for 4 s slowed two guests for {slow:?} s");
+    assert!(slow.is_some_and(|slow| slow >= 2.0), "{slow:?}");
+    let commands = |word: &str| {
+        record
+            .events
+            .iter()
+            .filter(|event| matches!(&event.kind, stend_record::EventKind::Step { action } if action.contains(word)))
+            .count()
+    };
+    assert_eq!((commands("snapshot-create-as"), commands("blockcommit"), commands("blockcopy")), (2, 2, 2));
+
+    // A coordinator that is killed while a snapshot is there: the next run undoes that first, and so does `down`.
+    let killed = || {
+        let ended = scratch.join("k.stend");
+        let mut running = Running::new(libvirt.command(&words).arg(&ended));
+        eventually("a snapshot", IN_TIME, || files(&disks).len() > own.len() && sources() != before);
+        running.kill();
+        assert_ne!(sources(), before);
+        std::fs::remove_file(ended).expect("the run file of the killed run");
+    };
+    killed();
+    let plain = scratch.file("plain.yaml", SUITE);
+    eventually("the workers have ended", IN_TIME, || {
+        let again = libvirt.command(&["run", &plain, "--vm", name, "--progress", "none"]).output().expect("a run");
+        let told = String::from_utf8_lossy(&again.stderr).into_owned();
+        let undone = told.contains(&format!("changes to `{name}-1` that a killed run had left are undone"));
+        assert!(undone || told.contains("another run is using"), "{told}");
+        undone && again.status.success()
+    });
+    assert_eq!((sources(), files(&disks)), (before.clone(), own.clone()));
+    killed();
+    eventually("the workers have ended", IN_TIME, || {
+        libvirt.command(&["vm", "down", name]).output().expect("`vm down`").status.success()
+    });
+    is_gone(&libvirt, &disks);
+}

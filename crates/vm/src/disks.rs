@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use stend_base::format::bytes;
 use stend_base::{Bytes, Error, Lang, Result, Say, say};
-use stend_spec::vm::DiskPlace;
+use stend_spec::vm::{Disk, DiskPlace};
 
 /// Makes the files of all machines. What was made before an error stays, for [`remove`].
 pub(crate) fn make(group: &Group) -> Result<()> {
@@ -27,13 +27,24 @@ pub(crate) fn make(group: &Group) -> Result<()> {
 /// File systems allocate what they have before they notice that it is too little, and others would find them full meanwhile. So they are
 /// asked first.
 fn must_have_room(group: &Group) -> Result<()> {
+    let of = |disk: &'_ Disk| match &disk.place {
+        DiskPlace::File { directory, size, sparse: false } => {
+            Some((directory.clone(), size.0.saturating_mul(u64::from(group.machines.count))))
+        }
+        _ => None,
+    };
+    must_fit(&group.machines.disks.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+/// That directories take so many bytes each; those of one file system share what is free there.
+///
+/// Errors: `Preflight` where they do not, or a directory is not there.
+pub(crate) fn must_fit(all: &[(String, u64)]) -> Result<()> {
     let mut needs: BTreeMap<u64, (&str, u64)> = BTreeMap::new();
-    for disk in &group.machines.disks {
-        let DiskPlace::File { directory, size, sparse: false } = &disk.place else { continue };
+    for (directory, bytes) in all {
         let facts = fs::metadata(directory).map_err(|e| not_made(directory, &e))?;
-        let all = size.0.saturating_mul(u64::from(group.machines.count));
         let (_, needed) = needs.entry(facts.dev()).or_insert((directory, 0));
-        *needed = needed.saturating_add(all);
+        *needed = needed.saturating_add(*bytes);
     }
     for (directory, needed) in needs.into_values() {
         let found = statvfs(directory).map_err(|e| not_made(directory, &e.into()))?;
@@ -58,7 +69,8 @@ fn room_hint() -> Say {
     )
 }
 
-fn file(path: &Path, size: Bytes, sparse: bool) -> io::Result<()> {
+/// A new file.
+pub(crate) fn file(path: &Path, size: Bytes, sparse: bool) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
     match sparse {
         true => file.set_len(size.0),
@@ -88,7 +100,8 @@ pub(crate) fn remove(group: &Group) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
-fn not_made(path: &str, error: &io::Error) -> Box<Error> {
+/// Why a disk could not be made.
+pub(crate) fn not_made(path: &str, error: &io::Error) -> Box<Error> {
     let failed =
         Error::preflight(say!("cannot make the disk `{path}`: {error}", "не удаётся создать диск `{path}`: {error}"));
     match error.kind() {

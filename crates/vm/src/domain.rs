@@ -140,10 +140,21 @@ fn devices(machines: &Machines, mark: &Mark, paths: &Paths) -> String {
     )
 }
 
+/// What libvirt calls the disks behind the system, in their order: `vdb`, `sda`.
+pub fn targets(disks: &[Disk]) -> Vec<String> {
+    let mut controllers = 0..;
+    let of = |(at, disk): (usize, &Disk)| match disk.bus {
+        Bus::Virtio => format!("vd{}", letter(at + 1)),
+        Bus::Scsi => format!("sd{}", letter(controllers.next().unwrap_or_default())),
+    };
+    disks.iter().enumerate().map(of).collect()
+}
+
 /// Its disks behind the system, each SCSI disk behind a controller of its own.
 fn disks(machines: &Machines, mark: &Mark, paths: &[String]) -> String {
     let (mut text, mut thread, mut controller) = (String::new(), 0, 0);
-    for (at, (disk, path)) in machines.disks.iter().zip(paths).enumerate() {
+    let targets = targets(&machines.disks);
+    for (at, ((disk, path), target)) in machines.disks.iter().zip(paths).zip(targets).enumerate() {
         let (path, serial) = (escaped(path), serial(&mark.id, mark.number, at + 1));
         thread += usize::from(disk.iothread);
         let thread = if disk.iothread { format!(" iothread='{thread}'") } else { String::new() };
@@ -157,7 +168,7 @@ fn disks(machines: &Machines, mark: &Mark, paths: &[String]) -> String {
         let (target, address) = match disk.bus {
             Bus::Virtio => {
                 driver += &thread;
-                (format!("<target dev='vd{}' bus='virtio'/>", letter(at + 1)), String::new())
+                (format!("<target dev='{target}' bus='virtio'/>"), String::new())
             }
             Bus::Scsi => {
                 let index = controller;
@@ -166,7 +177,7 @@ fn disks(machines: &Machines, mark: &Mark, paths: &[String]) -> String {
                 text += &format!("    <controller type='scsi' index='{index}' model='virtio-scsi'{own}\n");
                 let address =
                     format!("      <address type='drive' controller='{index}' bus='0' target='0' unit='0'/>\n");
-                (format!("<target dev='sd{}' bus='scsi'/>", letter(index)), address)
+                (format!("<target dev='{target}' bus='scsi'/>"), address)
             }
         };
         text += &format!(

@@ -3,6 +3,7 @@
 use crate::disks;
 use crate::domain;
 use crate::group::Group;
+use crate::notes::Notes;
 use crate::reach;
 use std::path::Path;
 use stend_base::{Error, Result, say};
@@ -36,11 +37,13 @@ pub(crate) fn undo(group: &Group) -> Result<()> {
         }
         virsh.run(&["undefine", &uuid])?;
     }
+    group.numbers().try_for_each(|number| Notes::of(group, number)?.remove_files())?;
     disks::remove(group)?;
     group.forget()
 }
 
-fn must_be_ours(group: &Group, number: u32, xml: &str) -> Result<()> {
+/// That a domain bears the mark of this machine.
+pub(crate) fn must_be_ours(group: &Group, number: u32, xml: &str) -> Result<()> {
     let found = domain::read(xml).unwrap_or_default().mark;
     if found == Some(group.mark(number)) {
         return Ok(());

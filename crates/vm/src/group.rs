@@ -174,13 +174,16 @@ impl Group {
     /// File or device of a disk. The name of a file has what was drawn for these machines, so that no other file has it.
     pub(crate) fn disk(&self, disk: usize, number: u32) -> String {
         match &self.machines.disks[disk].place {
-            DiskPlace::File { directory, .. } => {
-                let (name, id, disk) = (&self.machines.name, &self.id, disk + 1);
-                let directory = directory.trim_end_matches('/');
-                format!("{directory}/stend-{name}-{number}-{disk}-{id}.img")
-            }
+            DiskPlace::File { directory, .. } => self.file_of_disk(directory, disk, number, "img"),
             DiskPlace::Devices(_) => self.devices[disk].get(number as usize - 1).cloned().unwrap_or_default(),
         }
+    }
+
+    /// A file that belongs to a disk, in a directory.
+    pub(crate) fn file_of_disk(&self, directory: &str, disk: usize, number: u32, ending: &str) -> String {
+        let (name, id, disk) = (&self.machines.name, &self.id, disk + 1);
+        let directory = directory.trim_end_matches('/');
+        format!("{directory}/stend-{name}-{number}-{disk}-{id}.{ending}")
     }
 
     /// That there are none of their name yet.

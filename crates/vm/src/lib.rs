@@ -4,16 +4,19 @@
 //! Must not touch a domain that does not bear the mark of its machines, nor a disk that it did not make. Drives libvirt by `virsh` alone.
 #![forbid(unsafe_code)]
 
+mod change;
 mod disks;
 mod domain;
 mod down;
 mod group;
+mod notes;
 mod plan;
 mod reach;
 mod status;
 mod up;
 mod virsh;
 
+pub use change::{Member, change, foresee, restore};
 pub use down::down;
 pub use group::{Group, state_directory};
 pub use plan::{Step, plan};

@@ -37,8 +37,13 @@ impl Virsh {
     ///
     /// Errors: `Preflight` where it cannot be started, fails or takes longer than two minutes.
     pub fn run(&self, words: &[&str]) -> Result<String> {
+        self.run_within(words, TIME_MAX)
+    }
+
+    /// The same for what may take its time.
+    pub fn run_within(&self, words: &[&str], limit: Duration) -> Result<String> {
         let all = self.words(words);
-        let (status, out, complaint) = executed(&all).map_err(|error| not_executed(&all, &error))?;
+        let (status, out, complaint) = executed(&all, limit).map_err(|error| not_executed(&all, &error))?;
         if status.success() {
             return Ok(out);
         }
@@ -77,7 +82,7 @@ fn lines(text: &str) -> BTreeSet<String> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(String::from).collect()
 }
 
-fn executed(words: &[String]) -> io::Result<(ExitStatus, String, String)> {
+fn executed(words: &[String], limit: Duration) -> io::Result<(ExitStatus, String, String)> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let [(out, out_writer), (err, err_writer)] = [io::pipe()?, io::pipe()?];
     let mut command = Command::new(program);
@@ -93,7 +98,7 @@ fn executed(words: &[String]) -> io::Result<(ExitStatus, String, String)> {
     let status = loop {
         match child.try_wait()? {
             Some(status) => break status,
-            None if begun.elapsed() < TIME_MAX => std::thread::sleep(TICK),
+            None if begun.elapsed() < limit => std::thread::sleep(TICK),
             None => {
                 stend_sys::process::kill_group(&child)?;
                 child.wait()?;
@@ -158,14 +163,14 @@ mod tests {
     #[test]
     fn a_program_that_is_missing_says_which_packages_have_it() {
         let words = ["/nowhere/virsh".to_string()];
-        let error = not_executed(&words, &executed(&words).unwrap_err());
+        let error = not_executed(&words, &executed(&words, TIME_MAX).unwrap_err());
         assert!(error.kind == Kind::Preflight && error.hint.is_some_and(|hint| hint.en.contains("libvirt-clients")));
     }
 
     #[test]
     fn both_outputs_are_read_however_long_they_are() {
         let script = "head -c 9000000 /dev/zero; head -c 100000 /dev/zero >&2; exit 3";
-        let (status, out, err) = executed(&["sh", "-c", script].map(String::from)).unwrap();
+        let (status, out, err) = executed(&["sh", "-c", script].map(String::from), TIME_MAX).unwrap();
         assert_eq!((status.code(), out.len() as u64, err.len()), (Some(3), OUTPUT_MAX, 100_000));
     }
 }

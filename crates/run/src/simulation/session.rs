@@ -427,6 +427,7 @@ pub fn setup(
         observed: Vec::new(),
         sources: None,
         power: None,
+        hypervisor: None,
         returned: None,
         one_block: false,
     }

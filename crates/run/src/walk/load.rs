@@ -68,8 +68,7 @@ impl Walk {
         // Rounds bring a load into its state, and are none of the measured ones.
         let cases = self.plan.iter().flat_map(|plan| plan.cases.get(case as usize));
         let all = cases.filter(|_| !round).flat_map(|case| case.faults.clone());
-        // What takes the worker away is not for the worker to do.
-        let faults: Vec<Fault> = all.filter(|fault| !fault.is_cut() || self.asked.keeps.is_none()).collect();
+        let faults: Vec<Fault> = all.filter(|fault| is_of_worker(fault, self.asked.keeps.is_some())).collect();
         if !faults.is_empty() {
             self.deadline = self.deadline + SILENCE_LIMIT;
         }
@@ -151,6 +150,11 @@ impl Walk {
         }
         self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);
-        self.decide(now);
+        self.restore_machines(now);
     }
+}
+
+/// Whether a worker does an event. What takes it away, or changes its machine from outside, is not for it to do; `power`: we can cut it.
+pub(crate) fn is_of_worker(fault: &Fault, power: bool) -> bool {
+    fault.act.machine().is_none() && (!fault.is_cut() || !power)
 }

@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::step::{Action, Step};
 use stend_base::{Nanos, Result};
-use stend_record::{Entry, Event, EventKind, FaultMoment};
+use stend_record::FaultMoment;
 use stend_spec::fault::Fault;
 use stend_wire::Request;
 
@@ -18,12 +18,18 @@ impl Walk {
         (0..).zip(faults).find(|(_, fault)| fault.is_cut())
     }
 
-    /// The load is going on: from now on it is certain when its power is cut.
-    pub(super) fn plan_cut(&mut self, now: Nanos) {
+    /// The load is going on: from now on it is certain when its events come.
+    pub(super) fn load_goes_on(&mut self, now: Nanos) {
+        let began = now.saturating_sub(SLICE);
+        self.plan_cut(began);
+        self.plan_machines(began);
+    }
+
+    fn plan_cut(&mut self, load_began: Nanos) {
         let (Some((_, fault)), None, None) = (self.cut_of_trial(), self.cut_at, &self.ending) else { return };
         let Some(plan) = &self.plan else { return };
         let Step::Trial { case, .. } = self.step else { return };
-        self.cut_at = Some(now.saturating_sub(SLICE) + plan.cases[case as usize].trial.ramp + fault.at);
+        self.cut_at = Some(load_began + plan.cases[case as usize].trial.ramp + fault.at);
     }
 
     /// It is time.
@@ -55,6 +61,6 @@ impl Walk {
     fn tell_cut(&mut self, moment: FaultMoment, at: Nanos) {
         let Some((fault, what)) = self.cut_of_trial().map(|(index, fault)| (index, fault.act.say())) else { return };
         let trial = self.trials.saturating_sub(1);
-        self.append(Entry::Event(Event::new(at, EventKind::Fault { trial, fault, moment, what })));
+        self.tell_fault((trial, fault), moment, what, at);
     }
 }

@@ -36,6 +36,9 @@ pub const LINK: Limits<usize> = Limits { least: 1, most: 15 };
 //= linux, include/linux/sched.h: "#define TASK_COMM_LEN 16", with the zero at its end
 pub const PROCESS: Limits<usize> = Limits { least: 1, most: 15 };
 
+/// Places of virtual machines among those that load.
+pub const MACHINE: Limits<u32> = Limits { least: 1, most: crate::vm::NUMBER_MAX };
+
 /// What can be done.
 pub const ACTS: &[Word] = &[
     (
@@ -98,6 +101,18 @@ pub const ACTS: &[Word] = &[
     (
         "power.cut",
         "the power of the machine is cut and comes back at once, and the trial ends. The run continues by itself when the machine answers again, and first checks the data. Only with `--lab NAME` of a machine that stays up, as the only event of a case whose writing streams all have `verify: {crash: true}`",
+    ),
+    (
+        "vm.snapshot",
+        "the hypervisor takes a snapshot of the disks of the virtual machines that load (`--vm NAME`), which then write into new files. Undone, these are merged into the disks and removed",
+    ),
+    (
+        "vm.move",
+        "the hypervisor moves the disks of the virtual machines that load to files in `directory`, while they are in use. Undone, it moves them back",
+    ),
+    (
+        "vm.limit",
+        "the hypervisor limits each disk of the virtual machines that load to `iops`, `bandwidth` or both. Undone, the limits are those of the file of machines",
     ),
     ("command", "runs `command`, and `undo` to undo it; needs `--allow-commands`"),
 ];
@@ -171,6 +186,28 @@ pub const EVENT: Mapping = Mapping {
             "absent",
             Shape::Spelled("1 to 15 characters", "^[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,14}$"),
             "For `process.kill`: the name that `ps -C` knows it by.",
+        ),
+        optional(
+            "machine",
+            "all of them",
+            Shape::Either(&[
+                Shape::Whole(MACHINE),
+                Shape::Word(|| vec![("each", "in each block the next one, beginning with the first")]),
+            ]),
+            "For `vm.…`: which one of the virtual machines that load, from 1 on, in the order of the hosts of the run.",
+        ),
+        optional(
+            "directory",
+            "absent",
+            super::vm::DIRECTORY,
+            "For `vm.move`: where the disks move to. For `vm.snapshot`: where the new files are, by default beside the disks; needed where a disk is a device.",
+        ),
+        optional("iops", "absent", Shape::Whole(super::machine::IOPS), "For `vm.limit`: most I/Os per second."),
+        optional(
+            "bandwidth",
+            "absent",
+            Shape::Size(super::machine::BANDWIDTH, 1),
+            "For `vm.limit`: most bytes per second.",
         ),
         optional("command", "absent", COMMAND_WORDS, "For `command`: its words, without a shell."),
         optional("undo", "absent", COMMAND_WORDS, "For `command` and `process.kill`: words of what undoes it."),

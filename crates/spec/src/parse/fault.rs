@@ -1,7 +1,9 @@
 //! `events` of a case.
 
-use super::{Map, arms, bytes, list, share, span, text, whole};
-use crate::fault::{Act, Fault, Which};
+mod machines;
+
+use super::{Map, arms, bytes, list, share, span, text, vm, whole};
+use crate::fault::{Act, Fault, Which, WhichMachine};
 use crate::keys::fault as keys;
 use crate::suite::{StreamSpec, SuiteCase};
 use crate::workload::Engine;
@@ -37,6 +39,10 @@ fn fault(node: &Node) -> Result<Fault> {
         process: map.optional("process", |n| name(n, keys::PROCESS, "_", ".:+-"))?,
         command: map.optional("command", arms::command)?,
         undo: map.optional("undo", arms::command)?,
+        machine: map.optional("machine", machines::which)?,
+        directory: map.optional("directory", vm::directory)?,
+        iops: map.optional("iops", |n| whole(n, crate::keys::machine::IOPS))?,
+        bandwidth: map.optional("bandwidth", vm::bandwidth)?,
     };
     map.finish()?;
     let act = act(node, &what, given)?;
@@ -74,6 +80,10 @@ struct Given {
     process: Option<String>,
     command: Option<Vec<String>>,
     undo: Option<Vec<String>>,
+    machine: Option<WhichMachine>,
+    directory: Option<String>,
+    iops: Option<u32>,
+    bandwidth: Option<Bytes>,
 }
 
 impl Given {
@@ -92,6 +102,10 @@ impl Given {
             ("process", self.process.is_some()),
             ("command", self.command.is_some()),
             ("undo", self.undo.is_some()),
+            ("machine", self.machine.is_some()),
+            ("directory", self.directory.is_some()),
+            ("iops", self.iops.is_some()),
+            ("bandwidth", self.bandwidth.is_some()),
         ];
         there.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
     }
@@ -99,6 +113,9 @@ impl Given {
 
 /// Each kind takes exactly its own keys.
 fn act(node: &Node, what: &str, given: Given) -> Result<Act> {
+    if let Some(machines) = machines::act(node, what, &given) {
+        return machines;
+    }
     let names = given.names();
     let (wanted, act): (&[&str], Option<Act>) = match what {
         "drive.fail" => (&["drive"], given.drive.map(Act::DriveFail)),
@@ -218,10 +235,16 @@ pub(super) fn fits(case: &Node, faults: &[Fault], window: Nanos, how: (Engine, &
                 "время считается от начала окна (`trial`); без `for` событие отменяется после испытания"
             )));
     }
-    if let Some(link) = twice(faults) {
+    if let Some(link) = twice(faults, Act::link) {
         return Err(case.error(say!(
             "events of the link `{link}` overlap: one is undone before the next begins",
             "события интерфейса `{link}` пересекаются: следующее начинается после отмены предыдущего"
+        )));
+    }
+    if let Some(kind) = twice(faults, machines::kind) {
+        return Err(case.error(say!(
+            "`{kind}` of virtual machines overlap: one is undone before the next begins",
+            "события `{kind}` виртуальных машин пересекаются: следующее начинается после отмены предыдущего"
         )));
     }
     must_be_alone(case, faults)?;
@@ -259,14 +282,14 @@ fn must_be_alone(case: &Node, faults: &[Fault]) -> Result<()> {
     )))
 }
 
-/// A link that is changed by an event while another one has it changed.
-fn twice(faults: &[Fault]) -> Option<&str> {
+/// What an event changes while another one has it changed.
+fn twice<'a>(faults: &'a [Fault], changes: fn(&'a Act) -> Option<&'a str>) -> Option<&'a str> {
     let end = |fault: &Fault| fault.lasts.map(|lasts| Nanos(fault.at.0.saturating_add(lasts.0)));
     // In the order of time.
     (0..).zip(faults).find_map(|(index, fault)| {
-        let link = fault.act.link()?;
-        let before = faults.iter().take(index).filter(|before| before.act.link() == Some(link));
-        before.into_iter().any(|before| end(before).is_none_or(|end| end >= fault.at)).then_some(link)
+        let what = changes(&fault.act)?;
+        let before = faults.iter().take(index).filter(|before| changes(&before.act) == Some(what));
+        before.into_iter().any(|before| end(before).is_none_or(|end| end >= fault.at)).then_some(what)
     })
 }
 

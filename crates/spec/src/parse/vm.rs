@@ -137,7 +137,8 @@ fn disk(node: &Node, count: u32) -> Result<Disk> {
     Ok(Disk { place, bus, cache, io, iothread, iops, bandwidth })
 }
 
-fn bandwidth(node: &Node) -> Result<Bytes> {
+/// Most bytes per second of a disk.
+pub(super) fn bandwidth(node: &Node) -> Result<Bytes> {
     let found = bytes(node)?;
     match machine::BANDWIDTH.hold(&found) {
         true => Ok(found),
@@ -146,7 +147,7 @@ fn bandwidth(node: &Node) -> Result<Bytes> {
 }
 
 /// A path that is the same wherever Stend runs and whatever it is handed to.
-fn directory(node: &Node) -> Result<String> {
+pub(super) fn directory(node: &Node) -> Result<String> {
     let found = text(node)?;
     let plain =
         found.starts_with('/') && !found.chars().any(char::is_control) && !found.split('/').any(|part| part == "..");

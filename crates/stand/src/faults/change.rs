@@ -38,6 +38,11 @@ pub(super) fn change(lower: &LowerDevices, act: &Act, block: u32) -> Result<Chan
         Act::PowerCut => {
             Err(say!("Stend does not control the power of this machine", "Stend не управляет питанием этой машины"))
         }
+        // The hypervisor does these, and no machine to itself.
+        Act::VmSnapshot { .. } | Act::VmMove { .. } | Act::VmLimit { .. } => Err(say!(
+            "only the hypervisor of a virtual machine can do that",
+            "это может только гипервизор виртуальной машины"
+        )),
     };
     let made = made.map_err(|why| refused(act, why))?;
     Ok(Change { what: named(act, &made.what.en), ..made })

@@ -46,6 +46,7 @@ pub fn session(scratch: &Scratch, suite: &str, hosts: Vec<LoadHost>) -> Setup {
         observed: Vec::new(),
         sources: None,
         power: None,
+        hypervisor: None,
         returned: None,
         one_block: false,
     }

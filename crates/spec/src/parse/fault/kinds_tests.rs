@@ -10,14 +10,19 @@ fn text(events: &str) -> String {
     )
 }
 
-fn one(event: &str) -> Act {
+pub(super) fn one(event: &str) -> Act {
     let mut suite =
         suite(&text(&format!("[{{at: 5s, {event}}}]")), "s.yaml").unwrap_or_else(|error| panic!("{error:?}"));
     suite.cases.remove(0).faults.remove(0).act
 }
 
+/// Whether a suite with these events is one.
+pub(super) fn is_taken(events: &str) -> bool {
+    suite(&text(events), "s.yaml").is_ok()
+}
+
 /// In both languages, without the place.
-fn refused(events: &str) -> [String; 2] {
+pub(super) fn refused(events: &str) -> [String; 2] {
     let error = suite(&text(events), "s.yaml").unwrap_err();
     [Lang::En, Lang::Ru].map(|lang| {
         let told = error.message.get(lang).replace('\u{a0}', " ");
