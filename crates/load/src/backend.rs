@@ -157,7 +157,10 @@ fn no_batches(why: &str) -> Box<Error> {
 
 /// Whether a trial does what only a plain call does.
 fn only_by_calls(trial: &Trial, on_device: bool) -> bool {
-    let only = |stream: &Stream| on_device && stream.mix.discard > 0 || matches!(stream.sync, Sync::SyncFileRange(_));
+    // What the page cache holds of a device is only let go by the descriptor that has it alone, which plain calls use.
+    let zeroes = |stream: &Stream| on_device && !trial.direct && stream.mix.write_zeroes > 0;
+    let discards = |stream: &Stream| on_device && stream.mix.discard > 0;
+    let only = |stream: &Stream| discards(stream) || zeroes(stream) || matches!(stream.sync, Sync::SyncFileRange(_));
     trial.streams.iter().any(only)
 }
 
@@ -178,8 +181,8 @@ fn syncs(stream: &Stream, direct: bool) -> bool {
 
 fn no_discards() -> Box<Error> {
     Error::preflight(say!(
-        "io_uring has no request for the discards of a block device",
-        "в io_uring нет запроса для освобождений на блочном устройстве"
+        "io_uring has no request for discards of a block device, nor for zeroes past what the page cache holds of one",
+        "в io_uring нет запроса для освобождений на блочном устройстве и для нулей мимо его данных в кэше страниц"
     ))
     .hint(say!("set `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
 }

@@ -6,6 +6,7 @@ mod completion;
 
 use crate::append::Appended;
 use crate::arrivals::{Arrivals, Progress};
+use crate::io_log::Ended;
 use crate::layout::Job;
 use crate::message::Finished;
 use crate::payload::Payload;
@@ -162,8 +163,10 @@ impl<Q: Queue> QueueLane<Q> {
             if let (Some(append), 0) = (&mut self.append, self.queue.in_flight())
                 && self.next < self.limit
                 && (self.open.is_some() || recorder.accepting())
+                && let Err(error) = append.make_room(self.next)
             {
-                append.make_room(self.next)?;
+                self.fail_next(&error, recorder);
+                now = self.clock.now();
             }
             let mut wait = recorder.patience(now);
             let mut more = false;
@@ -181,6 +184,27 @@ impl<Q: Queue> QueueLane<Q> {
             }
             let slept = self.give_and_wait(wait)?;
             now = self.end_complete(recorder, slept)?;
+        }
+    }
+
+    /// The job's next I/O has failed before it could be made: its file is full and cannot be emptied.
+    #[cold]
+    fn fail_next(&mut self, error: &io::Error, recorder: &mut Recorder) {
+        let Step { op, offset, len, .. } = self.sequence.at(self.next);
+        let now = self.clock.now();
+        recorder.fault(0, Ended { op, offset, len, now }, Some(now), error.raw_os_error().unwrap_or(0));
+        recorder.observe(now);
+        self.next += 1;
+        self.pass_arrival();
+    }
+
+    /// The next I/O of an open loop is that of the next arrival.
+    fn pass_arrival(&mut self) {
+        if let Some(open) = &mut self.open {
+            let next = open.arrivals.after(open.progress.arrival());
+            open.progress.advance(next);
+            open.progress.next.store(self.next, Ordering::Relaxed);
+            open.due = open.arrivals.due(next);
         }
     }
 
@@ -308,12 +332,7 @@ impl<Q: Queue> QueueLane<Q> {
             now = self.clock.now();
             recorder.begin_due(slot as usize, op, now, at, possible);
             self.push(slot, request);
-            if let Some(open) = &mut self.open {
-                let next = open.arrivals.after(open.progress.arrival());
-                open.progress.advance(next);
-                open.progress.next.store(self.next, Ordering::Relaxed);
-                open.due = open.arrivals.due(next);
-            }
+            self.pass_arrival();
         }
     }
 

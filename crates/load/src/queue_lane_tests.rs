@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use stend_base::{Bytes, Histogram};
 use stend_record::observed::IoErrors;
-use stend_spec::workload::{Mix, OPS, Stream, Submit};
+use stend_spec::workload::{Mix, OPS, Pattern, Stream, Submit};
 use stend_sys::clock;
 
 thread_local! {
@@ -115,7 +115,10 @@ fn made_of(ios: u64, spec: Stream, script: Script) -> Made {
         let memory = vec![vec![0; len]; slots as usize];
         Ok(Scripted { script, memory, pending: Vec::new(), seen: 0, wanted: 0, rounds: rounds.clone() })
     };
-    let lane = QueueLane::new(&job, &Arc::new(Progress::new(None)), queue).unwrap();
+    let mut lane = QueueLane::new(&job, &Arc::new(Progress::new(None)), queue).unwrap();
+    // A file that is not the lane's to empty.
+    let others = IoFile::create_scratch(std::path::Path::new(crate::tests::support::DISK), 4096, false).unwrap();
+    lane.append_to(&job, &Arc::new(others));
     let start = recorder.wait_for_start(Ok(false));
     lane.run(recorder, start);
     let (mut done, mut ended, mut latency) = ([0; OPS], Finished::default(), Histogram::new());
@@ -144,6 +147,17 @@ fn a_single_io_is_submitted_by_a_call_of_its_own_while_its_thread_waits_and_seld
     // Eight until it is known, and one of the hundred after them.
     assert_eq!(submits(Submit::Auto, true), 8 + 1);
     assert_eq!(submits(Submit::Batch, false), 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_emptied_is_a_failure_of_the_target_and_not_of_the_engine() {
+    let spec = Stream { mix: Mix::of_reads(0), pattern: Pattern::Append, queue_depth: 1, ..stream() };
+    // 1 MiB has 256 blocks.
+    let (done, failures, _, ended, _) = made_of(300, spec, SCRIPT);
+    assert!(ended.failure.is_none(), "{:?}", ended.failure);
+    let [failure] = failures.as_slice() else { panic!("{failures:?}") };
+    assert_eq!(failure.op, Op::Write);
+    assert_eq!(done[Op::Write.index()] + failure.count, 300);
 }
 
 fn deep(mix: Mix) -> Stream {

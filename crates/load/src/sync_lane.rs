@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
-use stend_spec::workload::{Op, Sync, Think};
+use stend_spec::workload::{Op, Pattern, Region, Sync, Think};
 use stend_sys::buffer::{Pages, Pool};
 use stend_sys::ticker::Ticker;
 use stend_sys::{IoFile, clock};
@@ -47,6 +47,13 @@ struct Due {
     free: Nanos,
 }
 
+/// What a sync of a range is about: the area of the job, from the begin of its own file where it appends to one.
+fn synced(job: &Job) -> (u64, u64) {
+    let Region { start, len } = job.region();
+    let start = if job.spec.pattern == Pattern::Append { 0 } else { start.0 };
+    (start, len.0)
+}
+
 impl SyncLane {
     /// Sets the memory of the job's thread number `thread` up, in such pages.
     pub fn new(
@@ -70,7 +77,7 @@ impl SyncLane {
             payload,
             limit: job.limit,
             sync: job.spec.sync,
-            area: (job.region().start.0, job.region().len.0),
+            area: synced(job),
             turn: 0,
             arrivals: Arrivals::new(job),
             verifier: Verifier::new(job, 1),
@@ -268,6 +275,18 @@ mod tests {
     use crate::recorder::MESSAGES_PER_THREAD;
     use crate::shared::{InFlight, Shared, Times};
     use std::sync::mpsc::sync_channel;
+
+    #[test]
+    fn a_job_that_appends_syncs_its_own_file_from_the_begin() {
+        let of = |pattern| {
+            let spec = stend_spec::workload::Stream { pattern, jobs: 2, ..crate::layout::tests::stream() };
+            let trial = crate::layout::tests::trial(stend_base::Bytes::kib(64), vec![spec]);
+            crate::layout::jobs(&trial, 9).unwrap().iter().map(synced).collect::<Vec<_>>()
+        };
+        let half = 32 << 10;
+        assert_eq!(of(Pattern::Append), [(0, half), (0, half)]);
+        assert_eq!(of(Pattern::Random), [(0, half), (half, half)]);
+    }
 
     #[test]
     fn what_a_signal_interrupts_is_tried_again_until_waiting_is_over() {

@@ -41,14 +41,18 @@ impl Ledgers {
 
     /// A trial is about to begin. One without a ledger of its own that writes makes an earlier one untrue.
     pub fn open(&mut self, trial: &Trial) -> Result<()> {
+        if !trial.writes() {
+            return Ok(());
+        }
         self.suspect = false;
-        if trial.writes() && !is_kept(trial) { self.close() } else { Ok(()) }
+        if is_kept(trial) { Ok(()) } else { self.close() }
     }
 
     /// A trial has ended.
     pub fn ended(&mut self, trial: &Trial, outcome: &TrialOutcome) {
         let failed = matches!(outcome.status, TrialStatus::Failed | TrialStatus::Stalled) || !outcome.errors.is_empty();
-        self.suspect |= is_kept(trial) && failed;
+        // A log of writes has its ledgers in memory, and is judged whatever has failed.
+        self.suspect |= self.place.is_some() && is_kept(trial) && failed;
     }
 
     /// Whether target and ledger are to be left as they are, for a session that judges them.
@@ -133,7 +137,10 @@ mod tests {
 
     #[test]
     fn a_target_that_failed_under_a_ledger_is_left_to_be_judged_until_something_else_is_written() {
-        let mut ledgers = Ledgers { place: None, suspect: false };
+        // No trial of this test is run, so there is never such a file.
+        let path = std::env::temp_dir().join(format!("stend-no-ledger-{}", std::process::id()));
+        let place = (path.to_string_lossy().into_owned(), "R-1".to_string());
+        let mut ledgers = Ledgers { place: Some(place), suspect: false };
         let kept = trial(Op::Write, true);
         for (status, failed, suspect) in [
             (TrialStatus::Complete, 0, false),
@@ -145,10 +152,14 @@ mod tests {
         ] {
             ledgers.open(&kept).unwrap();
             ledgers.ended(&kept, &outcome(status, failed));
-            assert_eq!(ledgers.is_suspect(), suspect, "{status:?} {failed}");
+            ledgers.open(&trial(Op::Read, false)).unwrap();
+            assert_eq!(ledgers.is_suspect(), suspect, "{status:?} {failed}; reading changes nothing");
             ledgers.open(&trial(Op::Write, false)).unwrap();
             ledgers.ended(&trial(Op::Write, false), &outcome(TrialStatus::Failed, 9));
             assert!(!ledgers.is_suspect(), "what a trial without a ledger did nobody can judge");
         }
+        let mut in_memory = Ledgers { place: None, suspect: false };
+        in_memory.ended(&kept, &outcome(TrialStatus::Failed, 9));
+        assert!(!in_memory.is_suspect(), "there is no file by which a later session could judge");
     }
 }

@@ -100,6 +100,17 @@ impl Ready {
         Ok(file)
     }
 
+    /// Something without a ledger is about to write: what a log of writes holds from here on is not judged by the ledgers so far.
+    pub fn close_log(&self) -> Result<()> {
+        self.replay.as_ref().map_or(Ok(()), Replay::close)
+    }
+
+    /// The range is about to be filled: no ledger is true any more.
+    pub fn close_ledgers(&mut self) -> Result<()> {
+        self.close_log()?;
+        self.ledgers.close()
+    }
+
     /// Runs a trial whose load is an application.
     pub fn application(
         &mut self,

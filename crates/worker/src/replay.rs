@@ -68,7 +68,12 @@ impl Replay {
         let name = self.rewind.log().to_string();
         let writes = WriteLog::read(&name, (size, device), &mut |memory, at| file.read(memory, at))?;
         let marks = trials.iter().map(|trial| self.marks(trial, &writes)).collect::<Result<Vec<_>>>()?;
-        let end = |index: usize| marks.get(index + 1).and_then(|next| next.first()).map(|(_, at)| *at);
+        let ends = trials.iter().map(|trial| trial.end().map(|number| self.entry_of(number, &writes)).transpose());
+        let ends = ends.collect::<Result<Vec<_>>>()?;
+        let end = |index: usize| {
+            let next = marks.get(index + 1).and_then(|next| next.first());
+            ends[index].or(next.map(|(_, at)| *at))
+        };
         let chosen: Vec<(Vec<usize>, u64)> = (marks.iter().enumerate())
             .map(|(index, marks)| {
                 let places: Vec<usize> = marks.iter().map(|(_, at)| *at).collect();
@@ -96,15 +101,22 @@ impl Replay {
 
     /// The marks of a trial with their entries in the log.
     fn marks(&self, trial: &Recorded, writes: &WriteLog) -> Result<Vec<(u64, usize)>> {
-        let find = |number| {
-            let (name, log) = (mark(number), self.rewind.log());
-            let lacks = say!(
-                "the log of writes on `{log}` has no mark `{name}`",
-                "в журнале записей на `{log}` нет метки `{name}`"
-            );
-            writes.mark(&name).map(|at| (number, at)).ok_or_else(|| Error::preflight(lacks))
-        };
-        trial.marks().map(find).collect()
+        trial.marks().map(|number| Ok((number, self.entry_of(number, writes)?))).collect()
+    }
+
+    /// The entry of a mark in the log.
+    fn entry_of(&self, number: u64, writes: &WriteLog) -> Result<usize> {
+        let (name, log) = (mark(number), self.rewind.log());
+        let lacks = say!(
+            "the log of writes on `{log}` has no mark `{name}`",
+            "в журнале записей на `{log}` нет метки `{name}`"
+        );
+        writes.mark(&name).ok_or_else(|| Error::preflight(lacks))
+    }
+
+    /// Something that has no ledger is about to write.
+    pub fn close(&self) -> Result<()> {
+        self.recorder.close()
     }
 
     /// Brings up what lies on the device as it is now, compares it with what had been acknowledged, and stops it again.

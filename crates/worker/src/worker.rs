@@ -218,7 +218,7 @@ impl Session {
 
     fn fill(&mut self, what: (Region, u32), how: Option<Precondition>, seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
-        self.ready.iter_mut().try_for_each(|ready| ready.ledgers.close())?;
+        self.ready.iter_mut().try_for_each(|ready| ready.close_ledgers())?;
         let mut last = Nanos(0);
         let mut progress = |done| {
             let now = stend_sys::clock::now();
@@ -295,6 +295,9 @@ impl Session {
     fn trial(&mut self, ordinal: u32, trial: &Trial, begin: Option<&Begin>) -> Result<TrialOutcome> {
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
         ready.tell_beside(&self.outbox);
+        if (trial.app.is_some() || trial.writes()) && !ledgers::is_kept(trial) {
+            ready.close_log()?;
+        }
         if let Some(app) = &trial.app {
             return ready.application(trial, app, &self.control, &self.outbox);
         }

@@ -115,8 +115,11 @@ impl Account {
     #[inline]
     pub fn end(&self, offset: u64, before: u64, well: bool) {
         let cell = self.cell(offset);
-        let Some(oldest) = change(&cell[0], |writes| writes.ended(well)).settled() else { return };
+        let writes = change(&cell[0], |writes| writes.ended(well));
+        let Some(oldest) = writes.settled() else { return };
         let number = self.ledger.acknowledged.0.fetch_add(1, Ordering::AcqRel) + 1;
+        // Where writes overlapped, the oldest of them was sent before this one: nothing is known to have been acknowledged before it.
+        let before = if writes.sent() == oldest { before } else { 0 };
         cell[2].store(before, Ordering::Relaxed);
         cell[3].store(number, Ordering::Relaxed);
         cell[1].fetch_max(u64::from(oldest), Ordering::Release);

@@ -15,7 +15,7 @@ use crate::Control;
 use crate::layout::Job;
 use account::{Account, Ledger, RESERVE};
 use head::{AREA_WORDS, CELL_WORDS, Head};
-use recorder::Recorder;
+use recorder::{LedgerWriter, Recorder};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -169,23 +169,29 @@ fn cannot_keep(path: &Path, error: &io::Error) -> Box<Error> {
     Error::run_file(say!("cannot keep the ledger `{path}`: {error}", "журнал `{path}` не удаётся вести: {error}"))
 }
 
+/// Syncs a ledger until the load is over, and once more after that: what is acknowledged while a sync goes on is not in it.
+fn keep(ledger: &Ledger) {
+    loop {
+        let over = ledger.over.load(Ordering::Acquire);
+        ledger.sync();
+        if over {
+            return;
+        }
+        std::thread::park_timeout(KEEP_EVERY);
+    }
+}
+
 impl LedgerThread {
     fn start(ledger: Arc<Ledger>, books: &LedgerIn, head: Head) -> Result<LedgerThread> {
         let kept = ledger.clone();
-        let recorder = match books {
-            LedgerIn::File(_) => None,
-            LedgerIn::Memory(recorder) => Some(recorder.clone()),
-        };
-        let keep = move || match recorder {
-            Some(recorder) => recorder.record(head, &kept),
-            None => {
-                while !kept.over.load(Ordering::Acquire) {
-                    std::thread::park_timeout(KEEP_EVERY);
-                    kept.sync();
-                }
+        let thread = std::thread::Builder::new().name("ledger".into());
+        let thread = match books {
+            LedgerIn::Memory(recorder) => {
+                let writer = LedgerWriter::begin(recorder.clone(), head, kept)?;
+                thread.spawn(move || writer.record())
             }
+            LedgerIn::File(_) => thread.spawn(move || keep(&kept)),
         };
-        let thread = std::thread::Builder::new().name("ledger".into()).spawn(keep);
         let thread = thread.map_err(|e| cannot_keep(books.path(), &e))?;
         Ok(LedgerThread { ledger, thread: Some(thread) })
     }

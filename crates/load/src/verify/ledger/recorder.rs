@@ -7,7 +7,7 @@ use super::head::{self, CELL_WORDS, Head};
 use super::{KEEP_EVERY, Ledger};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use stend_base::{Result, Say};
 use stend_record::crash::{Crash, Replayed};
 
@@ -35,6 +35,8 @@ pub struct Recorded {
     /// The whole ledger at the end.
     bytes: Vec<u8>,
     notes: Vec<Note>,
+    /// The mark from which on others write; `None`: none has yet.
+    end: Option<u64>,
 }
 
 /// Which cells had another oldest acknowledged write at a mark than at the one before.
@@ -55,43 +57,57 @@ impl Recorder {
         std::mem::take(&mut self.trials.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes and marks until the load is over, and once more after that.
-    pub(super) fn record(&self, head: Head, ledger: &Ledger) {
-        let mut writer = LedgerWriter::new(self, head, ledger);
-        loop {
-            // Asked first: what is acknowledged before the end is in the last note.
-            let over = ledger.over.load(Ordering::Acquire);
-            if let Err(error) = writer.note(over) {
-                return ledger.failed(error.message);
-            }
-            if over {
-                return writer.finish();
-            }
-            std::thread::park_timeout(KEEP_EVERY);
-        }
+    /// Something else is about to write: from here on the log has no states of the trial before any more. Puts a mark, once.
+    ///
+    /// Errors: those of the mark.
+    pub fn close(&self) -> Result<()> {
+        let mut trials = self.trials.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(last) = trials.last_mut().filter(|last| last.end.is_none()) else { return Ok(()) };
+        let mark = self.next.fetch_add(1, Ordering::Relaxed);
+        (self.mark)(mark)?;
+        last.end = Some(mark);
+        Ok(())
     }
 }
 
 /// Writes down what had been acknowledged in one trial.
-pub(super) struct LedgerWriter<'a> {
-    recorder: &'a Recorder,
+pub(super) struct LedgerWriter {
+    recorder: Arc<Recorder>,
     head: Head,
-    ledger: &'a Ledger,
+    ledger: Arc<Ledger>,
     /// The oldest acknowledged write of each cell, as it was noted last.
     known: Vec<u64>,
     notes: Vec<Note>,
 }
 
-impl<'a> LedgerWriter<'a> {
-    pub(super) fn new(recorder: &'a Recorder, head: Head, ledger: &'a Ledger) -> LedgerWriter<'a> {
+impl LedgerWriter {
+    /// Puts the first mark: what the trial writes comes behind it.
+    pub(super) fn begin(recorder: Arc<Recorder>, head: Head, ledger: Arc<Ledger>) -> Result<LedgerWriter> {
         let cells = (ledger.map.words().len() - head.cells_at() / 8) / CELL_WORDS;
-        LedgerWriter { recorder, head, ledger, known: vec![0; cells], notes: Vec::new() }
+        let mut writer = LedgerWriter { recorder, head, ledger, known: vec![0; cells], notes: Vec::new() };
+        writer.note(false)?;
+        Ok(writer)
+    }
+
+    /// Notes and marks until the load is over, and once more after that.
+    pub(super) fn record(mut self) {
+        loop {
+            // Asked first: what is acknowledged before the end is in the last note.
+            let over = self.ledger.over.load(Ordering::Acquire);
+            if let Err(error) = self.note(over) {
+                return self.ledger.failed(error.message);
+            }
+            if over {
+                return self.finish();
+            }
+            std::thread::park_timeout(KEEP_EVERY);
+        }
     }
 
     /// Notes what is acknowledged now, and only then has a mark put: whatever is noted is in the log before it. Nothing new takes no
     /// mark but the first and the last.
     pub(super) fn note(&mut self, last: bool) -> Result<()> {
-        let changed = changes(self.ledger, self.head.cells_at() / 8, &mut self.known);
+        let changed = changes(&self.ledger, self.head.cells_at() / 8, &mut self.known);
         if last || self.notes.is_empty() || !changed.is_empty() {
             let mark = self.recorder.next.fetch_add(1, Ordering::Relaxed);
             (self.recorder.mark)(mark)?;
@@ -105,7 +121,7 @@ impl<'a> LedgerWriter<'a> {
         let words = self.ledger.map.words();
         let bytes = words.iter().flat_map(|word| word.load(Ordering::Acquire).to_ne_bytes()).collect();
         let shaken = words[head::SHAKEN / 8].load(Ordering::Acquire) != 0;
-        let recorded = Recorded { head: self.head, shaken, bytes, notes: self.notes };
+        let recorded = Recorded { head: self.head, shaken, bytes, notes: self.notes, end: None };
         self.recorder.trials.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
     }
 }
@@ -127,6 +143,11 @@ impl Recorded {
     /// Numbers of its marks, in order.
     pub fn marks(&self) -> impl Iterator<Item = u64> {
         self.notes.iter().map(|note| note.mark)
+    }
+
+    /// The mark from which on others write, if some do.
+    pub fn end(&self) -> Option<u64> {
+        self.end
     }
 
     /// Whether the trial bypassed the page cache.
@@ -178,7 +199,6 @@ mod tests {
     use crate::verify::ledger::{Account, LedgerIn, LedgerThread, open};
     use crate::verify::sector::stamp;
     use crate::verify::{Marks, attach};
-    use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
     use stend_base::{Bytes, Error, say};
     use stend_record::verification::Defect;
@@ -248,10 +268,9 @@ mod tests {
         let mut bench = bench(&recorder);
         let ledger = bench.account.ledger.clone();
         // A ledger of our own, whose notes come when the test asks for them.
-        let own = Recorder::new(|_| Ok(()));
-        let mut writer = LedgerWriter::new(&own, bench.head(), &ledger);
+        let own = Arc::new(Recorder::new(|_| Ok(())));
+        let mut writer = LedgerWriter::begin(own.clone(), bench.head(), ledger).unwrap();
         let blank = bench.disk.clone();
-        writer.note(false).unwrap();
         writer.note(false).unwrap();
         bench.write(0, 1, true);
         let once = bench.disk.clone();
@@ -297,13 +316,37 @@ mod tests {
     #[test]
     fn a_mark_that_cannot_be_put_ends_the_trial_with_the_reason() {
         static ASKED: AtomicBool = AtomicBool::new(false);
-        let no = |_| {
-            ASKED.store(true, Ordering::Release);
-            Err(Error::preflight(say!("no such mapping", "нет такого отображения")))
+        // The first one is put before the load begins.
+        let no = |mark| match mark {
+            0 => Ok(()),
+            _ => {
+                ASKED.store(true, Ordering::Release);
+                Err(Error::preflight(say!("no such mapping", "нет такого отображения")))
+            }
         };
         let recorder = Arc::new(Recorder::new(no));
         let bench = bench(&recorder);
         let told = bench.keeper.unwrap().end().unwrap_err();
         assert!(ASKED.load(Ordering::Acquire) && told.en == "no such mapping" && recorder.take().is_empty());
+    }
+
+    #[test]
+    fn the_first_mark_is_there_before_the_load_and_the_last_one_before_others_write() {
+        let put = Arc::new(AtomicU64::new(0));
+        let (counted, slow) = (put.clone(), std::time::Duration::from_millis(200));
+        let recorder = Arc::new(Recorder::new(move |_| {
+            std::thread::sleep(slow);
+            counted.fetch_add(1, Ordering::AcqRel);
+            Ok(())
+        }));
+        recorder.close().unwrap();
+        assert_eq!(put.load(Ordering::Acquire), 0, "there is no trial that could end");
+        let mut bench = bench(&recorder);
+        assert_eq!(put.load(Ordering::Acquire), 1);
+        bench.keeper.take().unwrap().end().unwrap();
+        recorder.close().unwrap();
+        recorder.close().unwrap();
+        let recorded = recorder.take().remove(0);
+        assert_eq!((recorded.marks().collect::<Vec<_>>(), recorded.end()), (vec![0, 1], Some(2)));
     }
 }

@@ -155,6 +155,31 @@ fn each_kind_of_damage_between_crash_and_judgement_is_named() {
 }
 
 #[test]
+fn of_writes_that_overlapped_the_first_proves_nothing_of_what_came_between() {
+    let mut bench = Bench::new();
+    let (first, before_first) = bench.begin(3);
+    // Acknowledged while both are on their way, and lost.
+    let (_, before) = bench.begin(5);
+    bench.account.end((5 * BLOCK) as u64, before, true);
+    let (_, before_second) = bench.begin(3);
+    bench.account.end((3 * BLOCK) as u64, before_first, true);
+    bench.account.end((3 * BLOCK) as u64, before_second, true);
+    bench.reach(3, first);
+    assert_eq!(kinds(&bench.crash(false)), [(Defect::Lost, 1)]);
+}
+
+#[test]
+fn what_is_acknowledged_while_a_sync_goes_on_is_synced_once_more() {
+    let bench = Bench::new();
+    let ledger = bench.account.ledger.clone();
+    bench.keeper.unwrap().end().unwrap();
+    // The load is over before the keeper looks for the first time.
+    std::fs::OpenOptions::new().write(true).open(bench.scratch.path().join("ledger")).unwrap().set_len(8).unwrap();
+    keep(&ledger);
+    assert!(ledger.failure.lock().unwrap().is_some(), "the ledger was cut, and the last sync sees it");
+}
+
+#[test]
 fn what_was_in_flight_may_be_there_or_not_or_in_part() {
     for (what, reached) in [("not", 0), ("whole", 8), ("in part", 3)] {
         let mut bench = written();
