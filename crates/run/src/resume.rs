@@ -1,11 +1,12 @@
 //! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
 
+use std::slice;
 use stend_analyse::Looks;
 use stend_base::{Error, Nanos, Result, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
-    ArmFacts, Crash, Event, EventKind, HostFacts, Role, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome,
-    TrialRecord, TrialStatus,
+    ArmFacts, Crash, Device, Event, EventKind, HostFacts, Role, RunRecord, RunState, TargetFacts, TargetKind,
+    TrialOutcome, TrialRecord, TrialStatus, targets,
 };
 use stend_spec::workload::Trial;
 use stend_wire::Facts;
@@ -202,11 +203,12 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> 
             "прогон начался с объектами числом {then}, а не {found}"
         )));
     }
+    let same_boot = earlier.host.boot_id == now.host.boot_id;
     earlier
         .targets
         .iter()
         .zip(&now.targets)
-        .try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, then, found))?;
+        .try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, same_boot, then, found))?;
     still_written(earlier, now)
 }
 
@@ -228,7 +230,7 @@ fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
 }
 
 /// A stand that was put up anew has the layers of before, not the devices.
-fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
+fn same_target(replaced: bool, rebuilt: bool, same_boot: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
     if replaced && then.kind == found.kind {
         return Ok(());
     }
@@ -241,7 +243,52 @@ fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &Target
             "`{path}` — не тот объект, с которым прогон начался"
         )));
     }
-    Ok(())
+    if rebuilt || lies_on_same(then, found, same_boot) {
+        return Ok(());
+    }
+    let path = &found.path;
+    Err(Error::refused(say!(
+        "`{path}` is not on the file system that the run began on",
+        "`{path}` лежит не на той файловой системе, на которой начался прогон"
+    ))
+    .hint(say!(
+        "mount that file system at this path and resume again",
+        "смонтируйте по этому пути прежнюю файловую систему и продолжите прогон"
+    )))
+}
+
+/// Whether a directory or file lies on the file system of before: where nothing is mounted after a boot, its path leads to that of the
+/// system. It is known by its type and the devices that it is on, one of which is enough: an array may have lost another.
+fn lies_on_same(then: &TargetFacts, found: &TargetFacts, same_boot: bool) -> bool {
+    if !matches!(then.kind, TargetKind::Directory | TargetKind::File) {
+        return true;
+    }
+    if then.file_system.is_some() && then.file_system != found.file_system {
+        return false;
+    }
+    // What the file system itself is on, which tells partitions apart; where that has no identity, the drives below.
+    let (own, lowest) = (of_file_system(then, same_boot), of_drives(then, same_boot));
+    let pairs = [(own, of_file_system(found, same_boot)), (lowest, of_drives(found, same_boot))];
+    let known = pairs.into_iter().find(|(then, found)| !then.is_empty() && !found.is_empty());
+    known.is_none_or(|(then, found)| then.iter().any(|name| found.contains(name)))
+}
+
+fn of_file_system(target: &TargetFacts, same_boot: bool) -> Vec<&str> {
+    names(target.devices.iter().filter(|device| device.depth == 0), same_boot)
+}
+
+fn of_drives(target: &TargetFacts, same_boot: bool) -> Vec<&str> {
+    names(targets::drives(slice::from_ref(target)).into_iter(), same_boot)
+}
+
+/// What devices are known by, if all of them are. Kernel names and the files behind loop devices, whose identity has the number of a
+/// device, are those of one boot.
+fn names<'a>(devices: impl Iterator<Item = &'a Device>, same_boot: bool) -> Vec<&'a str> {
+    let name = |device: &'a Device| match device.identity.as_deref() {
+        Some(identity) if same_boot || !identity.starts_with("loop:") => Some(identity),
+        _ => same_boot.then_some(device.name.as_str()),
+    };
+    devices.map(name).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn still_written(earlier: &Progressed, now: &Facts) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A session that goes on where an earlier one suspended its run.
 
 use super::*;
+use stend_record::{Device, TargetFacts, TargetKind};
 
 /// What the person asks for who goes on after the reboot of [`UPGRADE`]; `mismatches` blocks were wrong before it.
 pub(super) fn going_on(mismatches: u64) -> Asked {
@@ -189,4 +190,72 @@ fn a_session_on_the_boot_of_the_one_before_has_its_axis() {
         run.apply(Entry::Event(Event::new(Nanos(1), kind)));
         assert_eq!(crate::resume::progressed(&run).unwrap().shift_ns, shift_ns);
     }
+}
+
+/// A target on an ext4 in the first partition of a disk of its own.
+fn on_disk(kind: TargetKind) -> TargetFacts {
+    let device = |name: &str, kind: &str, depth, identity: &str| Device {
+        name: name.into(),
+        kind: kind.into(),
+        depth,
+        identity: Some(identity.into()),
+        ..Device::default()
+    };
+    let devices = vec![device("sda1", "partition", 0, "wwn:1-part1"), device("sda", "disk", 1, "wwn:1")];
+    TargetFacts { kind, file_system: Some("ext4".into()), devices, ..fixture::target() }
+}
+
+/// Whether a run that began on one target goes on on another, after this boot.
+fn goes_on(then: &TargetFacts, found: TargetFacts, boot_id: &str) -> bool {
+    let mut earlier = crate::resume::progressed(&interrupted_run()).unwrap();
+    earlier.targets = vec![then.clone()];
+    let mut walk = Walk::new(Asked { resume: Some(earlier), ..asked() }, Nanos(0));
+    requests(&mut walk);
+    let Reply::Facts(mut now) = facts() else { unreachable!() };
+    (now.targets, now.host.boot_id) = (vec![found], boot_id.into());
+    let sent = say_to(&mut walk, Reply::Facts(now));
+    assert_eq!(sent.is_empty(), walk.ending.as_ref().is_some_and(|error| error.kind == Kind::Unsafe), "{sent:?}");
+    !sent.is_empty()
+}
+
+#[test]
+fn a_run_does_not_go_on_below_the_path_of_its_target_when_something_else_is_mounted_there() {
+    for kind in [TargetKind::Directory, TargetKind::File] {
+        for boot in ["", "another"] {
+            let then = on_disk(kind);
+            let with = |change: &dyn Fn(&mut TargetFacts)| {
+                let mut found = then.clone();
+                change(&mut found);
+                goes_on(&then, found, boot)
+            };
+            assert!(with(&|_| {}));
+            assert!(with(&|found| found.devices.iter_mut().for_each(|device| device.name.insert(0, 'x'))), "renamed");
+            assert!(!with(&|found| found.file_system = Some("xfs".into())));
+            // The disk of the system; another partition of the same disk.
+            let elsewhere = |part: &str, disk: &str| {
+                let (part, disk) = (Some(part.to_string()), Some(disk.to_string()));
+                with(&|found| (found.devices[0].identity, found.devices[1].identity) = (part.clone(), disk.clone()))
+            };
+            assert!(!elsewhere("wwn:2-part1", "wwn:2"));
+            assert!(!elsewhere("wwn:1-part2", "wwn:1"));
+        }
+    }
+}
+
+#[test]
+fn a_target_whose_devices_have_no_identity_is_known_by_their_names_until_the_next_boot() {
+    let nameless = |name: &str, identity: Option<&str>| {
+        let mut target = on_disk(TargetKind::Directory);
+        target.devices.truncate(1);
+        (target.devices[0].name, target.devices[0].identity) = (name.into(), identity.map(str::to_string));
+        target
+    };
+    assert!(goes_on(&nameless("vda", None), nameless("vda", None), ""));
+    assert!(!goes_on(&nameless("vda", None), nameless("vdb", None), ""));
+    assert!(goes_on(&nameless("vda", None), nameless("vdb", None), "another"));
+    // The number of the device that a file lies on is of one boot.
+    assert!(goes_on(&nameless("loop0", Some("loop:259:2:7")), nameless("loop1", Some("loop:259:3:7")), "another"));
+    assert!(!goes_on(&nameless("loop0", Some("loop:259:2:7")), nameless("loop1", Some("loop:259:3:7")), ""));
+    let none = TargetFacts { devices: Vec::new(), file_system: Some("nfs4".into()), ..fixture::target() };
+    assert!(goes_on(&none, none.clone(), "another"));
 }
