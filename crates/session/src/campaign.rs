@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::execute::to_its_end;
 use crate::frontend::Frontend;
 use crate::inputs;
-use crate::setup::{resumed, setup};
+use crate::setup::{resumed_at, setup};
 use std::path::{Path, PathBuf};
 use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_plan::order::of_stands;
@@ -138,7 +138,7 @@ impl Campaign<'_> {
         let Campaign { work, control, frontend, .. } = *self;
         let Side { order, run, .. } = &self.sides[side];
         let setup = match run {
-            Some(run) => resumed(&run.to_string_lossy(), order, frontend),
+            Some(run) => resumed_at(run, order, frontend),
             None => setup(order, work, order.stands.first(), false, frontend),
         };
         let ended = setup.and_then(|mut setup| {

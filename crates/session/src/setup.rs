@@ -78,26 +78,36 @@ pub(crate) fn setup(
 pub(crate) fn ended_early(file: &str, tell: &dyn Fn(Say)) -> Result<(PathBuf, RunRecord, Progressed)> {
     let found = store::locate(file, &store::directory()?)?;
     found.note().into_iter().for_each(tell);
-    let path = found.path;
-    if stend_run::is_going_on(&path) {
+    let (run, progressed) = ended_early_at(&found.path)?;
+    Ok((found.path, run, progressed))
+}
+
+fn ended_early_at(path: &Path) -> Result<(RunRecord, Progressed)> {
+    if stend_run::is_going_on(path) {
         let shown = path.display();
         return Err(Error::preflight(say!(
             "the run in `{shown}` is still in progress",
             "прогон из `{shown}` ещё выполняется"
         ))
-        .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
+        .hint(say!("`stend watch {shown}` shows it", "`stend watch {shown}` покажет его")));
     }
-    let run = inputs::read_run(&path)?;
+    let run = inputs::read_run(path)?;
     if run.loads().nth(1).is_some() {
         return Err(several_resumed());
     }
     let progressed = stend_run::progressed(&run)?;
-    Ok((path, run, progressed))
+    Ok((run, progressed))
 }
 
 /// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
 pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<Setup> {
-    let (path, run, progressed) = ended_early(file, &|note| frontend.note(note))?;
+    let (path, ..) = ended_early(file, &|note| frontend.note(note))?;
+    resumed_at(&path, order, frontend)
+}
+
+/// The same of a run whose file is known: no text has every path.
+pub(crate) fn resumed_at(path: &Path, order: &Order, frontend: &Frontend) -> Result<Setup> {
+    let (run, progressed) = ended_early_at(path)?;
     let header = run.header;
     let place = WorkerHost::measured(&Hosts::of(order), header.stand.as_ref())?;
     let power = place.power();
@@ -115,7 +125,7 @@ pub(crate) fn resumed(file: &str, order: &Order, frontend: &Frontend) -> Result<
         id: header.id,
         label: header.label,
         gate: header.gate,
-        run_file: absolute(&path)?,
+        run_file: absolute(path)?,
         known_in: store::directory().ok(),
         command_line: header.command_line,
         hosts: vec![LoadHost::only(place.reach(frontend)?)],

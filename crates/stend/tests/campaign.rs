@@ -199,3 +199,15 @@ fn a_stand_that_cannot_be_built_again_ends_its_run_and_not_the_others() {
     whole.is_gone();
     fragile.is_gone();
 }
+
+#[test]
+fn targets_are_measured_in_turn_where_no_text_has_the_path_of_the_runs() {
+    use std::os::unix::ffi::OsStrExt;
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let [one, two] = ["t1", "t2"].map(|name| scratch.directory(name));
+    let data = scratch.path().join(std::ffi::OsStr::from_bytes(b"data\xff"));
+    std::fs::create_dir(&data).expect("a directory");
+    let words = ["run", &suite, "--on", &one, "--against", &two, "--progress", "none"];
+    expect_exit(stend(&scratch, &words).env("XDG_DATA_HOME", &data), 0);
+}
