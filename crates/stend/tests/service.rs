@@ -8,6 +8,8 @@ fn the_unit_is_one_that_systemd_takes_and_replaces_no_foreign_file() {
     let (unit, _) =
         expect_exit(&mut stend(&scratch, &["serve", "install", "--dry-run", "--listen", "127.0.0.1:9000"]), 0);
     assert!(unit.contains("serve --listen 127.0.0.1:9000\n") && unit.contains("KillMode=process\n"), "{unit}");
+    // The emulator of virtual machines is another user, and what it reads lies further down.
+    assert!(unit.contains("\nStateDirectoryMode=0711\n"), "{unit}");
     let file = scratch.join("stend.service").display().to_string();
     let write = ["serve", "install", "--listen", "127.0.0.1:9000", "-o", &file];
     for _ in 0..2 {

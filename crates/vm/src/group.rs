@@ -3,9 +3,9 @@
 
 use crate::domain::{self, Mark, Paths};
 use crate::virsh::Virsh;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stend_base::random::{draw, mix};
@@ -204,8 +204,7 @@ impl Group {
     /// Errors: `Preflight` where there are some of that name.
     pub(crate) fn keep(&self, text: &str) -> Result<()> {
         let place = self.directory.parent().unwrap_or(&self.directory);
-        // The emulator, which is another user, finds kernel and system there.
-        DirBuilder::new().recursive(true).mode(0o755).create(place).map_err(|e| self.unkept(&e))?;
+        make_place(place).map_err(|e| self.unkept(&e))?;
         let one_at_a_time = File::create(place.join(".lock")).map_err(|e| self.unkept(&e))?;
         one_at_a_time.lock().map_err(|e| self.unkept(&e))?;
         self.must_be_new()?;
@@ -222,7 +221,8 @@ impl Group {
     fn make(&self, new: &Path, text: &str) -> io::Result<()> {
         // What was killed in the middle.
         stend_sys::tree::remove(new)?;
-        DirBuilder::new().mode(0o755).create(new)?;
+        fs::create_dir(new)?;
+        set_mode(new, 0o755)?;
         let devices: String = self.devices.iter().flatten().map(|path| format!("{path}\n")).collect();
         let files = [(DEVICES, devices.as_str()), (CONNECTION, &self.connection), (FILE, text), (ID, &self.id)];
         files.iter().try_for_each(|(file, text)| durable(&new.join(file), text))
@@ -238,7 +238,8 @@ impl Group {
                 .or_else(|_| fs::copy(&image.system, &paths.system).map(drop))?;
             let mut archive = io::BufWriter::new(readable(Path::new(&paths.archive))?);
             stend_lab::guest_archive(image, &mut archive)?;
-            archive.flush()
+            archive.flush()?;
+            [&paths.kernel, &paths.system, &paths.archive].iter().try_for_each(|path| set_mode(Path::new(path), 0o644))
         };
         made().map_err(|e| self.unkept(&e))
     }
@@ -321,6 +322,20 @@ pub(crate) fn names(place: &Path) -> Vec<String> {
     names
 }
 
+/// The directory of all machines. The emulator, which is another user, finds kernel and system there whatever the umask is; one that was
+/// there keeps the mode that it has.
+fn make_place(place: &Path) -> io::Result<()> {
+    let all = [(place.parent(), 0o711), (Some(place), 0o755)];
+    let new: Vec<(&Path, u32)> =
+        all.into_iter().filter_map(|(path, mode)| Some((path?, mode))).filter(|(path, _)| !path.exists()).collect();
+    fs::create_dir_all(place)?;
+    new.into_iter().try_for_each(|(path, mode)| set_mode(path, mode))
+}
+
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
 fn durable(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
     file.write_all(text.as_bytes())?;
@@ -386,6 +401,25 @@ pub(crate) mod tests {
         assert_eq!(group.serials(2), [format!("{}-2-1", &id[..8]), format!("{}-2-2", &id[..8])]);
         assert_ne!(group.uuid(1), group.uuid(2));
         assert!(group.uuid(1).starts_with(&id[..8]) && group.uuid(1).len() == 36, "{}", group.uuid(1));
+    }
+
+    #[test]
+    fn the_emulator_finds_what_it_reads_whatever_the_umask_is() {
+        let place = tempfile::tempdir().unwrap();
+        let vm = place.path().join("stend/vm");
+        let machines = stend_spec::parse::machines(TEXT, "m").unwrap();
+        let group = Group::new(&machines, "qemu:///system".into(), Vec::new(), &vm, 7);
+        let before = rustix::process::umask(rustix::fs::Mode::from_bits_retain(0o077));
+        let kept = group.keep(TEXT);
+        rustix::process::umask(before);
+        kept.unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let modes = [&place.path().join("stend"), &vm, &group.directory].map(|path| mode(path));
+        assert_eq!(modes.map(|mode| mode & 0o111), [0o111; 3], "{modes:?}");
+        group.forget().unwrap();
+        fs::set_permissions(&vm, Permissions::from_mode(0o750)).unwrap();
+        group.keep(TEXT).unwrap();
+        assert_eq!(mode(&vm), 0o750, "as its owner gave it");
     }
 
     #[test]

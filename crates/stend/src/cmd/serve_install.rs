@@ -71,7 +71,7 @@ Description=Stend: console, API and tasks
 ExecStart={program} serve {options}
 Environment=XDG_DATA_HOME=/var/lib
 StateDirectory=stend
-StateDirectoryMode=0700
+StateDirectoryMode=0711
 UMask=0077
 Restart=on-failure
 RestartSec=2
