@@ -37,7 +37,7 @@ pub struct Beginning {
     pub seed: Vec<u8>,
     /// Serial numbers of the NVMe drives that are plugged in.
     pub plugged: Vec<String>,
-    /// How many drives the machine has in all: after a reset it has them from the start.
+    /// How many drives the machine has in all, each once for every path: after a reset it has them from the start.
     pub drives: u32,
 }
 

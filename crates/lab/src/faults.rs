@@ -115,11 +115,13 @@ impl Faults {
             .map_err(|e| failed(serial, &e))
     }
 
-    /// Has an NVMe drive complain in its SMART log, with these bits of `critical_warning`.
-    pub fn warn(&mut self, serial: &str, warnings: u8) -> Result<()> {
-        if self.drive(serial)?.kind != DriveKind::Nvme {
+    /// Has an NVMe drive complain in its SMART log, with these bits of `critical_warning` beside those that its machine file gives it.
+    pub fn warn(&mut self, serial: &str, further: u8) -> Result<()> {
+        let drive = self.drive(serial)?;
+        if drive.kind != DriveKind::Nvme {
             return Err(cannot(serial, "scsi, sas, virtio"));
         }
+        let warnings = drive.warnings | further;
         let path = format!("/machine/peripheral/{}", id("drive", serial));
         let set = json!({"path": path, "property": "smart_critical_warning", "value": warnings});
         self.qmp.execute("qom-set", &set).map(drop).map_err(|e| failed(serial, &e))
@@ -217,6 +219,19 @@ mod tests {
         drop(faults);
         let asked: Vec<Value> = actor.join().unwrap().iter().map(|heard| heard["arguments"]["id"].clone()).collect();
         assert_eq!(asked, ["drive-A", "drive-A-2"]);
+    }
+
+    #[test]
+    fn warnings_of_the_machine_file_stay_when_another_one_begins_and_ends() {
+        let text = "machine: m\ndrives: [{serial: A, size: 64MiB, warnings: [spare]}]\n";
+        let (qmp, actor) = actor(vec![json!({"return": ""}), json!({"return": ""})]);
+        let mut faults = Faults::of(&stend_spec::parse::machine(text, "m.yaml").unwrap(), qmp);
+        faults.warn("A", 4).unwrap();
+        faults.warn("A", 0).unwrap();
+        drop(faults);
+        let values: Vec<Value> =
+            actor.join().unwrap().iter().map(|heard| heard["arguments"]["value"].clone()).collect();
+        assert_eq!(values, [5, 1]);
     }
 
     #[test]

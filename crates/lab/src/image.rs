@@ -136,9 +136,15 @@ pub fn build(cache: &Path, further: &Contents, offline: bool) -> Result<Built> {
         })
         .and_then(|()| fs::write(&image.packages, list(&packages)))
         .and_then(|()| stend_sys::tree::remove(&root))
-        .and_then(|()| fs::rename(&unfinished, &directory));
+        .and_then(|()| give_name(&unfinished, &directory));
     kept.map_err(|e| stend_sys::tree::refusal(&e).unwrap_or_else(|| failed(&directory, &e)))?;
     Ok(Built { image: Image::in_directory(&directory), found: false })
+}
+
+/// Gives an image its name. One of this name that lacks a part, as a clean-up of the cache leaves it, is in the way.
+fn give_name(unfinished: &Path, directory: &Path) -> std::io::Result<()> {
+    stend_sys::tree::remove(directory)?;
+    fs::rename(unfinished, directory)
 }
 
 /// Removes what a killed build left.
@@ -225,6 +231,20 @@ mod tests {
         assert_eq!(built, Built { image: Image::find(cache.path(), &plain).unwrap(), found: true });
         let error = Image::find(cache.path(), &Contents { zfs: true, ..plain }).unwrap_err();
         assert!(error.hint.unwrap().en.contains("`stend lab build FILE`"));
+    }
+
+    #[test]
+    fn an_image_that_lacks_a_part_is_replaced() {
+        let cache = tempfile::tempdir().unwrap();
+        let [unfinished, named] = ["unfinished", "image-1"].map(|name| cache.path().join(name));
+        for (directory, part) in [(&unfinished, "vmlinuz"), (&named, "packages")] {
+            fs::create_dir(directory).unwrap();
+            fs::write(directory.join(part), "").unwrap();
+        }
+        give_name(&unfinished, &named).unwrap();
+        assert!(named.join("vmlinuz").is_file() && !named.join("packages").exists() && !unfinished.exists());
+        fs::create_dir(&unfinished).unwrap();
+        give_name(&unfinished, &cache.path().join("image-2")).unwrap();
     }
 
     #[test]

@@ -238,7 +238,7 @@ impl Attempt<'_> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
         let now = (now.as_secs() as i64, now.subsec_nanos());
         let plugged = plugs.into_iter().map(|(serial, _)| serial).collect();
-        let drives = self.order.machine.drives.len() as u32;
+        let drives = drives::at_start(self.order.machine, Plugging::Start);
         write_frame(&mut port, &ToGuest::Begin(Beginning { now, seed, plugged, drives }))?;
         begun(&mut port).map(|()| answered)
     }
