@@ -128,7 +128,7 @@ pub(crate) fn parse(text: &str, seen_by: Option<u32>) -> Vec<Mount> {
 }
 
 /// Spaces, tabs, newlines and backslashes are written as `\040` and so on.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {

@@ -116,9 +116,9 @@ fn who_serves_the_initiator_and_the_nfs_server_is_asked_of_the_kernel() {
         "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 1 1 1 9 @ISCSIADM_ABSTRACT_NAMESPACE\n",
     );
     assert!(listens());
-    tree.put("var/lib/nfs/etab", "/run/x\t127.0.0.1(rw,sync)\n");
+    tree.put("var/lib/nfs/etab", "/run/x\t127.0.0.1(rw,sync)\n/mnt/a\\040b\t127.0.0.1(rw)\n");
     let shared = |path| crate::exports::is_shared(&tree.roots, path);
-    assert!(shared("/run/x") && !shared("/run"));
+    assert!(shared("/run/x") && shared("/mnt/a b") && !shared("/run"));
     tree.put("proc/12/comm", "rpc.mountd\n");
     assert!(crate::exports::runs(&tree.roots, "rpc.mountd") && !crate::exports::runs(&tree.roots, "rpc"));
 }
