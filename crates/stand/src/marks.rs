@@ -46,14 +46,15 @@ pub(crate) fn pool(devices: &Devices, node: &Node, inside: bool) -> io::Result<O
     Ok(Image::read(&file, start, len)?.pool())
 }
 
-/// Whether a disk has the table that ZFS makes for a member (a first partition called `zfs-…`), and no label of any pool is in that
-/// partition any more. What cannot be read is none.
+/// Whether a disk has the table that ZFS makes for a member (a first partition called `zfs-…`), and nothing is in that partition any
+/// more, neither a label of any pool nor another mark. What cannot be read is none.
 ///
 /// Source: OpenZFS 2, lib/libzfs/os/linux/libzfs_pool_os.c, `zpool_label_name` and `zpool_label_disk`.
 pub(crate) fn is_bare_pool_table(devices: &Devices, disk: &Node) -> bool {
     let first = table(devices, disk).ok().and_then(|entries| entries.into_iter().min_by_key(|entry| entry.start));
-    let named = first.and_then(|entry| entry.label).is_some_and(|name| name.starts_with("zfs-"));
-    named && matches!(pool(devices, disk, true), Ok(None))
+    let Some(Partition { start, len, label: Some(name), .. }) = first else { return false };
+    let inside = || Image::read(&IoFile::open_read(&devices.path(disk), false)?, start, len);
+    name.starts_with("zfs-") && inside().is_ok_and(|image| image.pool().is_none() && image.signatures().is_empty())
 }
 
 /// Partitions of a whole disk: those of its table and those of the kernel, which may differ.

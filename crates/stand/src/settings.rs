@@ -31,6 +31,13 @@ pub(crate) fn write(path: &str, value: &str) -> Result<()> {
         )))
 }
 
+/// Whether a setting may be one of a device, whose name is another one's when devices come and go. Below `/sys` there are few others.
+pub(crate) fn is_of_device(path: &str) -> bool {
+    const OF_THE_HOST: [&str; 5] =
+        ["/sys/devices/system/", "/sys/fs/cgroup/", "/sys/kernel/", "/sys/module/", "/sys/power/"];
+    path.starts_with("/sys/") && !OF_THE_HOST.iter().any(|root| path.starts_with(root))
+}
+
 fn failed(path: &str, en: &str, ru: &str, error: &std::io::Error) -> Box<Error> {
     Error::preflight(say!("cannot {en} `{path}`: {error}", "не удалось {ru} `{path}`: {error}"))
 }
@@ -38,6 +45,15 @@ fn failed(path: &str, en: &str, ru: &str, error: &std::io::Error) -> Box<Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_setting_of_a_device_is_told_from_one_of_the_host() {
+        let of_devices = ["/sys/block/sda/queue/scheduler", "/sys/devices/pci0000:00/0000:00:1d.0/power/control"];
+        assert!(of_devices.iter().all(|path| is_of_device(path)));
+        let of_the_host = ["/proc/sys/vm/swappiness", "/sys/kernel/mm/transparent_hugepage/enabled"];
+        assert!(!of_the_host.iter().any(|path| is_of_device(path)));
+        assert!(!is_of_device("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+    }
 
     #[test]
     fn the_value_in_force_is_the_one_in_brackets() {

@@ -22,10 +22,11 @@ pub use status::{known_stands, stand_status};
 pub use up::put_up;
 pub(crate) use zram::uuid as zram_uuid;
 
+use crate::access::Viewer;
 use crate::change::{Action, Condition, Journal};
 use crate::devices::Devices;
 use crate::roots::Roots;
-use kernel_state::KernelState;
+use kernel_state::{KernelState, same};
 pub(crate) use layers::{EventCluster, Osd};
 use layers::{LowerDevice, Made, StepContext, Way, cluster_of_events};
 use names::Names;
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
 use stend_record::TargetFacts;
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
+use stend_sys::signature::Found;
 
 /// A stand on this machine: what names in its file mean.
 struct LocalStand<'a> {
@@ -109,9 +111,22 @@ impl LocalStand<'_> {
 
     /// What is known of a device, with the verdict whether it may be written; `None`: it is gone.
     fn look(&self, roots: &Roots, kernel: &KernelState, path: &str) -> Option<TargetFacts> {
+        self.look_as(Viewer::Stranger, roots, kernel, path)
+    }
+
+    /// The same as the holder of the claim on it, or as anyone.
+    fn look_as(&self, viewer: Viewer, roots: &Roots, kernel: &KernelState, path: &str) -> Option<TargetFacts> {
         let others = self.ways(path).iter().filter(|way| *way != path).filter_map(|way| kernel.at(way));
         let others: Vec<&str> = others.map(|node| node.name.as_str()).collect();
-        Some(drives::look(roots, kernel.at(path)?, kernel.devices(), &others))
+        Some(drives::look(roots, kernel.at(path)?, kernel.devices(), &others, viewer))
+    }
+
+    /// Whether a mark is one that layers of the stand put there.
+    fn is_own(&self, kernel: &KernelState) -> impl Fn(&Found) -> bool + use<> {
+        let steps = self.stand.layers.iter().flat_map(|layer| self.make(kernel, layer).steps);
+        let uuid = |condition| if let Condition::Mark { uuid, .. } = condition { Some(uuid) } else { None };
+        let own: Vec<String> = steps.flat_map(|step| step.undo).filter_map(|(condition, _)| uuid(condition)).collect();
+        move |mark| mark.uuid.as_deref().is_some_and(|uuid| own.iter().any(|known| same(known, uuid)))
     }
 
     /// What is measured: paths of what exists, something like it of the rest.

@@ -15,6 +15,7 @@ mod conditions;
 mod crash;
 mod density;
 mod doctor;
+mod drives_let_go;
 mod dry_run;
 mod embedded;
 mod events;

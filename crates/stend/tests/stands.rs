@@ -271,6 +271,45 @@ fn settings_and_memory_are_put_back() {
 }
 
 #[test]
+fn a_setting_of_an_earlier_boot_is_not_put_back() {
+    if !root("a_setting_of_an_earlier_boot_is_not_put_back") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let setting = "/proc/sys/vm/vfs_cache_pressure";
+    let before = read(setting);
+    let stand = Stand::new(&scratch, "rebooted", &on_files(&scratch, 1, &format!("- settings: {{{setting}: 101}}")));
+    stand.run("up", 0);
+    let journal = stand.journal().join("journal").display().to_string();
+    let earlier = read(&journal).replace(read("/proc/sys/kernel/random/boot_id").trim(), "earlier");
+    std::fs::write(&journal, earlier).expect("the journal");
+    std::fs::write(setting, "102").expect("the host's own");
+    stand.run("down", 0);
+    let left = read(setting);
+    std::fs::write(setting, &before).expect("as it was");
+    assert_eq!(left.trim(), "102");
+    stand.is_gone();
+}
+
+#[test]
+fn a_directory_of_files_may_be_named_over_a_link() {
+    if !root("a_directory_of_files_may_be_named_over_a_link") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let link = scratch.join("link");
+    std::os::unix::fs::symlink(scratch.directory("files"), &link).expect("a link");
+    let layers = format!("layers:\n- loop: {{directory: {}//, size: 64MiB}}\n- fs: {{type: ext4}}", link.display());
+    let stand = Stand::new(&scratch, "linked", &layers);
+    stand.run("up", 0);
+    for layer in stand.status()["layers"].as_array().expect("layers") {
+        assert_eq!(layer["done"], layer["steps"]);
+    }
+    stand.run("down", 0);
+    stand.is_gone();
+}
+
+#[test]
 fn what_cannot_be_put_up_is_said_before_anything_is_made() {
     if !root("what_cannot_be_put_up_is_said_before_anything_is_made") {
         return;

@@ -38,9 +38,9 @@ pub(crate) enum Condition {
     Array(String),
     /// The device mapper has a mapping of this name and UUID.
     Mapping { name: String, uuid: String },
-    /// A device carries the superblock that it was given for the stand, whole.
+    /// A device carries the superblock that it was given for the stand, whole, or is cleared for one that its target makes.
     Superblock(LayerDevice),
-    /// It does, or was being given one.
+    /// A device carries a superblock of the stand, whole or half made. Zeroes are none: there is nothing to take off.
     SuperblockBegun(LayerDevice),
     /// A cache of writes of this name keeps what is not written back yet.
     Unwritten(String),

@@ -24,8 +24,13 @@ pub(crate) enum Entry {
     Begin { layer: String, what: String },
     /// It has been made, and the kernel shows it.
     End { layer: String, what: String },
-    /// What a setting was before it is written.
-    Before { path: String, value: String },
+    /// What a setting was before it is written, in this boot; earlier versions did not note which.
+    Before {
+        path: String,
+        value: String,
+        #[serde(default)]
+        boot_id: String,
+    },
     /// A setting is again what it was.
     PutBack { path: String },
     /// The number that the kernel gave to the n-th zram device of a layer, in this boot, and its
@@ -48,6 +53,8 @@ pub(crate) enum Entry {
     /// A drive with this identity is about to be written to for the first time in this boot. `ours`: all that is on it was erased or ours, as
     /// far as a sample tells, and nobody else can have written to it since.
     Taken { identity: String, ours: bool, boot_id: String },
+    /// No layer lies on that drive any more: what is written to it from now on is not the stand's.
+    Released { identity: String },
     /// Something is about to be undone by this command.
     Undo { command: String },
 }

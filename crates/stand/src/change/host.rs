@@ -9,6 +9,7 @@ use super::perform::perform;
 use super::{Change, Watch};
 use crate::owner::{Note, Owner, boot_id};
 use crate::roots::Roots;
+use crate::settings;
 use crate::stands::kernel_state::KernelState;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
@@ -114,7 +115,9 @@ fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(E
     let actions = open.map(|(_, undo)| undo.to_vec()).unwrap_or_default();
     let mut result = Ok(());
     for (condition, action) in actions {
-        let Some(shell) = shell(journal, &action).filter(|_| shows(roots, journal, &condition)) else { continue };
+        let Some(shell) = shell(roots, journal, &action).filter(|_| shows(roots, journal, &condition)) else {
+            continue;
+        };
         if let Err(error) = perform(roots, &action, journal, &mut Watch { stopped: &|| false, log }) {
             result = Err(error.hint(say!(
                 "the host is still changed; to undo it: `{shell}`",
@@ -128,15 +131,15 @@ fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(E
 fn shows(roots: &Roots, journal: &Journal, condition: &Condition) -> bool {
     match condition {
         Condition::Always => true,
-        Condition::Noted(path) => journal.before(path).is_some(),
+        Condition::Noted(path) => journal.before(path, &boot_id(roots)).is_some(),
         condition => KernelState::new(roots, journal).shows(condition),
     }
 }
 
 /// An action as a person would type it who has no journal; `None`: there is nothing to do.
-fn shell(journal: &Journal, action: &Action) -> Option<String> {
+fn shell(roots: &Roots, journal: &Journal, action: &Action) -> Option<String> {
     match action {
-        Action::PutBack { path } => journal.before(path).map(|value| echo(path, value)),
+        Action::PutBack { path } => journal.before(path, &boot_id(roots)).map(|value| echo(path, value)),
         action => Some(action.shell()),
     }
 }
@@ -147,8 +150,9 @@ fn by_hand(roots: &Roots, journal: &Journal) -> Option<String> {
     journal.run().filter(|note| note.boot_id == boot_id(roots))?;
     let open = journal.open_changes();
     let actions = open.iter().flat_map(|(_, undo)| undo.iter());
-    let lines: Vec<String> =
-        actions.filter_map(|(condition, action)| Some(guarded(condition, action, shell(journal, action)?))).collect();
+    let lines: Vec<String> = actions
+        .filter_map(|(condition, action)| Some(guarded(condition, action, shell(roots, journal, action)?)))
+        .collect();
     // Later ones may erase what the first make free: where one fails, the host is not as it was left.
     (!lines.is_empty()).then(|| format!("{} && rm {}", lines.join(" && "), path(roots).display()))
 }
@@ -190,7 +194,10 @@ fn undo_left(
     let owner = OwnDirectory::open(&roots.leases()).and_then(|directory| directory.owner());
     let is_ours = owner.is_ok_and(|owner| owner == DirectoryOwner::Us);
     // What was done to a device is for a person: by now its name may be that of another one.
-    let of_the_host = |action: &Action| matches!(action, Action::PutBack { .. } | Action::User(_));
+    let of_the_host = |action: &Action| match action {
+        Action::PutBack { path } => !settings::is_of_device(path),
+        action => matches!(action, Action::User(_)),
+    };
     let open = journal.open_changes();
     let mut actions = open.iter().flat_map(|(_, undo)| undo.iter()).map(|(_, action)| action);
     if !permission.commands || !is_ours || !actions.all(of_the_host) {

@@ -128,19 +128,35 @@ impl Journal {
         Ok(())
     }
 
-    /// What a setting was before the stand was put up; the first that was noted counts, until it is put back.
-    pub(crate) fn before(&self, path: &str) -> Option<&str> {
+    /// What a setting was before the stand was put up; the first that was noted counts, until it is put back. A setting of the kernel is
+    /// one of this boot: after the next it has its own value, and its path may be that of another device.
+    pub(crate) fn before(&self, path: &str, boot: &str) -> Option<&str> {
+        let of_the_kernel = ["/proc/", "/sys/"].iter().any(|root| path.starts_with(root));
+        let counts = |noted: &str| !of_the_kernel || noted == boot;
         self.entries.iter().fold(None, |known, entry| match entry {
-            Entry::Before { path: noted, value } if noted == path => known.or(Some(value.as_str())),
+            Entry::Before { path: noted, value, boot_id } if noted == path && counts(boot_id) => {
+                known.or(Some(value.as_str()))
+            }
             Entry::PutBack { path: noted } if noted == path => None,
             _ => known,
         })
     }
 
-    /// Whether everything on a drive was erased or ours when the stand took it, in this boot.
+    /// Whether everything on a drive was erased or ours when the stand took it, in this boot, and it was not let go since.
     pub(crate) fn was_ours(&self, identity: &str, boot: &str) -> bool {
-        self.entries.iter().any(|entry| {
-            matches!(entry, Entry::Taken { identity: of, ours: true, boot_id } if of == identity && boot_id == boot)
+        self.entries.iter().fold(false, |known, entry| match entry {
+            Entry::Taken { identity: of, ours, boot_id } if of == identity => known || (*ours && boot_id == boot),
+            Entry::Released { identity: of } if of == identity => false,
+            _ => known,
+        })
+    }
+
+    /// Whether the stand has begun to write to a drive and has not let go of it since.
+    pub(crate) fn holds(&self, identity: &str) -> bool {
+        self.entries.iter().fold(false, |known, entry| match entry {
+            Entry::Taken { identity: of, .. } if of == identity => true,
+            Entry::Released { identity: of } if of == identity => false,
+            _ => known,
         })
     }
 
@@ -299,8 +315,15 @@ mod tests {
     #[test]
     fn a_journal_is_what_was_written_after_it_is_opened_again() {
         let (_keep, path, mut journal) = created();
-        journal.append(Entry::Before { path: "/proc/sys/a".into(), value: "1".into() }).unwrap();
-        journal.append(Entry::Before { path: "/proc/sys/a".into(), value: "2".into() }).unwrap();
+        let before = |path: &str, value: &str, boot: &str| Entry::Before {
+            path: path.into(),
+            value: value.into(),
+            boot_id: boot.into(),
+        };
+        journal.append(before("/proc/sys/a", "0", "earlier")).unwrap();
+        journal.append(before("/proc/sys/a", "1", "now")).unwrap();
+        journal.append(before("/proc/sys/a", "2", "now")).unwrap();
+        journal.append(before("sectors of /dev/a", "512", "earlier")).unwrap();
         let zram = |number, boot: &str, sequence| Entry::Zram {
             layer: "z".into(),
             index: 0,
@@ -312,14 +335,32 @@ mod tests {
         journal.append(zram(5, "now", Some(8))).unwrap();
         drop(journal);
         let mut again = Journal::open(&path, busy).unwrap().unwrap();
-        assert_eq!((again.entries.first(), again.before("/proc/sys/a")), (Some(&first()), Some("1")));
+        assert_eq!((again.entries.first(), again.before("/proc/sys/a", "now")), (Some(&first()), Some("1")));
+        assert_eq!(again.before("/proc/sys/a", "later"), None, "the next boot has its own");
+        assert_eq!(again.before("sectors of /dev/a", "later"), Some("512"), "a drive keeps it");
         assert_eq!((again.zram("z", 0, "now"), again.zram("z", 1, "now")), (Some((5, Some(8))), None));
         assert_eq!((again.zram_at(5, 8, "now"), again.zram_at(5, 9, "now")), (Some(("z", 0)), None));
         again.append(Entry::PutBack { path: "/proc/sys/a".into() }).unwrap();
         again.append(Entry::ZramGone { layer: "z".into(), index: 0 }).unwrap();
-        assert_eq!((again.before("/proc/sys/a"), again.zram("z", 0, "now")), (None, None));
+        assert_eq!((again.before("/proc/sys/a", "now"), again.zram("z", 0, "now")), (None, None));
         again.remove().unwrap();
         assert!(!path.exists() && Journal::open(&path, busy).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_drive_is_the_stand_s_from_when_it_is_taken_until_it_is_let_go() {
+        let (_keep, _, mut journal) = created();
+        let taken = |ours| Entry::Taken { identity: "serial:A".into(), ours, boot_id: "now".into() };
+        let now = |journal: &Journal| (journal.holds("serial:A"), journal.was_ours("serial:A", "now"));
+        assert_eq!(now(&journal), (false, false));
+        journal.append(taken(true)).unwrap();
+        assert_eq!((now(&journal), journal.was_ours("serial:A", "later")), ((true, true), false));
+        journal.append(Entry::Released { identity: "serial:B".into() }).unwrap();
+        assert_eq!(now(&journal), (true, true));
+        journal.append(Entry::Released { identity: "serial:A".into() }).unwrap();
+        assert_eq!(now(&journal), (false, false));
+        journal.append(taken(false)).unwrap();
+        assert_eq!(now(&journal), (true, false));
     }
 
     #[test]

@@ -5,8 +5,10 @@ use super::action::{Action, format_blocks};
 use super::condition::LayerDevice;
 use super::entry::Entry;
 use super::journal::Journal;
+use crate::access::Viewer;
 use crate::command::{self, words};
 use crate::faults::{ended, md, processes};
+use crate::owner::boot_id;
 use crate::roots::{Roots, number, text};
 use crate::stands::drives;
 use crate::stands::kernel_state::{KernelState, has_module};
@@ -32,8 +34,8 @@ pub(crate) fn perform(roots: &Roots, action: &Action, journal: &mut Journal, wat
         }
         Action::LetGo(words) => let_go(words, watch),
         Action::User(words) => command::execute(words, watch.stopped, watch.log).map(drop),
-        Action::Set { path, value } => set(path, value, journal, watch),
-        Action::PutBack { path } => put_back(path, journal, watch),
+        Action::Set { path, value } => set(roots, path, value, journal, watch),
+        Action::PutBack { path } => put_back(roots, path, journal, watch),
         Action::Tell { path, value } => tell(path, value, watch),
         Action::Module(name) => module(roots, name, watch),
         Action::AddZram { layer, index } => add_zram(roots, (layer, *index), journal, watch),
@@ -123,16 +125,16 @@ fn wipe(roots: &Roots, device: &str, uuid: &str, journal: &Journal, watch: &mut 
 
 fn to_blocks(roots: &Roots, of: &LayerDevice, bytes: u32, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let name = sectors::noted(of);
-    if journal.before(&name).is_none() {
+    if journal.before(&name, &boot_id(roots)).is_none() {
         let value = KernelState::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
-        journal.append(Entry::Before { path: name, value: value.to_string() })?;
+        journal.append(Entry::Before { path: name, value: value.to_string(), boot_id: boot_id(roots) })?;
     }
     blocks(&of.device, &bytes.to_string(), watch)
 }
 
 fn blocks_back(roots: &Roots, of: &LayerDevice, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let name = sectors::noted(of);
-    let before = journal.before(&name).map(str::to_string);
+    let before = journal.before(&name, &boot_id(roots)).map(str::to_string);
     let now = KernelState::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
     // Where it did not come to be formatted, it is not formatted now.
     if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
@@ -146,7 +148,7 @@ fn blocks_back(roots: &Roots, of: &LayerDevice, journal: &mut Journal, watch: &m
 fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
     let kernel = KernelState::new(roots, journal);
     let Some(node) = kernel.at(device) else { return Ok(()) };
-    drives::must_be_free(&drives::look(roots, node, kernel.devices(), &[]), &[]).map_err(|error| {
+    drives::must_be_free(&drives::look(roots, node, kernel.devices(), &[], Viewer::Stranger), &[]).map_err(|error| {
         let stend_base::Say { en, ru } = &error.message;
         Error::new(
             error.kind,
@@ -212,19 +214,20 @@ fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
     Ok(())
 }
 
-fn set(path: &str, value: &str, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+fn set(roots: &Roots, path: &str, value: &str, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     let now = settings::current(path)?;
-    if journal.before(path).is_none() {
-        journal.append(Entry::Before { path: path.to_string(), value: now.clone() })?;
+    let boot_id = boot_id(roots);
+    if journal.before(path, &boot_id).is_none() {
+        journal.append(Entry::Before { path: path.to_string(), value: now.clone(), boot_id })?;
     }
     settings::write(path, value)?;
     (watch.log)(EventKind::Step { action: format!("set {path} to {value} (it was {now})") });
     Ok(())
 }
 
-fn put_back(path: &str, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+fn put_back(roots: &Roots, path: &str, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     // What a setting was of may be gone, with the machine's last start or with a layer.
-    if let Some(value) = journal.before(path).filter(|_| std::path::Path::new(path).exists()) {
+    if let Some(value) = journal.before(path, &boot_id(roots)).filter(|_| std::path::Path::new(path).exists()) {
         settings::write(path, value)?;
         (watch.log)(EventKind::Step { action: format!("put {path} back to {value}") });
     }
@@ -250,7 +253,7 @@ fn add_zram(roots: &Roots, (layer, index): (&str, u32), journal: &mut Journal, w
         ))
         .hint(say!("this needs root and the module `zram`", "для этого нужны права root и модуль `zram`"))
     })?;
-    let boot_id = crate::owner::boot_id(roots);
+    let boot_id = boot_id(roots);
     let sequence = crate::roots::number(roots.sys.join(format!("class/block/zram{number}/diskseq")));
     journal.append(Entry::Zram { layer: layer.to_string(), index, number, boot_id, sequence })?;
     (watch.log)(EventKind::Step { action: format!("add zram{number}") });

@@ -25,4 +25,6 @@ fn the_table_of_zfs_goes_only_when_no_label_is_in_its_partition_and_only_that_ta
     assert!(!is_bare(), "somebody else's");
     put_table(&tree, "sda", "zfs-0a1b2c3d4e5f6071");
     assert!(is_bare());
+    tree.poke("sda", MIB + 1080, b"\x53\xef");
+    assert!(!is_bare(), "somebody has a file system in it");
 }

@@ -13,6 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_base::{Code, Error, Kind, Result, Say, say};
 use stend_record::EventKind;
+use stend_spec::stand::{Layer, Stand};
+use stend_sys::signature::Found;
 
 /// How long something that was undone may still be seen.
 const VANISHES: Duration = Duration::from_secs(10);
@@ -34,6 +36,8 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let local = LocalStand { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     must_be_idle(&roots, &local, &journal)?;
+    let boot = owner::boot_id(&roots);
+    let ours: Vec<bool> = head.drives.iter().map(|drive| journal.was_ours(&drive.identity, &boot)).collect();
     for layer in stand.layers_here().rev() {
         let count = local.make(&KernelState::new(&roots, &journal), layer).steps.len();
         for index in (0..count).rev() {
@@ -44,48 +48,57 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
                 undo(&roots, &condition, &action, &mut journal, watch)?;
             }
         }
+        release(&stand, layer, &head.drives, &mut journal)?;
     }
     // The marks on a drive that is not here are still on it.
     drives::must_all_be_here(&head.drives, &local.drives)?;
-    leave_marks(&roots, &local, &head.drives, &journal, watch);
+    let ours = local.drives.iter().zip(ours).filter_map(|(ways, ours)| ways.first().filter(|_| ours));
+    leave_marks(&roots, &local, ours.collect(), &journal, watch);
     journal::remove(&roots, name, &journal)
 }
 
-/// What layers wrote to drives does not say whose it is: a mark on each drive tells the next stand or run. Where it cannot be left that
-/// is said, and they ask.
-fn leave_marks(roots: &Roots, local: &LocalStand, drives: &[Drive], journal: &Journal, watch: &mut Watch) {
-    let boot = owner::boot_id(roots);
-    let taken = drives.iter().zip(&local.drives).filter(|(drive, _)| journal.was_ours(&drive.identity, &boot));
-    let by = format!("stand {}", local.stand.name);
+/// Notes that the lowest layer over a drive is gone: from now on the user may have it, also where what follows fails.
+fn release(stand: &Stand, layer: &Layer, drives: &[Drive], journal: &mut Journal) -> Result<()> {
+    let lies_on = |layer: &&Layer, drive: &Drive| layer.on.iter().any(|of| of.name == drive.name);
+    for drive in drives {
+        let lowest = stand.layers_here().find(|layer| lies_on(layer, drive));
+        if lowest.is_some_and(|lowest| lowest.name == layer.name) && journal.holds(&drive.identity) {
+            journal.append(Entry::Released { identity: drive.identity.clone() })?;
+        }
+    }
+    Ok(())
+}
+
+/// What layers wrote to drives does not say whose it is: a mark on each drive, of those at these paths, tells the next stand or run. Where
+/// it cannot be left that is said, and they ask.
+fn leave_marks(roots: &Roots, local: &LocalStand, paths: Vec<&String>, journal: &Journal, watch: &mut Watch) {
+    let (by, is_own) = (format!("stand {}", local.stand.name), local.is_own(&KernelState::new(roots, journal)));
+    let (by, is_own) = (&by, &is_own);
     let told: Vec<String> = std::thread::scope(|scope| {
-        let leave = |(_, ways): (&Drive, &Vec<String>)| {
-            let (path, by) = (ways.first()?.clone(), by.clone());
-            Some(scope.spawn(move || match leave_mark(roots, &path, &by) {
-                Ok(true) => {
-                    Some(format!("left a mark on {path}: the next run knows its contents as those of the stand"))
-                }
-                Ok(false) => None,
-                Err(error) => {
-                    let why = error.message.en;
-                    Some(format!("left no mark on {path}: {why}; the next run that writes there asks first"))
-                }
-            }))
+        let leave = |path: &String| match leave_mark(roots, path, by, is_own) {
+            Ok(true) => Some(format!("left a mark on {path}: the next run knows its contents as those of the stand")),
+            Ok(false) => None,
+            Err(error) => {
+                let why = error.message.en;
+                Some(format!("left no mark on {path}: {why}; the next run that writes there asks first"))
+            }
         };
-        let threads: Vec<_> = taken.filter_map(leave).collect();
+        let threads: Vec<_> = paths.into_iter().map(|path| scope.spawn(move || leave(path))).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok().flatten()).collect()
     });
     told.into_iter().for_each(|text| (watch.log)(EventKind::Note { text }));
 }
 
-fn leave_mark(roots: &Roots, path: &str, by: &str) -> Result<bool> {
+fn leave_mark(roots: &Roots, path: &str, by: &str, is_own: &dyn Fn(&Found) -> bool) -> Result<bool> {
     let devices = Devices::read(roots);
     let Some(node) = devices.at(path) else { return Ok(false) };
     let owner = Owner { run_id: by.to_string(), run_file: by.to_string(), ledger: None };
     let claim = claims::claim(roots, &devices, node, &owner)?;
     // With the claim in hand nobody can change that.
     let look = || marks::on(&devices, node).map_err(|error| unreadable(path, &error));
-    // Copies of superblocks of what lay above, which are at other places there: nothing but this stand has written here.
-    for copy in look()?.iter().filter(|found| !found.member) {
+    // Copies of superblocks of what lay above, which are at other places there. What the stand did not make is its user's: the drive was
+    // free as soon as its layers were gone.
+    for copy in look()?.iter().filter(|found| !found.member && is_own(found)) {
         let block = copy.offset / BLOCK.len() as u64 * BLOCK.len() as u64;
         claim.write_durably(&BLOCK, block).map_err(|error| unreadable(path, &error))?;
     }
@@ -115,10 +128,12 @@ pub(super) fn undo(
         return Ok(());
     }
     journal.append(Entry::Undo { command: action.shell() })?;
-    let deadline = Instant::now() + LETS_GO;
+    let mut begun = None;
     while let Err(error) = perform(roots, action, journal, watch) {
+        // The first attempt may have taken longer than all others may.
+        let begun = *begun.get_or_insert_with(Instant::now);
         let gone = !KernelState::new(roots, journal).shows(condition);
-        if error.kind == Kind::Interrupted || Instant::now() > deadline {
+        if is_over(error.kind, gone, begun.elapsed()) {
             let seconds = LETS_GO.as_secs();
             return Err(error.hint(say!(
                 "Stend tried for {seconds} s; close what has it open and repeat the command: it continues from here",
@@ -144,6 +159,11 @@ pub(super) fn undo(
     Ok(())
 }
 
+/// Whether what could not be undone is given up. What is gone is undone, however long that took.
+fn is_over(kind: Kind, gone: bool, tried: Duration) -> bool {
+    kind == Kind::Interrupted || (!gone && tried > LETS_GO)
+}
+
 /// Refuses while a run has a target of the stand: taking it away would be taken for a fault of the storage.
 fn must_be_idle(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
     let kernel = KernelState::new(roots, journal);
@@ -158,4 +178,17 @@ fn must_be_idle(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_gone_after_an_attempt_that_took_long_is_undone_and_a_user_who_interrupts_is_heard() {
+        let (short, long) = (Duration::ZERO, LETS_GO * 2);
+        assert!(!is_over(Kind::Preflight, true, long), "gone");
+        assert!(!is_over(Kind::Preflight, false, short) && is_over(Kind::Preflight, false, long));
+        assert!(is_over(Kind::Interrupted, true, short));
+    }
 }

@@ -83,6 +83,7 @@ fn must_be_paths_to_one(roots: &Roots, devices: &Devices, id: &str, one: &Node, 
 pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
     let devices = Devices::read(roots);
     let mut drives: Vec<Drive> = Vec::new();
+    let mut leases: Vec<(&String, Option<String>)> = Vec::new();
     for DriveRef { name, id, .. } in stand.drives_here() {
         let paths = stand.paths_to(name);
         let ways = find(roots, &devices, id, paths)?;
@@ -98,9 +99,26 @@ pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
                 "`{name}` и `{other}` — один и тот же накопитель (`{identity}`)"
             )));
         }
+        let lease = claims::lease_name(roots, &devices, node);
+        if let Some((other, _)) = leases.iter().find(|(_, known)| *known == lease) {
+            return Err(one_disk(name, other));
+        }
+        leases.push((name, lease));
         drives.push(Drive { name: name.clone(), identity, size: node.size, paths });
     }
     Ok(drives)
+}
+
+/// A claim is on a whole disk.
+fn one_disk(name: &str, other: &str) -> Box<Error> {
+    Error::spec(say!(
+        "`{name}` and `{other}` are partitions of one disk, or a disk and its partition",
+        "`{name}` и `{other}` — разделы одного диска или диск и его раздел"
+    ))
+    .hint(say!(
+        "give the stand the whole disk and let the layer `partition` divide it",
+        "отдайте стенду весь диск и разделите его слоем `partition`"
+    ))
 }
 
 /// A drive that is known by its contents alone is lost as soon as something is written to it.
@@ -181,10 +199,10 @@ pub(super) fn paths(roots: &Roots, drives: &[Drive]) -> Result<Vec<Vec<String>>>
 
 /// What is known of a drive of a stand, with the verdict whether it may be written; `others` are further paths to it, each of which is
 /// looked at in its turn.
-pub(crate) fn look(roots: &Roots, node: &Node, devices: &Devices, others: &[&str]) -> TargetFacts {
+pub(crate) fn look(roots: &Roots, node: &Node, devices: &Devices, others: &[&str], viewer: Viewer) -> TargetFacts {
     let named = devices.path(node).display().to_string();
     // Two devices of one identity are refused, but for these.
-    device_facts(roots, &devices.without(others), node, &named, Viewer::Stranger)
+    device_facts(roots, &devices.without(others), node, &named, viewer)
 }
 
 /// Facts of drives with samples of what is on them; those of further paths to a drive have that of the first. `tell` hears what is

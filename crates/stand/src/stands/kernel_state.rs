@@ -1,17 +1,22 @@
 //! What the kernel shows of a stand: conditions and products, asked anew each time. Reads only; the journal is not believed where
 //! the kernel can be asked.
 
+use super::drives;
 use super::layers::{Made, superblocks};
 use super::product::Product;
-use crate::change::{Condition, Journal, LayerDevice, Pool, Volume};
+use crate::change::{Condition, Drive, Journal, LayerDevice, Pool, Volume};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
-use crate::{exports, identity, lvm, marks, mounts, pools};
+use crate::{exports, identity, lvm, marks, mounts, owner, pools};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use stend_sys::block::{DevNo, LoopBacking};
 use stend_sys::signature::{Pool as Label, Superblock};
+
+/// What a journal calls the superblock of a cache of writes.
+const CACHE: &str = "writecache";
 
 /// The machine at one moment.
 pub(crate) struct KernelState<'a> {
@@ -47,8 +52,8 @@ impl<'a> KernelState<'a> {
             }
             Condition::Array(uuid) => self.array(uuid).is_some(),
             Condition::Mapping { name, uuid } => self.maps(name, uuid),
-            Condition::Superblock(of) => self.is_formatted(of) == Some(true),
-            Condition::SuperblockBegun(of) => self.is_formatted(of).is_some(),
+            Condition::Superblock(of) => self.is_formatted(of),
+            Condition::SuperblockBegun(of) => self.is_begun(of),
             Condition::Unwritten(name) => self.is_unwritten(name),
             Condition::Volume(volume) => self.is_active(volume),
             Condition::VolumeOn { volume, below } => {
@@ -84,8 +89,10 @@ impl<'a> KernelState<'a> {
             Condition::Dataset { pool, name } => {
                 self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name)
             }
-            Condition::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
-            Condition::PoolTable(device) => self.has_bare_pool_table(device),
+            Condition::PoolLabel { device, inside, pool } => {
+                self.label(device, *inside, pool.as_ref()).is_some() && (pool.is_some() || self.holds(device))
+            }
+            Condition::PoolTable(device) => self.has_bare_pool_table(device) && self.holds(device),
             Condition::Setting { path, value } => crate::settings::current(path).is_ok_and(|now| now == *value),
             Condition::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
             Condition::Positive(path) => number(path).is_some_and(|number| number > 0),
@@ -93,7 +100,7 @@ impl<'a> KernelState<'a> {
             Condition::Runs { program, words } => exports::runs_with(self.roots, program, words),
             Condition::Prints { words, text } => told(words).contains(text.as_str()),
             Condition::NfsExport(path) => exports::is_shared(self.roots, path),
-            Condition::Noted(path) => self.journal.before(path).is_some(),
+            Condition::Noted(path) => self.journal.before(path, &owner::boot_id(self.roots)).is_some(),
             Condition::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
@@ -246,26 +253,46 @@ impl<'a> KernelState<'a> {
         ours.map(|mark| mark.offset).collect()
     }
 
-    /// Whether the superblock of a device that the stand has given one is whole; `None` where it is another one, or there is none.
-    fn is_formatted(&self, of: &LayerDevice) -> Option<bool> {
-        match self.journal.superblock(&of.layer, of.index)? {
-            None => Some(false),
-            Some(mark) => (self.superblock(&of.device)? == mark).then_some(true),
+    /// Whether a device has what the stand has given it: a superblock, or room for one.
+    fn is_formatted(&self, of: &LayerDevice) -> bool {
+        let Some(Some(mark)) = self.journal.superblock(&of.layer, of.index) else { return false };
+        // A cache that runs knows nothing of what lay elsewhere on the device before.
+        let written = |found| found == Superblock::WriteCache && mark.starts_with(CACHE);
+        self.superblock(&of.device).is_some_and(|now| now == mark) || self.found(&of.device).is_some_and(written)
+    }
+
+    /// Whether a device carries a superblock that the stand has given it, or was giving it when it was killed. Checksums alone are
+    /// written by a program that may be killed in between.
+    fn is_begun(&self, of: &LayerDevice) -> bool {
+        let Some(mark) = self.journal.superblock(&of.layer, of.index) else { return false };
+        match self.found(&of.device) {
+            Some(Superblock::Checksums { .. }) => mark.is_none() || self.is_formatted(of),
+            Some(Superblock::WriteCache) => self.is_formatted(of),
+            Some(Superblock::Blank | Superblock::Other) | None => false,
         }
     }
 
-    /// What tells the superblock of a device from others. That of a cache has nothing that would: it is one, or will be.
+    fn found(&self, device: &str) -> Option<Superblock> {
+        marks::superblock(&self.devices, self.at(device)?).ok()?
+    }
+
+    /// What tells the superblock of a device from others. That of a cache has nothing that would: it is one, or will be. Where it will be,
+    /// marks elsewhere tell whether something else was put there since.
     pub(crate) fn superblock(&self, device: &str) -> Option<String> {
-        match marks::superblock(&self.devices, self.at(device)?).ok()?? {
+        match self.found(device)? {
             Superblock::Checksums { salt, .. } => Some(format!("integrity {salt}")),
-            Superblock::WriteCache | Superblock::Blank => Some("writecache".to_string()),
+            Superblock::WriteCache => Some(CACHE.to_string()),
+            Superblock::Blank => {
+                let beside = marks::on(&self.devices, self.at(device)?).ok()?;
+                Some(beside.iter().fold(CACHE.to_string(), |all, mark| format!("{all} {}@{}", mark.name, mark.offset)))
+            }
             Superblock::Other => None,
         }
     }
 
     /// Sectors of 512 bytes that are left for data beside their checksums.
     pub(crate) fn checksummed(&self, device: &str) -> Option<u64> {
-        match marks::superblock(&self.devices, self.at(device)?).ok()?? {
+        match self.found(device)? {
             Superblock::Checksums { sectors, .. } => Some(sectors),
             _ => None,
         }
@@ -331,6 +358,17 @@ impl<'a> KernelState<'a> {
         ours.then_some(label.state)
     }
 
+    /// Whether a device is the stand's to write to, if what is on it does not tell: a drive is between its first layer and the end of that.
+    fn holds(&self, device: &str) -> bool {
+        let drives = self.journal.stand().map(|head| head.drives.as_slice()).unwrap_or_default();
+        let Some(node) = self.at(device) else { return false };
+        let is = |drive: &&Drive| {
+            let ways = drives::find(self.roots, &self.devices, &drive.identity, drive.paths).unwrap_or_default();
+            ways.iter().any(|way| way.name == node.name)
+        };
+        drives.iter().find(is).is_none_or(|drive| self.journal.holds(&drive.identity))
+    }
+
     fn has_bare_pool_table(&self, device: &str) -> bool {
         self.at(device).is_some_and(|node| marks::is_bare_pool_table(&self.devices, node))
     }
@@ -345,15 +383,19 @@ impl<'a> KernelState<'a> {
         self.devices.all().find(|node| text(node.sysfs.join("dm/name")).as_deref() == Some(name))
     }
 
+    /// The kernel tells the path of a file without links and by the name that it had; which file it is tells its number.
     fn loop_over(&self, file: &str) -> Option<&Node> {
-        let behind = |node: &&Node| text(node.sysfs.join("loop/backing_file")).as_deref() == Some(file);
-        self.devices.all().find(behind)
+        use std::os::unix::fs::MetadataExt;
+        let named = |node: &&Node| text(node.sysfs.join("loop/backing_file")).as_deref() == Some(file);
+        let Ok(meta) = std::fs::metadata(file) else { return self.devices.all().find(named) };
+        let is = |of: LoopBacking| (of.device, of.inode) == (DevNo::from_raw(meta.dev()), meta.ino());
+        self.devices.all().find(|node| node.backing.is_some_and(is))
     }
 
     /// zram devices have no name but their number, which holds until the machine is started anew, or somebody takes the device away
     /// and makes another one.
     fn zram(&self, layer: &str, index: u32) -> Option<&Node> {
-        let (number, sequence) = self.journal.zram(layer, index, &crate::owner::boot_id(self.roots))?;
+        let (number, sequence) = self.journal.zram(layer, index, &owner::boot_id(self.roots))?;
         let node = self.devices.by_name(&format!("zram{number}"))?;
         (sequence.is_none() || node.sequence() == sequence).then_some(node)
     }
@@ -429,6 +471,48 @@ mod tests {
         checksums(7);
         journal.append(Entry::Erased { layer: "dm".into(), index: 0 }).unwrap();
         assert_eq!(shown(&journal), [false, false]);
+    }
+
+    #[test]
+    fn what_begins_with_zeroes_is_no_cache_that_the_stand_made() {
+        use crate::change::{Entry, StandHead};
+        let tree = crate::recorded::Tree::new();
+        tree.disk("sda", "8:0", "pci0000:00/0000:00:01.0", &[]);
+        let of = LayerDevice { layer: "dm".into(), index: 1, device: "/dev/sda".into() };
+        let put = |marks: &[(usize, &[u8])]| {
+            let mut bytes = vec![0; 8 << 20];
+            marks.iter().for_each(|(at, mark)| bytes[*at..at + mark.len()].copy_from_slice(mark));
+            tree.put("dev/sda", bytes);
+        };
+        let shown = |mark: Option<&str>| {
+            let mut journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
+            let mark = mark.map(str::to_string);
+            journal.append(Entry::Formatted { layer: "dm".into(), index: 1, mark }).unwrap();
+            let kernel = KernelState::new(&tree.roots, &journal);
+            [Condition::Superblock(of.clone()), Condition::SuperblockBegun(of.clone())]
+                .map(|condition| kernel.shows(&condition))
+        };
+        let foreign: [(&str, usize, &[u8]); 5] = [
+            ("ext4", 1080, b"\x53\xef"),
+            ("gpt", 512, b"EFI PART"),
+            ("lvm", 512, b"LABELONE"),
+            ("btrfs", 0x10040, b"_BHRfS_M"),
+            ("md", 4096, b"\xfc\x4e\x2b\xa9\x01\0\0\0\0\0\0\0\0\0\0\0"),
+        ];
+        for (name, at, mark) in foreign {
+            put(&[(at, mark)]);
+            assert_eq!(shown(Some("writecache")), [false, false], "{name}");
+            assert_eq!(shown(None), [false, false], "{name}, half made");
+        }
+        put(&[]);
+        assert_eq!(shown(Some("writecache")), [true, false], "cleared for a cache: there is nothing to take off");
+        assert_eq!(shown(None), [false, false], "nothing that is half made");
+        put(&[(0x10040, b"_BHRfS_M")]);
+        let journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
+        let left = KernelState::new(&tree.roots, &journal).superblock("/dev/sda").unwrap();
+        assert_eq!(shown(Some(&left)), [true, false], "what was there before stays elsewhere on the device");
+        put(&[(0, &[0x21, 0x93, 0x48, 0x23, 1, 0, 0, 0])]);
+        assert_eq!(shown(Some("writecache")), [true, true], "a cache");
     }
 
     #[test]

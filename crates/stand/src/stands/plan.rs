@@ -3,6 +3,7 @@
 use super::journal;
 use super::kernel_state::KernelState;
 use super::{LocalStand, drives, here};
+use crate::access::Viewer;
 use crate::change::{Action, Journal, StandHead};
 use crate::devices::Devices;
 use crate::node::Node;
@@ -65,7 +66,7 @@ fn plan_drives(roots: &Roots, devices: &Devices, stand: &Stand, is_up: bool) -> 
         let found = drives::find(roots, devices, &drive.id, ways)?;
         let names: Vec<&str> = found.iter().map(|node| node.name.as_str()).collect();
         let others = |node: &Node| names.iter().copied().filter(|name| *name != node.name).collect::<Vec<_>>();
-        let facts = found.iter().map(|node| drives::look(roots, node, devices, &others(node)));
+        let facts = found.iter().map(|node| drives::look(roots, node, devices, &others(node), Viewer::Stranger));
         let facts: Vec<TargetFacts> = facts.collect();
         ways_to.push((drive, facts.iter().map(|facts| facts.path.clone()).collect::<Vec<_>>()));
         all.extend(facts);

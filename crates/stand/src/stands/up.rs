@@ -2,25 +2,23 @@
 
 use super::down::undo;
 use super::journal;
-use super::kernel_state::{KernelState, same};
+use super::kernel_state::KernelState;
 use super::layers::{Made, sectors};
 use super::product::Product;
 use super::waits::wait_for;
 use super::{LocalStand, drives, here, of_layer, stand_of};
+use crate::access::Viewer;
 use crate::change::{Change, Condition, Entry, Journal, StandHead, Watch, must_have, perform};
 use crate::claims;
-use crate::contents;
-use crate::node::Node;
 use crate::owner::{self, Owner};
 use crate::permission::may_be_named;
 use crate::roots::Roots;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
-use stend_record::{EventKind, Refusal, Sampled, StandTargets, UNKNOWN_DATA, WriteAccess};
+use stend_record::{EventKind, Refusal, StandTargets, TargetFacts, UNKNOWN_DATA, WriteAccess};
 use stend_spec::stand::{Layer, Stand};
+use stend_sys::Claim;
 use stend_sys::claim::Lease;
-use stend_sys::signature::Found;
 
 /// How long what a command has made may take to appear; udev needs well under a second.
 const APPEARS: Duration = Duration::from_secs(10);
@@ -43,7 +41,6 @@ pub fn put_up(
     watch: &mut Watch,
 ) -> Result<StandTargets> {
     let roots = here();
-    let mut sampled = BTreeMap::new();
     let mut journal = match journal::open(&roots, &stand.name)? {
         Some(journal) => {
             must_be_same(&journal, stand)?;
@@ -57,7 +54,7 @@ pub fn put_up(
             let local = LocalStand { stand, nonce, drives: drives::paths(&roots, &found)? };
             let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
             drives::must_have_room(stand, &sizes, file)?;
-            sampled = foresee(&roots, &local, &imagined, watch)?;
+            foresee(&roots, &local, &imagined, watch)?;
             journal::create(
                 &roots,
                 &stand.name,
@@ -71,7 +68,7 @@ pub fn put_up(
     bare_targets_must_be_free(&roots, &local, &journal)?;
     let mut leases = Vec::new();
     for layer in stand.layers_here() {
-        raise(&roots, &local, layer, &mut journal, owner, (&mut leases, &sampled), watch)
+        raise(&roots, &local, layer, &mut journal, owner, &mut leases, watch)
             .map_err(|e| of_layer(layer, &head.file, e))?;
     }
     let kernel = KernelState::new(&roots, &journal);
@@ -125,14 +122,7 @@ fn signatures<'a>(
 }
 
 /// What would be refused on the way, refused now: programs, drives, names that are taken.
-///
-/// Returns what samples of the drives found, by their paths.
-fn foresee(
-    roots: &Roots,
-    local: &LocalStand,
-    journal: &Journal,
-    watch: &mut Watch,
-) -> Result<BTreeMap<String, Sampled>> {
+fn foresee(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Watch) -> Result<()> {
     let kernel = KernelState::new(roots, journal);
     let made: Vec<Made> = local.stand.layers_here().map(|layer| local.make(&kernel, layer)).collect();
     let steps = || made.iter().flat_map(|made| &made.steps);
@@ -173,7 +163,7 @@ fn foresee(
         (names(&step.done) && kernel.is_taken(&step.done)) || own()
     });
     let Some(Change { what: Say { en, ru }, .. }) = taken else {
-        return Ok(facts.into_iter().filter_map(|facts| Some((facts.path, facts.contents?))).collect());
+        return Ok(());
     };
     Err(Error::preflight(say!("cannot {en}: this name is already in use", "не удастся {ru}: такое имя уже занято"))
         .hint(say!(
@@ -264,7 +254,7 @@ fn raise(
     layer: &Layer,
     journal: &mut Journal,
     owner: &Owner,
-    (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
+    leases: &mut Vec<(String, Lease)>,
     watch: &mut Watch,
 ) -> Result<()> {
     let count = local.make(&KernelState::new(roots, journal), layer).steps.len();
@@ -278,7 +268,7 @@ fn raise(
             if (watch.stopped)() {
                 return Err(Error::interrupted(say!("it was stopped", "работа остановлена")));
             }
-            do_step(roots, local, layer, &step, journal, owner, (leases, sampled), watch)?;
+            do_step(roots, local, layer, &step, journal, owner, leases, watch)?;
         }
         if let Some(wait) = &step.wait {
             wait_for(roots, journal, wait, watch)?;
@@ -305,11 +295,11 @@ fn do_step(
     step: &Change,
     journal: &mut Journal,
     owner: &Owner,
-    (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
+    leases: &mut Vec<(String, Lease)>,
     watch: &mut Watch,
 ) -> Result<()> {
     let steps = local.make(&KernelState::new(roots, journal), layer).steps;
-    claim_drives(roots, local, step, &steps, journal, owner, (leases, sampled))?;
+    claim_drives(roots, local, step, &steps, journal, owner, leases, watch)?;
     // What an earlier attempt left half done is in the way of the whole, and partitions of a table that is given up are in that of the
     // new one.
     step.undo.iter().try_for_each(|(condition, action)| undo(roots, condition, action, journal, watch))?;
@@ -322,7 +312,9 @@ fn do_step(
     journal.append(Entry::End { layer: layer.name.clone(), what })
 }
 
-/// Looks at the drives that a step is the first to write to once more, with the right to them in hand.
+/// Claims the drives that a step is the first to write to, and looks at them with the claims in hand: what was seen before the layers
+/// below the others were made may be hours old.
+#[expect(clippy::too_many_arguments, reason = "the state of putting a stand up, which nothing else has")]
 fn claim_drives(
     roots: &Roots,
     local: &LocalStand,
@@ -330,77 +322,88 @@ fn claim_drives(
     of_layer: &[Change],
     journal: &mut Journal,
     owner: &Owner,
-    (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
+    leases: &mut Vec<(String, Lease)>,
+    watch: &mut Watch,
 ) -> Result<()> {
+    let kernel = KernelState::new(roots, journal);
+    let mut claimed: Vec<(String, Claim)> = Vec::new();
     for path in step.erases.iter().filter(|path| local.drives.iter().flatten().any(|drive| drive == *path)) {
-        let kernel = KernelState::new(roots, journal);
-        // One of this layer's own things lies on it already: then it was looked at before that was made.
-        let ours = of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
-            let on_it = |condition: &Condition| match condition {
-                // A bare table of ZFS does not say whose it was: only `down` takes it away unasked.
-                Condition::Mark { device, .. } | Condition::PoolLabel { device, pool: Some(_), .. } => device == path,
-                Condition::Mapping { .. } => step.erases.len() == 1,
-                // All that the step names goes with it: what is kept back of one is on another.
-                Condition::SuperblockBegun(_) => true,
-                _ => false,
-            };
-            step.undo.iter().any(|(condition, _)| on_it(condition) && kernel.shows(condition))
-        });
         let ways = local.ways(path);
-        if ours || leases.iter().any(|(leased, _)| ways.contains(leased)) {
+        // One lease is for all paths: they have one identity.
+        let mut held = leases.iter().map(|(path, _)| path).chain(claimed.iter().map(|(path, _)| path));
+        if held.any(|path| ways.contains(path)) || lies_on(&kernel, path, of_layer) {
             continue;
         }
-        let gone = |path: &str| claims::changed(path, &say!("it is gone", "устройство исчезло"));
         // All paths to a drive are free before any is taken.
-        let mut ours = true;
         for way in ways {
-            let node = kernel.at(way).ok_or_else(|| gone(way))?;
-            let mut facts = local.look(roots, &kernel, way).ok_or_else(|| gone(way))?;
-            if carries_its_own(local, &kernel, node, &facts.access) {
-                ours = false;
-                continue;
-            }
-            match sampled.get(way) {
-                Some(sampled) => contents::add_sampled(&mut facts, sampled.clone()),
-                None => contents::sample_contents(std::slice::from_mut(&mut facts), &mut |_| {}),
-            }
-            drives::must_be_free(&facts, &local.stand.overwrite)?;
-            ours &= facts.contents.is_some_and(|contents| !contents.is_unknown());
+            let facts = foreign(roots, local, &kernel, way, Viewer::Stranger)?;
+            facts.iter().try_for_each(|facts| drives::must_be_free(facts, &local.stand.overwrite))?;
         }
         let node = kernel.at(path).ok_or_else(|| gone(path))?;
-        // One lease is for all paths: they have one identity.
-        let claim = claims::claim(roots, kernel.devices(), node, owner)?;
-        // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
-        let lease = claim.hand_over();
-        drop(kernel);
-        let drive = local.drives.iter().position(|ways| ways.contains(path));
+        claimed.push((path.clone(), claims::claim(roots, kernel.devices(), node, owner)?));
+    }
+    let kernel = KernelState::new(roots, journal);
+    let ways = claimed.iter().flat_map(|(path, _)| local.ways(path));
+    let facts: Result<Vec<_>> = ways.map(|way| foreign(roots, local, &kernel, way, Viewer::Claimant)).collect();
+    let facts = facts?.into_iter().flatten().collect();
+    let facts = drives::sampled(facts, &mut |action| (watch.log)(EventKind::Step { action }));
+    facts.iter().try_for_each(|facts| drives::must_be_free(facts, &local.stand.overwrite))?;
+    drop(kernel);
+    let is_known = |facts: &TargetFacts| facts.contents.as_ref().is_some_and(|contents| !contents.is_unknown());
+    for (path, claim) in claimed {
+        let known = |way: &String| facts.iter().any(|facts| facts.path == *way && is_known(facts));
+        let ours = local.ways(&path).iter().all(known);
+        let drive = local.drives.iter().position(|ways| ways.contains(&path));
         let drives = journal.stand().map(|head| head.drives.clone()).unwrap_or_default();
         if let Some(drive) = drive.and_then(|drive| drives.get(drive)) {
             let (identity, boot_id) = (drive.identity.clone(), owner::boot_id(roots));
             journal.append(Entry::Taken { identity, ours, boot_id })?;
         }
-        leases.extend(lease.map(|lease| (path.clone(), lease)));
+        // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
+        leases.extend(claim.hand_over().map(|lease| (path, lease)));
     }
     Ok(())
 }
 
-/// Whether nothing speaks against a drive but marks that layers of this stand put on it through one that a restart of the machine took
-/// away, such as a mapping or an export.
-fn carries_its_own(local: &LocalStand, kernel: &KernelState, node: &Node, access: &WriteAccess) -> bool {
+/// Whether one of a layer's own things lies on a drive already: then it was looked at before that was made.
+fn lies_on(kernel: &KernelState, path: &String, of_layer: &[Change]) -> bool {
+    of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
+        let on_it = |condition: &Condition| match condition {
+            // A bare table of ZFS does not say whose it was: only `down` takes it away unasked.
+            Condition::Mark { device, .. } | Condition::PoolLabel { device, pool: Some(_), .. } => device == path,
+            Condition::Mapping { .. } => step.erases.len() == 1,
+            // All that the step names goes with it: what is kept back of one is on another.
+            Condition::SuperblockBegun(_) => true,
+            _ => false,
+        };
+        step.undo.iter().any(|(condition, _)| on_it(condition) && kernel.shows(condition))
+    })
+}
+
+fn gone(path: &str) -> Box<Error> {
+    claims::changed(path, &say!("it is gone", "устройство исчезло"))
+}
+
+/// What is known of a drive; `None` where nothing speaks against it but marks that layers of this stand put on it through one that a
+/// restart of the machine took away, such as a mapping or an export.
+fn foreign(
+    roots: &Roots,
+    local: &LocalStand,
+    kernel: &KernelState,
+    path: &str,
+    viewer: Viewer,
+) -> Result<Option<TargetFacts>> {
+    let node = kernel.at(path).ok_or_else(|| gone(path))?;
+    let facts = local.look_as(viewer, roots, kernel, path).ok_or_else(|| gone(path))?;
     let of_the_drive = |reason: &Refusal| matches!(reason, Refusal::Member { device, .. } if *device == node.name);
-    let by_marks_alone = match access {
+    let by_marks_alone = match &facts.access {
         WriteAccess::Refused(reasons) => reasons.iter().all(of_the_drive),
         WriteAccess::Confirm { .. } => true,
         WriteAccess::OwnDirectory | WriteAccess::Nowhere => false,
     };
-    let steps = local.stand.layers.iter().flat_map(|layer| local.make(kernel, layer).steps);
-    let own: Vec<String> = steps
-        .flat_map(|step| step.undo)
-        .filter_map(|(condition, _)| if let Condition::Mark { uuid, .. } = condition { Some(uuid) } else { None })
-        .collect();
     let found = crate::marks::on(kernel.devices(), node).unwrap_or_default();
-    let is_own = |mark: &Found| mark.uuid.as_deref().is_some_and(|uuid| own.iter().any(|known| same(known, uuid)));
-    by_marks_alone && !found.is_empty() && found.iter().all(is_own)
+    let is_own = by_marks_alone && !found.is_empty() && found.iter().all(local.is_own(kernel));
+    Ok((!is_own).then_some(facts))
 }
 
 /// Waits until the kernel shows what has been made; `what` are words that follow "to".

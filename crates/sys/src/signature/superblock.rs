@@ -16,28 +16,30 @@ pub enum Superblock {
     },
     /// dm-writecache.
     WriteCache,
-    /// Nothing: a target would make a new one.
+    /// Nothing but zeroes in all of its room: a cache would make a new one.
     Blank,
     /// Something else.
     Other,
 }
 
+/// Bytes that a superblock has for itself. File systems and tables of partitions leave the first of them zero, but not all.
+const ROOM: usize = 4096;
 /// First word of a cache of writes.
 pub(super) const WRITE_CACHE: [u8; 8] = [0x21, 0x93, 0x48, 0x23, 1, 0, 0, 0];
 
 impl Image {
     /// What a target of the device mapper would find; `None` of a device that is shorter than a sector.
     pub fn superblock(&self) -> Option<Superblock> {
-        let start: [u8; 512] = self.array(0)?;
+        self.bytes(0, 512)?;
         if self.has(0, b"integrt\0") {
-            let salt = start[48..64].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            let salt = self.array::<16>(48)?.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
             let salt = if salt.bytes().all(|digit| digit == b'0') { String::new() } else { salt };
             return Some(Superblock::Checksums { salt, sectors: self.le64(16)? });
         }
-        Some(match start {
-            _ if self.has(0, &WRITE_CACHE) => Superblock::WriteCache,
-            [0, 0, 0, 0, 0, 0, 0, 0, ..] => Superblock::Blank,
-            _ => Superblock::Other,
+        Some(match () {
+            () if self.has(0, &WRITE_CACHE) => Superblock::WriteCache,
+            () if self.has(0, &[0; ROOM]) => Superblock::Blank,
+            () => Superblock::Other,
         })
     }
 }
@@ -64,7 +66,10 @@ mod tests {
         let without = of(&[(0, b"integrt\0"), (16, &sectors)]);
         assert_eq!(without, Some(Superblock::Checksums { salt: String::new(), sectors: 193_656 }));
         assert_eq!(of(&[(0, &WRITE_CACHE)]), Some(Superblock::WriteCache));
-        assert_eq!(of(&[(512, b"x")]), Some(Superblock::Blank));
+        assert_eq!(of(&[]), Some(Superblock::Blank));
+        // ext4, GPT, LVM and swap begin with zeroes, too.
+        assert_eq!(of(&[(512, b"x")]), Some(Superblock::Other));
+        assert_eq!(of(&[(4086, b"SWAPSPACE2")]), Some(Superblock::Other));
         assert_eq!(of(&[(0, b"XFSB")]), Some(Superblock::Other));
         assert_eq!(Image::from_bytes(&[0; 511]).superblock(), None);
     }

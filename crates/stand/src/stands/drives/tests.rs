@@ -84,7 +84,7 @@ fn of_a_drive_with_paths_each_must_be_free() {
     let tree = machine();
     let free = |name: &str, other: &str| {
         let devices = Devices::read(&tree.roots);
-        must_be_free(&look(&tree.roots, devices.by_name(name).unwrap(), &devices, &[other]), &[])
+        must_be_free(&look(&tree.roots, devices.by_name(name).unwrap(), &devices, &[other], Viewer::Stranger), &[])
     };
     free("sda", "sdb").unwrap();
     free("sdb", "sda").unwrap();
@@ -92,4 +92,23 @@ fn of_a_drive_with_paths_each_must_be_free() {
     tree.over("dm-0", "253:0", &["sdb"], &[("dm/uuid", "mpath-1")]);
     free("sda", "sdb").unwrap();
     assert!(free("sdb", "sda").unwrap_err().message.en.contains("dm-0"), "one path is somebody's");
+}
+
+#[test]
+fn two_partitions_of_one_disk_are_no_two_drives() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", &local(1), &[WWN]);
+    tree.partition("sda", &local(1), 1, "8:1");
+    tree.partition("sda", &local(1), 2, "8:2");
+    let of = |one: &str, other: &str| {
+        let text = format!(
+            "stand: x\ndrives: [{{name: a, id: '{ID}{one}'}}, {{name: b, id: '{ID}{other}'}}]\nlayers: [md: {{level: 1}}]\n"
+        );
+        identify(&tree.roots, &stend_spec::parse::stand(&text, "s.yaml").unwrap()).unwrap_err()
+    };
+    for (one, other) in [("-part1", "-part2"), ("", "-part2")] {
+        let error = of(one, other);
+        assert_eq!(error.kind, Kind::Spec, "{error}");
+        assert!(error.message.en.contains("`b` and `a` are partitions of one disk"), "{error}");
+    }
 }

@@ -58,13 +58,14 @@ pub(super) fn write_cache(context: &StepContext, block_size: Bytes) -> Made {
     let (name, size, block) = (context.name(), sectors(slow.size), block_size.0);
     let (slow, fast) = (slow.path.as_str(), fast.path.as_str());
     let local = local(context, 1, fast);
-    let clear = || words("blkdiscard --force --zeroout --offset=0 --length", &[SUPERBLOCK, fast]);
+    let clear = |force: &str| words(&format!("blkdiscard {force}--zeroout --offset=0 --length"), &[SUPERBLOCK, fast]);
     let clean = Change {
         what: say!("clear the start of {fast} for a cache", "очистить начало {fast} под кэш"),
         erases: context.erases(),
         done: Condition::Superblock(local.clone()),
-        apply: vec![Action::Format { of: local.clone(), words: clear() }],
-        undo: vec![(Condition::SuperblockBegun(local.clone()), Action::Erase { of: local, words: clear() })],
+        apply: vec![Action::Format { of: local.clone(), words: clear("--force ") }],
+        // Without force the kernel keeps a device that something else has taken by now.
+        undo: vec![(Condition::SuperblockBegun(local.clone()), Action::Erase { of: local, words: clear("") })],
         wait: None,
     };
     let table = format!("0 {size} writecache s {slow} {fast} {block} 0");

@@ -37,7 +37,7 @@ fn a_cache_of_writes_is_written_back_before_it_is_taken_away() {
             # undo
             dmsetup message stend-x-dm 0 flush
             dmsetup remove --retry stend-x-dm
-            blkdiscard --force --zeroout --offset=0 --length 4096 /dev/d2
+            blkdiscard --zeroout --offset=0 --length 4096 /dev/d2
             # makes /dev/mapper/stend-x-dm
         "#]],
     );
