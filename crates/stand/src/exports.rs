@@ -1,7 +1,7 @@
 //! Block devices that this host hands out over NVMe-oF, iSCSI, Fibre Channel or NBD, and what it is connected to itself. The kernel's
 //! targets open them without a holder, so that nothing else shows that they are used. Reads only.
 
-use crate::mounts;
+use crate::escapes::unescape;
 use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
 use std::path::{Path, PathBuf};
@@ -288,7 +288,7 @@ pub(crate) fn has_record(target: &str, portal: &str) -> bool {
 /// Source: exports(5), "/var/lib/nfs/etab" of nfs-utils 2.8.
 pub(crate) fn is_shared(roots: &Roots, path: &str) -> bool {
     let table = text(roots.state.with_file_name("nfs").join("etab")).unwrap_or_default();
-    table.lines().any(|line| line.split_once('\t').is_some_and(|(of, _)| mounts::unescape(of) == path))
+    table.lines().any(|line| line.split_once('\t').is_some_and(|(of, _)| unescape(of) == path))
 }
 
 /// Whether a program of this name runs.

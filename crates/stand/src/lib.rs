@@ -15,6 +15,7 @@ mod contents;
 mod devices;
 mod doctor;
 mod drives;
+mod escapes;
 mod exports;
 mod faults;
 mod host;
