@@ -7,9 +7,9 @@ use stend_record::{EventKind, FaultMoment, RunRecord, TrialRecord, TrialStatus};
 /// Trials that are complete although an event of their case did not come: they measured a load to which nothing was done.
 pub(super) fn missing(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
     let lacks = |trial: &&TrialRecord| {
-        let planned = plan.cases.get(trial.case as usize).map_or(0, |case| case.faults.len() as u32);
+        let planned = plan.cases.get(trial.case as usize).map_or(0, |case| case.faults.len());
         let complete = trial.outcome.as_ref().is_some_and(|outcome| outcome.status == TrialStatus::Complete);
-        complete && (0..planned).any(|fault| !came(run, trial.trial, fault))
+        complete && came(run, trial.trial) < planned
     };
     let mut cases: Vec<u32> = run.trials.iter().filter(lacks).map(|trial| trial.case).collect();
     let trials = cases.len() as u32;
@@ -19,11 +19,12 @@ pub(super) fn missing(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
     Some(Caveat::EventsMissing { trials, case, cases: cases.len() as u32 })
 }
 
-fn came(run: &RunRecord, trial: u32, fault: u32) -> bool {
-    run.events.iter().any(|event| {
-        matches!(event.kind, EventKind::Fault { trial: of, fault: which, moment: FaultMoment::Begins, .. }
-            if (of, which) == (trial, fault))
-    })
+/// Events of a trial that began. They are counted: the worker and the coordinator, which have some each, number their own.
+fn came(run: &RunRecord, trial: u32) -> usize {
+    let begun = run.events.iter().filter(
+        |event| matches!(event.kind, EventKind::Fault { trial: of, moment: FaultMoment::Begins, .. } if of == trial),
+    );
+    begun.count()
 }
 
 #[cfg(test)]
@@ -55,5 +56,6 @@ mod tests {
         assert_eq!(caveats(&[]), missing);
         assert_eq!(caveats(&[0]), missing, "one of two is not what was asked for");
         assert_eq!(caveats(&[0, 1]), []);
+        assert_eq!(caveats(&[0, 0]), [], "one of the worker and one of the coordinator");
     }
 }
