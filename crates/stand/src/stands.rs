@@ -22,10 +22,10 @@ pub use status::{known_stands, stand_status};
 pub use up::put_up;
 pub(crate) use zram::uuid as zram_uuid;
 
-use crate::access::Viewer;
 use crate::change::{Action, Condition, Journal};
 use crate::devices::Devices;
 use crate::roots::Roots;
+use drives::Viewer;
 use kernel_state::{KernelState, same};
 pub(crate) use layers::{EventCluster, Osd};
 use layers::{LowerDevice, Made, StepContext, Way, cluster_of_events};

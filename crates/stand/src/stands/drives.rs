@@ -1,7 +1,7 @@
 //! From what a stand file calls a drive to the device, and whether it may be written over. Reads only.
 
 use super::layers::too_small;
-use crate::access::Viewer;
+pub(super) use crate::access::Viewer;
 use crate::change::Drive;
 use crate::devices::Devices;
 use crate::inspect::device_facts;

@@ -1,13 +1,13 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
 use super::down::undo;
+use super::drives::Viewer;
 use super::journal;
 use super::kernel_state::KernelState;
 use super::layers::{Made, sectors};
 use super::product::Product;
 use super::waits::wait_for;
 use super::{LocalStand, drives, here, of_layer, stand_of};
-use crate::access::Viewer;
 use crate::change::{Change, Condition, Entry, Journal, StandHead, Watch, must_have, perform};
 use crate::claims;
 use crate::owner::{self, Owner};
