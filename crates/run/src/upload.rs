@@ -2,10 +2,10 @@
 //! has, and the trials, so that what cannot be run is refused before anything is written. Must not send more before what
 //! it sent was taken.
 
-use crate::walk::is_of_worker;
 use std::sync::Arc;
 use stend_plan::Case;
 use stend_plan::Plan;
+use stend_spec::fault::Fault;
 use stend_spec::trace::{Trace, TraceFacts};
 use stend_wire::{Request, UpcomingTrial};
 
@@ -60,6 +60,11 @@ impl Upload {
 fn foreseen(case: &Case, power: bool) -> UpcomingTrial {
     let faults = case.faults.iter().filter(|fault| is_of_worker(fault, power));
     UpcomingTrial { label: case.label(), trial: case.trial.clone(), faults: faults.cloned().collect() }
+}
+
+/// Whether a worker does an event. What takes it away, or changes its machine from outside, is not for it to do; `power`: we can cut it.
+pub(crate) fn is_of_worker(fault: &Fault, power: bool) -> bool {
+    fault.act.machine().is_none() && (!fault.is_cut() || !power)
 }
 
 /// What a plan must know of traces.

@@ -17,7 +17,7 @@ use crate::resume;
 use crate::step::{Action, Asked, Input, Step, UserRequest};
 use crate::upload::Upload;
 pub(crate) use aftermath::Replay;
-pub(crate) use load::{SkippedRounds, is_of_worker};
+pub(crate) use load::SkippedRounds;
 use stend_analyse::Looks;
 use stend_analyse::findings::Caveat;
 use stend_base::random::draw;

@@ -2,6 +2,7 @@
 
 use super::{SILENCE_LIMIT, Walk};
 use crate::step::{Action, Step};
+use crate::upload::is_of_worker;
 use stend_analyse::Looks;
 use stend_base::{Nanos, say};
 use stend_plan::{Outcome, Plan};
@@ -152,9 +153,4 @@ impl Walk {
         self.actions.push(Action::Edge);
         self.restore_machines(now);
     }
-}
-
-/// Whether a worker does an event. What takes it away, or changes its machine from outside, is not for it to do; `power`: we can cut it.
-pub(crate) fn is_of_worker(fault: &Fault, power: bool) -> bool {
-    fault.act.machine().is_none() && (!fault.is_cut() || !power)
 }
