@@ -16,13 +16,19 @@ cases:
 
 /// A walk in its first trial, whose load began at 10 s.
 fn in_trial() -> Walk {
-    let suite = stend_spec::parse::suite(SUITE, "t.yaml").unwrap();
+    // A worker does not change its own machine.
+    in_trial_of(SUITE, 0)
+}
+
+/// The same of a suite with so many events for the worker.
+fn in_trial_of(suite: &str, of_worker: usize) -> Walk {
+    let suite = stend_spec::parse::suite(suite, "t.yaml").unwrap();
     let mut walk = Walk::new(Asked { suite, ..asked() }, Nanos(0));
     for reply in [facts(), Reply::Prepared, Reply::Taken, Reply::Zeros(ZeroSample::default())] {
         walk.apply(Input::Host(FromHost::Reply(reply)), Nanos::secs(1));
         for action in walk.take_actions() {
             if let Action::Send(Request::Trial { faults, .. }) = action {
-                assert_eq!(faults, [], "a worker does not change its own machine");
+                assert_eq!(faults.len(), of_worker);
             }
         }
     }
@@ -84,6 +90,15 @@ fn changes_come_at_their_times_one_after_the_other_and_are_undone_before_the_nex
     assert_eq!(changed(&mut walk, Nanos::secs(40), Ok(())), ["virsh", "Undone 0", "Ends 1", "undo 1 of block 0"]);
     assert_eq!(changed(&mut walk, Nanos::secs(41), Ok(())), ["virsh", "Undone 1", "trial"]);
     assert!(walk.ending.is_none() && walk.left_of_machines().is_empty());
+}
+
+#[test]
+fn an_event_of_the_worker_beside_those_of_the_hypervisor_has_its_number_in_the_case() {
+    let mut walk = in_trial_of(&SUITE.replace("{at: 8s, do: vm.limit, iops: 100}", "{at: 8s, do: scrub}"), 1);
+    let what = Say::same("scrub");
+    let kind = EventKind::Fault { trial: 0, fault: 0, moment: stend_record::FaultMoment::Begins, what };
+    walk.apply(Input::Host(FromHost::Reply(Reply::Event(Event::new(Nanos::secs(18), kind)))), Nanos::secs(18));
+    assert_eq!(wanted(&mut walk), ["Begins 1"]);
 }
 
 #[test]

@@ -85,6 +85,23 @@ fn a_trial_in_which_nothing_came_says_nothing_and_errors_are_told() {
 }
 
 #[test]
+fn where_the_load_went_on_as_before_one_sentence_says_so_and_a_percentile_that_fell_did_not_rise() {
+    let mut found = found(&record());
+    let trial = &mut found.trials[0];
+    let recovery = trial.recovery.as_mut().unwrap();
+    (recovery.stall, recovery.back) = (Some(Nanos(0)), Some(Nanos(0)));
+    (trial.silence, trial.tail) = (Some(Nanos::millis(20)), Some((Nanos::millis(70), Nanos::millis(40))));
+    let told = found.say().en.replace('\u{a0}', " ");
+    let expected = "The rate stayed at 90 % or more, without a standstill. p99 was 70.0 ms before and 40.0 ms after.";
+    assert!(told.contains(expected) && !told.contains("fell"), "{told}");
+    assert!(found.say().ru.contains("остановок не было"), "{}", found.say().ru);
+    for silent in [Nanos::millis(80), Nanos::secs(2)] {
+        found.trials[0].silence = Some(silent);
+        assert!(found.say().en.contains("of a single client"), "{}", found.say().en);
+    }
+}
+
+#[test]
 fn what_events_are_meant_to_do_is_no_finding_of_the_checks_and_their_course_is_drawn() {
     use crate::findings::{CheckId, CheckStatus};
     let disturbed = record();

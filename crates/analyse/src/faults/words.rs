@@ -6,6 +6,8 @@ use stend_stats::middle_and_most;
 
 /// Less lost work than this, in seconds of full service, is not worth a sentence: it is shown as 0.0 s.
 const LOST_LEAST: f64 = 0.05;
+/// A single client that waited for less than this, in seconds, saw no standstill: it is shown as 0.0 s.
+const SILENCE_LEAST: f64 = 0.05;
 
 impl FaultFinding {
     /// What is known of the trials in one paragraph: of each figure the median and the largest.
@@ -14,17 +16,30 @@ impl FaultFinding {
             return cuts.say();
         }
         Say::both(|l| {
-            let parts = [
-                self.came(l),
-                self.stood(l),
-                self.fell(l),
-                self.came_back(l),
-                self.lost(l),
-                self.waited(l),
-                self.whole(l),
-                self.failed(l),
-            ];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+            let service = match self.stayed(l) {
+                Some(stayed) => vec![Some(stayed)],
+                None => vec![self.stood(l), self.fell(l), self.came_back(l), self.lost(l)],
+            };
+            let others = [self.waited(l), self.whole(l), self.failed(l)];
+            let parts = [self.came(l)].into_iter().chain(service).chain(others);
+            parts.flatten().collect::<Vec<_>>().join(" ")
+        })
+    }
+
+    /// One sentence, where the load went on as before in every trial.
+    fn stayed(&self, l: Lang) -> Option<String> {
+        let back = self.each(|trial| trial.recovery?.back_seconds());
+        let load = self.each(|trial| Some(Some(trial.recovery?.stall?.as_secs())));
+        let client = self.each(|trial| Some(Some(trial.silence?.as_secs())));
+        let nothing = |all: &[Option<f64>]| all.iter().all(|one| *one == Some(0.0));
+        let shown_as_nothing = client.iter().flatten().all(|seconds| *seconds < SILENCE_LEAST);
+        let is_known = back.len() == self.trials.len() && load.len() == self.trials.len() && !back.is_empty();
+        (is_known && nothing(&back) && nothing(&load) && shown_as_nothing).then(|| {
+            say_in!(
+                l,
+                "The rate stayed at 90 % or more, without a standstill.",
+                "Скорость не опускалась ниже 90 %, остановок не было."
+            )
         })
     }
 
@@ -108,7 +123,7 @@ impl FaultFinding {
         let (before, after) = (tail(|tail| tail.0)?, tail(|tail| tail.1)?);
         Some(say_in!(
             l,
-            "p99 rose from {a} to {b}.",
+            "p99 was {a} before and {b} after.",
             "p99: было {a}, стало {b}.",
             a = format::latency(before, l),
             b = format::latency(after, l)

@@ -42,6 +42,6 @@ impl Walk {
         if let EventKind::Crash(Aftermath::Judged(crash)) = &event.kind {
             self.replayed(crash);
         }
-        self.append(Entry::Event(event));
+        self.append(Entry::Event(self.numbered_by_case(event)));
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Walk;
 use crate::step::{Action, Changed, Hypervised, Step};
+use crate::upload::is_of_worker;
 use std::collections::VecDeque;
 use stend_base::{Nanos, Say};
 use stend_record::{Entry, Event, EventKind, FaultMoment};
@@ -124,6 +125,20 @@ impl Walk {
 
     pub(super) fn tell_fault(&mut self, (trial, fault): (u32, u32), moment: FaultMoment, what: Say, at: Nanos) {
         self.append(Entry::Event(Event::new(at, EventKind::Fault { trial, fault, moment, what })));
+    }
+
+    /// A worker numbers the events that are for it to do; the run file has their numbers in the case.
+    pub(super) fn numbered_by_case(&self, mut event: Event) -> Event {
+        if let (Step::Trial { case, .. }, Some(plan), EventKind::Fault { fault, .. }) =
+            (self.step, &self.plan, &mut event.kind)
+        {
+            let power = self.asked.keeps.is_some();
+            let of_worker = (0..).zip(&plan.cases[case as usize].faults).filter(|(_, one)| is_of_worker(one, power));
+            if let Some((number, _)) = of_worker.into_iter().nth(*fault as usize) {
+                *fault = number;
+            }
+        }
+        event
     }
 
     /// What has to be undone where the walk has ended without it.
