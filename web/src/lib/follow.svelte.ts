@@ -1,10 +1,10 @@
 // Tasks as they change: those that the server lists now, then each change as it comes.
-import { get } from "./api";
+import { get, isRefused } from "./api";
 import type { Task, TaskList } from "./tasks";
 
 /** Most tasks that are shown; the API has the others. */
 const SHOWN = 200;
-/** Pause before a stream that the server refused is asked for again. By eye: what refused it lasts seconds. */
+/** Pause before what failed is asked for again. By eye: what a server is busy with lasts seconds. */
 const AGAIN = 3000;
 
 export class Following {
@@ -40,11 +40,13 @@ export class Following {
         this.tasks = [await get<Task>(`tasks/${encodeURIComponent(this.#id)}`)];
       }
     } catch (failed) {
-      if (this.known) this.#later();
-      else this.error = failed;
+      if (this.#closed) return;
+      // What the server refuses, it refuses again; a connection that broke off is shown as one.
+      if (isRefused(failed) || !this.known) this.error = failed;
+      if (!isRefused(failed)) this.#later();
       return;
     }
-    this.known = true;
+    [this.known, this.error] = [true, null];
     if (this.#closed) return;
     const last = Math.max(0, ...this.tasks.map(({ change }) => change));
     const source = new EventSource(`/api/v1/task-events${last ? `?after=${last}` : ""}`);
