@@ -4,6 +4,7 @@ use super::CaseComparison;
 use crate::check::{flushes_are_off, is_volatile};
 use crate::findings::{CheckId, CheckResult, CheckStatus, Findings};
 use crate::trials::{CaseTrials, by_case};
+use stend_base::text::{counted, plural_ru};
 use stend_base::{Lang, Say, say, say_in};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Sync, Trial};
@@ -44,9 +45,10 @@ pub(super) fn check(runs: &[(&RunRecord, &Findings)], cases: &[CaseComparison]) 
     }
     match may_fail.iter().copied().collect::<Option<Vec<u32>>>() {
         Some(list) => {
-            let n = list.first().copied().unwrap_or(0);
-            let measured =
-                say!("the same syncs; {n} drives may fail", "синхронизация одна; может отказать накопителей: {n}");
+            let n = u64::from(list.first().copied().unwrap_or(0));
+            let Say { en, ru } = counted(n, ["drive", "drives"], ["накопитель", "накопителя", "накопителей"]);
+            let may = plural_ru(n, "может", "могут", "может");
+            let measured = say!("the same syncs; {en} may fail", "синхронизация одна; {may} отказать {ru}");
             result(CheckStatus::Pass, measured, Say::same(""))
         }
         // What is behind the same devices is the same, whatever it is.
@@ -298,7 +300,8 @@ mod tests {
         let found = check(&over_storage(on_array("raid5", 4)), &over_storage(on_array("raid0", 4)));
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "drives that may fail: 1 / 0"));
         let same = check(&over_storage(on_array("raid5", 4)), &over_storage(on_array("raid10", 4)));
-        assert_eq!((same.status, same.measured.en.as_str()), (CheckStatus::Pass, "the same syncs; 1 drives may fail"));
+        assert_eq!((same.status, same.measured.en.as_str()), (CheckStatus::Pass, "the same syncs; 1 drive may fail"));
+        assert_eq!(same.measured.ru, "синхронизация одна; может отказать 1 накопитель");
     }
 
     #[test]

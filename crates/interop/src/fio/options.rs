@@ -140,16 +140,29 @@ impl Options {
         if !self.given || self.of_one_section || self.any(&["bsrange", "blocksize_range"]).is_some() {
             return None;
         }
-        let Shape { mix, pattern } = self.shape();
         if let Some(split) = self.any(&["bssplit"]) {
-            // With its map of what was visited fio cuts I/Os short that reach into a block which was.
-            return self.mixture(split).filter(|_| pattern != Pattern::Random);
+            return self.mixture(split).filter(|_| !self.has_map());
         }
         let [read, write, trim] = self.by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k"))?;
-        let all = mix.map(|mix| [(mix.read, read), (mix.write, write), (mix.discard, trim)]);
+        let all = self.shape().mix.map(|mix| [(mix.read, read), (mix.write, write), (mix.discard, trim)]);
         let mut used = all.into_iter().flatten().filter(|(share, _)| *share > 0).map(|(_, size)| size);
         let first = used.next().unwrap_or(read);
         used.all(|other| other == first).then_some((first, Vec::new()))
+    }
+
+    /// Whether fio keeps a map of what was visited, with which it cuts I/Os short that reach into a block which was.
+    //= fio, filesetup.c: init_random_map(); io_u.c: mark_random_map()
+    fn has_map(&self) -> bool {
+        let pattern = self.shape().pattern;
+        let jumps = matches!(pattern, Pattern::Random | Pattern::Uniform | Pattern::Mixed { .. } | Pattern::Zones(_));
+        let distribution = self.any(&["random_distribution"]).and_then(|text| text.split(':').next()).map(str::trim);
+        let is_even = matches!(distribution, None | Some("random" | "zoned" | "zoned_abs"));
+        jumps && is_even && !self.is_set("norandommap") && !self.has_register()
+    }
+
+    /// Offsets come from a shift register, which visits each block once without a map.
+    fn has_register(&self) -> bool {
+        self.any(&["random_generator"]).map(str::trim) == Some("lfsr")
     }
 
     /// What its I/Os are. Without `rw` fio reads in order.
@@ -232,8 +245,7 @@ impl Options {
 
     /// Order of random offsets: with a map of what was visited, or drawn anew each time.
     fn distribution(&self) -> Pattern {
-        // A shift register visits each block once also without the map.
-        let drawn_anew = self.is_set("norandommap") && self.any(&["random_generator"]).map(str::trim) != Some("lfsr");
+        let drawn_anew = self.is_set("norandommap") && !self.has_register();
         let plain = if drawn_anew { Pattern::Uniform } else { Pattern::Random };
         match self.any(&["percentage_random"]).and_then(|text| text.split(',').next()?.trim().parse::<u32>().ok()) {
             Some(0) => return Pattern::Sequential,
@@ -328,6 +340,14 @@ mod tests {
             map(&[("norandommap", "1")]).sizes().is_some()
                 && map(&[("random_distribution", "zipf:1.1")]).sizes().is_some()
         );
+        for register in [&[("random_generator", "lfsr")][..], &[("norandommap", "1"), ("random_generator", "lfsr")]] {
+            assert!(map(register).sizes().is_some(), "a shift register has no map: {register:?}");
+        }
+        for half in [("percentage_random", "50"), ("random_distribution", "zoned:60/10:40/90")] {
+            assert_eq!(map(&[half]).sizes(), None, "the map is kept also with {half:?}");
+            assert!(map(&[half, ("norandommap", "1")]).sizes().is_some());
+        }
+        assert!(map(&[("percentage_random", "0")]).sizes().is_some(), "in order, blocks may be visited again");
         assert_eq!(sizes("bssplit", "4k/60:64k/"), None);
         assert_eq!(sizes("bsrange", "4k-64k"), None);
         assert_eq!(Options::default().sizes(), None);

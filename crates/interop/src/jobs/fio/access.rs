@@ -266,8 +266,31 @@ fn ranged(option: &Opt, base: u64, kinds: Kinds, notes: &mut Notes) -> Result<Ve
     Ok((1..=count).map(|index| BlockShare { size: Bytes(least.0 * index), percent: percent(index) }).collect())
 }
 
-/// The order of offsets.
+/// The order of offsets, with a note where it changes sizes in fio.
 pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, notes: &mut Notes) -> Result<Pattern> {
+    let pattern = order(job, kinds, notes)?;
+    if mixed_sizes && has_map(job, &pattern)? {
+        notes.decided(
+            &job.place,
+            say!(
+                "fio cuts I/Os short where its random map was already, so that other sizes come out; here shares are exact",
+                "fio укорачивает операции там, где карта блоков уже отмечена, и размеры выходят другими; здесь доли точны"
+            ),
+        );
+    }
+    Ok(pattern)
+}
+
+/// Whether fio keeps a map of the blocks that were visited.
+//= fio, filesetup.c: init_random_map(); io_u.c: mark_random_map()
+fn has_map(job: &Job, pattern: &Pattern) -> Result<bool> {
+    let distribution = job.get("random_distribution").map_or(Ok("random"), Opt::text)?;
+    let is_even = matches!(distribution.split(':').next(), Some("random" | "zoned" | "zoned_abs"));
+    let jumps = matches!(pattern, Pattern::Random | Pattern::Mixed { .. } | Pattern::Zones(_));
+    Ok(jumps && is_even && !job.flag("norandommap")? && !walks_all_blocks(job)?)
+}
+
+fn order(job: &Job, kinds: Kinds, notes: &mut Notes) -> Result<Pattern> {
     if !kinds.random {
         return Ok(Pattern::Sequential);
     }
@@ -303,15 +326,6 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, notes: &mut No
     let every_block_once = walks_all_blocks(job)?;
     if job.flag("norandommap")? && !every_block_once {
         return Ok(Pattern::Uniform);
-    }
-    if mixed_sizes {
-        notes.decided(
-            &job.place,
-            say!(
-                "fio cuts I/Os short where its random map was already, so that other sizes come out; here shares are exact",
-                "fio укорачивает операции там, где карта блоков уже отмечена, и размеры выходят другими; здесь доли точны"
-            ),
-        );
     }
     Ok(Pattern::Random)
 }

@@ -85,6 +85,22 @@ fn a_shift_register_visits_each_block_once_also_without_a_map() {
 }
 
 #[test]
+fn sizes_come_out_otherwise_only_where_fio_keeps_a_map() {
+    let is_noted = |more: &str| {
+        let text = format!("[a]\nfilename=/dev/x\nrw=randread\nruntime=1\nbssplit=4k/50:64k/50\n{more}\n");
+        let found = import(&text, false).unwrap_or_else(|e| panic!("{more}: {e}"));
+        found.notes.iter().any(|note| note.text.en.contains("cuts I/Os short"))
+    };
+    for map in ["", "percentage_random=50", "random_distribution=zoned:60/10:40/90"] {
+        assert!(is_noted(map) && !is_noted(&format!("{map}\nnorandommap")), "{map}");
+    }
+    for none in ["random_generator=lfsr", "random_generator=lfsr\nnorandommap", "random_distribution=zipf:1.2"] {
+        assert!(!is_noted(none), "{none}");
+    }
+    assert!(!is_noted("percentage_random=0"));
+}
+
+#[test]
 fn a_directory_whose_files_are_all_read_is_another_target() {
     assert!(refused("opendir=/srv/data").contains("`opendir` is not imported"), "{}", refused("opendir=/srv/data"));
 }
