@@ -307,29 +307,6 @@ test("a page of the list is asked for once, and dropped when the filter has chan
   await close();
 });
 
-test("a run that began while another page of the list was on its way is shown after it", async () => {
-  const { page, faults, close } = await open(browser, here, DESK_EN);
-  const [first, second] = (await ask(here, "GET", "runs?limit=50")).runs.filter(({ going_on }) => !going_on);
-  let [began, release] = [false, () => {}];
-  const held = new Promise((resolve) => (release = resolve));
-  await page.route(/\/runs\?state=running&limit=50$/, (route) => route.fulfill({ json: { runs: [began ? { ...second, label: "began since" } : { ...second, name: "R-x", label: "goes on" }], left_out: 0 } }));
-  await page.route(/\/runs\?limit=50$/, (route) => route.fulfill({ json: { runs: began ? [second, first] : [first], left_out: 1, next: "more" } }));
-  await page.route(/\/runs\?limit=50&cursor=more$/, async (route) => {
-    await held;
-    await route.fulfill({ json: { runs: [], left_out: 1, next: "more" } });
-  });
-  await page.goto(`${here.url}/runs`);
-  await page.getByText("goes on", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Show more" }).click();
-  began = true;
-  await page.getByText("began since").waitFor();
-  assert.equal(await page.locator("tbody tr").count(), 1);
-  release();
-  await eventually("the run that began", async () => (await page.locator("tbody tr").count()) === 2);
-  assert.deepEqual(unexpected(faults), []);
-  await close();
-});
-
 test("a run that has ended is not shown as running for ever", async () => {
   const { page, faults, close } = await open(browser, here, DESK_EN);
   const [run] = here.recorded;

@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { createServer } from "vite";
 
-let vite, cases, comparison, history, lang, order, runs, tasks, words;
+let vite, cases, comparison, lang, order, runs, tasks, words;
 before(async () => {
   globalThis.localStorage = { getItem: () => null, setItem: () => {} };
   Object.defineProperty(globalThis, "navigator", { value: { languages: ["en"] }, configurable: true });
   vite = await createServer({ root: new URL("..", import.meta.url).pathname, server: { middlewareMode: true, ws: false, watch: null }, appType: "custom", logLevel: "error", optimizeDeps: { noDiscovery: true } });
   const load = (name) => vite.ssrLoadModule(`/src/lib/${name}.ts`);
   lang = await load("lang.svelte");
-  [cases, comparison, history, order, runs, tasks, words] = [await load("cases"), await load("comparison"), await load("history"), await load("order"), await load("runs"), await load("tasks"), await load("words")];
+  [cases, comparison, order, runs, tasks, words] = [await load("cases"), await load("comparison"), await load("order"), await load("runs"), await load("tasks"), await load("words")];
 });
 after(() => vite?.close());
 
@@ -66,34 +66,4 @@ test("an order whose permission is null is one without permission", () => {
   const is = { order: 1, suite: { file: "quick.yaml", text: suite.text }, on: ["/mnt"], permission: null };
   assert.equal(order.command(is, [suite]), "stend run quick --on /mnt");
   assert.ok(!order.written(is).includes("permission"));
-});
-
-test("a list beyond what the API sends at once keeps its length when it is asked for anew", async () => {
-  const all = Array.from({ length: 260 }, (_, index) => ({ name: `R-${index}` }));
-  const asked = [];
-  globalThis.fetch = async (address) => {
-    const { searchParams } = new URL(address, "http://here");
-    asked.push(searchParams.get("limit"));
-    const [from, limit] = [Number(searchParams.get("cursor")), Math.min(Number(searchParams.get("limit")), 200)];
-    const next = from + limit < all.length ? String(from + limit) : null;
-    return { ok: true, json: async () => ({ runs: all.slice(from, from + limit), left_out: 0, next }) };
-  };
-  const found = await runs.listed("state=complete", 250, null, new AbortController().signal);
-  assert.deepEqual([found.runs.length, found.runs.at(-1).name, found.next, asked], [250, "R-249", "250", ["200", "50"]]);
-  const rest = await runs.listed("", 50, found.next, new AbortController().signal);
-  assert.deepEqual([runs.joined(found.runs, rest.runs).length, rest.next], [260, null]);
-});
-
-test("a value of fewer than four runs is neither steady nor changed", () => {
-  const of = (runs, changes = []) => ({ points: Array.from({ length: runs }, (_, at) => [at, 1]), changes });
-  const title = (...series) => history.title(5, history.sorted(series));
-  lang.setLang("en");
-  assert.equal(title(of(3), of(1)), "5 runs, too few to tell whether a value changed");
-  assert.equal(title(of(3), of(4)), "5 runs, no value changed");
-  assert.equal(title(of(3), of(4, [{}])), "5 runs, 1 value changed");
-  const { changed, steady, short } = history.sorted([of(3), of(4), of(5, [{}])]);
-  assert.deepEqual([changed, steady, short].map(([one]) => one.points.length), [5, 4, 3]);
-  lang.setLang("ru");
-  assert.equal(title(of(3)), "5 прогонов, слишком мало, чтобы судить об изменениях");
-  lang.setLang("en");
 });

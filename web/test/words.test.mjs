@@ -39,17 +39,8 @@ test("no two places of an axis of nines are alike", () => {
   lang.setLang("en");
   assert.equal(shown(), "50_% | 90_% | 99_% | 99.9_% | 99.99_% | 99.999_% | 99.9999_%");
   assert.deepEqual([0.5, 0.9, 0.999, 0.99995].map(format.nines).map((text) => text.replace("\u00a0", "_")), ["50.0_%", "90.0_%", "99.90_%", "99.9950_%"]);
-  assert.equal(format.nines(1), "100.0\u00a0%");
-  assert.match(format.nines(1 - 1e-12), /^\d+\.\d{6}\u00a0%$/, "its digits end");
   lang.setLang("ru");
   assert.equal(format.ninesAt(4), "99,99\u00a0%");
-});
-
-test("a share on an even axis has one digit, whatever its nines are", () => {
-  lang.setLang("en");
-  const shown = (scale) => [0.5, 0.99995, 1].map(format.onAxis({ unit: "share", scale })).join(" | ").replaceAll("\u00a0", "_");
-  assert.equal(shown("linear"), "50.0_% | 100.0_% | 100.0_%");
-  assert.equal(shown("nines"), "50.0_% | 99.9950_% | 100.0_%");
 });
 
 test("a moment beside times in UTC names its zone", () => {

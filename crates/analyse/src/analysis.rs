@@ -48,8 +48,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     let faults = faults::findings(run, &plan);
     faults::not_left_out(&faults, &mut cases);
     let caveats = caveat::all(run, &plan, (&trials, &cases));
-    let searches = search::findings(run, &plan);
-    let density = density::findings(run, &plan);
+    let (searches, density) = (search::findings(run, &plan), density::findings(run, &plan));
     let across = charts::across(&plan, &cases, &searches, &density);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     let verdict = match density.as_slice() {
@@ -84,6 +83,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         sweeps: sweeps::findings(&plan, &cases),
         numa: numa::findings(run, &plan, &trials, &cases),
         unmeasured: unmeasured::cases(&plan, &not_run, &cases),
+        tried: cases.iter().filter(|case| plan.rung(case.case).is_some()).map(|case| case.label.clone()).collect(),
         not_run: not_run.into_iter().map(|(_, case)| case).collect(),
         arms: plan.arms.iter().map(|arm| arm.name.clone()).collect(),
         across,

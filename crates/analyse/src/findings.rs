@@ -90,6 +90,9 @@ pub struct Findings {
     /// Cases of which nothing counts: what did not run, and what has no trial that counts. Data of gates.
     #[serde(skip)]
     pub unmeasured: Vec<Unmeasured>,
+    /// Labels of the cases that a search or a density tried: which ones depends on what it finds. Data of gates.
+    #[serde(skip)]
+    pub tried: Vec<String>,
     /// Names of the arms, with which labels begin; empty without arms. Data of gates.
     #[serde(skip)]
     pub arms: Vec<String>,

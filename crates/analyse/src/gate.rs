@@ -217,6 +217,74 @@ mod tests {
         assert_eq!(gate("  - {loss: 90%, inconclusive: fail}", &[0, 1]).outcome, Outcome::Failed);
     }
 
+    fn of_runs(rules: &str, records: &[stend_record::RunRecord]) -> GateFinding {
+        let parsed = stend_spec::parse::gate(&format!("gate: g\nrules:\n{rules}\n"), "g.yaml").unwrap();
+        let found: Vec<Findings> = records.iter().map(|record| analyse(record).unwrap()).collect();
+        let runs: Vec<_> = records.iter().zip(&found).collect();
+        let findings: Vec<&Findings> = found.iter().collect();
+        of_comparison(&parsed, &crate::compare(&runs, &Options::default()), &findings)
+    }
+
+    fn told(found: &GateFinding) -> Vec<(Option<usize>, &str, &str)> {
+        found.gaps.iter().map(|gap| (gap.run, gap.label.as_str(), gap.reason.en.as_str())).collect()
+    }
+
+    #[test]
+    fn rates_that_one_search_tried_and_another_did_not_are_no_gaps() {
+        use stend_base::{MilliIops, Millionths, Nanos};
+        let mut searched = case("oltp", 100, 32, Sync::None);
+        searched.streams[0].search = Some(stend_spec::search::Search {
+            from: MilliIops::per_second(1000),
+            to: MilliIops::per_second(16_000),
+            gaps: stend_spec::rate::Gaps::Even,
+            quantile: Millionths::percent(99),
+            limit: Nanos::millis(50),
+            precision: Millionths::percent(10),
+            curve: Vec::new(),
+        });
+        let tried = |rung: u32| run_of(vec![searched.clone()]).trial(0).done().trial(rung).done().record();
+        for runs in [vec![tried(1), tried(2)], vec![tried(1), tried(1), tried(2)]] {
+            assert_eq!(told(&of_runs("  - {loss: 90%}", &runs)), []);
+        }
+        let none = run_of(vec![searched])
+            .trial(0)
+            .change(|outcome, _| outcome.status = stend_record::TrialStatus::Failed)
+            .done()
+            .record();
+        let unmeasured = analyse(&none).unwrap().unmeasured;
+        assert_eq!(unmeasured.iter().map(|case| case.label.as_str()).collect::<Vec<_>>(), ["oltp"], "{unmeasured:?}");
+    }
+
+    #[test]
+    fn a_case_of_which_no_trial_counts_and_an_arm_that_was_never_entered_are_gaps() {
+        let mut failed = of_cases(&["rand-read", "seq-read"]);
+        let second = failed.trials.iter_mut().filter(|trial| trial.case == 1);
+        second.filter_map(|trial| trial.outcome.as_mut()).for_each(|outcome| {
+            outcome.status = stend_record::TrialStatus::Failed;
+        });
+        let found = of_runs("  - {metric: p99, loss: 90%}", &[of_cases(&["rand-read", "seq-read"]), failed]);
+        assert_eq!(told(&found), [(Some(1), "seq-read", "no trial of it counts")]);
+        assert_eq!(found.outcome, Outcome::Undecided);
+
+        let command = |enter: &str| Switch::Command { enter: vec![enter.into()], leave: vec!["y".into()] };
+        let arms = [("a", Switch::None, "6.1"), ("b", command("x"), "6.2"), ("c", command("z"), "6.3")];
+        let mut run = run_of(vec![case("rand-read", 100, 32, Sync::None)]).arms(&arms);
+        for block in 0..12 {
+            for index in 0..2 {
+                let unlike = 1e-4 * f64::from(block) + 1e-5 * f64::from(index);
+                run = run.trial(index).block(block).iops(1_000_000.0 * (1.0 + unlike)).done();
+            }
+        }
+        let mut record = run.record();
+        record.events.retain(|event| !matches!(event.kind, stend_record::EventKind::Arm { arm: 2, .. }));
+        let findings = analyse(&record).unwrap();
+        let compared = compare_arms(&record, &findings, &Options::default()).unwrap().unwrap();
+        let gate = stend_spec::parse::gate("gate: g\nrules:\n  - {loss: 90%}\n", "g.yaml").unwrap();
+        let found = of_comparison(&gate, &compared, &[&findings]);
+        assert_eq!(told(&found), [(None, "c: rand-read", "the run ended before its turn")]);
+        assert_eq!(found.outcome, Outcome::Undecided);
+    }
+
     #[test]
     fn verdicts_that_are_asked_for_must_show() {
         assert_eq!(outcome_of("  - {cases: 'seq-*', verdicts: [equivalent]}"), Outcome::Passed);

@@ -162,11 +162,12 @@ impl<Q: Queue> QueueLane<Q> {
         loop {
             if let (Some(append), 0) = (&mut self.append, self.queue.in_flight())
                 && self.next < self.limit
-                && (self.open.is_some() || recorder.accepting())
+                && is_due(self.open.as_ref(), recorder, now)
                 && let Err(error) = append.make_room(self.next)
             {
                 self.fail_next(&error, recorder);
                 now = self.clock.now();
+                continue;
             }
             let mut wait = recorder.patience(now);
             let mut more = false;
@@ -389,6 +390,14 @@ impl<Q: Queue> QueueLane<Q> {
         let state = &self.slots[slot as usize];
         self.submission.queued();
         self.queue.push(slot, request, state.at, state.len as usize, state.offset);
+    }
+}
+
+/// Whether the next I/O is to begin now.
+fn is_due(open: Option<&Open>, recorder: &Recorder, now: Nanos) -> bool {
+    match open {
+        None => recorder.accepting(),
+        Some(open) => open.due.is_some_and(|due| recorder.wants(due, now) && recorder.origin() + due <= now.0),
     }
 }
 

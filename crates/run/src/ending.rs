@@ -71,6 +71,20 @@ pub(crate) fn clean_up_was_cut() -> Box<Error> {
     ))
 }
 
+/// The user did not wait for the hypervisor.
+pub(crate) fn machines_are_left() -> Box<Error> {
+    Error::preflight(say!(
+        "changes to virtual machines are not undone: the next run in these machines does that, and `stend vm down` removes them",
+        "изменения виртуальных машин не отменены: это сделает следующий прогон в этих машинах, а `stend vm down` уберёт их"
+    ))
+}
+
+/// Why a change to virtual machines could not be undone, with who does it later.
+pub(crate) fn undone_later(error: Box<Error>) -> Box<Error> {
+    let hint = machines_are_left().message;
+    error.or_hint(hint)
+}
+
 /// The user, or the system, ended the run.
 pub(crate) fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))

@@ -3,6 +3,7 @@
 use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
+use crate::ending::{machines_are_left, told_with, undone_later};
 use crate::fleet::{Fleet, Notice};
 use crate::observed::{Heard, ObservedHost};
 use crate::progress::{Progress, Update};
@@ -11,10 +12,10 @@ use crate::step::{Action, Asked, Changed, Hypervised, Input, Step};
 use crate::walk::Walk;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_plan::{Plan, PlanInputs};
 use stend_record::store::{Options, Writer, create, make_known};
-use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
+use stend_record::{Entry, Event, EventKind, FaultMoment, HostFacts, RunHeader, StandText};
 use stend_wire::{FromHost, Inspect, Reply, Request, StandFile};
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
@@ -255,25 +256,46 @@ impl Loop {
         }
     }
 
-    /// Undoes what the hypervisor has done where the walk ended without it, because a host was lost.
+    /// Undoes what the hypervisor has done where the walk ended without it, because a host was lost. A user who does not wait leaves it.
     fn restore_machines(&mut self) {
         let left = self.walk.left_of_machines();
+        let Some(hypervisor) = self.setup.hypervisor.clone() else { return };
+        if self.walk.aborted {
+            let told = |first| if left.is_empty() { first } else { told_with(first, Some(machines_are_left())) };
+            self.walk.ending = self.walk.ending.take().map(told);
+            return;
+        }
         if let Some(thread) = self.changing.take() {
-            // One that panicked has told nothing; what it left is undone.
+            // What became of it is not asked any more: it is undone in any case.
             drop(thread.join());
         }
-        let Some(hypervisor) = self.setup.hypervisor.clone().filter(|_| !self.walk.aborted) else { return };
         for change in left {
+            self.note_change(&change, FaultMoment::Ends, change.act.say_undone());
             let Changed { steps, done } = hypervisor.perform(&change);
-            let at = self.now();
             for action in steps {
-                let event = Event::new(at, EventKind::Step { action });
-                self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
+                self.keep_event(EventKind::Step { action });
             }
-            if let Err(error) = done {
-                self.walk.ending.get_or_insert(error);
+            match done {
+                Ok(()) => self.note_change(&change, FaultMoment::Undone, change.act.say_undone()),
+                Err(error) => {
+                    self.keep_event(EventKind::Note { text: error.message.en.clone() });
+                    let error = undone_later(error);
+                    self.walk.ending = Some(match self.walk.ending.take() {
+                        Some(first) => told_with(first, Some(error)),
+                        None => error,
+                    });
+                }
             }
         }
+    }
+
+    fn note_change(&self, change: &Hypervised, moment: FaultMoment, what: Say) {
+        self.keep_event(EventKind::Fault { trial: change.trial, fault: change.fault, moment, what });
+    }
+
+    fn keep_event(&self, kind: EventKind) {
+        let event = Event::new(self.now(), kind);
+        self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
     }
 
     fn open(&mut self, work: impl FnOnce(&Loop) -> Result<Writer>) {

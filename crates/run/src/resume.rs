@@ -54,6 +54,8 @@ pub struct Progressed {
     pub suspended: Option<u32>,
     /// That arm replaces targets by others.
     pub new_target: bool,
+    /// The arm that it waits for may put another file system, or other drives, below the same path.
+    pub new_storage: bool,
 }
 
 fn nothing_to_resume() -> Box<Error> {
@@ -127,6 +129,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         targets: run.arms_entered().last().map_or(&run.load().targets, |(.., facts)| &facts.targets).clone(),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
+        new_storage: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(may_replace_storage),
         suspended,
         host: run.last_host().unwrap_or(host).clone(),
         beside: run.hosts().iter().skip(1).map(|host| (host.role, host.name.clone())).collect(),
@@ -193,6 +196,15 @@ fn replaces_target(arm: &stend_spec::arm::Arm) -> bool {
     arm.expect.iter().any(|fact| ["target", "target_identity"].contains(&fact.as_str()))
 }
 
+/// Whether an arm may put other storage below a target with the same path: a person does whatever the suite asks for, and a reboot what
+/// the arm expects of it.
+fn may_replace_storage(arm: &stend_spec::arm::Arm) -> bool {
+    const STORAGE: [&str; 6] =
+        ["file_system", "mount_options", "device_kinds", "device_identities", "device_models", "arrays"];
+    matches!(arm.switch, stend_spec::arm::Switch::Person { .. })
+        || arm.expect.iter().any(|fact| STORAGE.contains(&fact.as_str()))
+}
+
 /// Whether the targets that are there now are those of the earlier session, in the same order, and may still be written.
 pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> Result<()> {
     same_host(earlier, now)?;
@@ -203,12 +215,13 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> 
             "прогон начался с объектами числом {then}, а не {found}"
         )));
     }
-    let same_boot = earlier.host.boot_id == now.host.boot_id;
-    earlier
-        .targets
-        .iter()
-        .zip(&now.targets)
-        .try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, same_boot, then, found))?;
+    let mut both = earlier.targets.iter().zip(&now.targets);
+    both.try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, then, found))?;
+    if !rebuilt && !earlier.new_target && !earlier.new_storage {
+        let same_boot = earlier.host.boot_id == now.host.boot_id;
+        let mut both = earlier.targets.iter().zip(&now.targets);
+        both.try_for_each(|(then, found)| same_file_system(then, found, same_boot))?;
+    }
     still_written(earlier, now)
 }
 
@@ -230,7 +243,7 @@ fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
 }
 
 /// A stand that was put up anew has the layers of before, not the devices.
-fn same_target(replaced: bool, rebuilt: bool, same_boot: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
+fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
     if replaced && then.kind == found.kind {
         return Ok(());
     }
@@ -243,7 +256,12 @@ fn same_target(replaced: bool, rebuilt: bool, same_boot: bool, then: &TargetFact
             "`{path}` — не тот объект, с которым прогон начался"
         )));
     }
-    if rebuilt || lies_on_same(then, found, same_boot) {
+    Ok(())
+}
+
+/// A directory or file is on the file system of before.
+fn same_file_system(then: &TargetFacts, found: &TargetFacts, same_boot: bool) -> Result<()> {
+    if lies_on_same(then, found, same_boot) {
         return Ok(());
     }
     let path = &found.path;
@@ -268,9 +286,23 @@ fn lies_on_same(then: &TargetFacts, found: &TargetFacts, same_boot: bool) -> boo
     }
     // What the file system itself is on, which tells partitions apart; where that has no identity, the drives below.
     let (own, lowest) = (of_file_system(then, same_boot), of_drives(then, same_boot));
-    let pairs = [(own, of_file_system(found, same_boot)), (lowest, of_drives(found, same_boot))];
-    let known = pairs.into_iter().find(|(then, found)| !then.is_empty() && !found.is_empty());
-    known.is_none_or(|(then, found)| then.iter().any(|name| found.contains(name)))
+    let own = meets(&own, &of_file_system(found, same_boot));
+    let lowest = meets(&lowest, &of_drives(found, same_boot));
+    match own {
+        // A rebuilt mapping has another kernel name, which proves nothing where the drives are known.
+        Some((false, false)) => lowest.is_some_and(|(same, by_identity)| same && by_identity),
+        Some((same, _)) => same,
+        None => lowest.is_none_or(|(same, _)| same),
+    }
+}
+
+/// Whether devices of before and of now have one in common, and whether that was decided by identities. `None`: they are known by names of
+/// different kinds, because a user may read less of them than root, and nothing can be said.
+fn meets(then: &[&str], found: &[&str]) -> Option<(bool, bool)> {
+    let kind = |name: &&str| name.split_once(':').map_or("", |(kind, _)| kind).to_string();
+    let kinds: Vec<String> = then.iter().map(kind).filter(|of| found.iter().any(|name| kind(name) == *of)).collect();
+    let same = then.iter().any(|name| found.contains(name));
+    (!kinds.is_empty()).then(|| (same, kinds.iter().any(|kind| !kind.is_empty())))
 }
 
 fn of_file_system(target: &TargetFacts, same_boot: bool) -> Vec<&str> {
@@ -281,11 +313,11 @@ fn of_drives(target: &TargetFacts, same_boot: bool) -> Vec<&str> {
     names(targets::drives(slice::from_ref(target)).into_iter(), same_boot)
 }
 
-/// What devices are known by, if all of them are. Kernel names and the files behind loop devices, whose identity has the number of a
-/// device, are those of one boot.
+/// What devices are known by, if all of them are. Kernel names, files behind loop devices, whose identity has the number of a device, and
+/// places on a bus are those of one boot.
 fn names<'a>(devices: impl Iterator<Item = &'a Device>, same_boot: bool) -> Vec<&'a str> {
     let name = |device: &'a Device| match device.identity.as_deref() {
-        Some(identity) if same_boot || !identity.starts_with("loop:") => Some(identity),
+        Some(identity) if same_boot || !["loop:", "path:"].iter().any(|of| identity.starts_with(of)) => Some(identity),
         _ => same_boot.then_some(device.name.as_str()),
     };
     devices.map(name).collect::<Option<Vec<_>>>().unwrap_or_default()

@@ -53,6 +53,7 @@ fn going_on() -> Asked {
         arms: Vec::new(),
         suspended: None,
         new_target: false,
+        new_storage: false,
     };
     Asked { resume: Some(earlier), ..new_run() }
 }

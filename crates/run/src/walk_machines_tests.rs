@@ -53,6 +53,7 @@ fn wanted(walk: &mut Walk) -> Vec<String> {
             Some(format!("{moment:?} {fault}"))
         }
         Action::Append(Entry::Event(Event { kind: EventKind::Step { action }, .. })) => Some(action),
+        Action::Append(Entry::Event(Event { kind: EventKind::Note { text }, .. })) => Some(text),
         _ => None,
     };
     walk.take_actions().into_iter().filter_map(word).collect()
@@ -121,10 +122,10 @@ fn a_change_that_fails_ends_the_run_and_is_undone() {
     let failed = || Err(Error::preflight(Say::same("no libvirt")));
     let mut walk = in_trial();
     tick(&mut walk, Nanos::secs(16));
-    assert_eq!(changed(&mut walk, Nanos::secs(17), failed()), ["virsh", "stop"]);
+    assert_eq!(changed(&mut walk, Nanos::secs(17), failed()), ["virsh", "no libvirt", "stop"]);
     assert_eq!(end_trial(&mut walk, Nanos::secs(18)), ["Ends 0", "undo 0 of block 0"]);
     // An undo that fails is not tried for ever.
-    assert_eq!(changed(&mut walk, Nanos::secs(19), failed()), ["virsh", "release"]);
+    assert_eq!(changed(&mut walk, Nanos::secs(19), failed()), ["virsh", "no libvirt", "release"]);
     assert_eq!(walk.ending.as_ref().map(|error| error.kind), Some(Kind::Preflight));
 }
 
@@ -139,4 +140,27 @@ fn what_a_lost_host_leaves_is_known_also_where_it_is_under_way() {
     assert_eq!(walk.step, Step::Over);
     assert_eq!(left(&mut walk), [(1, true), (0, true)]);
     assert_eq!(left(&mut walk), []);
+
+    // An undo that is under way may not come to its end.
+    let mut walk = in_trial();
+    tick(&mut walk, Nanos::secs(16));
+    changed(&mut walk, Nanos::secs(17), Ok(()));
+    walk.apply(Input::Host(FromHost::Reply(done(0, TrialStatus::Complete))), Nanos::secs(18));
+    walk.apply(Input::Host(FromHost::Lost("gone".into())), Nanos::secs(19));
+    assert_eq!(left(&mut walk), [(0, true)]);
+}
+
+#[test]
+fn an_undo_that_fails_is_told_with_what_ended_the_run_and_one_that_takes_long_loses_no_host() {
+    let mut walk = in_trial();
+    tick(&mut walk, Nanos::secs(16));
+    changed(&mut walk, Nanos::secs(17), Ok(()));
+    walk.apply(Input::User(UserRequest::Stop(Kind::Interrupted)), Nanos::secs(18));
+    end_trial(&mut walk, Nanos::secs(19));
+    assert_eq!(tick(&mut walk, Nanos::secs(3 * 24 * 3600)), [""; 0], "terabytes are merged");
+    let failed = Err(Error::preflight(Say::same("no libvirt")));
+    assert_eq!(changed(&mut walk, Nanos::secs(4 * 24 * 3600), failed), ["virsh", "no libvirt", "release"]);
+    let ending = walk.ending.unwrap();
+    let hint = ending.hint.unwrap().en;
+    assert!(ending.kind == Kind::Interrupted && hint.contains("no libvirt") && hint.contains("vm down"), "{hint}");
 }

@@ -35,6 +35,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         arms: vec![(0, *old)],
         suspended: Some(1),
         new_target: false,
+        new_storage: false,
     };
     Asked { resume: Some(earlier), ..with_arms(UPGRADE) }
 }

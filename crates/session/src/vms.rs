@@ -80,7 +80,14 @@ pub(crate) fn hypervisor(
     let place = stend_vm::state_directory()?;
     let members = names.iter().map(|name| Member::find(name, &place)).collect::<Result<Vec<_>>>()?;
     for (member, name) in members.iter().zip(&names).filter(|_| !ahead) {
-        if stend_vm::restore(member, &mut |_| {})? {
+        let group = &member.group.machines.name;
+        let restored = stend_vm::restore(member, &mut |_| {}).map_err(|error| {
+            error.or_hint(say!(
+                "`stend vm down {group}` removes the machines and what was left of changes to them",
+                "`stend vm down {group}` уберёт машины и всё, что осталось от их изменений"
+            ))
+        })?;
+        if restored {
             tell(say!(
                 "changes to `{name}` that a killed run had left are undone",
                 "изменения `{name}`, оставшиеся от убитого прогона, отменены"

@@ -378,17 +378,17 @@ impl Act {
             Act::VmLimit { .. } => say!("the disks have their own limits again", "у дисков снова свои пределы"),
         }
     }
-}
 
-impl Act {
     /// What the hypervisor has done, or undone, and in which time where it is one that counts.
     pub fn say_hypervised(&self, undone: bool, took: Nanos) -> Say {
         let [took, took_ru] = [Lang::En, Lang::Ru].map(|lang| format::latency(took, lang));
         match (self, undone) {
             (Act::VmSnapshot { .. }, false) => say!("the snapshot was taken in {took}", "снимок сделан за {took_ru}"),
-            (Act::VmSnapshot { .. }, true) => say!("it was merged in {took}", "слит с дисками за {took_ru}"),
+            (Act::VmSnapshot { .. }, true) => {
+                say!("the snapshot was merged in {took}", "снимок слит с дисками за {took_ru}")
+            }
             (Act::VmMove { .. }, false) => say!("the disks were moved in {took}", "диски перенесены за {took_ru}"),
-            (Act::VmMove { .. }, true) => say!("they were moved back in {took}", "обратно — за {took_ru}"),
+            (Act::VmMove { .. }, true) => say!("the disks were moved back in {took}", "диски возвращены за {took_ru}"),
             (act, false) => act.say(),
             (act, true) => act.say_undone(),
         }

@@ -1,5 +1,6 @@
 //! Settings of the kernel below `/proc/sys` and `/sys`: what one is, and how it is given another value. Must not decide which.
 
+use crate::roots::{Roots, number};
 use stend_base::{Error, Result, say};
 
 /// What a setting is now. Where the kernel lists all choices, the one in brackets.
@@ -38,6 +39,13 @@ pub(crate) fn is_of_device(path: &str) -> bool {
     path.starts_with("/sys/") && !OF_THE_HOST.iter().any(|root| path.starts_with(root))
 }
 
+/// The number of the block device that a setting is of, if it is of one: no other device gets it before the next boot.
+pub(crate) fn device_number(roots: &Roots, path: &str) -> Option<u64> {
+    let below = ["/sys/block/", "/sys/class/block/"].iter().find_map(|root| path.strip_prefix(root))?;
+    let name = below.split('/').next().filter(|name| !name.is_empty())?;
+    number(roots.sys.join("class/block").join(name).join("diskseq"))
+}
+
 fn failed(path: &str, en: &str, ru: &str, error: &std::io::Error) -> Box<Error> {
     Error::preflight(say!("cannot {en} `{path}`: {error}", "не удалось {ru} `{path}`: {error}"))
 }
@@ -53,6 +61,20 @@ mod tests {
         let of_the_host = ["/proc/sys/vm/swappiness", "/sys/kernel/mm/transparent_hugepage/enabled"];
         assert!(!of_the_host.iter().any(|path| is_of_device(path)));
         assert!(!is_of_device("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+    }
+
+    #[test]
+    fn a_block_device_is_known_by_the_number_that_the_kernel_gave_it() {
+        let tree = tempfile::tempdir().unwrap();
+        let roots = Roots { sys: tree.path().to_path_buf(), ..Roots::host() };
+        std::fs::create_dir_all(tree.path().join("class/block/sda")).unwrap();
+        std::fs::write(tree.path().join("class/block/sda/diskseq"), "7\n").unwrap();
+        let of = |path| device_number(&roots, path);
+        assert_eq!(of("/sys/block/sda/queue/scheduler"), Some(7));
+        assert_eq!(of("/sys/class/block/sda/queue/scheduler"), Some(7));
+        for other in ["/sys/block/sdb/queue/scheduler", "/proc/sys/vm/swappiness", "/sys/block/"] {
+            assert_eq!(of(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -246,6 +246,9 @@ fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_und
         std::fs::remove_file(ended).expect("the run file of the killed run");
     };
     killed();
+    eventually("it is seen that a run was killed", IN_TIME, || {
+        libvirt.stend(&["vm", "status", name], 0).0.contains("a killed run has left changes")
+    });
     let plain = scratch.file("plain.yaml", SUITE);
     eventually("the workers have ended", IN_TIME, || {
         let again = libvirt.command(&["run", &plain, "--vm", name, "--progress", "none"]).output().expect("a run");
@@ -255,6 +258,16 @@ fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_und
         undone && again.status.success()
     });
     assert_eq!((sources(), files(&disks)), (before.clone(), own.clone()));
+    // A run that is killed while a disk is copied leaves a job that goes on without it.
+    let copied = format!("{other}/{}", own[0].replace(".img", ".moved.img"));
+    std::fs::write(format!("/var/lib/stend/vm/{name}/changed-1"), format!("{copied}\n")).expect("a note");
+    let words_of_copy = ["blockcopy", &format!("stend-{name}-1"), "vdb", "--dest", &copied, "--format", "raw"];
+    libvirt.says(&[&words_of_copy[..], &["--bandwidth", "1", "--transient-job"]].concat());
+    let job = || libvirt.says(&["blockjob", &format!("stend-{name}-1"), "vdb"]);
+    assert!(job().contains("Block Copy"), "{}", job());
+    let (_, told) = expect_exit(&mut libvirt.command(&["run", &plain, "--vm", name, "--progress", "none"]), 0);
+    assert!(told.contains("that a killed run had left are undone"), "{told}");
+    assert!(!job().contains("Block Copy") && files(&other).is_empty(), "{}", job());
     killed();
     eventually("the workers have ended", IN_TIME, || {
         libvirt.command(&["vm", "down", name]).output().expect("`vm down`").status.success()

@@ -103,8 +103,8 @@ pub fn foresee(members: &[Member], act: &Act) -> Result<()> {
     {
         let count = members.len();
         return Err(Error::preflight(say!(
-            "an event is for virtual machine {number}, and {count} load",
-            "событие — для виртуальной машины {number}, а нагружают {count}"
+            "an event is for virtual machine {number}, but only {count} load",
+            "событие — для виртуальной машины {number}, а нагружающих всего {count}"
         )));
     }
     let (ending, directory) = match act {
@@ -135,6 +135,10 @@ pub fn change(members: &[Member], act: &Act, (block, undo): (u32, bool), tell: &
     let mut failure = None;
     for member in meant(members, which, block) {
         let mut virsh = Told { member, tell: &mut *tell };
+        // One that ended by itself is a load host that is lost, with which the run deals; what was made for it goes with `down`.
+        if !virsh.is_up()? {
+            continue;
+        }
         let done = virsh.is_ours().and_then(|()| match (act, undo) {
             (Act::VmSnapshot { directory, .. }, false) => virsh.snapshot(directory.as_deref()),
             (Act::VmMove { directory, .. }, false) => virsh.move_to(directory),
@@ -166,6 +170,7 @@ pub fn restore(member: &Member, tell: &mut dyn FnMut(String)) -> Result<bool> {
     let _lock = member.group.lock(member.number)?;
     let mut virsh = Told { member, tell };
     virsh.is_ours()?;
+    virsh.end_jobs();
     virsh.bring_back()?;
     if member.notes()?.has_limits() {
         virsh.own_limits()?;
@@ -202,6 +207,21 @@ impl Told<'_, '_> {
     fn is_ours(&self) -> Result<()> {
         let (group, number) = (&self.member.group, self.member.number);
         must_be_ours(group, number, &group.virsh().run(&["dumpxml", &self.uuid()])?)
+    }
+
+    fn is_up(&self) -> Result<bool> {
+        let state = self.member.group.virsh().run(&["domstate", &self.uuid()])?;
+        Ok(matches!(state.trim(), "running" | "paused"))
+    }
+
+    /// Ends jobs of disks that a killed run has begun, and which go on without it: a copy that the machine has not taken is given up, what
+    /// was not merged is merged anew.
+    fn end_jobs(&mut self) {
+        let virsh = self.member.group.virsh();
+        for disk in disks_of(self.member) {
+            // Most disks have none, and the command fails.
+            drop(virsh.run(&["blockjob", &self.uuid(), &disk.target, "--abort"]));
+        }
     }
 
     fn run(&mut self, words: &[&str], limit: Duration) -> Result<()> {
@@ -271,6 +291,13 @@ impl Told<'_, '_> {
     fn bring_disk_back(&mut self, disk: &DiskOf<'_>, now: &str, uuid: &str) -> Result<()> {
         let (member, own) = (self.member, disk.own());
         let mut notes = member.notes()?;
+        if now.is_empty() {
+            let (name, target) = (member.name(), &disk.target);
+            return Err(Error::preflight(say!(
+                "`{name}` has no disk `{target}` any more",
+                "у `{name}` больше нет диска `{target}`"
+            )));
+        }
         if now != own && !notes.has(now) {
             let (name, target) = (member.name(), &disk.target);
             return Err(Error::refused(say!(

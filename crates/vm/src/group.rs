@@ -2,10 +2,11 @@
 //! their guests start from. Must not ask libvirt anything.
 
 use crate::domain::{self, Mark, Paths};
+use crate::modes::{let_read, make_place, set_mode};
 use crate::virsh::Virsh;
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stend_base::random::{draw, mix};
@@ -239,7 +240,7 @@ impl Group {
             let mut archive = io::BufWriter::new(readable(Path::new(&paths.archive))?);
             stend_lab::guest_archive(image, &mut archive)?;
             archive.flush()?;
-            [&paths.kernel, &paths.system, &paths.archive].iter().try_for_each(|path| set_mode(Path::new(path), 0o644))
+            [&paths.kernel, &paths.system, &paths.archive].iter().try_for_each(|path| let_read(Path::new(path)))
         };
         made().map_err(|e| self.unkept(&e))
     }
@@ -322,20 +323,6 @@ pub(crate) fn names(place: &Path) -> Vec<String> {
     names
 }
 
-/// The directory of all machines. The emulator, which is another user, finds kernel and system there whatever the umask is; one that was
-/// there keeps the mode that it has.
-fn make_place(place: &Path) -> io::Result<()> {
-    let all = [(place.parent(), 0o711), (Some(place), 0o755)];
-    let new: Vec<(&Path, u32)> =
-        all.into_iter().filter_map(|(path, mode)| Some((path?, mode))).filter(|(path, _)| !path.exists()).collect();
-    fs::create_dir_all(place)?;
-    new.into_iter().try_for_each(|(path, mode)| set_mode(path, mode))
-}
-
-fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    fs::set_permissions(path, Permissions::from_mode(mode))
-}
-
 fn durable(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
     file.write_all(text.as_bytes())?;
@@ -359,6 +346,8 @@ fn unreadable(directory: &Path, file: &str, Say { en, ru }: &Say) -> Box<Error> 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     const TEXT: &str =
         "machines: web\ncount: 2\ndisks: [{size: 1MiB, directory: /d/}, {devices: [serial:A, serial:B]}]\n";

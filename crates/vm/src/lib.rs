@@ -9,6 +9,7 @@ mod disks;
 mod domain;
 mod down;
 mod group;
+mod modes;
 mod notes;
 mod plan;
 mod reach;

@@ -1,6 +1,7 @@
 //! What machines are there and what they do, as libvirt says. Changes nothing.
 
 use crate::group::{self, Group};
+use crate::notes::Notes;
 use std::path::Path;
 use stend_base::{Error, Result, Say, say};
 use stend_spec::vm::Accelerator;
@@ -29,6 +30,8 @@ pub struct Machine {
     pub disks: Vec<String>,
     /// A run is using it.
     pub in_use: bool,
+    /// Disks or limits of it are other than its file says: a run is changing it, or was killed meanwhile.
+    pub changed: bool,
 }
 
 /// What a machine does.
@@ -69,7 +72,8 @@ pub fn status(name: &str, place: &Path) -> Result<Status> {
             false => State::Missing,
         };
         let (name, in_use) = (group.name_of(number), group.is_in_use(number));
-        Ok(Machine { name, state, serials: group.serials(number), disks: group.paths(number).disks, in_use })
+        let changed = !Notes::of(&group, number)?.is_empty();
+        Ok(Machine { name, state, serials: group.serials(number), disks: group.paths(number).disks, in_use, changed })
     };
     let how = group.accelerator();
     Ok(Status { name: name.to_string(), how, machines: group.numbers().map(one).collect::<Result<_>>()? })

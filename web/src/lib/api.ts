@@ -143,9 +143,6 @@ export class Failed extends Error {
   }
 }
 
-/** Whether the server refused a question that it would refuse again. One that came too often may be asked later. */
-export const isRefused = (error: unknown): boolean => error instanceof Failed && error.problem.status >= 400 && error.problem.status < 500 && error.problem.status !== 429;
-
 /** An answer of the API. A session that has ended leads to the page for signing in, and back. */
 export async function get<T>(address: string, signal?: AbortSignal): Promise<T> {
   return (await asked(address, { signal: signal ?? null, headers: { Accept: "application/json" } })).json() as Promise<T>;

@@ -1,10 +1,10 @@
 // Tasks as they change: those that the server lists now, then each change as it comes.
-import { get, isRefused } from "./api";
+import { get } from "./api";
 import type { Task, TaskList } from "./tasks";
 
 /** Most tasks that are shown; the API has the others. */
 const SHOWN = 200;
-/** Pause before what failed is asked for again. By eye: what a server is busy with lasts seconds. */
+/** Pause before a stream that the server refused is asked for again. By eye: what refused it lasts seconds. */
 const AGAIN = 3000;
 
 export class Following {
@@ -40,13 +40,11 @@ export class Following {
         this.tasks = [await get<Task>(`tasks/${encodeURIComponent(this.#id)}`)];
       }
     } catch (failed) {
-      if (this.#closed) return;
-      // What the server refuses, it refuses again; a connection that broke off is shown as one.
-      if (isRefused(failed) || !this.known) this.error = failed;
-      if (!isRefused(failed)) this.#later();
+      if (this.known) this.#later();
+      else this.error = failed;
       return;
     }
-    [this.known, this.error] = [true, null];
+    this.known = true;
     if (this.#closed) return;
     const last = Math.max(0, ...this.tasks.map(({ change }) => change));
     const source = new EventSource(`/api/v1/task-events${last ? `?after=${last}` : ""}`);

@@ -1,5 +1,4 @@
 // Numbers as people read them, by the rules of crates/base/src/format.rs: three significant digits, whole numbers are not cut.
-import type { Axis } from "./api";
 import { lang, t } from "./lang.svelte";
 
 const SPACE = "\u00a0";
@@ -37,9 +36,6 @@ export const percent = (share: number): string => `${fixed(share * 100, 1)}${SPA
 /** A share whose nines are the point of it (99.999 %): one digit after the last nine, as in crates/report/src/figures.rs. */
 export const nines = (share: number): string => `${fixed(share * 100, nineDigits(share))}${SPACE}%`;
 
-/** What is nearer to the whole has no more digits. As near as axes of nines go. */
-const NINE_LEAST = 1e-7;
-
 /** A place on an axis of nines: 1 is 90 %, 2 is 99 %. No zeros that say nothing. */
 export function ninesAt(place: number): string {
   const share = 1 - 10 ** -place;
@@ -47,9 +43,7 @@ export function ninesAt(place: number): string {
 }
 
 function nineDigits(share: number): number {
-  // The whole has no last nine.
-  if (share >= 1) return 1;
-  const count = -Math.log10(Math.max(1 - share, NINE_LEAST));
+  const count = -Math.log10(Math.max(1 - share, 1e-9));
   // Powers of ten are not exact: 99 % has two nines, not a little more.
   return Math.max(Math.ceil(Math.round(count * 1e6) / 1e6), 2) - 1;
 }
@@ -96,24 +90,6 @@ export function duration(ns: number): string {
   if (whole < 60) return `${whole}${SPACE}${s}`;
   if (whole < 3600) return `${Math.floor(whole / 60)}${SPACE}${min} ${two(whole % 60)}${SPACE}${s}`;
   return `${Math.floor(whole / 3600)}${SPACE}${h} ${two((whole % 3600) / 60)}${SPACE}${min}`;
-}
-
-/** How values of an axis are written. */
-export function onAxis({ unit, scale }: Pick<Axis, "unit" | "scale">): (value: number) => string {
-  switch (unit) {
-    case "seconds":
-      return (value) => (Number.isInteger(value) ? duration(value * 1e9) : `${short(value)}${SPACE}${t("s", "с")}`);
-    case "latency_ns":
-      return latency;
-    case "bytes_per_second":
-      return throughput;
-    case "share":
-      return scale === "nines" ? nines : percent;
-    case "bytes":
-      return bytes;
-    default:
-      return number;
-  }
 }
 
 /** A moment in the time of the browser; this year's without the year. */

@@ -1,7 +1,7 @@
 // A run that goes on, from the events of the server. Keeps what charts draw; asks nothing else.
 import type { Say } from "./lang.svelte";
 import { SvelteSet } from "svelte/reactivity";
-import { type List, get, isRefused } from "./api";
+import { type List, get } from "./api";
 
 export type Figures = {
   iops: number;
@@ -51,8 +51,6 @@ export class Live {
   phases = new SvelteSet<string>();
   finished: string | null = $state(null);
   connected = $state(false);
-  /** Why this run is not watched any more. */
-  error: unknown = $state(null);
   errors = $state(0);
 
   #run: string;
@@ -104,17 +102,11 @@ export class Live {
   }
 
   async #refused(): Promise<void> {
-    try {
-      const going = await get<List>(`runs?state=running&limit=200&text=${encodeURIComponent(this.#run)}`);
-      if (this.#closed) return;
-      if (going.runs.some(({ name }) => name === this.#run)) this.#again = setTimeout(() => this.#open(), AGAIN) as unknown as number;
-      else this.finished = "over";
-    } catch (failed) {
-      if (this.#closed) return;
-      // What the server refuses, it refuses again.
-      if (isRefused(failed)) this.error = failed;
-      else this.#again = setTimeout(() => void this.#refused(), AGAIN) as unknown as number;
-    }
+    const going = await get<List>(`runs?state=running&limit=200&text=${encodeURIComponent(this.#run)}`).catch(() => null);
+    if (this.#closed) return;
+    if (!going) this.#again = setTimeout(() => void this.#refused(), AGAIN) as unknown as number;
+    else if (going.runs.some(({ name }) => name === this.#run)) this.#again = setTimeout(() => this.#open(), AGAIN) as unknown as number;
+    else this.finished = "over";
   }
 
   #on<T>(name: string, take: (data: T) => void): void {

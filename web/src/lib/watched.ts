@@ -1,6 +1,6 @@
 // Recordings of hosts and their journals, as far as the console reads them.
 import type { Chart, State } from "./api";
-import { get, isRefused, type List, type Listed } from "./api";
+import { get, type List, type Listed } from "./api";
 import { t, type Say } from "./lang.svelte";
 
 export type Spread = { mean: number; max: number };
@@ -55,25 +55,23 @@ export type Journal = { run: string; host: string; rules_version: string; proble
 /** The recordings that the server has, the newest first. */
 export const recordings = async (): Promise<Listed[]> => (await get<List>("recordings?limit=200")).runs;
 
-/** How often a recording that goes on, or one that did not come, is asked for: what it shows is of hours. */
+/** How often a recording that goes on is asked for: what it shows is of hours. */
 const EVERY = 15_000;
 
-/** Asks what `look` asks, and again while the recording goes on, or after a failure that may pass. What it returns ends that. */
+/** Asks what `look` asks, and again while the recording goes on. The answer ends that. */
 export function whileItGoesOn(name: string, look: (signal: AbortSignal) => Promise<void>, take: (goesOn: boolean, error: unknown) => void): () => void {
   const stop = new AbortController();
   let [waiting, goesOn] = [0, false];
   const again = async () => {
-    let failed: unknown = null;
     try {
       // The file of a recorder that was killed is as open as that of one that goes on: the list knows which it is.
       const [, all] = await Promise.all([look(stop.signal), recordings()]);
       goesOn = all.some((one) => one.name === name && one.going_on === true);
-    } catch (error) {
-      failed = error;
+      if (!stop.signal.aborted) take(goesOn, null);
+    } catch (failed) {
+      if (!stop.signal.aborted) take(goesOn, failed);
     }
-    if (stop.signal.aborted) return;
-    take(goesOn, failed);
-    if (failed ? !isRefused(failed) : goesOn) waiting = setTimeout(() => void again(), EVERY) as unknown as number;
+    if (!stop.signal.aborted && goesOn) waiting = setTimeout(() => void again(), EVERY) as unknown as number;
   };
   void again();
   return () => {

@@ -33,7 +33,7 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.no_trials();
     }
     let stretches = stretches(run, case);
-    let known = known(run, &stretches);
+    let (known, uncounted) = known(run, &stretches);
     if let Some((measured, _)) = known.iter().find(|(_, share)| *share >= LIMIT_REACHED) {
         return check.measured(measured.clone()).fail(of_limit());
     }
@@ -58,6 +58,12 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "Контрольная группа ограничивает этот объект; скорость осталась ниже лимита."
         ));
     }
+    if let Some(device) = uncounted {
+        return check.not_measurable(say!(
+            "{device} has a limit, and what it did was not counted",
+            "у {device} есть лимит, но счётчиков этого устройства нет"
+        ));
+    }
     if stretches.is_empty() && seconds.len() < FLAT_SECONDS {
         return check
             .not_measurable(say!("the trials are too short to decide", "испытания слишком коротки, чтобы судить"));
@@ -72,23 +78,24 @@ fn of_limit() -> Say {
     )
 }
 
-/// Limits on the target's devices with the share of them that was reached, the highest first.
-fn known(run: &RunRecord, stretches: &[Stretch<'_>]) -> Vec<(Say, f64)> {
+/// Limits on the target's devices with the share of them that was reached, the highest first; and a device that has one and was not
+/// counted.
+fn known(run: &RunRecord, stretches: &[Stretch<'_>]) -> (Vec<(Say, f64)>, Option<String>) {
     let span = stretch::length(stretches).as_secs();
-    let Some(limits) = stretches.iter().rev().find_map(|s| s.samples.last()?.limits.as_ref()) else {
-        return Vec::new();
-    };
-    let of = |limit: &IoLimit| {
-        let [read, write] = if takes_all(&run.load().targets, &limit.device) {
-            [Op::Read, Op::Write].map(|op| stretch::application(stretches, op))
-        } else {
-            done_by(stretches, &limit.device)?
+    let limits = stretches.iter().rev().find_map(|s| s.samples.last()?.limits.as_ref());
+    let (mut found, mut uncounted) = (Vec::new(), None);
+    for limit in limits.iter().flat_map(|limits| &limits.io) {
+        let done = match takes_all(&run.load().targets, &limit.device) {
+            true => Some([Op::Read, Op::Write].map(|op| stretch::application(stretches, op))),
+            false => done_by(stretches, &limit.device),
         };
-        Some(of_device(limit, read, write, span))
-    };
-    let mut found: Vec<(Say, f64)> = limits.io.iter().filter_map(of).flatten().collect();
+        match done {
+            Some([read, write]) => found.extend(of_device(limit, read, write, span)),
+            None => uncounted = Some(limit.device.clone()),
+        }
+    }
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
-    found
+    (found, uncounted)
 }
 
 /// Whether all I/O of the application goes to this device as it was made: it is the only target, or a partition of it is.
@@ -252,6 +259,9 @@ mod tests {
             "{}",
             found.measured.en
         );
+        record.load_mut().samples.iter_mut().for_each(|sample| sample.disks.clear());
+        let uncounted = check(&record);
+        assert_eq!(uncounted.status, CheckStatus::NotMeasurable, "{uncounted:?}");
     }
 
     #[test]

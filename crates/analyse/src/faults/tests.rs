@@ -89,12 +89,20 @@ fn where_the_load_went_on_as_before_one_sentence_says_so_and_a_percentile_that_f
     let mut found = found(&record());
     let trial = &mut found.trials[0];
     let recovery = trial.recovery.as_mut().unwrap();
-    (recovery.stall, recovery.back) = (Some(Nanos(0)), Some(Nanos(0)));
+    (recovery.stall, recovery.back, recovery.depth) = (Some(Nanos(0)), Some(Nanos(0)), Some(stend_base::Share(0.04)));
     (trial.silence, trial.tail) = (Some(Nanos::millis(20)), Some((Nanos::millis(70), Nanos::millis(40))));
     let told = found.say().en.replace('\u{a0}', " ");
     let expected = "The rate stayed at 90 % or more, without a standstill. p99 was 70.0 ms before and 40.0 ms after.";
     assert!(told.contains(expected) && !told.contains("fell"), "{told}");
     assert!(found.say().ru.contains("остановок не было"), "{}", found.say().ru);
+    // It fell when a minute was over.
+    let mut later = found.clone();
+    later.trials[0].recovery.as_mut().unwrap().depth = Some(stend_base::Share(0.7));
+    let told = later.say().en.replace('\u{a0}', " ");
+    assert!(
+        told.contains("The rate fell by 70.0 %") && told.contains("at first") && !told.contains("stayed"),
+        "{told}"
+    );
     for silent in [Nanos::millis(80), Nanos::secs(2)] {
         found.trials[0].silence = Some(silent);
         assert!(found.say().en.contains("of a single client"), "{}", found.say().en);

@@ -1,6 +1,7 @@
 //! What events did, in sentences.
 
 use crate::findings::{Caveat, FaultFinding, FaultTrial};
+use crate::limits::FAULT_BACK;
 use stend_base::{Lang, Nanos, Say, format, say_in};
 use stend_stats::middle_and_most;
 
@@ -33,7 +34,8 @@ impl FaultFinding {
         let client = self.each(|trial| Some(Some(trial.silence?.as_secs())));
         let nothing = |all: &[Option<f64>]| all.iter().all(|one| *one == Some(0.0));
         let shown_as_nothing = client.iter().flatten().all(|seconds| *seconds < SILENCE_LEAST);
-        let is_known = back.len() == self.trials.len() && load.len() == self.trials.len() && !back.is_empty();
+        let is_known =
+            !self.sank() && back.len() == self.trials.len() && load.len() == self.trials.len() && !back.is_empty();
         (is_known && nothing(&back) && nothing(&load) && shown_as_nothing).then(|| {
             say_in!(
                 l,
@@ -53,6 +55,12 @@ impl FaultFinding {
         let all: Vec<&str> = self.trials.first()?.came.iter().map(|what| what.get(l)).collect();
         let told = || say_in!(l, "In the first trial {t}.", "В первом испытании {t}.", t = all.join("; "));
         (!all.is_empty()).then(told)
+    }
+
+    /// Whether the rate was below 90 % in a trial, also later than within the minute in which it has to be back.
+    fn sank(&self) -> bool {
+        let depth = |trial: &FaultTrial| Some(trial.recovery?.depth?.0);
+        self.trials.iter().filter_map(depth).any(|depth| depth > 1.0 - FAULT_BACK)
     }
 
     fn stood(&self, l: Lang) -> Option<String> {
@@ -89,6 +97,9 @@ impl FaultFinding {
         let back = self.each(|trial| trial.recovery?.back_seconds());
         if back.is_empty() {
             return None;
+        }
+        if back.iter().all(|back| *back == Some(0.0)) && self.sank() {
+            return Some(say_in!(l, "It was at 90 % or more at first.", "Сначала она держалась на 90 % и выше."));
         }
         if back.iter().all(|back| *back == Some(0.0)) {
             return Some(say_in!(l, "It stayed at 90 % or more.", "Она не опускалась ниже 90 %."));

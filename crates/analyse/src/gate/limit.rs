@@ -35,7 +35,7 @@ impl Held {
 pub(super) fn hold(limits: &[GateLimit], runs: &[(Option<usize>, &Findings)]) -> Held {
     let mut held = Held::default();
     for limit in limits {
-        let (mut values, mut gaps) = (Vec::new(), Vec::new());
+        let (mut values, mut gaps, mut fits) = (Vec::new(), Vec::new(), false);
         for (run, findings) in runs {
             let cases = findings.cases.iter().filter(|case| limit.is_about(&case.label, &findings.arms));
             let own: Vec<LimitedValue> = cases.flat_map(|case| of_case(limit, *run, case)).collect();
@@ -44,12 +44,13 @@ pub(super) fn hold(limits: &[GateLimit], runs: &[(Option<usize>, &Findings)]) ->
                 let reason = say!("nothing in the run fits it", "в прогоне ничего ему не подходит");
                 gaps.push(gap(limit, *run, (&limit.cases, reason)));
             }
+            fits |= !own.is_empty() || !lacking.is_empty();
             values.extend(own);
             gaps.extend(lacking);
         }
-        match values.is_empty() {
-            true => held.unfit.push(UnfitLimit { limit: limit.clone(), near: near(limit, runs) }),
-            false => held.gaps.extend(gaps),
+        match fits {
+            true => held.gaps.extend(gaps),
+            false => held.unfit.push(UnfitLimit { limit: limit.clone(), near: near(limit, runs) }),
         }
         held.values.extend(values);
     }
@@ -271,7 +272,11 @@ mod tests {
         assert_eq!(held("rand-read iops > 995k", &found(need)).outcome, Outcome::Passed);
         assert!(matches!(open(1, "rand-read p99.9 < 1ns"), Some(Open::NoInterval(_)) | None), "a single trial");
         let none = held("rand-read p99 < 1s", &found(0));
-        assert_eq!((none.outcome, none.unfit.len()), (Outcome::Undecided, 1), "nothing was measured");
+        assert_eq!(
+            (none.outcome, none.unfit.len(), none.gaps.len()),
+            (Outcome::Undecided, 0, 1),
+            "nothing was measured"
+        );
     }
 
     #[test]
@@ -323,6 +328,10 @@ mod tests {
             assert_eq!((gap.label.as_str(), gap.reason.en.as_str()), ("seq-read", "the run ended before its turn"));
         }
         assert_eq!(held("rand-read p99 < 1s", &half).outcome, Outcome::Passed, "the limit is about another case");
+        // A limit about nothing else has the reason, too.
+        let alone = held("seq-read p99 < 1s", &half);
+        assert_eq!((alone.outcome, alone.unfit.len(), alone.limits.len()), (Outcome::Undecided, 0, 0));
+        assert_eq!(alone.gaps[0].reason.en, "the run ended before its turn");
         let failed = run_of(["rand-read", "seq-read"].map(|name| case(name, 100, 32, Sync::None)).to_vec())
             .trial(0)
             .done()
@@ -338,11 +347,13 @@ mod tests {
     fn a_limit_is_not_about_a_case_without_its_operation_and_counts_a_gap_as_the_gate_says() {
         let half = half();
         assert_eq!(held("rand-read p99 write < 1s", &half).gaps, []);
-        let of = |inconclusive| {
-            let limits = vec![GateLimit { inconclusive, ..expect("iops >= 1").unwrap() }];
-            of_run(&Gate { name: None, margin: None, rules: Vec::new(), limits }, &half).outcome
-        };
-        assert_eq!([Undecided::Pass, Undecided::Fail].map(of), [Outcome::Passed, Outcome::Failed]);
+        for text in ["iops >= 1", "seq-read iops >= 1"] {
+            let of = |inconclusive| {
+                let limits = vec![GateLimit { inconclusive, ..expect(text).unwrap() }];
+                of_run(&Gate { name: None, margin: None, rules: Vec::new(), limits }, &half).outcome
+            };
+            assert_eq!([Undecided::Pass, Undecided::Fail].map(of), [Outcome::Passed, Outcome::Failed], "{text}");
+        }
     }
 
     #[test]

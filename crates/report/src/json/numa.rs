@@ -1,5 +1,6 @@
 //! What far NUMA nodes cost, for machines.
 
+use super::levels::{self, LevelsOut};
 use super::{Number, number};
 use serde::Serialize;
 use stend_analyse::findings::{CheckId, Headline, NumaFinding};
@@ -22,6 +23,8 @@ struct CellOut {
     threads_node: Option<u32>,
     memory_node: Option<u32>,
     rate: Number,
+    /// Both levels of the rate, where it fell from one to a lower one.
+    levels: Option<LevelsOut>,
     /// Numbers of the checks that failed.
     failed_checks: Vec<&'static str>,
     /// In parts of the cell where both are the node of the device.
@@ -34,6 +37,7 @@ pub(super) fn out(found: &NumaFinding) -> NumaOut<'_> {
         threads_node: cell.cpu,
         memory_node: cell.memory,
         rate: number(&cell.rate),
+        levels: cell.levels.as_ref().map(levels::out),
         failed_checks: CheckId::codes(&cell.failed),
         of_local: cell.of_local.map(|of| of.ratio),
         of_local_interval_95: cell.of_local.and_then(|of| of.interval),

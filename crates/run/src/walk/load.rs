@@ -54,7 +54,7 @@ impl Walk {
             Step::Round { case, round } => (case, round, true),
             _ => return,
         };
-        if !self.step.is_loaded() {
+        if !self.step.is_loaded() && self.step != Step::Restoring {
             self.phase(Phase::Measure, now);
         }
         let ordinal = self.trials;

@@ -2,6 +2,7 @@
 //! before anything else is measured. Must not know how they are done.
 
 use super::Walk;
+use crate::ending::{told_with, undone_later};
 use crate::step::{Action, Changed, Hypervised, Step};
 use crate::upload::is_of_worker;
 use std::collections::VecDeque;
@@ -9,8 +10,8 @@ use stend_base::{Nanos, Say};
 use stend_record::{Entry, Event, EventKind, FaultMoment};
 use stend_wire::Request;
 
-/// Longest undo of all events of a trial: disks are copied back at the speed of the storage.
-const RESTORE_LIMIT: Nanos = Nanos::secs(2 * 3600);
+/// Longest undo of all events of a trial. Terabytes may be copied back; each command has a limit of its own, by the size of its disk.
+const RESTORE_LIMIT: Nanos = Nanos::secs(30 * 24 * 3600);
 
 /// The events of the trial that began last.
 #[derive(Debug, Default)]
@@ -26,9 +27,9 @@ pub(super) struct Machines {
 }
 
 impl Machines {
-    /// What has to be undone, the last first. What is under way counts.
+    /// What has to be undone, the last first. What is under way counts, also an undo, of which nothing is known: it does no harm twice.
     pub fn left(&mut self) -> Vec<Hypervised> {
-        let under_way = self.current.take().map(|(change, _)| change).filter(|change| !change.undo);
+        let under_way = self.current.take().map(|(change, _)| change);
         let mut left: Vec<Hypervised> = self.open.drain(..).chain(under_way).map(Hypervised::undone).collect();
         left.reverse();
         left
@@ -93,7 +94,13 @@ impl Walk {
                 self.tell_fault((change.trial, change.fault), moment, what, now);
             }
             Err(error) => {
-                self.end_with(error);
+                let error = if change.undo { undone_later(error) } else { error };
+                let text = error.message.en.clone();
+                self.append(Entry::Event(Event::new(now, EventKind::Note { text })));
+                self.ending = Some(match self.ending.take() {
+                    Some(first) => told_with(first, Some(error)),
+                    None => error,
+                });
                 if self.step.is_loaded() {
                     self.actions.push(Action::Send(Request::Stop));
                 }

@@ -30,6 +30,9 @@ pub(crate) enum Entry {
         value: String,
         #[serde(default)]
         boot_id: String,
+        /// The number that the kernel gave to the block device that it is of, and gives to no other one (Linux 5.15).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<u64>,
     },
     /// A setting is again what it was.
     PutBack { path: String },

@@ -193,9 +193,13 @@ fn undo_left(
     // Commands are believed only where nobody but this user can have written them.
     let owner = OwnDirectory::open(&roots.leases()).and_then(|directory| directory.owner());
     let is_ours = owner.is_ok_and(|owner| owner == DirectoryOwner::Us);
-    // What was done to a device is for a person: by now its name may be that of another one.
+    // What was done to a device is for a person, unless the kernel says that its name is not that of another one by now.
+    let is_same = |path: &str| {
+        let noted = journal.device_of(path);
+        noted.is_some() && noted == settings::device_number(roots, path)
+    };
     let of_the_host = |action: &Action| match action {
-        Action::PutBack { path } => !settings::is_of_device(path),
+        Action::PutBack { path } => !settings::is_of_device(path) || is_same(path),
         action => matches!(action, Action::User(_)),
     };
     let open = journal.open_changes();

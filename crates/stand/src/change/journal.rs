@@ -129,17 +129,26 @@ impl Journal {
     }
 
     /// What a setting was before the stand was put up; the first that was noted counts, until it is put back. A setting of the kernel is
-    /// one of this boot: after the next it has its own value, and its path may be that of another device.
+    /// one of this boot: after the next it has its own value, and its path may be that of another device. Earlier versions noted no boot.
     pub(crate) fn before(&self, path: &str, boot: &str) -> Option<&str> {
         let of_the_kernel = ["/proc/", "/sys/"].iter().any(|root| path.starts_with(root));
-        let counts = |noted: &str| !of_the_kernel || noted == boot;
+        let counts = |noted: &str| !of_the_kernel || noted.is_empty() || noted == boot;
         self.entries.iter().fold(None, |known, entry| match entry {
-            Entry::Before { path: noted, value, boot_id } if noted == path && counts(boot_id) => {
+            Entry::Before { path: noted, value, boot_id, .. } if noted == path && counts(boot_id) => {
                 known.or(Some(value.as_str()))
             }
             Entry::PutBack { path: noted } if noted == path => None,
             _ => known,
         })
+    }
+
+    /// The number of the block device that a setting was of when it was noted.
+    pub(crate) fn device_of(&self, path: &str) -> Option<u64> {
+        let of = |entry: &Entry| match entry {
+            Entry::Before { path: noted, device, .. } if noted == path => Some(*device),
+            _ => None,
+        };
+        self.entries.iter().rev().find_map(of).flatten()
     }
 
     /// Whether everything on a drive was erased or ours when the stand took it, in this boot, and it was not let go since.
@@ -319,6 +328,7 @@ mod tests {
             path: path.into(),
             value: value.into(),
             boot_id: boot.into(),
+            device: None,
         };
         journal.append(before("/proc/sys/a", "0", "earlier")).unwrap();
         journal.append(before("/proc/sys/a", "1", "now")).unwrap();

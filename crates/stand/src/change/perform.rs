@@ -127,7 +127,12 @@ fn to_blocks(roots: &Roots, of: &LayerDevice, bytes: u32, journal: &mut Journal,
     let name = sectors::noted(of);
     if journal.before(&name, &boot_id(roots)).is_none() {
         let value = KernelState::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
-        journal.append(Entry::Before { path: name, value: value.to_string(), boot_id: boot_id(roots) })?;
+        journal.append(Entry::Before {
+            path: name,
+            value: value.to_string(),
+            boot_id: boot_id(roots),
+            device: None,
+        })?;
     }
     blocks(&of.device, &bytes.to_string(), watch)
 }
@@ -218,7 +223,8 @@ fn set(roots: &Roots, path: &str, value: &str, journal: &mut Journal, watch: &mu
     let now = settings::current(path)?;
     let boot_id = boot_id(roots);
     if journal.before(path, &boot_id).is_none() {
-        journal.append(Entry::Before { path: path.to_string(), value: now.clone(), boot_id })?;
+        let device = settings::device_number(roots, path);
+        journal.append(Entry::Before { path: path.to_string(), value: now.clone(), boot_id, device })?;
     }
     settings::write(path, value)?;
     (watch.log)(EventKind::Step { action: format!("set {path} to {value} (it was {now})") });

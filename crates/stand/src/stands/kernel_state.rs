@@ -360,11 +360,17 @@ impl<'a> KernelState<'a> {
     fn holds(&self, device: &str) -> bool {
         let drives = self.journal.stand().map(|head| head.drives.as_slice()).unwrap_or_default();
         let Some(node) = self.at(device) else { return false };
-        let is = |drive: &&Drive| {
-            let ways = drives::find(self.roots, &self.devices, &drive.identity, drive.paths).unwrap_or_default();
-            ways.iter().any(|way| way.name == node.name)
-        };
-        drives.iter().find(is).is_none_or(|drive| self.journal.holds(&drive.identity))
+        let find = |drive: &Drive| drives::find(self.roots, &self.devices, &drive.identity, drive.paths);
+        for drive in drives {
+            match find(drive) {
+                Ok(ways) if ways.iter().any(|way| way.name == node.name) => return self.journal.holds(&drive.identity),
+                Ok(_) => {}
+                // It may be this one.
+                Err(_) if !self.journal.holds(&drive.identity) => return false,
+                Err(_) => {}
+            }
+        }
+        true
     }
 
     /// Whether a device carries a label of this pool, or of one that caches or is a spare: such a label names no pool.

@@ -109,9 +109,13 @@ fn status(name: Option<&str>, out: &Out) -> Result<()> {
     for (how, machine) in all.iter().flat_map(|of| of.machines.iter().map(|machine| (of.how, machine))) {
         let how = how.map(|how| format!("{}  ", how.name())).unwrap_or_default();
         let state = machine.state.shown();
-        let used = match machine.in_use {
-            true => say!(", a run is using it", ", её использует прогон"),
-            false => Say::same(""),
+        let used = match (machine.in_use, machine.changed) {
+            (true, _) => say!(", a run is using it", ", её использует прогон"),
+            (false, true) => say!(
+                ", a killed run has left changes, which the next run undoes",
+                ", остались изменения убитого прогона, их отменит следующий"
+            ),
+            (false, false) => Say::same(""),
         };
         let disks = machine.disks.join(" ");
         lines.push(format!("{}  {}{}  {how}{disks}", machine.name, state.get(out.lang), used.get(out.lang)));
@@ -128,7 +132,7 @@ fn shown(status: &Status) -> Value {
                 State::Missing => "missing",
                 State::Is(state) => state,
             };
-            json!({"machine": machine.name, "state": state, "in_use": machine.in_use, "disks": machine.disks, "serials": machine.serials})
+            json!({"machine": machine.name, "state": state, "in_use": machine.in_use, "changed": machine.changed, "disks": machine.disks, "serials": machine.serials})
         })
         .collect();
     json!({"machines": status.name, "accelerator": status.how.map(Accelerator::name), "each": machines})

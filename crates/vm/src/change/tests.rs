@@ -39,7 +39,7 @@ fn what_cannot_be_done_is_told_before_a_run_begins() {
     let all = WhichMachine::All;
     assert_eq!(told(&members, snapshot(all, None)), "");
     assert_eq!(told(&members, Act::VmLimit { machine: WhichMachine::Number(2), iops: Some(1), bandwidth: None }), "");
-    assert!(told(&members, snapshot(WhichMachine::Number(3), None)).contains("virtual machine 3, and 2 load"));
+    assert!(told(&members, snapshot(WhichMachine::Number(3), None)).contains("virtual machine 3, but only 2 load"));
     assert!(told(&members, snapshot(all, Some("/nowhere"))).contains("/nowhere"));
     // Everything that a machine may write after its snapshot must have room.
     let large = of(&text.replace("1MiB", "16TiB"));
