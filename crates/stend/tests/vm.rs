@@ -264,10 +264,10 @@ fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_und
     let words_of_copy = ["blockcopy", &format!("stend-{name}-1"), "vdb", "--dest", &copied, "--format", "raw"];
     libvirt.says(&[&words_of_copy[..], &["--bandwidth", "1", "--transient-job"]].concat());
     let job = || libvirt.says(&["blockjob", &format!("stend-{name}-1"), "vdb"]);
-    assert!(job().contains("Block Copy"), "{}", job());
+    assert!(job().contains("Bandwidth limit"), "{}", job());
     let (_, told) = expect_exit(&mut libvirt.command(&["run", &plain, "--vm", name, "--progress", "none"]), 0);
     assert!(told.contains("that a killed run had left are undone"), "{told}");
-    assert!(!job().contains("Block Copy") && files(&other).is_empty(), "{}", job());
+    assert!(!job().contains("Bandwidth limit") && files(&other).is_empty(), "{}", job());
     killed();
     eventually("the workers have ended", IN_TIME, || {
         libvirt.command(&["vm", "down", name]).output().expect("`vm down`").status.success()
