@@ -231,17 +231,7 @@ mod tests {
 
     #[test]
     fn rates_that_one_search_tried_and_another_did_not_are_no_gaps() {
-        use stend_base::{MilliIops, Millionths, Nanos};
-        let mut searched = case("oltp", 100, 32, Sync::None);
-        searched.streams[0].search = Some(stend_spec::search::Search {
-            from: MilliIops::per_second(1000),
-            to: MilliIops::per_second(16_000),
-            gaps: stend_spec::rate::Gaps::Even,
-            quantile: Millionths::percent(99),
-            limit: Nanos::millis(50),
-            precision: Millionths::percent(10),
-            curve: Vec::new(),
-        });
+        let searched = crate::fixture_rounds::searched_case("oltp");
         let tried = |rung: u32| run_of(vec![searched.clone()]).trial(0).done().trial(rung).done().record();
         for runs in [vec![tried(1), tried(2)], vec![tried(1), tried(1), tried(2)]] {
             assert_eq!(told(&of_runs("  - {loss: 90%}", &runs)), []);

@@ -7,7 +7,7 @@ use crate::facts::HostFacts;
 use crate::hosts::{HostId, HostInfo, HostRecord, Role};
 use crate::imported::Imported;
 use crate::io_log::IoChunk;
-use crate::observed::{FillOutcome, Slice, TrialOutcome, ZeroSample};
+use crate::observed::{FillOutcome, Phase, Slice, TrialOutcome, ZeroSample};
 use crate::recording::Recording;
 use crate::sample::Sample;
 use crate::source::SourceRecord;
@@ -445,6 +445,13 @@ impl RunRecord {
             EventKind::Resumed { host, .. } => Some(host.as_ref()),
             _ => None,
         })
+    }
+
+    /// When each phase began.
+    pub fn phases(&self) -> impl Iterator<Item = (Nanos, Phase)> {
+        self.events
+            .iter()
+            .filter_map(|event| if let EventKind::Phase(phase) = event.kind { Some((event.at, phase)) } else { None })
     }
 
     /// Every time that an arm was switched to: when, which, and what the host and the target were then.

@@ -3,7 +3,7 @@
 use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
-use crate::ending::{machines_are_left, told_with, undone_later};
+use crate::ending::{machines_are_left, undone_later};
 use crate::fleet::{Fleet, Notice};
 use crate::observed::{Heard, ObservedHost};
 use crate::progress::{Progress, Update};
@@ -261,8 +261,9 @@ impl Loop {
         let left = self.walk.left_of_machines();
         let Some(hypervisor) = self.setup.hypervisor.clone() else { return };
         if self.walk.aborted {
-            let told = |first| if left.is_empty() { first } else { told_with(first, Some(machines_are_left())) };
-            self.walk.ending = self.walk.ending.take().map(told);
+            if !left.is_empty() {
+                self.walk.end_also_with(machines_are_left());
+            }
             return;
         }
         if let Some(thread) = self.changing.take() {
@@ -279,11 +280,7 @@ impl Loop {
                 Ok(()) => self.note_change(&change, FaultMoment::Undone, change.act.say_undone()),
                 Err(error) => {
                     self.keep_event(EventKind::Note { text: error.message.en.clone() });
-                    let error = undone_later(error);
-                    self.walk.ending = Some(match self.walk.ending.take() {
-                        Some(first) => told_with(first, Some(error)),
-                        None => error,
-                    });
+                    self.walk.end_also_with(undone_later(error));
                 }
             }
         }

@@ -215,12 +215,13 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> 
             "прогон начался с объектами числом {then}, а не {found}"
         )));
     }
-    let mut both = earlier.targets.iter().zip(&now.targets);
-    both.try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, then, found))?;
-    if !rebuilt && !earlier.new_target && !earlier.new_storage {
-        let same_boot = earlier.host.boot_id == now.host.boot_id;
-        let mut both = earlier.targets.iter().zip(&now.targets);
-        both.try_for_each(|(then, found)| same_file_system(then, found, same_boot))?;
+    let same_boot = earlier.host.boot_id == now.host.boot_id;
+    let other_storage = rebuilt || earlier.new_target || earlier.new_storage;
+    for (then, found) in earlier.targets.iter().zip(&now.targets) {
+        same_target(earlier.new_target, rebuilt, then, found)?;
+        if !other_storage {
+            same_file_system(then, found, same_boot)?;
+        }
     }
     still_written(earlier, now)
 }

@@ -213,23 +213,7 @@ impl Act {
             Act::VmSnapshot { machine, .. } | Act::VmMove { machine, .. } | Act::VmLimit { machine, .. } => {
                 Some(*machine)
             }
-            Act::DriveFail(_)
-            | Act::DriveReplace(_)
-            | Act::DriveSlow(..)
-            | Act::DriveError(_)
-            | Act::DriveCorrupt { .. }
-            | Act::Scrub
-            | Act::Snapshot
-            | Act::PathDown(_)
-            | Act::CpuOffline(_)
-            | Act::PowerCut
-            | Act::DaemonKill(_)
-            | Act::Fill(_)
-            | Act::LinkDown(_)
-            | Act::LinkDelay(..)
-            | Act::LinkLoss(..)
-            | Act::ProcessKill { .. }
-            | Act::Command { .. } => None,
+            _ => None,
         }
     }
 

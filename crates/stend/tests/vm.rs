@@ -268,7 +268,26 @@ fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_und
     let (_, told) = expect_exit(&mut libvirt.command(&["run", &plain, "--vm", name, "--progress", "none"]), 0);
     assert!(told.contains("that a killed run had left are undone"), "{told}");
     assert!(!job().contains("Bandwidth limit") && files(&other).is_empty(), "{}", job());
-    killed();
+    // A machine that ends while its snapshot is there ends no event of the other one, and `down` removes what was made for it.
+    let block = "    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4, rate: 60/s}]";
+    let case = "  - name: snapshot\n    trial: 8s\n    events: [{at: 2s, for: 3s, do: vm.snapshot}]\n";
+    let suite = format!(
+        "suite: lost\ndefaults: {{prober: off}}\nfill: {{size: 8MiB}}\nrepeats: {{blocks: 2}}\ncases:\n{case}{block}\n"
+    );
+    let (suite, ended) = (scratch.file("lost.yaml", &suite), scratch.join("l.stend"));
+    let words = ["run", &suite, "--vm", name, "--on-loss", "go-on", "--progress", "none", "-o"];
+    let log = scratch.join("told");
+    let mut running =
+        Running::new(libvirt.command(&words).arg(&ended).stderr(std::fs::File::create(&log).expect("a file")));
+    eventually("snapshots of both", IN_TIME, || files(&disks).len() == own.len() + 2);
+    libvirt.says(&["destroy", &format!("stend-{name}-2")]);
+    assert_eq!(running.wait(IN_TIME), Some(0), "{}", std::fs::read_to_string(log).expect("a file"));
+    let record = store::read(&ended).expect("a run file");
+    let events = record.events.iter().filter(|event| {
+        matches!(event.kind, stend_record::EventKind::Fault { moment: stend_record::FaultMoment::Undone, .. })
+    });
+    assert_eq!((&record.state, record.trials.len(), events.count()), (&RunState::Complete, 2, 2));
+    assert_eq!(files(&disks).len(), own.len() + 1, "that of the machine that is gone");
     eventually("the workers have ended", IN_TIME, || {
         libvirt.command(&["vm", "down", name]).output().expect("`vm down`").status.success()
     });

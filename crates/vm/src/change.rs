@@ -135,11 +135,8 @@ pub fn change(members: &[Member], act: &Act, (block, undo): (u32, bool), tell: &
     let mut failure = None;
     for member in meant(members, which, block) {
         let mut virsh = Told { member, tell: &mut *tell };
-        // One that ended by itself is a load host that is lost, with which the run deals; what was made for it goes with `down`.
-        if !virsh.is_up()? {
-            continue;
-        }
-        let done = virsh.is_ours().and_then(|()| match (act, undo) {
+        let done = virsh.is_up().and_then(|is_up| match (act, undo) {
+            _ if !is_up => Ok(()),
             (Act::VmSnapshot { directory, .. }, false) => virsh.snapshot(directory.as_deref()),
             (Act::VmMove { directory, .. }, false) => virsh.move_to(directory),
             (Act::VmLimit { iops, bandwidth, .. }, false) => virsh.limit_to(*iops, *bandwidth),
@@ -149,6 +146,9 @@ pub fn change(members: &[Member], act: &Act, (block, undo): (u32, bool), tell: &
         });
         match done {
             Ok(()) => {}
+            // One that ended by itself, be it meanwhile, is a load host that is lost, with which the run deals; what was made for it goes
+            // with `down`.
+            Err(_) if matches!(virsh.is_up(), Ok(false)) => {}
             // Each is undone, whatever becomes of another.
             Err(error) if undo => {
                 failure.get_or_insert(error);
@@ -170,7 +170,6 @@ pub fn restore(member: &Member, tell: &mut dyn FnMut(String)) -> Result<bool> {
     let _lock = member.group.lock(member.number)?;
     let mut virsh = Told { member, tell };
     virsh.is_ours()?;
-    virsh.end_jobs();
     virsh.bring_back()?;
     if member.notes()?.has_limits() {
         virsh.own_limits()?;
@@ -209,17 +208,19 @@ impl Told<'_, '_> {
         must_be_ours(group, number, &group.virsh().run(&["dumpxml", &self.uuid()])?)
     }
 
+    /// Whether the machine runs; it must bear its mark.
     fn is_up(&self) -> Result<bool> {
+        self.is_ours()?;
         let state = self.member.group.virsh().run(&["domstate", &self.uuid()])?;
         Ok(matches!(state.trim(), "running" | "paused"))
     }
 
-    /// Ends jobs of disks that a killed run has begun, and which go on without it: a copy that the machine has not taken is given up, what
-    /// was not merged is merged anew.
-    fn end_jobs(&mut self) {
+    /// Ends jobs of disks that go on without the client that began them, because it was killed: a copy that the machine has not taken is
+    /// given up, what was not merged is merged anew.
+    fn end_jobs(&self) {
         let virsh = self.member.group.virsh();
         for disk in disks_of(self.member) {
-            // Most disks have none, and the command fails.
+            // Most disks have none, and the command fails. A job that does not end makes the next one fail, which is told.
             drop(virsh.run(&["blockjob", &self.uuid(), &disk.target, "--abort"]));
         }
     }
@@ -278,6 +279,7 @@ impl Told<'_, '_> {
     fn bring_back(&mut self) -> Result<()> {
         let (member, uuid) = (self.member, self.uuid());
         let mut failure = None;
+        self.end_jobs();
         let sources = self.sources()?;
         for disk in disks_of(member) {
             let now = sources.iter().find(|(target, _)| *target == disk.target).map(|(_, source)| source.as_str());

@@ -6,7 +6,7 @@ import { operation, quantile, rate } from "./words";
 
 export type Row = { case: string; run: string; what: string; ratio: Ratio; values: string };
 
-/** Names of the runs in their order. Runs of one name are told apart by their ids. */
+/** Names of the runs in their order. Runs of one name have their ids behind it. */
 export function names(runs: Comparison["runs"]): string[] {
   const called = runs.map((run) => run.label ?? run.arm ?? `${run.suite} ${moment(run.started_unix_s)}`);
   return called.map((name, index) => (called.filter((other) => other === name).length > 1 ? `${name} · ${runs[index]?.run}` : name));

@@ -3,22 +3,15 @@
 use super::{caps, since};
 use crate::chart::Band;
 use stend_base::{Nanos, Say, say};
+use stend_record::RunRecord;
 use stend_record::observed::Phase;
-use stend_record::{EventKind, RunRecord};
 
 /// There are eight phases, of which some may alternate; a damaged file may hold more.
 const PHASES_MAX: usize = 24;
 
 /// Phases of the run, each until the next or the end, and how many more there are.
 pub fn of(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> (Vec<Band>, usize) {
-    let mut begun: Vec<(Nanos, Phase)> = run
-        .events
-        .iter()
-        .filter_map(|event| match event.kind {
-            EventKind::Phase(phase) => Some((event.at, phase)),
-            _ => None,
-        })
-        .collect();
+    let mut begun: Vec<(Nanos, Phase)> = run.phases().collect();
     let more = caps::cut(&mut begun, PHASES_MAX);
     let ends = begun.iter().skip(1).map(|b| b.0).chain([run_end]);
     let bands = begun

@@ -8,7 +8,7 @@ use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::observed::Phase;
 use stend_record::verification::ReadBack;
-use stend_record::{EventKind, RunRecord, TrialOutcome};
+use stend_record::{RunRecord, TrialOutcome};
 
 /// H78: no trial began more than a minute after the fill, or the trial or round before it, ended.
 pub fn idle(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
@@ -66,14 +66,7 @@ fn is_read_back(outcome: &TrialOutcome) -> bool {
 
 /// When the fills ended: each session has one of its own. What comes next is an event; how long it took is kept of the last one alone.
 fn fills(run: &RunRecord) -> Vec<Nanos> {
-    let phases: Vec<(Nanos, Phase)> = run
-        .events
-        .iter()
-        .filter_map(|event| match event.kind {
-            EventKind::Phase(phase) => Some((event.at, phase)),
-            _ => None,
-        })
-        .collect();
+    let phases: Vec<(Nanos, Phase)> = run.phases().collect();
     let last = phases.iter().rposition(|(_, phase)| *phase == Phase::Fill);
     let ended = |(index, (began, _)): (usize, &(Nanos, Phase))| {
         let took = run.load().fill.filter(|_| last == Some(index)).map(|fill| *began + fill.elapsed);
@@ -94,10 +87,10 @@ mod tests {
     use crate::fixture::{RunBuilder, run};
     use crate::trials::by_case;
     use stend_base::Bytes;
-    use stend_record::Event;
     use stend_record::Verification;
     use stend_record::observed::FillOutcome;
     use stend_record::verification::Checked;
+    use stend_record::{Event, EventKind};
 
     /// Two trials, the second of which begins so many seconds after the first one ended.
     fn rested(seconds: u64) -> RunRecord {

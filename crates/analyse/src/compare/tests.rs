@@ -4,6 +4,7 @@ use super::*;
 use crate::analyse;
 use crate::findings::{CheckId, QuantileValue};
 use crate::fixture::{RunBuilder, case, run, run_of};
+use crate::fixture_rounds::searched_case;
 use stend_base::Nanos;
 use stend_base::histogram::Sparse;
 use stend_record::{Censored, EventKind};
@@ -250,17 +251,7 @@ fn a_run_that_drifted_is_told_and_one_that_varies_is_not() {
 
 #[test]
 fn rates_that_only_one_search_tried_are_not_missing() {
-    use stend_base::{MilliIops, Millionths, Nanos};
-    let mut searched = case("oltp", 100, 32, Sync::None);
-    searched.streams[0].search = Some(stend_spec::search::Search {
-        from: MilliIops::per_second(1000),
-        to: MilliIops::per_second(16_000),
-        gaps: stend_spec::rate::Gaps::Even,
-        quantile: Millionths::percent(99),
-        limit: Nanos::millis(50),
-        precision: Millionths::percent(10),
-        curve: Vec::new(),
-    });
+    let searched = searched_case("oltp");
     let tried = |rung: u32| run_of(vec![searched.clone()]).trial(0).done().trial(rung).done().record();
     let found = compared(&[tried(1), tried(2)]);
     assert!(found.cases.len() == 1, "{:?}", found.cases.iter().map(|case| &case.label).collect::<Vec<_>>());

@@ -171,6 +171,9 @@ pub fn gap_sentence(gap: &GatedGap) -> Say {
             "; чтобы его не учитывать, назовите нужные случаи".to_string(),
         ),
     };
+    if label == "*" {
+        return say!("{run}{why_en}; {en}{leave_en}", "{run}{why_ru}; {ru}{leave_ru}");
+    }
     say!("{run}{label}: not measured, {why_en}; {en}{leave_en}", "{run}{label}: не измерялся, {why_ru}; {ru}{leave_ru}")
 }
 

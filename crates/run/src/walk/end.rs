@@ -97,6 +97,14 @@ impl Walk {
         (errors.saturating_add(self.trial_errors), mismatches.saturating_add(self.mismatches))
     }
 
+    /// The same where another reason must be heard of, too: an undo that failed leaves something behind.
+    pub(crate) fn end_also_with(&mut self, error: Box<Error>) {
+        self.ending = Some(match self.ending.take() {
+            Some(first) => told_with(first, Some(error)),
+            None => error,
+        });
+    }
+
     /// The first reason to end is the one that counts.
     pub(super) fn end_with(&mut self, error: Box<Error>) {
         self.ending.get_or_insert(error);

@@ -2,7 +2,7 @@
 //! before anything else is measured. Must not know how they are done.
 
 use super::Walk;
-use crate::ending::{told_with, undone_later};
+use crate::ending::undone_later;
 use crate::step::{Action, Changed, Hypervised, Step};
 use crate::upload::is_of_worker;
 use std::collections::VecDeque;
@@ -97,10 +97,7 @@ impl Walk {
                 let error = if change.undo { undone_later(error) } else { error };
                 let text = error.message.en.clone();
                 self.append(Entry::Event(Event::new(now, EventKind::Note { text })));
-                self.ending = Some(match self.ending.take() {
-                    Some(first) => told_with(first, Some(error)),
-                    None => error,
-                });
+                self.end_also_with(error);
                 if self.step.is_loaded() {
                     self.actions.push(Action::Send(Request::Stop));
                 }
