@@ -3,13 +3,13 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
+        "/assets/index-AgPyy1J2.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../assets/console/assets/index-AgPyy1J2.js"),
+    ),
+    (
         "/assets/index-DL55buS0.css",
         "text/css; charset=utf-8",
         include_str!("../../assets/console/assets/index-DL55buS0.css"),
-    ),
-    (
-        "/assets/index-DTAS36oN.js",
-        "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-DTAS36oN.js"),
     ),
 ];
