@@ -220,7 +220,7 @@ impl Told<'_, '_> {
     fn end_jobs(&self) {
         let virsh = self.member.group.virsh();
         for disk in disks_of(self.member) {
-            // Most disks have none, and the command fails. A job that does not end makes the next one fail, which is told.
+            // Most disks have none, and the command fails. A job that does not end makes the next one fail, with its own error.
             drop(virsh.run(&["blockjob", &self.uuid(), &disk.target, "--abort"]));
         }
     }
