@@ -9,11 +9,15 @@ const CLOSED = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-
 export const PHONE = { width: 360, height: 740 };
 export const DESK = { width: 1280, height: 900 };
 
+/** How long something may take on a machine that compiles beside it, as in the tests of the binary. */
+const IN_TIME = 90_000;
+
 export const start = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...CLOSED] });
 
 /** A signed-in window; `faults` gathers what it complains about and what it asks of others. */
 export async function open(browser, { url, token }, { lang, scheme, size }) {
   const context = await browser.newContext({ locale: lang === "ru" ? "ru-RU" : "en-GB", colorScheme: scheme, viewport: size, bypassCSP: false });
+  context.setDefaultTimeout(IN_TIME);
   const page = await context.newPage();
   const faults = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(`console: ${message.text()}`));
