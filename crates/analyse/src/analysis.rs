@@ -1,12 +1,13 @@
 //! A whole run in, its findings out.
 
 use crate::charts::Charts;
-use crate::findings::{CaseFinding, Findings, NotRun};
+use crate::findings::{CaseFinding, Findings, Grade, HostSearchFinding, NotRun, SearchFinding};
 use crate::limits::LIMITS_VERSION;
+use crate::trials::CaseTrials;
 use crate::verdict::Verdict;
 use crate::{
-    by_host, case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series,
-    sources, steady, sweeps, trials, unmeasured, verdict,
+    by_host, case, caveat, ceilings, charts, check, cost, density, faults, grade, host_search, numa, precision, search,
+    series, sources, steady, sweeps, trials, unmeasured, verdict,
 };
 use stend_base::{Result, Say, say};
 use stend_plan::{Decision, Plan, StopReason};
@@ -49,11 +50,14 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     faults::not_left_out(&faults, &mut cases);
     let caveats = caveat::all(run, &plan, (&trials, &cases));
     let (searches, density) = (search::findings(run, &plan), density::findings(run, &plan));
+    let host_searches = host_search::findings(run, &plan);
     let across = charts::across(&plan, &cases, &searches, &density);
-    let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     let verdict = match density.as_slice() {
         [] if !faults.is_empty() => Verdict::alone(faults::verdict(&faults, &caveats)),
-        [] => verdict::verdict(&trials, &cases, &caveats, &searched),
+        [] => {
+            let (missed, answers) = (search::missed(run, &plan), answers(&searches, &host_searches));
+            verdict::verdict(&trials, &cases, &caveats, &verdict::Searched { missed, plan: &plan, answers })
+        }
         found => Verdict::alone(density::verdict(found, &caveats)),
     };
     let not_run = not_run(run, &plan);
@@ -67,11 +71,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         started_unix: run.header.started_unix,
         elapsed: end.saturating_sub(start),
         state: run.state.clone(),
-        grade: match (density.is_empty(), faults::is_all_cut(&plan, &cases)) {
-            (true, true) => grade::of_cuts(),
-            (true, false) => grade::grade(&plan, &trials, &cases),
-            (false, _) => grade::of_clients(),
-        },
+        grade: grade(&plan, (&trials, &cases), density.is_empty()),
         headline: verdict.headline,
         telling: verdict::stand_out(&trials, &plan),
         verdict: verdict.whole,
@@ -80,6 +80,7 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         density,
         faults,
         searches: searches.clone(),
+        host_searches,
         sweeps: sweeps::findings(&plan, &cases),
         numa: numa::findings(run, &plan, &trials, &cases),
         unmeasured: unmeasured::cases(&plan, &not_run, &cases),
@@ -96,6 +97,20 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         cost,
         limits_version: LIMITS_VERSION.to_string(),
     })
+}
+
+/// What the numbers may be used for; those of clients of applications by a rule of their own.
+fn grade(plan: &Plan, (trials, cases): (&[CaseTrials<'_>], &[CaseFinding]), has_cases: bool) -> Grade {
+    match (has_cases, faults::is_all_cut(plan, cases)) {
+        (true, true) => grade::of_cuts(),
+        (true, false) => grade::grade(plan, trials, cases),
+        (false, _) => grade::of_clients(),
+    }
+}
+
+/// What all searches found, in words.
+fn answers(searches: &[SearchFinding], of_hosts: &[HostSearchFinding]) -> Vec<Say> {
+    searches.iter().map(SearchFinding::say).chain(of_hosts.iter().map(HostSearchFinding::say)).collect()
 }
 
 fn label(plan: &Plan, case: u32) -> String {

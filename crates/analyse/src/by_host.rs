@@ -88,8 +88,12 @@ fn clock(run: &RunRecord, host: HostId) -> Option<ClockFinding> {
 
 fn loss(run: &RunRecord, host: HostId) -> Option<LossFinding> {
     let (at, _, why) = run.lost_loads().find(|(_, lost, _)| *lost == host)?;
-    let ended = |trial: &TrialRecord| trial.by_host().iter().any(|(id, _, end)| *id == host && end.is_some());
-    let trials = run.trials.iter().filter(|trial| !ended(trial)).map(|trial| trial.trial).collect();
+    let all = run.loads().count();
+    let lacks = |trial: &TrialRecord| match trial.by_host().iter().find(|(id, ..)| *id == host) {
+        Some((_, _, end)) => end.is_none(),
+        None => trial.parts.len() < trial.hosts_asked(all),
+    };
+    let trials = run.trials.iter().filter(|trial| lacks(trial)).map(|trial| trial.trial).collect();
     Some(LossFinding { why: why.to_string(), after: at.saturating_sub(series::span(run).0), trials })
 }
 
@@ -114,7 +118,8 @@ pub fn insert(
         let asked: Vec<OfHost<'_>> = asked.collect();
         case.checks = check::joined(&case.checks, &asked, shared);
         case.workload = on_each(&case.workload, of_case.len());
-        let without = without.iter().map(|host| host.of_run.name.clone()).collect();
+        let lost = without.iter().filter(|host| all.lacks_hosts(hosts.len()) && host.of_run.lost.is_some());
+        let without = lost.map(|host| host.of_run.name.clone()).collect();
         let found = HostsFinding { without, ..finding(case, all, &of_case) };
         case.ceiling = nearest(&found);
         case.hosts = Some(found);

@@ -2,16 +2,16 @@
 //! that decides while a run goes on is the one by which its file is judged. Percentiles are those that clients printed: the
 //! worst is reported, none is averaged.
 
-use crate::cpu::busy;
 use crate::findings::{Caveat, Decisive, DensityFinding, DensityPoint, UsedUp};
-use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT};
+use crate::limits::HELD_BACK;
 use crate::objective::{holds, windows};
-use crate::search;
+use crate::search::{self, Ended};
+use crate::used_up::Used;
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
 use stend_record::app::Instance;
-use stend_record::{RunRecord, Sample, TrialOutcome, TrialRecord};
+use stend_record::{RunRecord, TrialOutcome, TrialRecord};
 use stend_spec::app::{App, CPU_PERIOD};
 use stend_stats::mean;
 
@@ -85,11 +85,11 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
             .filter(|w| w.rate_thousandths > 0)
             .filter_map(|w| w.latency)
     };
-    let held = outcomes.iter().filter(|outcome| search::step(plan, cell, outcome) == stend_plan::Outcome::Ok);
-    let share = |of: &dyn Fn(&Sample, &Sample) -> Option<f64>| {
-        let each: Option<Vec<f64>> = outcomes.iter().map(|outcome| of_window(run, outcome, of)).collect();
-        mean(&each?).map(|share| Share(share.clamp(0.0, 1.0)))
-    };
+    let is_held =
+        |outcome: &&&TrialOutcome| search::step(plan, cell, &Ended::alone(outcome)) == stend_plan::Outcome::Ok;
+    let held = outcomes.iter().filter(is_held);
+    let windows_of_all: Vec<_> = outcomes.iter().map(|outcome| (outcome.window_start, outcome.window_end)).collect();
+    let used = Used::of(&run.load().samples, &windows_of_all);
     let middles: Vec<f64> =
         found().filter_map(|told| held_back(told.instances.iter(), trial.ramp + trial.window)).collect();
     let totals: Vec<f64> = rates.iter().map(|each| each.iter().fold(0.0, |sum, rate| sum + rate)).collect();
@@ -103,9 +103,9 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
         decisive: decisive(found().map(|told| decided(&app, windows, &told.instances)).collect()),
         fairness: rates.iter().filter_map(|each| fairness(each)).reduce(f64::min),
         latency: latencies().min().zip(latencies().max()),
-        cpu: share(&|a, b| busy(a.cpus.as_ref()?, b.cpus.as_ref()?)),
-        drive: share(&drive),
-        memory_wait: share(&|a, b| grown(a.pressure?.memory_some_ns, b.pressure?.memory_some_ns, (a, b))),
+        cpu: used.cpu,
+        drive: used.drive,
+        memory_wait: used.memory_wait,
         held_back: mean(&middles).map(|share| Share(share.min(1.0))),
     })
 }
@@ -150,63 +150,10 @@ fn held_back<'a>(instances: impl Iterator<Item = &'a Instance>, time: Nanos) -> 
     (time.0 > 0).then_some(periods * CPU_PERIOD.0 as f64 / time.0 as f64)
 }
 
-/// What first and last sample of a window say together.
-fn of_window(run: &RunRecord, outcome: &TrialOutcome, of: &dyn Fn(&Sample, &Sample) -> Option<f64>) -> Option<f64> {
-    let samples = crate::cost::stretch(&run.load().samples, outcome.window_start, outcome.window_end)?;
-    of(samples.first()?, samples.last()?)
-}
-
-fn grown(before: Option<u64>, after: Option<u64>, (a, b): (&Sample, &Sample)) -> Option<f64> {
-    Some(after?.checked_sub(before?)? as f64 / b.at.saturating_sub(a.at).0.max(1) as f64)
-}
-
-/// The busiest drive.
-fn drive(a: &Sample, b: &Sample) -> Option<f64> {
-    let of = |disk: &stend_record::sample::DiskCounters| {
-        let after = b.disks.iter().find(|other| other.name == disk.name)?;
-        grown(Some(disk.busy_ns), Some(after.busy_ns), (a, b))
-    };
-    a.disks.iter().filter_map(of).reduce(f64::max)
-}
-
 fn used_up(point: &DensityPoint) -> Vec<UsedUp> {
-    let over = |share: Option<Share>, limit: f64| share.filter(|share| share.0 >= limit);
-    let found = [
-        over(point.cpu, BOUND_AT).map(UsedUp::Cpu),
-        over(point.drive, BOUND_AT).map(UsedUp::Drive),
-        over(point.memory_wait, MEMORY_WAIT).map(UsedUp::Memory),
-        over(point.held_back, HELD_BACK).map(UsedUp::OwnCpu),
-    ];
-    found.into_iter().flatten().collect()
-}
-
-impl UsedUp {
-    fn words(self, l: Lang) -> String {
-        let percent = |share: Share| format::percent(share.0, l);
-        match self {
-            UsedUp::Cpu(share) => {
-                say_in!(l, "CPUs (busy {share})", "процессоры (заняты {share})", share = percent(share))
-            }
-            UsedUp::Drive(share) => say_in!(
-                l,
-                "a drive (had something to do {share} of the time)",
-                "накопитель (был занят {share} времени)",
-                share = percent(share)
-            ),
-            UsedUp::Memory(share) => say_in!(
-                l,
-                "memory (waited for {share} of the time)",
-                "память (ждали её {share} времени)",
-                share = percent(share)
-            ),
-            UsedUp::OwnCpu(share) => say_in!(
-                l,
-                "the CPU limit of the instances (held back in {share} of the periods of 100 ms)",
-                "предел процессора у экземпляров (сдерживал в {share} периодов по 100 мс)",
-                share = percent(share)
-            ),
-        }
-    }
+    let mut found = Used { cpu: point.cpu, drive: point.drive, memory_wait: point.memory_wait }.up();
+    found.extend(point.held_back.filter(|share| share.0 >= HELD_BACK).map(UsedUp::OwnCpu));
+    found
 }
 
 impl DensityFinding {

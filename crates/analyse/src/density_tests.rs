@@ -54,7 +54,7 @@ fn walked(to: u32, found: impl Fn(u32, usize) -> Vec<Instance>) -> RunRecord {
         let count = asked.app.unwrap().instances;
         let tried = record.trials.iter().filter(|trial| trial.case == case).count();
         let outcome = outcome(found(count, tried), at, asked.window);
-        history.push(crate::search::step(&plan, case, &outcome));
+        history.push(crate::search::step(&plan, case, &Ended::alone(&outcome)));
         let begun = TrialRecord::new(record.trials.len() as u32, (case, block), asked, at);
         at = outcome.window_end + Nanos::SECOND;
         record.trials.push(TrialRecord { outcome: Some(outcome), ..begun });
@@ -151,7 +151,7 @@ fn the_same_history_gives_the_same_decisions_again() {
     for trial in &record.trials {
         let Decision::Trial { case, block, seed } = plan.next(&history) else { panic!("a trial") };
         assert_eq!((case, block, seed), (trial.case, trial.block, trial.asked.seed));
-        history.push(crate::search::step(&plan, case, trial.outcome.as_ref().unwrap()));
+        history.push(crate::search::step(&plan, case, &Ended::of(trial).unwrap()));
     }
     assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
 }

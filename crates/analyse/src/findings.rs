@@ -5,6 +5,7 @@ mod ceiling;
 mod check;
 mod density;
 mod fault;
+mod host_search;
 mod hosts;
 mod levels;
 mod numa;
@@ -23,6 +24,7 @@ pub use ceiling::{
 pub use check::{CheckId, CheckResult, CheckStatus};
 pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
+pub use host_search::{HostSearchFinding, HostUsedUp, SearchedHosts};
 pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding, LossFinding};
 pub use levels::LevelsFinding;
 pub use numa::{NumaCell, NumaFinding, OfLocal};
@@ -69,6 +71,9 @@ pub struct Findings {
     pub verdict: Say,
     /// Answers of the searches that began, in the order of the plan.
     pub searches: Vec<SearchFinding>,
+    /// Those of the searches for a number of load hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_searches: Vec<HostSearchFinding>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
     pub sweeps: Vec<SweepFinding>,
     /// The load hosts, where there are several.

@@ -31,6 +31,7 @@ pub mod gate;
 mod grade;
 pub mod history;
 pub mod host_rates;
+mod host_search;
 pub mod io_log;
 pub mod journal;
 mod leading;
@@ -59,6 +60,7 @@ pub mod submitted;
 mod sweeps;
 mod trials;
 mod unmeasured;
+mod used_up;
 mod verdict;
 mod widths;
 
@@ -86,6 +88,7 @@ pub use phrase::{
 };
 pub use precision::Looks;
 pub use printed::is_cache_known;
+pub use search::Ended;
 pub use series::start;
 pub use stend_stats::middle_and_most;
 pub use widths::at_look;

@@ -4,6 +4,7 @@
 use crate::findings::{CaseFinding, Headline, OpFinding, PrecisionFinding};
 use crate::limits::{PRECISION, RUN_SHORTER, TRIALS_PUBLISHABLE, WINDOW_SUGGESTED};
 use crate::operations::{latencies, op_finding};
+use crate::search::Ended;
 use crate::series::{Cell, INTERVAL};
 use crate::steady::Rounds;
 use crate::trials::{CaseTrials, Counting};
@@ -28,18 +29,18 @@ pub struct Looks {
 
 impl Looks {
     /// What a round of a case means for what comes next. Rounds must come in the order of the run.
-    pub fn round(&mut self, plan: &Plan, (case, round): (u32, u32), outcome: &TrialOutcome) -> Outcome {
+    pub fn round(&mut self, plan: &Plan, (case, round): (u32, u32), ended: &Ended<'_>) -> Outcome {
         let headline = phrase::headline(&plan.cases[case as usize].trial);
-        let steady = self.rounds.entry(case).or_default().learn(headline, round, outcome);
-        match search::step(plan, case, outcome) {
+        let steady = self.rounds.entry(case).or_default().learn(headline, round, ended.whole);
+        match search::step(plan, case, ended) {
             Outcome::Ok if steady => Outcome::Steady,
             plain => plain,
         }
     }
 
     /// What a trial of (case, block) means for what comes next. Trials must come in the order of the run.
-    pub fn step(&mut self, plan: &Plan, (case, block): (u32, u32), outcome: &TrialOutcome) -> Outcome {
-        let plain = search::step(plan, case, outcome);
+    pub fn step(&mut self, plan: &Plan, (case, block): (u32, u32), ended: &Ended<'_>) -> Outcome {
+        let (plain, outcome) = (search::step(plan, case, ended), ended.whole);
         let Some(until) = plan.until.filter(|_| plan.rung(case).is_none()) else { return plain };
         let trials = self.trials.entry(case).or_default();
         let asked = plan.trial(case, plan.trial_seed(block, case));
@@ -57,6 +58,12 @@ impl Looks {
             false => self.in_arms(plan, case).is_some_and(|arms| between_arms::is_narrow(&arms, block, until)),
         };
         if plain == Outcome::Ok && enough() { Outcome::Narrow } else { plain }
+    }
+
+    /// Begins anew with a case: from here on it is the load of other hosts, of which nothing is known yet.
+    pub fn forget(&mut self, case: u32) {
+        self.trials.remove(&case);
+        self.rounds.remove(&case);
     }
 
     /// The trials so far of a case in every arm; `None` before each has one.

@@ -28,7 +28,7 @@ fn walked(record: &RunRecord) -> Vec<Outcome> {
     let plan = Plan::new(&record.header.inputs).unwrap();
     let mut looks = Looks::default();
     let outcomes = record.trials.iter().filter_map(|t| Some((t, t.outcome.as_ref()?)));
-    outcomes.map(|(trial, outcome)| looks.step(&plan, (trial.case, trial.block), outcome)).collect()
+    outcomes.map(|(trial, outcome)| looks.step(&plan, (trial.case, trial.block), &Ended::alone(outcome))).collect()
 }
 
 fn not_precise(record: &RunRecord) -> Option<Caveat> {

@@ -1,15 +1,18 @@
 //! What a run would do, from what is known before it. Pure; nothing here is measured, so what depends on
 //! how fast the target is comes as examples, not as an estimate.
 
+mod searched;
+
 use crate::findings::{Caveat, NotRun};
 use crate::{forewarn, phrase};
+pub use searched::SearchedRange;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use stend_base::{Bytes, MilliIops, Nanos, Say};
+use stend_base::{Bytes, Nanos, Say};
 use stend_plan::{Case, Plan, PlanInputs};
 use stend_record::targets::calibrated;
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
-use stend_spec::app::{Density, Program};
+use stend_spec::app::Program;
 use stend_spec::calibration::Calibrate;
 use stend_spec::confirm::Test;
 use stend_spec::precondition::Precondition;
@@ -169,10 +172,8 @@ pub struct PlannedCase {
     pub window: Nanos,
     /// It writes.
     pub writes: bool,
-    /// Its rate is searched from the first to the second; `trials` is what that usually takes.
-    pub search: Option<(MilliIops, MilliIops)>,
-    /// Likewise its number of instances.
-    pub instances: Option<Density>,
+    /// What is searched; `trials` is then what that usually takes.
+    pub searched: Option<SearchedRange>,
     /// Rounds that there may be before its trials.
     pub steady: Option<Steady>,
     /// What is done to the storage in each of its trials.
@@ -213,9 +214,11 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         plan.cases.iter().enumerate().filter(|(i, c)| c.not_run.is_none() && stands(*i)).collect();
     let cases = running.iter().map(|(index, case)| PlannedCase {
         label: plan.rung(*index as u32).map_or_else(|| case.label(), |(ladder, _)| ladder.label.clone()),
-        workload: phrase::workload(&case.trial),
-        search: plan.rung(*index as u32).and_then(|(ladder, _)| ladder.rate()).map(|(_, found)| (found.from, found.to)),
-        instances: plan.rung(*index as u32).and_then(|(ladder, _)| ladder.instances()),
+        workload: match case.trial.load_hosts.filter(|_| plan.rung(*index as u32).is_none()) {
+            Some(hosts) => phrase::on_each(&phrase::workload(&case.trial), hosts as usize),
+            None => phrase::workload(&case.trial),
+        },
+        searched: plan.rung(*index as u32).map(|(ladder, _)| SearchedRange::of(ladder)),
         trials: trials_of(*index),
         ramp: case.trial.ramp,
         window: case.trial.window,

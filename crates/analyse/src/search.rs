@@ -5,33 +5,75 @@ use crate::findings::{SearchFinding, SearchedRate};
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
 use crate::objective;
 use std::collections::{BTreeMap, BTreeSet};
-use stend_base::{Lang, Say, Share, format, say_in};
+use stend_base::{Lang, Millionths, Nanos, Say, Share, format, say_in};
 use stend_plan::ladder::{Ladder, SearchTarget, look};
 use stend_plan::{Outcome, Plan};
-use stend_record::{RunRecord, TrialOutcome, TrialStatus};
-use stend_spec::search::{Look, Search};
-use stend_spec::workload::Op;
+use stend_record::{RunRecord, TrialOutcome, TrialRecord, TrialStatus};
+use stend_spec::load_hosts::HostSearch;
+use stend_spec::search::Look;
+use stend_spec::workload::{Op, Trial};
 use stend_stats::distribution::Distribution;
 
+/// How a trial ended: on all load hosts together, and on each.
+pub struct Ended<'a> {
+    /// On all of them.
+    pub whole: &'a TrialOutcome,
+    /// On each that made it.
+    pub parts: Vec<&'a TrialOutcome>,
+}
+
+impl<'a> Ended<'a> {
+    /// On the only host.
+    pub fn alone(outcome: &'a TrialOutcome) -> Ended<'a> {
+        Ended { whole: outcome, parts: vec![outcome] }
+    }
+
+    /// As it is recorded; `None` before it has ended.
+    pub fn of(trial: &'a TrialRecord) -> Option<Ended<'a>> {
+        let whole = trial.outcome.as_ref()?;
+        let parts: Vec<&TrialOutcome> = trial.by_host().into_iter().filter_map(|(.., outcome)| outcome).collect();
+        Some(Ended { whole, parts })
+    }
+}
+
 /// What a trial means for what comes next. `case` is its index in the plan.
-pub fn step(plan: &Plan, case: u32, outcome: &TrialOutcome) -> Outcome {
+pub fn step(plan: &Plan, case: u32, ended: &Ended<'_>) -> Outcome {
+    let outcome = ended.whole;
     match outcome.status {
         TrialStatus::Failed => Outcome::Failed,
         TrialStatus::Stalled => Outcome::Stalled,
         TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
             Some((ladder, _)) => match &ladder.sought {
-                SearchTarget::Rate { stream, search } if !held(search, *stream, outcome) => Outcome::Missed,
-                SearchTarget::Instances(_) if !objective::held(plan, case, outcome) => Outcome::Missed,
-                SearchTarget::Rate { .. } | SearchTarget::Instances(_) => Outcome::Ok,
+                SearchTarget::Rate { stream, search } => {
+                    missed_unless(held((search.quantile, search.limit), *stream, outcome))
+                }
+                SearchTarget::Instances(_) => missed_unless(objective::held(plan, case, outcome)),
+                SearchTarget::Hosts(search) => on_each(search, &plan.cases[case as usize].trial, ended),
             },
             None => Outcome::Ok,
         },
     }
 }
 
+/// What a trial on so many hosts means. Nothing of different hosts is merged: one that starves is a miss. Where some were lost it says
+/// nothing of their number.
+fn on_each(search: &HostSearch, trial: &Trial, ended: &Ended<'_>) -> Outcome {
+    if trial.load_hosts.is_some_and(|count| count as usize != ended.parts.len()) {
+        return Outcome::Failed;
+    }
+    let streams = || 0..trial.streams.len() as u16;
+    let within = |stream, part| held((search.quantile, search.limit), stream, part);
+    missed_unless(ended.parts.iter().all(|part| streams().all(|stream| within(stream, part))))
+}
+
+/// What a trial without a failure means.
+fn missed_unless(held: bool) -> Outcome {
+    if held { Outcome::Ok } else { Outcome::Missed }
+}
+
 /// Whether the rate was served and the quantile of the response is within the limit. What never began and what never ended
 /// counts with its age. The quantile is that of the I/Os that there were (nearest rank), however few.
-fn held(search: &Search, stream: u16, outcome: &TrialOutcome) -> bool {
+fn held((quantile, limit): (Millionths, Nanos), stream: u16, outcome: &TrialOutcome) -> bool {
     let open = || outcome.open.iter().filter(|open| open.stream == stream);
     // By the arrivals drawn, not the nominal rate: of a Poisson process one window in fifty has fewer of them than
     // that by more than is allowed, and one miss ends a climb.
@@ -46,7 +88,7 @@ fn held(search: &Search, stream: u16, outcome: &TrialOutcome) -> bool {
     censored.for_each(|censored| responses.add_censored(censored.age));
     open().flat_map(|open| &open.never_begun).for_each(|ages| responses.add_never_begun(ages));
     let allowed = (due * OFFERED_DEVIATION).max(due.sqrt() * OFFERED_SIGMA).max(1.0);
-    let within = responses.point(Share(search.quantile.as_share()), 0.0).is_some_and(|at| at <= search.limit);
+    let within = responses.point(Share(quantile.as_share()), 0.0).is_some_and(|at| at <= limit);
     due - done <= allowed && within
 }
 
@@ -72,9 +114,9 @@ pub(crate) fn looks<'a>(
     ladder: &'a Ladder,
 ) -> impl Iterator<Item = (u32, Look)> + 'a {
     let trials = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
-    let ended = trials.filter_map(|trial| Some((trial, trial.outcome.as_ref()?)));
-    let whole = ended.filter(|(_, outcome)| outcome.status != TrialStatus::Interrupted);
-    whole.map(|(trial, outcome)| (trial.case, look(step(plan, trial.case, outcome))))
+    let ended = trials.filter_map(|trial| Some((trial, Ended::of(trial)?)));
+    let whole = ended.filter(|(_, ended)| ended.whole.status != TrialStatus::Interrupted);
+    whole.map(|(trial, ended)| (trial.case, look(step(plan, trial.case, &ended))))
 }
 
 fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFinding> {

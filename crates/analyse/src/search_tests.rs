@@ -4,11 +4,12 @@ use super::*;
 use crate::analyse;
 use crate::findings::CheckStatus;
 use crate::fixture::{RunBuilder, case, run_of};
+use stend_base::MilliIops;
 use stend_base::histogram::{Histogram, Sparse};
-use stend_base::{MilliIops, Millionths, Nanos};
 use stend_plan::{Decision, StopReason};
 use stend_record::{Censored, IoErrors};
 use stend_spec::rate::Gaps;
+use stend_spec::search::Search;
 use stend_spec::suite::SuiteCase;
 use stend_spec::workload::Sync;
 
@@ -49,7 +50,7 @@ fn walked(cases: Vec<SuiteCase>, capacity: f64) -> RunBuilder {
         run = run.trial(case).block(block).iops(served * wobble).change(offered).done();
         let record = run.clone().record();
         let trial = record.trials.last().unwrap();
-        history.push(step(&plan, case, trial.outcome.as_ref().unwrap()));
+        history.push(step(&plan, case, &Ended::of(trial).unwrap()));
         assert!(history.len() < 200);
     }
     assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
@@ -146,7 +147,7 @@ fn everything_held_and_nothing_held_are_told_as_such() {
 fn holds(change: impl FnOnce(&mut TrialOutcome) + 'static) -> Outcome {
     let plan = plan_of(vec![searched()]);
     let record = run_of(vec![searched()]).trial(0).iops(1000.0).change(|outcome, _| change(outcome)).done().record();
-    step(&plan, 0, record.trials[0].outcome.as_ref().unwrap())
+    step(&plan, 0, &Ended::of(&record.trials[0]).unwrap())
 }
 
 fn ages(count: u64, age: Nanos) -> Sparse {

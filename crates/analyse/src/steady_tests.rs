@@ -5,6 +5,7 @@ use crate::analyse;
 use crate::findings::Caveat;
 use crate::fixture_rounds::{settled, settled_case};
 use crate::precision::Looks;
+use crate::search::Ended;
 use stend_base::Lang;
 use stend_plan::Outcome;
 
@@ -16,7 +17,7 @@ const LEVEL: [f64; 6] = [10_000.0; 6];
 fn replayed(record: &RunRecord) -> Vec<Outcome> {
     let plan = Plan::new(&record.header.inputs).unwrap();
     let mut looks = Looks::default();
-    let step = |round: &TrialRecord| looks.round(&plan, (round.case, round.block), round.outcome.as_ref().unwrap());
+    let step = |round: &TrialRecord| looks.round(&plan, (round.case, round.block), &Ended::of(round).unwrap());
     record.rounds.iter().map(step).collect()
 }
 

@@ -97,9 +97,19 @@ impl<'a> CaseTrials<'a> {
         }
     }
 
-    /// Whether the trials that count are of this host, too; of a case without any nothing is known.
+    /// Whether the trials that count are of this host, too; where none counts, whether those that began are.
     pub fn is_of(&self, host: HostId) -> bool {
-        self.counting.first().is_none_or(|trial| trial.record.parts.iter().any(|part| part.host == host))
+        self.first().is_none_or(|record| record.parts.iter().any(|part| part.host == host))
+    }
+
+    /// Whether the trials that count are of fewer hosts than they were asked of: of so many some were lost.
+    pub fn lacks_hosts(&self, all: usize) -> bool {
+        self.first().is_some_and(|record| record.parts.len() < record.hosts_asked(all))
+    }
+
+    fn first(&self) -> Option<&TrialRecord> {
+        let counts = self.counting.first().map(|trial| trial.record);
+        counts.or(self.all.first().copied()).filter(|record| !record.parts.is_empty())
     }
 
     /// Lets the trials of the hosts count that made most of them, of as many those of more hosts: a mean over loads of different hosts

@@ -1,7 +1,7 @@
 //! The run in one or two sentences for someone who has not read the tables: what does not hold comes
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
-use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue, SearchFinding};
+use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue};
 use crate::levels;
 use crate::phrase::{on_each, printed, rate, sizes};
 use crate::trials::CaseTrials;
@@ -15,14 +15,14 @@ use stend_spec::workload::{Op, Pattern, Stream, Trial};
 /// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written, also after a crash.
 const ANYWAY: [CheckId; 4] = [CheckId::H01, CheckId::H76, CheckId::H79, CheckId::H81];
 
-/// Searches for a rate: their answers come before single numbers.
+/// Searches for a rate or a number of hosts: their answers come before single numbers.
 pub struct Searched<'a> {
     /// Cases that did not hold: that they fail is what was looked for.
     pub missed: BTreeSet<u32>,
     /// Which cases belong to a search.
     pub plan: &'a Plan,
     /// What they found.
-    pub answers: &'a [SearchFinding],
+    pub answers: Vec<Say>,
 }
 
 /// What is said of a run first.
@@ -56,7 +56,7 @@ pub fn verdict(
     let telling = telling(&alone);
     let told = |name: fn(&Trial, &CaseFinding) -> Say| {
         Say::both(|l| {
-            let answers = searched.answers.iter().map(|answer| answer.say().get(l).to_string());
+            let answers = searched.answers.iter().map(|answer| answer.get(l).to_string());
             let lines = telling.iter().map(|(asked, case)| line(name(asked, case).get(l), case, l) + ".");
             answers.chain(lines).collect::<Vec<_>>().join(" ")
         })

@@ -93,6 +93,7 @@ impl ImportedRun {
 fn unknown_target() -> PlanTarget {
     PlanTarget {
         count: 1,
+        hosts: 1,
         size: Bytes(0),
         room: None,
         logical_block: Bytes(512),

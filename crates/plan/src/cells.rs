@@ -3,7 +3,7 @@
 use super::label;
 use super::per_target;
 use super::{CASES_MAX, PlanTarget};
-use crate::ladder::INSTANCES;
+use crate::ladder::{INSTANCES, LOAD_HOSTS};
 use crate::replay::Traced;
 use stend_base::{Error, Result, say};
 use stend_spec::app::{App, AppSpec};
@@ -23,6 +23,8 @@ pub(super) struct Cell {
     pub placements: Vec<Placement>,
     /// Names and values of the axes that vary.
     pub axes: Vec<(String, String)>,
+    /// How many load hosts make it; `None`: all.
+    pub load_hosts: Option<u32>,
 }
 
 /// All combinations of a case's axes, first axis slowest.
@@ -31,7 +33,7 @@ pub(super) fn expand(case: &SuiteCase, traces: &[TraceFacts], target: &PlanTarge
         return Ok(spec.density.counts().into_iter().map(|count| of_instances(spec, count)).collect());
     }
     let targets = target.count;
-    let mut cells = vec![Cell { app: None, streams: Vec::new(), placements: Vec::new(), axes: Vec::new() }];
+    let mut cells = on_hosts(case, target.hosts);
     for (index, spec) in case.streams.iter().enumerate() {
         let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
         let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len();
@@ -52,11 +54,26 @@ pub(super) fn expand(case: &SuiteCase, traces: &[TraceFacts], target: &PlanTarge
     Ok(cells)
 }
 
+/// A cell without streams for each number of load hosts. In a search it is named even where there is but one to try.
+fn on_hosts(case: &SuiteCase, hosts: u32) -> Vec<Cell> {
+    let counts = case.load_hosts.counts(hosts);
+    let empty = Cell { app: None, streams: Vec::new(), placements: Vec::new(), axes: Vec::new(), load_hosts: None };
+    if counts.is_empty() {
+        return vec![empty];
+    }
+    let named = counts.len() > 1 || case.load_hosts.search().is_some();
+    let on = |count: u32| {
+        let axes = if named { vec![(LOAD_HOSTS.to_string(), count.to_string())] } else { Vec::new() };
+        Cell { app: None, streams: Vec::new(), placements: Vec::new(), axes, load_hosts: Some(count) }
+    };
+    counts.into_iter().map(on).collect()
+}
+
 /// So many instances; their number is named even where there is but one to try, because it is the result.
 fn of_instances(spec: AppSpec, count: u32) -> Cell {
     let axes = vec![(INSTANCES.to_string(), count.to_string())];
     let app = App { instances: count, ..spec.app };
-    Cell { app: Some(app), streams: Vec::new(), placements: Vec::new(), axes }
+    Cell { app: Some(app), streams: Vec::new(), placements: Vec::new(), axes, load_hosts: None }
 }
 
 /// One combination of the values of the axes that are no plain numbers, with the names of those that vary.
@@ -135,7 +152,7 @@ fn with_stream(
                         traced.replay(&mut stream, pace);
                     }
                     streams.push(stream);
-                    out.push(Cell { app: None, streams, placements, axes });
+                    out.push(Cell { app: None, streams, placements, axes, load_hosts: cell.load_hosts });
                 }
             }
         }

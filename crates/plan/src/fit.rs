@@ -12,6 +12,13 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     if let (true, Err(reason)) = (trial.writes(), &target.writes) {
         return Some(reason.clone());
     }
+    if let Some(count) = trial.load_hosts.filter(|count| *count > target.hosts) {
+        let hosts = target.hosts;
+        return Some(say!(
+            "it needs {count} load hosts; the run has {hosts}",
+            "нужно нагружающих машин: {count}; в прогоне их {hosts}"
+        ));
+    }
     if trial.app.is_some() && (target.room.is_none() || target.count > 1) {
         return Some(say!(
             "the data of instances are files: name one directory with `--on`",

@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 use stend_base::{Millionths, Nanos};
 use stend_spec::app::Density;
 use stend_spec::case::Case;
+use stend_spec::load_hosts::HostSearch;
 use stend_spec::search::{Climb, Look, Search, usual_looks};
 use stend_spec::suite::SuiteCase;
 
 /// Name of the axis of a number of instances.
 pub(crate) const INSTANCES: &str = "instances";
+/// Name of the axis of a number of load hosts.
+pub(crate) const LOAD_HOSTS: &str = "load_hosts";
 
 /// What is searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,8 @@ pub enum SearchTarget {
     },
     /// The largest number of instances of an application.
     Instances(Density),
+    /// The largest number of load hosts.
+    Hosts(HostSearch),
 }
 
 /// One search: the cells that differ only in what is searched.
@@ -41,16 +46,21 @@ pub struct Ladder {
 
 impl Ladder {
     /// The searches of one suite case over these of its cells, each with its number in the plan.
-    pub(crate) fn of<'c>(case: &SuiteCase, blocks: u32, cells: impl Iterator<Item = (u32, &'c Case)>) -> Vec<Ladder> {
+    pub(crate) fn of<'c>(
+        case: &SuiteCase,
+        (blocks, hosts): (u32, u32),
+        cells: impl Iterator<Item = (u32, &'c Case)>,
+    ) -> Vec<Ladder> {
         let found = case.streams.iter().zip(0..).find_map(|(spec, i)| Some((i, spec.search.as_ref()?)));
-        let (sought, axis) = match (found, &case.app) {
-            (_, Some(spec)) => (SearchTarget::Instances(spec.density), INSTANCES.to_string()),
-            (Some((stream, search)), None) => {
+        let (sought, axis) = match (found, &case.app, case.load_hosts.search()) {
+            (_, Some(spec), _) => (SearchTarget::Instances(spec.density), INSTANCES.to_string()),
+            (_, None, Some(search)) => (SearchTarget::Hosts(search.of_hosts(hosts)), LOAD_HOSTS.to_string()),
+            (Some((stream, search)), None, None) => {
                 let several = case.streams.len() > 1;
                 let axis = if several { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
                 (SearchTarget::Rate { stream, search: search.clone() }, axis)
             }
-            (None, None) => return Vec::new(),
+            (None, None, None) => return Vec::new(),
         };
         let mut ladders: Vec<(Vec<&(String, String)>, Ladder)> = Vec::new();
         for (index, cell) in cells {
@@ -86,19 +96,27 @@ impl Ladder {
         Climb::over(self.values(), self.points().to_vec(), self.blocks)
     }
 
-    /// The search for a rate, with the index of its stream; `None` if it is one for instances.
+    /// The search for a rate, with the index of its stream; `None` if it is another one.
     pub fn rate(&self) -> Option<(u16, &Search)> {
         match &self.sought {
             SearchTarget::Rate { stream, search } => Some((*stream, search)),
-            SearchTarget::Instances(_) => None,
+            SearchTarget::Instances(_) | SearchTarget::Hosts(_) => None,
         }
     }
 
-    /// The numbers of instances that are searched; `None` if it is a search for a rate.
+    /// The numbers of instances that are searched; `None` if it is another search.
     pub fn instances(&self) -> Option<Density> {
         match self.sought {
             SearchTarget::Instances(density) => Some(density),
-            SearchTarget::Rate { .. } => None,
+            SearchTarget::Rate { .. } | SearchTarget::Hosts(_) => None,
+        }
+    }
+
+    /// The search for a number of load hosts; `None` if it is another one.
+    pub fn hosts(&self) -> Option<HostSearch> {
+        match self.sought {
+            SearchTarget::Hosts(search) => Some(search),
+            SearchTarget::Rate { .. } | SearchTarget::Instances(_) => None,
         }
     }
 
@@ -106,6 +124,7 @@ impl Ladder {
         match &self.sought {
             SearchTarget::Rate { search, .. } => search.rates().into_iter().map(|rate| rate.0).collect(),
             SearchTarget::Instances(density) => density.counts().into_iter().map(u64::from).collect(),
+            SearchTarget::Hosts(search) => search.among.counts().into_iter().map(u64::from).collect(),
         }
     }
 

@@ -135,9 +135,10 @@ impl Plan {
                 cases.push(lay_out(case, cell, (region, pieces), inputs)?);
                 cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
             }
+            let often = (inputs.suite.blocks, inputs.target.hosts);
             let cells = |runs: bool| {
                 let cells = (first as u32..).zip(&cases[first..]);
-                Ladder::of(case, inputs.suite.blocks, cells.filter(move |(_, cell)| cell.not_run.is_none() == runs))
+                Ladder::of(case, often, cells.filter(move |(_, cell)| cell.not_run.is_none() == runs))
             };
             ladders.extend(cells(true));
             idle.extend(cells(false));
@@ -166,10 +167,7 @@ impl Plan {
         }
         let searching: usize = ladders.iter().map(|ladder| ladder.usual_trials() as usize).sum();
         if cells.len() * runnable.len() * inputs.suite.blocks as usize + searching + rounds > TRIALS_MAX {
-            return Err(Error::spec(say!(
-                "the plan has more than {TRIALS_MAX} trials",
-                "в плане более {TRIALS_MAX} испытаний"
-            )));
+            return Err(too_many_trials());
         }
         range.must_have_room(inputs)?;
         let fill = inputs.suite.fill.and(inputs.target.is_fillable().then_some(region.len));
@@ -309,6 +307,10 @@ impl Plan {
     }
 }
 
+fn too_many_trials() -> Box<Error> {
+    Error::spec(say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"))
+}
+
 /// Whether a plan may have so many cells.
 fn cases_fit(cells: usize) -> Result<()> {
     if cells <= CASES_MAX {
@@ -352,6 +354,7 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
         region,
         probing: Probing::None(NoProber::Off),
         parts: parts.as_ref().map_or(1, |parts| *parts),
+        load_hosts: cell.load_hosts,
     };
     let context = ProbeContext { target, filled: inputs.suite.fill.is_some(), files: pieces.len() };
     trial.probing = probing(case, &trial, &context);

@@ -9,6 +9,9 @@ use stend_spec::topology::Topology;
 pub struct PlanTarget {
     /// How many there are; at least 1.
     pub count: u32,
+    /// Load hosts, each with so many targets; at least 1.
+    #[serde(default = "one")]
+    pub hosts: u32,
     /// Range that exists now on each: device or file size; 0 for a directory.
     pub size: Bytes,
     /// Room for a test file of our own in each; `None` for devices and foreign files.
@@ -25,6 +28,10 @@ pub struct PlanTarget {
     pub writes: std::result::Result<(), Say>,
 }
 
+fn one() -> u32 {
+    1
+}
+
 impl PlanTarget {
     /// A directory on a file system with this room, of which nothing else is known: blocks of 512 bytes, and it may be written.
     pub fn directory(room: Room) -> PlanTarget {
@@ -35,6 +42,7 @@ impl PlanTarget {
     pub fn device(size: Bytes) -> PlanTarget {
         PlanTarget {
             count: 1,
+            hosts: 1,
             size,
             room: None,
             logical_block: Bytes(512),

@@ -115,6 +115,7 @@ mod tests {
     fn run() -> RunRecord {
         let target = PlanTarget {
             count: 1,
+            hosts: 1,
             size: Bytes::gib(1),
             room: None,
             logical_block: Bytes(512),

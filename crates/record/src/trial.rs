@@ -48,9 +48,15 @@ impl TrialRecord {
         TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts }
     }
 
-    /// It has begun on these of several hosts.
+    /// It has begun on these of several hosts, or on as many of them as it was asked for.
     pub(crate) fn expect(&mut self, hosts: impl Iterator<Item = HostId>) {
-        self.parts = hosts.map(|host| TrialPart { host, ..TrialPart::default() }).collect();
+        let most = self.asked.load_hosts.map_or(usize::MAX, |count| count as usize);
+        self.parts = hosts.take(most).map(|host| TrialPart { host, ..TrialPart::default() }).collect();
+    }
+
+    /// How many of so many load hosts it is asked of.
+    pub fn hosts_asked(&self, all: usize) -> usize {
+        self.asked.load_hosts.map_or(all, |count| all.min(count as usize))
     }
 
     /// A host was lost at this time: of a trial that began later nothing is expected of it.

@@ -73,6 +73,9 @@ struct Document<'a> {
     limits: Vec<LimitOut>,
     caveats: Vec<CaveatOut<'a>>,
     searches: Vec<SearchOut<'a>>,
+    /// How many load hosts hold their objective.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    host_searches: Vec<hosts::HostSearchOut<'a>>,
     /// The load hosts, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     load_hosts: Vec<hosts::LoadHostOut<'a>>,
@@ -318,6 +321,7 @@ fn document(findings: &Findings) -> Document<'_> {
         limits: limits(),
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
+        host_searches: findings.host_searches.iter().map(hosts::searched).collect(),
         load_hosts: findings.hosts.iter().map(hosts::of_run).collect(),
         sources: findings.sources.iter().map(sources::out).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),

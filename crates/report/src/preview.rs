@@ -2,10 +2,10 @@
 
 use crate::json::{CaveatOut, NotRunOut};
 use serde::Serialize;
-use stend_analyse::preview::{PlannedArm, PlannedCase, PlannedTest, Preview, Writes};
+use stend_analyse::preview::{PlannedArm, PlannedCase, PlannedTest, Preview, SearchedRange, Writes};
 use stend_base::Say;
 use stend_record::TargetFacts;
-use stend_spec::app::Program;
+use stend_spec::app::{Density, Program};
 use stend_spec::precondition::Purge;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -143,7 +143,10 @@ struct CaseOut<'a> {
     search: Option<SearchOut>,
     /// Its number of instances is searched, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    instances: Option<InstancesOut>,
+    instances: Option<NumbersOut>,
+    /// Its number of load hosts is searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_hosts: Option<NumbersOut>,
     /// Rounds of its load before it is measured, until its rate is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
     steady: Option<RoundsOut>,
@@ -160,7 +163,7 @@ struct RoundsOut {
 }
 
 #[derive(Serialize)]
-struct InstancesOut {
+struct NumbersOut {
     from: u32,
     to: u32,
 }
@@ -295,8 +298,20 @@ fn case(case: &PlannedCase) -> CaseOut<'_> {
         writes: case.writes,
         steady: case.steady.map(|s| RoundsOut { rounds_most: s.rounds, round_ns: s.round.0 }),
         events: case.events.iter().collect(),
-        instances: case.instances.map(|density| InstancesOut { from: density.from, to: density.to }),
-        search: case.search.map(|(from, to)| SearchOut { from_per_s: from.as_iops(), to_per_s: to.as_iops() }),
+        instances: match case.searched {
+            Some(SearchedRange::Instances(Density { from, to })) => Some(NumbersOut { from, to }),
+            _ => None,
+        },
+        load_hosts: match case.searched {
+            Some(SearchedRange::LoadHosts(Density { from, to })) => Some(NumbersOut { from, to }),
+            _ => None,
+        },
+        search: match case.searched {
+            Some(SearchedRange::Rate(from, to)) => {
+                Some(SearchOut { from_per_s: from.as_iops(), to_per_s: to.as_iops() })
+            }
+            _ => None,
+        },
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn plan_target(facts: &Facts) -> PlanTarget {
     };
     PlanTarget {
         count: targets.len().max(1) as u32,
+        hosts: 1,
         size: targets.iter().map(size).min().unwrap_or_default(),
         room: least_room(targets.iter().filter(|target| directory(target))),
         logical_block: targets.iter().map(|target| target.logical_block).max().unwrap_or_default(),
@@ -138,7 +139,7 @@ pub(crate) fn planned(asked: &Asked, facts: &Facts) -> Result<(PlanInputs, Plan)
             let inputs = PlanInputs {
                 suite: asked.suite.clone(),
                 seed: asked.seed,
-                target: plan_target(facts),
+                target: PlanTarget { hosts: asked.hosts, ..plan_target(facts) },
                 time_budget: asked.time_budget,
                 traces: upload::facts(&asked.traces),
             };

@@ -53,6 +53,8 @@ struct Member {
     answer: Option<Reply>,
     /// How far its fill is.
     filled: Bytes,
+    /// It rests while others make the load of a trial.
+    rests: bool,
     /// Nothing more will come from it.
     lost: bool,
     /// What the run file last has of its clock.
@@ -72,7 +74,7 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
-        let member = |load| Member { load, answer: None, filled: Bytes(0), lost: false, noted: None };
+        let member = |load| Member { load, answer: None, filled: Bytes(0), rests: false, lost: false, noted: None };
         Fleet { members: hosts.into_iter().map(member).collect(), on_loss, cut_short: false, broken: false }
     }
 
@@ -114,9 +116,18 @@ impl Fleet {
         }
         let uncertain = self.clocks().map(|(_, clock)| clock.uncertainty_ns).max().unwrap_or_default();
         let begin = now + START_IN + Nanos(uncertain);
-        for (index, member) in self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost) {
+        let asked = match request {
+            Request::Trial { trial, .. } => trial.load_hosts,
+            _ => None,
+        };
+        let alive = self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost);
+        for ((index, member), place) in alive.zip(0..) {
             if !beside {
                 (member.answer, member.filled) = (None, Bytes(0));
+                member.rests = asked.is_some_and(|count| place >= count);
+            }
+            if member.rests && !beside {
+                continue;
             }
             if *request == Request::Release {
                 // Answered at once: how clocks stand when all is measured.
@@ -148,9 +159,7 @@ impl Fleet {
 
     /// Hosts that should have answered by now count as lost.
     pub fn late(&mut self, step: Step, now: Nanos) -> Vec<Notice> {
-        let silent = |(index, member): (usize, &Member)| {
-            (!member.lost && member.answer.is_none()).then_some(HostId(index as u16))
-        };
+        let silent = |(index, member): (usize, &Member)| member.is_awaited().then_some(HostId(index as u16));
         let silent: Vec<HostId> = self.members.iter().enumerate().filter_map(silent).collect();
         silent
             .into_iter()
@@ -208,13 +217,13 @@ impl Fleet {
             reply if self.broken && !matches!(reply, Reply::Released | Reply::Failed(_)) => joined::kept(from, &reply),
             Reply::Filling { done } if step == Step::Filling => {
                 self.members[from.index()].filled = done;
-                let least = self.alive().map(|member| member.filled).min().unwrap_or_default();
+                let least = self.asked().map(|member| member.filled).min().unwrap_or_default();
                 vec![walk(Reply::Filling { done: least })]
             }
             Reply::Judging { .. } | Reply::Replaying { .. } => vec![walk(reply)],
             Reply::Failed(error) => self.fail(from, error, step),
             Reply::Clock(_) | Reply::Watched { .. } | Reply::Seen(_) => Vec::new(),
-            reply if !step.awaits(&reply, trials) || self.members[from.index()].answer.is_some() => {
+            reply if !step.awaits(&reply, trials) || !self.members[from.index()].is_awaited() => {
                 match step {
                     // As of one host: what was under way is not needed any more.
                     Step::Releasing => Vec::new(),
@@ -234,12 +243,13 @@ impl Fleet {
 
     /// If all have answered: what that means for the walk.
     fn join(&mut self, step: Step) -> Vec<Notice> {
-        if self.alive().any(|member| member.answer.is_none()) {
+        if self.asked().any(Member::is_awaited) {
             return Vec::new();
         }
         let members = (0..).map(HostId).zip(&mut self.members);
         let answers: Vec<(HostId, Reply)> =
             members.filter_map(|(id, member)| Some((id, member.answer.take()?))).collect();
+        self.members.iter_mut().for_each(|member| member.rests = false);
         let known = |host: HostId| {
             let load = &self.members[host.index()].load;
             let uncertain = load.host.clock().map(|clock| clock.uncertainty_ns);
@@ -272,9 +282,11 @@ impl Fleet {
             heard.push(Notice::Walk(Input::AllLost(self.named(host, lost(detail)))));
             return heard;
         }
-        if self.on_loss == OnLoss::GoOn && step.may_lose_a_host() {
+        // Nothing comes any more of a trial that has lost all its hosts.
+        if self.on_loss == OnLoss::GoOn && step.may_lose_a_host() && self.asked().next().is_some() {
             heard.push(self.missed(host, detail));
-            self.cut_short |= step.is_loaded() && self.members[host.index()].answer.is_none();
+            let member = &self.members[host.index()];
+            self.cut_short |= step.is_loaded() && member.answer.is_none() && !member.rests;
             heard.extend(self.join(step));
             return heard;
         }
@@ -318,9 +330,22 @@ impl Fleet {
     fn alive(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| !member.lost)
     }
+
+    /// Those whose answers are awaited.
+    fn asked(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.is_asked())
+    }
 }
 
 impl Member {
+    fn is_asked(&self) -> bool {
+        !self.lost && !self.rests
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.is_asked() && self.answer.is_none()
+    }
+
     /// What one of several is asked where all are asked this: its own targets, a directory of its own where several make theirs in one
     /// that they share, random choices of its own, and a trial that begins at `begin` of our clock.
     fn own(&self, mut request: Request, index: u64, begin: Nanos) -> Request {

@@ -1,7 +1,7 @@
 //! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
 
 use std::slice;
-use stend_analyse::Looks;
+use stend_analyse::{Ended, Looks};
 use stend_base::{Error, Nanos, Result, say};
 use stend_plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_record::{
@@ -97,13 +97,14 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
             measured = measured + trial.asked.ramp + trial.asked.window;
             continue;
         }
-        let Some(outcome) = trial.outcome.as_ref().filter(|o| o.status != TrialStatus::Interrupted) else { continue };
+        let ended = Ended::of(trial).filter(|ended| ended.whole.status != TrialStatus::Interrupted);
+        let Some(ended) = ended else { continue };
         if round && trial.block == 0 && begun == Some(trial.case) {
             history.push(Outcome::Paused);
         }
         begun = Some(trial.case);
         let at = (trial.case, trial.block);
-        let found = if round { looks.round(&plan, at, outcome) } else { looks.step(&plan, at, outcome) };
+        let found = if round { looks.round(&plan, at, &ended) } else { looks.step(&plan, at, &ended) };
         history.push(if found == Outcome::Stalled { Outcome::Failed } else { found });
         measured = measured + trial.asked.ramp + trial.asked.window;
     }

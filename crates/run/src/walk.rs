@@ -18,6 +18,7 @@ use crate::step::{Action, Asked, Input, Step, UserRequest};
 use crate::upload::Upload;
 pub(crate) use aftermath::Replay;
 pub(crate) use load::SkippedRounds;
+use std::collections::BTreeMap;
 use stend_analyse::Looks;
 use stend_analyse::findings::Caveat;
 use stend_base::random::draw;
@@ -57,8 +58,8 @@ pub struct Walk {
     history: Vec<Outcome>,
     /// What tells when a case is precise enough.
     looks: Looks,
-    /// The hosts that loaded in the last trial; none before the first one.
-    loaded_by: Vec<HostId>,
+    /// The hosts that made the last trial or round of each case.
+    loaded_by: BTreeMap<u32, Vec<HostId>>,
     decisions: u32,
     zeros_sampled: bool,
     arms: Arms,
@@ -148,7 +149,7 @@ impl Walk {
             filled: stend_base::Bytes(0),
             history,
             looks,
-            loaded_by: Vec::new(),
+            loaded_by: BTreeMap::new(),
             decisions,
             zeros_sampled,
             refill,

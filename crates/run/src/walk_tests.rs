@@ -48,6 +48,7 @@ fn asked() -> Asked {
         returned: None,
         stand: None,
         one_block: false,
+        hosts: 1,
     }
 }
 

@@ -18,6 +18,7 @@ pub mod files;
 pub mod gate;
 pub mod hosts;
 pub mod io_log;
+pub mod load_hosts;
 pub mod machine;
 pub mod notify;
 pub mod operation;
@@ -304,6 +305,7 @@ pub const CASE: Mapping = Mapping {
         PROBER,
         steady::KEY,
         fault::KEY,
+        load_hosts::KEY,
         optional(
             "streams",
             "absent",

@@ -17,6 +17,7 @@ pub mod hosts;
 pub mod io_log;
 pub mod keys;
 mod limits;
+pub mod load_hosts;
 pub mod machine;
 pub mod mixture;
 pub mod notify;

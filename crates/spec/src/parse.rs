@@ -17,6 +17,7 @@ mod gate;
 mod hosts;
 mod io_log;
 mod limit;
+mod load_hosts;
 mod machine;
 mod notify;
 mod operation;
@@ -98,6 +99,7 @@ pub fn suite_of_options(text: &str, file: &str) -> Result<Suite> {
         steady::not_with_arms(&root, &cases)?;
         repeats::not_in_turn(&root, until, &arms)?;
         fault::not_with_arms(&root, &cases)?;
+        load_hosts::not_with_arms(&root, &cases)?;
     }
     app::alone(&root, &cases)?;
     power::not_until(&root, &cases, until.is_some())?;
@@ -127,6 +129,7 @@ fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
         return Ok(SuiteCase { ramp, window, ..SuiteCase::of_application(name, spec) });
     }
     let faults = map.optional("events", fault::faults)?.unwrap_or_default();
+    let load_hosts = map.optional("load_hosts", load_hosts::load_hosts)?.unwrap_or_default();
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node| list(node)?.iter().map(|item| stream(item, files)).collect())?;
     map.finish()?;
@@ -161,6 +164,7 @@ fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     }
     fault::fits(node, &faults, window, (engine, &streams))?;
     power::fits(node, &faults, &streams, steady.is_some())?;
+    load_hosts::fits(node, &load_hosts, &streams, !faults.is_empty())?;
     Ok(SuiteCase {
         name,
         app: None,
@@ -175,6 +179,7 @@ fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
         prober,
         steady,
         faults,
+        load_hosts,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The load of a suite as one part of it for each of several hosts, where its numbers are those of all together. Pure.
 
+use crate::load_hosts::LoadHosts;
 use crate::rate::{Rate, Shape, Step};
 use crate::suite::{StreamSpec, Suite};
 use stend_base::{MilliIops, Say, say};
@@ -12,6 +13,12 @@ impl Suite {
     pub fn shared_by(&mut self, hosts: u32) -> Result<(), Say> {
         for case in &mut self.cases {
             let name = &case.name;
+            if case.load_hosts != LoadHosts::All {
+                return Err(say!(
+                    "case `{name}`: with `load_hosts` numbers are those of each host",
+                    "случай `{name}`: при `load_hosts` числа относятся к каждой машине"
+                ));
+            }
             for stream in &mut case.streams {
                 in_flight(stream, hosts)
                     .map_err(|Say { en, ru }| say!("case `{name}`: {en}", "случай `{name}`: {ru}"))?;

@@ -8,6 +8,7 @@ use crate::ceilings::Ceilings;
 use crate::confirm::Test;
 use crate::fault::Fault;
 use crate::files::Files;
+use crate::load_hosts::LoadHosts;
 use crate::precondition::Precondition;
 use crate::prober::ProberKey;
 use crate::rate::Rate;
@@ -105,6 +106,9 @@ pub struct SuiteCase {
     pub steady: Option<Steady>,
     /// What is done to the storage in each trial, in the order of time.
     pub faults: Vec<Fault>,
+    /// How many of the load hosts make it.
+    #[serde(default)]
+    pub load_hosts: LoadHosts,
 }
 
 /// One stream with its axes.
@@ -170,6 +174,7 @@ impl SuiteCase {
             prober: ProberKey::Off,
             steady: None,
             faults: Vec::new(),
+            load_hosts: LoadHosts::All,
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct Trial {
     /// Equal parts of the region, in each of which every stream has as many of its jobs: the shares of several targets. 1: the
     /// jobs are laid out over all of it.
     pub parts: u32,
+    /// How many of several load hosts make it, the first ones; `None`: all.
+    #[serde(default)]
+    pub load_hosts: Option<u32>,
 }
 
 /// A homogeneous part of a workload.
@@ -376,6 +379,7 @@ impl Trial {
             region,
             probing: Probing::None(NoProber::Off),
             parts: 1,
+            load_hosts: None,
         }
     }
 

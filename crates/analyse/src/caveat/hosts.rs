@@ -18,10 +18,9 @@ pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
         return None;
     }
     let is_whole = |trial: &&stend_record::TrialRecord| {
-        trial.parts.len() == several.len() && trial.parts.iter().all(|part| part.outcome.is_some())
+        trial.parts.len() == trial.hosts_asked(several.len()) && trial.parts.iter().all(|part| part.outcome.is_some())
     };
-    let fewer =
-        |case: &&CaseTrials<'_>| !case.counting.is_empty() && lost.iter().any(|(_, host, _)| !case.is_of(*host));
+    let fewer = |case: &&CaseTrials<'_>| !case.counting.is_empty() && case.lacks_hosts(several.len());
     Some(Caveat::LoadHostLost {
         hosts: lost.len() as u32,
         of_hosts: several.len() as u32,

@@ -5,6 +5,7 @@ use super::notes::Notes;
 use super::{Imported, JobPlace, not_ours};
 use stend_base::{Bytes, Error, FilePosition, Lang, Nanos, Result, say};
 use stend_spec::files::Files;
+use stend_spec::load_hosts::LoadHosts;
 use stend_spec::prober::ProberKey;
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use stend_spec::workload::{Backend, BlockShare, Engine, Pages};
@@ -71,6 +72,7 @@ impl Draft {
                 prober: ProberKey::Off,
                 steady: None,
                 faults: Vec::new(),
+                load_hosts: LoadHosts::All,
             });
         }
         let sizes = |size| vec![BlockShare { size, percent: 100 }];

@@ -27,6 +27,7 @@ pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
     let target = PlanTarget {
         count: 1,
+        hosts: 1,
         size: Bytes::gib(1),
         room: None,
         logical_block: Bytes(512),

@@ -2,7 +2,10 @@
 
 use super::{Number, Operation, number, operation};
 use serde::Serialize;
-use stend_analyse::findings::{HostFinding, HostsFinding, LoadHostFinding};
+use stend_analyse::findings::{
+    HostFinding, HostSearchFinding, HostUsedUp, HostsFinding, LoadHostFinding, SearchedHosts,
+};
+use stend_base::Say;
 
 /// A load host of a run with several.
 #[derive(Serialize)]
@@ -24,6 +27,29 @@ pub(super) struct LoadHostOut<'a> {
     clock_drift_over_ns: Option<u64>,
     worker_cpus: Option<f64>,
     worker_memory_bytes: Option<u64>,
+}
+
+/// The answer of a search for a number of load hosts.
+#[derive(Serialize)]
+pub(super) struct HostSearchOut<'a> {
+    label: &'a str,
+    quantile: f64,
+    limit_ns: u64,
+    /// Load hosts of the run.
+    of: u32,
+    held: Option<SearchedHostsOut>,
+    missed: Option<SearchedHostsOut>,
+    confirmed: bool,
+    /// What was used up at the number that missed, by host.
+    used_up: &'a [HostUsedUp],
+    text: Say,
+}
+
+#[derive(Serialize)]
+struct SearchedHostsOut {
+    load_hosts: u32,
+    trials: u32,
+    trials_missed: u32,
 }
 
 /// The load hosts of a case beside each other.
@@ -58,6 +84,22 @@ struct HostOut<'a> {
     iops: Number,
     throughput_bytes_per_s: Number,
     operations: Vec<Operation>,
+}
+
+pub(super) fn searched(found: &HostSearchFinding) -> HostSearchOut<'_> {
+    let searched =
+        |at: SearchedHosts| SearchedHostsOut { load_hosts: at.hosts, trials: at.looks, trials_missed: at.missed };
+    HostSearchOut {
+        label: &found.label,
+        quantile: found.quantile.0,
+        limit_ns: found.limit.0,
+        of: found.of,
+        held: found.held.map(searched),
+        missed: found.missed.map(searched),
+        confirmed: found.confirmed,
+        used_up: &found.used_up,
+        text: found.say(),
+    }
 }
 
 pub(super) fn of_run(found: &LoadHostFinding) -> LoadHostOut<'_> {

@@ -299,7 +299,7 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
     let lang = screen.lang;
     let span = |value: Nanos| format::duration(value, lang);
     let each = |case: &PlannedCase| {
-        let about = if case.search.is_some() || case.instances.is_some() { "≈ " } else { "" };
+        let about = if case.searched.is_some() { "≈ " } else { "" };
         format!("{about}{} × ({} + {})", case.trials, span(case.ramp), span(case.window))
     };
     let workload = |case: &PlannedCase| {
@@ -314,15 +314,10 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
             );
             return format!("{workload}; {}", rounds.get(lang));
         }
-        if let Some(density) = case.instances {
-            let (from, to) = (density.from, density.to);
-            let searched = say!("instances searched from {from} to {to}", "число экземпляров ищется от {from} до {to}");
-            return format!("{workload}; {}", searched.get(lang));
+        match case.searched {
+            Some(searched) => format!("{workload}; {}", searched.say().get(lang)),
+            None => workload,
         }
-        let Some((from, to)) = case.search else { return workload };
-        let (from, to) = (format::rate(from, lang), format::rate(to, lang));
-        let searched = say!("rate searched from {from} to {to}", "частота ищется от {from} до {to}");
-        format!("{workload}; {}", searched.get(lang))
     };
     let names = cases.iter().map(|case| width(&clean(&case.label))).max().unwrap_or_default();
     let lengths = cases.iter().map(|case| width(&each(case))).max().unwrap_or_default();

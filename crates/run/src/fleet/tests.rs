@@ -2,7 +2,9 @@
 
 use super::*;
 use std::time::Duration;
+use stend_record::TrialStatus;
 use stend_record::observed::FillOutcome;
+use stend_spec::workload::Trial;
 use stend_wire::protocol::write_hello;
 
 /// Hosts whose workers have said hello; what they say otherwise is handed in by the test.
@@ -36,4 +38,75 @@ fn a_stop_forgets_no_answer_of_a_host_that_was_faster() {
         assert_eq!(parts, Some(vec![(0, 1), (1, 2)]), "{asked_meanwhile:?}: {heard:?}");
         assert!(fleet.late(Step::Releasing, now).len() >= 2, "what was answered is used up");
     }
+}
+
+/// A fleet that goes on without what it loses, asked for a trial of so many hosts.
+fn asked_of(names: &[&str], hosts: u32) -> Fleet {
+    let mut fleet = Fleet { on_loss: OnLoss::GoOn, ..fleet(names) };
+    ask(&mut fleet, Some(hosts));
+    fleet
+}
+
+fn ask(fleet: &mut Fleet, hosts: Option<u32>) {
+    let region = stend_spec::workload::Region { start: Bytes(0), len: Bytes::mib(1) };
+    let trial = Box::new(Trial { load_hosts: hosts, ..Trial::new(Vec::new(), Nanos::secs(1), region) });
+    fleet.send(&Request::Trial { ordinal: 0, trial, faults: Vec::new(), block: 0, begin: Nanos(0) }, NOW);
+}
+
+const NOW: Nanos = Nanos::secs(1);
+const TRIAL: Step = Step::Trial { case: 0, block: 0 };
+
+fn done(fleet: &mut Fleet, host: u16) -> Vec<Notice> {
+    let outcome = Box::new(crate::fixture::outcome(TrialStatus::Complete));
+    fleet.hear(HostId(host), FromHost::Reply(Reply::TrialDone { ordinal: 0, outcome }), (TRIAL, 1), NOW)
+}
+
+fn lost_in_trial(fleet: &mut Fleet, host: u16) -> Vec<Notice> {
+    fleet.hear(HostId(host), FromHost::Lost("gone".into()), (TRIAL, 1), NOW)
+}
+
+/// Hosts of which the walk hears how the trial ended there, and whether none was lost.
+fn ended(heard: &[Notice]) -> Option<(Vec<u16>, bool)> {
+    heard.iter().find_map(|notice| match notice {
+        Notice::Walk(Input::TrialDone { parts, whole, .. }) => {
+            Some((parts.iter().map(|(host, _)| host.0).collect(), *whole))
+        }
+        _ => None,
+    })
+}
+
+fn is_refused(heard: &[Notice]) -> bool {
+    heard.iter().any(|notice| matches!(notice, Notice::Walk(Input::Host(FromHost::Reply(Reply::Failed(_))))))
+}
+
+#[test]
+fn a_trial_of_fewer_hosts_ends_with_them_and_the_others_rest() {
+    let mut fleet = asked_of(&["a", "b", "c"], 2);
+    assert_eq!(ended(&done(&mut fleet, 0)), None, "the other one is awaited");
+    assert_eq!(ended(&done(&mut fleet, 1)), Some((vec![0, 1], true)));
+    ask(&mut fleet, None);
+    done(&mut fleet, 0);
+    done(&mut fleet, 1);
+    assert_eq!(ended(&done(&mut fleet, 2)), Some((vec![0, 1, 2], true)), "the next one is of all");
+}
+
+#[test]
+fn a_host_that_rests_may_be_lost_and_a_trial_without_any_host_ends_the_run() {
+    let mut fleet = asked_of(&["a", "b", "c"], 1);
+    assert!(!is_refused(&lost_in_trial(&mut fleet, 2)));
+    assert_eq!(ended(&done(&mut fleet, 0)), Some((vec![0], true)), "its load did not change");
+    let mut fleet = asked_of(&["a", "b", "c"], 2);
+    lost_in_trial(&mut fleet, 0);
+    assert_eq!(ended(&done(&mut fleet, 1)), Some((vec![1], false)));
+    ask(&mut fleet, Some(2));
+    done(&mut fleet, 1);
+    assert_eq!(ended(&done(&mut fleet, 2)), Some((vec![1, 2], true)), "the first two that are left");
+    let mut fleet = asked_of(&["a", "b", "c"], 1);
+    assert!(is_refused(&lost_in_trial(&mut fleet, 0)), "nothing would come of it any more");
+}
+
+#[test]
+fn an_answer_of_a_host_that_rests_is_out_of_order() {
+    let mut fleet = asked_of(&["a", "b"], 1);
+    assert!(is_refused(&done(&mut fleet, 1)));
 }

@@ -3,7 +3,7 @@
 use super::{SILENCE_LIMIT, Walk};
 use crate::step::{Action, Step};
 use crate::upload::is_of_worker;
-use stend_analyse::Looks;
+use stend_analyse::{Ended, Looks};
 use stend_base::{Nanos, say};
 use stend_plan::{Outcome, Plan};
 use stend_record::observed::Phase;
@@ -105,7 +105,8 @@ impl Walk {
 
     /// A trial has ended on each of its hosts, of which none was lost meanwhile if it is `whole`.
     pub(super) fn trial_done(&mut self, ordinal: u32, (parts, whole): (Vec<(HostId, TrialOutcome)>, bool), now: Nanos) {
-        let Some(outcome) = together(&parts.iter().map(|(_, outcome)| outcome).collect::<Vec<_>>()) else { return };
+        let of_hosts: Vec<&TrialOutcome> = parts.iter().map(|(_, outcome)| outcome).collect();
+        let Some(outcome) = together(&of_hosts) else { return };
         let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
         if errors > 0 && self.trial_errors == 0 {
             self.actions.push(Action::Warn(say!(
@@ -123,18 +124,22 @@ impl Walk {
         }
         self.mismatches = self.mismatches.saturating_add(mismatches);
         let hosts: Vec<HostId> = parts.iter().map(|(host, _)| *host).collect();
-        let before = std::mem::replace(&mut self.loaded_by, hosts);
-        // Also where a host was lost after it had measured its part of the trial before.
-        let others = !before.is_empty() && before != self.loaded_by;
-        if !whole || others {
-            // From here on it is the load of fewer hosts, of which nothing is known yet.
+        if !whole {
             self.looks = Looks::default();
+        }
+        if let Step::Trial { case, .. } | Step::Round { case, .. } = self.step {
+            let before = self.loaded_by.insert(case, hosts.clone());
+            // Also where a host was lost after it had measured its part of the trial before.
+            if before.is_some_and(|before| before != hosts) {
+                self.looks.forget(case);
+            }
         }
         if let Some(plan) = &self.plan {
             self.measured = self.measured + planned(plan, self.step);
+            let ended = Ended { whole: &outcome, parts: of_hosts };
             self.history.extend(match self.step {
-                Step::Trial { case, block } => Some(self.looks.step(plan, (case, block), &outcome)),
-                Step::Round { case, round } => Some(self.looks.round(plan, (case, round), &outcome)),
+                Step::Trial { case, block } => Some(self.looks.step(plan, (case, block), &ended)),
+                Step::Round { case, round } => Some(self.looks.round(plan, (case, round), &ended)),
                 _ => None,
             });
             if let (Step::Round { case, round }, Some(Outcome::Steady)) = (self.step, self.history.last()) {

@@ -10,7 +10,8 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Millionths, Nanos, Result, Say, say};
 
 /// Keys of a case that are about I/O that Stend makes.
-const OF_STREAMS: [&str; 8] = ["streams", "direct", "pages", "backend", "engine", "io_log", "prober", "steady"];
+const OF_STREAMS: [&str; 9] =
+    ["streams", "direct", "pages", "backend", "engine", "io_log", "prober", "steady", "load_hosts"];
 /// Keys of a suite that an application has no use for.
 const OF_SUITE: [&str; 8] = ["fill", "precondition", "files", "calibrate", "ceilings", "confirm", "arms", "repeats"];
 

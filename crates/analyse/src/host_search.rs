@@ -1,0 +1,134 @@
+//! How many load hosts hold an objective, each of them by itself, and what is used up where they do not. Must not judge a trial: the rule
+//! is that of `search`.
+
+use crate::findings::{HostSearchFinding, HostUsedUp, SearchedHosts};
+use crate::search::looks;
+use crate::used_up::Used;
+use stend_base::{Lang, Nanos, Say, Share, format, say_in};
+use stend_plan::Plan;
+use stend_plan::ladder::Ladder;
+use stend_record::{HostId, Role, RunRecord};
+
+/// What the searches for a number of hosts found, those that began.
+pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<HostSearchFinding> {
+    plan.ladders.iter().filter_map(|ladder| finding(run, plan, ladder)).collect()
+}
+
+fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<HostSearchFinding> {
+    let search = ladder.hosts()?;
+    let mut climb = ladder.climb();
+    let mut looks = looks(run, plan, ladder).peekable();
+    looks.peek()?;
+    for (case, look) in looks {
+        climb.learn(ladder.cells.iter().position(|cell| *cell == case)?, look);
+    }
+    let answer = climb.answer();
+    let searched = |rung: usize| {
+        let (looks, missed) = climb.seen(rung);
+        SearchedHosts { hosts: climb.value(rung) as u32, looks, missed }
+    };
+    let trial = &plan.cases.get(*ladder.cells.first()? as usize)?.trial;
+    Some(HostSearchFinding {
+        label: ladder.label.clone(),
+        quantile: Share(search.quantile.as_share()),
+        limit: search.limit,
+        has_rate: trial.streams.iter().any(|stream| stream.rate.is_some()),
+        of: run.loads().count() as u32,
+        held: answer.held.map(searched),
+        missed: answer.missed.map(searched),
+        confirmed: answer.confirmed,
+        used_up: answer.missed.map_or(Vec::new(), |rung| used_up(run, ladder.cells[rung])),
+    })
+}
+
+/// What was used up in the trials of a case, on the hosts that made it and on those that were watched.
+fn used_up(run: &RunRecord, case: u32) -> Vec<HostUsedUp> {
+    let trials = || run.trials.iter().filter(|trial| trial.case == case);
+    let windows: Vec<(Nanos, Nanos)> =
+        trials().filter_map(|trial| trial.outcome.as_ref()).map(|end| (end.window_start, end.window_end)).collect();
+    let made = |host: HostId| trials().any(|trial| trial.by_host().iter().any(|(id, ..)| *id == host));
+    let all = (0..).map(HostId).zip(run.hosts());
+    let there = all.filter(|(id, host)| host.role != Role::Load || made(*id));
+    let of_host = |(_, host): (HostId, &stend_record::HostRecord)| {
+        let name = host.called().to_string();
+        let found = Used::of(&host.samples, &windows).up();
+        found.into_iter().map(move |what| HostUsedUp { host: name.clone(), what }).collect::<Vec<_>>()
+    };
+    there.flat_map(of_host).collect()
+}
+
+impl HostSearchFinding {
+    /// The answer as a sentence or two.
+    pub fn say(&self) -> Say {
+        Say::both(|l| self.sentence(l))
+    }
+
+    fn objective(&self, l: Lang) -> String {
+        let (share, limit) = (format::percent(self.quantile.0, l), format::latency(self.limit, l));
+        match self.has_rate {
+            true => say_in!(
+                l,
+                "on each its rate is served and {share} of the I/Os end within {limit}",
+                "на каждой выполнена вся частота и {share} операций укладываются в {limit}"
+            ),
+            false => say_in!(
+                l,
+                "on each {share} of the I/Os end within {limit}",
+                "на каждой {share} операций укладываются в {limit}"
+            ),
+        }
+    }
+
+    fn sentence(&self, l: Lang) -> String {
+        let told = |at: &SearchedHosts| {
+            let (hosts, held, of) = (at.hosts, at.looks - at.missed, at.looks);
+            say_in!(l, "{hosts} ({held} of {of} trials)", "{hosts} (испытаний: {held} из {of})")
+        };
+        let (label, of, objective) = (&self.label, self.of, self.objective(l));
+        let mut text = match (&self.held, &self.missed) {
+            (Some(held), Some(missed)) => say_in!(
+                l,
+                "{label}: {held} of {of} load hosts hold the objective, {missed} do not: {objective}.",
+                "{label}: цель выполняется при числе нагружающих машин {held} из {of}, а при {missed} — нет: {objective}.",
+                held = told(held),
+                missed = told(missed)
+            ),
+            (Some(held), None) => say_in!(
+                l,
+                "{label}: every number of load hosts that was tried holds the objective, up to {held} of {of}: {objective}.",
+                "{label}: цель выполняется при любом испытанном числе нагружающих машин, вплоть до {held} из {of}: {objective}.",
+                held = told(held)
+            ),
+            (None, missed) => say_in!(
+                l,
+                "{label}: not even {missed} of {of} load hosts hold the objective: {objective}.",
+                "{label}: цель не выполняется даже при числе нагружающих машин {missed} из {of}: {objective}.",
+                missed = missed.as_ref().map(told).unwrap_or_default()
+            ),
+        };
+        if let Some(missed) = &self.missed {
+            text += &self.why(missed.hosts, l);
+        }
+        if !self.confirmed {
+            text += l.pick(" The search did not finish.", " Поиск не завершён.");
+        }
+        text
+    }
+
+    fn why(&self, missed: u32, l: Lang) -> String {
+        if self.used_up.is_empty() {
+            return say_in!(
+                l,
+                " Telemetry shows nothing used up at {missed}: neither CPUs nor drives nor memory.",
+                " По телеметрии при {missed} ничего не исчерпано: ни процессоры, ни накопители, ни память."
+            );
+        }
+        let one = |used: &HostUsedUp| format!("`{}`: {}", used.host, used.what.words(l));
+        let words = self.used_up.iter().map(one).collect::<Vec<_>>().join("; ");
+        say_in!(l, " Used up at {missed}: {words}.", " При {missed} исчерпано: {words}.")
+    }
+}
+
+#[cfg(test)]
+#[path = "host_search_tests.rs"]
+mod tests;
