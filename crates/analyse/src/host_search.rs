@@ -2,7 +2,7 @@
 //! is that of `search`.
 
 use crate::findings::{HostSearchFinding, HostUsedUp, SearchedHosts};
-use crate::search::looks;
+use crate::search::{looks, share};
 use crate::used_up::Used;
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
@@ -64,7 +64,7 @@ impl HostSearchFinding {
     }
 
     fn objective(&self, l: Lang) -> String {
-        let (share, limit) = (format::percent(self.quantile.0, l), format::latency(self.limit, l));
+        let (share, limit) = (share(self.quantile, l), format::latency(self.limit, l));
         match self.has_rate {
             true => say_in!(
                 l,

@@ -86,6 +86,7 @@ fn the_largest_number_of_hosts_that_hold_is_found_and_told_first() {
     assert_eq!(of_five.hosts.as_ref().unwrap().without, [] as [String; 0], "those that rest are not missing");
     assert!((of_five.total.iops.value / 5000.0 - 1.0).abs() < 0.02, "{:?}", of_five.total.iops);
     assert!(found.caveats.is_empty(), "{:?}", found.caveats);
+    assert!(answer.say().en.contains(" and 99\u{a0}% of the I/Os end within"), "{}", answer.say().en);
 }
 
 #[test]
@@ -125,6 +126,12 @@ fn cells_with_numbers_of_hosts_have_the_first_of_them() {
         found.cases.iter().map(|case| (case.label.as_str(), (case.total.iops.value / 100.0).round())).collect();
     assert_eq!(told, [("steps, load_hosts 1", 10.0), ("steps, load_hosts 3", 30.0)]);
     assert!(found.cases[0].workload.en.ends_with(", on one load host"));
+    assert_eq!(found.across.len(), 0, "two values are no curve");
+    let three = || SuiteCase { load_hosts: LoadHosts::Counts(vec![1, 2, 3]), ..open_case("steps", OFFERED as u64) };
+    let run = |_| (0..3).fold(on_hosts(vec![three()], 3), |run, cell| served(run, (cell, 0), OFFERED));
+    let curve = analyse(&several((0..3).map(|at| (format!("h{at}"), run(at).record())).collect())).unwrap().across;
+    let [chart] = &curve[..] else { panic!("{curve:?}") };
+    assert_eq!(chart.title.en, "steps: the effect of load hosts");
     let too_many = SuiteCase { load_hosts: LoadHosts::Counts(vec![1, 4]), ..open_case("steps", 10) };
     let plan = Plan::new(&on_hosts(vec![too_many], 3).record().header.inputs).unwrap();
     assert_eq!(plan.cases[0].not_run, None);

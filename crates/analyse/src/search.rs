@@ -236,7 +236,7 @@ impl SearchFinding {
 }
 
 /// As people write it: 99 %, 99.9 %.
-fn share(q: Share, l: Lang) -> String {
+pub(crate) fn share(q: Share, l: Lang) -> String {
     let digits = (0..3).find(|digits| {
         let scaled = q.0 * 100.0 * 10f64.powi(*digits);
         (scaled - scaled.round()).abs() < 1e-6

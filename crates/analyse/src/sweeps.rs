@@ -1,4 +1,4 @@
-//! What queue depth or jobs buy: where the rate bends, what the Universal Scalability Law says of it, and what the last step
+//! What queue depth, jobs or load hosts buy: where the rate bends, what the Universal Scalability Law says of it, and what the last step
 //! costs in latency. `docs/method/ceilings.md` has the rules.
 
 use crate::charts::family::{Family, Kind, Member, Parameter, families};
@@ -44,6 +44,7 @@ pub(crate) fn of_line(
     let of = match parameter.kind {
         Kind::QueueDepth => SweepOf::QueueDepth,
         Kind::Jobs => SweepOf::Jobs,
+        Kind::LoadHosts => SweepOf::LoadHosts,
         Kind::BlockSize => return None,
     };
     if members.len() < knee::POINTS_LEAST || !family.closed {
@@ -119,6 +120,7 @@ impl SweepFinding {
         match self.of {
             SweepOf::QueueDepth => l.pick("queue depth", "глубина очереди"),
             SweepOf::Jobs => l.pick("jobs", "заданий"),
+            SweepOf::LoadHosts => l.pick("load hosts", "нагружающих машин"),
         }
     }
 

@@ -7,9 +7,12 @@ use crate::worker_host::WorkerHost;
 use stend_base::{Error, Result, say};
 use stend_record::{HostId, Role};
 use stend_run::{ObservedHost, Setup};
-use stend_spec::hosts::{HostRole, NamedHost};
+use stend_spec::hosts::{HostRole, NamedHost, Via};
 use stend_spec::keys::order::OBSERVED;
 use stend_spec::order::Order;
+
+/// The machine of the hypervisor, which is this one, where virtual machines make the load.
+const HYPERVISOR: &str = "hypervisor";
 
 /// One of them.
 struct Asked {
@@ -33,8 +36,9 @@ pub(crate) fn begin(
     let loads = setup.hosts.len() as u16;
     let mut hosts = Vec::new();
     for Asked { place, targets } in asked(order)? {
-        // Both words are one: it is never this machine.
-        let name = place.name().en;
+        let name = name_of(&place);
+        // A run in virtual machines did not ask for it.
+        let must = must && place != WorkerHost::Local;
         let mut host = ObservedHost::new(id_of(&name, &mut known, loads), Role::Observe, &name, Vec::new());
         match host.watch(place.reach(frontend), targets) {
             Err(error) if must => return Err(not_watched(&name, error)),
@@ -51,6 +55,14 @@ pub(crate) fn begin(
         ));
     }
     Ok(hosts.into_iter().map(|(_, host)| host).collect())
+}
+
+/// How a watched host is called, in both languages.
+fn name_of(place: &WorkerHost) -> String {
+    match place {
+        WorkerHost::Local => HYPERVISOR.to_string(),
+        WorkerHost::Lab(_) | WorkerHost::Remote(_) | WorkerHost::Vm(_) => place.name().en,
+    }
 }
 
 /// The hosts of the run after those that make the load, by their ids.
@@ -72,7 +84,7 @@ fn id_of(name: &str, known: &mut Vec<(Role, String)>, loads: u16) -> HostId {
     HostId(at as u16 + loads)
 }
 
-/// Those that the order names, and behind them those of its file of hosts.
+/// Those that the order names, behind them those of its file of hosts, and the hypervisor of virtual machines that make the load.
 fn asked(order: &Order) -> Result<Vec<Asked>> {
     let named = order.observe.iter().map(|text| of_text(text)).collect::<Result<Vec<Asked>>>()?;
     let of_file = load_hosts::of_file(order, HostRole::Observe)?.unwrap_or_default();
@@ -81,7 +93,15 @@ fn asked(order: &Order) -> Result<Vec<Asked>> {
         Ok(Asked { place: WorkerHost::of(host)?, targets })
     };
     let of_file = of_file.iter().map(of_host).collect::<Result<Vec<Asked>>>()?;
-    each_once(named.into_iter().chain(of_file).collect())
+    let mut all = each_once(named.into_iter().chain(of_file).collect())?;
+    let loads = load_hosts::of_file(order, HostRole::Load)?.unwrap_or_default();
+    // A host of that name is one that the user has watched instead.
+    if loads.iter().any(|host| matches!(host.via, Via::Vm(_)))
+        && all.iter().all(|one| one.place.name().en != HYPERVISOR)
+    {
+        all.push(Asked { place: WorkerHost::Local, targets: None });
+    }
+    Ok(all)
 }
 
 fn each_once(observe: Vec<Asked>) -> Result<Vec<Asked>> {
@@ -180,5 +200,19 @@ mod tests {
         assert_eq!(names, ["lab1", "nas", "sw"]);
         let targets: Vec<Option<&[String]>> = found.iter().map(|one| one.targets.as_deref()).collect();
         assert_eq!(targets, [None, Some(&["/srv/a".to_string()][..]), None]);
+    }
+
+    #[test]
+    fn the_hypervisor_is_watched_where_virtual_machines_make_the_load() {
+        let of = |text: &str| {
+            let hosts = serde_json::json!({ "file": "h.yaml", "text": text });
+            let suite = serde_json::json!({ "file": "s.yaml", "text": "" });
+            let order = serde_json::json!({ "order": 1, "suite": suite, "seed": "1", "hosts": hosts });
+            let found = asked(&stend_spec::parse::order(&order.to_string(), "o").unwrap()).unwrap();
+            found.iter().map(|one| name_of(&one.place)).collect::<Vec<_>>()
+        };
+        assert_eq!(of("hosts:\n  web-1: {vm: web-1}\n  a: {ssh: a}\n"), [HYPERVISOR]);
+        assert!(of("hosts:\n  a: {ssh: a}\n").is_empty());
+        assert_eq!(of("hosts:\n  w: {vm: web-1}\n  hypervisor: {ssh: h, role: observe}\n"), ["hypervisor"]);
     }
 }

@@ -201,6 +201,12 @@ pub const ALL: &[BuiltIn] = &[
         "сколько веб-серверов поместится: nginx под wrk, пока цель не перестанет выполняться"
     ),
     suite!(
+        "vm-density",
+        "vm-density/suite",
+        "how many virtual machines or other clients a storage carries, and what each more of them gives",
+        "сколько виртуальных машин или других клиентов выдержит хранилище и что даёт каждая следующая"
+    ),
+    suite!(
         "oltp",
         "oltp/suite",
         "a transactional database: response time at three rates, with a durable log",

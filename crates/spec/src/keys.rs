@@ -450,6 +450,8 @@ pub const ALL: &[&Mapping] = &[
     &steady::STEADY,
     &prober::PROBER,
     &CASE,
+    &load_hosts::LOAD_HOSTS,
+    &load_hosts::SEARCH,
     &app::APPLICATION,
     &app::COUNT,
     &app::LIMITS,

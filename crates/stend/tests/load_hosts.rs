@@ -3,13 +3,23 @@
 
 use crate::support::session::{session, worker};
 use crate::support::*;
-use stend_analyse::findings::CheckStatus;
+use stend_analyse::findings::{Caveat, CheckStatus};
 use stend_base::Kind;
 use stend_record::{EventKind, HostId, RunRecord, RunState, TrialOutcome, TrialStatus, store};
 use stend_run::{Done, LoadHost, Setup};
 use stend_spec::order::OnLoss;
 
 const NAMES: [&str; 2] = ["a", "b"];
+const STEPS: &str = "suite: steps
+defaults: {ramp: 100ms, trial: 500ms}
+fill: {size: 8MiB}
+repeats: {blocks: 2}
+cases:
+  - {name: steps, load_hosts: doubling, streams: [{op: read, pattern: random, block_size: 4KiB}]}
+  - {name: alone, load_hosts: 1, streams: [{op: read, pattern: random, block_size: 4KiB}]}
+  - {name: all, streams: [{op: read, pattern: random, block_size: 4KiB}]}
+  - {name: beyond, load_hosts: 3, streams: [{op: read, pattern: random, block_size: 4KiB}]}
+";
 
 /// Workers of two hosts, with the process ids of each.
 fn hosts(places: &[Scratch; 2]) -> (Vec<LoadHost>, Vec<i32>) {
@@ -91,6 +101,33 @@ fn two_hosts_load_together_and_a_trial_is_what_both_did() {
     assert_eq!(findings.cases.len(), 2);
     assert!(places.iter().all(is_clean));
     assert_findings(&record);
+}
+
+#[test]
+fn a_case_of_fewer_hosts_is_made_by_the_first_ones_alone() {
+    let places = [Scratch::new(), Scratch::new()];
+    let (done, record) = run(STEPS, &places, |_, _| {});
+    assert!(done.error.is_none(), "{:?}", done.error);
+    assert_eq!(record.trials.len(), 8);
+    for trial in &record.trials {
+        let hosts: Vec<u16> = trial.parts.iter().map(|part| part.host.0).collect();
+        let [one, two] = [vec![0], vec![0, 1]];
+        assert_eq!(hosts, if trial.asked.load_hosts == Some(1) { one } else { two });
+        let whole = trial.outcome.as_ref().expect("an outcome");
+        assert!(whole.jobs.len() == hosts.len() && ops(whole) > 0);
+    }
+    let findings = stend_analyse::judge(&record).expect("findings");
+    let told: Vec<(&str, usize)> = findings
+        .cases
+        .iter()
+        .map(|case| (case.label.as_str(), case.hosts.as_ref().expect("hosts").hosts.len()))
+        .collect();
+    assert_eq!(told, [("steps, load_hosts 1", 1), ("steps, load_hosts 2", 2), ("alone", 1), ("all", 2)]);
+    assert_eq!(findings.not_run.len(), 1);
+    assert!(findings.not_run[0].reason.en.contains("needs 3 load hosts; the run has 2"), "{:?}", findings.not_run);
+    let lost = findings.caveats.iter().any(|caveat| matches!(caveat, Caveat::LoadHostLost { .. }));
+    assert!(!lost && findings.cases.iter().all(|case| case.hosts.as_ref().is_some_and(|of| of.without.is_empty())));
+    assert!(places.iter().all(is_clean));
 }
 
 /// Kills the worker of the second host once both load; returns whether it did.

@@ -18,6 +18,14 @@ cases:
   - name: mix
     streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 2, verify: {after: true}}]
 ";
+/// Far below what a guest can do, and far above the limit of one that starves: how many machines serve it?
+const SEARCH: &str = "suite: fit
+defaults: {ramp: 200ms, trial: 1s}
+cases:
+  - name: database
+    load_hosts: {search: {quantile: 50%, limit: 5s}}
+    streams: [{op: write, pattern: random, block_size: 4KiB, rate: 100/s}]
+";
 /// Limit of each disk, low enough that emulated guests reach it with time to spare.
 const IOPS: u32 = 200;
 
@@ -82,6 +90,10 @@ fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_
     assert!((sum - case.total.iops.value).abs() < 1e-6 * sum, "{each:?}");
     // The hypervisor's limit holds in each guest, and each reaches it: a bucket that was full gives a little more at first.
     assert!(each.iter().all(|iops| (0.8..=1.2).contains(&(iops / f64::from(IOPS)))), "{each:?}");
+    let (_, hypervisor) = record.observed().next().expect("the host below the guests");
+    assert_eq!(hypervisor.name, "hypervisor");
+    assert!(hypervisor.samples.iter().any(|sample| sample.cpus.is_some() && !sample.disks.is_empty()));
+    one_of_two_holds(&libvirt);
 
     libvirt.stend(&["vm", "down", name], 0);
     is_gone(&libvirt, &disks);
@@ -96,6 +108,26 @@ fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_
     libvirt.stend(&["vm", "down", name], 0);
     assert!(std::fs::read(&backing.backing).expect("a file").iter().any(|byte| *byte != 0), "it wrote to the device");
     is_gone(&libvirt, &disks);
+}
+
+/// The second machine starves, so that one machine is all that holds.
+fn one_of_two_holds(libvirt: &Libvirt) {
+    let (scratch, name) = (libvirt.scratch, &libvirt.name);
+    // Reads stay as they are: a thousand blocks are looked at before anything is written.
+    let limit = ["--total-iops-sec", "0", "--write-iops-sec", "20", "--live"];
+    libvirt.says(&[&["blkdeviotune", &format!("stend-{name}-2"), "vdb"], &limit[..]].concat());
+    let (suite, run) = (scratch.file("fit.yaml", SEARCH), scratch.join("fit.stend"));
+    let words = ["run", &suite, "--vm", name, "--progress", "none", "-o"];
+    let (text, _) = expect_exit(libvirt.command(&words).arg(&run), 0);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "database: 1 (3 of 3 trials) of 2 load hosts hold the objective, 2 (0 of 3 trials) do not";
+    assert!(flat.contains(told), "{text}");
+    let record = store::read(&run).expect("a run file");
+    for trial in &record.trials {
+        assert_eq!(trial.asked.load_hosts, Some(trial.parts.len() as u32), "those that rest make no load");
+    }
+    let (_, resting) = record.loads().nth(1).expect("the second one");
+    assert!(resting.samples.len() > 2, "it is watched while it rests");
 }
 
 #[test]

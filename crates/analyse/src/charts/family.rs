@@ -5,9 +5,9 @@ use crate::findings::{CaseFinding, CheckStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format, say};
 use stend_plan::{Case, Plan};
-use stend_spec::workload::Stream;
+use stend_spec::workload::Trial;
 
-/// What a suite may vary in a stream.
+/// What a suite may vary in a stream, and in how many hosts make it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Bytes per I/O.
@@ -16,10 +16,12 @@ pub enum Kind {
     QueueDepth,
     /// Load threads.
     Jobs,
+    /// Load hosts, the same for all streams.
+    LoadHosts,
 }
 
 impl Kind {
-    const ALL: [Kind; 3] = [Kind::BlockSize, Kind::QueueDepth, Kind::Jobs];
+    const ALL: [Kind; 4] = [Kind::BlockSize, Kind::QueueDepth, Kind::Jobs, Kind::LoadHosts];
 
     /// Key in a suite.
     fn key(self) -> &'static str {
@@ -27,15 +29,23 @@ impl Kind {
             Kind::BlockSize => "block_size",
             Kind::QueueDepth => "queue_depth",
             Kind::Jobs => "jobs",
+            Kind::LoadHosts => "load_hosts",
         }
     }
 
-    fn of(self, stream: &Stream) -> u64 {
+    fn of(self, trial: &Trial, stream: usize) -> u64 {
+        let stream = &trial.streams[stream];
         match self {
             Kind::BlockSize => stream.block_size.0,
             Kind::QueueDepth => u64::from(stream.queue_depth),
             Kind::Jobs => u64::from(stream.jobs),
+            Kind::LoadHosts => u64::from(trial.load_hosts.unwrap_or_default()),
         }
+    }
+
+    /// Whether it is a setting of this stream: what all have in common is one of the first.
+    fn is_of(self, stream: usize) -> bool {
+        stream == 0 || self != Kind::LoadHosts
     }
 }
 
@@ -64,6 +74,7 @@ impl Parameter {
                 Kind::BlockSize => l.pick("block size", "размер блока"),
                 Kind::QueueDepth => l.pick("queue depth", "глубина очереди"),
                 Kind::Jobs => l.pick("jobs", "число заданий"),
+                Kind::LoadHosts => return l.pick("load hosts", "число нагружающих машин").to_string(),
             };
             let stream = format!("{} {number}", l.pick("stream", "поток"));
             if self.several { format!("{name}, {stream}") } else { name.to_string() }
@@ -74,7 +85,7 @@ impl Parameter {
     pub fn value(&self, value: u64) -> Say {
         match self.kind {
             Kind::BlockSize => Say::both(|l| format::bytes(Bytes(value), l)),
-            Kind::QueueDepth | Kind::Jobs => Say::same(format::count(value)),
+            Kind::QueueDepth | Kind::Jobs | Kind::LoadHosts => Say::same(format::count(value)),
         }
     }
 }
@@ -169,11 +180,12 @@ fn family<'a>(cases: Vec<(&Case, &'a CaseFinding)>, name: String) -> Option<Fami
     let streams = cases.iter().map(|(case, _)| case.trial.streams.len()).min()?;
     let parameters: Vec<Parameter> = (0..streams)
         .flat_map(|stream| Kind::ALL.map(|kind| Parameter { kind, stream, several: streams > 1 }))
-        .filter(|p| cases.iter().map(|(c, _)| p.kind.of(&c.trial.streams[p.stream])).collect::<BTreeSet<_>>().len() > 1)
+        .filter(|p| p.kind.is_of(p.stream))
+        .filter(|p| cases.iter().map(|(c, _)| p.kind.of(&c.trial, p.stream)).collect::<BTreeSet<_>>().len() > 1)
         .collect();
     let member = |(case, finding): &(&Case, &'a CaseFinding)| Member {
         case: finding,
-        values: parameters.iter().map(|p| p.kind.of(&case.trial.streams[p.stream])).collect(),
+        values: parameters.iter().map(|p| p.kind.of(&case.trial, p.stream)).collect(),
     };
     let members: Vec<Member<'a>> = cases.iter().map(member).collect();
     let closed = cases.iter().all(|(case, _)| matches!(case.trial.streams.as_slice(), [only] if !only.is_open()));

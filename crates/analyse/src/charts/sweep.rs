@@ -82,7 +82,7 @@ fn chart(id: String, family: &Family<'_>, (index, parameter): (usize, &Parameter
     let (by_en, by_ru) = (&by.en, &by.ru);
     Chart {
         id,
-        title: say!("{name}: what {by_en} does", "{name}: как влияет {by_ru}"),
+        title: say!("{name}: the effect of {by_en}", "{name}: как влияет {by_ru}"),
         summary: summary(family, (index, parameter), lines),
         x: axis(parameter, lines.iter().flat_map(|(_, m)| m).map(|m| m.values[index])),
         panes,

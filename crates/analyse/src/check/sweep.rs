@@ -63,8 +63,9 @@ fn line(kind: Kind, members: &[&Member<'_>]) -> Vec<(u32, Option<Break>)> {
             members.windows(2).map(step).collect()
         }
         // Beyond the knee more in flight may well be less, but not in the middle.
-        Kind::QueueDepth | Kind::Jobs => {
-            let dip = |three: &[&Member<'_>]| (three[1].case.case, dip(three[0].case, three[1].case, three[2].case));
+        Kind::QueueDepth | Kind::Jobs | Kind::LoadHosts => {
+            let dip =
+                |three: &[&Member<'_>]| (three[1].case.case, dip(kind, three[0].case, three[1].case, three[2].case));
             members.windows(3).map(dip).collect()
         }
     }
@@ -91,13 +92,20 @@ fn step(small: &CaseFinding, large: &CaseFinding) -> Option<Break> {
     [less, more].into_iter().flatten().max_by(|a, b| a.by.total_cmp(&b.by))
 }
 
-fn dip(before: &CaseFinding, here: &CaseFinding, after: &CaseFinding) -> Option<Break> {
+fn dip(kind: Kind, before: &CaseFinding, here: &CaseFinding, after: &CaseFinding) -> Option<Break> {
     let by = below(&here.total.iops, &before.total.iops)?.min(below(&here.total.iops, &after.total.iops)?);
-    let words = say!(
-        |l| "{share} fewer I/Os than with less and with more in flight",
-        "на {share} меньше операций, чем при меньшей и при большей очереди",
-        share = format::percent(by, l)
-    );
+    let words = match kind {
+        Kind::LoadHosts => say!(
+            |l| "{share} fewer I/Os than with fewer and with more load hosts",
+            "на {share} меньше операций, чем при меньшем и при большем числе нагружающих машин",
+            share = format::percent(by, l)
+        ),
+        Kind::BlockSize | Kind::QueueDepth | Kind::Jobs => say!(
+            |l| "{share} fewer I/Os than with less and with more in flight",
+            "на {share} меньше операций, чем при меньшей и при большей очереди",
+            share = format::percent(by, l)
+        ),
+    };
     Some(Break { by, words })
 }
 

@@ -12,9 +12,11 @@ pub enum SweepOf {
     QueueDepth,
     /// Load threads.
     Jobs,
+    /// Load hosts.
+    LoadHosts,
 }
 
-/// A closed loop at four or more queue depths or numbers of jobs.
+/// A closed loop at four or more queue depths, or numbers of jobs or load hosts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepFinding {
     /// Name of the case, with the axes that were not varied here.

@@ -13,7 +13,7 @@ pub const WORDS: &[Choice<LoadHosts>] = &[
 ];
 
 /// `load_hosts` as a mapping.
-const MAP: Mapping = Mapping {
+pub const LOAD_HOSTS: Mapping = Mapping {
     en: "load_hosts",
     ru: "load_hosts",
     doc: "The number is searched.",
@@ -22,8 +22,8 @@ const MAP: Mapping = Mapping {
 
 /// Its `search`.
 pub const SEARCH: Mapping = Mapping {
-    en: "search",
-    ru: "search",
+    en: "search of hosts",
+    ru: "поиск числа машин",
     doc: "Numbers double from `from` until one misses the objective, the gap is halved, and the last two are tried three times. A number holds if every host stays within `limit` every time, and serves its `rate` if the stream has one.",
     keys: &[
         optional("from", "1", Shape::Whole(COUNT), "Fewest, tried first."),
@@ -45,9 +45,6 @@ pub const SEARCH: Mapping = Mapping {
 pub const KEY: Key = axis(optional(
     "load_hosts",
     "all",
-    Shape::Either(&[Shape::Word(|| words(WORDS)), Shape::Whole(COUNT), Shape::Map(&MAP)]),
+    Shape::Either(&[Shape::Word(|| words(WORDS)), Shape::Whole(COUNT), Shape::Map(&LOAD_HOSTS)]),
     "How many of the load hosts make the load: the first ones of those that the run has. The others rest meanwhile. A cell with more hosts than there are does not run. Not with `arms`, `events`, a searched rate and `--load all-hosts`.",
 ));
-
-/// The mapping, for its parser.
-pub const MAPPING: &Mapping = &MAP;

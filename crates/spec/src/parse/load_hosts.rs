@@ -15,7 +15,7 @@ pub(super) fn load_hosts(node: &Node) -> Result<LoadHosts> {
     match &node.value {
         Value::Text(_) => word(node, keys::WORDS),
         Value::Map(_) => {
-            let mut map = Map::of(node, keys::MAPPING)?;
+            let mut map = Map::of(node, &keys::LOAD_HOSTS)?;
             let found = map.required("search", search)?;
             map.finish()?;
             Ok(LoadHosts::Search(found))
