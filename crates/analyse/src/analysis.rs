@@ -1,8 +1,9 @@
 //! A whole run in, its findings out.
 
 use crate::charts::Charts;
-use crate::findings::{CaseFinding, Findings, Grade, HostSearchFinding, NotRun, SearchFinding};
+use crate::findings::{CaseFinding, Findings, Grade, NotRun};
 use crate::limits::LIMITS_VERSION;
+use crate::searched::Searched;
 use crate::trials::CaseTrials;
 use crate::verdict::Verdict;
 use crate::{
@@ -55,8 +56,8 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     let verdict = match density.as_slice() {
         [] if !faults.is_empty() => Verdict::alone(faults::verdict(&faults, &caveats)),
         [] => {
-            let (missed, answers) = (search::missed(run, &plan), answers(&searches, &host_searches));
-            verdict::verdict(&trials, &cases, &caveats, &verdict::Searched { missed, plan: &plan, answers })
+            let searched = Searched::of(run, &plan, &searches, &host_searches);
+            verdict::verdict(&trials, &cases, &caveats, &searched)
         }
         found => Verdict::alone(density::verdict(found, &caveats)),
     };
@@ -106,11 +107,6 @@ fn grade(plan: &Plan, (trials, cases): (&[CaseTrials<'_>], &[CaseFinding]), has_
         (true, false) => grade::grade(plan, trials, cases),
         (false, _) => grade::of_clients(),
     }
-}
-
-/// What all searches found, in words.
-fn answers(searches: &[SearchFinding], of_hosts: &[HostSearchFinding]) -> Vec<Say> {
-    searches.iter().map(SearchFinding::say).chain(of_hosts.iter().map(HostSearchFinding::say)).collect()
 }
 
 fn label(plan: &Plan, case: u32) -> String {

@@ -63,6 +63,50 @@ impl HostSearchFinding {
         Say::both(|l| self.sentence(l))
     }
 
+    /// The answer for a headline.
+    pub fn in_short(&self) -> Say {
+        Say::both(|l| self.short(l))
+    }
+
+    fn short(&self, l: Lang) -> String {
+        let (label, of) = (&self.label, self.of);
+        let objective = say_in!(
+            l,
+            "{share} of the I/Os of each within {limit}",
+            "{share} операций каждой в пределах {limit}",
+            share = share(self.quantile, l),
+            limit = format::latency(self.limit, l)
+        );
+        let number = |at: &SearchedHosts| at.hosts;
+        let answer = match (self.held.as_ref().map(number), self.missed.as_ref().map(number)) {
+            (Some(held), Some(missed)) => say_in!(
+                l,
+                "{label}: {held} of {of} load hosts hold the objective, {missed} do not ({objective}).",
+                "{label}: цель выполняется на {held} из {of} нагружающих машин, на {missed} — нет ({objective})."
+            ),
+            (Some(held), None) if held == of => say_in!(
+                l,
+                "{label}: all {of} load hosts hold the objective ({objective}).",
+                "{label}: цель выполняется на всех нагружающих машинах, их {of} ({objective})."
+            ),
+            (Some(held), None) => say_in!(
+                l,
+                "{label}: {held} of {of} load hosts hold the objective, more were not tried ({objective}).",
+                "{label}: цель выполняется на {held} из {of} нагружающих машин, больше не испытано ({objective})."
+            ),
+            (None, missed) => say_in!(
+                l,
+                "{label}: not even {missed} of {of} load hosts hold the objective ({objective}).",
+                "{label}: цель не выполняется даже на {missed} из {of} нагружающих машин ({objective}).",
+                missed = missed.unwrap_or_default()
+            ),
+        };
+        match &self.missed {
+            Some(missed) if !self.used_up.is_empty() => answer + &self.why(missed.hosts, l),
+            _ => answer,
+        }
+    }
+
     fn objective(&self, l: Lang) -> String {
         let (share, limit) = (share(self.quantile, l), format::latency(self.limit, l));
         match self.has_rate {

@@ -53,6 +53,7 @@ pub mod rates;
 pub mod recording;
 pub mod recording_lines;
 pub mod search;
+mod searched;
 mod series;
 pub mod sources;
 mod steady;

@@ -4,9 +4,9 @@
 use crate::findings::{CaseFinding, Caveat, CheckId, CheckResult, CheckStatus, QuantileValue};
 use crate::levels;
 use crate::phrase::{on_each, printed, rate, sizes};
+use crate::searched::Searched;
 use crate::trials::CaseTrials;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say, say_in};
 use stend_plan::Plan;
@@ -14,16 +14,6 @@ use stend_spec::workload::{Op, Pattern, Stream, Trial};
 
 /// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written, also after a crash.
 const ANYWAY: [CheckId; 4] = [CheckId::H01, CheckId::H76, CheckId::H79, CheckId::H81];
-
-/// Searches for a rate or a number of hosts: their answers come before single numbers.
-pub struct Searched<'a> {
-    /// Cases that did not hold: that they fail is what was looked for.
-    pub missed: BTreeSet<u32>,
-    /// Which cases belong to a search.
-    pub plan: &'a Plan,
-    /// What they found.
-    pub answers: Vec<Say>,
-}
 
 /// What is said of a run first.
 pub struct Verdict {
@@ -61,7 +51,8 @@ pub fn verdict(
             answers.chain(lines).collect::<Vec<_>>().join(" ")
         })
     };
-    let (numbers, in_short) = (told(|_, case| case.workload.clone()), told(short_name));
+    let numbers = told(|_, case| case.workload.clone());
+    let in_short = searched.in_short.clone().unwrap_or_else(|| told(short_name));
     let cases: Vec<CaseFinding> = cases.iter().map(|case| held_against(case, searched)).collect();
     // What the numbers are not comes before anything else that can be said of them.
     let (nowhere, caveats) = match caveats.iter().position(is_nowhere) {
