@@ -32,6 +32,10 @@ pub struct Printed {
     pub step: f64,
     /// Digits without leading zeros.
     pub digits: u32,
+    /// It as it stands, with its word (`371k`) and without what follows.
+    pub text: String,
+    /// Whether a word multiplies it.
+    pub multiplied: bool,
     /// What follows it: a unit, or nothing.
     pub rest: String,
 }
@@ -69,13 +73,16 @@ impl Separators {
 pub fn parse(cell: &str, habits: &Separators) -> Result<Option<Printed>, Say> {
     let (body, rest) = split(cell);
     if !body.chars().any(|c| c.is_ascii_digit()) {
-        return Ok(None);
+        return if is_bound(cell) { Err(unreadable(cell)) } else { Ok(None) };
     }
-    let (word, unit) = match unit::multiplier(rest.split_whitespace().next().unwrap_or_default()) {
+    let (first, others) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (word, unit) = match unit::multiplier(first) {
         // `5 м` may be metres as well, but a cell of a table of I/O has none.
-        Some(factor) => (factor, rest.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")),
-        None => (1.0, rest.to_string()),
+        Some(factor) => (Some(factor), others.trim()),
+        None => (None, rest),
     };
+    let multiplied = word.is_some();
+    let word = word.unwrap_or(1.0);
     let negative = body.starts_with(['-', '−', '–']);
     let bare: String = body.trim_start_matches(['+', '-', '−', '–', '~', '≈']).chars().collect();
     let plain = plain(&bare, habits)?;
@@ -86,7 +93,9 @@ pub fn parse(cell: &str, habits: &Separators) -> Result<Option<Printed>, Say> {
         return Err(unreadable(cell));
     }
     let digits = plain.chars().filter(char::is_ascii_digit).skip_while(|c| *c == '0').count() as u32;
-    Ok(Some(Printed { value, step: word * 10f64.powi(-(decimals as i32)), digits, rest: unit }))
+    let text = cell.trim().strip_suffix(unit).unwrap_or(cell).trim().to_string();
+    let step = word * 10f64.powi(-(decimals as i32));
+    Ok(Some(Printed { value, step, digits, text, multiplied, rest: unit.to_string() }))
 }
 
 /// The number as Rust writes it.
@@ -143,6 +152,12 @@ fn ungrouped(whole: &str, group: Option<char>) -> Option<String> {
 
 fn blanks(text: &str) -> bool {
     text.contains(BLANKS)
+}
+
+/// Whether a sign stands before a number that makes something else of it: `>500`, `(95)`. `×4` is the number of a text.
+fn is_bound(cell: &str) -> bool {
+    let sign = |c: char| !c.is_alphanumeric() && c != '×';
+    cell.trim().starts_with(sign) && cell.contains(|c: char| c.is_ascii_digit())
 }
 
 /// The number, and what follows it.

@@ -46,7 +46,8 @@ pub fn read(bytes: &[u8], file: &str) -> Result<(Published, Vec<Unread>)> {
     if reader.claims.len() > NUMBERS_MAX {
         return Err(refused(file, &say!("it has more than {NUMBERS_MAX} numbers", "в ней больше {NUMBERS_MAX} чисел")));
     }
-    Ok((Published { file: file.to_string(), rows: reader.claims }, reader.unread))
+    let rows = std::mem::take(&mut reader.claims);
+    Ok((Published { file: file.to_string(), rows }, reader.all_unread()))
 }
 
 /// UTF-8 with or without a byte order mark, else what Russian spreadsheets write.
@@ -88,6 +89,9 @@ struct Reader {
     width: usize,
     claims: Vec<Claim>,
     unread: Vec<Unread>,
+    /// How many more there are, and the first line of them.
+    unlisted: usize,
+    unlisted_from: u32,
 }
 
 impl Reader {
@@ -124,7 +128,7 @@ impl Reader {
             claim.jobs = self.field(*row, "jobs", &cell("jobs"), whole);
             claim.line = self.field(*row, "line", &cell("line"), whole);
             if claim.unit != "text" {
-                claim.value = self.number(*row, "value", &claim.printed, &claim.unit, &habits);
+                self.number(&mut claim, "value", &habits);
             }
             self.claims.push(claim);
         }
@@ -147,9 +151,10 @@ impl Reader {
             let layout = cells.first().cloned().unwrap_or_default();
             for (cell, column) in cells.iter().skip(1).zip(&columns) {
                 let Some(column) = column.as_ref().filter(|_| !cell.is_empty()) else { continue };
-                let value = self.number(*row, &column.claim.test, cell, &column.claim.unit, &habits);
                 let (printed, layout) = (cell.clone(), layout.clone());
-                self.claims.push(Claim { row: *row, layout, printed, value, ..column.claim.clone() });
+                let mut claim = Claim { row: *row, layout, printed, ..column.claim.clone() };
+                self.number(&mut claim, &column.claim.test, &habits);
+                self.claims.push(claim);
             }
         }
         Ok(())
@@ -176,29 +181,67 @@ impl Reader {
         value
     }
 
-    fn number(&mut self, row: u32, column: &str, cell: &str, unit: &str, habits: &Separators) -> Option<Number> {
-        match number::parse(cell, habits) {
-            Ok(printed) => number_of(&printed?, unit),
-            Err(why) => {
-                self.tell(row, column, why);
-                None
+    /// Reads what a claim prints. Its own unit, if it has one, is the unit of the claim from then on.
+    fn number(&mut self, claim: &mut Claim, column: &str, habits: &Separators) {
+        match number::parse(&claim.printed, habits).and_then(|printed| {
+            let number = |printed: Printed| Ok((number_of(&printed, claim)?, printed));
+            printed.map(number).transpose()
+        }) {
+            Ok(Some((number, printed))) => {
+                claim.value = Some(number);
+                if !printed.rest.is_empty() {
+                    (claim.printed, claim.unit) = (printed.text, printed.rest);
+                }
             }
+            Ok(None) => {}
+            Err(why) => self.tell(claim.row, column, why),
         }
     }
 
     fn tell(&mut self, row: u32, column: &str, why: Say) {
         if self.unread.len() < UNREAD_MAX {
             self.unread.push(Unread { row, column: column.to_string(), why });
+        } else {
+            self.unlisted += 1;
+            self.unlisted_from = if self.unlisted == 1 { row } else { row.min(self.unlisted_from) };
         }
+    }
+
+    /// What could not be read: one by one, then the number of all others.
+    fn all_unread(mut self) -> Vec<Unread> {
+        if self.unlisted > 0 {
+            let more = self.unlisted;
+            let why = say!(
+                "{more} more could not be read, the first of them here",
+                "ещё {more} прочитать не удалось, первое из них — здесь"
+            );
+            self.unread.push(Unread { row: self.unlisted_from, column: String::new(), why });
+        }
+        self.unread
     }
 }
 
-/// A printed number in base units; its own unit wins over that of the column.
-fn number_of(printed: &Printed, unit: &str) -> Option<Number> {
-    let unit = if printed.rest.is_empty() { unit } else { &printed.rest };
-    let (dimension, factor) = unit::parse(unit).unwrap_or((Dimension::Plain, 1.0));
+/// A printed number in base units; its own unit wins over that of the column. Errors: what follows it is no unit, or its word and the
+/// unit of the column both multiply it.
+fn number_of(printed: &Printed, claim: &Claim) -> std::result::Result<Number, Say> {
+    let (cell, column) = (&claim.printed, &claim.unit);
+    let (dimension, factor) = match printed.rest.as_str() {
+        "" if printed.multiplied && unit::is_multiple_of_rate(column) => {
+            return Err(say!(
+                "`{cell}` in a column of `{column}` can be read in two ways; write the number with its unit",
+                "`{cell}` в столбце с единицей `{column}` читается двояко; запишите число вместе с единицей"
+            ));
+        }
+        "" => unit::parse(column).unwrap_or((Dimension::Plain, 1.0)),
+        rest => unit::parse(rest).ok_or_else(|| {
+            say!(
+                "`{cell}`: `{rest}` after the number is no known unit",
+                "`{cell}`: `{rest}` после числа — неизвестная единица"
+            )
+        })?,
+    };
     let Printed { value, step, digits, .. } = *printed;
-    Some(Number { value: value * factor, step: step * factor, digits, dimension, factor })
+    Ok(Number { value: value * factor, step: step * factor, digits, dimension, factor })
 }
 
 /// Sizes of blocks are powers of two whatever their unit says: `4k`, `4KB` and `4KiB` are 4096 bytes.

@@ -86,6 +86,55 @@ fn a_table_that_is_none_is_refused_with_what_it_lacks() {
     assert!(error(format!("metric,unit,value\n{many}").as_bytes()).contains("more than 10000 numbers"));
 }
 
+#[test]
+fn a_cell_with_its_own_unit_is_a_number_of_that_unit() {
+    let (rows, unread) = tidy("md,rr,4k,,,throughput,MB/s,3.28 GB/s,\nmd,rr,4k,,,iops,k IOPS,371k IOPS,\n");
+    let told: Vec<_> = rows.iter().map(|c| (c.printed.as_str(), c.unit.as_str(), c.value.unwrap().value)).collect();
+    assert_eq!(told, [("3.28", "GB/s", 3.28e9), ("371k", "IOPS", 371_000.0)]);
+    assert!(unread.is_empty(), "{unread:?}");
+    let (table, _) = read("system,rr 4k (MB/s)\nmd,3.28 GB/s\nlvm,500\n".as_bytes(), "t.csv").unwrap();
+    let told: Vec<_> = table.rows.iter().map(|c| (c.printed.as_str(), c.unit.as_str())).collect();
+    assert_eq!(told, [("3.28", "GB/s"), ("500", "MB/s")]);
+}
+
+#[test]
+fn a_number_with_something_unknown_behind_or_before_it_is_no_plain_count() {
+    for cell in ["371000*", "1473 (avg)", "95 ± 3", "5 furlongs", ">500", "(95)", "≤ 95"] {
+        let (rows, unread) = tidy(&format!("md,rr,4k,,,iops,IOPS,{cell},\n"));
+        let told: Vec<_> = unread.iter().map(|u| (u.row, u.column.as_str())).collect();
+        assert_eq!((rows[0].value, told), (None, vec![(2, "value")]), "{cell}");
+        assert!(unread[0].why.en.contains(cell) && unread[0].why.ru.contains(cell), "{:?}", unread[0].why);
+    }
+    for (cell, value) in [("1400 МиБ/сек.", 1400.0 * 1_048_576.0), ("5 ГБ/с", 5e9), ("12 MB/sec.", 12e6)] {
+        let (rows, unread) = tidy(&format!("md,rr,4k,,,throughput,MB/s,{cell},\n"));
+        assert_eq!((rows[0].value.map(|n| n.value), unread.len()), (Some(value), 0), "{cell}");
+    }
+    let (rows, unread) = tidy("a/b,rr,,,,ratio,x,3.8 times,\na/b,rr,,,,ratio,x,×4,\nmd,rr,,,,iops,IOPS,n/a,\n");
+    assert_eq!((rows[0].value.map(|n| n.value), unread.len()), (Some(3.8), 0), "{unread:?}");
+}
+
+#[test]
+fn thousands_in_a_column_of_thousands_can_be_read_in_two_ways() {
+    for (unit, cell) in [("k IOPS", "371k"), ("тыс. IOPS", "1.4 млн"), ("M IOPS", "371k")] {
+        let (rows, unread) = tidy(&format!("md,rr,4k,,,iops,{unit},{cell},\n"));
+        assert_eq!((rows[0].value, unread.len()), (None, 1), "{cell} {unit}");
+        assert!(unread[0].why.en.contains(&format!("`{cell}` in a column of `{unit}`")), "{}", unread[0].why.en);
+    }
+    let (rows, unread) = tidy("md,rr,4k,,,iops,IOPS,371k,\n");
+    assert_eq!((rows[0].value.map(|n| n.value), unread.len()), (Some(371_000.0), 0));
+}
+
+#[test]
+fn what_is_not_listed_one_by_one_is_counted() {
+    let (_, unread) = tidy(&"md,rr,4k,,,iops,IOPS,12 34,\n".repeat(UNREAD_MAX + 7));
+    assert_eq!((unread.len(), unread[UNREAD_MAX - 1].row), (UNREAD_MAX + 1, 101));
+    let last = &unread[UNREAD_MAX];
+    assert_eq!((last.row, last.column.as_str()), (102, ""));
+    assert!(last.why.en.starts_with("7 more ") && last.why.ru.contains("ещё 7"), "{:?}", last.why);
+    let (_, unread) = tidy(&"md,rr,4k,,,iops,IOPS,12 34,\n".repeat(UNREAD_MAX));
+    assert_eq!(unread.len(), UNREAD_MAX);
+}
+
 proptest::proptest! {
     #[test]
     fn nothing_makes_it_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {

@@ -40,10 +40,12 @@ const PER_SECOND: [&str; 6] = ["/s", "/sec", "/с", "/сек", "ps", " per secon
 
 /// Dimension of a unit, and base units in one of it; `None` for one that is not known.
 pub fn parse(unit: &str) -> Option<(Dimension, f64)> {
-    let lower = unit.trim().to_lowercase().replace('\u{3bc}', "µ");
+    // `сек.` is an abbreviation.
+    let unit = unit.trim().trim_end_matches('.');
+    let lower = unit.to_lowercase().replace('\u{3bc}', "µ");
     let word = lower.as_str();
     match word {
-        "" | "x" | "×" | "count" | "раз" => return Some((Plain, 1.0)),
+        "" | "x" | "×" | "count" | "times" | "раз" | "раза" => return Some((Plain, 1.0)),
         "%" | "percent" => return Some((Percent, 1.0)),
         "iops" | "io/s" | "ops/s" => return Some((Rate, 1.0)),
         "ns" | "нс" => return Some((Time, 1e-9)),
@@ -60,11 +62,16 @@ pub fn parse(unit: &str) -> Option<(Dimension, f64)> {
     for end in PER_SECOND {
         if let Some(factor) = word.strip_suffix(end).and_then(of_bytes) {
             // A small b with a capital prefix is a bit: `Gb/s` of links, `MB/s` of drives.
-            let bits = unit.trim().chars().nth(1) == Some('b') && matches!(unit.trim().chars().next(), Some('M' | 'G'));
+            let bits = unit.chars().nth(1) == Some('b') && matches!(unit.chars().next(), Some('M' | 'G'));
             return Some((Throughput, if bits && !word.contains("bit") { factor / 8.0 } else { factor }));
         }
     }
     of_bytes(word).map(|factor| (Size, factor))
+}
+
+/// Whether a unit is a multiple of I/Os per second: `k IOPS`, «тыс. IOPS».
+pub fn is_multiple_of_rate(unit: &str) -> bool {
+    parse(unit).is_some_and(|(dimension, factor)| dimension == Rate && factor != 1.0)
 }
 
 /// What a short word multiplies by: `k`, `тыс.`, `M`, …
@@ -94,6 +101,7 @@ mod tests {
             ("MBps", (Throughput, 1e6)),
             ("Gbit/s", (Throughput, 125e6)),
             ("Gb/s", (Throughput, 125e6)),
+            ("МиБ/сек.", (Throughput, 1_048_576.0)),
             ("мкс", (Time, 1e-6)),
             ("µs", (Time, 1e-6)),
             ("\u{3bc}s", (Time, 1e-6)),
