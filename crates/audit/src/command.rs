@@ -37,14 +37,51 @@ impl Command {
         }
         // Word processors make dashes of hyphens.
         let text = text.replace(['–', '—', '−'], "-");
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let is_diskspd = |word: &&str| {
+        let words = words(&text);
+        let program = words.iter().position(|word| is_diskspd(word));
+        // What stands before the program is a prompt.
+        let words = without_redirections(&words[program.map_or(0, |at| at + 1)..]);
+        let is_short = |word: &&str| {
             let short = word.strip_prefix('-').unwrap_or_default();
-            word.to_lowercase().contains("diskspd")
-                || short.starts_with(['b', 'o', 't', 'd']) && short[1..].starts_with(|c: char| c.is_ascii_digit())
+            short.starts_with(['b', 'o', 't', 'd']) && short[1..].starts_with(|c: char| c.is_ascii_digit())
         };
-        if words.iter().any(is_diskspd) { diskspd(&words) } else { fio(&words) }
+        if program.is_some() || words.iter().any(is_short) { diskspd(&words) } else { fio(&words) }
     }
+}
+
+/// The words of a command line; blanks between double quotes separate nothing.
+fn words(text: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let ends = |c: char| {
+        quoted ^= c == '"';
+        c.is_whitespace() && !quoted
+    };
+    text.split(ends).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether a word is the name of the program, behind its path or a prompt: `C:\tools>.\DiskSpd64.exe`.
+fn is_diskspd(word: &str) -> bool {
+    let name = word.rsplit(['\\', '/', '>']).next().unwrap_or_default().to_lowercase();
+    let name = name.trim_matches('"');
+    name.strip_suffix(".exe").unwrap_or(name).strip_prefix("diskspd").is_some_and(|rest| !rest.contains('.'))
+}
+
+/// The words without where the shell sends the output: `> a.xml`, `2>&1`.
+fn without_redirections<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let (mut kept, mut is_file) = (Vec::new(), false);
+    for word in words {
+        let Some((before, after)) = word.split_once('>') else {
+            if !std::mem::take(&mut is_file) {
+                kept.push(*word);
+            }
+            continue;
+        };
+        if !before.chars().all(|c| c.is_ascii_digit() || c == '&') {
+            kept.push(before);
+        }
+        is_file = after.trim_start_matches('>').is_empty();
+    }
+    kept
 }
 
 fn fio(words: &[&str]) -> std::result::Result<Command, Say> {
@@ -93,7 +130,7 @@ fn diskspd(words: &[&str]) -> std::result::Result<Command, Say> {
     let (mut command, mut targets, mut of_each) = (Command::default(), 0, None);
     for word in words {
         let Some(option) = word.strip_prefix('-') else {
-            targets += u32::from(!word.to_lowercase().contains("diskspd"));
+            targets += 1;
             continue;
         };
         let Some(name) = option.chars().next() else { continue };
@@ -199,5 +236,28 @@ mod tests {
             let error = Command::parse(text).expect_err(text);
             assert!(error.en.contains(why), "{text}: {}", error.en);
         }
+    }
+
+    #[test]
+    fn a_prompt_and_a_redirection_are_no_targets() {
+        for (text, jobs) in [
+            ("diskspd -b8K -t2 -o8 -d60 D:\\io.dat > a.xml", 2),
+            ("diskspd -b8K -t2 -o8 -d60 D:\\io.dat>a.xml 2>&1", 2),
+            ("diskspd -b8K -t2 -o8 -d60 D:\\io.dat >> a.txt 2> errors.txt", 2),
+            ("diskspd -b8K -t2 -o8 -d60 > a.xml D:\\io.dat E:\\io.dat", 4),
+            ("C:\\> diskspd -b8K -t2 -o8 -d60 D:\\io.dat", 2),
+            ("PS C:\\diskspd\\amd64> .\\diskspd.exe -b8K -t2 -o8 -d60 D:\\io.dat", 2),
+            ("C:\\tools>DiskSpd64 -b8K -t2 -o8 -d60 D:\\io.dat", 2),
+            ("diskspd -b8K -t2 -o8 -d60 \"D:\\my file.dat\"", 2),
+            ("diskspd -b8K -t2 -o8 -d60 D:\\diskspd.dat E:\\diskspd.dat", 4),
+        ] {
+            let command = Command::parse(text).unwrap_or_else(|why| panic!("{text}: {}", why.en));
+            assert_eq!((command.jobs, command.jobs_each), (Some(jobs), false), "{text}");
+            assert_eq!(command.block_size, Some(Bytes::kib(8)), "{text}");
+        }
+        let none = Command::parse("diskspd -b8K -t2 > a.xml").unwrap();
+        assert_eq!((none.jobs, none.jobs_each), (Some(2), true));
+        let fio = Command::parse("C:\\> fio --filename=D:\\diskspd.dat --bs=4k --numjobs=4 > a.json").unwrap();
+        assert_eq!((fio.jobs, fio.block_size), (Some(4), Some(Bytes::kib(4))));
     }
 }
