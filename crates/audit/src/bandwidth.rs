@@ -22,7 +22,7 @@ pub(super) fn bandwidth(rows: &[Claim]) -> Found {
             false => found,
         });
     }
-    Found { id: CheckId::H01, places: products.len(), doubts }
+    Found::new(CheckId::H01, products.len(), doubts)
 }
 
 /// Rows of the other numbers with the same slip.
@@ -124,5 +124,26 @@ mod tests {
         let blank = |claim: Claim| Claim { block_size: None, ..claim };
         let rows = [claim(2, "rr", "throughput", "MB/s", "1"), claim(3, "rr", "iops", "IOPS", "9")].map(blank);
         assert_eq!(bandwidth(&rows).places, 0);
+    }
+
+    #[test]
+    fn reads_and_writes_in_rows_without_a_name_are_two_tests() {
+        let of = |pattern: &str, claim: Claim| Claim { pattern: pattern.into(), ..claim };
+        let rows = [
+            of("randread", claim(2, "", "iops", "IOPS", "100000")),
+            of("randwrite", claim(3, "", "throughput", "MB/s", "204.8")),
+        ];
+        assert_eq!((bandwidth(&rows).places, bandwidth(&rows).doubts.len()), (0, 0));
+        let on = |stand: &str, claim: Claim| Claim { stand: stand.into(), ..claim };
+        let rows =
+            [on("a", claim(2, "rr", "iops", "IOPS", "100000")), on("b", claim(3, "rr", "throughput", "MB/s", "204.8"))];
+        assert_eq!(bandwidth(&rows).places, 0);
+    }
+
+    #[test]
+    fn a_throughput_in_a_unit_of_its_own_is_shown_in_that_unit() {
+        let rows = [claim(2, "rr", "iops", "IOPS", "100000"), claim(3, "rr", "throughput", "GB/s", "3.28")];
+        let doubts = bandwidth(&rows).doubts;
+        assert_eq!((doubts[0].printed.as_str(), doubts[0].right.as_deref()), ("3.28 GB/s", Some("0.41 GB/s")));
     }
 }

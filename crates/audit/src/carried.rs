@@ -59,7 +59,7 @@ pub(super) fn carried(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
         );
         doubts.push(doubt(CheckId::H85, Severity::Wrong, claim, &[row], why));
     }
-    Found { id: CheckId::H85, places, doubts }
+    Found::new(CheckId::H85, places, doubts)
 }
 
 /// Bytes per second that a number stands for.

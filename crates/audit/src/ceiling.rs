@@ -2,7 +2,7 @@
 //! member; with any load it cannot exceed all members together. Which number is wrong is not known: the data came from a cache,
 //! or there was more in flight than the table says.
 
-use super::{Cell, Found, Severity, as_printed, block_size, cell, compared, doubt};
+use super::{Cell, Found, Severity, as_printed, block_size, cell, compared, doubt, same_load};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::ABOVE_CEILING;
 use stend_base::{Say, format, say_in};
@@ -42,7 +42,7 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
         };
         doubts.push(doubt(CheckId::H07, Severity::Wrong, claim, &against, why));
     }
-    Found { id: CheckId::H07, places, doubts }
+    Found::new(CheckId::H07, places, doubts)
 }
 
 /// Above how much of what: `most` as printed is the fastest of `count` drives (`alone`), or all of them together.
@@ -74,7 +74,7 @@ fn why(ratio: f64, alone: bool, count: usize, most: &str) -> Say {
 fn is_member(row: &Claim, claim: &Claim) -> bool {
     row.experiment == MEMBERS
         && (&row.source, &row.test, &row.metric) == (&claim.source, &claim.test, &claim.metric)
-        && (row.block_size, row.queue_depth, row.jobs) == (claim.block_size, claim.queue_depth, claim.jobs)
+        && same_load(row, claim)
 }
 
 #[cfg(test)]
@@ -133,5 +133,17 @@ mod tests {
     #[test]
     fn without_drives_in_the_table_nothing_can_be_said() {
         assert_eq!(ceiling(&table(1, "107.00")[2..]).places, 0);
+    }
+
+    #[test]
+    fn drives_under_another_load_or_in_another_machine_bound_nothing() {
+        let with = |change: fn(Claim) -> Claim| {
+            let mut rows = table(1, "1439.00");
+            rows[2] = change(rows[2].clone());
+            ceiling(&rows).places
+        };
+        assert_eq!(with(|row| row), 1);
+        assert_eq!(with(|row| Claim { pattern: "randread".into(), ..row }), 0);
+        assert_eq!(with(|row| Claim { stand: "another".into(), ..row }), 0);
     }
 }

@@ -2,6 +2,7 @@
 //! tell must agree, and what the suite plans must be in the table.
 
 use super::{Doubt, Found, Severity, doubt};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use stend_analyse::findings::CheckId;
 use stend_base::{Bytes, Error, Result, Say, format, say};
 use stend_plan::{Plan, PlanInputs, PlanTarget, Room};
@@ -57,26 +58,46 @@ fn plain(name: &str) -> String {
     name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The cell of a test. A name that several cells share is that of the one whose load the table tells.
-fn cell<'a>(cells: &'a [Declared], claim: &Claim) -> Option<&'a Declared> {
-    let test = plain(&claim.test);
-    let named = |cell: &&Declared| !test.is_empty() && cell.names.iter().any(|name| plain(name) == test);
-    let told = |cell: &&Declared| {
-        claim.block_size.is_none_or(|size| size == cell.block_size)
-            && claim.queue_depth.is_none_or(|depth| depth == cell.queue_depth)
-            && claim.jobs.is_none_or(|jobs| jobs == cell.jobs)
-    };
-    let mut all = cells.iter().filter(named);
-    let first = all.next()?;
-    match all.next() {
-        None => Some(first),
-        Some(_) => cells.iter().filter(named).find(told),
+/// The cells of a suite by their plain names.
+struct Cells<'a> {
+    all: &'a [Declared],
+    by_name: HashMap<String, Vec<usize>>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(all: &'a [Declared]) -> Cells<'a> {
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, cell) in all.iter().enumerate() {
+            let names: BTreeSet<String> = cell.names.iter().map(|name| plain(name)).collect();
+            names.into_iter().for_each(|name| by_name.entry(name).or_default().push(place));
+        }
+        Cells { all, by_name }
+    }
+
+    /// The place of the cell of a test. A name that several cells share is that of the one whose load the table tells.
+    fn place(&self, claim: &Claim) -> Option<usize> {
+        let told = |place: &&usize| {
+            let cell = &self.all[**place];
+            claim.block_size.is_none_or(|size| size == cell.block_size)
+                && claim.queue_depth.is_none_or(|depth| depth == cell.queue_depth)
+                && claim.jobs.is_none_or(|jobs| jobs == cell.jobs)
+        };
+        let test = Some(plain(&claim.test)).filter(|test| !test.is_empty())?;
+        match self.by_name.get(&test)?.as_slice() {
+            [one] => Some(*one),
+            several => several.iter().find(told).copied(),
+        }
+    }
+
+    fn of(&self, claim: &Claim) -> Option<&'a Declared> {
+        self.place(claim).map(|place| &self.all[place])
     }
 }
 
 /// The rows with what the suite tells of their load where they are blank.
 pub(super) fn completed(rows: &[Claim], cells: &[Declared]) -> Vec<Claim> {
-    let one = |claim: &Claim| match cell(cells, claim) {
+    let cells = Cells::new(cells);
+    let one = |claim: &Claim| match cells.of(claim) {
         Some(cell) => Claim {
             block_size: claim.block_size.or(Some(cell.block_size)),
             queue_depth: claim.queue_depth.or(Some(cell.queue_depth)),
@@ -90,9 +111,10 @@ pub(super) fn completed(rows: &[Claim], cells: &[Declared]) -> Vec<Claim> {
 
 /// H04: block size, depth and jobs of a test are those of its case.
 pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
+    let cells = Cells::new(cells);
     let (mut places, mut doubts) = (0, Vec::new());
     for claim in rows.iter().filter(|claim| claim.value.is_some()) {
-        let Some(cell) = cell(cells, claim) else { continue };
+        let Some(cell) = cells.of(claim) else { continue };
         places += 1;
         let found: Vec<Say> = [
             claim.block_size.filter(|is| *is != cell.block_size).map(|is| {
@@ -123,43 +145,49 @@ pub(super) fn agrees(rows: &[Claim], cells: &[Declared]) -> Found {
             doubts.push(doubt(CheckId::H04, Severity::Wrong, claim, &[], why));
         }
     }
-    Found { id: CheckId::H04, places, doubts }
+    Found::new(CheckId::H04, places, doubts)
 }
 
-/// H73: of each system that has a number of the suite, every cell has one.
+/// H73: of each system that has a number of the suite, every cell has one. What is missing is listed up to a limit, and counted beyond.
 pub(super) fn whole(rows: &[Claim], cells: &[Declared]) -> Found {
-    let known: Vec<(&Claim, &Declared)> = rows
-        .iter()
-        .filter(|claim| claim.value.is_some())
-        .filter_map(|claim| Some((claim, cell(cells, claim)?)))
-        .collect();
-    let system = |claim: &Claim| (claim.source.clone(), claim.experiment.clone(), claim.layout.clone());
-    let mut systems: Vec<&Claim> = Vec::new();
-    for (claim, _) in &known {
-        if !systems.iter().any(|first| system(first) == system(claim)) {
+    let named = Cells::new(cells);
+    let (mut systems, mut places_of, mut known) = (Vec::new(), HashMap::new(), HashSet::new());
+    for claim in rows.iter().filter(|claim| claim.value.is_some()) {
+        let Some(cell) = named.place(claim) else { continue };
+        let system = *places_of.entry((&claim.source, &claim.experiment, &claim.layout)).or_insert_with(|| {
             systems.push(claim);
-        }
+            systems.len() - 1
+        });
+        known.insert((system, cell));
     }
-    let mut doubts: Vec<Doubt> = Vec::new();
-    for first in &systems {
-        for cell in cells {
-            let has = known.iter().any(|(claim, of)| system(claim) == system(first) && *of == cell);
-            if has || doubts.len() >= MISSING_MAX {
-                continue;
-            }
-            let (label, layout) = (&cell.names[1], &first.layout);
-            let why = say!(
-                "The suite plans `{label}`, but the table has no number for it with `{layout}`. Bad results may have been left out.",
-                "В наборе тестов есть `{label}`, а в таблице для `{layout}` такого числа нет. Возможно, пропущены плохие результаты."
-            );
-            doubts.push(Doubt {
-                what: format!("{layout}, {label}"),
-                printed: "—".into(),
-                ..doubt(CheckId::H73, Severity::Warn, first, &[], why)
-            });
-        }
+    let places = systems.len() * cells.len();
+    let missing = places - known.len();
+    let at = (0..systems.len()).flat_map(|system| (0..cells.len()).map(move |cell| (system, cell)));
+    let mut at = at.filter(|at| !known.contains(at));
+    let listed = at.by_ref().take(MISSING_MAX).map(|(system, cell)| {
+        let first: &Claim = systems[system];
+        let (label, layout) = (&cells[cell].names[1], &first.layout);
+        let why = say!(
+            "The suite plans `{label}`, but the table has no number for it with `{layout}`. Bad results may have been left out.",
+            "В наборе тестов есть `{label}`, а в таблице для `{layout}` такого числа нет. Возможно, пропущены плохие результаты."
+        );
+        lacking(first, format!("{layout}, {label}"), why)
+    });
+    let mut doubts: Vec<Doubt> = listed.collect();
+    let unlisted = missing - doubts.len();
+    if let Some((system, _)) = at.next() {
+        let first: &Claim = systems[system];
+        let why = say!(
+            "The table lacks {unlisted} more of the numbers that the suite plans, for this system or for later ones.",
+            "Для этой системы и следующих не хватает других чисел из набора тестов: ещё {unlisted}."
+        );
+        doubts.push(lacking(first, first.layout.clone(), why));
     }
-    Found { id: CheckId::H73, places: systems.len() * cells.len(), doubts }
+    Found { unlisted, ..Found::new(CheckId::H73, places, doubts) }
+}
+
+fn lacking(first: &Claim, what: String, why: Say) -> Doubt {
+    Doubt { what, printed: "—".into(), ..doubt(CheckId::H73, Severity::Warn, first, &[], why) }
 }
 
 #[cfg(test)]
@@ -216,5 +244,23 @@ mod tests {
         let text =
             "suite: s\ncases: [{name: a, streams: [{op: read, pattern: random, block_size: 4KiB, rate: 100/s}]}]\n";
         assert!(declared(stend_spec::parse::suite(text, "s.yaml").unwrap()).is_err());
+    }
+
+    #[test]
+    fn what_is_missing_beyond_the_list_is_counted() {
+        let system = |n: u32| Claim { layout: format!("s{n}"), ..number(n + 2, "seq", None) };
+        let rows: Vec<Claim> = (0..60).map(system).collect();
+        let audit = super::super::audit(
+            &stend_record::published::Published { rows, ..Default::default() },
+            Vec::new(),
+            &cells(),
+        );
+        // Two cells of each of 60 systems.
+        let checked = audit.checks.iter().find(|checked| checked.id == CheckId::H73).unwrap();
+        assert_eq!((checked.places, checked.doubts), (180, 120));
+        let listed: Vec<&Doubt> = audit.doubts.iter().filter(|doubt| doubt.check == CheckId::H73).collect();
+        assert_eq!(listed.len(), MISSING_MAX + 1);
+        let rest = listed.iter().find(|doubt| doubt.why.en.contains("20 more")).expect("a row for the rest");
+        assert!(rest.why.ru.contains("ещё 20") && rest.row == 52, "{rest:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! was copied.
 
 use super::implied::share;
-use super::{Found, Severity, doubt};
+use super::{Found, Severity, agree_if_stated, doubt, is_setting};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use stend_base::text::plural_ru;
@@ -43,7 +43,7 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
         });
         doubts.push(doubt(CheckId::H05, Severity::Warn, claim, &[twin], why));
     }
-    Found { id: CheckId::H05, places, doubts }
+    Found::new(CheckId::H05, places, doubts)
 }
 
 /// Numbers that another cell gives when it is rounded to as many digits.
@@ -74,12 +74,14 @@ pub(super) fn rounded(rows: &[Claim]) -> Found {
         );
         doubts.push(doubt(CheckId::H88, Severity::Warn, claim, &[twin], why));
     }
-    Found { id: CheckId::H88, places, doubts }
+    Found::new(CheckId::H88, places, doubts)
 }
 
 fn measured(rows: &[Claim]) -> Vec<&Claim> {
     let is_measured = |claim: &&Claim| {
-        claim.value.is_some_and(|number| MEASURED.contains(&number.dimension)) && !is_percentile(&claim.metric)
+        claim.value.is_some_and(|number| MEASURED.contains(&number.dimension))
+            && !is_percentile(&claim.metric)
+            && !is_setting(&claim.metric)
     };
     rows.iter().filter(is_measured).collect()
 }
@@ -142,9 +144,11 @@ fn comparable(a: &Claim, b: &Claim) -> bool {
     a.source == b.source && a.metric == b.metric && a.unit == b.unit
 }
 
-/// The same number printed once more.
+/// The same number printed once more, perhaps without what a caption says of its load and hardware.
 fn same_place(a: &Claim, b: &Claim) -> bool {
     (&a.layout, &a.test, a.block_size) == (&b.layout, &b.test, b.block_size)
+        && agree_if_stated(&a.pattern, &b.pattern)
+        && agree_if_stated(&a.stand, &b.stand)
 }
 
 #[cfg(test)]
@@ -234,5 +238,29 @@ mod tests {
         };
         let found = rounded(&values.iter().enumerate().map(of).collect::<Vec<_>>());
         assert!(found.places > 3 && found.doubts.is_empty(), "{:?}", found.doubts);
+    }
+
+    #[test]
+    fn the_same_digits_under_another_pattern_or_on_another_stand_are_no_second_print() {
+        let one = Claim { pattern: "randread".into(), stand: "a".into(), ..claim(2, "4k", "iops", "IOPS", "24269.23") };
+        let with = |other: Claim| duplicates(&[one.clone(), Claim { row: 3, ..other }]).doubts.len();
+        assert_eq!(with(Claim { pattern: "randwrite".into(), ..one.clone() }), 1);
+        assert_eq!(with(Claim { stand: "b".into(), ..one.clone() }), 1);
+        // A summary may leave the load out.
+        assert_eq!(with(Claim { pattern: String::new(), stand: String::new(), ..one.clone() }), 0);
+        let short = Claim { row: 3, printed: "24269".into(), pattern: "randwrite".into(), ..one.clone() };
+        let number = claim(3, "4k", "iops", "IOPS", "24269").value;
+        assert_eq!(rounded(&[one, Claim { value: number, ..short }]).doubts.len(), 1);
+    }
+
+    #[test]
+    fn settings_are_no_measurements_and_so_no_copies() {
+        for metric in ["config_warmup", "fio_runtime", "theoretical_pcie_total"] {
+            let one = claim(2, "rr", metric, "MB/s", "15753.85");
+            let again = of_layout("lvm", Claim { row: 3, ..one.clone() });
+            assert_eq!(duplicates(&[one.clone(), again]).places, 0, "{metric}");
+            let short = of_layout("lvm", claim(3, "rr", metric, "MB/s", "15754"));
+            assert_eq!(rounded(&[one, short]).places, 0, "{metric}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::carried::Links;
 use super::direction::is_one_way;
 use super::settings::{Asked, Settings};
-use super::{Cell, Doubt, Found, Severity, as_printed, block_size, cell, doubt, groups, same_test, times};
+use super::{Cell, Doubt, Found, Severity, as_printed, block_size, cell, doubt, groups, printed, same_test, times};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
 use stend_base::{Say, format, say, say_in};
@@ -24,9 +24,8 @@ pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
                 let others =
                     rows.iter().filter(|row| same_test(row, from)).filter_map(|row| cell(row, Dimension::Time));
                 for other in others.filter(|other| other.value > 0.0) {
-                    // In a mixture reads may be few and fast: then their largest latency says nothing of the queue.
-                    let share = share(&other.claim.metric).filter(|share| *share < 1.0 || is_one_way(from));
-                    let Some(share) = share else { continue };
+                    // In a mixture the rate may be of both sides and the latency of one: the few and fast, or the slow.
+                    let Some(share) = share(&other.claim.metric).filter(|_| is_one_way(from)) else { continue };
                     judge(latency_against(other, share, (rate, half, from), &asked));
                 }
             }
@@ -51,7 +50,7 @@ pub(super) fn implied(rows: &[Claim], settings: &Settings<'_>, links: &Links<'_>
             _ => {}
         }
     }
-    Found { id: CheckId::H86, places, doubts }
+    Found::new(CheckId::H86, places, doubts)
 }
 
 /// Which share of the latencies a metric bounds from above: 0 of `latency_min`, 0.999 of `latency_p99_9`, 1 of `latency_max`. `None`: it
@@ -113,7 +112,7 @@ fn rate_against(rate: Cell<'_>, latency: Cell<'_>, asked: &Asked<'_>) -> Option<
     if (rate.value - rate.half) * (1.0 - rounding) <= most * IN_FLIGHT_IMPOSSIBLE {
         return None;
     }
-    let printed = format!("{} {}", latency.claim.printed, latency.claim.unit);
+    let printed = printed(latency.claim);
     let why = say!(
         |lang| "With {d} I/Os in flight and a mean latency of {p} no more than {x} IOPS are possible.",
         "Если в очереди {d}, а средняя задержка {p}, больше {x} IOPS быть не может.",
@@ -238,6 +237,8 @@ mod tests {
     fn one_side_of_a_mixture_is_not_taken_for_the_whole() {
         let mixed = |row: Claim| Claim { test: "mixed-read-4k".into(), ..row };
         let rows = [number(2, "iops", "IOPS", "25600"), number(3, "latency_max", "ms", "5.0")].map(mixed);
+        assert_eq!((of(&rows).places, of(&rows).doubts.len()), (0, 0));
+        let rows = [number(2, "iops", "IOPS", "25600"), number(3, "latency_p99", "ms", "2000.0")].map(mixed);
         assert_eq!((of(&rows).places, of(&rows).doubts.len()), (0, 0));
         let rows = [number(2, "latency", "ms", "10.0"), number(3, "iops_min", "IOPS", "28000")].map(mixed);
         assert_eq!((of(&rows).places, of(&rows).doubts.len()), (0, 0));

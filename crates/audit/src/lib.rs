@@ -107,12 +107,20 @@ struct Found {
     id: CheckId,
     places: usize,
     doubts: Vec<Doubt>,
+    /// Doubts that are only counted; the last of the others gives their number.
+    unlisted: usize,
 }
 
 impl Found {
+    fn new(id: CheckId, places: usize, doubts: Vec<Doubt>) -> Found {
+        Found { id, places, doubts, unlisted: 0 }
+    }
+
     fn checked(&self) -> Checked {
         let name = self.id.name_of_table().unwrap_or_else(|| Say::same(""));
-        Checked { id: self.id, name, places: self.places, doubts: self.doubts.len() }
+        // The row that gives the number of the others is none of them.
+        let doubts = self.doubts.len() + self.unlisted - usize::from(self.unlisted > 0);
+        Checked { id: self.id, name, places: self.places, doubts }
     }
 }
 
@@ -225,8 +233,34 @@ fn groups(rows: &[Claim]) -> Vec<Group<'_>> {
 }
 
 fn same_test(a: &Claim, b: &Claim) -> bool {
-    let of = |claim: &Claim| (claim.block_size, claim.queue_depth, claim.jobs);
-    (&a.source, &a.experiment, &a.layout, &a.test) == (&b.source, &b.experiment, &b.layout, &b.test) && of(a) == of(b)
+    (&a.source, &a.experiment, &a.layout, &a.test) == (&b.source, &b.experiment, &b.layout, &b.test) && same_load(a, b)
+}
+
+/// Whether the columns give two numbers the same load and the same hardware.
+fn same_load(a: &Claim, b: &Claim) -> bool {
+    (&a.pattern, &a.stand, a.block_size, a.queue_depth, a.jobs)
+        == (&b.pattern, &b.stand, b.block_size, b.queue_depth, b.jobs)
+}
+
+/// Whether two rows can be of one load: what both state of it is the same. The stand is left out, since a ratio may be of two.
+fn one_load(a: &Claim, b: &Claim) -> bool {
+    fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+        a.is_none() || b.is_none() || a == b
+    }
+    agree_if_stated(&a.pattern, &b.pattern)
+        && agree(a.block_size, b.block_size)
+        && agree(a.queue_depth, b.queue_depth)
+        && agree(a.jobs, b.jobs)
+}
+
+/// Whether two texts are the same, or one of them is blank.
+fn agree_if_stated(a: &str, b: &str) -> bool {
+    a.is_empty() || b.is_empty() || a == b
+}
+
+/// Whether a metric is no measurement but a setting, or what a data sheet promises: such numbers repeat for good reasons.
+fn is_setting(metric: &str) -> bool {
+    metric == "config" || ["config_", "fio_", "theoretical_"].iter().any(|start| metric.starts_with(start))
 }
 
 /// A number as printed, with its unit; a count and a text have none.
@@ -308,6 +342,7 @@ mod fixture {
         let (dimension, factor) = match unit {
             "IOPS" => (Dimension::Rate, 1.0),
             "MB/s" => (Dimension::Throughput, 1e6),
+            "GB/s" => (Dimension::Throughput, 1e9),
             "ms" => (Dimension::Time, 1e-3),
             "%" => (Dimension::Percent, 1.0),
             _ => (Dimension::Plain, 1.0),

@@ -56,7 +56,7 @@ pub(super) fn little(rows: &[Claim], settings: &Settings<'_>) -> Found {
         // Nothing says that the latency is what is wrong, so no right one is given.
         doubts.push(doubt(CheckId::H02, severity, latency.claim, &against, why));
     }
-    Found { id: CheckId::H02, places, doubts }
+    Found::new(CheckId::H02, places, doubts)
 }
 
 /// Whether the queue would be full if the latency were in a unit 1000 times smaller (`true`) or larger.

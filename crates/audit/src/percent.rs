@@ -1,7 +1,7 @@
 //! H06: percentages and ratios computed anew from the numbers that they were made of; and, where many miss alike, the
 //! baseline that was really used.
 
-use super::{Doubt, Found, Severity, doubt};
+use super::{Doubt, Found, Severity, doubt, one_load, same_load};
 use std::collections::BTreeMap;
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
@@ -32,7 +32,7 @@ pub(super) fn percent(rows: &[Claim]) -> Found {
         used.entry(baseline).or_insert_with(|| other_baseline(rows, &missed, baseline));
     }
     let doubts = missed.iter().map(|a| of(a, used.get(a.claim.baseline.as_str()).cloned().flatten())).collect();
-    Found { id: CheckId::H06, places: anew.len(), doubts }
+    Found::new(CheckId::H06, anew.len(), doubts)
 }
 
 /// The value that a relative claim must have, in its own unit.
@@ -61,19 +61,30 @@ fn compute<'a>(rows: &'a [Claim], claim: &'a Claim) -> Option<Recomputation<'a>>
     })
 }
 
-/// The measured numbers of both layouts, of the same metric.
+/// The measured numbers of both layouts, of the same metric and load. `None`: there are none, or those of several loads.
 fn pair<'a>(rows: &'a [Claim], claim: &Claim, layout: &str, baseline: &str) -> Option<(&'a Claim, &'a Claim)> {
-    let measured = |layout: &str, metric: &str| {
+    let measured = |layout: &str, metric: &str| -> Option<&'a Claim> {
         let fits = |row: &&Claim| {
             (row.layout.as_str(), row.metric.as_str()) == (layout, metric)
                 && (&row.source, &row.test, row.block_size) == (&claim.source, &claim.test, claim.block_size)
+                && one_load(row, claim)
                 && row.value.is_some_and(|number| matches!(number.dimension, Dimension::Throughput | Dimension::Rate))
         };
-        let here = |row: &&Claim| fits(row) && row.experiment == claim.experiment;
-        rows.iter().find(here).or_else(|| rows.iter().find(fits))
+        let all: Vec<&Claim> = rows.iter().filter(fits).collect();
+        // What leaves its load open may be of any: the rows that say most like the claim come first.
+        let ranks: [&dyn Fn(&Claim) -> bool; 4] = [
+            &|row| row.experiment == claim.experiment && same_load(row, claim),
+            &|row| row.experiment == claim.experiment,
+            &|row| same_load(row, claim),
+            &|_| true,
+        ];
+        let best = ranks.iter().map(|rank| all.iter().copied().filter(|row| rank(row)).collect::<Vec<_>>());
+        let best = best.into_iter().find(|rows| !rows.is_empty())?;
+        best.iter().all(|row| same_load(row, best[0])).then_some(best[0])
     };
     // Rates and throughputs give the same ratio; where both are given they are tried in this order.
-    ["throughput", "iops"].into_iter().find_map(|metric| Some((measured(layout, metric)?, measured(baseline, metric)?)))
+    let pairs = ["throughput", "iops"].map(|metric| Some((measured(layout, metric)?, measured(baseline, metric)?)));
+    pairs.into_iter().flatten().find(|(of, base)| one_load(of, base))
 }
 
 fn value(claim: &Claim) -> f64 {
@@ -269,5 +280,58 @@ mod tests {
         rows.push(ratio("4"));
         let doubts = percent(&rows).doubts;
         assert_eq!((doubts.len(), doubts[0].right.as_deref()), (1, Some("2 x")));
+    }
+
+    /// `lvm` at two depths and `md` at two depths; what is said of 100 to 50.
+    fn two_depths(said: Claim) -> Found {
+        let number = |row: u32, layout: &str, depth: u32, value: &str| {
+            let claim = Claim { queue_depth: Some(depth), ..claim(row, "a", "throughput", "MB/s", value) };
+            of_layout(layout, claim)
+        };
+        percent(&[
+            number(2, "lvm", 1, "10.00"),
+            number(3, "lvm", 32, "100.00"),
+            number(4, "md", 1, "10.00"),
+            number(5, "md", 32, "50.00"),
+            Claim { baseline: "md".into(), ..of_layout("lvm", said) },
+        ])
+    }
+
+    #[test]
+    fn a_percentage_is_of_the_numbers_of_its_own_depth_and_of_none_if_that_is_open() {
+        let said = |depth: Option<u32>| {
+            let found = two_depths(Claim { queue_depth: depth, ..claim(6, "a", "relative_percent", "%", "200") });
+            (found.places, found.doubts.len())
+        };
+        assert_eq!((said(Some(32)), said(Some(1)), said(Some(8)), said(None)), ((1, 0), (1, 1), (0, 0), (0, 0)));
+    }
+
+    #[test]
+    fn a_percentage_is_of_the_numbers_of_its_own_pattern() {
+        let of = |pattern: &str, claim: Claim| Claim { pattern: pattern.into(), ..claim };
+        let with = |pattern: &str| {
+            let found = percent(&[
+                of("randread", claim(2, "4k", "iops", "IOPS", "100000")),
+                of("randwrite", claim(3, "4k", "iops", "IOPS", "20000")),
+                of("randread", of_layout("lvm", claim(4, "4k", "iops", "IOPS", "50000"))),
+                of("randwrite", of_layout("lvm", claim(5, "4k", "iops", "IOPS", "20000"))),
+                Claim {
+                    baseline: "md".into(),
+                    ..of(pattern, of_layout("lvm", claim(6, "4k", "relative_percent", "%", "100")))
+                },
+            ]);
+            (found.places, found.doubts.len())
+        };
+        assert_eq!((with("randread"), with("randwrite"), with("")), ((1, 1), (1, 0), (0, 0)));
+    }
+
+    #[test]
+    fn numbers_of_two_different_loads_have_no_ratio() {
+        let found = percent(&[
+            Claim { queue_depth: Some(1), ..claim(2, "a", "iops", "IOPS", "10000") },
+            of_layout("lvm", Claim { queue_depth: Some(32), ..claim(3, "a", "iops", "IOPS", "200000") }),
+            Claim { baseline: "md".into(), ..of_layout("lvm", claim(4, "a", "relative_percent", "%", "100")) },
+        ]);
+        assert_eq!(found.places, 0);
     }
 }

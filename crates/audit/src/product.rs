@@ -1,6 +1,6 @@
 //! H84: a count that the text makes of others must be their product: 5 nodes with 7 drives each are no 42.
 
-use super::{Found, Severity, doubt};
+use super::{Found, Severity, doubt, printed};
 use stend_analyse::findings::CheckId;
 use stend_base::{Say, format, say, say_in};
 use stend_record::published::{Claim, Dimension, Unread};
@@ -40,16 +40,15 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
             continue;
         }
         let other = instead(rows, claim, &factors, number.value);
-        let told = factors.iter().map(|f| format!("{} {}", f.printed, shown_unit(f)).trim().to_string());
-        let told = told.collect::<Vec<_>>().join(" × ");
-        let (shown, printed) = (product / number.factor, format!("{} {}", claim.printed, shown_unit(claim)));
+        let told = factors.iter().map(|factor| printed(factor)).collect::<Vec<_>>().join(" × ");
+        let (shown, printed) = (product / number.factor, printed(claim));
         let why = Say::both(|lang| {
             let text = say_in!(
                 lang,
                 "{f} = {p}, but the text says {s}: one of these numbers is wrong.",
                 "{f} = {p}, а в тексте {s}: одно из этих чисел неверно.",
                 p = if shown.fract() == 0.0 { format::count(shown as u64) } else { format::number(shown, lang) },
-                s = printed.trim(),
+                s = printed,
                 f = told
             );
             let hint = other.map(|(factor, other)| {
@@ -66,25 +65,21 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
         });
         doubts.push(doubt(CheckId::H84, Severity::Wrong, claim, &factors, why));
     }
-    Found { id: CheckId::H84, places, doubts }
+    Found::new(CheckId::H84, places, doubts)
 }
 
 fn value(claim: &Claim) -> f64 {
     claim.value.map_or(f64::NAN, |number| number.value)
 }
 
-/// What rounding hides, as a share. Whole counts are not rounded.
+/// What rounding hides, as a share. Whole counts are not rounded, unless a word stands for their last digits: `1.2M`.
 fn rounding(claim: &Claim) -> f64 {
     match claim.value {
-        Some(number) if number.dimension != Dimension::Plain || number.value.fract() != 0.0 => {
+        Some(number) if number.dimension != Dimension::Plain || number.value.fract() != 0.0 || number.step > 1.0 => {
             number.step / 2.0 / number.value.abs().max(f64::MIN_POSITIVE)
         }
         _ => 0.0,
     }
-}
-
-fn shown_unit(claim: &Claim) -> &str {
-    if claim.unit == "count" { "" } else { &claim.unit }
 }
 
 /// The only number of this name in the experiment.
@@ -174,5 +169,25 @@ mod tests {
         let (found, unread) = of(("count", "42"), "config_nodes * config_racks");
         assert_eq!((found.places, unread[0].row, unread[0].column.as_str()), (0, 6, "baseline"));
         assert!(unread[0].why.en.contains("`config_racks`"), "{}", unread[0].why.en);
+    }
+
+    #[test]
+    fn a_rounded_count_is_not_exact() {
+        let with = |total: f64, step: f64| {
+            let rounded = claim(4, "", "config_files", "count", "1");
+            let rounded = Claim {
+                printed: "1.2M".into(),
+                value: rounded.value.map(|n| stend_record::published::Number { value: 1.2e6, step: 1e5, ..n }),
+                ..rounded
+            };
+            let all = claim(5, "", "config_total", "count", "1");
+            let all = Claim {
+                baseline: "config_nodes * config_files".into(),
+                value: all.value.map(|n| stend_record::published::Number { value: total, step, ..n }),
+                ..all
+            };
+            products(&[claim(2, "", "config_nodes", "count", "6"), rounded, all], &mut Vec::new()).doubts.len()
+        };
+        assert_eq!((with(7.1e6, 1e5), with(7.13e6, 1.0), with(8.0e6, 1.0)), (0, 0, 1));
     }
 }

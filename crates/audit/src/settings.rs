@@ -1,7 +1,7 @@
 //! Which numbers a setting is of. Tables list what the text states of a load or of the hardware in rows of their own (`config_…`,
 //! `fio_…`, commands); source, experiment, layout and test say where it belongs.
 
-use super::cell;
+use super::{agree_if_stated, cell};
 use std::collections::{HashMap, HashSet};
 use stend_record::published::{Claim, Dimension};
 
@@ -61,6 +61,7 @@ impl<'a> Settings<'a> {
         };
         setting.source == claim.source
             && (setting.test == claim.test || all(&setting.test) || all(&claim.test))
+            && agree_if_stated(&setting.pattern, &claim.pattern)
             && (setting.layout == claim.layout || self.is_shared(setting) || self.is_shared(claim))
             && experiment()
     }

@@ -25,7 +25,7 @@ pub(super) fn shape(rows: &[Claim]) -> Found {
             }
         }
     }
-    Found { id: CheckId::H09, places, doubts }
+    Found::new(CheckId::H09, places, doubts)
 }
 
 fn why(step: f64, dimension: Dimension) -> stend_base::Say {
@@ -65,8 +65,8 @@ fn sweeps(rows: &[Claim], dimension: Dimension) -> Vec<Vec<Cell<'_>>> {
 }
 
 fn same_load(a: &Claim, b: &Claim) -> bool {
-    (&a.source, &a.experiment, &a.layout, &a.pattern, &a.metric)
-        == (&b.source, &b.experiment, &b.layout, &b.pattern, &b.metric)
+    (&a.source, &a.experiment, &a.stand, &a.layout, &a.pattern, &a.metric)
+        == (&b.source, &b.experiment, &b.stand, &b.layout, &b.pattern, &b.metric)
         && (a.queue_depth, a.jobs) == (b.queue_depth, b.jobs)
 }
 
@@ -102,5 +102,12 @@ mod tests {
     #[test]
     fn two_points_have_no_shape() {
         assert_eq!(shape(&sweep("throughput", "MB/s", &["100", "50"])).places, 0);
+    }
+
+    #[test]
+    fn sizes_on_two_stands_are_no_sweep() {
+        let mut rows = sweep("throughput", "MB/s", &["100", "180", "90", "300"]);
+        rows[2].stand = "another".into();
+        assert!(shape(&rows).doubts.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Slips of units, and H87: whether one that the numbers of a table prove was carried on to its neighbours, where nothing else stands to
 //! prove it. Who converts a column converts all of it.
 
-use super::{Cell, Doubt, Found, Severity, as_printed, cell, doubt, groups};
+use super::{Cell, Doubt, Found, Severity, as_printed, cell, doubt, groups, one_load};
 use std::collections::{BTreeSet, HashMap};
 use stend_analyse::findings::CheckId;
 use stend_analyse::limits::{BANDWIDTH_DEVIATION, COINCIDENCES_EXPECTED, SLIP_NEAR};
@@ -94,7 +94,7 @@ pub(super) fn siblings(rows: &[Claim]) -> Found {
         doubts.extend(if coarse { out_of_line(rows, &alone, &proofs, slip) } else { multiplied(&alone, proofs, slip) });
     }
     let places = if products.is_empty() { 0 } else { products.len() + alone.len() };
-    Found { id: CheckId::H87, places, doubts }
+    Found::new(CheckId::H87, places, doubts)
 }
 
 /// Where a number stands; in the wide form several share a line.
@@ -178,7 +178,9 @@ fn out_of_line(rows: &[Claim], alone: &[Cell<'_>], proofs: &[Cell<'_>], slip: &S
         let others = &tests[&(&*claim.source, &*claim.test, &*claim.unit)];
         let others = others.iter().filter(|other| other.claim.layout != claim.layout);
         let values: Vec<f64> = others
-            .filter(|other| other.claim.block_size == claim.block_size && other.value > 0.0)
+            .filter(|other| {
+                other.claim.block_size == claim.block_size && one_load(other.claim, claim) && other.value > 0.0
+            })
             .map(|other| other.value)
             .collect();
         let (low, high) = values.iter().fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(*v), high.max(*v)));
@@ -266,5 +268,20 @@ mod tests {
         assert_eq!(found(&rows), (6, vec![]));
         rows[1] = throughput(3, "a", "rr", "410");
         assert_eq!(found(&rows), (6, vec![]), "no slip, so none is carried");
+    }
+
+    #[test]
+    fn numbers_of_another_load_are_no_neighbours() {
+        let rows = |pattern: &str| {
+            let of = |claim: Claim| Claim { pattern: pattern.into(), ..claim };
+            [
+                iops(2, "a", "rr", "100000"),
+                throughput(3, "a", "rr", "3277"),
+                Claim { pattern: "read".into(), ..throughput(4, "a", "128k", "8000") },
+                of(throughput(5, "b", "128k", "900")),
+                of(throughput(6, "c", "128k", "1100")),
+            ]
+        };
+        assert_eq!((found(&rows("read")).1, found(&rows("write")).1), (vec![4], vec![]));
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn stated(rows: &[Claim], settings: &Settings<'_>, unread: &mut Vec<U
         let rows: Vec<&Claim> = rows.into_iter().filter(|row| row.row != fact.claim.row).collect();
         doubts.push(doubt(CheckId::H82, Severity::Wrong, fact.claim, &rows, why(fact, first)));
     }
-    Found { id: CheckId::H82, places, doubts }
+    Found::new(CheckId::H82, places, doubts)
 }
 
 /// What a command line says of its load.
@@ -276,5 +276,14 @@ mod tests {
     fn a_command_that_cannot_be_read_is_told() {
         let (places, _, unread) = of(&[text(2, "rr", "command", "fio -bs=4q"), number(3, "rr", 1, 1)]);
         assert_eq!((places, unread.len(), unread[0].row), (0, 1, 2));
+    }
+
+    #[test]
+    fn a_command_for_writes_says_nothing_of_reads() {
+        let with = |pattern: &str| {
+            let command = Claim { pattern: pattern.into(), ..text(2, "4k", "command", "fio -bs=4k -iodepth=128") };
+            of(&[command, Claim { pattern: "randread".into(), ..number(3, "4k", 32, 16) }]).1.len()
+        };
+        assert_eq!((with("randwrite"), with("randread"), with("")), (0, 1, 1));
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn worded(rows: &[Claim]) -> Found {
             doubts.extend(judged(claim, said, test, if said.lower { (base, of) } else { (of, base) }));
         }
     }
-    Found { id: CheckId::H83, places, doubts }
+    Found::new(CheckId::H83, places, doubts)
 }
 
 fn said(claim: &Claim) -> Option<Times> {

@@ -8,10 +8,11 @@ use stend_base::{Say, say};
 
 /// What was found, in a sentence.
 pub fn summary(audit: &Audit) -> Say {
-    let of = |severity| audit.doubts.iter().filter(|doubt| doubt.severity == severity).count() as u64;
-    let (wrong, doubtful, numbers) = (of(Severity::Wrong), of(Severity::Warn), audit.numbers as u64);
+    let wrong = audit.doubts.iter().filter(|doubt| doubt.severity == Severity::Wrong).count() as u64;
+    // A check may list only a part of what it counts; what is wrong is always listed.
+    let found = audit.checks.iter().map(|checked| checked.doubts as u64).sum::<u64>().max(wrong);
+    let (doubtful, numbers) = (found - wrong, audit.numbers as u64);
     let (en, ru) = (plural_en(numbers, "number", "numbers"), plural_ru(numbers, "число", "числа", "чисел"));
-    let found = wrong + doubtful;
     let (finding, remark) =
         (plural_en(found, "finding", "findings"), plural_ru(found, "замечание", "замечания", "замечаний"));
     match (wrong, doubtful) {
@@ -51,5 +52,19 @@ pub fn looked(checked: &Checked) -> Say {
         (0, _) => say!("cannot be checked: the table lacks the data", "проверить нельзя: в таблице нет нужных данных"),
         (_, 0) => say!("{places} checked, none doubtful", "проверено: {places}, сомнений нет"),
         _ => say!("{places} checked, {doubts} doubtful", "проверено: {places}, сомнительно: {doubts}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_check_counts_and_does_not_list_is_in_the_summary() {
+        let (mut audit, _) = crate::fixture::audit::audited();
+        let listed = audit.doubts.len();
+        assert!(summary(&audit).en.contains(&format!(" {listed} findings")), "{}", summary(&audit).en);
+        audit.checks.last_mut().expect("a check").doubts += 7;
+        assert!(summary(&audit).en.contains(&format!(" {} findings", listed + 7)), "{}", summary(&audit).en);
     }
 }
