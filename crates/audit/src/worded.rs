@@ -1,7 +1,7 @@
 //! H83: ratios that the text names, in words or digits, against the quotient of the numbers that they are of.
 
-use super::words::{Certainty, Times, open, times as in_words};
-use super::{Cell, Doubt, Found, Severity, cell, doubt, times};
+use super::words::{Certainty, Comparison, Times, open, times as in_words};
+use super::{Cell, Doubt, Found, Severity, cell, doubt, one_load, same_load, times};
 use stend_analyse::findings::CheckId;
 use stend_base::text::plural_ru;
 use stend_base::{Lang, Say, say_in};
@@ -28,11 +28,20 @@ pub(super) fn worded(rows: &[Claim]) -> Found {
             let pair = metrics.iter().find_map(|metric| {
                 Some((measured(rows, claim, of, test, metric)?, measured(rows, claim, base, test, metric)?))
             });
-            let Some((of, base)) = pair.filter(|(of, base)| of.value > of.half && base.value > base.half) else {
+            let Some((of, base)) = pair
+                .filter(|(of, base)| of.value > of.half && base.value > base.half && one_load(of.claim, base.claim))
+            else {
                 continue;
             };
             places += 1;
-            doubts.extend(judged(claim, said, test, if said.lower { (base, of) } else { (of, base) }));
+            let is_time = of.claim.value.is_some_and(|number| number.dimension == Dimension::Time);
+            let swapped = match said.comparison {
+                None => false,
+                Some(Comparison::Lower) => true,
+                Some(Comparison::Slower) => !is_time,
+                Some(Comparison::Faster) => is_time,
+            };
+            doubts.extend(judged(claim, said, test, if swapped { (base, of) } else { (of, base) }));
         }
     }
     Found::new(CheckId::H83, places, doubts)
@@ -43,12 +52,13 @@ fn said(claim: &Claim) -> Option<Times> {
         None => in_words(&claim.printed),
         Some(_) if claim.metric == "ratio" => None,
         Some(number) => {
-            let digits: String = claim.printed.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+            // Decimals are digits; zeros at the end of a whole number are none.
+            let half = if number.step < 1.0 { number.step / 2.0 } else { open(&format!("{:.0}", number.value)) };
             (number.dimension == Dimension::Plain && number.value > 0.0).then_some(Times {
                 value: number.value,
-                half: open(&digits),
+                half,
                 firmness: Certainty::Plain,
-                lower: false,
+                comparison: None,
             })
         }
     }
@@ -61,6 +71,7 @@ fn measured<'a>(rows: &'a [Claim], claim: &Claim, layout: &str, test: &str, metr
         (&row.source, &row.experiment) == (&claim.source, &claim.experiment)
             && (row.test.as_str(), row.metric.as_str()) == (test, metric)
             && (claim.block_size.is_none() || row.block_size == claim.block_size)
+            && one_load(row, claim)
             && row.value.is_some()
             && !layout.is_empty()
     };
@@ -74,10 +85,7 @@ fn measured<'a>(rows: &'a [Claim], claim: &Claim, layout: &str, test: &str, metr
     };
     // Nothing shows which of several loads, or of several layouts that end so, is meant.
     let first = *rows.first()?;
-    let same = |row: &&Claim| {
-        (&row.layout, row.block_size, row.queue_depth, row.jobs)
-            == (&first.layout, first.block_size, first.queue_depth, first.jobs)
-    };
+    let same = |row: &&Claim| row.layout == first.layout && same_load(row, first);
     let dimension = first.value?.dimension;
     rows.iter().all(same).then(|| cell(first, dimension)).flatten()
 }
@@ -266,5 +274,87 @@ mod tests {
             worded(&[x, y, Claim { layout: "y/x".into(), printed: "four times lower".into(), ..text }]).doubts.len()
         };
         assert_eq!((lower(rows("0.4")), lower(rows("0.7"))), (0, 1));
+    }
+
+    /// 4 and 1 of a layout each, and what is said of `x/y`.
+    fn four_to_one(metric: &str, unit: &str, ratio: &str, said: &str) -> Vec<Option<Severity>> {
+        let text = |layout: &str| {
+            let claim = Claim { printed: said.into(), value: None, ..claim(4, "a", ratio, "text", "1") };
+            of_layout(layout, claim)
+        };
+        let numbers =
+            [of_layout("x", claim(2, "a", metric, unit, "4.00")), of_layout("y", claim(3, "a", metric, unit, "1.00"))];
+        let of = |layout: &str| {
+            let found = worded(&[numbers.as_slice(), &[text(layout)]].concat());
+            assert_eq!(found.places, 1, "{said}");
+            found.doubts.first().map(|doubt| doubt.severity)
+        };
+        ["x/y", "y/x"].map(of).to_vec()
+    }
+
+    #[test]
+    fn slower_is_a_longer_latency_and_a_lower_rate() {
+        let (right, wrong) = (vec![None, Some(Severity::Wrong)], vec![Some(Severity::Wrong), None]);
+        let latency = |said: &str| four_to_one("latency", "ms", "latency_ratio", said);
+        let rate = |said: &str| four_to_one("throughput", "MB/s", "throughput_ratio", said);
+        for said in ["four times slower", "в четыре раза медленнее", "four times worse"] {
+            assert_eq!((latency(said), rate(said)), (right.clone(), wrong.clone()), "{said}");
+        }
+        for said in ["four times faster", "в четыре раза быстрее", "вчетверо лучше"] {
+            assert_eq!((latency(said), rate(said)), (wrong.clone(), right.clone()), "{said}");
+        }
+        for said in ["four times lower", "в четыре раза меньше"] {
+            assert_eq!((latency(said), rate(said)), (wrong.clone(), wrong.clone()), "{said}");
+        }
+        for said in ["four times higher", "в четыре раза больше"] {
+            assert_eq!((latency(said), rate(said)), (right.clone(), right.clone()), "{said}");
+        }
+    }
+
+    #[test]
+    fn no_less_than_says_how_firmly_and_swaps_nothing() {
+        for said in ["не меньше чем в четыре раза", "no less than four times", "not less than 4 times"]
+        {
+            let told = four_to_one("throughput", "MB/s", "ratio", said);
+            assert_eq!(told, [None, Some(Severity::Wrong)], "{said}");
+        }
+        let told = four_to_one("throughput", "MB/s", "ratio", "чуть меньше чем в четыре раза");
+        assert_eq!(told, [None, Some(Severity::Wrong)]);
+        let told = four_to_one("throughput", "MB/s", "ratio", "less than five times");
+        assert_eq!(told[0], None);
+    }
+
+    #[test]
+    fn a_decimal_comma_leaves_as_much_open_as_a_point() {
+        let with = |printed: &str, comma: &str| {
+            let ratio = claim(4, "a", "iops_ratio", "x", printed);
+            let rows = [
+                of_layout("x", claim(2, "a", "iops", "IOPS", "3500000")),
+                of_layout("y", claim(3, "a", "iops", "IOPS", "1000000")),
+                of_layout("x/y", Claim { printed: comma.into(), ..ratio }),
+            ];
+            worded(&rows).doubts.first().map(|doubt| doubt.severity)
+        };
+        assert_eq!((with("3.8", "3.8"), with("3.8", "3,8")), (Some(Severity::Wrong), Some(Severity::Wrong)));
+        assert_eq!((with("3.5", "3,5"), with("10", "10")), (None, Some(Severity::Wrong)));
+    }
+
+    #[test]
+    fn a_ratio_is_of_the_load_that_it_names() {
+        let of = |pattern: &str, depth, claim: Claim| Claim { pattern: pattern.into(), queue_depth: depth, ..claim };
+        let with = |pattern: &str, depth| {
+            let text = Claim { printed: "four times".into(), value: None, ..claim(6, "a", "ratio", "text", "1") };
+            let rows = [
+                of("randread", Some(32), of_layout("x", claim(2, "a", "iops", "IOPS", "4000"))),
+                of("randread", Some(32), of_layout("y", claim(3, "a", "iops", "IOPS", "1000"))),
+                of("randwrite", Some(32), of_layout("x", claim(4, "a", "iops", "IOPS", "2000"))),
+                of("randwrite", Some(32), of_layout("y", claim(5, "a", "iops", "IOPS", "1000"))),
+                of(pattern, depth, of_layout("x/y", text)),
+            ];
+            let found = worded(&rows);
+            (found.places, found.doubts.len())
+        };
+        assert_eq!((with("randread", None), with("randwrite", Some(32))), ((1, 0), (1, 1)));
+        assert_eq!((with("", None), with("randread", Some(1))), ((0, 0), (0, 0)));
     }
 }

@@ -1,6 +1,8 @@
 //! Numbers in words, as texts have them beside a table: "four times", «в четыре раза», "half an hour". What is not understood whole is
 //! left alone: half of a phrase would be another number.
 
+use std::ops::Range;
+
 /// How firmly a text says a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Certainty {
@@ -16,16 +18,32 @@ pub(super) enum Certainty {
     AtMost,
 }
 
-/// What stands before a number and says how firmly it is meant; the first that fits counts ("no more than" is no "more than").
+/// What stands right before a number and says how firmly it is meant; the one that begins first counts ("no more than" is no "more
+/// than").
 const FIRMNESS: [(Certainty, &[&[&str]]); 4] = [
     (
         Certainty::AtMost,
-        &[&["up", "to"], &["at", "most"], &["no", "more", "than"], &["не", "более"], &["не", "больше"], &["до"]],
+        &[
+            &["up", "to"],
+            &["at", "most"],
+            &["no", "more", "than"],
+            &["not", "more", "than"],
+            &["less", "than"],
+            &["fewer", "than"],
+            &["не", "более"],
+            &["не", "больше"],
+            &["менее"],
+            &["меньше", "чем"],
+            &["до"],
+        ],
     ),
     (
         Certainty::AtLeast,
         &[
             &["more", "than"],
+            &["no", "less", "than"],
+            &["not", "less", "than"],
+            &["no", "fewer", "than"],
             &["at", "least"],
             &["over"],
             &["не", "менее"],
@@ -66,15 +84,36 @@ const FIRMNESS: [(Certainty, &[&[&str]]); 4] = [
 /// A ratio that a text names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Times {
-    /// Its value; below one where the text says "lower".
+    /// Its value.
     pub value: f64,
     /// What the digits or the word leave open on either side: 0.5 of "four", 5 of "10", 0.05 of "3.8".
     pub half: f64,
     /// How firmly it is said.
     pub firmness: Certainty,
-    /// Whether it is said of the smaller one: "four times lower".
-    pub lower: bool,
+    /// What the text says with it of the one that it compares; `None`: only by how much.
+    pub comparison: Option<Comparison>,
 }
+
+/// What a text says of the one that it compares with another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// "four times lower": its number is the smaller one.
+    Lower,
+    /// "four times slower", "worse": its latency is longer, or its rate lower.
+    Slower,
+    /// "four times faster", "better": its latency is shorter, or its rate higher.
+    Faster,
+}
+
+/// Words that compare. "Higher" and its like say what a bare ratio says.
+const COMPARISONS: [(Comparison, &[&str]); 3] = [
+    (Comparison::Lower, &["lower", "fewer", "less", "smaller", "shorter", "ниже", "меньше", "менее", "короче"]),
+    (Comparison::Slower, &["slower", "worse", "медленнее", "медленней", "хуже"]),
+    (Comparison::Faster, &["faster", "quicker", "better", "быстрее", "быстрей", "лучше"]),
+];
+
+/// Words that may stand between a phrase of firmness and its number: "by about a factor of 4x", «более чем в 4 раза».
+const GLUE: [&str; 9] = ["чем", "в", "во", "in", "by", "a", "an", "factor", "of"];
 
 /// Whole numbers by their word, up to twelve; nominative and genitive.
 const NUMBERS: [(&str, f64); 37] = [
@@ -143,7 +182,6 @@ const DURATIONS: [(&str, f64); 6] =
 pub(super) fn times(text: &str) -> Option<Times> {
     let lower = text.to_lowercase();
     let words = tokens(&lower);
-    let smaller = ["lower", "slower", "fewer", "less", "smaller", "shorter", "ниже", "медленнее", "меньше", "короче"];
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let multiple = MULTIPLES.iter().find(|(name, _)| name == word);
@@ -151,24 +189,31 @@ pub(super) fn times(text: &str) -> Option<Times> {
             // "в два с лишним раза".
             "раз" | "раза" if words[..at].ends_with(&["с", "лишним"]) => {
                 let at = at.checked_sub(3);
-                at.and_then(|at| ratio(&words, at, words[at])).map(|number| (number, Certainty::AtLeast))
+                at.and_then(|at| ratio(&words, at, words[at])).map(|number| (number, (Certainty::AtLeast, 0..0)))
             }
             "times" | "fold" | "раз" | "раза" => {
                 let at = at.checked_sub(1);
-                at.and_then(|at| Some((ratio(&words, at, words[at])?, firmness(&lower, &words[..at]))))
+                at.and_then(|at| Some((ratio(&words, at, words[at])?, firmness(&lower, &words, at))))
             }
-            _ if multiple.is_some() => multiple.map(|(_, value)| ((*value, 0.5), firmness(&lower, &words[..at]))),
+            _ if multiple.is_some() => multiple.map(|(_, value)| ((*value, 0.5), firmness(&lower, &words, at))),
             word => {
                 let digits = word.strip_suffix(['x', '×', 'х']).or_else(|| word.strip_prefix(['x', '×', 'х']));
                 let digits = digits.filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()));
-                digits.and_then(|digits| Some((ratio(&words, at, digits)?, firmness(&lower, &words[..at]))))
+                digits.and_then(|digits| Some((ratio(&words, at, digits)?, firmness(&lower, &words, at))))
             }
         };
         found.extend(number);
     }
-    let [((value, half), firmness)] = found[..] else { return None };
-    let lower = words.iter().any(|word| smaller.contains(word));
-    (value > 0.0).then_some(Times { value, half, firmness, lower })
+    let [((value, half), (firmness, phrase))] = found.as_slice() else { return None };
+    let compares = |at: usize, word: &str| {
+        let of = COMPARISONS.iter().find(|(_, words)| words.contains(&word)).map(|(comparison, _)| *comparison);
+        of.filter(|_| !phrase.contains(&at))
+    };
+    let mut said = words.iter().enumerate().filter_map(|(at, word)| compares(at, word));
+    let comparison = said.next();
+    // Which of two that contradict each other belongs to the ratio is not known.
+    let is_one = said.all(|other| Some(other) == comparison);
+    (*value > 0.0 && is_one).then_some(Times { value: *value, half: *half, firmness: *firmness, comparison })
 }
 
 /// The number at a place, if it stands alone.
@@ -176,14 +221,26 @@ fn ratio(words: &[&str], at: usize, word: &str) -> Option<(f64, f64)> {
     number(word).filter(|_| is_alone(words, at))
 }
 
-/// How firmly a number is meant that stands behind these words.
-fn firmness(text: &str, before: &[&str]) -> Certainty {
-    let says = |phrase: &[&str]| before.windows(phrase.len()).any(|words| words == phrase);
-    let found = FIRMNESS.iter().find(|(_, phrases)| phrases.iter().any(|phrase| says(phrase)));
-    match found {
-        Some((firmness, _)) => *firmness,
-        None if text.contains(['~', '≈']) => Certainty::About,
-        None => Certainty::Plain,
+/// How firmly the number at a place is meant, and which words say that. They stand right before it: "over iSCSI it is four times slower"
+/// is a plain four.
+fn firmness(text: &str, words: &[&str], at: usize) -> (Certainty, Range<usize>) {
+    let glue = words[..at].iter().rev().take_while(|word| GLUE.contains(word)).count();
+    let ends = || at - glue..=at;
+    let phrases =
+        || FIRMNESS.iter().flat_map(|(firmness, phrases)| phrases.iter().map(move |phrase| (*firmness, *phrase)));
+    let found = ends().flat_map(|end| {
+        let fits = move |(_, phrase): &(Certainty, &[&str])| words[..end].ends_with(phrase);
+        phrases().filter(fits).map(move |(firmness, phrase)| (firmness, end - phrase.len()..end))
+    });
+    // A sign is no word, so it is looked for in the text.
+    let signed = |at: usize| {
+        let offset = words[at].as_ptr() as usize - text.as_ptr() as usize;
+        text[..offset].trim_end().ends_with(['~', '≈'])
+    };
+    match found.min_by_key(|(_, range)| range.start) {
+        Some(found) => found,
+        None if ends().any(signed) => (Certainty::About, at..at),
+        None => (Certainty::Plain, at..at),
     }
 }
 
@@ -254,10 +311,12 @@ mod tests {
             ("×4", 4.0, 0.5),
         ] {
             let times = times(text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!((times.value, times.firmness, times.lower), (value, Certainty::Plain, false), "{text}");
+            assert_eq!((times.value, times.firmness, times.comparison), (value, Certainty::Plain, None), "{text}");
             assert!((times.half - half).abs() < 1e-9, "{text}: {}", times.half);
         }
-        assert!(times("в три раза ниже").is_some_and(|times| times.lower));
+        let compared = |text: &str| times(text).and_then(|times| times.comparison);
+        assert_eq!(compared("в три раза ниже"), Some(Comparison::Lower));
+        assert_eq!(compared("at 4 times less load twice slower"), None, "not understood");
     }
 
     #[test]
@@ -277,6 +336,20 @@ mod tests {
             ("up to four times", Certainty::AtMost),
             ("no more than four times", Certainty::AtMost),
             ("не более чем в 4 раза", Certainty::AtMost),
+            ("no less than four times", Certainty::AtLeast),
+            ("less than four times", Certainty::AtMost),
+            ("менее чем в 4 раза", Certainty::AtMost),
+            ("не меньше чем в 4 раза", Certainty::AtLeast),
+            ("чуть меньше чем в 4 раза", Certainty::Almost),
+            ("by a factor of about 4x", Certainty::About),
+            ("grew by more than a factor of 4x", Certainty::AtLeast),
+            ("≈ 4 раза", Certainty::About),
+            ("~ в 4 раза", Certainty::About),
+            // Words further away are of something else.
+            ("over iSCSI ZFS is four times slower", Certainty::Plain),
+            ("выросли до 400 тысяч, в 4 раза", Certainty::Plain),
+            ("at about 200 GB it is 4 times faster", Certainty::Plain),
+            ("~400k, 4 times as many", Certainty::Plain),
             // What follows the number compares and does not bound it.
             ("four times more than the old one", Certainty::Plain),
             ("в 4 раза больше чем у Intel", Certainty::Plain),
