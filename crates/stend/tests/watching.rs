@@ -46,6 +46,9 @@ fn a_recording_is_shown_listed_reported_and_replayed() {
     let steps: Vec<Value> = steps.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(steps.len() as u64, samples - 1);
     assert!(steps.iter().all(|step| step["cpu_busy_share"].is_number() && step["span_ns"].as_u64() > Some(0)));
+    let (last, _) = expect_exit(&mut stend(&scratch, &["top", file, "--json", "--count", "2"]), 0);
+    let last: Vec<Value> = last.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(last, steps[steps.len() - 2..], "the last two, as without --json");
     let (journal, _) = expect_exit(&mut stend(&scratch, &["journal", file, "--json"]), 0);
     let journal: Value = serde_json::from_str(&journal).unwrap();
     assert_eq!((journal["rules_version"].as_str(), journal["problems"].is_array()), (Some("4"), true));

@@ -78,7 +78,10 @@ pub(super) fn top(lang: Lang) -> Command {
         "запись вместо этой машины: номер, его начало, метка, путь или `last`"
     );
     let every = say!("length of a step, 100ms to 1h (default: 1s)", "длина шага, от 100ms до 1h (по умолчанию 1s)");
-    let count = say!("end after so many steps", "закончить после стольких шагов");
+    let count = say!(
+        "end after so many steps; of a recording the last ones are printed",
+        "закончить после стольких шагов; из записи выводятся последние"
+    );
     let arguments = vec![
         positional("RECORDING", run, lang).required(false),
         option("every", "TIME", every, lang).conflicts_with("RECORDING"),

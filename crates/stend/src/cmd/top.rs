@@ -147,10 +147,11 @@ impl Steps {
     }
 }
 
-/// Prints every step as a line of JSON; without `--json` and a count one picture is enough.
+/// Prints every step as a line of JSON; without `--json` and a count one picture is enough. A count of a recording is of its last steps.
 fn print(steps: &mut Steps, count: Option<u64>, out: &Out) -> Result<()> {
     let most = count.unwrap_or(if out.json { u64::MAX } else { 1 });
-    let mut index = if steps.is_recorded() && !out.json { steps.len().saturating_sub(most as usize) } else { 0 };
+    let from_end = steps.is_recorded() && (count.is_some() || !out.json);
+    let mut index = if from_end { steps.len().saturating_sub(usize::try_from(most).unwrap_or(usize::MAX)) } else { 0 };
     for _ in 0..most {
         while index >= steps.len() {
             let Some(wait) = steps.until_next() else { return Ok(()) };
