@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +15,7 @@ use stend_sys::{clock, process};
 /// How often an end, a stop and the limit are looked at.
 const TICK: Duration = Duration::from_millis(20);
 /// Time to end by itself once it was asked to: the worker promises to be quiet within 2 s of a stop.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 /// Time for the kernel to end it once it was killed; one that waits for a dead device stays.
 const REAP: Duration = Duration::from_millis(500);
 /// Most that it may print, and most that it may say on standard error, before it is ended: 256 jobs with full histograms
@@ -78,15 +78,19 @@ pub(crate) struct Started {
     output: File,
     words: File,
     started: Nanos,
+    /// When it was first asked to end.
+    asked: Option<Instant>,
 }
 
-/// How a child is asked to end before it is killed.
+/// How a child is asked to end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ask {
     /// As Ctrl-C does.
     Interrupt,
-    /// As service managers do, for this long.
-    Terminate(Duration),
+    /// As service managers do.
+    Terminate,
+    /// It is not asked.
+    Kill,
 }
 
 /// Starts a child in a process group of its own.
@@ -109,7 +113,7 @@ pub(crate) fn start(order: Order) -> io::Result<Started> {
     process::die_with_parent(&mut command);
     let started = clock::now();
     let child = command.spawn()?;
-    Ok(Started { child, output, words, started })
+    Ok(Started { child, output, words, started, asked: None })
 }
 
 impl Started {
@@ -130,22 +134,43 @@ impl Started {
         Ok(String::from_utf8_lossy(&bytes[..read]).into_owned())
     }
 
-    /// Ends it, if it has not ended: it is asked first, and killed if that does not help. What its group left goes, too.
-    pub fn end(mut self, ask: Ask) -> io::Result<Ended> {
-        let mut cut = None;
-        let mut status = self.child.try_wait()?;
-        if status.is_none() {
-            cut = Some(Cut::Stopped);
-            let patience = match ask {
-                Ask::Interrupt => process::interrupt_group(&self.child).map(|()| PATIENCE)?,
-                Ask::Terminate(patience) => process::terminate_group(&self.child).map(|()| patience)?,
-            };
-            status = wait(&mut self.child, patience)?;
+    /// Its process, which leads a group of its own.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its standard error, by device and inode: what it starts has that, too, unless it was given another one.
+    pub fn words_file(&self) -> io::Result<(u64, u64)> {
+        let file = self.words.metadata()?;
+        Ok((file.dev(), file.ino()))
+    }
+
+    /// Asks it and its group to end, and waits for nothing. One that has ended is left alone.
+    pub fn ask(&mut self, ask: Ask) -> io::Result<()> {
+        if self.child.try_wait()?.is_some() {
+            return Ok(());
         }
+        self.asked.get_or_insert_with(Instant::now);
+        match ask {
+            Ask::Interrupt => process::interrupt_group(&self.child),
+            Ask::Terminate => process::terminate_group(&self.child),
+            Ask::Kill => process::kill_group(&self.child),
+        }
+    }
+
+    /// Ends it, if it has not ended: asked as Ctrl-C does, unless it was asked before, it has this long from then on. After that
+    /// it is killed, and its group, too.
+    pub fn end(mut self, patience: Duration) -> io::Result<Ended> {
+        if self.asked.is_none() {
+            self.ask(Ask::Interrupt)?;
+        }
+        let left = self.asked.map_or(Duration::ZERO, |asked| patience.saturating_sub(asked.elapsed()));
+        let mut status = wait(&mut self.child, left)?;
         if status.is_none() {
             process::kill_group(&self.child)?;
             status = wait(&mut self.child, REAP)?;
         }
+        let cut = self.asked.map(|_| Cut::Stopped);
         self.conclude(status, cut)
     }
 

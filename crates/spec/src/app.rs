@@ -12,6 +12,10 @@ const MAKE: Nanos = Nanos::secs(150);
 const MADE_PER_SECOND: u64 = 2 << 20;
 /// Longest time to start and stop an instance.
 const START_AND_STOP: Nanos = Nanos::secs(30);
+/// Longest time that clients take to connect, and to end what is going on.
+const GRACE: Nanos = Nanos::secs(60);
+/// Longest time that each run of a client takes besides its load.
+const START_CLIENT: Nanos = Nanos::secs(1);
 /// Longest time to remove the data of an instance: sixteen with 4096 files each took more than a minute on a busy machine.
 const REMOVAL: Nanos = Nanos::secs(20);
 /// Bytes of data that are removed in a second where files are many and journals slow.
@@ -104,9 +108,17 @@ impl App {
         MAKE + Nanos::secs(self.data.0 / MADE_PER_SECOND)
     }
 
-    /// Longest time that a trial takes besides its load: making data, starting and stopping, of all instances.
-    pub(crate) fn set_up_limit(&self) -> Nanos {
-        self.times(self.make_limit() + START_AND_STOP)
+    /// Longest time that clients may take beyond a load of this length: they connect, end what is going on, and are started anew
+    /// for each window if that is how they report windows.
+    pub fn load_grace(&self, load: Nanos) -> Nanos {
+        let runs = if self.program == Program::NginxWrk { load.0 / self.slo.window.0.max(1) } else { 1 };
+        GRACE + Nanos(START_CLIENT.0.saturating_mul(runs))
+    }
+
+    /// Longest time that a trial takes besides its load: making data, starting and stopping, of all instances, and what clients
+    /// take longer.
+    pub(crate) fn set_up_limit(&self, load: Nanos) -> Nanos {
+        self.times(self.make_limit() + START_AND_STOP) + self.load_grace(load)
     }
 
     /// Longest time that removing the data of all instances takes.
@@ -209,6 +221,26 @@ mod tests {
         assert_eq!(limits(64), (Nanos::secs(182), Nanos::secs(21)));
         // 100 GiB, which the limit of before cut off after 150 s.
         assert_eq!(limits(100 << 10), (Nanos::secs(51_350), Nanos::secs(1620)));
+    }
+
+    #[test]
+    fn a_client_that_is_started_for_every_window_may_take_longer_for_many_of_them() {
+        let grace = |program: Program, windows: u64| {
+            let window = Nanos::secs(10);
+            let slo = Slo {
+                quantile: Millionths::percent(99),
+                limit: Nanos::secs(1),
+                served: Millionths::percent(95),
+                window,
+                windows: Millionths::percent(95),
+            };
+            let (data, rate, limits) = (Bytes::mib(1), None, None);
+            let app = App { program, instances: 1, data, clients: 1, rate, limits, slo };
+            let load = Nanos(window.0 * windows);
+            (app.load_grace(load), app.set_up_limit(load).saturating_sub(app.set_up_limit(Nanos(0))))
+        };
+        assert_eq!(grace(Program::NginxWrk, 1000), (Nanos::secs(1060), Nanos::secs(1000)));
+        assert_eq!(grace(Program::SysbenchMariadb, 1000), (Nanos::secs(61), Nanos(0)));
     }
 
     #[test]

@@ -431,6 +431,6 @@ impl Trial {
 
     /// Longest time that a trial of an application takes besides its load: making data, starting and stopping.
     pub fn set_up_limit(&self) -> Nanos {
-        self.app.map_or(Nanos(0), |app| app.set_up_limit())
+        self.app.map_or(Nanos(0), |app| app.set_up_limit(self.ramp + self.window))
     }
 }

@@ -6,11 +6,26 @@ use stend_record::app::AppWindow;
 /// Most of a printed line that is kept.
 const LINE_MAX: usize = 400;
 
-/// The windows of `length` seconds that sysbench reported after `from` seconds, at most `count`.
+/// The windows of `length` seconds that sysbench reported after `from` seconds, at most `count`. It labels each with the time at
+/// which it printed it, in whole seconds: a report that came late on a busy machine is that of the nearest end of a window.
 pub(super) fn sysbench(output: &str, from: u64, length: u64, count: u64) -> Vec<AppWindow> {
+    let length = length.max(1);
+    let nearest = |at: u64| (at.saturating_add(length / 2) / length).saturating_mul(length);
     let last = from.saturating_add(length.saturating_mul(count));
-    let within = |line: &&str| second(line).is_some_and(|at| from < at && at <= last);
-    output.lines().filter(within).filter_map(of_sysbench).collect()
+    let mut found = Vec::new();
+    let mut before = from;
+    for (line, end) in output.lines().filter_map(|line| Some((line, nearest(second(line)?)))) {
+        // A window has one line: the first.
+        if before < end
+            && end <= last
+            && let Some(window) = of_sysbench(line)
+        {
+            found.push(window);
+            before = end;
+        }
+    }
+    found.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+    found
 }
 
 /// `[ 30s ] thds: …` → 30.
@@ -114,6 +129,20 @@ Transfer/sec:    166.25MB
         assert!(windows[0].printed.starts_with("[ 4s ] thds: 4 tps: 18.48"), "{windows:?}");
         assert_eq!(sysbench(SYSBENCH, 0, 2, 1).len(), 1, "err/s is a restart and no error");
         assert_eq!(sysbench(SYSBENCH, 0, 2, 1)[0].errors, 0);
+    }
+
+    #[test]
+    fn windows_of_sysbench_whose_labels_are_rounded_are_counted_once_each_and_no_more_than_asked_for() {
+        let line = |at: u64| format!("[ {at}s ] thds: 1 tps: {at}.00 lat (ms,99%): 1.00 err/s: 0.00 reconn/s: 0.00\n");
+        let told = |labels: &[u64], from, length, count| -> Vec<u64> {
+            let text: String = labels.iter().map(|at| line(*at)).collect();
+            sysbench(&text, from, length, count).iter().map(|window| window.rate_thousandths / 1000).collect()
+        };
+        // Reports drift on a busy machine: the first window of the load came late, the last one, too.
+        assert_eq!(told(&[10, 21, 31, 41], 10, 10, 3), [21, 31, 41]);
+        assert_eq!(told(&[11, 21, 31], 10, 10, 2), [21, 31]);
+        assert_eq!(told(&[1, 2, 2, 3], 0, 1, 3), [1, 2, 3]);
+        assert_eq!(told(&[10, 20, 24, 30], 0, 10, 3), [10, 20, 30]);
     }
 
     #[test]

@@ -173,6 +173,12 @@ fn own_v1(root: &Path, mount: &Path, controller: &str) -> PathBuf {
 }
 
 impl Group {
+    /// Files that look like a group of version 2.
+    #[cfg(test)]
+    pub fn pretended(path: PathBuf) -> Group {
+        Group { paths: vec![path], version: 2, _locks: Vec::new() }
+    }
+
     /// Every setting: where, which file, what.
     fn settings(&self, limits: &Limits, disk: Option<(u32, u32)>) -> Result<Vec<(PathBuf, &'static str, String)>> {
         let quota = u64::from(limits.cpu_thousandths) * PERIOD_US / 1000;
@@ -229,6 +235,14 @@ impl Group {
     pub fn doors(&self) -> io::Result<Vec<OwnedFd>> {
         let door = |path: &PathBuf| OpenOptions::new().write(true).open(path.join("cgroup.procs")).map(OwnedFd::from);
         self.paths.iter().map(door).collect()
+    }
+
+    /// The processes in it.
+    pub fn processes(&self) -> Vec<u32> {
+        let read = |path: &PathBuf| fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+        let lists = self.paths.iter().map(read).collect::<Vec<_>>().concat();
+        // Those of other containers are shown as 0.
+        lists.lines().filter_map(|line| line.trim().parse().ok()).filter(|pid| *pid > 0).collect()
     }
 
     /// What its processes used so far.

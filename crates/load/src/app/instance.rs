@@ -1,52 +1,39 @@
-//! One instance of an application: its data, its server, its client. Everything of it lies in a directory of its own, and its
-//! processes in a control group of its own.
+//! One instance of an application: its data, its server, its client. Everything of it lies in two directories of its own, and its
+//! processes in a control group of its own. What we write lies in a directory that no server can change: a server could have us
+//! write through a link of its own else.
 
 use super::client_output;
-use super::group::{Group, since};
+use super::context::{With, failed, last_words, not_started};
+use super::group::{Group, Used, since};
 use super::programs::{FILE, Programs, Site, nginx_conf, wrk_script};
-use crate::child::{self, Ask, Cut, Ended, Order, Started};
+use super::server::{Serving, free_port};
+use crate::child::{self, Cut, Ended, Order, Started};
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use stend_base::{Error, Result, say};
 use stend_record::EventKind;
 use stend_record::app::{AppWindow, Instance as ToolOutput};
 use stend_spec::app::{App, Program};
 use stend_sys::tree;
 
-/// Longest that a server may take to start: one that was killed reads its log first.
-const START_MAX: Duration = Duration::from_secs(60);
-/// Longest that a server may take to write what it has in memory before it is killed.
-const STOP_MAX: Duration = Duration::from_secs(20);
-/// How often a server that starts is looked at.
-const TICK: Duration = Duration::from_millis(20);
 /// Longest path of a unix socket, without the name that PostgreSQL gives it (`/.s.PGSQL.5432`): the kernel takes 107 bytes.
 const SOCKET_MAX: usize = 107 - 15;
+
+/// What the directory of what we write has behind its name.
+const PUBLIC: &str = "public";
 
 /// An instance that was made, with its data.
 #[derive(Debug)]
 pub(super) struct Instance {
+    /// What its server and its client write. It is their user's.
     directory: PathBuf,
+    /// What we write and they only read. It is ours.
+    public: PathBuf,
     group: Option<Group>,
     /// Its tables are filled, its files are written.
     filled: bool,
-}
-
-/// An instance whose server runs.
-#[derive(Debug)]
-pub(super) struct Serving {
-    server: Started,
-    port: u16,
-}
-
-/// What is common to all that is done with an instance.
-pub(super) struct With<'a> {
-    pub programs: &'a Programs,
-    pub app: &'a App,
-    pub stopped: &'a dyn Fn() -> bool,
-    pub log: &'a mut dyn FnMut(EventKind),
 }
 
 impl Instance {
@@ -66,12 +53,18 @@ impl Instance {
             let given = std::os::unix::fs::chown(&directory, Some(user), Some(group));
             given.map_err(|error| cannot(&directory, &error))?;
         }
-        Ok(Instance { directory, group, filled: false })
+        let public = directory.with_added_extension(PUBLIC);
+        make_readable(&public)?;
+        Ok(Instance { directory, public, group, filled: false })
     }
 
     /// The group that holds it, if its limits are held.
     pub fn group(&self) -> Option<&Group> {
         self.group.as_ref()
+    }
+
+    fn site(&self, port: u16, seed: u64) -> Site<'_> {
+        Site { directory: &self.directory, public: &self.public, port, seed }
     }
 
     fn order(&self, programs: &Programs, words: Vec<String>) -> std::io::Result<Order<'_>> {
@@ -103,54 +96,39 @@ impl Instance {
         Ok(())
     }
 
-    /// Starts the server; the first time what it needs is made before.
-    pub fn start(&mut self, port: u16, with: &mut With<'_>) -> Result<Serving> {
-        let site = Site { directory: &self.directory, port, seed: 0 };
+    /// Starts the server; the first time what it needs is made before. `ports` are those that other instances got.
+    pub fn start(&mut self, ports: &mut Vec<u16>, with: &mut With<'_>) -> Result<Serving> {
         if !self.filled
-            && let Some((program, words)) = with.programs.make(&site)
+            && let Some((program, words)) = with.programs.make(&self.site(0, 0))
         {
             // What a start that was cut short left is made anew.
-            let data = self.directory.join("data");
-            if data.exists() {
-                tree::remove(&data).map_err(|error| tree::refusal(&error).unwrap_or_else(|| cannot(&data, &error)))?;
-            }
+            remove(&self.directory.join("data"))?;
             self.execute((&program, words), with)?;
         }
+        let mut port = 0;
         if with.app.program == Program::NginxWrk {
             let files = (with.app.data.0 / FILE).max(1);
-            self.write("nginx.conf", nginx_conf(port, with.app.clients).as_bytes())?;
             self.write("random.lua", wrk_script(files).as_bytes())?;
             if !self.filled {
                 self.write_files(files, with.stopped)?;
                 self.filled = true;
             }
+            // Chosen last: another program may take it while files are written.
+            port = free_port(ports)?;
+            self.write("nginx.conf", nginx_conf(&self.site(port, 0), with.app.clients).as_bytes())?;
         }
-        let (program, words) = with.programs.serve(with.app, &site);
+        let (program, words) = with.programs.serve(with.app, &self.site(port, 0));
         let order = self.order(with.programs, words).map_err(|error| not_started(&program, &error))?;
         let server =
             child::start(Order { program: &program, ..order }).map_err(|error| not_started(&program, &error))?;
-        Ok(Serving { server, port })
+        Ok(Serving::new(server, port))
     }
 
     /// Waits until the server takes connections, and fills its tables the first time.
     pub fn get_ready(&mut self, serving: &mut Serving, number: u64, with: &mut With<'_>) -> Result<()> {
-        let begin = Instant::now();
-        while !serving.is_ready(with.programs.ready())? {
-            if (with.stopped)() {
-                return Err(crate::threads::stopped_before_start());
-            }
-            let ended = serving.server.has_ended().unwrap_or(true);
-            if ended || begin.elapsed() > START_MAX {
-                let words = serving.server.words().unwrap_or_default();
-                let last = words.lines().last().unwrap_or_default().to_string();
-                (with.log)(EventKind::Note { text: format!("a server that did not start said:\n{words}") });
-                return Err(failed("server", &last));
-            }
-            std::thread::sleep(TICK);
-        }
+        serving.get_ready(with)?;
         if !self.filled {
-            let site = Site { directory: &self.directory, port: serving.port, seed: number };
-            if let Some(words) = with.programs.fill(with.app, &site) {
+            if let Some(words) = with.programs.fill(with.app, &self.site(serving.port, number)) {
                 self.execute((&with.programs.client(), words), with)?;
             }
             self.filled = true;
@@ -160,8 +138,7 @@ impl Instance {
 
     /// The words of its client's runs.
     pub fn load(&self, serving: &Serving, seed: u64, (ramp, windows): (u64, u64), with: &With<'_>) -> Vec<Vec<String>> {
-        let site = Site { directory: &self.directory, port: serving.port, seed };
-        with.programs.load(with.app, &site, ramp, windows)
+        with.programs.load(with.app, &self.site(serving.port, seed), ramp, windows)
     }
 
     /// Starts one run of its client.
@@ -172,7 +149,7 @@ impl Instance {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.directory.join(name);
+        let path = self.public.join(name);
         let written = fs::write(&path, bytes).and_then(|()| fs::set_permissions(&path, readable(0o644)));
         written.map_err(|error| cannot(&path, &error))
     }
@@ -184,11 +161,11 @@ impl Instance {
         words.iter().fold(0, |seed, byte| stend_base::random::mix(seed ^ u64::from(*byte)))
     }
 
-    /// Files that nobody has in memory when the load begins.
+    /// Files that nobody has in memory when the load begins. What a fill that was cut short left is written anew.
     fn write_files(&self, count: u64, stopped: &dyn Fn() -> bool) -> Result<()> {
-        let directory = self.directory.join("files");
-        let made = fs::create_dir(&directory).and_then(|()| fs::set_permissions(&directory, readable(0o755)));
-        made.map_err(|error| cannot(&directory, &error))?;
+        let directory = self.public.join("files");
+        remove(&directory)?;
+        make_readable(&directory)?;
         let own = self.seed();
         let mut bytes = vec![0u8; FILE as usize];
         for number in 0..count {
@@ -212,26 +189,6 @@ impl Instance {
     }
 }
 
-impl Serving {
-    fn is_ready(&self, word: &str) -> Result<bool> {
-        if word.is_empty() {
-            return Ok(ports_taken().contains(&self.port));
-        }
-        Ok(self.server.words().map_err(|error| not_started("server", &error))?.contains(word))
-    }
-
-    /// Stops the server; its last words if it had ended before.
-    pub fn stop(mut self) -> Option<String> {
-        let gone = self.server.has_ended().unwrap_or(false);
-        let ended = self.server.end(Ask::Terminate(STOP_MAX)).ok()?;
-        gone.then(|| {
-            let last = last_words(&ended);
-            let status = ended.status.map_or("?".to_string(), |status| status.to_string());
-            format!("the server ended ({status}): {last}")
-        })
-    }
-}
-
 /// What the ended runs of a client told, and whether it failed.
 pub(super) fn told(app: &App, runs: &[Ended], ramp: u64, windows: u64, failed: &mut String) -> Vec<AppWindow> {
     let length = app.slo.window.0 / 1_000_000_000;
@@ -250,14 +207,8 @@ pub(super) fn told(app: &App, runs: &[Ended], ramp: u64, windows: u64, failed: &
     }
 }
 
-/// An instance as the record has it.
-pub(super) fn recorded(
-    windows: Vec<AppWindow>,
-    failed: String,
-    group: Option<&Group>,
-    before: super::group::Used,
-) -> ToolOutput {
-    let after = group.map(Group::used).unwrap_or_default();
+/// An instance as the record has it, with what its group had used before and after the load.
+pub(super) fn recorded(windows: Vec<AppWindow>, failed: String, (before, after): (Used, Used)) -> ToolOutput {
     ToolOutput {
         windows,
         failed: failed.chars().take(400).collect(),
@@ -276,23 +227,16 @@ pub(super) fn command_event(program: &str, words: Vec<String>, ended: &Ended) ->
     }
 }
 
-fn last_words(ended: &Ended) -> String {
-    let output = String::from_utf8_lossy(&ended.output).into_owned();
-    let of = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_string);
-    // What sysbench gives up for it says on its output.
-    let fatal = output.lines().find(|line| line.starts_with("FATAL")).map(str::to_string);
-    fatal.or_else(|| of(&ended.words)).or_else(|| of(&output)).unwrap_or_default()
+/// Removes a directory with everything in it; absent is fine.
+fn remove(directory: &Path) -> Result<()> {
+    let removed = tree::remove(directory);
+    removed.map_err(|error| tree::refusal(&error).unwrap_or_else(|| cannot(directory, &error)))
 }
 
-/// TCP ports that somebody listens on or uses.
-pub(super) fn ports_taken() -> Vec<u16> {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let tables = [read("/proc/net/tcp"), read("/proc/net/tcp6")].concat();
-    tables.lines().filter_map(port_of).collect()
-}
-
-fn port_of(line: &str) -> Option<u16> {
-    u16::from_str_radix(line.split_whitespace().nth(1)?.rsplit_once(':')?.1, 16).ok()
+/// Makes a directory of ours that a server can read.
+fn make_readable(directory: &Path) -> Result<()> {
+    let made = fs::create_dir(directory).and_then(|()| fs::set_permissions(directory, readable(0o755)));
+    made.map_err(|error| cannot(directory, &error))
 }
 
 /// Permissions that let its server's user read whatever the mask of this process is.
@@ -308,47 +252,44 @@ fn cannot(path: &Path, error: &std::io::Error) -> Box<Error> {
     ))
 }
 
-fn not_started(program: &str, error: &std::io::Error) -> Box<Error> {
-    let message = say!("cannot start `{program}`: {error}", "не удаётся запустить `{program}`: {error}");
-    let refused = error.kind() == std::io::ErrorKind::PermissionDenied;
-    let error = Error::preflight(message);
-    if !refused {
-        return error;
-    }
-    error.hint(say!(
-        "its user must be able to enter every directory above the target: `chmod o+x`",
-        "её пользователь должен иметь право войти во все каталоги над объектом: `chmod o+x`"
-    ))
-}
-
-fn failed(program: &str, last: &str) -> Box<Error> {
-    let name = Path::new(program).file_name().map_or(program.into(), |name| name.to_string_lossy());
-    Error::preflight(say!(
-        "cannot create an instance: `{name}`: {last}",
-        "экземпляр не удалось создать: `{name}`: {last}"
-    ))
-    .hint(say!(
-        "its output is in the run file: `stend export RUN --format json`",
-        "её сообщения — в файле прогона: `stend export RUN --format json`"
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_read_from_the_tables_of_the_kernel() {
-        let line = "   1: 0100007F:5BA0 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101        0 64234 1";
-        assert_eq!(
-            (port_of(line), port_of("  sl  local_address rem_address"), port_of("")),
-            (Some(0x5BA0), None, None)
-        );
-    }
-
-    #[test]
     fn a_directory_too_deep_for_a_socket_is_refused_before_anything_is_made() {
         let error = Instance::new(PathBuf::from(format!("/{}", "a/".repeat(60))), None, None).unwrap_err();
         assert!(error.message.en.contains("too long for the socket") && error.hint.is_some(), "{error}");
+    }
+
+    #[test]
+    fn what_root_writes_goes_through_no_link_of_the_user_of_the_server() {
+        let scratch = tempfile::tempdir().unwrap();
+        let victim = scratch.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let elsewhere = scratch.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        let instance = Instance::new(scratch.path().join("0"), None, None).unwrap();
+        for name in ["nginx.conf", "random.lua"] {
+            std::os::unix::fs::symlink(&victim, instance.directory.join(name)).unwrap();
+            instance.write(name, b"ours").unwrap();
+        }
+        std::os::unix::fs::symlink(&elsewhere, instance.directory.join("files")).unwrap();
+        instance.write_files(1, &|| false).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn files_that_a_stopped_fill_left_are_written_anew() {
+        let scratch = tempfile::tempdir().unwrap();
+        let instance = Instance::new(scratch.path().join("0"), None, None).unwrap();
+        let stop_at_the_second = std::cell::Cell::new(0);
+        let stopped = || {
+            stop_at_the_second.set(stop_at_the_second.get() + 1);
+            stop_at_the_second.get() > 1
+        };
+        instance.write_files(3, &stopped).unwrap_err();
+        instance.write_files(3, &|| false).unwrap();
     }
 }

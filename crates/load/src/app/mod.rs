@@ -5,18 +5,25 @@
 //! groups stay until the run lets go of its target, so that what an instance has in memory is counted to it.
 
 mod client_output;
+mod clients;
+mod context;
 mod group;
 mod instance;
+mod processes;
 mod programs;
+mod server;
 
 pub use programs::Programs;
 
 use crate::Control;
-use crate::child::{self, Ask, Ended, Order, Started};
-use group::{Hierarchy, Used, disk_of};
-use instance::{Instance, Serving, With, command_event, ports_taken};
+use crate::child::{self, Ended, Order};
+use clients::Client;
+use context::With;
+use group::{Group, Hierarchy, Used, disk_of};
+use instance::{Instance, command_event};
+use server::Serving;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
 use stend_record::EventKind;
 use stend_record::app::{AppOutcome, Instance as ToolOutput};
@@ -27,13 +34,9 @@ use stend_sys::{block, clock, process};
 
 /// How often clients are looked at.
 const TICK: Duration = Duration::from_millis(20);
-/// Longest that clients may take beyond ramp and window: they connect, and end what is going on.
-const GRACE: Duration = Duration::from_secs(60);
-/// First port that is tried; below are those of services.
-const FIRST_PORT: u16 = 20_000;
 /// A version is said at once.
 const VERSION_MAX: Duration = Duration::from_secs(10);
-/// Part of the free space that data may take.
+/// Part of the free space that data may take; a message names it.
 const ROOM: (u64, u64) = (4, 5);
 /// What an empty database takes: MariaDB 10.11 has 114 MB.
 const EMPTY: u64 = 128 << 20;
@@ -86,18 +89,28 @@ impl Applications {
         control: &Control,
         log: &mut dyn FnMut(EventKind),
     ) -> Result<TrialOutcome> {
+        self.run_with(&Programs::find(app.program)?, trial, app, control, log)
+    }
+
+    fn run_with(
+        &mut self,
+        programs: &Programs,
+        trial: &Trial,
+        app: &App,
+        control: &Control,
+        log: &mut dyn FnMut(EventKind),
+    ) -> Result<TrialOutcome> {
         let clocks = clock::stamps();
         let begin = clock::now();
         process::allow_open_files();
-        let programs = Programs::find(app.program)?;
         let stopped = || control.stopped();
         let versions = programs.versions().map(|(program, option)| version(&program, option)).to_vec();
-        let mut with = With { programs: &programs, app, stopped: &stopped, log };
-        self.make(app, &programs)?;
+        let mut with = With { programs, app, stopped: &stopped, log };
+        self.make(app, programs)?;
         let index = self.kind(app);
         let Family { instances, served, .. } = &mut self.kinds[index];
         let instances = &mut instances[..app.instances as usize];
-        let mut serving = match serve(instances, &mut with) {
+        let serving = match serve(instances, &mut with) {
             Ok(serving) => serving,
             // Fewer of them could be had: that so many cannot is an answer of the search.
             Err(error) if (1..instances.len()).contains(served) && error.kind == Kind::Preflight => {
@@ -113,16 +126,19 @@ impl Applications {
         };
         *served = (*served).max(instances.len());
         let set_up = clock::now().saturating_sub(begin);
-        let before: Vec<Used> =
-            instances.iter().map(|one| one.group().map(|group| group.used()).unwrap_or_default()).collect();
+        let load = trial.ramp + trial.window;
+        let loads = clients::plan(trial, app, instances, &serving, &with);
+        let before = used(instances);
         let load_start = clock::now();
-        let loads = plan(trial, app, instances, &serving, &with);
-        let runs = run_clients(instances, &programs, loads, trial, control);
+        let limit = (load + app.load_grace(load)).duration();
+        let runs = clients::run(instances, programs, loads, limit, control);
         let load_end = clock::now();
-        let told = conclude(trial, app, instances, &mut serving, runs, &before, &mut with);
-        let planned = load_start + trial.ramp + trial.window;
-        let window_end = load_end.min(planned);
-        let cut = control.stopped() && load_end < planned;
+        // Read before servers write what they have in memory: that is no load.
+        let used = before.into_iter().zip(used(instances)).collect();
+        let words = server::stop(serving, &groups(instances), &mut with);
+        let cut = control.stopped() && runs.iter().any(Client::was_cut_off);
+        let told = conclude(trial, app, runs, words, used, &mut with);
+        let window_end = load_end.min(load_start + load);
         let version = instances.first().and_then(|one| one.group().map(|group| group.version()));
         let outcome = AppOutcome { versions, groups: version, set_up, instances: told };
         if !cut && outcome.instances.iter().all(|one| one.windows.is_empty()) {
@@ -176,10 +192,9 @@ impl Applications {
 fn serve(instances: &mut [Instance], with: &mut With<'_>) -> Result<Vec<Serving>> {
     let mut serving = Vec::with_capacity(instances.len());
     let started = (|| {
-        let mut taken = ports_taken();
+        let mut ports = Vec::new();
         for one in instances.iter_mut() {
-            let port = free_port(&mut taken)?;
-            serving.push(one.start(port, with)?);
+            serving.push(one.start(&mut ports, with)?);
         }
         for (number, (one, server)) in (0..).zip(instances.iter_mut().zip(&mut serving)) {
             one.get_ready(server, number, with)?;
@@ -189,130 +204,34 @@ fn serve(instances: &mut [Instance], with: &mut With<'_>) -> Result<Vec<Serving>
     match started {
         Ok(()) => Ok(serving),
         Err(error) => {
-            serving.into_iter().for_each(|server| drop(server.stop()));
+            server::stop(serving, &groups(instances), with);
             Err(error)
         }
     }
 }
 
-fn free_port(taken: &mut Vec<u16>) -> Result<u16> {
-    let port = (FIRST_PORT..u16::MAX).find(|port| !taken.contains(port)).ok_or_else(|| {
-        Error::preflight(say!("no port of the loopback is free", "на локальном интерфейсе нет свободного порта"))
-    })?;
-    taken.push(port);
-    Ok(port)
+fn groups(instances: &[Instance]) -> Vec<&Group> {
+    instances.iter().filter_map(Instance::group).collect()
 }
 
-/// What one client does: when it begins, and its runs.
-struct Load {
-    /// After the start of the load.
-    delay: Duration,
-    /// Ramp of its own, seconds: all end together.
-    ramp: u64,
-    /// Words of its runs, last first.
-    left: Vec<Vec<String>>,
+/// What the groups of instances used so far.
+fn used(instances: &[Instance]) -> Vec<Used> {
+    instances.iter().map(|one| one.group().map(|group| group.used()).unwrap_or_default()).collect()
 }
 
-/// Clients begin one window after the other within the ramp, so that they do not move in step.
-fn plan(trial: &Trial, app: &App, instances: &[Instance], serving: &[Serving], with: &With<'_>) -> Vec<Load> {
-    let second = Nanos::SECOND.0;
-    let (length, ramp) = (app.slo.window.0 / second, trial.ramp.0 / second);
-    let (steps, windows) = ((ramp / length.max(1)).max(1), trial.window.0 / app.slo.window.0.max(1));
-    let one = |(number, (instance, serving)): (u64, (&Instance, &Serving))| {
-        let delay = number % steps * length;
-        let ramp = ramp.saturating_sub(delay);
-        let seed = stend_base::random::draw(trial.seed, number);
-        let mut left = instance.load(serving, seed, (ramp, windows), with);
-        left.reverse();
-        Load { delay: Duration::from_secs(delay), ramp, left }
-    };
-    (0..).zip(instances.iter().zip(serving)).map(one).collect()
-}
-
-/// A client in the course of its runs.
-struct Client {
-    load: Load,
-    going: Option<(Started, Vec<String>)>,
-    ended: Vec<(Ended, Vec<String>)>,
-    failed: String,
-}
-
-/// Runs all clients to their ends, or until somebody stops or time is up.
-fn run_clients(
-    instances: &[Instance],
-    programs: &Programs,
-    loads: Vec<Load>,
-    trial: &Trial,
-    control: &Control,
-) -> Vec<Client> {
-    let client = |load| Client { load, going: None, ended: Vec::new(), failed: String::new() };
-    let mut clients: Vec<Client> = loads.into_iter().map(client).collect();
-    let (begin, limit) = (Instant::now(), (trial.ramp + trial.window).duration() + GRACE);
-    loop {
-        let over = control.stopped() || begin.elapsed() > limit;
-        let mut busy = false;
-        for (client, instance) in clients.iter_mut().zip(instances) {
-            busy |= client.go_on(instance, programs, begin.elapsed(), over);
-        }
-        if !busy {
-            return clients;
-        }
-        std::thread::sleep(TICK);
-    }
-}
-
-impl Client {
-    /// Looks after it; `false` once it has nothing more to do.
-    fn go_on(&mut self, instance: &Instance, programs: &Programs, at: Duration, over: bool) -> bool {
-        if let Some((mut started, words)) = self.going.take() {
-            let endless = started.talks_too_much().unwrap_or(true);
-            if !over && !endless && !started.has_ended().unwrap_or(true) {
-                self.going = Some((started, words));
-                return true;
-            }
-            match started.end(Ask::Interrupt) {
-                Ok(ended) => {
-                    // One that failed does not go on with its next run: its server is gone, or refuses.
-                    if !ended.status.is_some_and(|status| status.success()) {
-                        self.load.left.clear();
-                    }
-                    self.ended.push((ended, words));
-                }
-                Err(error) => self.fail(&error),
-            }
-        }
-        if over || at < self.load.delay {
-            return !over;
-        }
-        let Some(words) = self.load.left.pop() else { return false };
-        match instance.client(programs, words.clone()) {
-            Ok(started) => self.going = Some((started, words)),
-            Err(error) => self.fail(&error),
-        }
-        self.going.is_some()
-    }
-
-    fn fail(&mut self, error: &std::io::Error) {
-        self.failed = error.to_string();
-        self.load.left.clear();
-    }
-}
-
-/// Reads what clients printed and stops all servers.
+/// Reads what clients printed. `gone` are the last words of servers that ended too early.
 fn conclude(
     trial: &Trial,
     app: &App,
-    instances: &[Instance],
-    serving: &mut Vec<Serving>,
     clients: Vec<Client>,
-    before: &[Used],
+    gone: Vec<Option<String>>,
+    used: Vec<(Used, Used)>,
     with: &mut With<'_>,
 ) -> Vec<ToolOutput> {
     let windows = trial.window.0 / app.slo.window.0.max(1);
-    let mut all = Vec::with_capacity(instances.len());
-    let servers = std::mem::take(serving);
+    let mut all = Vec::with_capacity(clients.len());
     let program = with.programs.client();
-    for (((client, server), instance), before) in clients.into_iter().zip(servers).zip(instances).zip(before) {
+    for ((client, gone), used) in clients.into_iter().zip(gone).zip(used) {
         let mut failed = client.failed;
         let (runs, words): (Vec<Ended>, Vec<Vec<String>>) = client.ended.into_iter().unzip();
         let told = instance::told(app, &runs, client.load.ramp, windows, &mut failed);
@@ -320,12 +239,7 @@ fn conclude(
         if let (true, Some(run), Some(words)) = (first || !failed.is_empty(), runs.last(), words.last()) {
             (with.log)(command_event(&program, words.clone(), run));
         }
-        // Read before the server writes what it has in memory: that is no load.
-        let mut recorded = instance::recorded(told, failed, instance.group(), *before);
-        if let Some(words) = server.stop() {
-            recorded.failed = words;
-        }
-        all.push(recorded);
+        all.push(instance::recorded(told, gone.unwrap_or(failed), used));
     }
     all
 }
@@ -341,14 +255,20 @@ fn version(program: &str, option: &str) -> String {
 /// Whether the data of so many more instances fit.
 fn must_fit(directory: &Path, app: &App, more: u32) -> Result<()> {
     let Ok((_, free)) = block::space(directory) else { return Ok(()) };
-    let need = u64::from(more).saturating_mul(app.data.0.saturating_add(EMPTY).saturating_add(programs::logs(app)));
-    if need <= free / ROOM.1 * ROOM.0 {
+    room(app, more, free)
+}
+
+fn room(app: &App, more: u32, free: u64) -> Result<()> {
+    let empty = if app.program == Program::NginxWrk { 0 } else { EMPTY };
+    let need = u64::from(more).saturating_mul(app.data.0.saturating_add(empty).saturating_add(programs::logs(app)));
+    let most = free / ROOM.1 * ROOM.0;
+    if need <= most {
         return Ok(());
     }
-    let [need, free] = [need, free].map(|bytes| bytes >> 20);
+    let (need, most) = (need.div_ceil(1 << 20), most >> 20);
     let message = say!(
-        "no room for {more} more instances: they need about {need} MiB, and {free} MiB are free",
-        "нет места ещё для {more} экземпляров: нужно около {need} МиБ, свободно {free} МиБ"
+        "no room for {more} more instances: they need about {need} MiB, and may take {most} MiB, four fifths of what is free",
+        "нет места ещё для {more} экземпляров: нужно около {need} МиБ, а занять можно {most} МиБ — четыре пятых свободного места"
     );
     Err(Error::preflight(message).hint(say!(
         "name a directory with more free space, or lower `data` or `to`",
@@ -386,3 +306,6 @@ fn outcome_of(app: AppOutcome) -> TrialOutcome {
         ..TrialOutcome::empty(Nanos(0), (Nanos(0), Nanos(0)))
     }
 }
+
+#[cfg(test)]
+mod tests;

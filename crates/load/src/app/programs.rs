@@ -32,7 +32,10 @@ pub struct Programs {
 /// Where an instance is, and its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'a> {
+    /// What its server writes.
     pub directory: &'a Path,
+    /// What it only reads, beside that.
+    pub public: &'a Path,
     /// Port of the loopback, for nginx.
     pub port: u16,
     /// Seed of the client.
@@ -52,6 +55,13 @@ impl Programs {
         let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
         let user = if root { Some(account(program)?) } else { None };
         Ok(Programs { program, maker: one(maker)?, server: one(server)?, client: one(client)?, user })
+    }
+
+    /// Those of a directory, started as ourselves.
+    #[cfg(test)]
+    pub(super) fn pretended(program: Program, directory: &Path) -> Programs {
+        let path = |name: &str| directory.join(name);
+        Programs { program, maker: path("make"), server: path("serve"), client: path("load"), user: None }
     }
 
     /// User and group that they become.
@@ -127,7 +137,7 @@ impl Programs {
                 "-p".into(),
                 directory.to_string(),
                 "-c".into(),
-                site.directory.join("nginx.conf").display().to_string(),
+                site.public.join("nginx.conf").display().to_string(),
                 "-e".into(),
                 "stderr".into(),
             ],
@@ -184,7 +194,7 @@ impl Programs {
         let length = app.slo.window.0 / 1_000_000_000;
         let percent = app.slo.quantile.0 / 10_000;
         if self.program == Program::NginxWrk {
-            let script = site.directory.join("random.lua").display().to_string();
+            let script = site.public.join("random.lua").display().to_string();
             let of = |number: u64| {
                 vec![
                     "-t1".to_string(),
@@ -226,13 +236,16 @@ pub(super) fn logs(app: &App) -> u64 {
 }
 
 /// The configuration of an instance of nginx.
-pub(super) fn nginx_conf(port: u16, connections: u32) -> String {
+pub(super) fn nginx_conf(site: &Site<'_>, connections: u32) -> String {
+    let port = site.port;
+    // By a name of ours alone: nginx would read signs of its own in the path of a target.
+    let public = site.public.file_name().unwrap_or_default().display();
     let connections = connections.saturating_mul(2).max(64);
     format!(
         "daemon off; master_process off; pid nginx.pid; error_log stderr crit;\n\
          events {{ worker_connections {connections}; }}\n\
          http {{ access_log off; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; \
-         scgi_temp_path t5; server {{ listen 127.0.0.1:{port}; root files; }} }}\n"
+         scgi_temp_path t5; server {{ listen 127.0.0.1:{port}; root ../{public}/files; }} }}\n"
     )
 }
 
@@ -317,13 +330,12 @@ mod tests {
     }
 
     fn programs(program: Program) -> Programs {
-        let path = |name: &str| PathBuf::from(format!("/bin/{name}"));
-        Programs { program, maker: path("make"), server: path("serve"), client: path("load"), user: None }
+        Programs::pretended(program, Path::new("/bin"))
     }
 
     #[test]
     fn an_instance_is_told_its_directory_its_load_and_nothing_of_a_network() {
-        let site = Site { directory: Path::new("/t/0"), port: 20_000, seed: 7 };
+        let site = Site { directory: Path::new("/t/0"), public: Path::new("/t/0.public"), port: 20_000, seed: 7 };
         let postgresql = programs(Program::SysbenchPostgresql);
         let words = postgresql.load(&app(Program::SysbenchPostgresql, Some(20)), &site, 20, 6);
         assert_eq!(words.len(), 1);
@@ -349,7 +361,7 @@ mod tests {
         assert!(serve.contains(&"--skip-networking".to_string()), "{serve:?}");
         let web = programs(Program::NginxWrk).load(&app(Program::NginxWrk, None), &site, 20, 6);
         assert_eq!((web.len(), web[0].last().unwrap().as_str(), web[1].last().unwrap().as_str()), (8, "7", "8"));
-        assert!(nginx_conf(20_000, 4).contains("listen 127.0.0.1:20000;"));
+        assert!(nginx_conf(&site, 4).contains("listen 127.0.0.1:20000; root ../0.public/files;"));
         assert!(wrk_script(6400).contains("math.random(0, 6399)"));
     }
 
