@@ -2,16 +2,16 @@
 //! that decides while a run goes on is the one by which its file is judged. Percentiles are those that clients printed: the
 //! worst is reported, none is averaged.
 
-use crate::findings::{Caveat, Decisive, DensityFinding, DensityPoint, UsedUp};
+use crate::findings::{Caveat, Checked, Decisive, DensityFinding, DensityPoint, UsedUp};
 use crate::limits::HELD_BACK;
-use crate::objective::{holds, windows};
+use crate::objective::{holds, needed, windows};
 use crate::search::{self, Ended};
 use crate::used_up::Used;
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
 use stend_record::app::Instance;
-use stend_record::{RunRecord, TrialOutcome, TrialRecord};
+use stend_record::{RunRecord, TrialOutcome, TrialRecord, TrialStatus};
 use stend_spec::app::{App, CPU_PERIOD};
 use stend_stats::mean;
 
@@ -39,7 +39,8 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<DensityFindi
     let at_limit = points.iter().find(|point| Some(point.instances) == missed);
     let at_missed = |trial: &&TrialRecord| missed.is_some() && trial.asked.app.map(|app| app.instances) == missed;
     let broke = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case)).filter(at_missed);
-    let mut broke = broke.filter_map(|trial| trial.outcome.as_ref()?.app.as_ref()).flat_map(|app| &app.instances);
+    let broke = broke.filter_map(|trial| trial.outcome.as_ref()).filter(|outcome| counts(outcome));
+    let mut broke = broke.filter_map(|outcome| outcome.app.as_ref()).flat_map(|app| &app.instances);
     let first = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
     let first = first.filter_map(|trial| trial.outcome.as_ref()?.app.as_ref()).next();
     Some(DensityFinding {
@@ -61,6 +62,11 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<DensityFindi
     })
 }
 
+/// Whether a trial says anything about its number; one that was interrupted does not.
+fn counts(outcome: &TrialOutcome) -> bool {
+    outcome.status == TrialStatus::Complete
+}
+
 fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
     let trial = &plan.cases.get(cell as usize)?.trial;
     let (app, windows) = (trial.app?, windows(&trial.app?, trial.window));
@@ -69,7 +75,7 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
         .iter()
         .filter(|trial| trial.case == cell)
         .filter_map(|trial| trial.outcome.as_ref())
-        .filter(|outcome| outcome.status == stend_record::TrialStatus::Complete && outcome.app.is_some())
+        .filter(|outcome| counts(outcome) && outcome.app.is_some())
         .collect();
     let found = || outcomes.iter().filter_map(|outcome| outcome.app.as_ref());
     let rates: Vec<Vec<f64>> =
@@ -126,7 +132,7 @@ fn fairness(rates: &[f64]) -> Option<f64> {
 
 /// The latency within which each instance has as many windows as must hold.
 fn decided(app: &App, windows: u64, instances: &[Instance]) -> Option<Nanos> {
-    let needed = (windows as f64 * app.slo.windows.as_share()).ceil().max(1.0) as usize;
+    let needed = needed(app, windows) as usize;
     let of = |one: &Instance| {
         let told = one.windows.iter().filter(|window| window.rate_thousandths > 0);
         let mut latencies: Vec<Nanos> = told.filter_map(|window| window.latency).collect();
@@ -148,6 +154,11 @@ fn held_back<'a>(instances: impl Iterator<Item = &'a Instance>, time: Nanos) -> 
     parts.sort_unstable();
     let periods = *parts.get(parts.len() / 2)? as f64;
     (time.0 > 0).then_some(periods * CPU_PERIOD.0 as f64 / time.0 as f64)
+}
+
+fn checked(point: &DensityPoint) -> Checked {
+    let DensityPoint { cpu, drive, memory_wait, .. } = *point;
+    Checked { own_cpu: point.held_back.is_some(), ..Used { cpu, drive, memory_wait }.checked() }
 }
 
 fn used_up(point: &DensityPoint) -> Vec<UsedUp> {
@@ -241,11 +252,8 @@ impl DensityFinding {
         });
         if self.used_up.is_empty() {
             return broke.unwrap_or_else(|| {
-                say_in!(
-                    l,
-                    " Telemetry shows no exhausted resource at that number: neither CPUs nor drives nor memory.",
-                    " По телеметрии ничего не исчерпано: ни процессоры, ни накопители, ни память."
-                )
+                let point = self.points.iter().find(|point| point.instances == missed);
+                point.map_or_else(Checked::default, checked).nothing_used_up(missed, l)
             });
         }
         let words: Vec<String> = self.used_up.iter().map(|one| one.words(l)).collect();

@@ -96,7 +96,7 @@ fn the_largest_number_in_which_every_instance_holds_is_found_and_told_with_its_p
     let verdict = &findings.verdict;
     assert!(
         verdict.en.starts_with(
-            "db: 5 (3 of 3 trials) instances hold the objective, 6 (0 of 3 trials) do not. Telemetry shows no exhausted"
+            "db: 5 (3 of 3 trials) instances hold the objective, 6 (0 of 3 trials) do not. Telemetry shows nothing used up at 6. Checked: the CPU limit"
         ),
         "{}",
         verdict.en
@@ -136,6 +136,34 @@ fn a_chart_has_the_deciding_latency_against_the_limit_and_the_sum_against_what_w
 }
 
 #[test]
+fn only_what_telemetry_has_is_named_as_not_used_up() {
+    let mut found = analyse(&walked(64, up_to(5))).unwrap().density.remove(0);
+    let missed = found.points.iter_mut().find(|point| point.instances == 6).unwrap();
+    (missed.cpu, missed.drive, missed.memory_wait, missed.held_back) = (Some(Share(0.2)), Some(Share(0.3)), None, None);
+    let words = found.say();
+    let missed = found.points.iter_mut().find(|point| point.instances == 6).unwrap();
+    (missed.cpu, missed.drive) = (None, None);
+    assert!(found.say().en.contains("There is no telemetry of the trials at 6"), "{}", found.say().en);
+    assert!(words.en.ends_with("Telemetry shows nothing used up at 6. Checked: CPUs, drives."), "{}", words.en);
+    assert!(
+        words.ru.ends_with("По телеметрии при 6 ничего не исчерпано. Проверено: процессоры, накопители."),
+        "{}",
+        words.ru
+    );
+}
+
+#[test]
+fn words_of_an_interrupted_trial_are_no_reason_for_a_miss() {
+    let mut record = walked(64, up_to(5));
+    let mut again = record.trials.iter().find(|trial| trial.asked.app.unwrap().instances == 6).unwrap().clone();
+    let outcome = again.outcome.as_mut().unwrap();
+    outcome.status = stend_record::TrialStatus::Interrupted;
+    outcome.app.as_mut().unwrap().instances[0].failed = "the client ended (signal: 2)".into();
+    record.trials.push(again);
+    assert_eq!(analyse(&record).unwrap().density[0].broke, None);
+}
+
+#[test]
 fn being_held_back_is_a_part_of_periods() {
     let of = |periods: u64| Instance { throttled_periods: Some(periods), ..instance(0, 0) };
     let all = [of(0), of(30), of(3000)];
@@ -172,6 +200,14 @@ fn a_window_holds_only_with_its_percentile_its_rate_and_no_error() {
     assert!(with(|window| window.rate_thousandths = 17_368));
     assert!(!with(|window| window.errors = 1) && !with(|window| window.latency = None));
     assert!(!holds(&app, 20, &Instance { failed: "killed".into(), ..good() }), "a client that failed");
+    let half = App { slo: Slo { windows: Millionths::percent(55), ..app.slo }, ..app };
+    let hundred = |slow: usize| {
+        let five: Vec<AppWindow> = (0..5).flat_map(|_| instance(0, 0).windows).collect();
+        let late: Vec<AppWindow> = instance(20, 300).windows.into_iter().cycle().take(slow).collect();
+        Instance { windows: five.into_iter().skip(slow).chain(late).collect(), ..Instance::default() }
+    };
+    assert!(holds(&half, 100, &hundred(45)) && !holds(&half, 100, &hundred(46)));
+    assert_eq!(decided(&half, 100, &[hundred(45)]), Some(Nanos::millis(10)));
     let mut short = good();
     short.windows.truncate(18);
     assert!(!holds(&app, 20, &short), "windows that nobody told did not hold");

@@ -22,7 +22,7 @@ pub use ceiling::{
     UnknownCeiling,
 };
 pub use check::{CheckId, CheckResult, CheckStatus};
-pub use density::{Decisive, DensityFinding, DensityPoint, UsedUp};
+pub use density::{Checked, Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use fault::{BackTimes, CutFinding, FaultFinding, FaultTrial};
 pub use host_search::{HostSearchFinding, HostUsedUp, SearchedHosts};
 pub use hosts::{ClockFinding, HostFinding, HostsFinding, LoadHostFinding, LossFinding};

@@ -1,7 +1,7 @@
 //! How many load hosts hold an objective, each of them by itself, and what is used up where they do not. Must not judge a trial: the rule
 //! is that of `search`.
 
-use crate::findings::{HostSearchFinding, HostUsedUp, SearchedHosts};
+use crate::findings::{Checked, HostSearchFinding, HostUsedUp, SearchedHosts};
 use crate::search::{looks, share};
 use crate::used_up::Used;
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
@@ -28,6 +28,7 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<HostSearchFi
         SearchedHosts { hosts: climb.value(rung) as u32, looks, missed }
     };
     let trial = &plan.cases.get(*ladder.cells.first()? as usize)?.trial;
+    let (used_up, checked) = answer.missed.map_or_else(Default::default, |rung| used_up(run, ladder.cells[rung]));
     Some(HostSearchFinding {
         label: ladder.label.clone(),
         quantile: Share(search.quantile.as_share()),
@@ -37,24 +38,27 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<HostSearchFi
         held: answer.held.map(searched),
         missed: answer.missed.map(searched),
         confirmed: answer.confirmed,
-        used_up: answer.missed.map_or(Vec::new(), |rung| used_up(run, ladder.cells[rung])),
+        used_up,
+        checked,
     })
 }
 
-/// What was used up in the trials of a case, on the hosts that made it and on those that were watched.
-fn used_up(run: &RunRecord, case: u32) -> Vec<HostUsedUp> {
+/// What was used up in the trials of a case, on the hosts that made it and on those that were watched, and what all of them tell of.
+fn used_up(run: &RunRecord, case: u32) -> (Vec<HostUsedUp>, Checked) {
     let trials = || run.trials.iter().filter(|trial| trial.case == case);
     let windows: Vec<(Nanos, Nanos)> =
         trials().filter_map(|trial| trial.outcome.as_ref()).map(|end| (end.window_start, end.window_end)).collect();
     let made = |host: HostId| trials().any(|trial| trial.by_host().iter().any(|(id, ..)| *id == host));
     let all = (0..).map(HostId).zip(run.hosts());
     let there = all.filter(|(id, host)| host.role != Role::Load || made(*id));
-    let of_host = |(_, host): (HostId, &stend_record::HostRecord)| {
-        let name = host.called().to_string();
-        let found = Used::of(&host.samples, &windows).up();
-        found.into_iter().map(move |what| HostUsedUp { host: name.clone(), what }).collect::<Vec<_>>()
+    let used: Vec<(String, Used)> =
+        there.map(|(_, host)| (host.called().to_string(), Used::of(&host.samples, &windows))).collect();
+    let of_host = |(host, used): &(String, Used)| {
+        let host = host.clone();
+        used.up().into_iter().map(move |what| HostUsedUp { host: host.clone(), what }).collect::<Vec<_>>()
     };
-    there.flat_map(of_host).collect()
+    let checked = used.iter().map(|(_, used)| used.checked()).reduce(Checked::and).unwrap_or_default();
+    (used.iter().flat_map(of_host).collect(), checked)
 }
 
 impl HostSearchFinding {
@@ -161,11 +165,7 @@ impl HostSearchFinding {
 
     fn why(&self, missed: u32, l: Lang) -> String {
         if self.used_up.is_empty() {
-            return say_in!(
-                l,
-                " Telemetry shows nothing used up at {missed}: neither CPUs nor drives nor memory.",
-                " По телеметрии при {missed} ничего не исчерпано: ни процессоры, ни накопители, ни память."
-            );
+            return self.checked.nothing_used_up(missed, l);
         }
         let one = |used: &HostUsedUp| format!("`{}`: {}", used.host, used.what.words(l));
         let words = self.used_up.iter().map(one).collect::<Vec<_>>().join("; ");

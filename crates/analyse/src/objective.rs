@@ -2,7 +2,7 @@
 //! by which its file is judged.
 
 use crate::limits::OFFERED_SIGMA;
-use stend_base::Nanos;
+use stend_base::{Millionths, Nanos};
 use stend_plan::Plan;
 use stend_record::TrialOutcome;
 use stend_record::app::{AppWindow, Instance};
@@ -24,7 +24,12 @@ pub(crate) fn windows(app: &App, trial: Nanos) -> u64 {
 /// Whether enough windows of an instance held; one that its client did not tell did not.
 pub(crate) fn holds(app: &App, windows: u64, instance: &Instance) -> bool {
     let good = instance.windows.iter().filter(|window| window_holds(app, window)).count() as u64;
-    instance.failed.is_empty() && good as f64 >= windows as f64 * app.slo.windows.as_share() && good > 0
+    instance.failed.is_empty() && good >= needed(app, windows)
+}
+
+/// Windows that must hold, at least one. In whole numbers: 55 % of 100 is a little more than 55 in binary fractions.
+pub(crate) fn needed(app: &App, windows: u64) -> u64 {
+    windows.saturating_mul(u64::from(app.slo.windows.0)).div_ceil(u64::from(Millionths::ALL.0)).max(1)
 }
 
 pub(crate) fn window_holds(app: &App, window: &AppWindow) -> bool {

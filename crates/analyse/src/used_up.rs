@@ -2,7 +2,7 @@
 
 use crate::cost::stretch;
 use crate::cpu::busy;
-use crate::findings::UsedUp;
+use crate::findings::{Checked, UsedUp};
 use crate::limits::{BOUND_AT, MEMORY_WAIT};
 use stend_base::{Lang, Nanos, Share, format, say_in};
 use stend_record::Sample;
@@ -37,6 +37,12 @@ impl Used {
         }
     }
 
+    /// What the samples tell of.
+    pub fn checked(&self) -> Checked {
+        let Used { cpu, drive, memory_wait } = self;
+        Checked { cpu: cpu.is_some(), drive: drive.is_some(), memory: memory_wait.is_some(), own_cpu: false }
+    }
+
     /// That of which nothing was left.
     pub fn up(&self) -> Vec<UsedUp> {
         let over = |share: Option<Share>, limit: f64| share.filter(|share| share.0 >= limit);
@@ -60,6 +66,42 @@ fn drive(a: &Sample, b: &Sample) -> Option<f64> {
         grown(Some(disk.busy_ns), Some(after.busy_ns), (a, b))
     };
     a.disks.iter().filter_map(of).reduce(f64::max)
+}
+
+impl Checked {
+    /// What both tell of.
+    pub(crate) fn and(self, other: Checked) -> Checked {
+        Checked {
+            cpu: self.cpu && other.cpu,
+            drive: self.drive && other.drive,
+            memory: self.memory && other.memory,
+            own_cpu: self.own_cpu && other.own_cpu,
+        }
+    }
+
+    /// That nothing of it was used up at a number, as a sentence.
+    pub(crate) fn nothing_used_up(self, at: u32, l: Lang) -> String {
+        let names = [
+            (self.cpu, l.pick("CPUs", "процессоры")),
+            (self.drive, l.pick("drives", "накопители")),
+            (self.memory, l.pick("memory", "память")),
+            (self.own_cpu, l.pick("the CPU limit of the instances", "предел процессора у экземпляров")),
+        ];
+        let names: Vec<&str> = names.iter().filter(|(checked, _)| *checked).map(|(_, name)| *name).collect();
+        if names.is_empty() {
+            return say_in!(
+                l,
+                " There is no telemetry of the trials at {at}, so what limits is unknown.",
+                " Телеметрии испытаний при {at} нет, поэтому неизвестно, чего не хватило."
+            );
+        }
+        say_in!(
+            l,
+            " Telemetry shows nothing used up at {at}. Checked: {names}.",
+            " По телеметрии при {at} ничего не исчерпано. Проверено: {names}.",
+            names = names.join(", ")
+        )
+    }
 }
 
 impl UsedUp {

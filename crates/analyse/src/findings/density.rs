@@ -82,6 +82,19 @@ pub struct Decisive {
     pub most: Nanos,
 }
 
+/// What samples tell of, whatever it is: only that can be said not to be used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Checked {
+    /// The CPUs of the machine.
+    pub cpu: bool,
+    /// Its drives.
+    pub drive: bool,
+    /// Its memory.
+    pub memory: bool,
+    /// The CPU time that an instance may take.
+    pub own_cpu: bool,
+}
+
 /// Something of which nothing was left.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

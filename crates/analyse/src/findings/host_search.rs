@@ -1,6 +1,6 @@
 //! How many load hosts hold an objective. Data only.
 
-use super::UsedUp;
+use super::{Checked, UsedUp};
 use serde::{Deserialize, Serialize};
 use stend_base::{Nanos, Share};
 
@@ -25,6 +25,8 @@ pub struct HostSearchFinding {
     pub confirmed: bool,
     /// What was used up at the number that missed.
     pub used_up: Vec<HostUsedUp>,
+    /// What samples of every host tell of at that number.
+    pub checked: Checked,
 }
 
 /// A number of hosts that a search tried.
