@@ -26,8 +26,27 @@ pub struct Machines {
     pub boot_limit: Nanos,
     /// Signatures on its devices that may be lost.
     pub overwrite: Vec<String>,
+    /// Where they run, one item for each in turn; empty: where the host puts them.
+    pub placement: Vec<Place>,
     /// Disks of each, 1 to 16.
     pub disks: Vec<Disk>,
+}
+
+/// Where a machine runs; at least one of both is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// CPUs of the host on which its CPUs and everything else of it may run; empty: all.
+    pub cpus: Vec<u32>,
+    /// NUMA node of the host that all of its memory is on; `None`: any.
+    pub memory_node: Option<u32>,
+}
+
+impl Machines {
+    /// Where the machine of this number, from 1, runs; `None`: where the host puts it.
+    pub fn place(&self, number: u32) -> Option<&Place> {
+        let turn = (number.max(1) as usize - 1).checked_rem(self.placement.len())?;
+        self.placement.get(turn)
+    }
 }
 
 /// Whether this can be the name of machines: a directory, a domain of libvirt and a file are called by it.

@@ -70,10 +70,18 @@ pub fn xml(
     };
     let (name, memory, cpus) = (name(&mark.machines, mark.number), machines.memory.0 >> 10, machines.cpus);
     // One emulated CPU executes barriers as they are only where a second one could come (crates/lab/src/qemu.rs).
+    let place = machines.place(mark.number);
+    let on = place.filter(|place| !place.cpus.is_empty()).map_or(String::new(), |place| {
+        let cpus = place.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        format!(" cpuset='{cpus}'")
+    });
     let vcpu = match (how, cpus) {
-        (Accelerator::Tcg, 1) => "<vcpu current='1'>2</vcpu>".to_string(),
-        _ => format!("<vcpu>{cpus}</vcpu>"),
+        (Accelerator::Tcg, 1) => format!("<vcpu{on} current='1'>2</vcpu>"),
+        _ => format!("<vcpu{on}>{cpus}</vcpu>"),
     };
+    let node = place.and_then(|place| place.memory_node);
+    let memory_on =
+        node.map_or(String::new(), |node| format!("  <numatune><memory mode='strict' nodeset='{node}'/></numatune>\n"));
     let threads = machines.disks.iter().filter(|disk| disk.iothread).count();
     let threads = if threads == 0 { String::new() } else { format!("  <iothreads>{threads}</iothreads>\n") };
     let Mark { machines: of, id, number } = mark;
@@ -89,7 +97,7 @@ pub fn xml(
   </metadata>
   <memory unit='KiB'>{memory}</memory>
   {vcpu}
-{threads}  <os>
+{memory_on}{threads}  <os>
     <type arch='x86_64' machine='q35'>hvm</type>
     <kernel>{kernel}</kernel>
     <initrd>{archive}</initrd>
@@ -360,6 +368,20 @@ mod tests {
             </domain>
         "#]]
         .assert_eq(&made(&machines(PLAIN), Accelerator::Tcg));
+    }
+
+    #[test]
+    fn machines_are_at_their_places_in_turn() {
+        let placed = PLAIN.to_string() + "placement: [{cpus: [0]}, {cpus: [4, 5], memory_node: 1}, {memory_node: 0}]\n";
+        let placed = machines(&placed);
+        let numbers = [1, 2, 3, 4].map(|number| placed.place(number));
+        assert_eq!((numbers[0], numbers[3]), (placed.placement.first(), placed.placement.first()));
+        expect![[r#"
+              <vcpu cpuset='4,5' current='1'>2</vcpu>
+              <numatune><memory mode='strict' nodeset='1'/></numatune>
+        "#]]
+        .assert_eq(&further(&made(&placed, Accelerator::Tcg), &made(&machines(PLAIN), Accelerator::Tcg)));
+        assert!(made(&placed, Accelerator::Kvm).contains("<vcpu cpuset='4,5'>1</vcpu>"));
     }
 
     #[test]

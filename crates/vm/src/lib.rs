@@ -11,6 +11,7 @@ mod down;
 mod group;
 mod modes;
 mod notes;
+mod placement;
 mod plan;
 mod reach;
 mod status;

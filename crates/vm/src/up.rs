@@ -4,6 +4,7 @@ use crate::disks;
 use crate::domain;
 use crate::down;
 use crate::group::Group;
+use crate::placement;
 use crate::plan::xml;
 use crate::reach;
 use crate::virsh::Virsh;
@@ -34,6 +35,7 @@ impl Order<'_> {
         let virsh = Virsh::new(self.machines.connection.as_deref());
         let uri = virsh.uri()?;
         let how = accelerator(&virsh, self.machines.accelerator)?;
+        placement::must_exist(self.machines)?;
         let group = Group::new(self.machines, uri, self.devices.clone(), place, self.seed);
         group.must_be_new()?;
         let names = virsh.names()?;
@@ -147,6 +149,7 @@ fn answer(group: &Group, stopped: &dyn Fn() -> bool) -> Result<()> {
             return Err(interrupted());
         }
         answered?;
+        placement::must_be_kept(group, number)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The keys of a file of virtual machines. Data only; must not parse.
 
 use super::machine::{BANDWIDTH, CPUS, IOPS, MEMORY, SIZE, UNIT};
-use super::{Choice, Limits, Mapping, Shape, optional, required, words};
+use super::{Choice, Limits, Mapping, Shape, optional, placement, required, words};
 use crate::vm::{Accelerator, Bus, Cache, DiskIo};
 use stend_base::Nanos;
 
@@ -19,6 +19,9 @@ pub const PATH: Limits<usize> = Limits { least: 1, most: 1024 };
 pub const DEVICES: Limits<usize> = Limits { least: 1, most: crate::vm::NUMBER_MAX as usize };
 /// Signatures that may be lost.
 pub const SIGNATURES: Limits<usize> = Limits { least: 0, most: 32 };
+
+/// Places of machines.
+pub const PLACES: Limits<usize> = Limits { least: 1, most: crate::vm::NUMBER_MAX as usize };
 
 /// How instructions of guests are executed.
 pub const ACCELERATORS: &[Choice<Accelerator>] = &[
@@ -87,7 +90,34 @@ pub const FILE: Mapping = Mapping {
             Shape::Several(&SIGNATURE, SIGNATURES),
             "Signatures on `devices` that may be lost, as `--overwrite-signature`.",
         ),
+        optional(
+            "placement",
+            "absent",
+            Shape::List(&PLACE, PLACES),
+            "Where the machines run: the first one has the first item, and so on, and behind the last item it begins anew. Without it the host decides.",
+        ),
         required("disks", Shape::List(&DISK, DISKS), "Disks of each machine; every machine has its own."),
+    ],
+};
+
+/// An item of `placement`.
+pub const PLACE: Mapping = Mapping {
+    en: "a place of a virtual machine",
+    ru: "место виртуальной машины",
+    doc: "`cpus`, `memory_node`, or both. When a machine answers, Stend reads from the kernel whether each of its threads may run on these CPUs alone.",
+    keys: &[
+        optional(
+            "cpus",
+            "all",
+            Shape::Several(&Shape::Whole(placement::NUMBER), placement::CPUS),
+            "CPUs of the host on which its CPUs may run, and everything else of the machine: the emulator and the threads of its disks.",
+        ),
+        optional(
+            "memory_node",
+            "any",
+            Shape::Whole(placement::NUMBER),
+            "NUMA node of the host that all of its memory is on. Where that has too little, the machine does not start.",
+        ),
     ],
 };
 
@@ -131,4 +161,4 @@ pub const DISK: Mapping = Mapping {
 };
 
 /// Every mapping of the file, the whole first.
-pub const ALL: &[&Mapping] = &[&FILE, &DISK];
+pub const ALL: &[&Mapping] = &[&FILE, &PLACE, &DISK];

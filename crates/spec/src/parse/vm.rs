@@ -1,8 +1,10 @@
 //! From YAML nodes to virtual machines of a hypervisor.
 
+use super::placement::cpus;
 use super::{Map, boolean, bytes, list, span, text, whole, word};
+use crate::keys::placement::NUMBER;
 use crate::keys::{Limits, machine, vm as known};
-use crate::vm::{Cache, Disk, DiskIo, DiskPlace, Machines};
+use crate::vm::{Cache, Disk, DiskIo, DiskPlace, Machines, Place};
 use crate::yaml::{self, Node};
 use std::collections::BTreeSet;
 use stend_base::format::bytes as format;
@@ -29,11 +31,12 @@ fn parsed(text: &str, file: &str) -> Result<Machines> {
     let accelerator = map.optional("accelerator", |node| word(node, known::ACCELERATORS))?;
     let boot_limit = map.optional("boot_limit", limit)?.unwrap_or(Nanos::secs(300));
     let overwrite = map.optional("overwrite", signatures)?.unwrap_or_default();
+    let placement = map.optional("placement", places)?.unwrap_or_default();
     let disks = map.required("disks", |node| disks(node, count))?;
     map.finish()?;
     each_once(&root, &disks)?;
     let memory = memory.unwrap_or(Bytes::gib(1));
-    Ok(Machines { name, connection, count, cpus, memory, accelerator, boot_limit, overwrite, disks })
+    Ok(Machines { name, connection, count, cpus, memory, accelerator, boot_limit, overwrite, placement, disks })
 }
 
 fn named(node: &Node) -> Result<String> {
@@ -78,6 +81,28 @@ fn mebibytes(node: &Node, limits: Limits<Bytes>) -> Result<Bytes> {
     let [(least, most), (least_ru, most_ru)] =
         [Lang::En, Lang::Ru].map(|lang| (format(limits.least, lang), format(limits.most, lang)));
     Err(node.error(say!("not {least} to {most} in whole MiB", "нужно от {least_ru} до {most_ru}, целое число МиБ")))
+}
+
+fn places(node: &Node) -> Result<Vec<Place>> {
+    let items = list(node)?;
+    if !known::PLACES.hold(&items.len()) {
+        let most = known::PLACES.most;
+        return Err(node.error(say!("`placement` has 1 to {most} items", "в `placement` от 1 до {most} элементов")));
+    }
+    items.iter().map(place).collect()
+}
+
+fn place(node: &Node) -> Result<Place> {
+    let mut map = Map::of(node, &known::PLACE)?;
+    let cpus = map.optional("cpus", cpus)?.unwrap_or_default();
+    let memory_node = map.optional("memory_node", |node| whole(node, NUMBER))?;
+    map.finish()?;
+    if cpus.is_empty() && memory_node.is_none() {
+        return Err(
+            node.error(say!("a place has `cpus`, `memory_node` or both", "у места есть `cpus`, `memory_node` или оба"))
+        );
+    }
+    Ok(Place { cpus, memory_node })
 }
 
 /// A device is the disk of one machine.
@@ -229,6 +254,7 @@ mod tests {
             accelerator: None,
             boot_limit: Nanos::secs(300),
             overwrite: Vec::new(),
+            placement: Vec::new(),
             disks: vec![disk],
         };
         assert_eq!(found, plain);
@@ -262,6 +288,9 @@ mod tests {
         refused(&whole("", "{size: 100B, directory: /a}"), "in whole MiB");
         refused(&whole("memory: 128MiB\n", DISK), "in whole MiB");
         refused(&whole("boot_limit: 2h\n", DISK), "`boot_limit` is");
+        refused(&whole("placement: []\n", DISK), "1 to 64 items");
+        refused(&whole("placement: [{}]\n", DISK), "`memory_node` or both");
+        refused(&whole("placement: [{cpus: [0, 0]}]\n", DISK), "each once");
         refused(&whole("connection: --help\n", DISK), "no URI of libvirt");
         refused("machines: m\ncount: 1\ndisks: []", "1 to 16 disks");
         refused(&format!("machines: m\ncount: 65\ndisks: [{DISK}]"), "64");
