@@ -20,7 +20,7 @@ cases:
 ";
 /// Far below what a guest can do, and far above the limit of one that starves: how many machines serve it?
 const SEARCH: &str = "suite: fit
-defaults: {ramp: 200ms, trial: 1s}
+defaults: {ramp: 200ms, trial: 2500ms}
 cases:
   - name: database
     load_hosts: {search: {quantile: 50%, limit: 5s}}
