@@ -61,7 +61,7 @@ const ADDRESS: Shape = Shape::Spelled(
     "IPv4 address and length of its network's prefix, such as `10.77.0.1/24`",
     "^[0-9]{1,3}(\\.[0-9]{1,3}){3}/[0-9]{1,2}$",
 );
-const WWN: Shape = Shape::Spelled("16 hexadecimal digits", "^[0-9a-f]{16}$");
+const WWN: Shape = Shape::Spelled("16 hexadecimal digits, letters in lower case", "^[0-9a-f]{16}$");
 const WARNING: Shape = Shape::Word(|| words(WARNINGS));
 /// Characters of a serial number: what a virtio disk can tell.
 pub const SERIAL: Limits<usize> = Limits { least: 1, most: 20 };

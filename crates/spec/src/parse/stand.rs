@@ -55,6 +55,7 @@ fn parsed(text: &str, file: &str) -> Result<Stand> {
     let given = map.optional("targets", |node| {
         let refs = references(node)?;
         refs.iter().try_for_each(|(of, item)| known(of, item, &stand, stand.layers.len()))?;
+        free(&refs, &stand)?;
         Ok(refs.into_iter().map(|(of, _)| of).collect::<Vec<Ref>>())
     })?;
     map.finish()?;
@@ -232,18 +233,42 @@ fn fits(layer: &Layer, below: &Stand, node: &Node) -> Result<()> {
         );
     }
     for (index, of) in layer.on.iter().enumerate() {
-        let taken =
-            |other: &Ref| other.name == of.name && (other.part == of.part || other.part.is_none() || of.part.is_none());
-        let by = below.layers.iter().find(|other| other.on.iter().any(taken)).map(|other| other.name.as_str());
-        if let Some(by) = by.or_else(|| layer.on[..index].iter().any(taken).then_some(name.as_str())) {
-            let shown = shown(of);
-            return error(
-                say!("`{shown}` is taken by `{by}` already", "`{shown}` уже занято слоем `{by}`"),
-                say!("each device carries one layer", "на одном устройстве лежит один слой"),
-            );
+        let by = carried(of, &below.layers);
+        if let Some(by) = by.or_else(|| layer.on[..index].iter().any(|other| overlap(other, of)).then_some(name)) {
+            return Err(taken(of, by, node));
         }
     }
     Ok(())
+}
+
+/// Whether what is measured carries no layer, and stands there once.
+fn free(targets: &[(Ref, Node)], stand: &Stand) -> Result<()> {
+    for (index, (of, node)) in targets.iter().enumerate() {
+        if let Some(by) = carried(of, &stand.layers) {
+            return Err(taken(of, by, node));
+        }
+        if targets[..index].iter().any(|(other, _)| overlap(other, of)) {
+            let shown = shown(of);
+            return Err(node.error(say!("`{shown}` is measured twice", "`{shown}` измеряется дважды")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two names are of the same thing, or one is of all among which the other is.
+fn overlap(one: &Ref, other: &Ref) -> bool {
+    one.name == other.name && (one.part == other.part || one.part.is_none() || other.part.is_none())
+}
+
+/// The layer that lies on it.
+fn carried<'a>(of: &Ref, layers: &'a [Layer]) -> Option<&'a String> {
+    layers.iter().find(|layer| layer.on.iter().any(|other| overlap(other, of))).map(|layer| &layer.name)
+}
+
+fn taken(of: &Ref, by: &str, node: &Node) -> Box<stend_base::Error> {
+    let shown = shown(of);
+    node.error(say!("`{shown}` is taken by `{by}` already", "`{shown}` уже занято слоем `{by}`"))
+        .hint(say!("each device carries one layer", "на одном устройстве лежит один слой"))
 }
 
 /// NFS lies on a directory, everything else on devices.

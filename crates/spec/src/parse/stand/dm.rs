@@ -14,9 +14,16 @@ pub(super) fn dm(node: &Node) -> Result<Kind> {
         let mut map = Map::of(node, &keys::DELAY)?;
         let wait = |node: &Node| in_whole(node, Nanos::millis(1));
         let read = map.optional("read", wait)?.unwrap_or(Nanos(0));
-        let found = Dm::Delay { read, write: map.optional("write", wait)?.unwrap_or(Nanos(0)) };
+        let write = map.optional("write", wait)?.unwrap_or(Nanos(0));
         map.finish()?;
-        Ok(found)
+        if read.0 + write.0 == 0 {
+            let message = say!(
+                "neither reads nor writes are delayed: give `read` or `write`",
+                "ни чтение, ни запись не задерживаются: укажите `read` или `write`"
+            );
+            return contradiction(node, message);
+        }
+        Ok(Dm::Delay { read, write })
     })?;
     let flakey = map.optional("flakey", |node| {
         let mut map = Map::of(node, &keys::FLAKEY)?;

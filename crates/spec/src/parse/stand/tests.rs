@@ -251,6 +251,35 @@ fn what_cannot_be_is_named_with_its_place() {
 }
 
 #[test]
+fn a_target_is_measured_once_and_carries_no_layer() {
+    let with = |targets: &str| {
+        format!(
+            "stand: x\ntargets: [{targets}]\nlayers:\n- loop: {{directory: /d, size: 64MiB, count: 2}}\n- {{fs: {{type: xfs}}, on: [loop/1]}}\n"
+        )
+    };
+    for (targets, told) in [
+        ("fs, fs", "s.yaml:2:15: `fs` is measured twice"),
+        ("loop/2, fs, loop/2", "s.yaml:2:23: `loop/2` is measured twice"),
+        ("loop/1", "s.yaml:2:11: `loop/1` is taken by `fs` already"),
+        ("fs, loop", "s.yaml:2:15: `loop` is taken by `fs` already"),
+    ] {
+        let error = refused(&with(targets));
+        assert!(error.starts_with(told), "{told}: {error}");
+    }
+    assert_eq!(of(&with("fs, loop/2")).targets.len(), 2);
+}
+
+#[test]
+fn a_delay_of_nothing_is_refused() {
+    let of = |delay: &str| format!("stand: x\ndrives: [{{id: A}}]\nlayers: [dm: {{delay: {delay}}}]\n");
+    for nothing in ["{}", "{read: 0ms}", "{read: 0ms, write: 0ms}"] {
+        let error = refused(&of(nothing));
+        assert!(error.contains("neither reads nor writes are delayed"), "{error}");
+    }
+    stand(&of("{write: 1ms}"), "s.yaml").unwrap();
+}
+
+#[test]
 fn a_ceph_has_copies_or_parity_and_a_drive_for_each_of_them() {
     let five = "stand: x\ndrives: [{id: A}, {id: B}, {id: C}, {id: D}, {id: E}]\nlayers:\n";
     let ceph = |words: &str| match of(&format!("{five}- ceph: {words}\n")).layers.remove(0).kind {
