@@ -1,56 +1,113 @@
 //! The load of a suite as one part of it for each of several hosts, where its numbers are those of all together. Pure.
 
+use crate::keys;
 use crate::load_hosts::LoadHosts;
+use crate::prober::ProberKey;
 use crate::rate::{Rate, Shape, Step};
-use crate::suite::{StreamSpec, Suite};
+use crate::suite::{JobsOf, StreamSpec, Suite};
 use stend_base::{MilliIops, Say, say};
 
 impl Suite {
     /// Gives each of so many hosts an equal part: of the I/Os in flight by fewer jobs or, where those cannot be divided, by a smaller queue
-    /// depth, and of rates to a thousandth. The number in flight of an open loop is a bound, and is rounded up. Sizes and windows stay.
+    /// depth, and of rates to a thousandth, those of probes included. The number in flight of an open loop is a bound, and is rounded up.
+    /// Sizes and windows stay, and so do jobs that are counted by files.
     ///
-    /// Fails with the case and why it cannot be divided.
+    /// Fails with the case and why it cannot be divided; what is left then is no suite that could be asked for.
     pub fn shared_by(&mut self, hosts: u32) -> Result<(), Say> {
         for case in &mut self.cases {
-            let name = &case.name;
+            let name = case.name.clone();
+            let of_case = |Say { en, ru }: Say| say!("case `{name}`: {en}", "случай `{name}`: {ru}");
             if case.load_hosts != LoadHosts::All {
-                return Err(say!(
-                    "case `{name}`: with `load_hosts` numbers are those of each host",
-                    "случай `{name}`: при `load_hosts` числа относятся к каждой машине"
-                ));
+                return Err(of_case(say!(
+                    "with `load_hosts` numbers are those of each host",
+                    "при `load_hosts` числа относятся к каждой машине"
+                )));
             }
+            probes(&mut case.prober, hosts).map_err(of_case)?;
             for stream in &mut case.streams {
-                in_flight(stream, hosts)
-                    .map_err(|Say { en, ru }| say!("case `{name}`: {en}", "случай `{name}`: {ru}"))?;
-                if !stream.rate.iter_mut().all(|rate| divided(rate, hosts)) {
-                    return Err(say!(
-                        "case `{name}`: a rate is too low to be divided by {hosts} hosts",
-                        "случай `{name}`: частота слишком мала, чтобы делить её на столько машин: {hosts}"
-                    ));
-                }
+                in_flight(stream, hosts).and_then(|()| rates(stream, hosts)).map_err(of_case)?;
+                possible(stream, hosts).map_err(of_case)?;
             }
         }
         Ok(())
     }
 }
 
+fn probes(prober: &mut ProberKey, hosts: u32) -> Result<(), Say> {
+    let ProberKey::At { rate, .. } = prober else { return Ok(()) };
+    rate.0 /= u64::from(hosts);
+    if keys::prober::RATE.hold(rate) {
+        return Ok(());
+    }
+    Err(say!(
+        "its probes are too few to be divided by {hosts} hosts: each makes at least one per second",
+        "проб слишком мало, чтобы делить их на столько машин: {hosts}; у каждой не меньше одной в секунду"
+    ))
+}
+
 fn in_flight(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
     let fits = |values: &[u32]| values.iter().all(|value| value.is_multiple_of(hosts));
-    let StreamSpec { jobs, queue_depth, rate, .. } = stream;
+    let StreamSpec { jobs, jobs_of, queue_depth, rate, search, .. } = stream;
     let part = |values: &mut Vec<u32>| values.iter_mut().for_each(|value| *value = value.div_ceil(hosts));
+    // Each host has all files.
+    let by_files = *jobs_of == JobsOf::Files;
     match () {
-        () if fits(jobs) => part(jobs),
-        () if fits(queue_depth) || !rate.is_empty() => part(queue_depth),
+        () if !by_files && fits(jobs) => part(jobs),
+        () if fits(queue_depth) || !rate.is_empty() || search.is_some() => part(queue_depth),
         () => {
             let listed = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
             let (jobs, depths) = (listed(jobs), listed(queue_depth));
-            return Err(say!(
-                "neither its jobs ({jobs}) nor its queue depth ({depths}) can be divided by {hosts} hosts",
-                "ни число заданий ({jobs}), ни глубина очереди ({depths}) не делится на число машин: {hosts}"
-            ));
+            return Err(match by_files {
+                true => say!(
+                    "its jobs are counted by files, and its queue depth ({depths}) cannot be divided by {hosts} hosts",
+                    "задания считаются по файлам, а глубина очереди ({depths}) не делится на число машин: {hosts}"
+                ),
+                false => say!(
+                    "neither its jobs ({jobs}) nor its queue depth ({depths}) can be divided by {hosts} hosts",
+                    "ни число заданий ({jobs}), ни глубина очереди ({depths}) не делится на число машин: {hosts}"
+                ),
+            });
         }
     }
     Ok(())
+}
+
+fn rates(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
+    let mut possible = stream.rate.iter_mut().all(|rate| divided(rate, hosts));
+    if let Some(search) = &mut stream.search {
+        (search.from.0, search.to.0) = (search.from.0 / u64::from(hosts), search.to.0 / u64::from(hosts));
+        possible &= search.from.0 > 0 && search.from < search.to;
+    }
+    if possible {
+        return Ok(());
+    }
+    Err(say!(
+        "a rate is too low to be divided by {hosts} hosts",
+        "частота слишком мала, чтобы делить её на столько машин: {hosts}"
+    ))
+}
+
+/// Refuses what the parser would refuse of the part of one host.
+fn possible(stream: &StreamSpec, hosts: u32) -> Result<(), Say> {
+    let StreamSpec { jobs, queue_depth, rate, batch, .. } = stream;
+    if let Some(depth) = queue_depth.iter().find(|depth| **depth < batch.size) {
+        let size = batch.size;
+        return Err(say!(
+            "a batch of {size} never fills with {depth} I/Os in flight on each of {hosts} hosts",
+            "пачка из {size} никогда не наберётся при глубине очереди {depth} на каждой машине; всего машин: {hosts}"
+        ));
+    }
+    if has_twice(jobs) || has_twice(queue_depth) || has_twice(rate) {
+        return Err(say!(
+            "two values of an axis are the same on each of {hosts} hosts",
+            "два значения оси на каждой машине совпадают; всего машин: {hosts}"
+        ));
+    }
+    Ok(())
+}
+
+fn has_twice<T: PartialEq>(values: &[T]) -> bool {
+    (1..).zip(values).any(|(next, value)| values[next..].contains(value))
 }
 
 /// Whether nothing of it became zero that was not.
@@ -73,6 +130,7 @@ fn divided(rate: &mut Rate, hosts: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prober::ProberKey;
 
     /// Jobs, queue depths and rates of a stream.
     type Load = (Vec<u32>, Vec<u32>, Vec<String>);
@@ -94,6 +152,44 @@ mod tests {
         assert_eq!(of("jobs: [1, 8], queue_depth: [16, 32]", 4), Ok((vec![1, 8], vec![4, 8], vec![])));
         let why = of("jobs: 1, queue_depth: [1, 8]", 2).unwrap_err();
         assert_eq!(why.en, "case `a`: neither its jobs (1) nor its queue depth (1, 8) can be divided by 2 hosts");
+    }
+
+    #[test]
+    fn a_part_that_no_suite_could_ask_for_is_refused() {
+        let batch = of("queue_depth: 8, batch: {size: 4}", 4).unwrap_err().en;
+        assert!(batch.contains("a batch of 4 never fills with 2 I/Os in flight on each of 4 hosts"), "{batch}");
+        let depths = of("queue_depth: [63, 64], rate: 100/s", 2).unwrap_err().en;
+        assert!(depths.contains("two values of an axis are the same on each of 2 hosts"), "{depths}");
+        let rates = of("queue_depth: 8, rate: [0.003/s, 0.002/s]", 2).unwrap_err().en;
+        assert!(rates.contains("two values of an axis are the same on each of 2 hosts"), "{rates}");
+        of("queue_depth: [8, 16], batch: {size: 4}", 2).unwrap();
+    }
+
+    #[test]
+    fn jobs_of_each_file_stay_and_the_depth_is_divided() {
+        let text = "suite: s\nfiles: {count: 4}\ncases:\n  - {name: a, streams: [{op: read, pattern: random, \
+                    block_size: 4KiB, jobs: {per_file: 1}, queue_depth: 8}]}\n";
+        let mut suite = crate::parse::suite(text, "s.yaml").unwrap();
+        suite.shared_by(4).unwrap();
+        let stream = &suite.cases[0].streams[0];
+        assert_eq!((stream.jobs.as_slice(), stream.queue_depth.as_slice()), (&[4][..], &[2][..]));
+    }
+
+    #[test]
+    fn probes_and_a_search_are_divided_like_the_load() {
+        let of = |rate: &str, prober: &str, hosts| {
+            let text = format!(
+                "suite: s\ncases:\n  - {{name: a, prober: {prober}, streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: 8, rate: {rate}}}]}}\n"
+            );
+            let mut suite = crate::parse::suite(&text, "s.yaml").unwrap();
+            suite.shared_by(hosts).map(|()| suite.cases.remove(0)).map_err(|why| why.en)
+        };
+        let probes = |hosts| of("100/s", "{rate: 100/s}", hosts).map(|case| case.prober);
+        assert_eq!(probes(4), Ok(ProberKey::At { rate: MilliIops::per_second(25), op: None }));
+        assert!(probes(128).unwrap_err().contains("probes"), "0.78/s is below what a suite can ask for");
+        let search = "{search: {from: 100/s, to: 1000/s, quantile: 99%, limit: 10ms}}";
+        let found = of(search, "auto", 4).unwrap().streams.remove(0).search.unwrap();
+        assert_eq!((found.from, found.to), (MilliIops::per_second(25), MilliIops::per_second(250)));
     }
 
     #[test]
