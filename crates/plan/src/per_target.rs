@@ -136,7 +136,15 @@ mod tests {
     fn what_cannot_be_counted_per_target_does_not_run_or_is_an_error() {
         let refused = |streams: &str| plan(streams).unwrap_err().message.en;
         let mixed = format!("{{{READS}, jobs: {{per_target: 1}}}}, {{{READS}, jobs: 2}}");
-        assert!(refused(&mixed).contains("some streams of the case count their jobs per target"));
+        assert!(refused(&mixed).contains("the streams of a case count their jobs in the same way"));
+        // A run file of before may still have such a suite.
+        let alike = format!("{{{READS}, jobs: {{per_target: 1}}}}, {{{READS}, jobs: {{per_target: 2}}}}");
+        let mut suite =
+            stend_spec::parse::suite(&format!("suite: x\ncases: [{{name: a, streams: [{alike}]}}]\n"), "s").unwrap();
+        suite.cases[0].streams[1].jobs_of = super::JobsOf::Range;
+        let target = PlanTarget { count: 3, ..fixture::device(Bytes::mib(64)) };
+        let old = Plan::new(&PlanInputs { target, ..fixture::inputs(suite) }).unwrap_err().message.en;
+        assert!(old.contains("some streams of the case count their jobs per target"), "{old}");
         let many = format!("{{{READS}, jobs: {{per_target: 400}}}}");
         assert!(refused(&many).contains("1200 jobs on 3 targets"));
         let deep = format!("{{{READS}, jobs: {{per_target: 30}}, queue_depth: 1024}}");

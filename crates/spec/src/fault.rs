@@ -388,6 +388,11 @@ fn disk_limit((iops, bandwidth): (Option<u32>, Option<Bytes>), lang: Lang) -> St
 }
 
 impl Fault {
+    /// When it is over, from the begin of the measuring window on; without an end of its own that is when it comes.
+    pub fn end(&self) -> Nanos {
+        Nanos(self.at.0.saturating_add(self.lasts.unwrap_or_default().0))
+    }
+
     /// Whether the trial ends with it.
     pub fn is_cut(&self) -> bool {
         self.act == Act::PowerCut

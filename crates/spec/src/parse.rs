@@ -149,7 +149,12 @@ fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     placement::one_matrix(&streams, node)?;
     trace::alone_or_in_regions(&streams, node)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
-    schedule::fits(node, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
+    // Where a trace says how long a trial is, the plan looks at what happens in it.
+    let by_trace = trace::gives_window(&streams);
+    if !by_trace {
+        schedule::fits(node, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
+    }
+    files::alike(node, &streams)?;
     if io_log.is_some() {
         io_log::fits(node, &streams)?;
     }
@@ -162,7 +167,7 @@ fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     if steady.is_some() {
         steady::fits(node, &streams)?;
     }
-    fault::fits(node, &faults, window, (engine, &streams))?;
+    fault::fits(node, &faults, (!by_trace).then_some(window), (engine, &streams))?;
     power::fits(node, &faults, &streams, steady.is_some())?;
     load_hosts::fits(node, &load_hosts, &streams, !faults.is_empty())?;
     Ok(SuiteCase {
@@ -432,7 +437,8 @@ impl<'a> Map<'a> {
     }
 
     fn unknown_like(&self, key: &str) -> Result<()> {
-        match self.pairs.iter().find(|(k, _)| distance(&k.name, key) <= 2) {
+        let is_known = |name: &str| self.names().any(|known| known == name);
+        match self.pairs.iter().find(|(k, _)| distance(&k.name, key) <= 2 && !is_known(&k.name)) {
             Some((k, _)) => Err(self.unknown(k, Some(key))),
             None => Ok(()),
         }
@@ -444,6 +450,7 @@ impl<'a> Map<'a> {
     }
 
     fn unknown(&self, key: &Key, near: Option<&str>) -> Box<stend_base::Error> {
+        debug_assert!(!self.names().any(|name| name == key.name), "`{}` is known, and not read here", key.name);
         let shown: String = key.name.chars().take(60).collect();
         let Mapping { en, ru, .. } = self.known;
         let error = key.error(say!("{en}: unknown key `{shown}`", "{ru}: неизвестный ключ `{shown}`"));

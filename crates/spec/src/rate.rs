@@ -36,6 +36,14 @@ pub struct Step {
     pub shape: Shape,
 }
 
+impl Step {
+    /// Whether it never comes in a trial that is so long, ramp and window. A ramp is over when its step comes, so it may end with the
+    /// trial.
+    pub fn is_late(&self, length: Nanos) -> bool {
+        if self.shape == Shape::Ramp { self.at > length } else { self.at >= length }
+    }
+}
+
 /// The shape of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -58,6 +58,18 @@ pub struct Affinity {
     pub memory: Option<u32>,
 }
 
+impl Affinity {
+    /// Whether it is the same CPUs, in whatever order, and the same memory.
+    pub fn is_like(&self, other: &Affinity) -> bool {
+        let sorted = |place: &Affinity| {
+            let mut cpus = place.cpus.clone();
+            cpus.sort_unstable();
+            cpus
+        };
+        self.memory == other.memory && sorted(self) == sorted(other)
+    }
+}
+
 /// Why a placement cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misplaced {

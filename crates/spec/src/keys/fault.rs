@@ -47,7 +47,7 @@ pub const ACTS: &[Word] = &[
     ),
     (
         "drive.replace",
-        "the member `drive` is copied to a spare, which then takes its place (`mdadm --replace`, `zpool replace`). The member works on meanwhile, so redundancy is never less. The stand of the run made the md array (`md: {spares: 1}`) or ZFS pool (`zfs: {spares: 1}`). After the trial, when the copy is complete, there is a spare again: with md the replaced drive, in a pool the same as before. Takes no `for`; once in a case, and not beside `drive.fail`, `drive.error` and `drive.corrupt`",
+        "the member `drive` is copied to a spare, which then takes its place (`mdadm --replace`, `zpool replace`). The member works on meanwhile, so redundancy is never less. The stand of the run made the md array (`md: {spares: 1}`) or ZFS pool (`zfs: {spares: 1}`). After the trial, when the copy is complete, there is a spare again: with md the replaced drive, in a pool the same as before. Takes no `for`; once in a case, and not beside `drive.fail`, `drive.error`, `drive.corrupt` and `daemon.kill`",
     ),
     (
         "drive.slow",
@@ -59,7 +59,7 @@ pub const ACTS: &[Word] = &[
     ),
     (
         "drive.corrupt",
-        "`length` bytes of a drive are silently overwritten with random data. No I/O fails, but some data are wrong. The drive is a member of a redundant md array, ZFS pool or btrfs that the stand of the run made. Undone, the data are repaired: a ZFS pool and a btrfs are scrubbed; an md member is rebuilt from the others, since md does not know which copy is right. Once in a case, and not beside `drive.fail` and `drive.error`",
+        "`length` bytes of a drive are silently overwritten with random data. No I/O fails, but some data are wrong. The drive is a member of a redundant md array, ZFS pool or btrfs that the stand of the run made. Undone, the data are repaired: a ZFS pool and a btrfs are scrubbed; an md member is rebuilt from the others, since md does not know which copy is right. Once in a case, and not beside `drive.fail`, `drive.error` and `daemon.kill`",
     ),
     (
         "scrub",

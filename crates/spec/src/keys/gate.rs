@@ -56,6 +56,11 @@ pub const LIMITED_AS: &[(&str, &str)] = &[
     ("p999", "p99.9"),
     ("p99,9", "p99.9"),
 ];
+/// Longest limit: as long as a label may be, and a value behind it.
+pub const LIMIT_MAX: usize = 300;
+/// A limit in one line.
+const LIMIT: Shape =
+    Shape::Spelled("1 to 300 characters without control characters", "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,300}$");
 /// Rules of a gate, and limits.
 pub const RULES: Limits<usize> = Limits { least: 1, most: 1_000 };
 /// Verdicts of a rule.
@@ -88,7 +93,7 @@ pub const GATE: Mapping = Mapping {
         optional(
             "limits",
             "absent",
-            Shape::Several(&Shape::Name, RULES),
+            Shape::Several(&LIMIT, RULES),
             "Limits for the values of a run, such as `rand-read p99 < 5ms`: see above. A limit that matches no case is undecided.",
         ),
         optional(

@@ -170,7 +170,11 @@ pub const TRACE: Mapping = Mapping {
     doc: "A trace as it was when the order was made.",
     keys: &[
         required("file", PATH, "Its file."),
-        required("sha256", Shape::Spelled("64 hexadecimal digits", "^[0-9a-f]{64}$"), "SHA-256 of its content."),
+        required(
+            "sha256",
+            Shape::Spelled("64 hexadecimal digits, letters in lower case", "^[0-9a-f]{64}$"),
+            "SHA-256 of its content.",
+        ),
     ],
 };
 

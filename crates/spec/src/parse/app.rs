@@ -10,8 +10,8 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Millionths, Nanos, Result, Say, say};
 
 /// Keys of a case that are about I/O that Stend makes.
-const OF_STREAMS: [&str; 9] =
-    ["streams", "direct", "pages", "backend", "engine", "io_log", "prober", "steady", "load_hosts"];
+const OF_STREAMS: [&str; 10] =
+    ["streams", "direct", "pages", "backend", "engine", "io_log", "prober", "steady", "events", "load_hosts"];
 /// Keys of a suite that an application has no use for.
 const OF_SUITE: [&str; 8] = ["fill", "precondition", "files", "calibrate", "ceilings", "confirm", "arms", "repeats"];
 
@@ -113,10 +113,7 @@ fn size(node: &Node, limits: crate::keys::Limits<Bytes>) -> Result<Bytes> {
 /// Refuses keys of a case that mean nothing beside an application, and lengths that its windows do not fill.
 pub(super) fn fits(case: &Node, spec: &AppSpec, ramp: Nanos, trial: Nanos) -> Result<()> {
     if let Some(key) = first_of(case, &OF_STREAMS) {
-        return Err(case.error(say!(
-            "`{key}` contradicts `application`: Stend makes no I/O of its own then",
-            "`{key}` противоречит `application`: сам Stend тогда не создаёт ввода-вывода"
-        )));
+        return Err(of_streams(case, key));
     }
     let window = spec.app.slo.window.0;
     if trial.0.is_multiple_of(window) && ramp.0.is_multiple_of(window) {
@@ -143,6 +140,12 @@ pub(super) fn alone(root: &Node, cases: &[SuiteCase]) -> Result<()> {
             "случаям с `application` и случаям со `streams` нужны отдельные наборы"
         ));
     }
+    if let Value::Map(pairs) = &root.value
+        && let Some((_, defaults)) = pairs.iter().find(|(key, _)| key.name == "defaults")
+        && let Some(key) = first_of(defaults, &OF_STREAMS)
+    {
+        return Err(of_streams(defaults, key));
+    }
     match first_of(root, &OF_SUITE) {
         None => Ok(()),
         Some(key) => refused(say!(
@@ -150,6 +153,13 @@ pub(super) fn alone(root: &Node, cases: &[SuiteCase]) -> Result<()> {
             "`{key}` противоречит `application`: экземпляры сами создают свои данные, а число повторов задаёт поиск"
         )),
     }
+}
+
+fn of_streams(node: &Node, key: &str) -> Box<stend_base::Error> {
+    node.error(say!(
+        "`{key}` contradicts `application`: Stend makes no I/O of its own then",
+        "`{key}` противоречит `application`: сам Stend тогда не создаёт ввода-вывода"
+    ))
 }
 
 fn first_of<'k>(node: &Node, keys: &[&'k str]) -> Option<&'k str> {
@@ -184,6 +194,27 @@ mod tests {
             (slo.served, slo.windows, slo.window),
             (Millionths::percent(95), Millionths::percent(95), Nanos::secs(30))
         );
+    }
+
+    #[test]
+    fn no_key_of_a_case_is_unknown_beside_an_application() {
+        for key in crate::keys::CASE.keys.iter().map(|key| key.name).filter(|key| *key != "application") {
+            if ["name", "ramp", "trial"].contains(&key) {
+                continue;
+            }
+            let error = parse("", &format!(", {key}: [1]"), APP).unwrap_err().message.en;
+            assert!(!error.contains("unknown"), "{error}");
+        }
+    }
+
+    #[test]
+    fn defaults_that_an_application_ignores_are_refused() {
+        let of = |defaults: &str| parse(&format!("defaults: {{{defaults}}}\n"), "", APP);
+        for (key, value) in [("prober", "off"), ("direct", "false"), ("engine", "fio"), ("io_log", "{size: 1GiB}")] {
+            let error = of(&format!("{key}: {value}")).unwrap_err().message.en;
+            assert!(error.contains(&format!("`{key}` contradicts `application`")), "{error}");
+        }
+        of("ramp: 30s, trial: 1min").unwrap();
     }
 
     #[test]

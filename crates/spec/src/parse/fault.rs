@@ -219,12 +219,12 @@ fn which(node: &Node) -> Result<Which> {
 }
 
 /// Refuses events that cannot come in the window, or whose case is not measured in a way that shows them.
-pub(super) fn fits(case: &Node, faults: &[Fault], window: Nanos, how: (Engine, &[StreamSpec])) -> Result<()> {
+/// `window` is `None` where only the plan knows it.
+pub(super) fn fits(case: &Node, faults: &[Fault], window: Option<Nanos>, how: (Engine, &[StreamSpec])) -> Result<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    let end = |fault: &Fault| Nanos(fault.at.0.saturating_add(fault.lasts.unwrap_or_default().0));
-    if faults.iter().any(|fault| end(fault) >= window) {
+    if faults.iter().any(|fault| window.is_some_and(|window| fault.end() >= window)) {
         return Err(case
             .error(say!(
                 "an event comes, or is undone, after the window of the trial",
@@ -269,16 +269,16 @@ fn must_be_alone(case: &Node, faults: &[Fault]) -> Result<()> {
     let gone = of(|act| matches!(act, Act::DriveFail(_) | Act::DriveError(_) | Act::DaemonKill(_)));
     if copied > 1 || (copied == 1 && wrong + gone > 0) {
         return Err(case.error(say!(
-            "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`",
-            "`drive.replace` бывает в случае один раз и не вместе с `drive.fail`, `drive.error` и `drive.corrupt`"
+            "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error`, `drive.corrupt` or `daemon.kill`",
+            "`drive.replace` бывает в случае один раз и не вместе с `drive.fail`, `drive.error`, `drive.corrupt` и `daemon.kill`"
         )));
     }
     if wrong == 0 || (wrong == 1 && gone == 0) {
         return Ok(());
     }
     Err(case.error(say!(
-        "`drive.corrupt` comes once in a case, and not beside `drive.fail` or `drive.error`",
-        "`drive.corrupt` бывает в случае один раз и не вместе с `drive.fail` и `drive.error`"
+        "`drive.corrupt` comes once in a case, and not beside `drive.fail`, `drive.error` or `daemon.kill`",
+        "`drive.corrupt` бывает в случае один раз и не вместе с `drive.fail`, `drive.error` и `daemon.kill`"
     )))
 }
 

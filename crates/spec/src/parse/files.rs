@@ -4,7 +4,7 @@ use super::size::mixture;
 use super::{Map, axis, bytes, whole};
 use crate::files::Files;
 use crate::keys::{self, files as known};
-use crate::suite::{Fill, JobsOf};
+use crate::suite::{Fill, JobsOf, StreamSpec};
 use crate::workload::BlockShare;
 use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Result, say};
@@ -73,6 +73,23 @@ pub(super) fn jobs(node: &Node, count: u32) -> Result<(Vec<u32>, JobsOf)> {
     }
 }
 
+/// Whether all streams of a case count their jobs in the same way: their parts of the range would not be told apart else.
+pub(super) fn alike(case: &Node, streams: &[StreamSpec]) -> Result<()> {
+    let first = streams.first().map(|stream| stream.jobs_of);
+    if streams.iter().all(|stream| Some(stream.jobs_of) == first) {
+        return Ok(());
+    }
+    Err(case
+        .error(say!(
+            "the streams of a case count their jobs in the same way",
+            "все потоки случая считают задания одинаково"
+        ))
+        .hint(say!(
+            "write `per_file` in each of them, or `per_target` in each, or plain numbers",
+            "укажите в каждом `per_file`, в каждом `per_target` или везде просто числа"
+        )))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,21 +119,45 @@ mod tests {
     }
 
     #[test]
+    fn all_streams_of_a_case_count_their_jobs_in_the_same_way() {
+        let of = |jobs: [&str; 2]| {
+            let stream = |jobs: &str| format!("{{op: read, pattern: random, block_size: 4KiB{jobs}}}");
+            let streams = jobs.map(stream).join(", ");
+            suite(&format!("suite: x\nfiles: {{count: 2}}\ncases:\n  - {{name: a, streams: [{streams}]}}\n"), "s.yaml")
+        };
+        let [file, target] = [", jobs: {per_file: 1}", ", jobs: {per_target: 1}"];
+        for mixed in [[file, ""], [", jobs: 2", file], [file, target], [target, ", jobs: 2"]] {
+            let error = of(mixed).unwrap_err().message.en;
+            assert!(error.starts_with("s.yaml:4:5: the streams of a case count their jobs in the same way"), "{error}");
+        }
+        for alike in [[file, file], [target, target], ["", ", jobs: 2"]] {
+            of(alike).unwrap();
+        }
+    }
+
+    #[test]
     fn what_cannot_be_is_an_error_with_its_place() {
         for (head, jobs, told) in [
-            ("files: {count: 0}", "1", "s.yaml:2:16: error: 0 is outside 1 to 10000"),
-            ("files: {size: 1MiB}", "1", "`count`"),
-            ("files: {count: 2, size: 1000B}", "1", "a file is a multiple of 4 KiB"),
-            ("files: {count: 2, size: {4KiB: 50, 8KiB: 40}}", "1", "`size` are percent and add up to 90"),
-            ("fill: {size: 1GiB}\nfiles: {count: 2, size: 1MiB}", "1", "both say how much"),
-            ("", "{per_file: 1, per_target: 1}", "either `per_file` or `per_target`"),
-            ("", "{}", "either `per_file` or `per_target`"),
-            ("", "{per_target: 0}", "0 is outside 1 to 1024"),
-            ("files: {count: 100}", "{per_file: 11}", "11 jobs for each of 100 files are more than 1024"),
+            ("files: {count: 0}", "1", "s.yaml:2:16: 0 is outside 1 to 10000"),
+            ("files: {size: 1MiB}", "1", "s.yaml:2:8: files: the key `count` is missing"),
+            ("files: {count: 2, size: 1000B}", "1", "s.yaml:2:25: a file is a multiple of 4 KiB"),
+            (
+                "files: {count: 2, size: {4KiB: 50, 8KiB: 40}}",
+                "1",
+                "s.yaml:2:25: the shares of `size` are percent and add up to 90",
+            ),
+            (
+                "fill: {size: 1GiB}\nfiles: {count: 2, size: 1MiB}",
+                "1",
+                "s.yaml:3:8: `files` and `fill` both say how much",
+            ),
+            ("", "{per_file: 1, per_target: 1}", "s.yaml:5:67: `jobs` has either `per_file` or `per_target`"),
+            ("", "{}", "s.yaml:5:67: `jobs` has either `per_file` or `per_target`"),
+            ("", "{per_target: 0}", "s.yaml:5:80: 0 is outside 1 to 1024"),
+            ("files: {count: 100}", "{per_file: 11}", "s.yaml:5:67: 11 jobs for each of 100 files are more than 1024"),
         ] {
-            let error = parsed(head, jobs).unwrap_err().to_string();
-            assert!(error.contains(told.rsplit("error: ").next().unwrap_or_default()), "{error}");
-            assert!(error.contains("s.yaml:"), "{error}");
+            let error = parsed(head, jobs).unwrap_err().message.en;
+            assert!(error.starts_with(told), "{error}");
         }
     }
 }

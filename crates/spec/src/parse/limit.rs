@@ -3,13 +3,11 @@
 use super::text;
 use crate::gate::{Bound, GateLimit, Side, Undecided};
 use crate::keys::Choice;
-use crate::keys::gate::{LIMITED, LIMITED_AS, Limited, OPERATIONS};
+use crate::keys::gate::{LIMIT_MAX, LIMITED, LIMITED_AS, Limited, OPERATIONS};
 use crate::yaml::Node;
 use stend_base::units::{parse_nanos, parse_rate, parse_throughput};
 use stend_base::{Error, MilliIops, Nanos, Result, Say, say};
 
-/// Longest limit, as long as a label may be and a value behind it.
-const LENGTH_MAX: usize = 300;
 /// The four signs, those of two characters first.
 const SIGNS: [(&str, Side); 4] = [("<=", Side::AtMost), (">=", Side::AtLeast), ("<", Side::Below), (">", Side::Above)];
 
@@ -25,7 +23,7 @@ pub(super) fn of(node: &Node, inconclusive: Undecided) -> Result<GateLimit> {
     let text = text(node)?;
     let line = u32::try_from(node.at.line).unwrap_or(u32::MAX);
     let limit = read(&text).map_err(|Slip { message: Say { en, ru }, hint, .. }| {
-        let shown: String = text.chars().take(LENGTH_MAX).collect();
+        let shown: String = text.chars().take(LIMIT_MAX).collect();
         node.error(say!("limit `{shown}`: {en}", "предел `{shown}`: {ru}")).hint(hint)
     })?;
     Ok(GateLimit { line: Some(line), inconclusive, ..limit })
@@ -34,7 +32,7 @@ pub(super) fn of(node: &Node, inconclusive: Undecided) -> Result<GateLimit> {
 /// A limit of the command line. Errors: `Usage`, with the character from which on it is wrong.
 pub fn expect(text: &str) -> Result<GateLimit> {
     read(text).map_err(|Slip { at, message: Say { en, ru }, hint }| {
-        let shown: String = text.chars().take(LENGTH_MAX).collect();
+        let shown: String = text.chars().take(LIMIT_MAX).collect();
         Error::usage(say!("--expect '{shown}', character {at}: {en}", "--expect '{shown}', символ {at}: {ru}"))
             .hint(hint)
     })
@@ -42,10 +40,10 @@ pub fn expect(text: &str) -> Result<GateLimit> {
 
 fn read(text: &str) -> std::result::Result<GateLimit, Slip> {
     let slip = |at: usize, message, hint| Slip { at: text[..at].chars().count() + 1, message, hint };
-    if text.chars().count() > LENGTH_MAX || text.chars().any(char::is_control) {
+    if text.chars().count() > LIMIT_MAX || text.chars().any(char::is_control) {
         let message = say!(
-            "a limit has at most {LENGTH_MAX} characters and no control characters",
-            "в пределе не больше {LENGTH_MAX} символов и нет управляющих"
+            "a limit has at most {LIMIT_MAX} characters and no control characters",
+            "в пределе не больше {LIMIT_MAX} символов и нет управляющих"
         );
         return Err(slip(0, message, example()));
     }
@@ -198,6 +196,16 @@ mod tests {
             assert_eq!((found.op, found.side, found.bound), (op, side, bound), "{text}");
             assert_eq!(found.cases, cases, "{text}");
         }
+    }
+
+    #[test]
+    fn a_limit_has_one_length_in_the_parser_and_in_the_description_of_its_key() {
+        use crate::keys::Shape;
+        let key = crate::keys::gate::GATE.keys.iter().find(|key| key.name == "limits").unwrap();
+        let Shape::Several(Shape::Spelled(words, pattern), _) = key.shape else { panic!("{:?}", key.shape) };
+        assert!(words.contains(&LIMIT_MAX.to_string()) && pattern.contains(&format!("1,{LIMIT_MAX}}}")), "{pattern}");
+        let of = |length: usize| expect(&format!("{} p99 < 5ms", "a".repeat(length - 10)));
+        assert!(of(LIMIT_MAX).is_ok() && of(LIMIT_MAX + 1).is_err());
     }
 
     #[test]

@@ -201,7 +201,10 @@ fn trace(node: &Node) -> Result<TraceFile> {
         let hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         match found.len() == 64 && found.bytes().all(hexadecimal) {
             true => Ok(found),
-            false => Err(node.error(say!("not 64 hexadecimal digits", "не 64 шестнадцатеричные цифры"))),
+            false => Err(node.error(say!(
+                "not 64 hexadecimal digits, letters in lower case",
+                "не 64 шестнадцатеричные цифры, буквы строчные"
+            ))),
         }
     };
     let found = TraceFile { file: map.required("file", path)?, sha256: map.required("sha256", sha256)? };

@@ -8,6 +8,7 @@ use crate::suite::StreamSpec;
 use crate::topology::Numa;
 use crate::workload::Think;
 use crate::yaml::{Node, Value};
+use std::collections::BTreeSet;
 use stend_base::{Bytes, Millionths, Result, format, say};
 
 /// A part of the range.
@@ -79,17 +80,15 @@ pub(super) fn think(node: &Node, open: bool) -> Result<Option<Think>> {
     Ok(Some(Think { time, every }))
 }
 
-/// CPUs, none if the scheduler chooses.
+/// CPUs in the order in which threads get them, none if the scheduler chooses.
 pub(super) fn cpus(node: &Node) -> Result<Vec<u32>> {
     if is_word(node, "any") {
         return Ok(Vec::new());
     }
     let items = list(node)?;
-    let mut cpus: Vec<u32> = items.iter().map(|item| whole(item, keys::NUMBER)).collect::<Result<_>>()?;
-    let named = cpus.len();
-    cpus.sort_unstable();
-    cpus.dedup();
-    if !keys::CPUS.hold(&named) || cpus.len() < named {
+    let cpus: Vec<u32> = items.iter().map(|item| whole(item, keys::NUMBER)).collect::<Result<_>>()?;
+    let different = cpus.iter().collect::<BTreeSet<_>>().len();
+    if !keys::CPUS.hold(&cpus.len()) || different < cpus.len() {
         return Err(node.error(say!("`cpus` names 1 to 1024 CPUs, each once", "в `cpus` от 1 до 1024 разных CPU")));
     }
     Ok(cpus)
@@ -234,7 +233,7 @@ mod tests {
             let placement = one(text).placement;
             (placement.cpus, placement.numa)
         };
-        assert_eq!(placed(", cpus: [3, 2]"), (vec![2, 3], None));
+        assert_eq!(placed(", cpus: [3, 2]"), (vec![3, 2], None), "in turn");
         assert_eq!(placed(", cpus: [2], numa: {memory: 1}"), (vec![2], nodes(None, Some(1))));
         assert_eq!(placed(", numa: {cpu: 0, memory: 1}"), (vec![], nodes(Some(0), Some(1))));
         assert_eq!(placed(", numa: local"), (vec![], Some(Numa::Local)));

@@ -12,7 +12,7 @@ use stend_base::{Lang, MilliIops, Nanos, Result, Say, format, say};
 pub(super) fn fits(case: &Node, length: Nanos, streams: &[StreamSpec]) -> Result<()> {
     for (stream, spec) in streams.iter().enumerate() {
         for (value, rate) in spec.rate.iter().enumerate() {
-            let Some(step) = rate.steps.iter().position(|step| is_late(step, length)) else { continue };
+            let Some(step) = rate.steps.iter().position(|step| step.is_late(length)) else { continue };
             let node = node_of(case, stream, value, step).unwrap_or(case);
             let told = |time: Nanos| [Lang::En, Lang::Ru].map(|lang| format::exact(time, lang));
             let ([ends, ends_ru], [needed, needed_ru]) = (told(length), told(needed(rate)));
@@ -27,11 +27,6 @@ pub(super) fn fits(case: &Node, length: Nanos, streams: &[StreamSpec]) -> Result
         }
     }
     Ok(())
-}
-
-/// A ramp is over when its step comes, so it may end with the trial.
-fn is_late(step: &Step, length: Nanos) -> bool {
-    if step.shape == Shape::Ramp { step.at > length } else { step.at >= length }
 }
 
 fn needed(rate: &Rate) -> Nanos {

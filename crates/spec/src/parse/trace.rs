@@ -10,7 +10,7 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Nanos, Result, say};
 
 /// Keys of a stream that a trace leaves nothing to say about.
-const TAKEN: [&str; 8] = ["op", "pattern", "block_size", "rate", "sync", "think", "batch", "verify"];
+const TAKEN: [&str; 9] = ["op", "pattern", "block_size", "rate", "sync", "think", "batch", "submit", "verify"];
 
 /// Whether a stream replays a trace.
 pub(super) fn is_one(stream: &Node) -> bool {
@@ -99,6 +99,12 @@ pub(super) fn lengths(streams: &mut [StreamSpec], ramp: Option<Nanos>, window: O
     (ramp.unwrap_or(RAMP), window.unwrap_or(WINDOW))
 }
 
+/// Whether the window of any cell of a case is that of its trace.
+pub(super) fn gives_window(streams: &[StreamSpec]) -> bool {
+    let timed = |trace: &TraceSpec| trace.whole && trace.pace.iter().any(|pace| *pace != Pace::Asap);
+    streams.iter().filter_map(|stream| stream.trace.as_ref()).any(timed)
+}
+
 /// The shortest ramp of the cells of a case whose ramp is this.
 pub(super) fn ramp_least(streams: &[StreamSpec], ramp: Nanos) -> Nanos {
     let begins_at_once = |trace: &TraceSpec| trace.unramped && trace.pace.iter().any(|pace| *pace != Pace::Asap);
@@ -175,6 +181,33 @@ mod tests {
         let suite = parse("", &format!("{one}, {}, {one}", one.replace("file: a", "file: a, align: 4KiB"))).unwrap();
         let sources: Vec<_> = suite.traces().iter().map(|source| source.align).collect();
         assert_eq!(sources, [None, Some(Bytes::kib(4))]);
+    }
+
+    #[test]
+    fn no_key_of_a_stream_is_unknown_beside_a_trace() {
+        for key in keys::STREAM.keys.iter().map(|key| key.name).filter(|key| *key != "trace") {
+            let told = parse("", &format!("{{trace: {{file: a}}, {key}: 1}}"));
+            let error = told.err().map(|error| error.message.en).unwrap_or_default();
+            assert!(!error.contains("unknown"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_happens_at_a_time_of_its_own_is_not_held_against_the_usual_window_where_the_trace_gives_it() {
+        let of = |trial: &str, pace: &str| {
+            let steps = "{schedule: [{at: 0s, rate: 5/s}, {at: 60s, rate: 6/s}]}";
+            let other =
+                format!("{{op: read, pattern: random, block_size: 4KiB, region: {{size: 10%}}, rate: {steps}}}");
+            let events = "[{at: 70s, do: scrub}]";
+            let trace = format!("{{trace: {{file: a, pace: {pace}}}, region: {{size: 50%}}}}");
+            suite(
+                &format!("suite: x\ncases:\n  - {{name: a{trial}, events: {events}, streams: [{trace}, {other}]}}\n"),
+                "s.yaml",
+            )
+        };
+        of("", "1").unwrap();
+        of("", "[1, asap]").unwrap();
+        assert!(of(", trial: 30s", "1").is_err() && of("", "asap").is_err());
     }
 
     #[test]

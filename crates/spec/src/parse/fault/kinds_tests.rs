@@ -140,7 +140,7 @@ fn a_link_has_one_event_at_a_time() {
 #[test]
 fn wrong_data_come_once_and_with_all_other_drives_there() {
     let corrupt = "{at: 5s, do: drive.corrupt, drive: 1, length: 1MiB}";
-    let why = "`drive.corrupt` comes once in a case, and not beside `drive.fail` or `drive.error`";
+    let why = "`drive.corrupt` comes once in a case, and not beside `drive.fail`, `drive.error` or `daemon.kill`";
     for other in [corrupt, "{at: 6s, do: drive.fail, drive: 2}", "{at: 6s, do: drive.error, drive: 2}"] {
         assert_eq!(refused(&format!("[{corrupt}, {other}]"))[0], why, "{other}");
     }
@@ -156,7 +156,7 @@ fn a_copy_to_a_spare_ends_itself_and_shares_the_spare_with_nothing() {
             "у `drive.replace` нет `for`: событие кончается вместе с копированием"
         ]
     );
-    let once = "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`";
+    let once = "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error`, `drive.corrupt` or `daemon.kill`";
     for other in [
         "drive.replace, drive: 2",
         "drive.fail, drive: 2",

@@ -250,9 +250,9 @@ fn orders_that_are_truncated_from_the_future_contradictory_or_hostile_are_refuse
     check(
         &format!("{{order: 1, {SUITE}, on: [a], traces: [{{file: a, sha256: XY}}]}}"),
         expect![[r#"
-            error: o.json:1:98: not 64 hexadecimal digits
+            error: o.json:1:98: not 64 hexadecimal digits, letters in lower case
             hint: docs/formats/order.md describes every key; `stend run SUITE --on PATH --print-order` prints an order
-            ошибка: o.json:1:98: не 64 шестнадцатеричные цифры
+            ошибка: o.json:1:98: не 64 шестнадцатеричные цифры, буквы строчные
             совет: все ключи описаны в docs/formats/order.md; заказ напечатает `stend run НАБОР --on ПУТЬ --print-order`
         "#]],
     );
