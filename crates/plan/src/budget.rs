@@ -16,8 +16,8 @@ const RAMP_MIN: Nanos = Nanos::millis(100);
 /// trials that it usually takes, rounds with all that there may be. A case with a schedule, a replay at a pace or events keeps its
 /// length: what happens in it is at times of its own.
 pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budget: Nanos) -> Result<()> {
-    let Nominal { fixed, free, trials } = Nominal::of(cases, ladders, blocks);
-    let least = fixed + Nanos(trials * (RAMP_MIN.0 + WINDOW_MIN.0)).as_secs();
+    let Nominal { fixed, spans } = Nominal::of(cases, ladders, blocks);
+    let least = fixed + spans.iter().map(Span::least_secs).fold(0.0, |sum, secs| sum + secs);
     let wanted = budget.as_secs() * TRIAL_SHARE;
     if wanted < least {
         let [en, ru] = [Lang::En, Lang::Ru].map(|lang| format::duration(enough(least / TRIAL_SHARE), lang));
@@ -27,13 +27,37 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
         ))
         .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
     }
-    let factor = (wanted - fixed) / free;
-    let scaled = |span: Nanos, least: Nanos| Nanos(((span.0 as f64 * factor) as u64).max(least.0));
+    let factor = factor(&spans, wanted - fixed);
+    let scaled = |span: Nanos, least: Nanos| match span {
+        // No ramp was asked for.
+        Nanos(0) => span,
+        span => Nanos(((span.0 as f64 * factor) as u64).max(least.0)),
+    };
     for case in cases.iter_mut().filter(|case| case.not_run.is_none() && !is_fixed(case)) {
         case.trial.ramp = scaled(case.trial.ramp, RAMP_MIN);
         case.trial.window = scaled(case.trial.window, WINDOW_MIN);
     }
     Ok(())
+}
+
+/// By what spans are multiplied so that all of them take so many seconds. Those that would be shorter than they may keep their
+/// least, and the others share what these leave.
+fn factor(spans: &[Span], seconds: f64) -> f64 {
+    let (mut free, mut left): (Vec<&Span>, f64) = (spans.iter().collect(), seconds);
+    loop {
+        let length = free.iter().fold(0.0, |sum, span| sum + span.secs());
+        if length <= 0.0 {
+            return 0.0;
+        }
+        let factor = left / length;
+        let (short, rest): (Vec<&Span>, Vec<&Span>) =
+            free.into_iter().partition(|span| span.length.0 as f64 * factor < span.least.0 as f64);
+        if short.is_empty() {
+            return factor;
+        }
+        left -= short.iter().fold(0.0, |sum, span| sum + span.least_secs());
+        free = rest;
+    }
 }
 
 /// So many seconds, rounded up to what [`format::duration`] shows of them, so that the typed value is enough.
@@ -47,10 +71,27 @@ fn enough(seconds: f64) -> Nanos {
 struct Nominal {
     /// Seconds of the trials that keep their length.
     fixed: f64,
-    /// Seconds of the others.
-    free: f64,
-    /// How many those others are.
-    trials: u64,
+    /// Ramps and windows of the others.
+    spans: Vec<Span>,
+}
+
+/// A ramp or a window that may be stretched.
+struct Span {
+    length: Nanos,
+    /// It may not be shorter.
+    least: Nanos,
+    /// So many trials have it.
+    times: u32,
+}
+
+impl Span {
+    fn secs(&self) -> f64 {
+        self.length.as_secs() * f64::from(self.times)
+    }
+
+    fn least_secs(&self) -> f64 {
+        self.least.as_secs() * f64::from(self.times)
+    }
 }
 
 impl Nominal {
@@ -71,13 +112,13 @@ impl Nominal {
     }
 
     fn add(&mut self, case: &Case, times: u32) {
-        let length = (case.trial.ramp.as_secs() + case.trial.window.as_secs()) * f64::from(times);
+        let (ramp, window) = (case.trial.ramp, case.trial.window);
         if is_fixed(case) {
-            self.fixed += length;
-        } else {
-            self.free += length;
-            self.trials += u64::from(times);
+            self.fixed += (ramp.as_secs() + window.as_secs()) * f64::from(times);
+            return;
         }
+        let both = [(ramp, RAMP_MIN), (window, WINDOW_MIN)].into_iter().filter(|(length, _)| *length > Nanos(0));
+        self.spans.extend(both.map(|(length, least)| Span { length, least, times }));
     }
 }
 
@@ -126,6 +167,38 @@ mod tests {
             error: --time-budget is too small for this suite
             hint: give it at least 14 s"#]]
         .assert_eq(&plan(13).unwrap_err().render(Lang::En));
+    }
+
+    #[test]
+    fn what_cannot_be_shorter_is_taken_from_the_others_and_no_ramp_stays_none() {
+        let stream = "{op: read, pattern: random, block_size: 4KiB}";
+        let lengths = |ramps: [&str; 2], budget: u64| -> Vec<(u64, u64)> {
+            let [one, other] = ramps;
+            let text = format!(
+                "suite: x\ncases:\n  - {{name: a, ramp: {one}, trial: 20s, streams: [{stream}]}}\n  \
+                 - {{name: b, ramp: {other}, trial: 1s, streams: [{stream}]}}\nrepeats: {{blocks: 1}}\n"
+            );
+            let time_budget = Some(Nanos::millis(budget));
+            let plan = Plan::new(&PlanInputs { time_budget, ..inputs(suite(&text, "s.yaml").unwrap()) }).unwrap();
+            let ms = |span: Nanos| (span.0 + 500_000) / 1_000_000;
+            plan.cases.iter().map(|case| (ms(case.trial.ramp), ms(case.trial.window))).collect()
+        };
+        // 4 s for trials: both ramps and the second window cannot be shorter, so the first window has what they leave.
+        assert_eq!(lengths(["200ms", "200ms"], 5000), [(100, 3400), (100, 400)]);
+        assert_eq!(lengths(["0s", "200ms"], 5000), [(0, 3500), (100, 400)]);
+    }
+
+    #[test]
+    fn a_prober_is_decided_by_the_window_that_the_budget_leaves() {
+        let probing = |budget: u64| {
+            let text = "suite: x\nfill: {size: 64MiB}\ncases:\n  - {name: a, trial: 60s, streams: [{op: read, pattern: random, block_size: 4KiB, rate: 200/s}]}\nrepeats: {blocks: 1}\n";
+            let time_budget = Some(Nanos::secs(budget));
+            let plan = Plan::new(&PlanInputs { time_budget, ..inputs(suite(text, "s.yaml").unwrap()) }).unwrap();
+            plan.cases[0].trial.probing
+        };
+        use stend_spec::prober::{NoProber, Probing};
+        assert!(matches!(probing(100), Probing::By(_)), "{:?}", probing(100));
+        assert_eq!(probing(5), Probing::None(NoProber::TooShort), "four seconds have four probes");
     }
 
     /// Milliseconds of a case of 10 s with these keys, on a budget of 15 s beside 4 s of plain load.

@@ -46,9 +46,12 @@ pub(crate) fn cells(tests: &[Test], cases: &[Case], target: &PlanTarget, pieces:
         for &test in tests {
             let Some(trial) = trial(test, case, &target.topology).filter(fits) else { continue };
             let confirming = Confirming { of, test };
-            if let Some((same, _)) =
-                (0u32..).zip(cases).find(|(_, other)| other.trial == trial && other.faults.is_empty())
-            {
+            // Rounds before it and events in it make another load, and what does not run tests nothing.
+            let is_same = |other: &Case| {
+                let alike = other.trial == trial && other.faults == case.faults;
+                alike && other.steady.is_none() && other.not_run.is_none()
+            };
+            if let Some((same, _)) = (0u32..).zip(cases).find(|(_, other)| is_same(other)) {
                 found.shared.push((same, confirming));
                 continue;
             }
@@ -97,10 +100,10 @@ fn trial(test: Test, case: &Case, topology: &Topology) -> Option<Trial> {
         }
         Test::Node => {
             let other = Placement { cpus: Vec::new(), numa: Some(Numa::Remote) };
-            let place = other.on(topology).ok().filter(|place| *place != stream.place)?;
+            let place = other.on(topology).ok().filter(|place| !place.is_like(&stream.place))?;
             // Held against a case that is far from the device already it would not be a test of that.
             let near = Placement { cpus: Vec::new(), numa: Some(Numa::Local) }.on(topology).ok();
-            if stream.place != Affinity::default() && near.is_none_or(|near| near != stream.place) {
+            if stream.place != Affinity::default() && near.is_none_or(|near| !near.is_like(&stream.place)) {
                 return None;
             }
             // As many CPUs as before, or two things would change.
@@ -220,6 +223,25 @@ mod tests {
         // What the suite has is a case like any other.
         assert_eq!(found.confirming(1), None);
         assert!(plan("", cases, 1).tests_of(0).next().is_none());
+    }
+
+    #[test]
+    fn a_case_that_is_another_load_or_never_runs_is_no_test_of_another_one() {
+        let read = "op: read, pattern: random, block_size: 4KiB";
+        let labels_of = |keys: &str, other: &str| {
+            let cases = format!(
+                "  - {{name: a, prober: off{keys}, streams: [{{{read}, queue_depth: 8}}]}}\n  - {{name: b, prober: off{other}, streams: [{{{read}, queue_depth: 16}}]}}\n"
+            );
+            let found = plan("confirm: [depth]\nfill: {size: 64MiB}", &cases, 1);
+            found.tests_of(0).map(|test| (found.cases[test.cell as usize].label(), test.is_case)).collect::<Vec<_>>()
+        };
+        let own = [("a, confirm queue_depth 16".to_string(), false)];
+        let shared = [("b".to_string(), true)];
+        let scrub = ", events: [{at: 1s, do: scrub}]";
+        assert_eq!(labels_of("", ""), shared);
+        assert_eq!(labels_of("", ", steady: {rounds: 6, round: 10s}"), own, "it has rounds before it");
+        assert_eq!(labels_of(scrub, ""), own, "nothing happens in it");
+        assert_eq!(labels_of(scrub, scrub), shared);
     }
 
     #[test]

@@ -47,18 +47,22 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
             return Some(ends_behind(region, part, trial.parts));
         }
     }
-    if areas(trial).iter().any(Range::is_empty) {
+    let areas = areas(trial);
+    if areas.iter().any(Range::is_empty) {
         return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
     }
     if let Some(reason) = too_small_for_shares(trial) {
         return Some(reason);
     }
+    let mut areas = areas.into_iter();
     for stream in &trial.streams {
+        let places = trial.parts.max(1);
+        let least = least_of_a_job(stream, areas.by_ref().take((stream.jobs / places * places) as usize));
         // What a trace needs is asked where it is known.
         if stream.replay.is_some() {
             continue;
         }
-        if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least_of_a_job(trial, stream)) {
+        if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least) {
             return Some(reason);
         }
         let misfit = |size: Bytes| !size.0.is_multiple_of(target.logical_block.0.max(1));
@@ -216,14 +220,10 @@ fn ends_behind(region: Region, range: Region, parts: u32) -> Say {
     }
 }
 
-/// Bytes of the smallest region that a job of a stream may get.
-fn least_of_a_job(trial: &Trial, stream: &Stream) -> u64 {
-    let jobs = |stream: &Stream| u64::from(stream.jobs);
-    match stream.region {
-        Some(region) => region.len.0 / (jobs(stream) / u64::from(trial.parts.max(1))).max(1),
-        // The others share the range equally.
-        None => trial.free_region().len.0 / trial.streams.iter().map(jobs).sum::<u64>().max(1),
-    }
+/// Bytes of the smallest of the areas that the jobs of a stream get.
+fn least_of_a_job(stream: &Stream, areas: impl Iterator<Item = Range<u64>>) -> u64 {
+    let blocks = areas.map(|area| area.end.saturating_sub(area.start)).min().unwrap_or(0);
+    blocks.saturating_mul(stream.block_size.0)
 }
 
 /// Refusal when no case is left: as unsafe if only permission to write is missing.
@@ -251,6 +251,19 @@ mod tests {
     use crate::target::Room;
     use stend_base::Nanos;
     use stend_spec::workload::{Mix, Op};
+
+    #[test]
+    fn a_job_has_what_is_left_of_its_cell_in_whole_blocks_of_the_largest() {
+        // 3 MiB for two jobs: a cell of 1.5 MiB is cut to one block of 1 MiB.
+        let small = |pattern| Stream { pattern, ..stream(Op::Read, Bytes(4096)) };
+        let region = Region { start: Bytes(0), len: Bytes::mib(3) };
+        let of = |stride: u64| {
+            let streams = vec![small(Pattern::Strided { stride: Bytes::kib(stride) }), stream(Op::Read, Bytes::mib(1))];
+            why_not(&Trial { region, ..trial(streams) }, &device()).map(|why| why.en)
+        };
+        assert_eq!(of(1280).as_deref(), Some("a job's region is smaller than one stride"));
+        assert_eq!(of(1024), None);
+    }
 
     /// A device of 64 MiB with blocks of 4 KiB.
     fn device() -> PlanTarget {

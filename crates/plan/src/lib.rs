@@ -164,6 +164,7 @@ impl Plan {
         let mut cases = in_arms(cases, arms);
         if let Some(budget) = inputs.time_budget {
             stretch(&mut cases, &ladders, inputs.suite.blocks, budget)?;
+            probing::decide_again(&mut cases, inputs, pieces.len());
         }
         let searching: usize = ladders.iter().map(|ladder| ladder.usual_trials() as usize).sum();
         if cells.len() * runnable.len() * inputs.suite.blocks as usize + searching + rounds > TRIALS_MAX {
@@ -362,6 +363,7 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
     io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced).or(parts.err());
+    let not_run = not_run.or_else(|| replay::too_short(case, &trial));
     Ok(Case {
         name: case.name.clone(),
         axes: cell.axes,

@@ -1,7 +1,9 @@
 //! Which cases have a prober, and how it asks. Pure.
 
-use super::PlanTarget;
+use super::{PlanInputs, PlanTarget};
+use crate::fit::why_not;
 use stend_base::{Bytes, MilliIops, Nanos};
+use stend_spec::case::Case;
 use stend_spec::prober::{LOAD_PER_PROBE, NoProber, PROBES_LEAST, Prober, ProberKey, Probing, RATE_LEAST, RATE_MOST};
 use stend_spec::region::Region;
 use stend_spec::suite::SuiteCase;
@@ -33,6 +35,19 @@ pub(crate) struct ProbeContext<'a> {
 /// The prober of a trial of a case.
 pub(crate) fn probing(case: &SuiteCase, trial: &Trial, context: &ProbeContext) -> Probing {
     decide(case, trial, context).map_or_else(Probing::None, Probing::By)
+}
+
+/// Decides for trials whose lengths have changed since.
+pub(crate) fn decide_again(cases: &mut [Case], inputs: &PlanInputs, files: usize) {
+    let context = ProbeContext { target: &inputs.target, filled: inputs.suite.fill.is_some(), files };
+    for case in cases.iter_mut().filter(|case| case.not_run.is_none()) {
+        let Some(spec) = inputs.suite.cases.iter().find(|spec| spec.name == case.name) else { continue };
+        case.trial.probing = probing(spec, &case.trial, &context);
+        // What is reserved for durable probes may be missing now.
+        if why_not(&case.trial, &inputs.target).is_some() {
+            case.trial.probing = Probing::None(NoProber::NoRoom);
+        }
+    }
 }
 
 fn decide(case: &SuiteCase, trial: &Trial, context: &ProbeContext) -> Result<Prober, NoProber> {

@@ -82,6 +82,28 @@ pub(crate) fn window(case: &SuiteCase, streams: &[Stream]) -> Nanos {
     }
 }
 
+/// Why a cell whose window is that of its trace is too short for what its case has at times of its own. Other windows are known to
+/// the parser, which refuses that.
+pub(crate) fn too_short(case: &SuiteCase, trial: &Trial) -> Option<Say> {
+    let told = |length: Nanos| [Lang::En, Lang::Ru].map(|lang| format::exact(length, lang));
+    if case.faults.iter().any(|fault| fault.end() >= trial.window) {
+        let [window, window_ru] = told(trial.window);
+        return Some(say!(
+            "an event comes, or is undone, after the window, which ends with the trace after {window}",
+            "событие наступает или отменяется после конца окна, а окно кончается вместе с трассой через {window_ru}"
+        ));
+    }
+    let length = trial.ramp + trial.window;
+    let rates = trial.streams.iter().filter_map(|stream| stream.rate.as_ref());
+    let [length_en, length_ru] = told(length);
+    rates.flat_map(|rate| &rate.steps).any(|step| step.is_late(length)).then(|| {
+        say!(
+            "a step of a schedule never comes: the trial ends with the trace after {length_en}",
+            "до одного из шагов расписания дело не дойдёт: испытание кончается вместе с трассой через {length_ru}"
+        )
+    })
+}
+
 /// Why a trial's traces cannot be replayed on a target, if they cannot.
 pub(crate) fn why_not(trial: &Trial, target: &PlanTarget, traces: &[TraceFacts]) -> Option<Say> {
     let of = |stream: &Stream| {

@@ -228,3 +228,25 @@ fn a_trace_that_nobody_read_is_our_defect() {
     let inputs = PlanInputs { traces: Vec::new(), ..inputs(&text(), suite("", ""), Bytes::gib(1), true) };
     assert_eq!(Plan::new(&inputs).unwrap_err().kind, Kind::Bug);
 }
+
+#[test]
+fn events_and_steps_are_held_against_the_window_that_the_trace_gives() {
+    let (event, late) = (
+        |at: &str| format!(", events: [{{at: {at}, do: scrub}}]"),
+        "after the window, which ends with the trace after 1100 ms",
+    );
+    assert_eq!(cases("", &event("1s")).len(), 1);
+    let why = cases(", pace: [1, 0.1]", &event("5s"))[0].not_run.clone().unwrap_or_else(|| Say::same("")).en;
+    assert!(why.contains(late), "{why}");
+    assert!(cases(", pace: [1, 0.1]", &event("5s"))[1].not_run.is_none(), "ten times as long");
+    let steps = |at: &str| {
+        let rate = format!("{{schedule: [{{at: 0s, rate: 5/s}}, {{at: {at}, rate: 6/s}}]}}");
+        let other = format!("{{op: read, pattern: random, block_size: 4KiB, region: {{size: 50%}}, rate: {rate}}}");
+        let cases = format!(
+            "suite: x\ncases: [{{name: a, streams: [{{trace: {{file: a.iolog}}, region: {{size: 50%}}}}, {other}]}}]\n"
+        );
+        Plan::new(&inputs(&text(), stend_spec::parse::suite(&cases, "x").unwrap(), Bytes::gib(1), true))
+    };
+    assert!(steps("1s").is_ok());
+    assert!(steps("2s").unwrap_err().message.en.contains("a step of a schedule never comes"));
+}
