@@ -257,6 +257,8 @@ mod tests {
         let of = |more: &str| blind(&order(more)).map_err(|error| error.to_string()).unwrap().loads;
         assert_eq!(of("on: [serial:X]\nssh: db1\n"), ["host:db1"]);
         assert_eq!(of("on: [/no/such/place]\n"), [LOCAL], "what cannot be looked at may be anything");
+        let stand = "stand: x\\nlayers: [{zram: {size: 64MiB}}]\\n";
+        assert_eq!(of(&format!("stands: [{{file: s.yaml, text: \"{stand}\"}}]\n")), [LOCAL]);
     }
 
     #[test]
