@@ -391,9 +391,8 @@ impl RunRecord {
             Entry::TrialStart { trial, case, block, round, asked, at } => {
                 let mut begun = TrialRecord::new(trial, (case, block), *asked, at);
                 if self.loads().nth(1).is_some() {
-                    let lost: Vec<HostId> =
-                        self.lost_loads().filter(|(lost, ..)| at >= *lost).map(|(_, host, _)| host).collect();
-                    begun.expect(self.loads().map(|(host, _)| host).filter(|host| !lost.contains(host)));
+                    begun.expect(self.loads().map(|(host, _)| host));
+                    self.lost_loads().for_each(|(at, host, _)| begun.lost(host, at));
                 }
                 let list = if round { &mut self.rounds } else { &mut self.trials };
                 list.push(begun);

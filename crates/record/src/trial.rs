@@ -28,6 +28,10 @@ pub struct TrialRecord {
     pub outcome: Option<TrialOutcome>,
     /// What each of several load hosts did that were there when it began; empty where there is one.
     pub parts: Vec<TrialPart>,
+    /// Those that rest, in the order in which they take the place of a host that was lost before it began: a file tells of losses behind
+    /// trials.
+    #[serde(skip)]
+    pub resting: Vec<TrialPart>,
 }
 
 /// What one of several load hosts did in a trial.
@@ -44,14 +48,16 @@ pub struct TrialPart {
 impl TrialRecord {
     /// One that has begun as (case, block), on one host, and of which nothing more is known.
     pub fn new(trial: u32, (case, block): (u32, u32), asked: Trial, started: Nanos) -> TrialRecord {
-        let (slices, logged, outcome, parts) = (Vec::new(), 0, None, Vec::new());
-        TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts }
+        let (slices, logged, outcome, parts, resting) = (Vec::new(), 0, None, Vec::new(), Vec::new());
+        TrialRecord { trial, case, block, asked, started, slices, logged, outcome, parts, resting }
     }
 
     /// It has begun on these of several hosts, or on as many of them as it was asked for.
     pub(crate) fn expect(&mut self, hosts: impl Iterator<Item = HostId>) {
         let most = self.asked.load_hosts.map_or(usize::MAX, |count| count as usize);
-        self.parts = hosts.take(most).map(|host| TrialPart { host, ..TrialPart::default() }).collect();
+        let mut all = hosts.map(|host| TrialPart { host, ..TrialPart::default() });
+        self.parts = all.by_ref().take(most).collect();
+        self.resting = all.collect();
     }
 
     /// How many of so many load hosts it is asked of.
@@ -65,27 +71,28 @@ impl TrialRecord {
         let is_missing = |part: &TrialPart| part.host == host && part.slices.is_empty() && part.outcome.is_none();
         if self.started >= at {
             self.parts.retain(|part| !is_missing(part));
+            self.resting.retain(|part| !is_missing(part));
         }
         if self.parts.len() < before {
+            let instead = (before - self.parts.len()).min(self.resting.len());
+            self.parts.extend(self.resting.drain(..instead));
             self.join();
         }
     }
 
     /// Counters of a host; those of one that does not load are dropped.
     pub(crate) fn add_slices(&mut self, host: HostId, slices: Vec<Slice>) {
-        match self.parts.iter_mut().find(|part| part.host == host) {
-            Some(part) => {
-                self.slices.extend_from_slice(&slices);
-                part.slices.extend(slices);
-            }
-            None if host == HostId::LOAD => self.slices.extend(slices),
-            None => {}
+        match self.part_mut(host) {
+            Some(part) => part.slices.extend_from_slice(&slices),
+            None if host == HostId::LOAD => {}
+            None => return,
         }
+        self.slices.extend(slices);
     }
 
     /// It has ended on a host; on all together once it has on each.
     pub(crate) fn end(&mut self, host: HostId, outcome: TrialOutcome) {
-        match self.parts.iter_mut().find(|part| part.host == host) {
+        match self.part_mut(host) {
             Some(part) => {
                 part.outcome = Some(outcome);
                 self.join();
@@ -93,6 +100,10 @@ impl TrialRecord {
             None if host == HostId::LOAD => self.outcome = Some(outcome),
             None => {}
         }
+    }
+
+    fn part_mut(&mut self, host: HostId) -> Option<&mut TrialPart> {
+        self.parts.iter_mut().chain(&mut self.resting).find(|part| part.host == host)
     }
 
     fn join(&mut self) {

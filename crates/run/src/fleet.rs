@@ -65,6 +65,8 @@ struct Member {
 pub(crate) struct Fleet {
     members: Vec<Member>,
     on_loss: OnLoss,
+    /// Ordinal of the trial that was asked for last.
+    trial: u32,
     /// One was lost in the trial that is going on, which the others end.
     cut_short: bool,
     /// One was lost or refused something: the trial or the fill that was going on ends on each host by itself.
@@ -75,7 +77,7 @@ impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
         let member = |load| Member { load, answer: None, filled: Bytes(0), rests: false, lost: false, noted: None };
-        Fleet { members: hosts.into_iter().map(member).collect(), on_loss, cut_short: false, broken: false }
+        Fleet { members: hosts.into_iter().map(member).collect(), on_loss, trial: 0, cut_short: false, broken: false }
     }
 
     /// Hands everything that they say from now on to `sink`.
@@ -117,7 +119,10 @@ impl Fleet {
         let uncertain = self.clocks().map(|(_, clock)| clock.uncertainty_ns).max().unwrap_or_default();
         let begin = now + START_IN + Nanos(uncertain);
         let asked = match request {
-            Request::Trial { trial, .. } => trial.load_hosts,
+            Request::Trial { ordinal, trial, .. } => {
+                self.trial = *ordinal;
+                trial.load_hosts
+            }
             _ => None,
         };
         let alive = self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost);
@@ -250,6 +255,10 @@ impl Fleet {
         let answers: Vec<(HostId, Reply)> =
             members.filter_map(|(id, member)| Some((id, member.answer.take()?))).collect();
         self.members.iter_mut().for_each(|member| member.rests = false);
+        if answers.is_empty() && step.is_loaded() {
+            // All hosts of the trial are lost, and those that rested go on.
+            return vec![Notice::Walk(Input::TrialDone { ordinal: self.trial, parts: Vec::new(), whole: false })];
+        }
         let known = |host: HostId| {
             let load = &self.members[host.index()].load;
             let uncertain = load.host.clock().map(|clock| clock.uncertainty_ns);
@@ -282,8 +291,7 @@ impl Fleet {
             heard.push(Notice::Walk(Input::AllLost(self.named(host, lost(detail)))));
             return heard;
         }
-        // Nothing comes any more of a trial that has lost all its hosts.
-        if self.on_loss == OnLoss::GoOn && step.may_lose_a_host() && self.asked().next().is_some() {
+        if self.on_loss == OnLoss::GoOn && step.may_lose_a_host() {
             heard.push(self.missed(host, detail));
             let member = &self.members[host.index()];
             self.cut_short |= step.is_loaded() && member.answer.is_none() && !member.rests;

@@ -27,6 +27,8 @@ use stend_wire::{Reply, Request};
 const SEEDS: u64 = 120;
 /// Steps of the loop after which a run counts as one without end.
 const STEPS_MAX: u64 = 200_000;
+/// How many hosts serve reads within a time that most drives hold.
+const SEARCH: &str = "load_hosts: {search: {quantile: 50%, limit: 10ms}}, ";
 /// What goes wrong with the host of this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
@@ -85,9 +87,11 @@ fn name(host: usize) -> String {
 fn play(seed: u64) -> Played {
     let mut random = Random::new(draw(seed, 77));
     let base = Scenario::draw(seed).untroubled();
+    let few =
+        ["", "load_hosts: doubling, ", "load_hosts: [2, 1], ", SEARCH][Random::new(draw(seed, 78)).below(4) as usize];
     let suite = format!(
         "suite: drawn\ndefaults: {{ramp: {}ms, trial: {}ms, prober: off}}\nfill: {{size: 64MiB}}\nrepeats: {{blocks: {}}}\n\
-         cases:\n  - {{name: r, streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 8]}}]}}\n  \
+         cases:\n  - {{name: r, {few}streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 8]}}]}}\n  \
          - {{name: w, streams: [{{op: write, pattern: random, block_size: 4KiB}}]}}\n",
         random.below(3) * 300,
         400 + random.below(9) * 200,

@@ -106,7 +106,7 @@ impl Walk {
     /// A trial has ended on each of its hosts, of which none was lost meanwhile if it is `whole`.
     pub(super) fn trial_done(&mut self, ordinal: u32, (parts, whole): (Vec<(HostId, TrialOutcome)>, bool), now: Nanos) {
         let of_hosts: Vec<&TrialOutcome> = parts.iter().map(|(_, outcome)| outcome).collect();
-        let Some(outcome) = together(&of_hosts) else { return };
+        let Some(outcome) = together(&of_hosts) else { return self.trial_lost(now) };
         let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
         if errors > 0 && self.trial_errors == 0 {
             self.actions.push(Action::Warn(say!(
@@ -149,11 +149,23 @@ impl Walk {
         if !whole {
             self.looks = Looks::default();
         }
-        // The load ended before.
-        self.cut_at = None;
         for (host, outcome) in parts {
             self.append(Entry::TrialEnd { host, trial: ordinal, outcome: Box::new(outcome) });
         }
+        self.load_is_over(now);
+    }
+
+    /// All hosts of a trial were lost while others rested: nothing of it counts.
+    fn trial_lost(&mut self, now: Nanos) {
+        self.looks = Looks::default();
+        self.measured = self.measured + self.plan.as_ref().map_or(Nanos(0), |plan| planned(plan, self.step));
+        self.history.push(Outcome::Failed);
+        self.load_is_over(now);
+    }
+
+    fn load_is_over(&mut self, now: Nanos) {
+        // The load ended before.
+        self.cut_at = None;
         self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);
         self.restore_machines(now);
