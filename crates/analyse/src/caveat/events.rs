@@ -41,7 +41,7 @@ mod tests {
     /// A trial of a case with two events, of which these came.
     fn caveats(came: &[u32]) -> Vec<Caveat> {
         let fault = |at| Fault { at: Nanos::secs(at), lasts: None, act: Act::DriveFail(Which::Each) };
-        let failing = SuiteCase { faults: vec![fault(5), fault(9)], ..case("mix", 100, 32, Sync::None) };
+        let failing = SuiteCase { faults: vec![fault(0), fault(1)], ..case("mix", 100, 32, Sync::None) };
         let mut record = run_of(vec![failing]).trial(0).done().record();
         let (trial, moment) = (record.trials[0].trial, FaultMoment::Begins);
         let of = |fault| EventKind::Fault { trial, fault, moment, what: Say::same("out") };
