@@ -7,7 +7,7 @@ use crate::used_up::Used;
 use stend_base::{Lang, Nanos, Say, Share, format, say_in};
 use stend_plan::Plan;
 use stend_plan::ladder::Ladder;
-use stend_record::{HostId, Role, RunRecord};
+use stend_record::{HostId, Role, RunRecord, TrialRecord, TrialStatus};
 
 /// What the searches for a number of hosts found, those that began.
 pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<HostSearchFinding> {
@@ -43,16 +43,22 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<HostSearchFi
     })
 }
 
-/// What was used up in the trials of a case, on the hosts that made it and on those that were watched, and what all of them tell of.
+/// What was used up in the trials of a case, on the hosts that made it and on those that were watched, and what all of them tell of, as far
+/// as they tell anything.
 fn used_up(run: &RunRecord, case: u32) -> (Vec<HostUsedUp>, Checked) {
     let trials = || run.trials.iter().filter(|trial| trial.case == case);
-    let windows: Vec<(Nanos, Nanos)> =
-        trials().filter_map(|trial| trial.outcome.as_ref()).map(|end| (end.window_start, end.window_end)).collect();
-    let made = |host: HostId| trials().any(|trial| trial.by_host().iter().any(|(id, ..)| *id == host));
+    let windows = |host: HostId, role: Role| -> Vec<(Nanos, Nanos)> {
+        let took = |trial: &&TrialRecord| role != Role::Load || trial.by_host().iter().any(|(id, ..)| *id == host);
+        let ended = trials().filter(took).filter_map(|trial| trial.outcome.as_ref());
+        let whole = ended.filter(|end| end.status != TrialStatus::Interrupted);
+        whole.map(|end| (end.window_start, end.window_end)).collect()
+    };
     let all = (0..).map(HostId).zip(run.hosts());
-    let there = all.filter(|(id, host)| host.role != Role::Load || made(*id));
-    let used: Vec<(String, Used)> =
-        there.map(|(_, host)| (host.called().to_string(), Used::of(&host.samples, &windows))).collect();
+    let used = all.map(|(id, host)| {
+        let windows = windows(id, host.role);
+        (host.called().to_string(), Used::of(&host.samples, &windows))
+    });
+    let used: Vec<(String, Used)> = used.filter(|(_, used)| used.checked() != Checked::default()).collect();
     let of_host = |(host, used): &(String, Used)| {
         let host = host.clone();
         used.up().into_iter().map(move |what| HostUsedUp { host: host.clone(), what }).collect::<Vec<_>>()
@@ -98,17 +104,18 @@ impl HostSearchFinding {
                 "{label}: {held} of {of} load hosts hold the objective, more were not tried ({objective}).",
                 "{label}: цель выполняется на {held} из {of} нагружающих машин, больше не испытано ({objective})."
             ),
-            (None, missed) => say_in!(
+            (None, Some(missed)) => say_in!(
                 l,
                 "{label}: not even {missed} of {of} load hosts hold the objective ({objective}).",
-                "{label}: цель не выполняется даже на {missed} из {of} нагружающих машин ({objective}).",
-                missed = missed.unwrap_or_default()
+                "{label}: цель не выполняется даже на {missed} из {of} нагружающих машин ({objective})."
             ),
+            (None, None) => self.nothing(l),
         };
-        match &self.missed {
-            Some(missed) if !self.used_up.is_empty() => answer + &self.why(missed.hosts, l),
-            _ => answer,
-        }
+        let why = match &self.missed {
+            Some(missed) if !self.used_up.is_empty() => self.why(missed.hosts, l),
+            _ => String::new(),
+        };
+        answer + &why + self.end(l)
     }
 
     fn objective(&self, l: Lang) -> String {
@@ -147,20 +154,32 @@ impl HostSearchFinding {
                 "{label}: цель выполняется при любом испытанном числе нагружающих машин, вплоть до {held} из {of}: {objective}.",
                 held = told(held)
             ),
-            (None, missed) => say_in!(
+            (None, Some(missed)) => say_in!(
                 l,
                 "{label}: not even {missed} of {of} load hosts hold the objective: {objective}.",
                 "{label}: цель не выполняется даже при числе нагружающих машин {missed} из {of}: {objective}.",
-                missed = missed.as_ref().map(told).unwrap_or_default()
+                missed = told(missed)
             ),
+            (None, None) => self.nothing(l),
         };
         if let Some(missed) = &self.missed {
             text += &self.why(missed.hosts, l);
         }
-        if !self.confirmed {
-            text += l.pick(" The search did not finish.", " Поиск не завершён.");
-        }
-        text
+        text + self.end(l)
+    }
+
+    /// Every trial lost hosts.
+    fn nothing(&self, l: Lang) -> String {
+        let label = &self.label;
+        say_in!(
+            l,
+            "{label}: no trial had all the load hosts that it was asked of.",
+            "{label}: ни в одном испытании не были заняты все нужные нагружающие машины."
+        )
+    }
+
+    fn end(&self, l: Lang) -> &'static str {
+        if self.confirmed { "" } else { l.pick(" The search did not finish.", " Поиск не завершён.") }
     }
 
     fn why(&self, missed: u32, l: Lang) -> String {

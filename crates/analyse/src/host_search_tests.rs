@@ -6,7 +6,7 @@ use crate::search::{Ended, step};
 use crate::{Looks, analyse};
 use stend_base::{Millionths, Nanos};
 use stend_plan::{Decision, Outcome, Plan, StopReason};
-use stend_record::{HostId, RunRecord, Slice, TrialOutcome};
+use stend_record::{Entry, HostId, HostInfo, Role, RunRecord, Slice, TrialOutcome, TrialRecord};
 use stend_spec::app::Density;
 use stend_spec::load_hosts::{HostSearch, LoadHosts};
 use stend_spec::suite::SuiteCase;
@@ -38,11 +38,23 @@ fn served(run: RunBuilder, (case, block): (u32, u32), iops: f64) -> RunBuilder {
 
 /// Walks the plan to its end on so many hosts; `of_host` says what each host serves where so many load.
 fn walked(hosts: u32, of_host: impl Fn(u32, u32) -> f64) -> RunRecord {
+    losing(hosts, of_host, |_| false)
+}
+
+/// The same; of the trials for which `loses` holds the last host is lost.
+fn losing(hosts: u32, of_host: impl Fn(u32, u32) -> f64, loses: impl Fn(&TrialRecord) -> bool) -> RunRecord {
     let mut runs: Vec<RunBuilder> = (0..hosts).map(|_| on_hosts(vec![searched()], hosts)).collect();
     let plan = Plan::new(&runs[0].clone().record().header.inputs).unwrap();
     let mut history = vec![Outcome::Ok];
     let join = |runs: &[RunBuilder]| {
-        several((0..).zip(runs).map(|(at, run)| (format!("h{at}"), run.clone().record())).collect())
+        let mut all = several((0..).zip(runs).map(|(at, run)| (format!("h{at}"), run.clone().record())).collect());
+        for trial in all.trials.iter_mut().filter(|trial| loses(trial)) {
+            trial.parts.pop();
+            if trial.parts.is_empty() {
+                trial.outcome = None;
+            }
+        }
+        all
     };
     while let Decision::Trial { case, block, .. } = plan.next(&history) {
         let loading = plan.cases[case as usize].trial.load_hosts.unwrap();
@@ -51,7 +63,8 @@ fn walked(hosts: u32, of_host: impl Fn(u32, u32) -> f64) -> RunRecord {
         let each = (0..).zip(runs);
         runs = each.map(|(at, run)| served(run, (case, block), of_host(at, loading) * wobble)).collect();
         let record = join(&runs);
-        history.push(step(&plan, case, &Ended::of(record.trials.last().unwrap()).unwrap()));
+        let ended = Ended::of(record.trials.last().unwrap());
+        history.push(ended.map_or(Outcome::Incomplete, |ended| step(&plan, case, &ended)));
         assert!(history.len() < 100);
     }
     assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
@@ -114,8 +127,45 @@ fn a_trial_that_lacks_a_host_says_nothing_of_its_number() {
     let trial = record.trials.iter_mut().find(|trial| trial.parts.len() == 2).unwrap();
     trial.parts.pop();
     let ended = Ended::of(trial).unwrap();
-    assert_eq!(step(&plan, trial.case, &ended), Outcome::Failed);
-    assert_eq!(Looks::default().step(&plan, (trial.case, 0), &ended), Outcome::Failed);
+    assert_eq!(step(&plan, trial.case, &ended), Outcome::Incomplete);
+    assert_eq!(Looks::default().step(&plan, (trial.case, 0), &ended), Outcome::Incomplete);
+    // Four hosts never loaded together: nothing is known of four.
+    let never_four = losing(4, shared(1e9), |trial| trial.asked.load_hosts == Some(4));
+    let answer = found(&never_four).host_searches.remove(0);
+    assert_eq!((answer.held.unwrap().hosts, answer.missed, answer.confirmed), (2, None, false));
+    let [short, whole] = [answer.in_short().en, answer.say().en];
+    assert!(short.ends_with("The search did not finish.") && !whole.contains("4 do not"), "{short} {whole}");
+    // One loss is looked at once more, and does not count.
+    let once = losing(8, shared(1e9), |trial| trial.asked.load_hosts == Some(4) && trial.trial == 2);
+    assert_eq!(found(&once).host_searches[0].held.unwrap().hosts, 8);
+    let none = losing(2, shared(1e9), |trial| trial.asked.load_hosts == Some(1));
+    let answer = found(&none).host_searches.remove(0);
+    assert!(answer.say().en.contains("no trial had all the load hosts"), "{}", answer.say().en);
+}
+
+#[test]
+fn a_number_of_hosts_that_were_not_all_there_stands_in_no_curve() {
+    let three = || SuiteCase { load_hosts: LoadHosts::Counts(vec![1, 2, 3]), ..open_case("steps", OFFERED as u64) };
+    let run = |_| (0..3).fold(on_hosts(vec![three()], 3), |run, cell| served(run, (cell, 0), OFFERED));
+    let mut record = several((0..3).map(|at| (format!("h{at}"), run(at).record())).collect());
+    assert_eq!(analyse(&record).unwrap().across.len(), 1);
+    record.trials[2].parts.pop();
+    assert_eq!(analyse(&record).unwrap().across.len(), 0, "two numbers are left");
+}
+
+#[test]
+fn a_drive_is_used_up_in_the_trials_that_its_host_made_and_hosts_without_samples_hide_nothing() {
+    let record = walked(4, shared(2500.0));
+    let busy = |record: &RunRecord| found(record).host_searches[0].used_up.iter().map(|one| one.host.clone()).collect();
+    let none: Vec<String> = busy(&record);
+    assert!(none.is_empty(), "{none:?}");
+    let told = |record: &RunRecord| found(record).host_searches[0].say().en;
+    let mut silent = record.clone();
+    silent.apply(Entry::Host {
+        host: HostId(4),
+        info: Box::new(HostInfo { name: "hypervisor".into(), role: Role::Observe, ..HostInfo::default() }),
+    });
+    assert_eq!(told(&silent), told(&record));
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub fn step(plan: &Plan, case: u32, ended: &Ended<'_>) -> Outcome {
 /// nothing of their number.
 fn on_each(search: &HostSearch, trial: &Trial, ended: &Ended<'_>) -> Outcome {
     if trial.load_hosts.is_some_and(|count| count as usize != ended.parts.len()) {
-        return Outcome::Failed;
+        return Outcome::Incomplete;
     }
     let streams = || 0..trial.streams.len() as u16;
     let within = |stream, part| held((search.quantile, search.limit), stream, part);
@@ -114,9 +114,17 @@ pub(crate) fn looks<'a>(
     ladder: &'a Ladder,
 ) -> impl Iterator<Item = (u32, Look)> + 'a {
     let trials = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
-    let ended = trials.filter_map(|trial| Some((trial, Ended::of(trial)?)));
-    let whole = ended.filter(|(_, ended)| ended.whole.status != TrialStatus::Interrupted);
-    whole.map(|(trial, ended)| (trial.case, look(step(plan, trial.case, &ended))))
+    let last = run.trials.last().map(|trial| trial.trial);
+    trials.filter_map(move |trial| {
+        let found = match Ended::of(trial) {
+            Some(ended) if ended.whole.status == TrialStatus::Interrupted => return None,
+            Some(ended) => look(step(plan, trial.case, &ended)),
+            // All of its hosts were lost, and the run went on.
+            None if ladder.hosts().is_some() && Some(trial.trial) != last => Look::Incomplete,
+            None => return None,
+        };
+        Some((trial.case, found))
+    })
 }
 
 fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFinding> {

@@ -63,7 +63,10 @@ fn words(text: &str) -> Vec<&str> {
 fn is_diskspd(word: &str) -> bool {
     let name = word.rsplit(['\\', '/', '>']).next().unwrap_or_default().to_lowercase();
     let name = name.trim_matches('"');
-    name.strip_suffix(".exe").unwrap_or(name).strip_prefix("diskspd").is_some_and(|rest| !rest.contains('.'))
+    let program = name.strip_suffix(".exe");
+    // A file that is called like it is no program; a version of the program has a dot.
+    let is_its = |rest: &str| program.is_some() || !rest.contains('.');
+    program.unwrap_or(name).strip_prefix("diskspd").is_some_and(is_its)
 }
 
 /// The words without where the shell sends the output: `> a.xml`, `2>&1`.
@@ -250,6 +253,7 @@ mod tests {
             ("C:\\tools>DiskSpd64 -b8K -t2 -o8 -d60 D:\\io.dat", 2),
             ("diskspd -b8K -t2 -o8 -d60 \"D:\\my file.dat\"", 2),
             ("diskspd -b8K -t2 -o8 -d60 D:\\diskspd.dat E:\\diskspd.dat", 4),
+            ("diskspd-2.1.exe -b8K -t2 -o8 -d60 D:\\io.dat", 2),
         ] {
             let command = Command::parse(text).unwrap_or_else(|why| panic!("{text}: {}", why.en));
             assert_eq!((command.jobs, command.jobs_each), (Some(jobs), false), "{text}");

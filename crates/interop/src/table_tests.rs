@@ -111,6 +111,10 @@ fn a_number_with_something_unknown_behind_or_before_it_is_no_plain_count() {
     }
     let (rows, unread) = tidy("a/b,rr,,,,ratio,x,3.8 times,\na/b,rr,,,,ratio,x,×4,\nmd,rr,,,,iops,IOPS,n/a,\n");
     assert_eq!((rows[0].value.map(|n| n.value), unread.len()), (Some(3.8), 0), "{unread:?}");
+    // As a Russian keyboard has the letter.
+    let (rows, unread) = tidy("a/b,rr,,,,ratio,x,\"2,5х\",\na/b,rr,,,,ratio,x,4 fold,\n");
+    let values: Vec<_> = rows.iter().map(|row| row.value.map(|n| n.value)).collect();
+    assert_eq!((values, unread.len()), (vec![Some(2.5), Some(4.0)], 0), "{unread:?}");
 }
 
 #[test]

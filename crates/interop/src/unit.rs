@@ -45,7 +45,7 @@ pub fn parse(unit: &str) -> Option<(Dimension, f64)> {
     let lower = unit.to_lowercase().replace('\u{3bc}', "µ");
     let word = lower.as_str();
     match word {
-        "" | "x" | "×" | "count" | "times" | "раз" | "раза" => return Some((Plain, 1.0)),
+        "" | "x" | "х" | "×" | "fold" | "count" | "times" | "раз" | "раза" => return Some((Plain, 1.0)),
         "%" | "percent" => return Some((Percent, 1.0)),
         "iops" | "io/s" | "ops/s" => return Some((Rate, 1.0)),
         "ns" | "нс" => return Some((Time, 1e-9)),

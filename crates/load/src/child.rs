@@ -89,6 +89,8 @@ pub(crate) enum Ask {
     Interrupt,
     /// As service managers do.
     Terminate,
+    /// To end at once and leave nothing of itself behind, where a program does that.
+    Quit,
     /// It is not asked.
     Kill,
 }
@@ -154,6 +156,7 @@ impl Started {
         match ask {
             Ask::Interrupt => process::interrupt_group(&self.child),
             Ask::Terminate => process::terminate_group(&self.child),
+            Ask::Quit => process::quit_group(&self.child),
             Ask::Kill => process::kill_group(&self.child),
         }
     }

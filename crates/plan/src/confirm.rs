@@ -2,11 +2,13 @@
 
 use super::{Plan, PlanTarget};
 use crate::fit::why_not;
+use crate::ladder::LOAD_HOSTS;
 use stend_base::Bytes;
 use stend_spec::case::Case;
 use stend_spec::confirm::{Confirming, Test, TestedBy};
 use stend_spec::files;
 use stend_spec::keys::{DEPTH, IN_FLIGHT_MAX, JOBS};
+use stend_spec::suite::{Suite, SuiteCase};
 use stend_spec::topology::{Affinity, Numa, Placement, Topology};
 use stend_spec::workload::{Backend, Engine, Pattern, Stream, Trial};
 
@@ -39,10 +41,14 @@ impl Plan {
 }
 
 /// The cells that test these. A test that a case cannot have is left out.
-pub(crate) fn cells(tests: &[Test], cases: &[Case], target: &PlanTarget, pieces: &[Bytes]) -> Tests {
+pub(crate) fn cells(suite: &Suite, cases: &[Case], target: &PlanTarget, pieces: &[Bytes]) -> Tests {
+    let (tests, of_search) = (&suite.confirm, |case: &&SuiteCase| case.load_hosts.search().is_some());
+    let searched: Vec<&String> = suite.cases.iter().filter(of_search).map(|case| &case.name).collect();
     let fits = |trial: &Trial| why_not(trial, target).or_else(|| files::why_not(trial, pieces, target.count)).is_none();
     let mut found = Tests::default();
-    for (of, case) in (0u32..).zip(cases) {
+    // What a search tries is looked at as often as it needs, and no more.
+    let is_rung = |case: &Case| case.axes.iter().any(|(axis, _)| axis == LOAD_HOSTS) && searched.contains(&&case.name);
+    for (of, case) in (0u32..).zip(cases).filter(|(_, case)| !is_rung(case)) {
         for &test in tests {
             let Some(trial) = trial(test, case, &target.topology).filter(fits) else { continue };
             let confirming = Confirming { of, test };
@@ -134,6 +140,14 @@ mod tests {
 
     fn labels(plan: &Plan) -> Vec<String> {
         plan.cases.iter().map(Case::label).collect()
+    }
+
+    #[test]
+    fn what_a_search_of_hosts_tries_is_not_tested_besides() {
+        let load_hosts = |text: &str| ONE.replace("name: a, ", &format!("name: a, load_hosts: {text}, "));
+        let plan = |text: &str| plan("confirm: [depth]", &load_hosts(text), 1);
+        assert_eq!(plan("{search: {quantile: 99%, limit: 1ms}}").confirming, []);
+        assert_eq!(plan("1").confirming.len(), 1);
     }
 
     const ONE: &str = "  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 32}]}\n";

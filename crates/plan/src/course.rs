@@ -45,7 +45,7 @@ impl Course {
                 }
                 measured = true;
                 match done.next() {
-                    Some(Outcome::Ok | Outcome::Missed | Outcome::Steady) => {}
+                    Some(Outcome::Ok | Outcome::Missed | Outcome::Steady | Outcome::Incomplete) => {}
                     Some(Outcome::Narrow) => self.enough(plan, case),
                     Some(Outcome::Failed | Outcome::Stalled) => self.failures[case as usize] += 1,
                     Some(Outcome::Paused) => (self.settled, measured) = (None, false),

@@ -64,6 +64,8 @@ pub enum Outcome {
     Narrow,
     /// The round did, and with it the rate of its case is steady.
     Steady,
+    /// It was done by fewer load hosts than were asked, because some were lost.
+    Incomplete,
     /// Nothing was done: the run was interrupted before it went on, and whatever state a load had reached is lost.
     Paused,
 }

@@ -59,6 +59,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
             "ramp: 0s",
             &format!("{reads}, rate: {{search: {{quantile: 99%, limit: 2ms, from: 1000/s, to: 40000/s}}}}"),
         ),
+        refused("load_hosts: {search: {quantile: 99%, limit: 2ms}}", reads),
         refused("io_log: {size: 1MiB}", reads),
     ];
     expect![[r#"
@@ -90,6 +91,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate does not divide evenly
         case `a`: `rate` contradicts `engine: fio`: fio keeps one rate
         case `a`: `rate: {search}` contradicts `engine: fio`: a search decides by latencies that count from when an I/O was due, and fio has none
+        case `a`: `load_hosts: {search}` contradicts `engine: fio`: a search of hosts decides by the responses of each I/O, which fio does not give
         case `a`: `io_log` contradicts `engine: fio`: fio keeps logs of its own, in milliseconds and in files beside the run file
     "#]].assert_eq(&(found.join("\n") + "\n"));
 }

@@ -164,5 +164,6 @@ pub fn look(outcome: Outcome) -> Look {
         Outcome::Ok | Outcome::Narrow | Outcome::Steady | Outcome::Paused => Look::Held,
         Outcome::Missed => Look::Missed,
         Outcome::Failed | Outcome::Stalled => Look::Failed,
+        Outcome::Incomplete => Look::Incomplete,
     }
 }

@@ -143,7 +143,7 @@ impl Plan {
             ladders.extend(cells(true));
             idle.extend(cells(false));
         }
-        let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target, pieces);
+        let tests = confirm::cells(&inputs.suite, &cases, &inputs.target, pieces);
         let confirming = (cases.len() as u32..).zip(&tests.own).map(|(cell, (_, test))| (cell, *test)).collect();
         cases.extend(tests.own.into_iter().map(|(case, _)| case));
         cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;

@@ -89,8 +89,8 @@ pub(crate) fn too_short(case: &SuiteCase, trial: &Trial) -> Option<Say> {
     if case.faults.iter().any(|fault| fault.end() >= trial.window) {
         let [window, window_ru] = told(trial.window);
         return Some(say!(
-            "an event comes, or is undone, after the window, which ends with the trace after {window}",
-            "событие наступает или отменяется после конца окна, а окно кончается вместе с трассой через {window_ru}"
+            "an event comes, or is undone, after the window, which lasts {window} in this cell",
+            "событие наступает или отменяется после конца окна, а в этой ячейке оно длится {window_ru}"
         ));
     }
     let length = trial.ramp + trial.window;
@@ -98,8 +98,8 @@ pub(crate) fn too_short(case: &SuiteCase, trial: &Trial) -> Option<Say> {
     let [length_en, length_ru] = told(length);
     rates.flat_map(|rate| &rate.steps).any(|step| step.is_late(length)).then(|| {
         say!(
-            "a step of a schedule never comes: the trial ends with the trace after {length_en}",
-            "до одного из шагов расписания дело не дойдёт: испытание кончается вместе с трассой через {length_ru}"
+            "a step of a schedule never comes: a trial of this cell lasts {length_en}",
+            "до одного из шагов расписания дело не дойдёт: испытание этой ячейки длится {length_ru}"
         )
     })
 }

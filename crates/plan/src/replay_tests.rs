@@ -233,12 +233,14 @@ fn a_trace_that_nobody_read_is_our_defect() {
 fn events_and_steps_are_held_against_the_window_that_the_trace_gives() {
     let (event, late) = (
         |at: &str| format!(", events: [{{at: {at}, do: scrub}}]"),
-        "after the window, which ends with the trace after 1100 ms",
+        "after the window, which lasts 1100 ms in this cell",
     );
     assert_eq!(cases("", &event("1s")).len(), 1);
     let why = cases(", pace: [1, 0.1]", &event("5s"))[0].not_run.clone().unwrap_or_else(|| Say::same("")).en;
     assert!(why.contains(late), "{why}");
     assert!(cases(", pace: [1, 0.1]", &event("5s"))[1].not_run.is_none(), "ten times as long");
+    let asap = cases(", pace: [asap, 0.01]", &event("70s"))[0].not_run.clone().unwrap_or_else(|| Say::same("")).en;
+    assert!(asap.contains("which lasts 3 s in this cell"), "as the suite says, whatever the trace is: {asap}");
     let steps = |at: &str| {
         let rate = format!("{{schedule: [{{at: 0s, rate: 5/s}}, {{at: {at}, rate: 6/s}}]}}");
         let other = format!("{{op: read, pattern: random, block_size: 4KiB, region: {{size: 50%}}, rate: {rate}}}");

@@ -36,7 +36,7 @@ pub(crate) fn next<'h>(
                     return Next::GivenUp;
                 }
             }
-            Some(Outcome::Ok | Outcome::Missed | Outcome::Narrow) => round += 1,
+            Some(Outcome::Ok | Outcome::Missed | Outcome::Narrow | Outcome::Incomplete) => round += 1,
         }
     }
     Next::Trials

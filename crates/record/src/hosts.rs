@@ -6,6 +6,9 @@ use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
+/// What the machine of the hypervisor is called, which is watched where virtual machines make the load.
+pub const HYPERVISOR: &str = "hypervisor";
+
 /// Which host of a run something comes from: its place among the hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]

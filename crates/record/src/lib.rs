@@ -44,7 +44,7 @@ pub use facts::{
     WriteAccess, joins_paths,
 };
 pub use fault::{Back, FaultMoment};
-pub use hosts::{HostId, HostInfo, HostRecord, Role, are_of_one_run, run_on_host};
+pub use hosts::{HYPERVISOR, HostId, HostInfo, HostRecord, Role, are_of_one_run, run_on_host};
 pub use imported::{Imported, SourceFile, ToolNumber, ToolOp, ToolOutput};
 pub use inventory::{FabricPath, Health, Inventory, InventoryDevice};
 pub use io_log::{IoChunk, IoLogTotals};

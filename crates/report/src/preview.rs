@@ -144,6 +144,9 @@ struct CaseOut<'a> {
     /// Its number of instances is searched, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     instances: Option<NumbersOut>,
+    /// What is searched, in words; then `trials` is what that usually takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched: Option<Say>,
     /// Its number of load hosts is searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     load_hosts: Option<NumbersOut>,
@@ -298,6 +301,7 @@ fn case(case: &PlannedCase) -> CaseOut<'_> {
         writes: case.writes,
         steady: case.steady.map(|s| RoundsOut { rounds_most: s.rounds, round_ns: s.round.0 }),
         events: case.events.iter().collect(),
+        searched: case.searched.map(|range| range.say()),
         instances: match case.searched {
             Some(SearchedRange::Instances(Density { from, to })) => Some(NumbersOut { from, to }),
             _ => None,

@@ -225,7 +225,8 @@ fn why_whole(suite: &Suite) -> Option<Say> {
         ));
     }
     let searches = |case: &stend_spec::suite::SuiteCase| {
-        case.app.is_some() || case.steady.is_some() || case.streams.iter().any(|stream| stream.search.is_some())
+        let searched = case.load_hosts.search().is_some() || case.streams.iter().any(|stream| stream.search.is_some());
+        case.app.is_some() || case.steady.is_some() || searched
     };
     let name = &suite.cases.iter().find(|case| searches(case))?.name;
     Some(say!(

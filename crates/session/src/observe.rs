@@ -5,14 +5,11 @@ use crate::frontend::Frontend;
 use crate::load_hosts;
 use crate::worker_host::WorkerHost;
 use stend_base::{Error, Result, say};
-use stend_record::{HostId, Role};
+use stend_record::{HYPERVISOR, HostId, Role};
 use stend_run::{ObservedHost, Setup};
 use stend_spec::hosts::{HostRole, NamedHost, Via};
 use stend_spec::keys::order::OBSERVED;
 use stend_spec::order::Order;
-
-/// The machine of the hypervisor, which is this one, where virtual machines make the load.
-const HYPERVISOR: &str = "hypervisor";
 
 /// One of them.
 struct Asked {

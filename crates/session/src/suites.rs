@@ -203,7 +203,7 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "vm-density",
         "vm-density/suite",
-        "how many virtual machines or other clients a storage carries, and what each more of them gives",
+        "how many virtual machines or other clients a storage carries, and what each further one gives",
         "сколько виртуальных машин или других клиентов выдержит хранилище и что даёт каждая следующая"
     ),
     suite!(

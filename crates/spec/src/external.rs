@@ -231,6 +231,11 @@ fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
         );
         return Some(("jobs", why));
     }
+    searches(case).or_else(|| trial.streams.iter().find_map(of_stream))
+}
+
+/// What a case searches that fio cannot decide.
+fn searches(case: &SuiteCase) -> Option<(&'static str, Say)> {
     if case.streams.iter().any(|stream| stream.search.is_some()) {
         let why = say!(
             "a search decides by latencies that count from when an I/O was due, and fio has none",
@@ -238,7 +243,14 @@ fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
         );
         return Some(("rate: {search}", why));
     }
-    trial.streams.iter().find_map(of_stream)
+    if case.load_hosts.search().is_some() {
+        let why = say!(
+            "a search of hosts decides by the responses of each I/O, which fio does not give",
+            "поиск числа машин решает по времени ответа каждой операции, а fio его не даёт"
+        );
+        return Some(("load_hosts: {search}", why));
+    }
+    None
 }
 
 fn reserved() -> Say {

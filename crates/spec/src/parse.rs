@@ -169,7 +169,7 @@ fn case(node: &Node, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     }
     fault::fits(node, &faults, (!by_trace).then_some(window), (engine, &streams))?;
     power::fits(node, &faults, &streams, steady.is_some())?;
-    load_hosts::fits(node, &load_hosts, &streams, !faults.is_empty())?;
+    load_hosts::fits(node, &load_hosts, &streams, (!faults.is_empty(), steady.is_some()))?;
     Ok(SuiteCase {
         name,
         app: None,

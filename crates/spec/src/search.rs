@@ -12,7 +12,7 @@ use stend_base::{MilliIops, Millionths, Nanos};
 pub const LOOKS: u32 = 3;
 /// Looks after which a search is over, whatever it knows: three times what the longest ladder needs.
 const LOOKS_MAX: usize = 150;
-/// A ladder is given up after this many trials with failed I/O.
+/// A ladder is given up after this many trials with failed I/O, or without hosts that were lost.
 const FAILURES_MAX: usize = 2;
 /// Rates of rungs have so many digits: neighbours are 1 % apart or more.
 const DIGITS: u32 = 4;
@@ -79,6 +79,8 @@ pub enum Look {
     Missed,
     /// I/O failed.
     Failed,
+    /// It was no look at this rung: load hosts were lost.
+    Incomplete,
 }
 
 /// Where a search stands.
@@ -131,11 +133,12 @@ impl Climb {
 
     /// Takes notice of what the rung that [`next`](Self::next) named gave.
     pub fn learn(&mut self, rung: usize, look: Look) {
-        if look == Look::Failed {
+        if matches!(look, Look::Failed | Look::Incomplete) {
             self.failures += 1;
         }
         match &mut self.curve {
             Some(rungs) => drop(rungs.pop()),
+            None if look == Look::Incomplete => {}
             None => {
                 let seen = &mut self.seen[rung];
                 *seen = (seen.0 + 1, seen.1 + u32::from(look != Look::Held));

@@ -127,6 +127,12 @@ pub fn interrupt_group(child: &Child) -> io::Result<()> {
     Ok(rustix::process::kill_process_group(group, rustix::process::Signal::INT)?)
 }
 
+/// Asks a child that leads a process group of its own, and that group, to end at once (SIGQUIT).
+pub fn quit_group(child: &Child) -> io::Result<()> {
+    let group = rustix::process::Pid::from_child(child);
+    Ok(rustix::process::kill_process_group(group, rustix::process::Signal::QUIT)?)
+}
+
 /// Kills a child that leads a process group of its own, and everything in that group.
 pub fn kill_group(child: &Child) -> io::Result<()> {
     let group = rustix::process::Pid::from_child(child);

@@ -46,7 +46,7 @@ export type Preview = {
   fills: number;
   blocks: number;
   trials: number;
-  cases: { label: string; workload: Say; trials: number; writes: boolean }[];
+  cases: { label: string; workload: Say; trials: number; writes: boolean; searched?: Say }[];
   not_run: { label: string; reason: Say }[];
   time: { trials_ns: number; examples: { throughput_bytes_per_s: number; fill_ns: number; written_by_trials_bytes: number }[] };
   caveats: { text: Say; advice: Say }[];

@@ -30,6 +30,7 @@ pub fn lost(run: &RunRecord, cases: &[CaseTrials<'_>]) -> Option<Caveat> {
         trials: run.trials.iter().filter(|trial| !is_whole(trial)).count() as u32,
         of_trials: run.trials.len() as u32,
         cases: cases.iter().filter(fewer).count() as u32,
+        of_others: cases.iter().map(|case| case.of_other_hosts).sum(),
     })
 }
 

@@ -273,6 +273,7 @@ fn every() -> Vec<Caveat> {
             trials: 5,
             of_trials: 12,
             cases: 0,
+            of_others: 0,
         },
         Caveat::LoadHostLost {
             hosts: 3,
@@ -283,6 +284,7 @@ fn every() -> Vec<Caveat> {
             trials: 1,
             of_trials: 12,
             cases: 2,
+            of_others: 3,
         },
         Caveat::CrashesSurvived { crashes: 3, rebooted: 1, below: Share(0.632) },
         Caveat::ReplaysSurvived { states: 48, of: 1500 },

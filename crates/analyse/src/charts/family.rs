@@ -175,8 +175,13 @@ fn name(case: &Case) -> String {
 
 fn family<'a>(cases: Vec<(&Case, &'a CaseFinding)>, name: String) -> Option<Family<'a>> {
     let failed = |case: &CaseFinding| case.checks.iter().any(|c| c.status == CheckStatus::Fail);
+    // Where hosts were lost, it is no measurement of the number that was asked for.
+    let lacks = |case: &Case, found: &CaseFinding| {
+        let made = found.hosts.as_ref().map(|of| of.hosts.len());
+        case.trial.load_hosts.zip(made).is_some_and(|(asked, made)| asked as usize != made)
+    };
     let all = cases.len();
-    let cases: Vec<_> = cases.into_iter().filter(|(_, finding)| !failed(finding)).collect();
+    let cases: Vec<_> = cases.into_iter().filter(|(case, finding)| !failed(finding) && !lacks(case, finding)).collect();
     let streams = cases.iter().map(|(case, _)| case.trial.streams.len()).min()?;
     let parameters: Vec<Parameter> = (0..streams)
         .flat_map(|stream| Kind::ALL.map(|kind| Parameter { kind, stream, several: streams > 1 }))

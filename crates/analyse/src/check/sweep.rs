@@ -1,4 +1,4 @@
-//! H09: does a rate follow block size, queue depth and jobs as it must? Larger blocks move no fewer bytes and are no more in
+//! H09: does a rate follow block size, queue depth, jobs and load hosts as it must? Larger blocks move no fewer bytes and are no more in
 //! number; between two depths with more there is none with less. What is otherwise is a cache, a limit or a disturbance.
 
 use super::Check;

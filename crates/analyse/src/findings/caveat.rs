@@ -40,6 +40,9 @@ pub enum Caveat {
         of_trials: u32,
         /// Cases whose numbers are those of fewer hosts.
         cases: u32,
+        /// Trials that are left out, because they are of other hosts than those that count for their case.
+        #[serde(default)]
+        of_others: u32,
     },
     /// What would be a reason to doubt a run on the first load host holds on others.
     OnLoadHosts {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// State of a socket that listens, in the tables of the kernel.
 const LISTENS: &str = "0A";
@@ -10,8 +10,18 @@ const LISTENS: &str = "0A";
 /// Processes whose standard error is one of these files, by device and inode. A child has it from the one that started it, whatever
 /// session it made for itself, and no shell of a person that looks at the data has it.
 pub(super) fn speaking_to(files: &[(u64, u64)]) -> Vec<u32> {
-    let speaks = |pid: &u32| fs::metadata(of(*pid, "fd/2")).is_ok_and(|file| files.contains(&(file.dev(), file.ino())));
+    let speaks = |pid: &u32| {
+        let path = of(*pid, "fd/2");
+        // What others print to may lie on a file system that does not answer any more: only files in memory are looked at.
+        fs::read_link(&path).is_ok_and(|link| is_in_memory(&link))
+            && fs::metadata(&path).is_ok_and(|file| files.contains(&(file.dev(), file.ino())))
+    };
     if files.is_empty() { Vec::new() } else { all().filter(speaks).collect() }
+}
+
+/// Whether the kernel shows a file like this that was made in memory, as those of children are.
+fn is_in_memory(link: &Path) -> bool {
+    link.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
 }
 
 /// A process and the others of the process group that it leads.
@@ -103,8 +113,22 @@ mod tests {
         let port = socket.local_addr().unwrap().port();
         assert!(lives(own) && led_by(own).contains(&own) && !lives(u32::MAX));
         assert!(listen_on(&[own], port) && !listen_on(&[], port) && ports_taken().contains(&port));
-        let error = fs::metadata("/proc/self/fd/2").unwrap();
-        assert!(speaking_to(&[(error.dev(), error.ino())]).contains(&own));
-        assert!(!speaking_to(&[(error.dev(), error.ino() + 1)]).contains(&own));
+    }
+
+    #[test]
+    fn a_process_is_known_by_its_file_in_memory_and_no_other_file_is_looked_at() {
+        let asleep = |error: fs::File| {
+            let mut command = std::process::Command::new("sleep");
+            command.arg("1000").stderr(error).spawn().unwrap()
+        };
+        let place = tempfile::NamedTempFile::new().unwrap();
+        let files = [stend_sys::process::memory_file().unwrap(), place.reopen().unwrap()];
+        let ids = files.each_ref().map(|file| file.metadata().map(|file| (file.dev(), file.ino())).unwrap());
+        let mut children = files.map(asleep);
+        let found = ids.map(|id| speaking_to(&[id]));
+        children.iter_mut().for_each(|child| child.kill().and_then(|()| child.wait().map(drop)).unwrap());
+        assert_eq!(found, [vec![children[0].id()], vec![]]);
+        let shown = ["/memfd:output (deleted)", "/mnt/nfs/memfd:log"].map(|link| is_in_memory(Path::new(link)));
+        assert_eq!(shown, [true, false]);
     }
 }

@@ -1,5 +1,6 @@
 //! The programs of an application: where they are, who they run as, and the words they are started with. Must not start them.
 
+use crate::child::Ask;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -151,6 +152,16 @@ impl Programs {
             Program::SysbenchPostgresql => "ready to accept connections",
             Program::SysbenchMariadb => "ready for connections",
             Program::NginxWrk => "",
+        }
+    }
+
+    /// How a server is ended whose data are removed. One of PostgreSQL frees what it shares with its processes (segments of System V, files
+    /// in `/dev/shm`) only if it ends by itself; SIGQUIT is its shutdown without a last write.
+    //= PostgreSQL, "Shutting Down the Server"
+    pub(super) fn at_once(&self) -> Ask {
+        match self.program {
+            Program::SysbenchPostgresql => Ask::Quit,
+            Program::SysbenchMariadb | Program::NginxWrk => Ask::Kill,
         }
     }
 

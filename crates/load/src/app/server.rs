@@ -15,6 +15,8 @@ const START_MAX: Duration = Duration::from_secs(60);
 /// Longest that a server may take to write what it has in memory before it is killed. So many have as many times that together:
 /// they write side by side.
 const STOP_MAX: Duration = Duration::from_secs(20);
+/// Longest that servers of a run that the user stopped may take when they are asked to end at once, before they are killed.
+const AT_ONCE_MAX: Duration = Duration::from_secs(2);
 /// Longest that processes which were killed are waited for; those that wait for a dead device stay.
 const KILL_MAX: Duration = Duration::from_secs(1);
 /// How often a server that starts or stops is looked at.
@@ -67,17 +69,24 @@ impl Serving {
     }
 }
 
-/// Stops servers: all are asked before the first is waited for. When the user stopped the run they are killed at once, for their
-/// data are removed. Then everything that is left of them, and in the groups of their instances, is killed. Gives the last words of those that had ended before.
+/// Stops servers: all are asked before the first is waited for. When the user stopped the run they end at once, for their data are
+/// removed. Then everything that is left of them, and in the groups of their instances, is killed. Gives the last words of those that
+/// had ended before.
 pub(super) fn stop(mut serving: Vec<Serving>, groups: &[&Group], with: &mut With<'_>) -> Vec<Option<String>> {
     let gone: Vec<bool> = serving.iter_mut().map(|one| one.server.has_ended().unwrap_or(false)).collect();
-    let (begin, limit) = (Instant::now(), STOP_MAX.saturating_mul(serving.len() as u32));
-    let mut runs = ask(&mut serving, if (with.stopped)() { Ask::Kill } else { Ask::Terminate });
-    while runs > 0 && !(with.stopped)() && begin.elapsed() < limit {
+    let limit = STOP_MAX.saturating_mul(serving.len() as u32);
+    let at_once = with.programs.at_once();
+    let mut user_stopped = (with.stopped)();
+    let mut end = Instant::now() + if user_stopped { AT_ONCE_MAX } else { limit };
+    let mut runs = ask(&mut serving, if user_stopped { at_once } else { Ask::Terminate });
+    while runs > 0 && Instant::now() < end {
+        if !user_stopped && (with.stopped)() {
+            (user_stopped, end) = (true, Instant::now() + AT_ONCE_MAX);
+            ask(&mut serving, at_once);
+        }
         std::thread::sleep(TICK);
         runs = serving.iter_mut().filter_map(|one| one.server.has_ended().ok()).filter(|ended| !ended).count();
     }
-    let user_stopped = (with.stopped)();
     if runs > 0 {
         ask(&mut serving, Ask::Kill);
         if !user_stopped {
@@ -172,9 +181,11 @@ mod tests {
     fn a_port_is_given_once_and_never_while_it_is_used() {
         let mut given = vec![FIRST_PORT];
         let first = free_port(&mut given).unwrap();
-        // One that another test takes meanwhile is no concern of this one.
-        let used = std::net::TcpListener::bind(("127.0.0.1", first)).map(|_| ());
-        assert!(first > FIRST_PORT && given.contains(&first) && used.is_ok());
+        assert!(first > FIRST_PORT && given.contains(&first));
         assert_ne!(free_port(&mut given).unwrap(), first);
+        // Where it cannot be taken, somebody else has it.
+        let used = std::net::TcpListener::bind(("127.0.0.1", first));
+        assert_ne!(free_port(&mut vec![FIRST_PORT]).unwrap(), first);
+        drop(used);
     }
 }

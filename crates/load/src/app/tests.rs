@@ -159,6 +159,15 @@ fn servers_of_a_stopped_run_are_killed_and_write_nothing_more() {
 }
 
 #[test]
+fn a_database_of_a_stopped_run_may_free_what_it_shares_before_it_ends() {
+    let server = SERVER.replace("\necho ready", "\ntrap 'touch $marks/quit-$$; exit 0' QUIT\necho ready");
+    let client = format!("trap 'exit 0' INT\n{CLIENT}\ntouch $marks/loaded\nwhile :; do sleep 0.01; done");
+    let mut bench = bench(2, &server, &client);
+    bench.run_and_stop("loaded");
+    assert_eq!(bench.marks().iter().filter(|mark| mark.starts_with("quit-")).count(), 2);
+}
+
+#[test]
 fn what_instances_used_is_read_before_any_server_stops() {
     // The end of each server uses more of every group.
     let more = "for stat in $marks/../group-*/cpu.stat; do echo nr_throttled 900 > $stat; done; exit 0";

@@ -159,7 +159,7 @@ impl Walk {
     fn trial_lost(&mut self, now: Nanos) {
         self.looks = Looks::default();
         self.measured = self.measured + self.plan.as_ref().map_or(Nanos(0), |plan| planned(plan, self.step));
-        self.history.push(Outcome::Failed);
+        self.history.push(Outcome::Incomplete);
         self.load_is_over(now);
     }
 

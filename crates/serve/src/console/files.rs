@@ -3,9 +3,9 @@
 /// Address, media type and content. A name changes with what is in it.
 pub const FILES: &[(&str, &str, &str)] = &[
     (
-        "/assets/index-AgPyy1J2.js",
+        "/assets/index-BmrIXmAp.js",
         "text/javascript; charset=utf-8",
-        include_str!("../../assets/console/assets/index-AgPyy1J2.js"),
+        include_str!("../../assets/console/assets/index-BmrIXmAp.js"),
     ),
     (
         "/assets/index-DL55buS0.css",

@@ -1,11 +1,13 @@
 //! The key `load_hosts`. Data only; must not parse.
 
 use super::rate::{LIMIT, QUANTILE};
-use super::{Choice, Key, Limits, Mapping, Shape, axis, optional, required, words};
+use super::{Choice, Key, Limits, Mapping, Shape, optional, required, words};
 use crate::load_hosts::LoadHosts;
 
 /// Load hosts of a run.
 pub const COUNT: Limits<u32> = Limits { least: 1, most: 64 };
+/// Numbers of a case.
+pub const COUNTS: Limits<usize> = Limits { least: 1, most: 64 };
 /// Words instead of numbers.
 pub const WORDS: &[Choice<LoadHosts>] = &[
     ("all", "every load host of the run", LoadHosts::All),
@@ -42,9 +44,14 @@ pub const SEARCH: Mapping = Mapping {
 };
 
 /// As a setting of a case.
-pub const KEY: Key = axis(optional(
+pub const KEY: Key = optional(
     "load_hosts",
     "all",
-    Shape::Either(&[Shape::Word(|| words(WORDS)), Shape::Whole(COUNT), Shape::Map(&LOAD_HOSTS)]),
-    "How many of the load hosts make the load: the first ones of those that the run has. The others rest meanwhile. A cell with more hosts than there are does not run. Not with `arms`, `events`, a searched rate and `--load all-hosts`.",
-));
+    Shape::Either(&[
+        Shape::Word(|| words(WORDS)),
+        Shape::Whole(COUNT),
+        Shape::Several(&Shape::Whole(COUNT), COUNTS),
+        Shape::Map(&LOAD_HOSTS),
+    ]),
+    "How many of the load hosts make the load: the first ones of those that the run has. The others rest meanwhile. A cell with more hosts than there are does not run. Not with `arms`, `events`, a searched rate and `--load all-hosts`. A list makes a cell for each number.",
+);

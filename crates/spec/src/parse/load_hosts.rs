@@ -38,9 +38,20 @@ fn search(node: &Node) -> Result<HostSearch> {
 }
 
 /// Refuses what a case with fewer hosts than the run has cannot have.
-pub(super) fn fits(case: &Node, hosts: &LoadHosts, streams: &[StreamSpec], has_events: bool) -> Result<()> {
+pub(super) fn fits(
+    case: &Node,
+    hosts: &LoadHosts,
+    streams: &[StreamSpec],
+    (has_events, has_rounds): (bool, bool),
+) -> Result<()> {
     if *hosts == LoadHosts::All {
         return Ok(());
+    }
+    if has_rounds && hosts.search().is_some() {
+        return Err(case.error(say!(
+            "a search of `load_hosts` cannot be used with `steady`",
+            "поиск `load_hosts` нельзя использовать вместе со `steady`"
+        )));
     }
     if streams.iter().any(|stream| stream.search.is_some()) {
         return Err(case
@@ -109,7 +120,10 @@ mod tests {
         let events = text("[1, 2]", "")
             .replace("    streams", "    trial: 4s\n    events: [{at: 1s, for: 1s, do: fill, to: 20%}]\n    streams");
         let arms = text("[1, 2]", "") + "arms: [{name: a}, {name: b}]\n";
+        let steady =
+            text("{search: {quantile: 99%, limit: 1ms}}", "").replace("    streams", "    steady: {}\n    streams");
         let all = [
+            error(&steady),
             error(&text("0", "")),
             error(&text("[2, 2]", "")),
             error(&text("half", "")),
@@ -119,6 +133,8 @@ mod tests {
             error(&arms),
         ];
         expect![[r#"
+            error: s.yaml:3:5: a search of `load_hosts` cannot be used with `steady`
+            hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:4:17: 0 is outside 1 to 64
             hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
             error: s.yaml:4:21: this value stands in the list twice

@@ -35,7 +35,7 @@ pub(super) fn on_load_hosts(hosts: &[String], of_hosts: u32, caveat: &Caveat) ->
 }
 
 fn lost(caveat: &Caveat, lang: Lang) -> String {
-    let Caveat::LoadHostLost { hosts, of_hosts, host, after, why, trials, of_trials, cases } = caveat else {
+    let Caveat::LoadHostLost { hosts, of_hosts, host, after, why, trials, of_trials, cases, of_others } = caveat else {
         return String::new();
     };
     let (after, cases) = (format::duration(*after, lang), u64::from(*cases));
@@ -51,12 +51,20 @@ fn lost(caveat: &Caveat, lang: Lang) -> String {
             "Потеряно нагружающих машин: {hosts} из {of_hosts}, первая (`{host}`) — через {after} после начала прогона ({why}); остальные продолжили."
         ),
     };
-    let are = plural_en(u64::from(*trials), "is", "are");
+    let lack = plural_en(u64::from(*trials), "lacks", "lack");
     let without = say_in!(
         lang,
-        " {trials} of {of_trials} trials {are} not of all hosts.",
-        " Не на всех машинах проведено испытаний: {trials} из {of_trials}."
+        " {trials} of {of_trials} trials {lack} a host that was asked.",
+        " Не на всех нужных машинах проведено испытаний: {trials} из {of_trials}."
     );
+    let others = match of_others {
+        0 => String::new(),
+        _ => say_in!(
+            lang,
+            " {of_others} do not count, because they are of other hosts than the rest of their case.",
+            " Не засчитано, так как проведено на других машинах, чем остальные в том же случае: {of_others}."
+        ),
+    };
     let of_cases = lang.pick(plural_en(cases, "case", "cases"), plural_ru(cases, "случая", "случаев", "случаев"));
     let numbers = match cases {
         0 => String::new(),
@@ -66,5 +74,5 @@ fn lost(caveat: &Caveat, lang: Lang) -> String {
             " Числа {cases} {of_cases} получены на меньшем числе машин."
         ),
     };
-    what + &without + &numbers
+    what + &without + &others + &numbers
 }
