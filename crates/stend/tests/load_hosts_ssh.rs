@@ -150,7 +150,7 @@ fn hosts_go_on_when_another_is_lost_and_the_result_says_what_lacks_it() {
     let shown = one_line(&shown);
     assert!(shown.contains("Lost before: b.") && shown.contains("those of fewer hosts"), "{shown}");
     assert!(
-        shown.contains("Load host `b` was lost") && shown.contains("3 of 4 trials are not of all hosts"),
+        shown.contains("Load host `b` was lost") && shown.contains("3 of 4 trials lack a host that was asked"),
         "{shown}"
     );
     let (json, _) = expect_exit(&mut far.stend(&["show", &file.to_string_lossy(), "--json"]), 0);

@@ -24,7 +24,7 @@ defaults: {ramp: 200ms, trial: 2500ms}
 cases:
   - name: database
     load_hosts: {search: {quantile: 50%, limit: 5s}}
-    streams: [{op: write, pattern: random, block_size: 4KiB, rate: 100/s}]
+    streams: [{op: write, pattern: random, block_size: 4KiB, rate: 20/s}]
 ";
 /// Limit of each disk, low enough that emulated guests reach it with time to spare.
 const IOPS: u32 = 200;
@@ -138,7 +138,7 @@ fn threads(libvirt: &Libvirt, number: u32) -> Vec<String> {
 fn one_of_two_holds(libvirt: &Libvirt) {
     let (scratch, name) = (libvirt.scratch, &libvirt.name);
     // Reads stay as they are: a thousand blocks are looked at before anything is written.
-    let limit = ["--total-iops-sec", "0", "--write-iops-sec", "20", "--live"];
+    let limit = ["--total-iops-sec", "0", "--write-iops-sec", "4", "--live"];
     libvirt.says(&[&["blkdeviotune", &format!("stend-{name}-2"), "vdb"], &limit[..]].concat());
     let (suite, run) = (scratch.file("fit.yaml", SEARCH), scratch.join("fit.stend"));
     let words = ["run", &suite, "--vm", name, "--progress", "none", "-o"];
@@ -326,7 +326,8 @@ fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_und
     assert!(!job().contains("Bandwidth limit") && files(&other).is_empty(), "{}", job());
     // A machine that ends while its snapshot is there ends no event of the other one, and `down` removes what was made for it.
     let block = "    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4, rate: 60/s}]";
-    let case = "  - name: snapshot\n    trial: 8s\n    events: [{at: 2s, for: 3s, do: vm.snapshot}]\n";
+    // Long enough for a busy machine to end the other one meanwhile.
+    let case = "  - name: snapshot\n    trial: 15s\n    events: [{at: 2s, for: 10s, do: vm.snapshot}]\n";
     let suite = format!(
         "suite: lost\ndefaults: {{prober: off}}\nfill: {{size: 8MiB}}\nrepeats: {{blocks: 2}}\ncases:\n{case}{block}\n"
     );

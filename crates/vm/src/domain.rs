@@ -376,11 +376,10 @@ mod tests {
         let placed = machines(&placed);
         let numbers = [1, 2, 3, 4].map(|number| placed.place(number));
         assert_eq!((numbers[0], numbers[3]), (placed.placement.first(), placed.placement.first()));
-        expect![[r#"
-              <vcpu cpuset='4,5' current='1'>2</vcpu>
-              <numatune><memory mode='strict' nodeset='1'/></numatune>
-        "#]]
-        .assert_eq(&further(&made(&placed, Accelerator::Tcg), &made(&machines(PLAIN), Accelerator::Tcg)));
+        let lines = further(&made(&placed, Accelerator::Tcg), &made(&machines(PLAIN), Accelerator::Tcg));
+        let lines: Vec<&str> = lines.lines().map(str::trim).collect();
+        let node = "<numatune><memory mode='strict' nodeset='1'/></numatune>";
+        assert_eq!(lines, ["<vcpu cpuset='4,5' current='1'>2</vcpu>", node]);
         assert!(made(&placed, Accelerator::Kvm).contains("<vcpu cpuset='4,5'>1</vcpu>"));
     }
 

@@ -34,7 +34,7 @@ pub enum Caveat {
         after: Nanos,
         /// What the coordinator saw.
         why: String,
-        /// Trials that are not of all hosts.
+        /// Trials that lack a host that was asked.
         trials: u32,
         /// Trials that began.
         of_trials: u32,

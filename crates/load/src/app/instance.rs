@@ -161,7 +161,7 @@ impl Instance {
         words.iter().fold(0, |seed, byte| stend_base::random::mix(seed ^ u64::from(*byte)))
     }
 
-    /// Files that nobody has in memory when the load begins. What a fill that was cut short left is written anew.
+    /// Files that are not in memory when the load begins. What a fill that was cut short left is written anew.
     fn write_files(&self, count: u64, stopped: &dyn Fn() -> bool) -> Result<()> {
         let directory = self.public.join("files");
         remove(&directory)?;
