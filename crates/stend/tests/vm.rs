@@ -27,7 +27,7 @@ cases:
     streams: [{op: write, pattern: random, block_size: 4KiB, rate: 20/s}]
 ";
 /// Limit of each disk, low enough that emulated guests reach it with time to spare.
-const IOPS: u32 = 200;
+const IOPS: u32 = 120;
 
 /// A file of machines with these disks.
 fn file(libvirt: &Libvirt, count: u32, more: &str, disks: &str) -> String {
