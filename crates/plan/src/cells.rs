@@ -57,16 +57,12 @@ pub(super) fn expand(case: &SuiteCase, traces: &[TraceFacts], target: &PlanTarge
 /// A cell without streams for each number of load hosts. In a search it is named even where there is but one to try.
 fn on_hosts(case: &SuiteCase, hosts: u32) -> Vec<Cell> {
     let counts = case.load_hosts.counts(hosts);
-    let empty = Cell { app: None, streams: Vec::new(), placements: Vec::new(), axes: Vec::new(), load_hosts: None };
-    if counts.is_empty() {
-        return vec![empty];
-    }
     let named = counts.len() > 1 || case.load_hosts.search().is_some();
-    let on = |count: u32| {
-        let axes = if named { vec![(LOAD_HOSTS.to_string(), count.to_string())] } else { Vec::new() };
-        Cell { app: None, streams: Vec::new(), placements: Vec::new(), axes, load_hosts: Some(count) }
+    let on = |load_hosts: Option<u32>| {
+        let axes = load_hosts.filter(|_| named).map(|count| (LOAD_HOSTS.to_string(), count.to_string()));
+        Cell { app: None, streams: Vec::new(), placements: Vec::new(), axes: axes.into_iter().collect(), load_hosts }
     };
-    counts.into_iter().map(on).collect()
+    if counts.is_empty() { vec![on(None)] } else { counts.into_iter().map(Some).map(on).collect() }
 }
 
 /// So many instances; their number is named even where there is but one to try, because it is the result.

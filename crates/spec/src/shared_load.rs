@@ -47,13 +47,13 @@ fn probes(prober: &mut ProberKey, hosts: u32) -> Result<(), Say> {
 
 fn in_flight(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
     let fits = |values: &[u32]| values.iter().all(|value| value.is_multiple_of(hosts));
-    let StreamSpec { jobs, jobs_of, queue_depth, rate, search, .. } = stream;
+    let StreamSpec { jobs, jobs_of, queue_depth, rate, .. } = stream;
     let part = |values: &mut Vec<u32>| values.iter_mut().for_each(|value| *value = value.div_ceil(hosts));
     // Each host has all files.
     let by_files = *jobs_of == JobsOf::Files;
     match () {
         () if !by_files && fits(jobs) => part(jobs),
-        () if fits(queue_depth) || !rate.is_empty() || search.is_some() => part(queue_depth),
+        () if fits(queue_depth) || !rate.is_empty() => part(queue_depth),
         () => {
             let listed = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
             let (jobs, depths) = (listed(jobs), listed(queue_depth));
@@ -73,12 +73,7 @@ fn in_flight(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
 }
 
 fn rates(stream: &mut StreamSpec, hosts: u32) -> Result<(), Say> {
-    let mut possible = stream.rate.iter_mut().all(|rate| divided(rate, hosts));
-    if let Some(search) = &mut stream.search {
-        (search.from.0, search.to.0) = (search.from.0 / u64::from(hosts), search.to.0 / u64::from(hosts));
-        possible &= search.from.0 > 0 && search.from < search.to;
-    }
-    if possible {
+    if stream.rate.iter_mut().all(|rate| divided(rate, hosts)) {
         return Ok(());
     }
     Err(say!(
@@ -176,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_and_a_search_are_divided_like_the_load() {
+    fn probes_are_divided_like_the_load() {
         let of = |rate: &str, prober: &str, hosts| {
             let text = format!(
                 "suite: s\ncases:\n  - {{name: a, prober: {prober}, streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: 8, rate: {rate}}}]}}\n"
@@ -187,9 +182,6 @@ mod tests {
         let probes = |hosts| of("100/s", "{rate: 100/s}", hosts).map(|case| case.prober);
         assert_eq!(probes(4), Ok(ProberKey::At { rate: MilliIops::per_second(25), op: None }));
         assert!(probes(128).unwrap_err().contains("probes"), "0.78/s is below what a suite can ask for");
-        let search = "{search: {from: 100/s, to: 1000/s, quantile: 99%, limit: 10ms}}";
-        let found = of(search, "auto", 4).unwrap().streams.remove(0).search.unwrap();
-        assert_eq!((found.from, found.to), (MilliIops::per_second(25), MilliIops::per_second(250)));
     }
 
     #[test]
