@@ -181,6 +181,11 @@ fn cells_with_numbers_of_hosts_have_the_first_of_them() {
         found.cases.iter().map(|case| (case.label.as_str(), (case.total.iops.value / 100.0).round())).collect();
     assert_eq!(told, [("steps, load_hosts 1", 10.0), ("steps, load_hosts 3", 30.0)]);
     assert!(found.cases[0].workload.en.ends_with(", on one load host"));
+    let of_hosts = |case: usize| {
+        found.cases[case].charts.iter().find(|chart| chart.id.ends_with("-hosts")).map(|chart| chart.summary.en.clone())
+    };
+    assert_eq!(of_hosts(0), None, "those that rest are not drawn");
+    assert!(of_hosts(1).unwrap().starts_with("Load hosts: 3"));
     assert_eq!(found.across.len(), 0, "two values are no curve");
     let three = || SuiteCase { load_hosts: LoadHosts::Counts(vec![1, 2, 3]), ..open_case("steps", OFFERED as u64) };
     let run = |_| (0..3).fold(on_hosts(vec![three()], 3), |run, cell| served(run, (cell, 0), OFFERED));

@@ -17,12 +17,14 @@ const COLUMNS_MAX: usize = 120;
 /// Most names beside the heat map that can be read (by eye).
 const NAMES_MAX: usize = 24;
 
-/// The chart; `None` where there is one host, or nothing was recorded.
+/// The chart; `None` where one host made the case, or nothing was recorded. Hosts that rest meanwhile are not in it.
 pub fn chart(run: &RunRecord, case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Option<Chart> {
-    let hosts = run.several_loads();
+    let took_part = |host: &HostId| case.all.iter().any(|trial| trial.parts.iter().any(|part| part.host == *host));
+    let mut hosts = run.several_loads();
+    hosts.retain(|(host, _)| took_part(host));
     let mut trials = case.all.clone();
     trials.sort_by_key(|trial| series::load_start(trial));
-    if hosts.is_empty() || trials.iter().all(|trial| trial.slices.is_empty()) {
+    if hosts.len() < 2 || trials.iter().all(|trial| trial.slices.is_empty()) {
         return None;
     }
     let rates: Vec<Vec<Vec<Point>>> = hosts
