@@ -127,8 +127,13 @@ fn latencies(lines: &[Line], index: usize) -> Vec<Series> {
                     })
                     .collect();
                 let name = Say::both(|l| {
+                    // Two streams may do the same.
+                    let stream = match ops.iter().any(|other| other.stream != op.stream) {
+                        true => format!("{} {}", l.pick("stream", "поток"), op.stream + 1),
+                        false => String::new(),
+                    };
                     let op = if ops.len() > 1 { op_name(op.op).get(l).to_string() } else { String::new() };
-                    let parts = [line.get(l).to_string(), op, quantile_name.to_string()];
+                    let parts = [line.get(l).to_string(), stream, op, quantile_name.to_string()];
                     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(", ")
                 });
                 out.push((name, points));
