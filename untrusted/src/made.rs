@@ -149,6 +149,7 @@ fn requests(run: &RunRecord) -> Vec<Request> {
     let prepare = Prepare {
         files: vec![Bytes(4096)],
         share: Bytes(4096),
+        begin: None,
         write: true,
         run: text(),
         run_file: text(),

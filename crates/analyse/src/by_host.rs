@@ -60,7 +60,14 @@ fn alone(run: &RunRecord, plan: &Plan, whole: &[CaseTrials<'_>], (id, name): (Ho
         (case.case, CaseAlone { is_limit: check::is_limit(case), rates, found })
     };
     let cost = cost::cost(&view);
-    let of_run = LoadHostFinding { host: id, name: name.to_string(), cost, clock: clock(run, id), lost: loss(run, id) };
+    let of_run = LoadHostFinding {
+        host: id,
+        name: name.to_string(),
+        cost,
+        clock: clock(run, id),
+        lost: loss(run, id),
+        part: run.hosts().get(id.index()).and_then(|host| host.part),
+    };
     Some(HostAlone { of_run, cases: trials.iter().zip(cases).map(of_case).collect() })
 }
 

@@ -18,6 +18,7 @@ use stend_spec::confirm::Test;
 use stend_spec::precondition::Precondition;
 use stend_spec::steady::Steady;
 use stend_spec::until::Until;
+use stend_spec::workload::Region;
 
 /// Rates in bytes per second for which times and amounts are worked out: about a disk at its inner edge and
 /// an NVMe drive of the day (by eye).
@@ -123,6 +124,8 @@ pub struct LoadHostAhead {
     pub name: String,
     /// Its targets as they are now.
     pub targets: Vec<TargetFacts>,
+    /// Its part of each, where hosts share their devices.
+    pub part: Option<Region>,
 }
 
 /// What a run writes to, apart from its own files.

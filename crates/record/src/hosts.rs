@@ -5,6 +5,7 @@ use crate::observed::{FillOutcome, ZeroSample};
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
+use stend_spec::workload::Region;
 
 /// What the machine of the hypervisor is called, which is watched where virtual machines make the load.
 pub const HYPERVISOR: &str = "hypervisor";
@@ -17,7 +18,7 @@ pub struct HostId(pub u16);
 impl HostId {
     /// The host that is measured.
     pub const LOAD: HostId = HostId(0);
-    /// The host with the drives of a stand of two hosts.
+    /// The host with the drives of a stand of two hosts, beside one load host.
     pub const STORAGE: HostId = HostId(1);
 
     /// Its place in a list of hosts.
@@ -71,6 +72,10 @@ pub struct HostInfo {
     /// How far times of its samples may be off on the axis of the run when watching began, either way, ns; `None`: it has the clock
     /// of the run.
     pub clock_uncertainty_ns: Option<u64>,
+    /// Its part of each target, where load hosts share their devices; `None`: no other host uses them.
+    // Written also where it is none: postcard knows no names of fields.
+    #[serde(default)]
+    pub part: Option<Region>,
 }
 
 impl HostInfo {

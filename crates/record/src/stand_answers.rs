@@ -89,7 +89,7 @@ pub struct LayerStatus {
 }
 
 /// A stand that is up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StandTargets {
     /// Paths of what is measured.
     pub targets: Vec<String>,

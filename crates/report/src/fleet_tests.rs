@@ -5,7 +5,7 @@ use crate::text::{brief::brief, text, width};
 use crate::{html, json, markdown};
 use expect_test::expect_file;
 use stend_analyse::Findings;
-use stend_base::Lang;
+use stend_base::{Bytes, Lang};
 use stend_record::RunRecord;
 
 fn found(hosts: u16) -> (RunRecord, Findings) {
@@ -102,4 +102,23 @@ fn hosts_that_kept_the_planned_times_are_not_said_to_be_nothing_apart() {
     let apart = findings.cases[0].hosts.as_mut().expect("hosts");
     (apart.began_apart, apart.ended_apart) = (stend_base::Nanos(0), stend_base::Nanos(0));
     assert!(said(&findings).contains("All began and ended at the planned times (±"), "{}", said(&findings));
+}
+
+#[test]
+fn that_hosts_share_a_device_is_on_every_screen_and_in_the_machine_form() {
+    let (mut run, _) = found(2);
+    let part = |at: u64| stend_spec::workload::Region { start: Bytes::mib(47 * at), len: Bytes::mib(47) };
+    for (at, host) in (0..).zip(run.hosts_mut()) {
+        host.info.part = Some(part(at));
+    }
+    let findings = stend_analyse::analyse(&run).expect("findings");
+    let of_each = [(Lang::En, "a part of its own, 47 MiB of each"), (Lang::Ru, "свою часть — по 47 МиБ")];
+    let page = html(&findings, &run, Lang::En) + &html(&findings, &run, Lang::Ru);
+    for (lang, told) in of_each {
+        let screen = text(&findings, lang, 200, false);
+        assert!(screen.replace('\u{a0}', " ").contains(told), "{screen}");
+        assert!(page.replace('\u{a0}', " ").contains(told), "{told}");
+    }
+    let machine = json(&findings);
+    assert!(machine.contains("\"start_bytes\": 49283072") && machine.contains("\"size_bytes\": 49283072"), "{machine}");
 }

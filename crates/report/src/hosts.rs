@@ -36,6 +36,16 @@ pub(crate) fn count(findings: &Findings) -> Option<Say> {
     (hosts > 0).then(|| counted(hosts, words.0, words.1))
 }
 
+/// That load hosts share their devices, and how much of each is whose; `None`: each has its own.
+pub(crate) fn shared(findings: &Findings) -> Option<Say> {
+    let part = findings.hosts.iter().find_map(|host| host.part)?;
+    Some(say!(
+        |lang| "The load hosts share the devices; each loaded a part of its own, {size} of each device.",
+        "Устройства у нагружающих машин общие; каждая нагружала свою часть — по {size} на устройстве.",
+        size = format::bytes(part.len, lang)
+    ))
+}
+
 /// Load hosts that were lost, each in a sentence.
 pub(crate) fn lost(findings: &Findings) -> Vec<Say> {
     let of = |host: &LoadHostFinding| {

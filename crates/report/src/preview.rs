@@ -2,11 +2,12 @@
 
 use crate::json::{CaveatOut, NotRunOut};
 use serde::Serialize;
-use stend_analyse::preview::{PlannedArm, PlannedCase, PlannedTest, Preview, SearchedRange, Writes};
+use stend_analyse::preview::{LoadHostAhead, PlannedArm, PlannedCase, PlannedTest, Preview, SearchedRange, Writes};
 use stend_base::Say;
 use stend_record::TargetFacts;
 use stend_spec::app::{Density, Program};
 use stend_spec::precondition::Purge;
+use stend_spec::workload::Region;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -71,6 +72,27 @@ struct Document<'a> {
 struct LoadHostAheadOut<'a> {
     host: &'a str,
     targets: &'a [TargetFacts],
+    /// Its part of each, where hosts share their devices.
+    part: Option<PartOut>,
+}
+
+impl LoadHostAheadOut<'_> {
+    fn of(host: &LoadHostAhead) -> LoadHostAheadOut<'_> {
+        LoadHostAheadOut { host: &host.name, targets: &host.targets, part: host.part.as_ref().map(PartOut::of) }
+    }
+}
+
+/// A part of a device.
+#[derive(Serialize)]
+pub(crate) struct PartOut {
+    start_bytes: u64,
+    size_bytes: u64,
+}
+
+impl PartOut {
+    pub(crate) fn of(part: &Region) -> PartOut {
+        PartOut { start_bytes: part.start.0, size_bytes: part.len.0 }
+    }
 }
 
 /// Ceilings that are measured first.
@@ -235,7 +257,7 @@ fn document(preview: &Preview) -> Document<'_> {
         schema_version: SCHEMA_VERSION,
         suite: &preview.suite,
         seed: preview.seed,
-        hosts: ahead.hosts.iter().map(|host| LoadHostAheadOut { host: &host.name, targets: &host.targets }).collect(),
+        hosts: ahead.hosts.iter().map(LoadHostAheadOut::of).collect(),
         targets: &preview.targets,
         writes: match &preview.writes {
             Writes::TestFiles { count, size } => WritesOut::TestFiles { count: *count, size_bytes: size.0 },

@@ -155,6 +155,7 @@ pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
     Prepare {
         files: plan.files.clone(),
         share: plan.share,
+        begin: None,
         write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
         run: asked.run.clone(),
         run_file: asked.run_file.clone(),

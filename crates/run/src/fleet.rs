@@ -3,7 +3,8 @@
 
 mod joined;
 
-pub(crate) use joined::together;
+use joined::Joined;
+pub(crate) use joined::{Together, part_of, together};
 
 use crate::channel::{lost, out_of_order};
 use crate::step::{Input, Step};
@@ -12,7 +13,7 @@ use stend_base::random::draw;
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::{Entry, Event, EventKind, HostId, HostInfo};
 use stend_spec::order::OnLoss;
-use stend_wire::{Clock, FromHost, Host, Inspect, Reply, Request};
+use stend_wire::{Clock, FromHost, Host, Inspect, Reply, Request, StandAnswer};
 
 /// Time from asking several hosts for a trial until it begins on all of them: a message over a slow line, opening the targets and
 /// making threads and buffers of hundreds of jobs.
@@ -71,13 +72,16 @@ pub(crate) struct Fleet {
     cut_short: bool,
     /// One was lost or refused something: the trial or the fill that was going on ends on each host by itself.
     broken: bool,
+    /// Length of the part that each has of devices that they share, once their targets are known; `None`: they share none.
+    part: Option<Bytes>,
 }
 
 impl Fleet {
     /// Joins these hosts, in the order of their ids; one at least.
     pub fn new(hosts: Vec<LoadHost>, on_loss: OnLoss) -> Fleet {
         let member = |load| Member { load, answer: None, filled: Bytes(0), rests: false, lost: false, noted: None };
-        Fleet { members: hosts.into_iter().map(member).collect(), on_loss, trial: 0, cut_short: false, broken: false }
+        let members = hosts.into_iter().map(member).collect();
+        Fleet { members, on_loss, trial: 0, cut_short: false, broken: false, part: None }
     }
 
     /// Hands everything that they say from now on to `sink`.
@@ -125,6 +129,7 @@ impl Fleet {
             }
             _ => None,
         };
+        let part = self.part;
         let alive = self.members.iter_mut().enumerate().filter(|(_, member)| !member.lost);
         for ((index, member), place) in alive.zip(0..) {
             if !beside {
@@ -140,7 +145,7 @@ impl Fleet {
             }
             match several {
                 true => {
-                    let own = member.own(request.clone(), index as u64, begin);
+                    let own = member.own(request.clone(), HostId(index as u16), (begin, part));
                     member.load.host.send(&own);
                 }
                 false => member.load.host.send(request),
@@ -259,6 +264,14 @@ impl Fleet {
             // All hosts of the trial are lost, and those that rested go on.
             return vec![Notice::Walk(Input::TrialDone { ordinal: self.trial, parts: Vec::new(), whole: false })];
         }
+        for (host, answer) in &answers {
+            if let Reply::Stand(answer) = answer
+                && let StandAnswer::Up(raised) = &**answer
+            {
+                // One thing has another name on each host.
+                self.members[host.index()].load.targets.clone_from(&raised.targets);
+            }
+        }
         let known = |host: HostId| {
             let load = &self.members[host.index()].load;
             let uncertain = load.host.clock().map(|clock| clock.uncertainty_ns);
@@ -266,7 +279,10 @@ impl Fleet {
         };
         let joined = joined::joined(answers, !self.cut_short, known);
         match joined {
-            Ok(heard) => heard,
+            Ok(Joined { heard, part }) => {
+                self.part = part.or(self.part);
+                heard
+            }
             Err((host, error)) => self.fail(host, error, step),
         }
     }
@@ -355,15 +371,17 @@ impl Member {
     }
 
     /// What one of several is asked where all are asked this: its own targets, a directory of its own where several make theirs in one
-    /// that they share, random choices of its own, and a trial that begins at `begin` of our clock.
-    fn own(&self, mut request: Request, index: u64, begin: Nanos) -> Request {
+    /// that they share, its part of devices that they share, random choices of its own, and a trial that begins at `begin` of our clock.
+    fn own(&self, mut request: Request, host: HostId, (begin, part): (Nanos, Option<Bytes>)) -> Request {
+        let index = u64::from(host.0);
         let own_seed = |seed: &mut u64| *seed = if index == 0 { *seed } else { draw(*seed, index) };
         match &mut request {
             Request::Inspect(Inspect { targets, .. }) if !self.load.targets.is_empty() => {
                 targets.clone_from(&self.load.targets);
             }
             Request::Prepare(prepare) | Request::Rehearse(prepare) => {
-                prepare.run = stend_record::run_on_host(&prepare.run, HostId(index as u16));
+                prepare.run = stend_record::run_on_host(&prepare.run, host);
+                prepare.begin = part.map(|len| part_of(host, len).start);
             }
             Request::Fill { seed, .. } | Request::SampleZeros { seed, .. } | Request::Calibrate { seed, .. } => {
                 own_seed(seed);

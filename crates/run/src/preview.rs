@@ -3,7 +3,7 @@
 use crate::ahead;
 use crate::channel::{Channel, lost, out_of_order};
 use crate::execute;
-use crate::fleet::{Fleet, together};
+use crate::fleet::{Fleet, Together, part_of, together};
 use crate::setup::Setup;
 use crate::step::{Asked, Input, UserRequest};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
         all.push((host, *facts));
     }
     let together = together(&all).map_err(|(host, error)| fleet.named(host, error))?;
-    let facts = together.ok_or_else(|| lost("there is none"))?;
+    let Together { facts, part } = together.ok_or_else(|| lost("there is none"))?;
     let (inputs, plan) = ahead::planned(asked, &facts)?;
     let mut rehearsed = Vec::new();
     for (host, reply) in answers(&Request::Rehearse(ahead::prepare(asked, &plan)), fleet, receiver)? {
@@ -61,7 +61,11 @@ fn ask(asked: &Asked, fleet: &mut Fleet, receiver: &Receiver<Input>) -> Result<P
         hosts: names
             .into_iter()
             .zip(all)
-            .map(|(name, (_, facts))| LoadHostAhead { name, targets: facts.targets })
+            .map(|(name, (host, facts))| LoadHostAhead {
+                name,
+                targets: facts.targets,
+                part: part.map(|len| part_of(host, len)),
+            })
             .collect(),
         // The caller of the preview writes the report, and knows where.
         ..Ahead::default()

@@ -21,7 +21,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
     let mut setup = setup;
     let stand = setup.stand.clone();
     let given = Hosts::of(order);
-    let place = WorkerHost::measured(&given, stand.as_ref())?;
+    let places = WorkerHost::all_measured(&given, stand.as_ref())?;
     let owner = setup.run_file.to_string_lossy().into_owned();
     // Before anything is built on a host with the drives of a stand, and before hours are measured for nothing.
     if setup.resume.is_none() {
@@ -34,24 +34,28 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
     stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
     let observed = observe::begin(order, &setup, storages, true, frontend)?;
     setup.sources = sources::begin(order, true, frontend)?;
-    let mut storage =
-        stand.as_ref().map(|stand| StorageHosts::put_up(stand, &owner, beside, control, frontend)).transpose()?;
-    let done = sessions(setup, observed, (order, &place), storage.as_mut(), control, frontend);
-    if let (Some(storage), Some(stand)) = (storage.filter(|storage| storage.len() > 0), &stand) {
+    let mut storage = match &mut setup.stand {
+        Some(stand) => Some(StorageHosts::put_up(stand, &owner, beside, control, frontend)?),
+        None => None,
+    };
+    let done = sessions(setup, observed, (order, &places[0]), storage.as_mut(), control, frontend);
+    let Some(stand) = stand else { return done };
+    match storage.filter(|storage| storage.len() > 0) {
         // Under a client that has not let go it would be a fault of the storage.
-        let left = match done.is_ok() && has_let_go(&place, stand, control, frontend) {
-            true => storage.take_down(control, frontend),
-            false => storage.left(),
-        };
-        left.into_iter().for_each(|left| frontend.note(left));
-    }
-    if let (Some(stand), Ok(done)) = (&stand, &done) {
-        left_up(stand, done, &place, frontend);
+        Some(storage) if done.is_err() || !places.iter().all(|place| has_let_go(place, &stand, control, frontend)) => {
+            storage.left(&places).into_iter().for_each(|left| frontend.note(left));
+        }
+        Some(storage) => storage.take_down(control, frontend).into_iter().for_each(|left| frontend.note(left)),
+        None => {
+            if let Ok(done) = &done {
+                left_up(&stand, done, &places[0], (control, frontend));
+            }
+        }
     }
     done
 }
 
-/// Whether nothing of a stand is left on the measured host, so that what the others hand out may go. One that cannot be asked has not let go.
+/// Whether nothing of a stand is left on a measured host, so that what the others hand out may go. One that cannot be asked has not let go.
 fn has_let_go(place: &WorkerHost, stand: &StandText, control: &Control, frontend: &Frontend) -> bool {
     // A machine of the lab that was started for this run alone has ended with it.
     let ended = matches!(place, WorkerHost::Lab(_)) && place.standing().is_none();
@@ -98,9 +102,15 @@ fn sessions(
     }
 }
 
-/// Names the stand that an abort or a lost worker left, and what takes it down.
-fn left_up(stand: &StandText, done: &Done, place: &WorkerHost, frontend: &Frontend) {
+/// Names the stand of one host that a run has left, and what takes it down.
+fn left_up(stand: &StandText, done: &Done, place: &WorkerHost, (control, frontend): (&Control, &Frontend)) {
     let (name, words) = (&stand.name, place.words());
+    let still_there = || match done.error.as_ref().map(|error| error.kind) {
+        None => false,
+        // A host that is gone cannot be asked.
+        Some(Kind::HostLost | Kind::Interrupted | Kind::Terminated) => true,
+        Some(_) => !has_let_go(place, stand, control, frontend),
+    };
     let told = match place {
         WorkerHost::Local if !stend_stand::known_stands().contains(name) => return,
         WorkerHost::Local => say!(
@@ -109,12 +119,8 @@ fn left_up(stand: &StandText, done: &Done, place: &WorkerHost, frontend: &Fronte
         ),
         // One of this run alone has ended with it.
         WorkerHost::Lab(_) if place.standing().is_none() => return,
-        // A host that is gone cannot be asked.
+        WorkerHost::Lab(_) | WorkerHost::Remote(_) | WorkerHost::Vm(_) if !still_there() => return,
         WorkerHost::Lab(_) | WorkerHost::Remote(_) | WorkerHost::Vm(_) => {
-            let ended = done.error.as_ref().map(|error| error.kind);
-            if !matches!(ended, Some(Kind::HostLost | Kind::Interrupted | Kind::Terminated)) {
-                return;
-            }
             let there = place.name().en;
             say!(
                 "the stand `{name}` may still be up on `{there}`: `stend stand status{words}` shows it, `stend stand down {name}{words}` takes it down",

@@ -19,7 +19,8 @@ use stend_wire::Remote;
 pub(crate) fn reach(order: &Order, place: &WorkerHost, frontend: &Frontend) -> Result<(Vec<LoadHost>, Vec<String>)> {
     let (far, on) = far(order)?;
     let names: Vec<String> = far.iter().map(|host| host.name.clone()).collect();
-    let mut targets = shared_out(&names, &on)?;
+    // A stand makes them, on each host under names of its own.
+    let mut targets = if order.stands.is_empty() { shared_out(&names, &on)? } else { vec![Vec::new(); names.len()] };
     let [_, _, ..] = far.as_slice() else {
         let (host, own) = match (far.into_iter().next(), &order.hosts) {
             (Some(host), Some(_)) if on.is_empty() => return Err(no_target(&host.name)),
@@ -123,8 +124,7 @@ pub(crate) fn may(order: &Order) -> Result<()> {
     let what = match &order.work {
         Work::Resume { .. } => Some(Say::same("`--resume`")),
         _ if order.lab.is_some() => Some(Say::same("`--lab`")),
-        _ if !order.stands.is_empty() => Some(Say::same("`--stand`")),
-        _ if !order.storage.is_empty() => Some(Say::same("`--storage`")),
+        _ if order.rebuild => Some(Say::same("`--rebuild`")),
         _ if !order.against.is_empty() => Some(Say::same("`--against`")),
         Work::Suite(_) => None,
     };
@@ -333,8 +333,7 @@ mod tests {
                 "--resume",
             ),
             (Box::new(|o: &mut Order| o.lab = Some("six-nvme".into())), "--lab"),
-            (Box::new(move |o: &mut Order| o.stands = vec![stand.clone()]), "--stand"),
-            (Box::new(|o: &mut Order| o.storage = vec!["ssh:nas".into()]), "--storage"),
+            (Box::new(move |o: &mut Order| (o.stands, o.rebuild) = (vec![stand.clone()], true)), "--rebuild"),
             (Box::new(|o: &mut Order| o.against = words(&["/y"])), "--against"),
             (Box::new(|o: &mut Order| o.ssh = words(&["a", "b", "a"])), "names `a` twice"),
             (Box::new(|o: &mut Order| o.ssh = (0..65).map(|n| format!("h{n}")).collect()), "the limit is 64"),

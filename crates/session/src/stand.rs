@@ -6,7 +6,7 @@ use crate::machine::{read_machine, start};
 use crate::storage_hosts::{self, StandHost, part};
 use crate::worker_host::{Hosts, WorkerHost, machine_of};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{EventKind, StandText};
+use stend_record::{EventKind, StandTargets, StandText};
 use stend_wire::{StandAnswer, StandOrder};
 
 /// Who has put a stand up that belongs to no run.
@@ -59,18 +59,19 @@ pub fn stand(
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
     let text = request.text.as_ref();
-    let near = WorkerHost::measured(&request.hosts, text)?;
+    let near = WorkerHost::all_measured(&request.hosts, text)?;
     let far = text.map(|text| storage_hosts::hosts_of(text, &request.hosts)).transpose()?.unwrap_or_default();
     if let Some(text) = text.filter(|_| !far.is_empty()) {
         return match request.action {
             Action::Down => down_on_all(text, (&near, &far), (control, frontend), hear),
-            _ => on_all(request, (&near, &far), (control, frontend), hear),
+            _ => on_all(request, text, (&near, &far), (control, frontend), hear),
         };
     }
+    let [near] = <[WorkerHost; 1]>::try_from(near).map_err(|_| needs_its_file())?;
     let brings = text.map(machine_of).transpose()?.flatten().is_some();
     let was_up = near.standing().is_some();
     let near = if brings { machine(near, request, control, frontend)? } else { near };
-    let order = ordered(request, None)?;
+    let order = ordered(request, text, None)?;
     let answer = storage_hosts::order(&near, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
     // With what is not up after all the machine that was started for it has no use.
     let failed = brings && !was_up && answer.is_err();
@@ -83,24 +84,37 @@ pub fn stand(
     hear(&Answer { answer, host: None, again, run: near.words() })
 }
 
+/// Why a stand that only its name says is on one host.
+fn needs_its_file() -> Box<Error> {
+    Error::usage(say!(
+        "several `--ssh` are the load hosts of a stand of several hosts, and its file says which parts they have",
+        "несколько `--ssh` — нагружающие машины стенда на нескольких машинах, а их части описаны в его файле"
+    ))
+    .hint(say!("give the file of the stand, or one `--ssh`", "укажите файл стенда или один `--ssh`"))
+}
+
 /// The words of commands about a stand of these hosts.
-fn words_of(near: &WorkerHost, far: &[StandHost]) -> String {
-    far.iter().fold(near.words(), |words, host| words + &host.words())
+fn words_of(near: &[WorkerHost], far: &[StandHost]) -> String {
+    near.iter().map(WorkerHost::words).chain(far.iter().map(StandHost::words)).collect()
 }
 
 /// Carries it out on all hosts of a stand, from the drives up.
 fn on_all(
     request: &Request,
-    (near, far): (&WorkerHost, &[StandHost]),
+    text: &StandText,
+    (near, far): (&[WorkerHost], &[StandHost]),
     (control, frontend): (&Control, &Frontend),
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
     let words = words_of(near, far);
-    let sides = far.iter().map(|far| (&far.host, Some(far.name.as_str()))).chain([(near, None)]);
-    let mut failed = None;
-    // All sides have one number, from which their names follow.
+    let text = match request.action {
+        Action::Plan | Action::Up => of_one_number(text, far, control, frontend)?,
+        Action::Status | Action::Down => text.clone(),
+    };
+    let sides = far.iter().map(|far| (&far.host, Some(far.name.as_str()))).chain(near.iter().map(|near| (near, None)));
+    let (mut failed, mut up) = (None, Vec::new());
     for (host, side) in sides {
-        let order = ordered(request, side)?;
+        let order = ordered(request, Some(&text), side)?;
         let answer =
             storage_hosts::order(host, order, control, frontend, &mut |kind| frontend.tell(Progress::Done(kind)));
         let answer = match answer {
@@ -113,26 +127,58 @@ fn on_all(
             }
             answer => answer?,
         };
-        // What is up only as a part has no next commands.
-        if side.is_some() && matches!(answer, StandAnswer::Up(_)) {
-            continue;
+        match answer {
+            // What is up only as a part has no next commands.
+            StandAnswer::Up(_) if side.is_some() => {}
+            StandAnswer::Up(raised) => up.push((host, raised)),
+            answer => hear(&Answer { answer, host: Some(host.name()), again: words.clone(), run: words.clone() })?,
         }
-        hear(&Answer { answer, host: Some(host.name()), again: words.clone(), run: words.clone() })?;
+    }
+    if let Some((raised, host)) = together(up) {
+        hear(&Answer { answer: StandAnswer::Up(raised), host, again: words.clone(), run: words })?;
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// What is measured on all of these hosts: behind the name of the host where they are several, since one thing has another path on each.
+fn together(up: Vec<(&WorkerHost, StandTargets)>) -> Option<(StandTargets, Option<Say>)> {
+    let several = up.len() > 1;
+    let mut all = StandTargets::default();
+    let host = up.first().map(|(host, _)| host.name()).filter(|_| !several);
+    for (host, raised) in up {
+        // Both words are one: of several none is this machine.
+        let before = if several { format!("{}:", host.name().en) } else { String::new() };
+        all.targets.extend(raised.targets.iter().map(|target| format!("{before}{target}")));
+        for (known, more) in [(&mut all.identities, raised.identities), (&mut all.signatures, raised.signatures)] {
+            more.into_iter().for_each(|name| {
+                if !known.contains(&name) {
+                    known.push(name)
+                }
+            });
+        }
+    }
+    (!all.targets.is_empty()).then_some((all, host))
+}
+
+/// The text with the number that the stand has where a part of it is up: names on all of its hosts follow from one number.
+fn of_one_number(text: &StandText, far: &[StandHost], control: &Control, frontend: &Frontend) -> Result<StandText> {
+    let known = |host: &StandHost| storage_hosts::owner_on(&host.host, &text.name, control, frontend);
+    let known = far.iter().map(known).collect::<Result<Vec<_>>>()?;
+    Ok(StandText { nonce: storage_hosts::number_of(&known).unwrap_or(text.nonce), ..text.clone() })
 }
 
 /// Takes it down on all of its hosts, from above. The same command finishes later what is left.
 fn down_on_all(
     text: &StandText,
-    (near, far): (&WorkerHost, &[StandHost]),
+    (near, far): (&[WorkerHost], &[StandHost]),
     (control, frontend): (&Control, &Frontend),
     hear: &mut dyn FnMut(&Answer) -> Result<()>,
 ) -> Result<()> {
     let stand = stend_spec::parse::stand(&text.text, &text.file)?;
     let words = words_of(near, far);
     let from_above = far.iter().rev().map(|far| (&far.host, far.name.as_str()));
-    let hosts: Vec<_> = [(near, stand.measured().unwrap_or_default())].into_iter().chain(from_above).collect();
+    let measured = stand.measured().unwrap_or_default();
+    let hosts: Vec<_> = near.iter().map(|near| (near, measured)).chain(from_above).collect();
     let mut done = |host: &WorkerHost, was_there: bool| {
         let (again, run) = (words.clone(), words.clone());
         let Say { en, ru } = host.name();
@@ -170,9 +216,8 @@ fn still_up(left: Vec<(String, Box<Error>)>, file: &str, words: &str) -> Box<Err
 }
 
 /// The order for one host of a stand, by its name in the file; `None`: for the measured one.
-fn ordered(request: &Request, host: Option<&str>) -> Result<StandOrder> {
+fn ordered(request: &Request, text: Option<&StandText>, host: Option<&str>) -> Result<StandOrder> {
     let file = || {
-        let text = request.text.as_ref();
         text.map_or_else(
             || Err(Error::usage(say!("this needs the file of a stand", "для этого нужен файл стенда"))),
             |text| part(text, host),

@@ -1,14 +1,17 @@
 //! The hosts of a stand beside the one that is measured: each is built there before the hosts that take in what it hands out, and taken
 //! down after they have let go.
 
+mod raised;
+
+pub(crate) use raised::{StorageHosts, number_of};
+
 use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::worker_host::{Hosts, WorkerHost};
-use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{EventKind, HostId, Role, StandText};
-use stend_run::{ObservedHost, Setup};
-use stend_spec::stand::Stand;
-use stend_wire::{StandAnswer, StandFile, StandOrder};
+use stend_base::{Error, Kind, Result, say};
+use stend_record::{EventKind, StandText};
+use stend_spec::stand::{self, Layer, Stand};
+use stend_wire::{StandAnswer, StandFile, StandOrder, StandOwner};
 
 /// A host of a stand.
 #[derive(Debug, Clone)]
@@ -40,11 +43,13 @@ pub(crate) fn hosts_of(text: &StandText, given: &Hosts) -> Result<Vec<StandHost>
     let names = beside(&stand);
     if names.is_empty() {
         return match given.storage.is_empty() {
+            true if given.ssh.len() > 1 => Err(not_for_several(&text.file)),
             true => Ok(Vec::new()),
             false => Err(one_host(&text.file)),
         };
     }
-    let measured = WorkerHost::measured(given, Some(text))?;
+    let measured = WorkerHost::all_measured(given, Some(text))?;
+    may_be_loaded_by(measured.len(), &stand, &text.file)?;
     let named = given.storage.iter().map(|word| of_word(word, &names, &stand)).collect::<Result<Vec<_>>>()?;
     let mut found: Vec<StandHost> = Vec::with_capacity(names.len());
     for name in &names {
@@ -56,7 +61,7 @@ pub(crate) fn hosts_of(text: &StandText, given: &Hosts) -> Result<Vec<StandHost>
                 "`--storage {name}=…` указан дважды"
             )));
         }
-        may_be(host, &measured)?;
+        measured.iter().try_for_each(|measured| may_be(host, measured))?;
         if let Some(other) = found.iter().find(|other| other.host == *host) {
             let other = &other.name;
             return Err(Error::usage(say!(
@@ -107,6 +112,50 @@ fn of_word(word: &str, names: &[String], stand: &Stand) -> Result<(String, Worke
             .hint(say!("beside the measured one it has: `{all}`", "кроме измеряемой, в нём есть: `{all}`")));
     }
     Ok((name.to_string(), WorkerHost::beside(machine)?))
+}
+
+/// Whether so many load hosts can take in what a stand hands out to the measured one.
+///
+/// Errors: `Usage` where it lets fewer in, or something would be built on the same device by each.
+fn may_be_loaded_by(loads: usize, stand: &Stand, file: &str) -> Result<()> {
+    if loads < 2 {
+        return Ok(());
+    }
+    let measured = stand.measured().unwrap_or_default();
+    let addresses = stand.addresses_of(measured).len();
+    if addresses < loads {
+        return Err(Error::usage(say!(
+            "{loads} hosts are to make load, and the stand in `{file}` has {addresses} addresses of `{measured}`",
+            "нагружающих машин: {loads}, а адресов у `{measured}` в стенде из `{file}`: {addresses}"
+        ))
+        .hint(say!(
+            "write the address of each load host: `{measured}: [10.77.0.2, 10.77.0.3]`",
+            "укажите адрес каждой нагружающей машины: `{measured}: [10.77.0.2, 10.77.0.3]`"
+        )));
+    }
+    let there =
+        |layer: &&Layer| layer.host.as_deref() == Some(measured) && !matches!(layer.kind, stand::Kind::Settings(_));
+    let Some(layer) = stand.layers.iter().find(there) else { return Ok(()) };
+    let name = &layer.name;
+    Err(Error::usage(say!(
+        "`{name}` of the stand in `{file}` is built on `{measured}`: {loads} load hosts would each build it on the same devices",
+        "`{name}` из стенда `{file}` строится на `{measured}`: {loads} нагружающих машин строили бы его на одних и тех же устройствах"
+    ))
+    .hint(say!(
+        "several load hosts use what they take in as it is; build below the export",
+        "несколько машин нагружают принятое как есть; стройте ниже экспорта"
+    )))
+}
+
+fn not_for_several(file: &str) -> Box<Error> {
+    Error::usage(say!(
+        "the stand in `{file}` is of one host, and several are to make load",
+        "стенд из `{file}` — на одной машине, а нагружающих машин несколько"
+    ))
+    .hint(say!(
+        "a stand with `across` or `hosts` hands its devices out to all load hosts: `--storage` has the drives",
+        "стенд с `across` или `hosts` отдаёт устройства всем нагружающим машинам; накопители — у `--storage`"
+    ))
 }
 
 fn one_host(file: &str) -> Box<Error> {
@@ -173,16 +222,17 @@ pub(crate) fn order(
     answer
 }
 
-/// Who has put up the stand of this name on a host, in whole or in part; `None`: it is not up there.
+/// Who has put up the stand of this name on a host, in whole or in part, and its number; `None`: it is not up there.
 pub(crate) fn owner_on(
     host: &WorkerHost,
     stand: &str,
     control: &Control,
     frontend: &Frontend,
-) -> Result<Option<String>> {
-    let known = order(host, StandOrder::Status(None), control, frontend, &mut |_| {})?;
-    let StandAnswer::Status(stands) = known else { return Ok(None) };
-    Ok(stands.into_iter().find(|one| one.name == stand).map(|one| one.owner))
+) -> Result<Option<StandOwner>> {
+    match order(host, StandOrder::Owner(stand.to_string()), control, frontend, &mut |_| {})? {
+        StandAnswer::Owner(owner) => Ok(owner),
+        _ => Ok(None),
+    }
 }
 
 /// Takes a stand down on these of its hosts, which stand in the order from above; `done` hears of each host whether anything of it was there.
@@ -235,121 +285,6 @@ pub(crate) fn part(text: &StandText, host: Option<&str>) -> Result<StandFile> {
     Ok(StandFile { text, file, nonce, host })
 }
 
-/// The hosts of a stand beside the measured one, as a run builds and watches them.
-pub(crate) struct StorageHosts {
-    stand: StandText,
-    /// Those that are built, in that order.
-    built: Vec<Built>,
-}
-
-/// One of them.
-struct Built {
-    of: StandHost,
-    /// Its part was up before: then it stays.
-    was_up: bool,
-    /// Paths of what is handed out, on that host.
-    handed_out: Vec<String>,
-    /// What was done, until it is in the run file.
-    done: Vec<EventKind>,
-}
-
-impl StorageHosts {
-    /// Builds the parts of all of them.
-    ///
-    /// Errors: those of a host; then what the others have built for this is taken down again.
-    pub(crate) fn put_up(
-        stand: &StandText,
-        owner: &str,
-        hosts: Vec<StandHost>,
-        control: &Control,
-        frontend: &Frontend,
-    ) -> Result<StorageHosts> {
-        let mut all = StorageHosts { stand: stand.clone(), built: Vec::new() };
-        for of in hosts {
-            if let Err(error) = all.build(of, owner, control, frontend) {
-                all.take_down(control, frontend).into_iter().for_each(|left| frontend.note(left));
-                return Err(error);
-            }
-        }
-        Ok(all)
-    }
-
-    fn build(&mut self, of: StandHost, owner: &str, control: &Control, frontend: &Frontend) -> Result<()> {
-        let name = &self.stand.name;
-        // What an earlier session of this run has built goes with the run.
-        let was_up = owner_on(&of.host, name, control, frontend)?.is_some_and(|known| known != owner);
-        // Both words are one: it is never this machine.
-        let there = of.host.name().en;
-        frontend.note(say!("building `{name}` on `{there}`", "стенд `{name}` поднимается на `{there}`"));
-        let stand = part(&self.stand, Some(&of.name))?;
-        let up = StandOrder::Up { stand, until_release: false, owner: owner.to_string() };
-        let (mut done, host) = (Vec::new(), of.host.clone());
-        // What fails half way has to be taken down, too.
-        self.built.push(Built { of, was_up, handed_out: Vec::new(), done: Vec::new() });
-        let answer = order(&host, up, control, frontend, &mut |kind| done.push(kind.clone()))?;
-        if let (StandAnswer::Up(raised), Some(built)) = (answer, self.built.last_mut()) {
-            (built.handed_out, built.done) = (raised.targets, done);
-        }
-        Ok(())
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.built.len()
-    }
-
-    /// Has them watched while the other one is measured. If one cannot be watched, the run still measures: the reason is reported, and
-    /// kept in the run file.
-    pub(crate) fn watch(&mut self, setup: &mut Setup, frontend: &Frontend) {
-        for (at, built) in (0..).zip(&mut self.built) {
-            // Both words are one: it is never this machine.
-            let name = built.of.host.name().en;
-            let done = std::mem::take(&mut built.done);
-            let mut storage = ObservedHost::new(HostId(HostId::STORAGE.0 + at), Role::Storage, &name, done);
-            if let Err(error) = storage.watch(built.of.host.reach(frontend), Some(built.handed_out.clone())) {
-                frontend.note(stend_run::unwatched(&name, &error.message));
-            }
-            setup.observed.push(storage);
-        }
-    }
-
-    /// Takes down what this run has built, from above.
-    ///
-    /// Gives what is left, with its reason, for people.
-    pub(crate) fn take_down(&self, control: &Control, frontend: &Frontend) -> Vec<Say> {
-        let own = || self.built.iter().rev().filter(|built| !built.was_up);
-        let hosts: Vec<(&WorkerHost, &str)> = own().map(|built| (&built.of.host, built.of.name.as_str())).collect();
-        let stand = stend_spec::parse::stand(&self.stand.text, &self.stand.file);
-        let ended =
-            stand.and_then(|stand| take_down(&stand, &hosts, (control, frontend), &mut |_| {}, &mut |_, _| Ok(())));
-        // After a stop of the user it is not known how far it came: all are named.
-        let why = |built: &Built| match &ended {
-            Ok(left) => left.iter().find(|(name, _)| *name == built.of.name).map(|(_, error)| &error.message),
-            Err(error) => Some(&error.message),
-        };
-        let line = |built: &Built| {
-            let (Say { en, ru }, still) = (why(built)?, self.left_on(built));
-            let (still_en, still_ru) = (still.en, still.ru);
-            Some(say!("{still_en}: {en}", "{still_ru}: {ru}"))
-        };
-        own().filter_map(line).collect()
-    }
-
-    /// How to take down by hand what this run has built, one line for each host.
-    pub(crate) fn left(&self) -> Vec<Say> {
-        self.built.iter().rev().filter(|built| !built.was_up).map(|built| self.left_on(built)).collect()
-    }
-
-    fn left_on(&self, built: &Built) -> Say {
-        let (stand, host) = (&self.stand.name, &built.of.host);
-        let (name, words) = (host.name().en, host.words());
-        say!(
-            "the stand `{stand}` is still up on `{name}`; `stend stand down {stand}{words}` takes it down",
-            "стенд `{stand}` остался поднятым на `{name}`; убрать его: `stend stand down {stand}{words}`"
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,7 +300,7 @@ mod tests {
         let [file, name] = ["s.yaml", "s"].map(str::to_string);
         let text = StandText { file, name, text: text.to_string(), nonce: 7 };
         let storage = storage.iter().map(|word| word.to_string()).collect();
-        hosts_of(&text, &Hosts { ssh: Some("root@client".into()), storage, ..Hosts::default() })
+        hosts_of(&text, &Hosts { ssh: vec!["root@client".into()], storage, ..Hosts::default() })
     }
 
     #[test]
@@ -395,7 +330,7 @@ mod tests {
             - {nbd: {}, name: a, on: [d1], to: middle}\n- {dm: {linear: whole}, on: [a]}\n- {nbd: {}, name: b, on: [dm], to: client}\n\
             - {nbd: {}, name: c, on: [d2], to: client}\n- {md: {level: 0}, on: [b, c]}\n";
         let stand = stend_spec::parse::stand(chain, "s.yaml").unwrap();
-        let left = |name: &str| vec![(name.to_string(), Error::preflight(Say::same("busy")))];
+        let left = |name: &str| vec![(name.to_string(), Error::preflight(stend_base::Say::same("busy")))];
         let users = |left: &[(String, Box<Error>)]| {
             ["middle", "low", "alone"].map(|host| user_of(&stand, host, left).map(str::to_string))
         };
@@ -421,5 +356,46 @@ mod tests {
             let error = found(text, storage).unwrap_err();
             assert!(error.message.en.contains(told), "{told}: {error}");
         }
+    }
+
+    #[test]
+    fn several_load_hosts_use_what_a_stand_hands_out_as_it_is_and_are_all_let_in() {
+        let found = |text: &str, loads: &[&str]| {
+            let [file, name] = ["s.yaml", "s"].map(str::to_string);
+            let text = StandText { file, name, text: text.to_string(), nonce: 7 };
+            let ssh = loads.iter().map(|load| load.to_string()).collect();
+            let storage = if text.text.contains("across") { vec!["ssh:nas".to_string()] } else { Vec::new() };
+            hosts_of(&text, &Hosts { ssh, storage, ..Hosts::default() }).map(|found| found.len())
+        };
+        let of = |clients: &str, layers: &str| {
+            format!(
+                "stand: s\nacross: {{storage: 10.0.0.1, client: {clients}}}\ndrives: [{{id: A}}]\nlayers: [{layers}]\n"
+            )
+        };
+        let both = of("[10.0.0.2, 10.0.0.3]", "{nbd: {}}");
+        assert_eq!(found(&both, &["a", "b"]).unwrap(), 1);
+        assert_eq!(found(&both, &["a"]).unwrap(), 1, "one with two addresses");
+        for (text, loads, told) in [
+            (
+                both,
+                &["a", "b", "c"][..],
+                "3 hosts are to make load, and the stand in `s.yaml` has 2 addresses of `client`",
+            ),
+            (
+                of("[10.0.0.2, 10.0.0.3]", "{nbd: {}}, {fs: {type: xfs}}"),
+                &["a", "b"],
+                "`fs` of the stand in `s.yaml` is built on",
+            ),
+            (
+                of("[10.0.0.2, 10.0.0.3]", "{nbd: {}}"),
+                &["a", "nas"],
+                "the measured host and `--storage` are the same machine",
+            ),
+            ("stand: one\ndrives: [{id: A}]\n".into(), &["a", "b"], "is of one host, and several are to make load"),
+        ] {
+            let error = found(&text, loads).unwrap_err();
+            assert!(error.message.en.contains(told) && error.message.ru != error.message.en, "{told}: {error}");
+        }
+        assert!(found(&of("[10.0.0.2, 10.0.0.3]", "{nbd: {}}, {fs: {type: xfs}}"), &["a"]).is_ok());
     }
 }

@@ -27,16 +27,16 @@ const SSH: &str = "ssh:";
 pub struct Hosts {
     /// A machine of the lab: one that is up, or its file.
     pub lab: Option<String>,
-    /// A host that `ssh` reaches; of several load hosts the first.
-    pub ssh: Option<String>,
-    /// The hosts of a stand beside the one that is measured: `NAME=HOST`, or `HOST` where there is one.
+    /// Hosts that `ssh` reaches; several make the load together.
+    pub ssh: Vec<String>,
+    /// The hosts of a stand beside those that are measured: `NAME=HOST`, or `HOST` where there is one.
     pub storage: Vec<String>,
 }
 
 impl Hosts {
     /// Those of an order.
     pub(crate) fn of(order: &Order) -> Hosts {
-        Hosts { lab: order.lab.clone(), ssh: order.ssh.first().cloned(), storage: order.storage.clone() }
+        Hosts { lab: order.lab.clone(), ssh: order.ssh.clone(), storage: order.storage.clone() }
     }
 }
 
@@ -62,9 +62,16 @@ impl WorkerHost {
         }
     }
 
-    /// What is measured, by `--lab` and `--ssh`, or what the stand makes: then the machine of that name that is up, else its file.
+    /// All that are measured, one at least: the first as [`measured`](Self::measured) says, behind it the other load hosts.
+    pub(crate) fn all_measured(given: &Hosts, stand: Option<&StandText>) -> Result<Vec<WorkerHost>> {
+        let first = WorkerHost::measured(given, stand)?;
+        let others = given.ssh.iter().skip(1).map(|host| Remote::new(host).map(WorkerHost::Remote));
+        [Ok(first)].into_iter().chain(others).collect()
+    }
+
+    /// What is measured, of several load hosts the first, by `--lab` and `--ssh`, or what the stand makes: then the machine of that name that is up, else its file.
     pub(crate) fn measured(given: &Hosts, stand: Option<&StandText>) -> Result<WorkerHost> {
-        let place = match (&given.lab, &given.ssh) {
+        let place = match (&given.lab, given.ssh.first()) {
             (Some(lab), _) => WorkerHost::Lab(lab.clone()),
             (None, Some(host)) => WorkerHost::Remote(Remote::new(host)?),
             (None, None) => WorkerHost::Local,

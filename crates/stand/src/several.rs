@@ -17,8 +17,17 @@ use stend_sys::IoFile;
 pub struct PreparedAll {
     /// In the order of the targets.
     each: Vec<Prepared>,
-    /// Bytes of the range on each of several.
-    share: Bytes,
+    /// What of each is used.
+    used: Used,
+}
+
+/// What a run uses of each of its targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Used {
+    /// Bytes of the range on each.
+    pub share: Bytes,
+    /// Where the part of this host begins on devices that several load hosts share; `None`: no other host uses the targets.
+    pub begin: Option<Bytes>,
 }
 
 /// [`may_write`] for every target of a run: all of them or none. `--overwrite-signature` names what may be lost on any.
@@ -105,13 +114,13 @@ pub fn dry_run_all(targets: &[TargetFacts], need: &Need) -> Result<DryRun> {
     Ok(all)
 }
 
-/// Makes all targets ready for what a run needs, of which each gives `share` bytes to its range. Errors are those of
-/// [`prepare`]; after one nothing is held and nothing of ours is left.
+/// Makes all targets ready for what a run needs, which uses this of each. Errors are those of [`prepare`]; after one nothing is held and
+/// nothing of ours is left.
 pub fn prepare_all(
     targets: &[TargetFacts],
     permission: &Permission,
     need: &Need,
-    share: Bytes,
+    used: Used,
     log: &mut dyn FnMut(EventKind),
 ) -> Result<PreparedAll> {
     if let (Need::TestFiles { sizes, .. }, [_, _, ..]) = (need, targets) {
@@ -127,17 +136,19 @@ pub fn prepare_all(
         made.push((index, prepare(target, &own, need, log)?));
     }
     made.sort_by_key(|(index, _)| *index);
-    Ok(PreparedAll { each: made.into_iter().map(|(_, prepared)| prepared).collect(), share })
+    Ok(PreparedAll { each: made.into_iter().map(|(_, prepared)| prepared).collect(), used })
 }
 
 impl PreparedAll {
     /// Opens what I/O goes to as one space; `direct` bypasses the page cache. Errors are those of [`Prepared::open`].
     pub fn open(&self, writable: bool, direct: bool) -> Result<IoFile> {
+        let begin = self.used.begin.unwrap_or_default().0;
         if let [one] = self.each.as_slice() {
-            return one.open(writable, direct);
+            return Ok(one.open(writable, direct)?.beginning_at(begin));
         }
         let files = self.each.iter().map(|target| target.open(writable, direct)).collect::<Result<Vec<IoFile>>>()?;
-        IoFile::joined(files, &vec![self.share.0; self.each.len()]).map_err(|error| {
+        let joined = IoFile::joined(files, &vec![self.used.share.0; self.each.len()]);
+        joined.map(|file| file.beginning_at(begin)).map_err(|error| {
             Error::preflight(say!(
                 "cannot use the targets as one space: {error}",
                 "не удаётся использовать объекты как одно пространство: {error}"
@@ -151,9 +162,17 @@ impl PreparedAll {
         self.each.first_mut().ok_or_else(none)?.make_app_directory(passable, log)
     }
 
-    /// [`Prepared::leave_mark`] of every target, of which no more than its share of the range is written.
+    /// [`Prepared::leave_mark`] of every target, of which no more than its share of the range is written; none where hosts share the
+    /// devices, because no host knows all that was written.
     pub fn leave_marks(&self, opaque: bool, log: &mut dyn FnMut(EventKind)) {
-        self.each.iter().for_each(|target| target.leave_mark(opaque, self.share, log));
+        if self.used.begin.is_none() {
+            return self.each.iter().for_each(|target| target.leave_mark(opaque, self.used.share, log));
+        }
+        if opaque {
+            let text =
+                "left no mark: several hosts have written to the devices; the next run asks before it writes there";
+            log(EventKind::Note { text: text.into() });
+        }
     }
 
     /// Leaves what was made for a later session to judge, and lets go of every target when this process ends.

@@ -136,9 +136,9 @@ impl LocalStand<'_> {
 }
 
 /// Who put up the stand of this name; `None` if there is none.
-pub fn stand_owner(name: &str) -> Option<String> {
+pub fn stand_owner(name: &str) -> Option<(String, u64)> {
     let journal = journal::look(&here(), name).ok()??;
-    journal.stand().map(|head| head.owner.clone())
+    journal.stand().map(|head| (head.owner.clone(), head.nonce))
 }
 
 /// Kernel names of all devices that a stand has made; none if it is not up.

@@ -1,7 +1,7 @@
 //! Two machines of the lab of which one reaches the other by `ssh`, over a network that can be cut: the drives of a stand of two hosts
 //! are behind it, and a run on the other host loses its line in the middle.
 
-use crate::support::lab::{Machine, ready};
+use crate::support::lab::{Machine, acquaint, ready};
 use crate::support::*;
 use std::time::Duration;
 
@@ -10,26 +10,6 @@ const STEND: &str = "cd; export LANG=C; /usr/lib/stend/bin/stend";
 /// When both ends must have noticed that the line is cut: each takes the other for gone after 30 s, and some seconds go by until it has
 /// undone what it made, under emulation.
 const NOTICED: Duration = Duration::from_secs(120);
-
-/// Puts a text into a file of the guest's root.
-fn file(machine: &Machine, name: &str, text: &str) {
-    let quoted = text.replace('\'', "'\\''");
-    machine.guest(&format!("mkdir -p ~/.ssh; printf '%s' '{quoted}' > ~/{name}; chmod go= ~ ~/.ssh"));
-}
-
-/// A server of SSH on the machine with the drives, and an `ssh` that finds it as `array` on the other one.
-fn acquaint(storage: &Machine, client: &Machine) {
-    let public =
-        client.guest("mkdir -p ~/.ssh; ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519; cat ~/.ssh/id_ed25519.pub");
-    file(storage, ".ssh/authorized_keys", &public);
-    let told = storage.guest(
-        "echo /bin/bash > /etc/shells; dropbearkey -t ed25519 -f ~/host 2>/dev/null; \
-         dropbear -s -r ~/host -p 10.77.0.1:22 > /dev/null 2>&1",
-    );
-    let key = told.lines().find(|line| line.starts_with("ssh-ed25519 ")).expect("a public key");
-    file(client, ".ssh/known_hosts", &format!("10.77.0.1 {key}\n"));
-    file(client, ".ssh/config", "Host array\n  HostName 10.77.0.1\n  User root\n");
-}
 
 #[test]
 #[ignore = "starts two machines of the lab: run by `make lab`"]
@@ -47,7 +27,7 @@ fn a_host_behind_ssh_has_the_drives_or_is_measured_and_a_cut_line_is_noticed_at_
         })
     };
     let (storage, client) = (machine("array", "db", 1, 2), machine("db", "array", 2, 1));
-    acquaint(&storage, &client);
+    acquaint(&storage, &client, "array", "10.77.0.1");
     drives_behind_ssh(&storage, &client);
     a_line_that_is_cut(&storage, &client);
     client.down();
@@ -57,16 +37,14 @@ fn a_host_behind_ssh_has_the_drives_or_is_measured_and_a_cut_line_is_noticed_at_
 /// Built there, taken in here, watched there, taken down there.
 fn drives_behind_ssh(storage: &Machine, client: &Machine) {
     let serial = &storage.serial;
-    file(
-        client,
+    client.put(
         "two.yaml",
         &format!(
             "stand: far\nacross: {{storage: 10.77.0.1, client: 10.77.0.2}}\ndrives: [{{id: {serial}1}}, {{id: {serial}2}}]\n\
              layers: [{{md: {{level: 1}}}}, {{nvme_of: {{transport: tcp}}}}]\n"
         ),
     );
-    file(
-        client,
+    client.put(
         "far.yaml",
         "suite: far\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: w\n    ramp: 300ms\n    trial: 2s\n    \
          streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n",
@@ -87,8 +65,7 @@ fn drives_behind_ssh(storage: &Machine, client: &Machine) {
 /// Neither end notices at once: each finds out by the silence of the other, undoes what it made, and keeps what was
 /// measured.
 fn a_line_that_is_cut(storage: &Machine, client: &Machine) {
-    file(
-        client,
+    client.put(
         "long.yaml",
         "suite: long\ndefaults: {ramp: 300ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 50}\ncases:\n  - name: w\n    \
          streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n",

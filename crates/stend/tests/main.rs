@@ -34,6 +34,7 @@ mod io_log;
 mod jobs;
 mod lab;
 mod lab_caches;
+mod lab_clients;
 mod lab_events;
 mod lab_power;
 mod lab_replay;

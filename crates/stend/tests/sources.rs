@@ -42,10 +42,10 @@ fn sources_are_read_beside_the_load_and_shown_with_it() {
         &format!("cd {}; test -e asked && exec sleep 1000; touch asked; echo load 5", scratch.path().display()),
     );
     let text = format!(
-        "every: 200ms\nsources:\n  array1:\n    http: {{url: '{url}'}}\n    values:\n      \
+        "every: 200ms\nsources:\n  array1:\n    http: {{url: '{url}'}}\n    limit: 30s\n    values:\n      \
          cpu: {{json: /cpu, unit: '%', meaning: CPU of the array, divide: 100}}\n      \
          reads: {{json: /reads, unit: IOPS, meaning: reads, counter: true}}\n  \
-         slow:\n    command: [sh, {slow}]\n    values: {{load: {{pattern: 'load ([0-9]+)', unit: W, meaning: load}}}}\n"
+         slow:\n    command: [sh, {slow}]\n    limit: 1s\n    values: {{load: {{pattern: 'load ([0-9]+)', unit: W, meaning: load}}}}\n"
     );
     let (sources, file) = (scratch.file("sources.yaml", &text), scratch.join("r.stend"));
     let words = ["run", &suite, "--on", &target, "--sources", &sources, "--progress", "none", "-o"];

@@ -19,6 +19,8 @@ pub struct IoFile {
     fds: Box<[OwnedFd]>,
     /// Where each of several ends; empty for one.
     ends: Arc<[u64]>,
+    /// Where the space begins in each of them, bytes.
+    begin: u64,
     direct: bool,
     writable: bool,
     /// Asked once: a discard is timed, and goes another way on a device.
@@ -73,7 +75,13 @@ impl IoFile {
         let ends: Arc<[u64]> = if ends.len() > 1 { ends.into() } else { Arc::default() };
         let grips = files.iter().flat_map(|file| file.grips.iter().cloned()).collect();
         let fds = files.into_iter().flat_map(|file| file.fds.into_vec()).collect();
-        Ok(IoFile { fds, ends, direct, writable, device, own: false, grips })
+        Ok(IoFile { fds, ends, begin: 0, direct, writable, device, own: false, grips })
+    }
+
+    /// The same files, of each of which the space has what lies behind its first `begin` bytes.
+    #[must_use]
+    pub fn beginning_at(self, begin: u64) -> IoFile {
+        IoFile { begin, ..self }
     }
 
     fn of_one(fd: OwnedFd, direct: bool, writable: bool, ownership: Option<Arc<Ownership>>) -> IoFile {
@@ -81,6 +89,7 @@ impl IoFile {
         IoFile {
             fds: Box::new([fd]),
             ends: Arc::default(),
+            begin: 0,
             direct,
             writable,
             device,
@@ -92,8 +101,8 @@ impl IoFile {
     /// A second handle on the same open files, with the same rights.
     pub fn try_clone(&self) -> io::Result<IoFile> {
         let fds = self.fds.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
-        let IoFile { ref ends, direct, writable, device, own, ref grips, .. } = *self;
-        Ok(IoFile { fds, ends: ends.clone(), direct, writable, device, own, grips: grips.clone() })
+        let IoFile { ref ends, begin, direct, writable, device, own, ref grips, .. } = *self;
+        Ok(IoFile { fds, ends: ends.clone(), begin, direct, writable, device, own, grips: grips.clone() })
     }
 
     /// Wraps a descriptor that a claim opened for writing; it keeps what the claim holds.
@@ -117,10 +126,10 @@ impl IoFile {
     #[inline(always)]
     pub(crate) fn place(&self, offset: u64) -> (usize, u64) {
         if self.ends.is_empty() {
-            return (0, offset);
+            return (0, self.begin + offset);
         }
         let index = self.ends.partition_point(|&end| end <= offset).min(self.ends.len() - 1);
-        (index, offset - if index == 0 { 0 } else { self.ends[index - 1] })
+        (index, self.begin + offset - if index == 0 { 0 } else { self.ends[index - 1] })
     }
 
     #[inline(always)]
@@ -196,8 +205,8 @@ impl IoFile {
         // The link leads to what is open, whatever has become of its name.
         let again = |fd| Ok(rustix::fs::open(format!("/proc/self/fd/{fd}"), flags, Mode::empty())?);
         let fds = self.descriptors().map(again).collect::<io::Result<_>>()?;
-        let IoFile { ref ends, direct, device, own, ref grips, .. } = *self;
-        Ok(IoFile { fds, ends: ends.clone(), direct, writable: true, device, own, grips: grips.clone() })
+        let IoFile { ref ends, begin, direct, device, own, ref grips, .. } = *self;
+        Ok(IoFile { fds, ends: ends.clone(), begin, direct, writable: true, device, own, grips: grips.clone() })
     }
 
     /// A new, empty file without a name in the directory of the one that `offset` lies in, open as this one is; it is gone when
@@ -399,6 +408,30 @@ mod tests {
         all.sync_data().unwrap();
         all.sync_data_at(8192).unwrap();
         all.sync_all_at(12_288).unwrap();
+    }
+
+    #[test]
+    fn a_space_that_begins_behind_the_first_bytes_of_its_files_leaves_them_as_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = IoFile::create_scratch(dir.path(), 16384, false).unwrap();
+        let second = IoFile::create_scratch(dir.path(), 16384, false).unwrap();
+        let whole = [first.try_clone().unwrap(), second.try_clone().unwrap()];
+        let part = IoFile::joined(vec![first, second], &[4096, 4096]).unwrap().beginning_at(8192);
+        part.write_at(&[1; 4096], 0).unwrap();
+        part.try_clone().unwrap().write_at(&[2; 4096], 4096).unwrap();
+        for (file, byte) in whole.iter().zip([1, 2]) {
+            let mut all = [9; 16384];
+            assert_eq!(file.read_at(&mut all, 0).unwrap(), 16384);
+            let written: Vec<usize> = (0..16384).filter(|at| all[*at] == byte).collect();
+            assert_eq!((written.first(), written.len()), (Some(&8192), 4096));
+            assert!(all.iter().all(|found| [0, byte].contains(found)));
+        }
+        part.zero_at(0, 4096).unwrap();
+        let mut read = [9; 4096];
+        part.open_dsync().unwrap().read_at(&mut read, 4096).unwrap();
+        assert_eq!(read, [2; 4096]);
+        let alone = whole[0].try_clone().unwrap().beginning_at(8192);
+        assert_eq!((alone.read_at(&mut read, 0).unwrap(), read), (4096, [0; 4096]), "zeroed in its own part");
     }
 
     #[test]

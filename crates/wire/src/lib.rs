@@ -7,14 +7,14 @@ pub mod link;
 mod look;
 pub mod protocol;
 mod remote;
+mod stand;
 
 pub use drift::Clock;
 pub use link::{FromHost, Host, SILENCE};
 pub use look::{Look, Seen};
-pub use protocol::{
-    Facts, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, UpcomingTrial, Watch,
-};
+pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, SwitchTo, UpcomingTrial, Watch};
 pub use remote::{Remote, ssh_words};
+pub use stand::{StandAnswer, StandFile, StandOrder, StandOwner};
 pub use stend_record::DryRun;
 pub use stend_spec::permission::Permission;
 pub use stend_sys::clock::{now, stamps};

@@ -2,13 +2,13 @@
 //! compatibility: a hello with magic and version, then frames of `u32` length and postcard.
 
 use crate::look::{Look, Seen};
+use crate::stand::{StandAnswer, StandOrder};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{
-    Aftermath, ArmFacts, DryRun, Event, HostFacts, IoChunk, Sample, Slice, StandPlan, StandStatus, StandTargets,
-    TargetFacts, TrialOutcome, ZeroSample,
+    Aftermath, ArmFacts, DryRun, Event, HostFacts, IoChunk, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample,
 };
 use stend_spec::app::Program;
 use stend_spec::arm::{Observation, Switch};
@@ -114,52 +114,6 @@ pub struct UpcomingTrial {
     pub faults: Vec<Fault>,
 }
 
-/// A stand file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StandFile {
-    /// Its text.
-    pub text: String,
-    /// Its name, for errors.
-    pub file: String,
-    /// Drawn for the stand: names and identities of what it makes follow from it.
-    pub nonce: u64,
-    /// Which of its hosts is meant, by the name in the file; `None`: it has one.
-    pub host: Option<String>,
-}
-
-/// What is to be done about stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StandOrder {
-    /// Say what putting one up would do.
-    Plan(StandFile),
-    /// Put one up.
-    Up {
-        /// Which.
-        stand: StandFile,
-        /// `Release` takes it down.
-        until_release: bool,
-        /// Id of the run, or of another claimant.
-        owner: String,
-    },
-    /// Take the one of this name down.
-    Down(String),
-    /// Say how the one of this name is; without a name all of them.
-    Status(Option<String>),
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StandAnswer {
-    /// Answer to [`StandOrder::Plan`].
-    Plan(StandPlan),
-    /// Answer to [`StandOrder::Up`].
-    Up(StandTargets),
-    /// Answer to [`StandOrder::Down`].
-    Down,
-    /// Answer to [`StandOrder::Status`].
-    Status(Vec<StandStatus>),
-}
-
 /// What to look at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspect {
@@ -216,6 +170,8 @@ pub struct Prepare {
     pub files: Vec<Bytes>,
     /// Bytes of the range on each target, if they are several.
     pub share: Bytes,
+    /// Devices that several load hosts share: where the part of this host begins on each of them. `None`: no other host uses the targets.
+    pub begin: Option<Bytes>,
     /// The plan writes.
     pub write: bool,
     /// Id of the run.

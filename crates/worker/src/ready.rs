@@ -11,7 +11,7 @@ use stend_load::{Applications, Control, Programs};
 use stend_record::{TargetFacts, TrialOutcome};
 use stend_spec::app::App;
 use stend_spec::workload::{Engine, Stream, Trial};
-use stend_stand::{DriveNote, Need, Owner, PreparedAll};
+use stend_stand::{DriveNote, Need, Owner, PreparedAll, Used};
 use stend_sys::IoFile;
 use stend_wire::Permission;
 use stend_wire::protocol::{Prepare, Reply};
@@ -64,7 +64,8 @@ impl Ready {
         ledgers.close()?;
         let owner = owner(prepare);
         let beside = DriveNote::leave(targets, &owner, permission, &mut log)?;
-        let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), prepare.share, &mut log)?;
+        let used = Used { share: prepare.share, begin: prepare.begin };
+        let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), used, &mut log)?;
         let telemetry = Telemetry::start(targets, prepare.coordinator, prepare.sample_every, outbox)?;
         let (.., since_ns) = stend_sys::clock::stamps();
         let opened = Vec::new();

@@ -6,8 +6,7 @@ use stend_load::Control;
 use stend_record::StandTargets;
 use stend_spec::stand::Stand;
 use stend_stand::{Owner, Watch};
-use stend_wire::Permission;
-use stend_wire::protocol::{StandAnswer, StandFile, StandOrder};
+use stend_wire::{Permission, StandAnswer, StandFile, StandOrder, StandOwner};
 
 /// What a session knows of stands.
 #[derive(Default)]
@@ -42,6 +41,10 @@ impl Stands {
                 let names = name.map_or_else(stend_stand::known_stands, |name| vec![name]);
                 names.iter().map(|name| stend_stand::stand_status(name)).collect::<Result<_>>().map(StandAnswer::Status)
             }
+            StandOrder::Owner(name) => {
+                let known = stend_stand::stand_owner(&name);
+                Ok(StandAnswer::Owner(known.map(|(owner, nonce)| StandOwner { owner, nonce })))
+            }
         }
     }
 
@@ -59,7 +62,8 @@ impl Stands {
 
     /// Whether it goes with the session: it was not up before, nor is it somebody else's by the same name.
     pub(crate) fn is_ours(&self) -> bool {
-        let owns = |(name, owner): &(String, String)| stend_stand::stand_owner(name).as_deref() == Some(owner.as_str());
+        let owns =
+            |(name, owner): &(String, String)| stend_stand::stand_owner(name).is_some_and(|(known, _)| known == *owner);
         self.until_release.as_ref().is_some_and(owns)
     }
 

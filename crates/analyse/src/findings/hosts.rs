@@ -4,6 +4,7 @@ use super::{CeilingFinding, Estimate, OpFinding, Rates, ToolCost};
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
 use stend_record::HostId;
+use stend_spec::workload::Region;
 
 /// A load host of a run with several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct LoadHostFinding {
     pub clock: Option<ClockFinding>,
     /// How it was lost; `None`: it was there to the end.
     pub lost: Option<LossFinding>,
+    /// Its part of each target, where hosts share their devices.
+    pub part: Option<Region>,
 }
 
 /// The loss of a load host.

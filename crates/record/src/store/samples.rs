@@ -327,6 +327,7 @@ fn host(host: HostId, hostname: &str) -> Entry {
             facts,
             targets: vec![target()],
             clock_uncertainty_ns: Some(70_000),
+            ..HostInfo::default()
         },
     };
     Entry::Host { host, info: Box::new(info) }

@@ -3,7 +3,7 @@
 use super::latency::{mean, quantile_cell};
 use super::{Page, table};
 use crate::figures::{self, NONE};
-use crate::hosts::{beside, clock, lost, rates_of};
+use crate::hosts::{beside, clock, lost, rates_of, shared};
 use crate::markup::Markup;
 use stend_analyse::findings::{CaseFinding, HostFinding, LoadHostFinding, OpFinding};
 use stend_base::{Bytes, Say, format, say};
@@ -72,7 +72,7 @@ pub(super) fn machines(m: &mut Markup, page: &Page) {
         return;
     }
     m.line("h3", "", &say!("Load hosts", "Нагружающие машины"));
-    for said in lost(page.findings) {
+    for said in lost(page.findings).into_iter().chain(shared(page.findings)) {
         m.line("p", "note", &said);
     }
     let columns = [

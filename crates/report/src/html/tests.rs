@@ -168,6 +168,7 @@ fn the_storage_host_of_a_stand_is_told_with_what_it_hands_out() {
         facts: Some(host),
         targets: run.load().targets.clone(),
         clock_uncertainty_ns: Some(137_000),
+        ..HostInfo::default()
     };
     let without = html(&fixture::findings(), &run, Lang::En);
     run.apply(Entry::Host { host: HostId::STORAGE, info: Box::new(info) });

@@ -1,6 +1,7 @@
 //! What several load hosts did, for machines.
 
 use super::{Number, Operation, number, operation};
+use crate::preview::PartOut;
 use serde::Serialize;
 use stend_analyse::findings::{
     HostFinding, HostSearchFinding, HostUsedUp, HostsFinding, LoadHostFinding, SearchedHosts,
@@ -27,6 +28,8 @@ pub(super) struct LoadHostOut<'a> {
     clock_drift_over_ns: Option<u64>,
     worker_cpus: Option<f64>,
     worker_memory_bytes: Option<u64>,
+    /// Its part of each target, where hosts share their devices; `null`: no other host uses them.
+    part: Option<PartOut>,
 }
 
 /// The answer of a search for a number of load hosts.
@@ -117,6 +120,7 @@ pub(super) fn of_run(found: &LoadHostFinding) -> LoadHostOut<'_> {
         clock_drift_over_ns: drift.map(|(_, over)| over.0),
         worker_cpus: found.cost.worker_cpus,
         worker_memory_bytes: found.cost.worker_memory.map(|bytes| bytes.0),
+        part: found.part.as_ref().map(PartOut::of),
     }
 }
 

@@ -4,7 +4,7 @@ use super::Screen;
 use super::grid::{Column, Row, grid};
 use super::layout::clean;
 use crate::figures::{self, LatencyUnit, NONE};
-use crate::hosts::{beside, clock, lost, of_cases, rates_of};
+use crate::hosts::{beside, clock, lost, of_cases, rates_of, shared};
 use crate::rates;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, Headline, HostFinding, HostsFinding, LoadHostFinding};
@@ -22,6 +22,9 @@ pub(super) fn tables(findings: &Findings, screen: &Screen) -> String {
     out.push_str(&format!("\n{}\n", screen.bold(say!("By load host", "По нагружающим машинам").get(lang))));
     for said in lost(findings) {
         out.push_str(&screen.alarm(&super::paragraph("✖ ", &clean(said.get(lang)), screen.width)));
+    }
+    if let Some(said) = shared(findings) {
+        out.push_str(&super::paragraph("", said.get(lang), screen.width));
     }
     let unit = LatencyUnit::for_cases(&findings.cases);
     for (case, found) in of_cases(findings) {

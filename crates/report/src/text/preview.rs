@@ -1,13 +1,13 @@
 //! `stend run --dry-run`: what the run would do, in the order in which it would do it.
 
+mod load_hosts;
+
 use super::inspect::what;
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::words;
 use stend_analyse::findings::Caveat;
-use stend_analyse::preview::{
-    LoadHostAhead, PlannedArm, PlannedCalibration, PlannedCase, PlannedTest, Preview, Writes,
-};
+use stend_analyse::preview::{PlannedArm, PlannedCalibration, PlannedCase, PlannedTest, Preview, Writes};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::TargetFacts;
@@ -22,7 +22,7 @@ const TESTS_SHOWN: usize = 12;
 pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let mut out = screen.bold(&paragraph("", title(preview).get(lang), screen.width));
-    out.push_str(&load_hosts(preview, &screen));
+    out.push_str(&load_hosts::load_hosts(preview, &screen));
     out.push_str(&danger(preview, &screen));
     out.push_str(&steps(preview, &screen));
     out.push_str(&super::list(&say!("Arms", "Варианты"), &screen, arms(preview, lang)));
@@ -65,26 +65,6 @@ fn title(preview: &Preview) -> Say {
         "Nothing was changed. A run of {suite} on {named} ({en}) would do this:",
         "Ничего не изменено. Прогон {suite} на {named} ({ru}) сделал бы следующее:"
     )
-}
-
-/// Which hosts load what, and what is said of each of them.
-fn load_hosts(preview: &Preview, screen: &Screen) -> String {
-    if preview.ahead.hosts.is_empty() {
-        return String::new();
-    }
-    let of_each = say!(
-        "All of them begin together. Jobs, queue depths, rates and sizes are those of each host.",
-        "Все начинают одновременно. Задания, глубина очереди, частота и объёмы — на каждую машину."
-    );
-    let line = |host: &LoadHostAhead| {
-        let targets = host.targets.iter().map(|target| {
-            let (path, what) = (clean(&target.path), what(target));
-            format!("{path} ({})", what.get(screen.lang))
-        });
-        (format!("▸ {}", clean(&host.name)), targets.collect::<Vec<_>>().join(", "))
-    };
-    let list = super::list(&say!("Load hosts", "Нагружающие машины"), screen, preview.ahead.hosts.iter().map(line));
-    format!("{list}{}", paragraph("", of_each.get(screen.lang), screen.width))
 }
 
 /// Every target, with the name of its host in front where there are several.

@@ -35,6 +35,7 @@ fn the_storage_host_of_a_stand_is_among_the_conditions() {
         facts: Some(host),
         targets: run.load().targets.clone(),
         clock_uncertainty_ns: Some(137_000),
+        ..HostInfo::default()
     };
     run.apply(Entry::Host { host: HostId::STORAGE, info: Box::new(info) });
     let with = texts(&run);

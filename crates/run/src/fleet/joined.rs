@@ -3,9 +3,19 @@
 use super::{Notice, walk};
 use crate::channel::out_of_order;
 use crate::step::Input;
-use stend_base::{Error, Result, say};
+use stend_base::{Bytes, Error, Result, say};
 use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind, TrialOutcome};
-use stend_wire::{Facts, Reply};
+use stend_spec::workload::Region;
+use stend_wire::{Facts, FromHost, Reply};
+
+/// What answers of all hosts mean.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    /// For the walk and the run file.
+    pub heard: Vec<Notice>,
+    /// Length of the part that each host has of devices that they share, as soon as it is known.
+    pub part: Option<Bytes>,
+}
 
 /// What answers of all hosts to one request mean; they come in the order of the hosts, of which this much is known. During a
 /// trial that is not `whole` a host was lost.
@@ -15,9 +25,9 @@ pub(super) fn joined(
     answers: Vec<(HostId, Reply)>,
     whole: bool,
     known: impl Fn(HostId) -> HostInfo,
-) -> std::result::Result<Vec<Notice>, (HostId, Box<Error>)> {
+) -> std::result::Result<Joined, (HostId, Box<Error>)> {
     let kind = |reply: &Reply| std::mem::discriminant(reply);
-    let Some((_, first)) = answers.first() else { return Ok(Vec::new()) };
+    let Some((_, first)) = answers.first() else { return Ok(Joined::default()) };
     if let Some((host, _)) = answers.iter().find(|(_, reply)| kind(reply) != kind(first)) {
         return Err((*host, out_of_order()));
     }
@@ -34,9 +44,9 @@ pub(super) fn joined(
             Reply::Zeros(zeros) => Some(zeros),
             _ => None,
         })),
-        other => return Ok(vec![walk(other.clone())]),
+        other => Input::Host(FromHost::Reply(other.clone())),
     };
-    Ok(vec![Notice::Walk(input)])
+    Ok(Joined { heard: vec![Notice::Walk(input)], part: None })
 }
 
 fn each<T>(answers: Vec<(HostId, Reply)>, of: fn(Reply) -> Option<T>) -> Vec<(HostId, T)> {
@@ -63,35 +73,55 @@ pub(super) fn kept(host: HostId, reply: &Reply) -> Vec<Notice> {
 fn of_facts(
     answers: Vec<(HostId, Reply)>,
     known: impl Fn(HostId) -> HostInfo,
-) -> std::result::Result<Vec<Notice>, (HostId, Box<Error>)> {
+) -> std::result::Result<Joined, (HostId, Box<Error>)> {
     let all = answers.into_iter().filter_map(|(host, reply)| match reply {
         Reply::Facts(facts) => Some((host, *facts)),
         _ => None,
     });
     let all: Vec<(HostId, Facts)> = all.collect();
-    let Some(together) = together(&all)? else { return Ok(Vec::new()) };
-    let mut heard = vec![walk(Reply::Facts(Box::new(together)))];
+    let Some(Together { facts, part }) = together(&all)? else { return Ok(Joined::default()) };
+    let mut heard = vec![walk(Reply::Facts(Box::new(facts)))];
     for (host, facts) in all {
-        let info = HostInfo { facts: Some(facts.host), targets: facts.targets, ..known(host) };
+        let part = part.map(|len| part_of(host, len));
+        let info = HostInfo { facts: Some(facts.host), targets: facts.targets, part, ..known(host) };
         heard.push(Notice::Keep(Entry::Host { host, info: Box::new(info) }));
     }
-    Ok(heard)
+    Ok(Joined { heard, part })
+}
+
+/// What holds on each of several hosts.
+pub(crate) struct Together {
+    /// Sizes are the smallest that any of them has, or the part of each where they share devices.
+    pub facts: Facts,
+    /// Length of the part that each host has of devices that they share; `None`: no two of them use one.
+    pub part: Option<Bytes>,
+}
+
+/// The part of a host of each device that hosts share.
+pub(crate) fn part_of(host: HostId, len: Bytes) -> Region {
+    Region { start: Bytes(len.0 * u64::from(host.0)), len }
 }
 
 /// What holds on each host; `None` without any.
 ///
 /// Errors: the host whose targets do not go with those of the others, and why.
-pub(crate) fn together(all: &[(HostId, Facts)]) -> std::result::Result<Option<Facts>, (HostId, Box<Error>)> {
+pub(crate) fn together(all: &[(HostId, Facts)]) -> std::result::Result<Option<Together>, (HostId, Box<Error>)> {
     let Some(((_, first), others)) = all.split_first() else { return Ok(None) };
-    let mut together = first.clone();
-    for ((host, facts), before) in others.iter().zip(1..) {
-        add(&mut together, facts).map_err(|error| (*host, error))?;
-        let seen = all[..before].iter().flat_map(|(_, facts)| &facts.targets);
-        not_shared(seen, &facts.targets).map_err(|error| (*host, error))?;
+    let mut facts = first.clone();
+    let share = others.iter().any(|(_, other)| are_the_same(&first.targets, &other.targets));
+    for ((host, other), before) in others.iter().zip(1..) {
+        add(&mut facts, other).map_err(|error| (*host, error))?;
+        if share {
+            must_be_the_same(&first.targets, &other.targets).map_err(|error| (*host, error))?;
+        } else {
+            let seen = all[..before].iter().flat_map(|(_, facts)| &facts.targets);
+            not_shared(seen, &other.targets).map_err(|error| (*host, error))?;
+        }
     }
     let hosts = all.len() as u64;
-    together.targets.iter_mut().filter(|_| hosts > 1).for_each(|target| divide_room(target, hosts));
-    Ok(Some(together))
+    facts.targets.iter_mut().filter(|_| hosts > 1).for_each(|target| divide_room(target, hosts));
+    let part = share.then(|| divide_devices(&mut facts.targets, hosts));
+    Ok(Some(Together { facts, part }))
 }
 
 /// A directory without a device below it is one of a network, which hosts may share: then each has its part of the room.
@@ -99,6 +129,48 @@ fn divide_room(target: &mut TargetFacts, hosts: u64) {
     if target.kind == TargetKind::Directory && target.devices.is_empty() {
         (target.size.0, target.free.0) = (target.size.0 / hosts, target.free.0 / hosts);
     }
+}
+
+/// Each host has an equal part of every device, which begins where its blocks do; gives the length.
+fn divide_devices(targets: &mut [TargetFacts], hosts: u64) -> Bytes {
+    let least = targets.iter().map(|target| target.size.0).min().unwrap_or_default();
+    let part = Bytes(least / hosts / PART_GRAIN.0 * PART_GRAIN.0);
+    targets.iter_mut().for_each(|target| (target.size, target.free) = (part, part));
+    part
+}
+
+/// Parts of devices begin at multiples of this: no block of any device lies in two of them.
+const PART_GRAIN: Bytes = Bytes::mib(1);
+
+/// Whether these are the same devices for two hosts, in the same order.
+fn are_the_same(first: &[TargetFacts], other: &[TargetFacts]) -> bool {
+    let known = |target: &TargetFacts| own_identity(target).map(str::to_string);
+    let both = || first.iter().zip(other);
+    !first.is_empty() && first.len() == other.len() && both().all(|(a, b)| known(a).is_some() && known(a) == known(b))
+}
+
+/// What a device that is used calls itself, if that is meant to be unique in the world: a disk, or a part of one.
+fn own_identity(target: &TargetFacts) -> Option<&str> {
+    let identity = target.identity.as_deref().filter(|_| target.kind == TargetKind::BlockDevice);
+    identity.filter(|identity| WORLDWIDE.iter().any(|prefix| identity.starts_with(prefix)))
+}
+
+/// Identities that are the same on every host: of disks, of what joins paths to one, and of an export of a stand.
+const WORLDWIDE: [&str; 4] = ["wwn:", "serial:", "dm:mpath-", "nbd:"];
+
+/// Where hosts share devices, each uses them all, in one order.
+fn must_be_the_same(first: &[TargetFacts], other: &[TargetFacts]) -> Result<()> {
+    if are_the_same(first, other) {
+        return Ok(());
+    }
+    let message = say!(
+        "its targets are not those of the first host, and other hosts share them",
+        "её объекты не те, что у первой машины, а другие машины делят их с первой"
+    );
+    Err(Error::usage(message).hint(say!(
+        "name the same devices in the same order on each host, or devices of its own on each",
+        "укажите на каждой машине одни и те же устройства в одном порядке или на каждой — свои"
+    )))
 }
 
 /// Identities of what is used as a device, and of all below it, that are the same on every host.
@@ -113,12 +185,12 @@ fn not_shared<'a>(others: impl Iterator<Item = &'a TargetFacts>, own: &[TargetFa
     let known: Vec<&str> = others.flat_map(identities).collect();
     let Some(shared) = own.iter().flat_map(identities).find(|identity| known.contains(identity)) else { return Ok(()) };
     let message = say!(
-        "another load host reaches the same device (`{shared}`)",
-        "то же устройство (`{shared}`) доступно и другой нагружающей машине"
+        "another load host reaches the same device (`{shared}`), and its targets are not the same otherwise",
+        "то же устройство (`{shared}`) доступно и другой нагружающей машине, а в остальном их объекты разные"
     );
     Err(Error::usage(message).hint(say!(
-        "hosts would load the same blocks; give each a device of its own, or a directory on a file system that they share",
-        "машины нагружали бы одни и те же блоки; дайте каждой своё устройство или каталог на общей файловой системе"
+        "hosts would load the same blocks; name the same devices on each, which then has a part of its own, or a device of its own on each",
+        "машины нагружали бы одни и те же блоки; укажите на каждой одни и те же устройства, и у каждой будет своя часть, или на каждой — своё устройство"
     )))
 }
 
@@ -155,12 +227,13 @@ mod tests {
     use stend_base::Kind;
     use stend_record::Device;
 
-    /// What a host says of a target with this below it.
+    /// What a host says of a target with this below it, by which the first one is known.
     fn facts(kind: TargetKind, identities: &[&str]) -> Facts {
         let device = |identity: &&str| Device { identity: Some(identity.to_string()), ..Device::default() };
         let mut facts = crate::fixture::facts();
         facts.targets[0] = TargetFacts {
             kind,
+            identity: identities.first().map(|first| first.to_string()),
             size: Bytes(1000),
             free: Bytes(600),
             devices: identities.iter().map(device).collect(),
@@ -169,19 +242,55 @@ mod tests {
         facts
     }
 
+    fn device(identities: &[&str]) -> Facts {
+        facts(TargetKind::BlockDevice, identities)
+    }
+
     fn of(all: [Facts; 2]) -> std::result::Result<Facts, (HostId, Box<Error>)> {
         let [one, other] = all;
-        Ok(together(&[(HostId(0), one), (HostId(1), other)])?.expect("two"))
+        Ok(together(&[(HostId(0), one), (HostId(1), other)])?.expect("two").facts)
     }
 
     #[test]
-    fn a_device_that_two_hosts_reach_is_refused_and_one_that_is_called_alike_is_not() {
-        let device = |identities: &[&str]| facts(TargetKind::BlockDevice, identities);
-        let (host, error) = of([device(&["md:1", "wwn:0x5"]), device(&["wwn:0x5"])]).unwrap_err();
-        assert_eq!((host, error.kind), (HostId(1), Kind::Usage));
-        assert!(error.message.en.contains("same device (`wwn:0x5`)") && error.message.ru.contains("wwn:0x5"));
+    fn hosts_that_name_the_same_device_have_parts_of_it_that_do_not_overlap() {
+        for identity in ["wwn:0x5", "serial:S1-part2", "dm:mpath-36001405", "nbd:stend-s-1"] {
+            let sized = |bytes: u64| {
+                let mut facts = device(&[identity, "wwn:0x9"]);
+                facts.targets[0].size = Bytes(bytes);
+                facts
+            };
+            // The second sees less of it than the others.
+            let sizes = [Bytes::mib(100).0, Bytes::mib(95).0 + 4096, Bytes::mib(100).0];
+            let all: Vec<(HostId, Facts)> = (0..).map(HostId).zip(sizes.map(sized)).collect();
+            let Together { facts, part } = together(&all).unwrap().expect("three");
+            let part = part.expect("shared");
+            assert_eq!((part, facts.targets[0].size, facts.targets[0].free), (Bytes::mib(31), part, part));
+            let parts: Vec<Region> = all.iter().map(|(host, _)| part_of(*host, part)).collect();
+            assert!(parts.windows(2).all(|two| two[0].start.0 + two[0].len.0 <= two[1].start.0), "{parts:?}");
+            assert!(parts.last().is_some_and(|last| last.start.0 + last.len.0 <= sizes[1]), "within the smallest");
+        }
+        let own = together(&[(HostId(0), device(&["wwn:0x5"])), (HostId(1), device(&["wwn:0x6"]))]).unwrap();
+        assert_eq!(own.expect("two").part, None, "each has a device of its own");
+        let alone = together(&[(HostId(0), device(&["wwn:0x5"]))]).unwrap();
+        assert_eq!(alone.expect("one").part, None);
+    }
+
+    #[test]
+    fn a_device_that_two_hosts_reach_otherwise_is_refused_and_one_that_is_called_alike_is_not() {
+        for (one, other) in
+            [(&["md:1", "wwn:0x5"][..], &["wwn:0x5"][..]), (&["dm:LVM-a", "wwn:0x5"], &["dm:LVM-a", "wwn:0x5"])]
+        {
+            let (host, error) = of([device(one), device(other)]).unwrap_err();
+            assert_eq!((host, error.kind), (HostId(1), Kind::Usage));
+            assert!(error.message.en.contains("same device (`wwn:0x5`)") && error.message.ru.contains("wwn:0x5"));
+        }
+        let third = [device(&["wwn:0x5"]), device(&["wwn:0x5"]), device(&["wwn:0x6"])];
+        let (host, error) = together(&(0..).map(HostId).zip(third).collect::<Vec<_>>()).map(|_| ()).unwrap_err();
+        assert_eq!((host, error.kind), (HostId(2), Kind::Usage));
+        assert!(error.message.en.contains("not those of the first host") && error.message.ru.contains("делят"));
         assert!(of([device(&["wwn:0x5"]), device(&["wwn:0x6", "serial:5"])]).is_ok());
-        assert!(of([device(&["loop:8:1:77"]), device(&["loop:8:1:77"])]).is_ok(), "a place on a host");
+        let place = of([device(&["loop:8:1:77"]), device(&["loop:8:1:77"])]).unwrap();
+        assert_eq!(place.targets[0].size, Bytes(1000), "a place on a host is nothing that they share");
         let directory = || facts(TargetKind::Directory, &["wwn:0x5"]);
         assert!(of([directory(), directory()]).is_ok(), "each has files of its own");
     }
@@ -194,7 +303,7 @@ mod tests {
         let own = || facts(TargetKind::Directory, &["wwn:0x5"]);
         assert_eq!(room(&of([own(), own()]).unwrap()), (1000, 600));
         let alone = together(&[(HostId(0), network())]).unwrap().expect("one");
-        assert_eq!(room(&alone), (1000, 600));
+        assert_eq!(room(&alone.facts), (1000, 600));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use stend_record::TrialStatus;
 use stend_record::observed::FillOutcome;
 use stend_spec::workload::Trial;
-use stend_wire::protocol::write_hello;
+use stend_wire::protocol::{Prepare, write_hello};
 
 /// Hosts whose workers have said hello; what they say otherwise is handed in by the test.
 fn fleet(names: &[&str]) -> Fleet {
@@ -112,4 +112,51 @@ fn a_host_that_rests_may_be_lost_and_a_trial_without_any_host_counts_for_nothing
 fn an_answer_of_a_host_that_rests_is_out_of_order() {
     let mut fleet = asked_of(&["a", "b"], 1);
     assert!(is_refused(&done(&mut fleet, 1)));
+}
+
+#[test]
+fn each_host_gets_its_part_of_a_device_that_they_share_and_the_names_that_a_stand_gave_it() {
+    let mut fleet = fleet(&["a", "b"]);
+    let stood = |target: &str| {
+        let raised = stend_record::StandTargets { targets: vec![target.to_string()], ..Default::default() };
+        FromHost::Reply(Reply::Stand(Box::new(StandAnswer::Up(raised))))
+    };
+    fleet.hear(HostId(1), stood("/dev/nvme3n1"), (Step::Standing, 0), NOW);
+    let heard = fleet.hear(HostId(0), stood("/dev/nvme1n1"), (Step::Standing, 0), NOW);
+    assert!(matches!(&heard[..], [Notice::Walk(_)]), "{heard:?}");
+    let inspect = Inspect {
+        targets: vec!["/dev/nvme1n1".into()],
+        permission: Default::default(),
+        run_directory: String::new(),
+        fio: None,
+        programs: Vec::new(),
+    };
+    let asked = |fleet: &Fleet, host: u16, request: Request| {
+        fleet.members[usize::from(host)].own(request, HostId(host), (NOW, fleet.part))
+    };
+    for (host, name) in [(0, "/dev/nvme1n1"), (1, "/dev/nvme3n1")] {
+        let Request::Inspect(own) = asked(&fleet, host, Request::Inspect(inspect.clone())) else { panic!() };
+        assert_eq!(own.targets, [name]);
+        let mut facts = crate::fixture::facts();
+        facts.targets[0].kind = stend_record::TargetKind::BlockDevice;
+        facts.targets[0].identity = Some("wwn:uuid.1".into());
+        facts.targets[0].size = Bytes::mib(64);
+        fleet.hear(HostId(host), FromHost::Reply(Reply::Facts(Box::new(facts))), (Step::Inspecting, 0), NOW);
+    }
+    let prepare = Prepare {
+        files: Vec::new(),
+        share: Bytes::mib(16),
+        begin: None,
+        write: true,
+        run: "r".into(),
+        run_file: String::new(),
+        ledger: None,
+        coordinator: 0,
+        sample_every: Nanos::secs(1),
+    };
+    let begin = |host: u16| match asked(&fleet, host, Request::Prepare(prepare.clone())) {
+        Request::Prepare(own) => own.begin,
+        _ => None,
+    };
+    assert_eq!([begin(0), begin(1)], [Some(Bytes(0)), Some(Bytes::mib(32))]);
 }

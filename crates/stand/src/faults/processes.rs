@@ -19,12 +19,9 @@ const KTHREADD: u64 = 2;
 
 /// Processes of a name, of which every one may be killed.
 pub(super) fn victims(roots: &Roots, name: &str) -> Found<Vec<u32>> {
-    let found = named(roots, name);
-    if found.is_empty() {
-        return Err(say!("no process with the name `{name}` runs", "процесса с именем `{name}` нет"));
-    }
     let own = own(roots);
-    for pid in &found {
+    let mut victims = Vec::new();
+    for pid in &named(roots, name) {
         let lower = roots.proc.join(pid.to_string());
         if own.contains(&u64::from(*pid)) {
             return Err(say!(
@@ -38,14 +35,22 @@ pub(super) fn victims(roots: &Roots, name: &str) -> Found<Vec<u32>> {
                 "`{name}` ({pid}) — поток ядра, его нельзя завершить"
             ));
         }
-        if let Err(error) = process::may_kill(*pid) {
-            return Err(say!(
-                "process {pid} (`{name}`) may not be killed: {error}",
-                "процесс {pid} (`{name}`) нельзя завершить: {error}"
-            ));
+        match process::may_kill(*pid) {
+            Ok(()) => victims.push(*pid),
+            // It has ended since it was listed.
+            Err(error) if process::is_gone(&error) => {}
+            Err(error) => {
+                return Err(say!(
+                    "process {pid} (`{name}`) may not be killed: {error}",
+                    "процесс {pid} (`{name}`) нельзя завершить: {error}"
+                ));
+            }
         }
     }
-    Ok(found)
+    match victims.is_empty() {
+        true => Err(say!("no process with the name `{name}` runs", "процесса с именем `{name}` нет")),
+        false => Ok(victims),
+    }
 }
 
 /// Ids of live processes with a name.

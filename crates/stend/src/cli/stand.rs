@@ -27,14 +27,14 @@ pub(super) fn stand(lang: Lang) -> Command {
         "машина стенда на нескольких машинах, кроме измеряемой: `ИМЯ=ssh:HOST` или `ИМЯ=МАШИНА` с именем запущенной машины лаборатории; для каждой отдельно; если она одна, `ИМЯ=` не нужно"
     );
     let ssh = say!(
-        "on another host that `ssh` knows (root@db1); this program is copied there once",
-        "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз"
+        "on another host that `ssh` knows (root@db1); this program is copied there once; several are the load hosts of a stand of several hosts",
+        "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз; несколько — нагружающие машины стенда на нескольких машинах"
     );
     let arguments = vec![
         action,
         positional("FILE", what, lang).required(false),
         option("lab", "FILE|NAME", lab, lang),
-        option("ssh", "HOST", ssh, lang).conflicts_with("lab"),
+        option("ssh", "HOST", ssh, lang).conflicts_with("lab").action(clap::ArgAction::Append),
         option("storage", "NAME=HOST", storage, lang).action(clap::ArgAction::Append),
     ];
     verb("stand", about, examples, "ACTION FILE", arguments, lang)

@@ -37,12 +37,15 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
     };
     let text = given.filter(is_file).map(read).transpose()?;
     let named = text.as_ref().map(|text| text.name.clone());
-    let host = |name| arguments.get_one::<String>(name).cloned();
     let request = Request {
         action,
         name: named.or_else(|| given.map(str::to_string)),
         text,
-        hosts: Hosts { lab: host("lab"), ssh: host("ssh"), storage: super::many(arguments, "storage") },
+        hosts: Hosts {
+            lab: arguments.get_one::<String>("lab").cloned(),
+            ssh: super::many(arguments, "ssh"),
+            storage: super::many(arguments, "storage"),
+        },
     };
     let given = given.unwrap_or_default();
     Terminal::new(out, false, "none").session(|control, frontend| {
@@ -84,6 +87,8 @@ pub(super) fn show(told: &Answer, given: &str, out: &Out) -> Result<()> {
             }
             out.result(say!("the stand is down", "стенд убран").get(out.lang))
         }
+        // No command asks for this.
+        StandAnswer::Owner(_) => Ok(()),
     }
 }
 

@@ -41,6 +41,12 @@ impl<'a> Machine<'a> {
         expect_exit(&mut self.command(&["lab", "shell", self.name, "--", "sh", "-c", script]), 0).0
     }
 
+    /// Puts a text into a file of the guest's root.
+    pub fn put(&self, name: &str, text: &str) {
+        let quoted = text.replace('\'', "'\\''");
+        self.guest(&format!("mkdir -p ~/.ssh; printf '%s' '{quoted}' > ~/{name}; chmod go= ~ ~/.ssh"));
+    }
+
     /// A stand file on the first drives of the machine.
     pub fn stand(&self, name: &str, drives: u32, layers: &str) -> String {
         let drives: Vec<String> = (1..=drives).map(|number| format!("{{id: {}{number}}}", self.serial)).collect();
@@ -58,6 +64,23 @@ impl Drop for Machine<'_> {
     fn drop(&mut self) {
         drop(output(&mut self.command(&["lab", "down", self.name])));
     }
+}
+
+/// A server of SSH on one machine at this address of it, and an `ssh` that finds it under this name on the other one.
+pub fn acquaint(server: &Machine, client: &Machine, name: &str, address: &str) {
+    let public = client.guest(
+        "mkdir -p ~/.ssh; [ -e ~/.ssh/id_ed25519 ] || ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519; cat ~/.ssh/id_ed25519.pub",
+    );
+    server.put(".ssh/authorized_keys", &public);
+    let told = server.guest(&format!(
+        "echo /bin/bash > /etc/shells; dropbearkey -t ed25519 -f ~/host 2>/dev/null; \
+         dropbear -s -r ~/host -p {address}:22 > /dev/null 2>&1"
+    ));
+    let key = told.lines().find(|line| line.starts_with("ssh-ed25519 ")).expect("a public key");
+    client.guest(&format!(
+        "printf '%s\n' '{address} {key}' >> ~/.ssh/known_hosts; \
+         printf 'Host {name}\n  HostName {address}\n  User root\n' >> ~/.ssh/config; chmod go= ~ ~/.ssh"
+    ));
 }
 
 /// Whether machines can be started; a named skip where QEMU or the packages of the guest are missing, a failure under CI.
