@@ -124,8 +124,8 @@ pub const STAND: Mapping = Mapping {
 
 /// Hosts of a stand.
 pub const HOSTS: Limits<usize> = Limits { least: 2, most: 16 };
-/// Addresses of a host: one for each network.
-pub const ADDRESSES_OF_A_HOST: Limits<usize> = Limits { least: 1, most: 8 };
+/// Addresses of a host: one for each network, and of the measured one for each load host.
+pub const ADDRESSES_OF_A_HOST: Limits<usize> = Limits { least: 1, most: 64 };
 const ADDRESSES: Shape = Shape::Either(&[ADDRESS, Shape::Several(&ADDRESS, ADDRESSES_OF_A_HOST)]);
 const ADDRESS: Shape = Shape::Spelled("IPv4 address, such as `10.77.0.1`", "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$");
 
@@ -137,10 +137,10 @@ pub const ACROSS: Mapping = Mapping {
     keys: &[
         required(
             "storage",
-            ADDRESS,
-            "Address of the host with the drives. It exports them there, and on no other address.",
+            ADDRESSES,
+            "Address of the host with the drives, or several. It exports them there, and on no other address.",
         ),
-        required("client", ADDRESS, "Address of the host that is measured."),
+        required("client", ADDRESSES, "Address of the host that is measured; of several load hosts one of each."),
     ],
 };
 

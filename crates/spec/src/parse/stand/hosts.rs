@@ -30,16 +30,7 @@ pub(super) fn hosts(node: &Node) -> Result<Vec<StandHost>> {
     let mut found: Vec<StandHost> = Vec::with_capacity(pairs.len());
     for (key, value) in pairs {
         let name = short_name(&Node { at: key.at.clone(), value: Value::Text(key.name.clone()) })?;
-        let items = match value.value {
-            Value::List(_) => list(value)?,
-            _ => std::slice::from_ref(value),
-        };
-        if !keys::ADDRESSES_OF_A_HOST.hold(&items.len()) {
-            let most = keys::ADDRESSES_OF_A_HOST.most;
-            return Err(value.error(say!("a host has 1 to {most} addresses", "у машины от 1 до {most} адресов")));
-        }
-        let addresses = items.iter().map(address_of).collect::<Result<Vec<String>>>()?;
-        found.push(StandHost { name, addresses });
+        found.push(StandHost { name, addresses: addresses_of(value)? });
     }
     once_each(&found, node)?;
     Ok(found)
@@ -48,9 +39,9 @@ pub(super) fn hosts(node: &Node) -> Result<Vec<StandHost>> {
 /// `across`: two of them.
 pub(super) fn across(node: &Node) -> Result<Vec<StandHost>> {
     let mut map = Map::of(node, &keys::ACROSS)?;
-    let host = |name: &str, address| StandHost { name: name.to_string(), addresses: vec![address] };
+    let host = |name: &str, addresses| StandHost { name: name.to_string(), addresses };
     let found =
-        vec![host(STORAGE, map.required(STORAGE, address_of)?), host(CLIENT, map.required(CLIENT, address_of)?)];
+        vec![host(STORAGE, map.required(STORAGE, addresses_of)?), host(CLIENT, map.required(CLIENT, addresses_of)?)];
     map.finish()?;
     once_each(&found, node)?;
     Ok(found)
@@ -91,6 +82,19 @@ pub(super) fn set(
                 "запустите каждую командой `stend lab up` и укажите их в `--lab` и `--storage`"
             )))
     })
+}
+
+/// The addresses of a host: one, or a list of them.
+fn addresses_of(node: &Node) -> Result<Vec<String>> {
+    let items = match node.value {
+        Value::List(_) => list(node)?,
+        _ => std::slice::from_ref(node),
+    };
+    if !keys::ADDRESSES_OF_A_HOST.hold(&items.len()) {
+        let most = keys::ADDRESSES_OF_A_HOST.most;
+        return Err(node.error(say!("a host has 1 to {most} addresses", "у машины от 1 до {most} адресов")));
+    }
+    items.iter().map(address_of).collect()
 }
 
 fn address_of(node: &Node) -> Result<String> {

@@ -133,7 +133,7 @@ fn what_does_not_fit_its_hosts_is_refused_at_its_line() {
         ("stand: x\ndrives: [{id: A, host: n1}]\n", "are for a stand with `hosts`"),
         ("stand: x\nhosts: {a: 10.0.0.1}\ndrives: [{id: A, host: a}]\n", "`hosts` names 2 to 16 hosts"),
         ("stand: x\nhosts: [10.0.0.1]\ndrives: [{id: A}]\n", "`hosts` is a mapping from names to addresses"),
-        ("stand: x\nhosts: {a: 10.0.0.1, b: []}\ndrives: [{id: A, host: a}]\n", "a host has 1 to 8 addresses"),
+        ("stand: x\nhosts: {a: 10.0.0.1, b: []}\ndrives: [{id: A, host: a}]\n", "a host has 1 to 64 addresses"),
         ("stand: x\nhosts: {a: 10.0.0.1, B: 10.0.0.2}\ndrives: [{id: A, host: a}]\n", "a letter first"),
         ("stand: x\nhosts: {a: 10.0.0.1, b: 10.0.0.1}\ndrives: [{id: A, host: a}]\n", "two hosts have the address"),
     ] {
