@@ -1,6 +1,6 @@
 //! Several test files that form one range: how many, and how large each is. Pure; must not know where they lie.
 
-use crate::workload::{BlockShare, Engine, Sync, Trial};
+use crate::workload::{Backend, BlockShare, Engine, Sync, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Lang, Say, format, say};
 
@@ -60,6 +60,13 @@ pub fn why_not(trial: &Trial, pieces: &[Bytes], targets: u32) -> Option<Say> {
             say!("fio is given one target, not several", "fio получает один объект, а не несколько"),
         );
     }
+    if trial.backend == Backend::NvmePassthrough {
+        // Files are no namespace, and are refused as such where they are opened.
+        return Some(say!(
+            "NVMe commands go to one namespace, not to several",
+            "команды NVMe идут в одно пространство имён, а не в несколько"
+        ));
+    }
     if trial.streams.iter().any(|stream| stream.replay.is_some()) {
         return told(
             say!(
@@ -96,21 +103,26 @@ pub fn why_not(trial: &Trial, pieces: &[Bytes], targets: u32) -> Option<Say> {
             ),
         );
     }
+    crossing(trial, pieces, files)
+}
+
+/// Why blocks of a trial would cross from one piece into the next, if they would.
+fn crossing(trial: &Trial, pieces: &[Bytes], files: bool) -> Option<Say> {
     let crosses = |block: Bytes| pieces.iter().find(|piece| !piece.0.is_multiple_of(block.0.max(1)));
     trial.streams.iter().find_map(|stream| {
         let piece = *crosses(stream.block_size)?;
         let sizes = |lang: Lang| (format::bytes(stream.block_size, lang), format::bytes(piece, lang));
         let ((block, piece), (block_ru, piece_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
-        told(
-            Say {
+        Some(match files {
+            true => Say {
                 en: format!("blocks of {block} do not divide the files of {piece}"),
                 ru: format!("блоки по {block_ru} не делят нацело файлы по {piece_ru}"),
             },
-            Say {
+            false => Say {
                 en: format!("blocks of {block} do not divide the {piece} that each target gives"),
                 ru: format!("блоки по {block_ru} не делят нацело {piece_ru}, которые даёт каждый объект"),
             },
-        )
+        })
     })
 }
 
@@ -160,6 +172,9 @@ mod tests {
         assert_eq!(reason(&trial(reads(Bytes::kib(128))), &two[..1]), None, "one file has no next");
         let fio = Trial { engine: Engine::Fio, ..trial(reads(Bytes::kib(64))) };
         assert!(reason(&fio, &two).unwrap().contains("fio"));
+        let commands = Trial { backend: Backend::NvmePassthrough, ..trial(reads(Bytes::kib(64))) };
+        assert!(why_not(&commands, &[Bytes::mib(1); 2], 2).unwrap().en.contains("one namespace"));
+        assert_eq!(why_not(&commands, &[Bytes::mib(1)], 1), None);
         let synced =
             |sync| trial(Stream { sync, ..Stream::new(Mix::only(Op::Write), Pattern::Random, Bytes::kib(64)) });
         assert_eq!(reason(&synced(Sync::Fsync(1)), &two), None);

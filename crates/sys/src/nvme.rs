@@ -71,6 +71,13 @@ impl Namespace {
     /// The namespace that `file` is, opened through it: for commands that write only if `file` may be written, which only a
     /// claim makes so.
     pub fn behind(file: &IoFile) -> Result<Namespace, Obstacle> {
+        if file.count() != 1 {
+            // Their commands would all go to the first.
+            return Err(Obstacle::incurable(say!(
+                "NVMe commands go to one namespace, and the target is several devices or files",
+                "команды NVMe идут в одно пространство имён, а объект состоит из нескольких устройств или файлов"
+            )));
+        }
         let disk = disk_of(Path::new("/sys"), file)?;
         let node = open_generic(Path::new("/sys"), &disk, file.is_writable())?;
         let unasked = |e: &io::Error| {
@@ -282,6 +289,9 @@ mod tests {
         let file = IoFile::create_scratch(Path::new("/var/tmp"), 4096, false).unwrap();
         let obstacle = Namespace::behind(&file).unwrap_err();
         assert!(obstacle.cause.en.contains("not an NVMe namespace"), "{obstacle}");
+        let two = IoFile::joined(vec![file.try_clone().unwrap(), file], &[4096, 4096]).unwrap();
+        let obstacle = Namespace::behind(&two).unwrap_err();
+        assert!(obstacle.cause.en.contains("one namespace"), "{obstacle}");
         let name = |path: &str| generic_name(Path::new(path));
         assert_eq!(name("/sys/devices/x/nvme3/nvme3n12").as_deref(), Some("ng3n12"));
         for other in

@@ -102,6 +102,7 @@ impl Queue for Passthrough {
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64) {
         assert!(matches!(request, Request::Read | Request::Write), "{request:?} is no command of ours");
         let write = request == Request::Write;
+        let (_, offset) = self.inner.file.place(offset);
         // The kernel lets root write through a descriptor that was opened for reading.
         assert!(!write || self.inner.file.is_writable(), "only what is claimed is written");
         let namespace = &self.inner.namespace;
