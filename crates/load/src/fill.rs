@@ -6,6 +6,7 @@ use crate::engine;
 use crate::target::{Target, share};
 use crate::task::Task;
 use crate::{Control, layout};
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -77,7 +78,8 @@ pub fn fill_parts(
         }
     }
     if !control.stopped() {
-        make_durable(&file, control)?;
+        let file = file.clone();
+        make_durable(move || file.sync_data(), control, &mut || progress(written))?;
     }
     let passes = u32::from(!control.stopped());
     Ok(FillOutcome { written, elapsed: clock::now() - started, passes, block_size: block, ..FillOutcome::default() })
@@ -163,13 +165,17 @@ fn failed(error: &IoErrors) -> Box<Error> {
     })
 }
 
-/// `fdatasync`, on a thread of its own so that a stop is heard meanwhile.
-fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
+/// `fdatasync`, which `sync` does, on a thread of its own so that a stop is heard meanwhile; `progress` is called while it lasts: a fill
+/// that waits for a cache to be emptied has not stalled.
+fn make_durable(
+    sync: impl FnOnce() -> io::Result<()> + Send + 'static,
+    control: &Control,
+    progress: &mut dyn FnMut(),
+) -> Result<()> {
     let (done, result) = channel();
-    let copy = file.clone();
     std::thread::spawn(move || {
         // Nobody listens any more after a stop.
-        let _ = done.send(copy.sync_data());
+        let _ = done.send(sync());
     });
     let refused = |text: Say| Err(Error::target_io(text));
     let deadline = clock::now() + SYNC_LIMIT;
@@ -182,7 +188,7 @@ fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
                     "не удалось сохранить заполненное (fdatasync): {e}"
                 ));
             }
-            Err(RecvTimeoutError::Timeout) if clock::now() < deadline => {}
+            Err(RecvTimeoutError::Timeout) if clock::now() < deadline => progress(),
             Err(_) => {
                 return refused(say!(
                     "the target did not make the fill durable in time (fdatasync)",
@@ -192,4 +198,27 @@ fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_takes_its_time_to_be_emptied_is_progress_and_no_silence() {
+        let (go_on, sync) = channel();
+        let mut heard = 0;
+        let mut progress = || {
+            heard += 1;
+            if heard == 2 {
+                go_on.send(()).unwrap();
+            }
+        };
+        // Without a word of progress it would never end.
+        let waits = move || sync.recv_timeout(POLL * 100).map_err(io::Error::other);
+        make_durable(waits, &Control::new(), &mut progress).unwrap();
+        assert!(heard >= 2, "{heard}");
+        let refused = make_durable(|| Err(io::ErrorKind::StorageFull.into()), &Control::new(), &mut || {});
+        assert!(refused.unwrap_err().message.en.contains("fdatasync"));
+    }
 }

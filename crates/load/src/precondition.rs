@@ -11,6 +11,8 @@ use stend_sys::{IoFile, clock};
 
 /// Largest range that one call empties: a stop is heard between two of them (by eye: a second on slow drives).
 const PURGE_CHUNK: Bytes = Bytes::gib(1);
+/// The same where zeroes may have to be written: each call is progress, also at 2 MB/s (half a minute).
+const ZEROES_CHUNK: Bytes = Bytes::mib(64);
 
 /// Does what `how` says with a region of so many equal parts; `progress` gets the bytes written so far, of all passes together.
 /// After a stop the outcome says what was done. Errors are of kind `TargetIo`, and `Preflight` where the target can be emptied in
@@ -46,11 +48,10 @@ pub fn precondition(
 
 /// Empties a region in the first way that the target knows.
 fn purge(file: &IoFile, region: Region, control: &Control, progress: &mut dyn FnMut()) -> Result<PurgeMethod> {
-    let chunk = PURGE_CHUNK.0.min(file.grain().unwrap_or(PURGE_CHUNK.0));
     let mut method = if file.is_device() { PurgeMethod::Discard } else { PurgeMethod::Holes };
     let (mut at, end) = (region.start.0, region.start.0 + region.len.0);
     while at < end && !control.stopped() {
-        let len = chunk.min(end - at);
+        let len = piece(file, method, at, end);
         let done = match method {
             PurgeMethod::Zeroes => file.zero_at(at, len),
             PurgeMethod::None | PurgeMethod::Discard | PurgeMethod::Holes => file.discard_at(at, len),
@@ -66,6 +67,13 @@ fn purge(file: &IoFile, region: Region, control: &Control, progress: &mut dyn Fn
         progress();
     }
     Ok(method)
+}
+
+/// Bytes from `at` that the next call empties.
+fn piece(file: &IoFile, method: PurgeMethod, at: u64, end: u64) -> u64 {
+    let most = if method == PurgeMethod::Zeroes { ZEROES_CHUNK } else { PURGE_CHUNK };
+    let chunk = most.0.min(file.grain().unwrap_or(most.0));
+    chunk.min(end - at)
 }
 
 fn failed(error: &std::io::Error, at: u64) -> Box<Error> {
@@ -132,6 +140,15 @@ mod tests {
         let whole = precondition(&file, (MIDDLE, 1), &how, 5, &Control::new(), &mut |_| {}).unwrap();
         assert_eq!((whole.written, whole.passes), (Bytes(2 * MIDDLE.len.0), 2));
         assert!(contents(&file, LEN.0 as usize).chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)));
+    }
+
+    #[test]
+    fn zeroes_that_may_have_to_be_written_are_made_in_smaller_pieces() {
+        let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 4 << 30, false).unwrap();
+        let pieces = |method| piece(&file, method, 1 << 20, 4 << 30);
+        assert_eq!(pieces(PurgeMethod::Discard), 1 << 30);
+        assert_eq!(pieces(PurgeMethod::Zeroes), 64 << 20);
+        assert_eq!(piece(&file, PurgeMethod::Zeroes, (4 << 30) - 4096, 4 << 30), 4096);
     }
 
     #[test]
