@@ -126,7 +126,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         measured,
         filled,
         calibrated: run.calibrations().next().is_some() && !run.decisions.is_empty(),
-        zeros_sampled: run.load().zeros.is_some(),
+        zeros_sampled: run.load().zeros.is_some_and(|zeros| zeros.sampled > 0),
         targets: run.arms_entered().last().map_or(&run.load().targets, |(.., facts)| &facts.targets).clone(),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),

@@ -326,7 +326,8 @@ fn interrupted_run() -> stend_record::RunRecord {
     let header = stend_record::RunHeader::new("R-1", inputs);
     let mut run = stend_record::RunRecord::new(header);
     let mut again = Walk::new(asked(), Nanos(0));
-    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+    let sampled = ZeroSample { sampled: 1000, ..ZeroSample::default() };
+    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(sampled)] {
         again.apply(Input::Host(FromHost::Reply(reply)), Nanos(1));
     }
     again.apply(Input::Host(FromHost::Reply(done(0, TrialStatus::Complete))), Nanos(2));

@@ -32,7 +32,7 @@ pub(crate) fn read_drives(drives: Vec<Drive>, seed: u64, control: &Control, tell
                 return;
             }
             let zeros = match reading {
-                Reading::Random => drive.file.as_ref().ok().and_then(|file| zeros(file, asked.region, seed)),
+                Reading::Random => drive.file.as_ref().ok().and_then(|file| zeros(file, asked.region, (seed, control))),
                 Reading::Sequential => None,
             };
             tell(one(
@@ -91,8 +91,8 @@ fn one(
 }
 
 /// What could not be sampled is not known; that the drive fails reads shows in the reading that follows.
-fn zeros(file: &IoFile, region: Region, seed: u64) -> Option<ZeroSample> {
-    stend_load::sample_zeros(file, region, seed).ok()
+fn zeros(file: &IoFile, region: Region, (seed, control): (u64, &Control)) -> Option<ZeroSample> {
+    stend_load::sample_zeros(file, region, seed, control).ok()
 }
 
 #[cfg(test)]

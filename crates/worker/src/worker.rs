@@ -160,7 +160,7 @@ impl Session {
                 self.calibrate(drives, engine, seed);
             }
             Request::SampleZeros { region, seed } => {
-                let zeros = stend_load::sample_zeros(&self.open(false, true)?, region, seed)?;
+                let zeros = stend_load::sample_zeros(&self.open(false, true)?, region, seed, &self.control)?;
                 self.outbox.send(Reply::Zeros(zeros));
             }
             Request::Switch(to) => {

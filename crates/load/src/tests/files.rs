@@ -288,12 +288,12 @@ fn load_threads_report_cpu_time_and_where_they_ran() {
 fn a_fill_writes_every_block_once_and_leaves_no_zeros() {
     let region = Region { start: Bytes::kib(8), len: Bytes(3 * (1 << 20) + 12_288) };
     let file = scratch(true);
-    assert_eq!(sample_zeros(&file, region, 1).unwrap().zero, 1000);
+    assert_eq!(sample_zeros(&file, region, 1, &Control::new()).unwrap().zero, 1000);
     let mut seen = Vec::new();
     let outcome = fill(&file, region, 5, &Control::new(), &mut |bytes| seen.push(bytes)).unwrap();
     assert_eq!(outcome.written, region.len);
     assert!(seen.is_sorted() && seen.last().is_some_and(|&last| last <= region.len), "{seen:?}");
-    let zeros = sample_zeros(&file, region, 2).unwrap();
+    let zeros = sample_zeros(&file, region, 2, &Control::new()).unwrap();
     assert_eq!((zeros.sampled, zeros.zero), (1000, 0));
     let data = contents(&file, LEN.0 as usize);
     assert!(data[..8192].iter().all(|&byte| byte == 0), "before the region");
@@ -311,12 +311,12 @@ fn what_is_sampled_tells_how_far_it_shrinks_and_repeats() {
         let text = format!("{:>16}", if block % 2 == 0 { 0 } else { block }).repeat(256);
         assert_eq!(file.write_at(text.as_bytes(), block * 4096).unwrap(), 4096);
     }
-    let texts = sample_zeros(&file, region, 3).unwrap().contents.unwrap();
+    let texts = sample_zeros(&file, region, 3, &Control::new()).unwrap().contents.unwrap();
     assert!(texts.compressed.0 * 10 < 1000 * 4096, "{texts:?}");
     // 1000 draws of 64 places meet nearly all of the 32 equal ones.
     assert!((25..=31).contains(&texts.repeated), "{texts:?}");
     fill(&file, region, 5, &Control::new(), &mut |_| {}).unwrap();
-    let filled = sample_zeros(&file, region, 4).unwrap().contents.unwrap();
+    let filled = sample_zeros(&file, region, 4, &Control::new()).unwrap().contents.unwrap();
     assert_eq!((filled.compressed, filled.repeated), (Bytes(1000 * 4096), 0));
 }
 
