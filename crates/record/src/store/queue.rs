@@ -40,23 +40,26 @@ struct State {
     accepted: u64,
     handled: u64,
     waits: u64,
+    /// An entry was lost because nothing was taken for too long: nobody waits any more.
+    gave_up: bool,
     finished: bool,
 }
 
 impl Queue {
     /// Adds a message. An entry waits while the queue is full, but no longer than `patience`, and is lost
-    /// if it is still full then; anything else always has room. Returns whether it was taken.
+    /// if it is still full then; later ones do not wait. Anything else always has room. Returns whether it was taken.
     pub fn push(&self, message: Message, patience: Duration) -> bool {
         let weight = weight(&message);
         let bounded = matches!(message, Message::Entry(_));
         let full = |s: &mut State| bounded && !s.messages.is_empty() && s.weight + weight > WEIGHT_MAX;
         let mut state = self.lock();
-        if full(&mut state) {
+        if full(&mut state) && !state.gave_up {
             state.waits += 1;
             state = self.wait_while(state, patience, full);
-            if full(&mut state) {
-                return false;
-            }
+        }
+        if full(&mut state) {
+            state.gave_up = true;
+            return false;
         }
         state.weight += weight;
         state.accepted += 1;
@@ -228,6 +231,18 @@ mod tests {
         assert_eq!(queue.waits(), 1);
         queue.pop(None);
         assert!(queue.push(heavy(), Duration::ZERO));
+    }
+
+    #[test]
+    fn after_the_first_entry_that_was_lost_nobody_waits_for_a_disk_that_hangs() {
+        let queue = Queue::default();
+        assert!(queue.push(heavy(), Duration::ZERO));
+        for _ in 0..3 {
+            assert!(!queue.push(heavy(), Duration::from_millis(1)));
+            assert_eq!(queue.waits(), 1, "only the first one did");
+        }
+        queue.pop(None);
+        assert!(queue.push(heavy(), Duration::ZERO), "what finds room is taken");
     }
 
     #[test]

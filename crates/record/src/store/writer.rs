@@ -102,7 +102,8 @@ impl Writer {
     /// Records an entry, in order, without waiting for the disk.
     ///
     /// Waits only when 64 MiB of entries wait already, at most 10 seconds; if the disk has taken nothing by then, the
-    /// entry is lost and [`failure`](Self::failure) has the reason. The number of waits is recorded.
+    /// entry is lost and [`failure`](Self::failure) has the reason. Later entries find room at once, or are lost as well. The number of
+    /// waits is recorded.
     ///
     /// A piece of a log of every I/O is left out instead when half of that waits: the file knows how many it has.
     pub fn append(&self, entry: Entry) {
