@@ -389,10 +389,15 @@ impl Trial {
     }
 
     /// Longest time that reading back after the window may take: nothing, unless a stream asks for it; else a minute
-    /// and a second for every 8 MiB of the region, which a slow drive in good health needs for whole tracks.
+    /// and a second for every 8 MiB of the region, which a slow drive in good health needs for whole tracks, or twice the time
+    /// of the load if that is longer: small blocks with few in flight take as long to read as to write, and writes may have been
+    /// cached.
     pub fn read_back_limit(&self) -> Nanos {
-        let asked = self.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.after));
-        if asked { Nanos::secs(60 + self.region.len.0 / Bytes::mib(8).0) } else { Nanos(0) }
+        if !self.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.after)) {
+            return Nanos(0);
+        }
+        let load = self.ramp + self.window;
+        Nanos::secs(60 + self.region.len.0 / Bytes::mib(8).0).max(load + load)
     }
 
     /// Whether any stream discards or writes zeroes.
@@ -432,5 +437,24 @@ impl Trial {
     /// Longest time that a trial of an application takes besides its load: making data, starting and stopping.
     pub fn set_up_limit(&self) -> Nanos {
         self.app.map_or(Nanos(0), |app| app.set_up_limit(self.ramp + self.window))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_back_has_time_for_as_many_blocks_as_the_load_could_write() {
+        let limit = |after, minutes: u64| {
+            let verify = Some(Verify { after, crash: false });
+            let stream = Stream { verify, ..Stream::new(Mix::of_reads(50), Pattern::Random, Bytes::kib(4)) };
+            let region = Region { start: Bytes(0), len: Bytes::gib(1) };
+            Trial { ramp: Nanos::secs(10), ..Trial::new(vec![stream], Nanos::secs(60 * minutes), region) }
+                .read_back_limit()
+        };
+        assert_eq!(limit(true, 1), Nanos::secs(188), "by the size of the region");
+        assert_eq!(limit(true, 60), Nanos::secs(2 * 3610), "by the time of the load");
+        assert_eq!(limit(false, 60), Nanos(0));
     }
 }

@@ -12,7 +12,7 @@ pub const VERIFY: Mapping = Mapping {
             "after",
             "false",
             Shape::Bool,
-            "After the window every block that the trial wrote is read once more, in the order of addresses, and compared. It takes a minute and a second for every 8 MiB of the range at most; `op: write` needs it or `crash`.",
+            "After the window every block that the trial wrote is read once more, in the order of addresses, and compared. It takes a minute and a second for every 8 MiB of the range at most, or twice the time of the load if that is longer; `op: write` needs it or `crash`.",
         ),
         optional(
             "crash",
