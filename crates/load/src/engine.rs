@@ -11,9 +11,12 @@ use crate::shared::Times;
 use crate::task::{Sinks, Task};
 use crate::threads::{LoadThreads, Member, died, stopped_before_start};
 use crate::{Control, INTERVAL};
+use std::io;
 use std::time::Duration;
-use stend_base::{Error, Nanos, Result, say};
-use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
+use stend_base::{Nanos, Result};
+use stend_record::EventKind;
+use stend_record::observed::{Censored, EngineFacts, IoErrors, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
+use stend_spec::workload::Op;
 use stend_sys::aio::Syncs;
 use stend_sys::ticker::Ticker;
 use stend_sys::{affinity, clock};
@@ -34,6 +37,9 @@ const ONLY_ERRORS: u64 = 1_000_000_000;
 /// So many of them, at least, before the load is ended early: a slow open loop may have begun a single I/O by then.
 const ONLY_ERRORS_LEAST: u64 = 10;
 
+/// The number of an error of which the system says none.
+const EIO: i32 = 5;
+
 /// Kernel workers are counted once in this many intervals: idle ones live for 5 s (io_uring/io-wq.c), and
 /// counting reads a file per thread.
 const WORKERS_EVERY: u32 = 10;
@@ -45,7 +51,7 @@ const CLOCK_WARM_UP: Nanos = Nanos::millis(5);
 
 /// Runs the task, which keeps no log; calls `emit` about every 100 ms.
 pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
-    run_logged(task, control, Sinks { slices: emit, log: &mut drop })
+    run_logged(task, control, Sinks { slices: emit, log: &mut drop, note: &mut drop })
 }
 
 /// Runs the task.
@@ -56,30 +62,7 @@ pub(crate) fn run_logged(task: &Task, control: &Control, mut sinks: Sinks) -> Re
     }
     let clock_read_ns = clock_read_ns();
     let clocks = clock::stamps();
-    let now = clock::now().0;
-    let soonest = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
-    let load_start = soonest.max(control.begin().0);
-    let times = Times { load_start, window_start: load_start.saturating_add(task.trial.ramp.0) };
-    let end = times.window_start.saturating_add(task.trial.window.0);
-    let drain = task.trial.drain_limit.0;
-    // What an open loop is behind with tells little more once it took as long as the window; and what then is in
-    // flight must have time left to end.
-    let begin_until = end.saturating_add(task.trial.window.0.min(drain / 2));
-    crew.go(times, end, begin_until, end.saturating_add(drain));
-    let mut watch = Watch {
-        task,
-        crew,
-        times,
-        offered: Offered::new(task.jobs, task.trial.ramp.0),
-        collector: Collector::new(&task.trial.streams),
-        budget: task.trial.io_log.map(LogBudget::new),
-        sums: task.jobs.iter().map(|job| JobSum::new(job.spec.is_open())).collect(),
-        interval: 0,
-        kernel_workers: 0,
-        clock_read_ns,
-        interrupted: false,
-        only_errors: false,
-    };
+    let mut watch = Watch::begin(task, crew, control, clock_read_ns);
     watch.until_the_end(control, &mut sinks)?;
     watch.outcome(clocks, &mut sinks)
 }
@@ -99,9 +82,40 @@ struct Watch<'a> {
     clock_read_ns: u32,
     interrupted: bool,
     only_errors: bool,
+    /// The first thread whose way of submitting broke, as a failed I/O.
+    broken: Option<IoErrors>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    /// Lets the threads go.
+    fn begin(task: &'a Task<'a>, crew: LoadThreads, control: &Control, clock_read_ns: u32) -> Watch<'a> {
+        let now = clock::now().0;
+        let soonest = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
+        let load_start = soonest.max(control.begin().0);
+        let times = Times { load_start, window_start: load_start.saturating_add(task.trial.ramp.0) };
+        let end = times.window_start.saturating_add(task.trial.window.0);
+        let drain = task.trial.drain_limit.0;
+        // What an open loop is behind with tells little more once it took as long as the window; and what then is in
+        // flight must have time left to end.
+        let begin_until = end.saturating_add(task.trial.window.0.min(drain / 2));
+        crew.go(times, end, begin_until, end.saturating_add(drain));
+        Watch {
+            task,
+            crew,
+            times,
+            offered: Offered::new(task.jobs, task.trial.ramp.0),
+            collector: Collector::new(&task.trial.streams),
+            budget: task.trial.io_log.map(LogBudget::new),
+            sums: task.jobs.iter().map(|job| JobSum::new(job.spec.is_open())).collect(),
+            interval: 0,
+            kernel_workers: 0,
+            clock_read_ns,
+            interrupted: false,
+            only_errors: false,
+            broken: None,
+        }
+    }
+
     /// The loop: the only place that waits.
     fn until_the_end(&mut self, control: &Control, sinks: &mut Sinks) -> Result<()> {
         loop {
@@ -166,17 +180,25 @@ impl Watch<'_> {
                 member.give_back_chunk(chunk);
             }
             Message::Finished(thread, mut finished) => {
-                if let Some(e) = finished.failure.take() {
-                    return Err(Error::bug(say!(
-                        "a load thread could not go on: {e}",
-                        "поток нагрузки не смог продолжить работу: {e}"
-                    )));
+                if let Some(error) = finished.failure.take() {
+                    self.broke(thread, &error, sinks);
                 }
                 self.crew.members[thread].finished = Some(finished);
             }
             Message::Ready(_) => {}
         }
         Ok(())
+    }
+
+    /// The system refuses I/Os of a thread: its load has failed, and what was measured until then stays.
+    fn broke(&mut self, thread: usize, error: &io::Error, sinks: &mut Sinks) {
+        (sinks.note)(EventKind::Note { text: format!("a load thread could not go on: {error}") });
+        let stream = self.crew.members[thread].stream;
+        let mix = self.task.trial.streams[usize::from(stream)].mix;
+        // Which I/O it was is not known, only what most of them are.
+        let op = mix.shares().max_by_key(|(_, share)| *share).map_or(Op::Read, |(op, _)| op);
+        let errno = error.raw_os_error().unwrap_or(EIO);
+        self.broken.get_or_insert(IoErrors { stream, op, errno, count: 1, first_offset: None });
     }
 
     fn receive_all(&mut self, sinks: &mut Sinks) -> Result<()> {
@@ -232,7 +254,9 @@ impl Watch<'_> {
         if control.stopped() && !self.interrupted {
             self.interrupted = true;
             self.crew.shared.end_early(now, STOP_PATIENCE);
-        } else if (self.only_errors || self.crew.shared.too_many_faults()) && now < self.crew.shared.end() {
+        } else if (self.only_errors || self.broken.is_some() || self.crew.shared.too_many_faults())
+            && now < self.crew.shared.end()
+        {
             self.crew.shared.end_early(now, self.task.trial.drain_limit.0);
         }
     }
@@ -256,7 +280,7 @@ impl Watch<'_> {
         let cut_short = self.interrupted && (window_end < planned || !censored.is_empty());
         let nothing_else = self.collector.completed() == 0 && shared.fault_count() > 0;
         let only_errors = self.only_errors || nothing_else && !cut_short && censored.is_empty();
-        let status = if only_errors || shared.too_many_faults() {
+        let status = if only_errors || self.broken.is_some() || shared.too_many_faults() {
             TrialStatus::Failed
         } else if cut_short {
             TrialStatus::Interrupted
@@ -287,7 +311,7 @@ impl Watch<'_> {
             drained: self.collector.drained(),
             censored,
             open,
-            errors: shared.faults(),
+            errors: shared.faults().into_iter().chain(self.broken.take()).collect(),
             probes: None,
             verification: None,
             io_log: self.budget.as_ref().map(|budget| budget.totals(self.missed(), self.failed())),
@@ -371,4 +395,40 @@ fn censored(members: &[Member], now: u64) -> Vec<Censored> {
             in_flight: Nanos(now.saturating_sub(flying.started)),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout;
+    use crate::layout::tests::{stream, trial};
+    use crate::message::Finished;
+    use crate::target::Target;
+    use stend_base::Bytes;
+    use stend_spec::workload::Trial;
+    use stend_sys::IoFile;
+
+    #[test]
+    fn a_way_of_submitting_that_breaks_ends_the_load_and_keeps_what_was_measured() {
+        // Nobody waits for that: what broke ends it.
+        let trial = Trial { window: Nanos::secs(600), ..trial(Bytes::mib(1), vec![stream()]) };
+        let jobs = layout::jobs(&trial, u64::MAX).unwrap();
+        let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap();
+        let target = Target::new(&file, &trial, &jobs).unwrap();
+        let task = Task { trial: &trial, jobs: &jobs, lane: Lane::Null, target: &target, fault_limit: 1 };
+        let (control, mut notes) = (Control::new(), Vec::new());
+        let mut watch = Watch::begin(&task, LoadThreads::muster(&task, &control).unwrap(), &control, 0);
+        let mut sinks = Sinks { slices: &mut drop, log: &mut drop, note: &mut |kind| notes.push(kind) };
+        let failure = Some(io::Error::from_raw_os_error(22));
+        watch.receive(Message::Finished(0, Finished { failure, ..Finished::default() }), &mut sinks).unwrap();
+        let now = clock::now().0;
+        watch.end_early_if_needed(now, &control);
+        assert!(watch.crew.shared.end() < now + Nanos::SECOND.0, "the others make no more I/O");
+        watch.until_the_end(&control, &mut sinks).unwrap();
+        let outcome = watch.outcome(clock::stamps(), &mut sinks).unwrap();
+        let failed = IoErrors { stream: 0, op: Op::Read, errno: 22, count: 1, first_offset: None };
+        assert_eq!((outcome.status, outcome.errors), (TrialStatus::Failed, vec![failed]));
+        let [EventKind::Note { text }] = notes.as_slice() else { panic!("{notes:?}") };
+        assert!(text.contains("could not go on"), "{text}");
+    }
 }

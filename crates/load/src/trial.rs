@@ -44,7 +44,7 @@ pub fn run_trial(
 ) -> Result<TrialOutcome> {
     // A run of its own, which began now: what an earlier one left on the target is not taken for its own.
     let (.., realtime) = clock::stamps();
-    let sinks = Sinks { slices: emit, log: &mut drop };
+    let sinks = Sinks { slices: emit, log: &mut drop, note: &mut drop };
     run_trial_of(Marks::of_session(realtime, 0), None, trial, &[], file, control, sinks)
 }
 

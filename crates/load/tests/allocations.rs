@@ -88,7 +88,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
                 seen.push(counts);
             }
         };
-        let (marks, sinks) = (Marks::of_session(1, number), Sinks { slices: emit, log: &mut drop });
+        let (marks, sinks) = (Marks::of_session(1, number), Sinks { slices: emit, log: &mut drop, note: &mut drop });
         let outcome = run_trial_of(marks, ledger.clone(), &trial, &[], &file, &Control::new(), sinks).unwrap();
         assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
         assert!(outcome.io_log.is_some_and(|log| log.recorded > 0));

@@ -2,7 +2,7 @@
 
 use crate::outbox::Outbox;
 use std::path::Path;
-use stend_base::{Nanos, Result, say};
+use stend_base::{Kind, Nanos, Result, say};
 use stend_load::{Control, LedgerPlace, Reading};
 use stend_record::observed::TrialStatus;
 use stend_record::{Aftermath, TargetFacts, TrialOutcome};
@@ -49,8 +49,14 @@ impl Ledgers {
     }
 
     /// A trial has ended.
-    pub fn ended(&mut self, trial: &Trial, outcome: &TrialOutcome) {
-        let failed = matches!(outcome.status, TrialStatus::Failed | TrialStatus::Stalled) || !outcome.errors.is_empty();
+    pub fn ended(&mut self, trial: &Trial, ran: &Result<TrialOutcome>) {
+        let failed = match ran {
+            Ok(outcome) => {
+                matches!(outcome.status, TrialStatus::Failed | TrialStatus::Stalled) || !outcome.errors.is_empty()
+            }
+            // Others are of a trial that did not begin, or whose ledger itself is damaged.
+            Err(error) => matches!(error.kind, Kind::TargetIo | Kind::Bug),
+        };
         // A log of writes has its ledgers in memory, and is judged whatever has failed.
         self.suspect |= self.place.is_some() && is_kept(trial) && failed;
     }
@@ -116,7 +122,7 @@ pub(crate) fn judge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::Bytes;
+    use stend_base::{Bytes, Error, Say};
     use stend_record::observed::IoErrors;
     use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Verify};
 
@@ -126,13 +132,13 @@ mod tests {
         Trial::new(vec![stream], Nanos::millis(1), Region { start: Bytes(0), len: Bytes::mib(1) })
     }
 
-    fn outcome(status: TrialStatus, failed: u64) -> TrialOutcome {
+    fn outcome(status: TrialStatus, failed: u64) -> Result<TrialOutcome> {
         let error = IoErrors { stream: 0, op: Op::Write, errno: 5, count: failed, first_offset: None };
-        TrialOutcome {
+        Ok(TrialOutcome {
             status,
             errors: (failed > 0).then_some(error).into_iter().collect(),
             ..TrialOutcome::empty(Nanos(0), (Nanos(0), Nanos(1)))
-        }
+        })
     }
 
     #[test]
@@ -157,6 +163,19 @@ mod tests {
             ledgers.open(&trial(Op::Write, false)).unwrap();
             ledgers.ended(&trial(Op::Write, false), &outcome(TrialStatus::Failed, 9));
             assert!(!ledgers.is_suspect(), "what a trial without a ledger did nobody can judge");
+        }
+        let why = || Say::same("no");
+        for (error, suspect) in [
+            (Error::target_io(why()), true),
+            (Error::bug(why()), true),
+            (Error::interrupted(why()), false),
+            (Error::preflight(why()), false),
+            (Error::run_file(why()), false),
+        ] {
+            let kind = error.kind;
+            ledgers.open(&kept).unwrap();
+            ledgers.ended(&kept, &Err(error));
+            assert_eq!(ledgers.is_suspect(), suspect, "{kind:?}");
         }
         let mut in_memory = Ledgers { place: None, suspect: false };
         in_memory.ended(&kept, &outcome(TrialStatus::Failed, 9));

@@ -309,27 +309,25 @@ impl Session {
             self.outbox.send(Reply::Slices { ordinal, slices });
         };
         let mut log = |chunk| self.outbox.send(Reply::Log { ordinal, chunk });
+        let mut note = |kind| self.outbox.event(kind);
         ready.opaque |= ready::leaves_unknown_blocks(trial);
-        let outcome = match trial.engine {
+        let ran = match trial.engine {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
-                let sinks = Sinks { slices: &mut emit, log: &mut log };
+                let sinks = Sinks { slices: &mut emit, log: &mut log, note: &mut note };
                 let ledger = ready.replay.as_ref().map(Replay::ledger);
                 let ledger = ledger.or_else(|| ready.ledgers.place().map(LedgerIn::File));
                 stend_load::run_trial_of(marks, ledger, trial, &self.traces, &file, &self.control, sinks)
             }
-            Engine::Fio => {
-                let mut note = |kind| self.outbox.event(kind);
-                stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note)
-            }
+            Engine::Fio => stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note),
             Engine::Other => Err(Error::bug(say!(
                 "asked for the load of a program that nobody can run",
                 "запрошена нагрузка программы, которую некому запустить"
             ))),
-        }?;
-        ready.ledgers.ended(trial, &outcome);
+        };
+        ready.ledgers.ended(trial, &ran);
         ready.telemetry.mark();
-        Ok(outcome)
+        ran
     }
 
     /// Runs a trial, with its events beside it if it has some.

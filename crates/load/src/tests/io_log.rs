@@ -14,7 +14,7 @@ const LEN: Bytes = Bytes::mib(8);
 const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
 
 fn run(trial: &Trial, file: &IoFile, mut log: impl FnMut(IoChunk)) -> TrialOutcome {
-    let sinks = Sinks { slices: &mut |_: Vec<Slice>| {}, log: &mut log };
+    let sinks = Sinks { slices: &mut |_: Vec<Slice>| {}, log: &mut log, note: &mut drop };
     run_trial_of(Marks::of_session(1, 0), None, trial, &[], file, &Control::new(), sinks).unwrap()
 }
 

@@ -17,7 +17,7 @@ const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
 
 fn run(trial: &Trial, ios: &[TracedIo], file: &IoFile) -> (TrialOutcome, Vec<Slice>) {
     let (traces, mut slices) = ([Arc::new(ios.to_vec())], Vec::new());
-    let sinks = Sinks { slices: &mut |more| slices.extend(more), log: &mut drop };
+    let sinks = Sinks { slices: &mut |more| slices.extend(more), log: &mut drop, note: &mut drop };
     let outcome = run_trial_of(Marks::of_session(1, 0), None, trial, &traces, file, &Control::new(), sinks).unwrap();
     (outcome, slices)
 }

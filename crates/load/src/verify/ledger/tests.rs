@@ -328,9 +328,16 @@ fn loaded(streams: Vec<Stream>, backend: Backend, direct: bool) -> (Crash, u64) 
     let file = IoFile::create_scratch(Path::new(DISK), 1 << 20, direct).unwrap();
     let trial = Trial { backend, direct, ..trial(Bytes::mib(1), streams) };
     let place = Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN }));
-    let outcome =
-        run_trial_of(MARKS, place, &trial, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
-            .unwrap();
+    let outcome = run_trial_of(
+        MARKS,
+        place,
+        &trial,
+        &[],
+        &file,
+        &Control::new(),
+        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
+    )
+    .unwrap();
     assert_eq!(outcome.status, TrialStatus::Complete, "{outcome:?}");
     let pending = pending_in(&path, RUN, &super::crash::boot_id()).unwrap().unwrap();
     assert_eq!(pending.is_direct(), direct);
@@ -365,19 +372,41 @@ fn a_trial_without_such_a_stream_has_no_ledger_and_one_with_it_needs_a_place() {
     let path = scratch.path().join("ledger");
     let place = Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN }));
     let plain = short(Stream { verify: None, ..stream(Sync::Dsync) });
-    run_trial_of(MARKS, place, &plain, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
-        .unwrap();
+    run_trial_of(
+        MARKS,
+        place,
+        &plain,
+        &[],
+        &file,
+        &Control::new(),
+        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
+    )
+    .unwrap();
     assert!(!path.exists());
     let kept = short(stream(Sync::Dsync));
-    let error =
-        run_trial_of(MARKS, None, &kept, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
-            .unwrap_err();
+    let error = run_trial_of(
+        MARKS,
+        None,
+        &kept,
+        &[],
+        &file,
+        &Control::new(),
+        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
+    )
+    .unwrap_err();
     assert_eq!(error.kind, Kind::Bug);
     let nowhere = scratch.path().join("no/ledger");
     let place = Some(LedgerIn::File(LedgerPlace { path: &nowhere, run: RUN }));
-    let error =
-        run_trial_of(MARKS, place, &kept, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
-            .unwrap_err();
+    let error = run_trial_of(
+        MARKS,
+        place,
+        &kept,
+        &[],
+        &file,
+        &Control::new(),
+        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
+    )
+    .unwrap_err();
     assert_eq!(error.kind, Kind::RunFile, "{error}");
 }
 
@@ -406,7 +435,7 @@ fn a_ledger_that_is_cut_under_a_load_ends_the_trial_with_an_error_and_not_the_pr
                     ledger.set_len(len).unwrap();
                 }
             });
-            let sinks = Sinks { slices: &mut |_| {}, log: &mut drop };
+            let sinks = Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop };
             let place = Some(LedgerIn::File(place));
             let ended = run_trial_of(MARKS, place, &asked, &[], &file, &control, sinks);
             let error = ended.unwrap_err();
