@@ -201,7 +201,7 @@ impl Session {
 
     fn switch(&mut self, to: &SwitchTo, targets: &[TargetFacts], permission: &Permission) -> Result<ArmFacts> {
         // What an arm changes may change the target, too.
-        self.ready.iter_mut().try_for_each(|ready| ready.ledgers.close())?;
+        self.ready.iter_mut().try_for_each(Ready::close_ledgers)?;
         let outbox = self.outbox.clone();
         let mut log = move |kind| outbox.event(kind);
         if let Some(entered) = self.entered.take() {
@@ -218,7 +218,7 @@ impl Session {
 
     fn fill(&mut self, what: (Region, u32), how: Option<Precondition>, seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
-        self.ready.iter_mut().try_for_each(|ready| ready.close_ledgers())?;
+        self.ready.iter_mut().try_for_each(Ready::close_ledgers)?;
         let mut last = Nanos(0);
         let mut progress = |done| {
             let now = stend_sys::clock::now();
