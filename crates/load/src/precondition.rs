@@ -69,11 +69,10 @@ fn purge(file: &IoFile, region: Region, control: &Control, progress: &mut dyn Fn
     Ok(method)
 }
 
-/// Bytes from `at` that the next call empties.
+/// Bytes from `at` that the next call empties: none crosses from one file into the next.
 fn piece(file: &IoFile, method: PurgeMethod, at: u64, end: u64) -> u64 {
     let most = if method == PurgeMethod::Zeroes { ZEROES_CHUNK } else { PURGE_CHUNK };
-    let chunk = most.0.min(file.grain().unwrap_or(most.0));
-    chunk.min(end - at)
+    most.0.min(file.room_at(at)).min(end - at)
 }
 
 fn failed(error: &std::io::Error, at: u64) -> Box<Error> {
@@ -149,6 +148,21 @@ mod tests {
         assert_eq!(pieces(PurgeMethod::Discard), 1 << 30);
         assert_eq!(pieces(PurgeMethod::Zeroes), 64 << 20);
         assert_eq!(piece(&file, PurgeMethod::Zeroes, (4 << 30) - 4096, 4 << 30), 4096);
+    }
+
+    #[test]
+    fn several_targets_are_emptied_in_large_pieces_up_to_each_border() {
+        let len = [(100 << 20) + 12_288, (100 << 20) + 12_288, 8192];
+        let files = len.map(|len| IoFile::create_scratch(std::path::Path::new("/var/tmp"), len, false).unwrap());
+        let all = IoFile::joined(files.into(), &len).unwrap();
+        let end: u64 = len.iter().sum();
+        let (mut at, mut pieces) = (4096, Vec::new());
+        while at < end {
+            pieces.push(piece(&all, PurgeMethod::Discard, at, end));
+            at += pieces[pieces.len() - 1];
+        }
+        assert_eq!(pieces, [len[0] - 4096, len[1], len[2]]);
+        assert_eq!(piece(&all, PurgeMethod::Zeroes, 0, end), 64 << 20);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use stend_spec::workload::Region;
 const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
 /// Below this a working set says more about caches in the path than about storage.
 const FILL_MIN: Bytes = Bytes::mib(64);
+/// A fill writes blocks of this size where the borders of targets allow it.
+const FILL_WRITE: Bytes = Bytes::mib(1);
 /// Time for which `FILL_AUTO_MAX` is meant; a shorter budget fills proportionally less.
 const FILL_BUDGET: Nanos = Nanos::secs(180);
 
@@ -44,7 +46,7 @@ impl Range {
 pub(crate) fn range(inputs: &PlanInputs) -> Result<Range> {
     let count = inputs.target.count.max(1);
     let (share, files) = share(inputs)?;
-    let unit = if count > 1 { unit(&inputs.suite, share) } else { Bytes::kib(4) };
+    let unit = if count > 1 { unit(&inputs.suite, share, files.is_empty()) } else { Bytes::kib(4) };
     // Files of their own sizes keep them: whether blocks divide those is asked of every case.
     let (share, files) = match files.as_slice() {
         [] => (share.align_down(unit), files),
@@ -58,9 +60,11 @@ pub(crate) fn range(inputs: &PlanInputs) -> Result<Range> {
 }
 
 /// What the shares of several targets are multiples of: every block size of the suite, so that no block crosses from one
-/// target into the next. A size that would take more than an eighth of the share is left out; its cases do not run.
-fn unit(suite: &Suite, share: Bytes) -> Bytes {
+/// target into the next. A size that would take more than an eighth of the share is left out; its cases do not run. What `exists` is filled
+/// in whole writes as well, whatever odd size a drive has.
+fn unit(suite: &Suite, share: Bytes, exists: bool) -> Bytes {
     let sizes = suite.cases.iter().flat_map(|case| &case.streams).flat_map(|stream| &stream.block_size);
+    let sizes = sizes.chain(exists.then_some(&FILL_WRITE));
     let most = share.0 / 8;
     let widen = |unit: u64, size: &Bytes| {
         let common = (unit / divisor(unit, size.0.max(1))).saturating_mul(size.0.max(1));
@@ -202,9 +206,12 @@ mod tests {
             Plan::new(&PlanInputs { target, ..fixture::inputs(stend_spec::parse::suite(&text, "s.yaml")?) })
         };
         let share = |head: &str, blocks: &str| on(3, Bytes::mib(100) + Bytes(12_288), head, blocks).unwrap().share;
-        assert_eq!(share("", "4KiB"), Bytes::mib(100) + Bytes(12_288));
-        // Both sizes divide 48 KiB, of which 2133 fit.
-        assert_eq!(share("", "[4KiB, 48KiB]"), Bytes::kib(48 * 2133));
+        assert_eq!(share("", "4KiB"), Bytes::mib(100), "in whole writes of a fill");
+        // Both sizes and 1 MiB divide 3 MiB, of which 33 fit.
+        assert_eq!(share("", "[4KiB, 48KiB]"), Bytes::mib(99));
+        // Both sizes divide 112 KiB, and together with 1 MiB only what is more than an eighth of the share.
+        let small = on(2, Bytes::mib(40) + Bytes(4096), "", "[4KiB, 112KiB]").unwrap().share;
+        assert_eq!(small, Bytes::kib(112 * 365), "blocks of a case count more");
         let filled = on(3, Bytes::mib(100), "fill: {size: 10MiB}\n", "64KiB").unwrap();
         assert_eq!((filled.share, filled.fill, filled.targets), (Bytes::mib(10), Some(Bytes::mib(30)), 3));
         assert_eq!(filled.cases[0].trial.region.len, Bytes::mib(30));

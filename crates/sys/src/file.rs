@@ -164,6 +164,13 @@ impl IoFile {
         borders.iter().map(|border| 1 << border.trailing_zeros()).min()
     }
 
+    /// Bytes from `offset` to the next border between its files; behind the last border there is no end to them.
+    pub fn room_at(&self, offset: u64) -> u64 {
+        let borders = self.ends.split_last().map_or(&[][..], |(_, borders)| borders);
+        let next = borders.get(borders.partition_point(|&border| border <= offset));
+        next.map_or(u64::MAX, |border| border - offset)
+    }
+
     /// Whether it bypasses the page cache.
     pub fn is_direct(&self) -> bool {
         self.direct
@@ -397,6 +404,8 @@ mod tests {
         let places = [0, 8191, 8192, 12_288, 24_575, 24_576].map(|offset| all.place(offset));
         assert_eq!(places, [(0, 0), (0, 8191), (1, 0), (2, 0), (2, 12_287), (2, 12_288)]);
         assert_eq!(all.read_at(&mut data, 24_576).unwrap(), 0, "behind the end");
+        let rooms = [0, 8191, 8192, 12_288, 24_576].map(|offset| all.room_at(offset));
+        assert_eq!(rooms, [8192, 1, 4096, u64::MAX, u64::MAX], "to the next border");
         let (mut across, mut last) = ([0; 8192], [7; 4096]);
         assert_eq!(all.read_at(&mut across, 4096).unwrap(), 4096, "a transfer ends with its file");
         all.discard_at(8192, 4096).unwrap();
@@ -448,6 +457,7 @@ mod tests {
         assert_eq!([0, 4096, 12_288, 28_671].map(|at| nested.place(at)), [(0, 0), (1, 0), (2, 0), (3, 12_287)]);
         let one = IoFile::joined(vec![scratch(false)], &[4096]).unwrap();
         assert_eq!((one.count(), one.grain(), one.place(1 << 40)), (1, None, (0, 1 << 40)));
+        assert_eq!(one.room_at(4096), u64::MAX);
     }
 
     #[test]
