@@ -23,6 +23,8 @@ use stend_spec::workload::{Region, Trial};
 const MAGIC: [u8; 8] = *b"stend\r\n\x01";
 /// Largest frame. A trial of 64 streams with full histograms is far below it.
 pub const FRAME_MAX: usize = 16 << 20;
+/// Bytes of the length of a frame.
+const LENGTH: usize = size_of::<u32>();
 /// Memory that a frame gets before any of it has come; nearly all frames are smaller.
 const AT_ONCE: usize = 64 << 10;
 
@@ -329,20 +331,26 @@ pub fn read_hello(from: &mut impl Read) -> Result<Hello> {
     Ok(hello)
 }
 
+/// One message as it is sent. An error if it is larger than [`FRAME_MAX`]: the other end would not take it.
+pub fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut frame = postcard::to_extend(message, vec![0; LENGTH]).map_err(io::Error::other)?;
+    let length = frame.len() - LENGTH;
+    if length > FRAME_MAX {
+        return Err(io::Error::other(format!("a frame of {length} bytes is over the limit")));
+    }
+    frame[..LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
+    Ok(frame)
+}
+
 /// Sends one message and flushes.
 pub fn write_frame(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let body = postcard::to_stdvec(message).map_err(io::Error::other)?;
-    if body.len() > FRAME_MAX {
-        return Err(io::Error::other(format!("a frame of {} bytes is over the limit", body.len())));
-    }
-    to.write_all(&(body.len() as u32).to_le_bytes())?;
-    to.write_all(&body)?;
+    to.write_all(&frame(message)?)?;
     to.flush()
 }
 
 /// Receives one message; `None` at a clean end of the stream.
 pub fn read_frame<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
-    let mut length = [0; 4];
+    let mut length = [0; LENGTH];
     match from.read(&mut length)? {
         0 => return Ok(None),
         n => from.read_exact(&mut length[n..])?,

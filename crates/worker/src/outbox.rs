@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stend_base::Nanos;
 use stend_base::histogram::Sparse;
+use stend_base::{Error, Nanos, say};
 use stend_record::{Event, EventKind, Slice};
-use stend_wire::protocol::{Reply, write_frame};
+use stend_wire::protocol::{Reply, frame};
 
 /// Messages that may wait before intervals are merged: about six seconds of a trial.
 const MERGE_ABOVE: usize = 64;
@@ -62,7 +62,9 @@ impl Outbox {
             let Some(next) = queue.pop() else { return Ok(()) };
             drop(queue);
             self.shared.1.notify_all();
-            if let Err(error) = write_frame(to, &next) {
+            // One that no frame takes is answered all the same: silence would pass for a worker that hangs.
+            let frame = frame(&next).or_else(|error| frame(&Reply::Failed(too_large(&error))));
+            if let Err(error) = frame.and_then(|frame| to.write_all(&frame)).and_then(|()| to.flush()) {
                 self.close();
                 self.lock().clear();
                 return Err(error);
@@ -168,6 +170,13 @@ impl Queue {
     }
 }
 
+fn too_large(error: &std::io::Error) -> Box<Error> {
+    Error::bug(say!(
+        "the worker has an answer that is too large to be sent: {error}",
+        "ответ рабочего процесса слишком велик, чтобы его отправить: {error}"
+    ))
+}
+
 /// Folds a slice into the last one of its stream and operation; returns how many were folded (0 or 1).
 fn merge_into(queued: &mut Vec<Slice>, slice: Slice) -> u64 {
     let Some(last) = queued.iter_mut().rev().find(|s| s.stream == slice.stream && s.op == slice.op) else {
@@ -211,7 +220,7 @@ mod tests {
     use stend_record::io_log::Records;
     use stend_record::observed::OpenSlice;
     use stend_spec::workload::Op;
-    use stend_wire::protocol::read_frame;
+    use stend_wire::protocol::{FRAME_MAX, read_frame};
 
     fn slice(interval: u32) -> Slice {
         let mut latency = Histogram::new();
@@ -289,6 +298,20 @@ mod tests {
         }
         assert_eq!((chunks * bytes, others), (LOG_MAX, MERGE_ABOVE));
         assert_eq!(counted(outbox.lock()), (0, 0, 0));
+    }
+
+    #[test]
+    fn what_is_too_large_for_a_frame_is_told_in_its_place_and_silences_nothing_behind_it() {
+        let outbox = Outbox::new();
+        outbox.event(EventKind::Note { text: "x".repeat(FRAME_MAX) });
+        outbox.send(Reply::Prepared);
+        outbox.close();
+        let mut stream = Vec::new();
+        outbox.drain(&mut stream).unwrap();
+        let mut from = stream.as_slice();
+        let Some(Reply::Failed(error)) = read_frame(&mut from).unwrap() else { panic!("not a failure") };
+        assert!(error.message.en.contains("too large"), "{error}");
+        assert_eq!(read_frame::<Reply>(&mut from).unwrap(), Some(Reply::Prepared));
     }
 
     #[test]

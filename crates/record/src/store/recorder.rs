@@ -229,7 +229,7 @@ impl Recorder {
         self.oldest.filter(|_| !self.at_edges && !self.stuck).map(|oldest| oldest + COMMIT_EVERY)
     }
 
-    /// Moves the backlog into the database, without a sync. If that fails, the backlog is kept.
+    /// Moves the backlog into the database, without a sync; of what no reader would accept a note. If that fails, the backlog is kept.
     pub fn commit(&mut self) {
         self.stuck = !self.insist(Recorder::try_commit);
         self.fold_large_log();
@@ -248,7 +248,15 @@ impl Recorder {
             return Ok(());
         }
         let transaction = self.db.transaction()?;
-        self.backlog.iter().try_for_each(|entry| schema::insert(&transaction, entry))?;
+        for entry in &self.backlog {
+            match schema::insert(&transaction, entry) {
+                // It would hold up all that come behind it. What exists elsewhere as a whole is refused instead.
+                Err(error) if schema::is_too_large(&error) && self.becomes.is_none() => {
+                    schema::insert(&transaction, &note(format!("{error}: it was left out")))?;
+                }
+                done => done?,
+            }
+        }
         schema::put_meta(&transaction, key::WRITTEN, &(self.next - 1))?;
         transaction.commit()?;
         self.backlog.clear();
@@ -359,7 +367,7 @@ impl Recorder {
 
     /// Records something about the run file itself.
     pub fn note(&mut self, text: String) {
-        self.keep(Entry::Event(Event::new(now(), EventKind::Note { text })));
+        self.keep(note(text));
     }
 
     fn not_written(&self, error: &rusqlite::Error) -> Box<Error> {
@@ -378,6 +386,10 @@ impl Recorder {
         self.failure = Some(failure);
         self.keep(Entry::Event(Event::new(now(), EventKind::RunFileFull { detail })));
     }
+}
+
+fn note(text: String) -> Entry {
+    Entry::Event(Event::new(now(), EventKind::Note { text }))
 }
 
 /// Opens the file itself for writing; a `new` one must not exist yet.

@@ -157,14 +157,26 @@ fn binary<T: Serialize>(value: &T) -> rusqlite::Result<Vec<u8>> {
     bounded(bytes.len()).map(|()| bytes)
 }
 
+/// A value that no reader would accept; its length in bytes.
+#[derive(Debug)]
+struct TooLarge(usize);
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "an entry of {} bytes is above the limit of {BODY_MAX}", self.0)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// Whether an entry could not be stored because no reader would accept it.
+pub fn is_too_large(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::ToSqlConversionFailure(why) if why.is::<TooLarge>())
+}
+
 /// Refuses to store what no reader would accept.
 fn bounded(len: usize) -> rusqlite::Result<()> {
-    if len > BODY_MAX {
-        return Err(conversion(std::io::Error::other(format!(
-            "an entry of {len} bytes is above the limit of {BODY_MAX}"
-        ))));
-    }
-    Ok(())
+    if len > BODY_MAX { Err(conversion(TooLarge(len))) } else { Ok(()) }
 }
 
 fn conversion(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {

@@ -1,9 +1,11 @@
 //! What is written is read back, while it is written and afterwards.
 
 use super::*;
+use crate::event::{Event, EventKind};
 use crate::store::recorder::Recorder;
 use crate::store::samples::record_of;
-use stend_base::{Bytes, Kind};
+use crate::store::schema::BODY_MAX;
+use stend_base::{Bytes, Kind, Nanos};
 
 #[test]
 fn a_run_reads_back_as_it_was_written_and_is_one_file() {
@@ -181,4 +183,33 @@ fn a_run_file_belongs_to_the_user_behind_sudo() {
         let found = std::fs::metadata(&path).unwrap();
         assert_eq!((found.uid(), found.gid()), (12_345, 54_321), "{}", path.display());
     }
+}
+
+/// A note of more than any reader takes.
+fn too_large() -> Entry {
+    Entry::Event(Event::new(Nanos(1), EventKind::Note { text: "x".repeat(BODY_MAX) }))
+}
+
+#[test]
+fn an_entry_that_no_reader_would_accept_is_left_out_with_a_note_and_holds_up_no_other() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    append_all(&writer, &[too_large()]);
+    append_all(&writer, &samples::one_of_each());
+    writer.edge();
+    settle(&writer);
+    assert_eq!((writer.failure(), writer.is_stuck()), (None, false));
+    let mut run = crate::store::read(&writer.close(RunState::Complete).unwrap()).unwrap();
+    let EventKind::Note { text } = run.events.remove(0).kind else { panic!("no note") };
+    assert!(text.contains("is above the limit") && text.ends_with("it was left out"), "{text}");
+    assert_eq!(run, ended(record_of(samples::one_of_each())));
+}
+
+#[test]
+fn a_file_that_is_to_be_whole_is_refused_if_an_entry_is_too_large() {
+    let place = Place::new();
+    let mut recorder = Recorder::create_whole(&place.file(), &samples::header(), None).unwrap();
+    recorder.record(too_large());
+    assert!(recorder.close(Some(RunState::Complete)).unwrap_err().message.en.contains("is above the limit"));
+    assert!(place.names().is_empty());
 }
