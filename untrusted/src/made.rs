@@ -162,7 +162,7 @@ fn requests(run: &RunRecord) -> Vec<Request> {
     vec![
         Request::Inspect(Inspect { targets, permission, run_directory: text(), fio: None, programs: Vec::new() }),
         Request::Prepare(prepare),
-        Request::Judge(Judge { ledger: text(), run: text(), files: vec![Bytes(4096)] }),
+        Request::Judge(Judge { ledger: text(), run: text(), files: vec![Bytes(4096)], kept: true }),
         Request::Fill { region, parts: 1, how: None, seed: 7 },
         Request::Trial {
             ordinal: 0,

@@ -34,8 +34,8 @@ pub struct Progressed {
     pub errors: u64,
     /// Blocks so far that were not as written.
     pub mismatches: u64,
-    /// The last trial kept a ledger, and its end is not recorded.
-    pub cut_ledger: bool,
+    /// The last trial kept a ledger that nobody has judged: its end is not recorded, or the target failed under it.
+    pub pending_ledger: bool,
     /// Ceilings were measured, and something came after them.
     pub calibrated: bool,
     /// Zeros were sampled.
@@ -117,7 +117,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     Ok(Progressed {
         errors,
         mismatches,
-        cut_ledger: all.last().is_some_and(|trial| trial.outcome.is_none() && keeps_ledger(&trial.asked)),
+        pending_ledger: all.last().is_some_and(|trial| leaves_ledger(trial) && !is_judged(run, trial)),
         inputs: run.header.inputs.clone(),
         history,
         looks,
@@ -190,6 +190,20 @@ fn steady_goes_on(plan: &Plan, case: u32, history: &[Outcome]) -> bool {
 
 fn keeps_ledger(trial: &Trial) -> bool {
     trial.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.crash))
+}
+
+/// Whether a worker leaves the ledger of a trial to a judge, if it is the last one.
+fn leaves_ledger(trial: &TrialRecord) -> bool {
+    let failed = |outcome: &TrialOutcome| {
+        matches!(outcome.status, TrialStatus::Failed | TrialStatus::Stalled) || !outcome.errors.is_empty()
+    };
+    keeps_ledger(&trial.asked) && trial.outcome.as_ref().is_none_or(failed)
+}
+
+/// Whether a later session has looked at what it left.
+fn is_judged(run: &RunRecord, trial: &TrialRecord) -> bool {
+    let judged = |event: &Event| event.at >= trial.started && matches!(event.kind, EventKind::Crash(_));
+    run.events.iter().any(judged)
 }
 
 /// Whether an arm says itself that its target is another one.

@@ -44,7 +44,7 @@ fn going_on() -> Asked {
         filled: true,
         errors: 0,
         mismatches: 0,
-        cut_ledger: true,
+        pending_ledger: true,
         calibrated: false,
         zeros_sampled: false,
         targets: seen.targets.clone(),
@@ -116,6 +116,41 @@ fn a_ledger_that_is_missing_is_told_where_there_must_have_been_one() {
     assert_eq!((found.len(), order), (0, vec!["edge", "prepare"]), "a worker that lived on has taken it away");
     let (found, _) = kept(&mut judging("B"), Reply::Judged(None));
     assert!(matches!(found.as_slice(), [Aftermath::Unknown { .. }]), "{found:?}");
+}
+
+/// What a worker is asked to judge when a run goes on.
+fn judge(asked: Asked) -> stend_wire::Judge {
+    let mut walk = Walk::new(asked, Nanos(0));
+    requests(&mut walk);
+    walk.apply(Input::Host(FromHost::Reply(elsewhere("A"))), Nanos(1));
+    let judge = |action| if let Action::Send(Request::Judge(judge)) = action { Some(judge) } else { None };
+    walk.take_actions().into_iter().find_map(judge).unwrap()
+}
+
+#[test]
+fn a_worker_is_asked_for_a_ledger_that_is_missing_also_without_a_restart() {
+    assert!(judge(going_on()).kept);
+    let mut judged = going_on();
+    judged.resume.as_mut().unwrap().pending_ledger = false;
+    assert!(!judge(judged).kept);
+}
+
+#[test]
+fn a_ledger_is_pending_until_it_is_judged_or_its_trial_ends_well() {
+    let mut run = interrupted_run();
+    let pending = |run: &stend_record::RunRecord| resume::progressed(run).unwrap().pending_ledger;
+    assert!(!pending(&run), "no trial kept one");
+    let kept = going_on().resume.unwrap().plan.cases[0].trial.clone();
+    run.trials.iter_mut().for_each(|trial| trial.asked = kept.clone());
+    assert!(!pending(&run), "it was stopped");
+    let last = run.trials.len() - 1;
+    run.trials[last].outcome.as_mut().unwrap().status = TrialStatus::Failed;
+    assert!(pending(&run), "the worker left it");
+    run.trials[last].outcome = None;
+    assert!(pending(&run));
+    let at = run.trials[last].started + Nanos(1);
+    run.events.push(Event::new(at, EventKind::Crash(*crash(0).unwrap())));
+    assert!(!pending(&run), "a session after it has looked");
 }
 
 #[test]

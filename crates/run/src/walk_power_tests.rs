@@ -145,7 +145,7 @@ fn a_trial_whose_power_was_cut_is_not_run_again_and_one_that_was_only_about_to_b
     wanted.extend(walk.take_actions());
     let run = record(&mut walk, wanted);
     let about = resume::progressed(&run).unwrap();
-    assert_eq!((about.history, about.trials, about.cut_ledger), (Vec::new(), 1, true));
+    assert_eq!((about.history, about.trials, about.pending_ledger), (Vec::new(), 1, true));
     walk.apply(Input::Cut(Ok(())), Nanos::secs(17));
     let mut run = run;
     for action in walk.take_actions() {
@@ -154,7 +154,7 @@ fn a_trial_whose_power_was_cut_is_not_run_again_and_one_that_was_only_about_to_b
         }
     }
     let cut = resume::progressed(&run).unwrap();
-    assert_eq!((&cut.history, cut.trials, cut.cut_ledger), (&vec![Outcome::Ok], 1, true));
+    assert_eq!((&cut.history, cut.trials, cut.pending_ledger), (&vec![Outcome::Ok], 1, true));
 
     let mut walk = Walk::new(Asked { resume: Some(cut), ..cutting(Some("/k")) }, Nanos(0));
     let Reply::Facts(mut facts) = elsewhere() else { unreachable!() };

@@ -26,7 +26,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         filled: false,
         errors: 0,
         mismatches,
-        cut_ledger: false,
+        pending_ledger: false,
         calibrated: false,
         zeros_sampled: false,
         targets: seen.targets.clone(),

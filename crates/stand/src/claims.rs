@@ -35,6 +35,13 @@ pub(crate) fn live(roots: &Roots, lease: &str) -> Option<Refusal> {
     seen.held.then(|| owner::refusal(&seen.note))
 }
 
+/// What a run that is gone without giving a lease back has left in it.
+pub(crate) fn left(roots: &Roots, lease: &str) -> Option<Note> {
+    let directory = OwnDirectory::open(&roots.leases()).ok()?;
+    let seen = Lease::look(&directory, lease).ok()??;
+    Note::parse(&seen.note).filter(|_| !seen.held)
+}
+
 /// Claims a device for a run.
 pub(crate) fn claim(roots: &Roots, devices: &Devices, node: &Node, owner: &Owner) -> Result<Claim> {
     let path = devices.path(node);

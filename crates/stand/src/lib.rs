@@ -59,7 +59,7 @@ pub use inventory::{can_ask_health, describe_drives, drive_health, inventory};
 pub use members::{join_drives, open_drive};
 pub use owner::Owner;
 pub use permission::may_write;
-pub use prepare::{Need, Prepared, dry_run, open_left, open_replayed, prepare};
+pub use prepare::{Need, Prepared, dry_run, open_left, open_replayed, prepare, was_left};
 pub use several::{PreparedAll, Used, dry_run_all, may_write_all, prepare_all};
 pub use shared_drives::{DriveNote, must_be_alone};
 pub use stands::{Rewind, known_stands, plan_stand, put_up, stand_owner, stand_status, take_down};

@@ -155,6 +155,20 @@ pub fn open_left(facts: &TargetFacts, run_id: &str, sizes: &[Bytes], direct: boo
     Ok(Left::File(file))
 }
 
+/// Whether the last session of the run with this id left the target without undoing what it made: it was killed, or left it to be judged.
+/// `sizes` as for [`open_left`]. A restart of the machine takes away what tells it of a device.
+pub fn was_left(facts: &TargetFacts, run_id: &str, sizes: &[Bytes]) -> bool {
+    let (roots, path) = (Roots::host(), Path::new(&facts.path));
+    if !sizes.is_empty() {
+        let left = testfile::open_left(&roots, path, run_id, sizes, false);
+        return matches!(left, Ok(Left::File(_) | Left::Emptied));
+    }
+    let devices = Devices::read(&roots);
+    let number = block::block_device_at(path).ok().flatten();
+    let lease = number.and_then(|number| claims::lease_name(&roots, &devices, devices.by_number(number)?));
+    lease.and_then(|lease| claims::left(&roots, &lease)).is_some_and(|note| note.owner.run_id == run_id)
+}
+
 /// What was made of the target of the run with this id is there again, as its device was at some time; opened for reading. `None`:
 /// the test file is not there.
 pub fn open_replayed(facts: &TargetFacts, run_id: &str, sizes: &[Bytes], direct: bool) -> Result<Option<IoFile>> {

@@ -162,6 +162,8 @@ pub struct Judge {
     pub run: String,
     /// Sizes of the test files that the run had made; none: it used the target itself.
     pub files: Vec<Bytes>,
+    /// The last session kept it, and may have been killed then.
+    pub kept: bool,
 }
 
 /// How to make the target ready.

@@ -89,7 +89,15 @@ pub(crate) fn judge(
     outbox: &Outbox,
 ) -> Result<Option<Aftermath>> {
     let path = Path::new(&judge.ledger);
-    let Some(pending) = stend_load::pending(path, &judge.run)? else { return Ok(None) };
+    let Some(pending) = stend_load::pending(path, &judge.run)? else {
+        // A worker that came to its end has taken it away, with everything else that it had made.
+        let lost = judge.kept && stend_stand::was_left(target, &judge.run, &judge.files);
+        let reason = say!(
+            "the ledger is not there: it was lost or removed, or not copied with the run file",
+            "журнала нет на месте: он утрачен, удалён или не скопирован вместе с файлом прогона"
+        );
+        return Ok(lost.then_some(Aftermath::Unknown { reason }));
+    };
     let left = stend_stand::open_left(target, &judge.run, &judge.files, pending.is_direct())?;
     let file = match &left {
         Left::File(file) => Some(file),

@@ -158,8 +158,8 @@ pub fn no_locks(path: &Path) -> Box<Error> {
 
 fn elsewhere() -> Say {
     say!(
-        "copy it, with the `-wal` file beside it if there is one, to a local disk and resume the copy",
-        "скопируйте его вместе с файлом `-wal` рядом с ним, если он есть, на локальный диск и возобновите копию"
+        "copy it, with the files beside it that have its name and `-wal` or `.ledger` at the end, to a local disk and resume the copy",
+        "скопируйте его вместе с файлами рядом с ним, имена которых отличаются лишь `-wal` или `.ledger` на конце, на локальный диск и возобновите копию"
     )
 }
 
@@ -183,4 +183,18 @@ pub fn cannot_go_on(path: &Path, error: &rusqlite::Error) -> Box<Error> {
             "записанное не потеряно; освободите место на файловой системе и возобновите прогон ещё раз"
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_copies_a_run_file_to_go_on_is_asked_to_take_its_ledger_along() {
+        let hint = no_locks(Path::new("/net/R-1.stend")).hint.unwrap();
+        assert!(
+            hint.en.contains("`-wal`") && hint.en.contains("`.ledger`") && hint.ru.contains("`.ledger`"),
+            "{hint:?}"
+        );
+    }
 }

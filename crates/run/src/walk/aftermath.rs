@@ -28,11 +28,20 @@ impl Walk {
     pub(super) fn look_back(&mut self, now: Nanos) {
         let plan = self.plan.as_ref().filter(|plan| self.asked.resume.is_some() && ahead::keeps_ledger(plan));
         let Some(plan) = plan else { return self.prepare(now) };
-        let judge =
-            Judge { ledger: ahead::ledger_of(&self.asked), run: self.asked.run.clone(), files: plan.files.clone() };
+        let judge = Judge {
+            ledger: ahead::ledger_of(&self.asked),
+            run: self.asked.run.clone(),
+            files: plan.files.clone(),
+            kept: self.kept_ledger(),
+        };
         self.actions.push(Action::Send(Request::Judge(judge)));
         self.step = Step::Judging;
         self.deadline = now + SILENCE_LIMIT;
+    }
+
+    /// Whether there should be a ledger of an earlier session, unless its worker came to its end.
+    fn kept_ledger(&self) -> bool {
+        !ahead::replays(&self.asked) && self.asked.resume.as_ref().is_some_and(|earlier| earlier.pending_ledger)
     }
 
     /// A crash is being judged.
@@ -76,9 +85,8 @@ impl Walk {
 
     /// A crash was judged, or there was nothing to judge it by.
     pub(super) fn judged(&mut self, found: Option<Aftermath>, now: Nanos) {
-        let missing = self.rebooted
-            && !ahead::replays(&self.asked)
-            && self.asked.resume.as_ref().is_some_and(|earlier| earlier.cut_ledger);
+        // After a restart no worker can have taken it away; before one the worker that looks knows.
+        let missing = self.rebooted && self.kept_ledger();
         let gone = || Aftermath::Unknown {
             reason: say!("the ledger is gone: it was lost or removed", "журнала больше нет: он утрачен или удалён"),
         };

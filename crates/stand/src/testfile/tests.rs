@@ -70,12 +70,15 @@ fn what_a_dead_run_left_to_be_judged_is_kept_as_long_as_its_ledger_is_there() {
     let left = |sizes: &[Bytes]| open_left(&roots, parent.path(), "old", sizes, false).unwrap();
     assert!(matches!(left(&[Bytes(8)]), Left::File(_)));
     assert!(matches!(left(&[Bytes(8), Bytes(8)]), Left::Emptied), "of two files neither is there");
+    let facts = crate::inspect(&parent.path().display().to_string()).unwrap();
+    let was_left = |id: &str| crate::was_left(&facts, id, &[Bytes(8)]);
+    assert!(was_left("old") && !was_left("new"));
     std::fs::remove_file(&ledger).unwrap();
     assert_eq!(dead(&roots, parent.path()), std::slice::from_ref(&path));
     std::fs::write(path.join("foreign"), "").unwrap();
     assert!(matches!(left(&[Bytes(8)]), Left::Foreign));
     std::fs::remove_dir_all(&path).unwrap();
-    assert!(matches!(left(&[Bytes(8)]), Left::Gone));
+    assert!(matches!(left(&[Bytes(8)]), Left::Gone) && !was_left("old"), "its worker came to its end");
 }
 
 #[test]
