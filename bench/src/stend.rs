@@ -113,6 +113,7 @@ impl Stend {
         }
         let prepare = Prepare {
             share: Bytes(files.iter().map(|size| size.0).sum()),
+            begin: None,
             files,
             write: true,
             run: run_id(),
