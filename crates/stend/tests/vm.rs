@@ -245,6 +245,7 @@ fn files(directory: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
 fn the_hypervisor_takes_snapshots_moves_disks_and_limits_them_under_load_and_undoes_it_whatever_is_killed() {
     let scratch = Scratch::new();
     let Some(libvirt) = Libvirt::start(&scratch, 'e', "the_hypervisor_takes_snapshots") else { return };
