@@ -49,6 +49,15 @@ pub(crate) fn told(words: &[String]) -> std::result::Result<String, Say> {
     execute_plainly(words, &|| false, &mut |_| {}).map_err(|error| error.message)
 }
 
+/// The standard output of a command of ours that changes nothing, without its warnings; the error is what it said of its failure.
+pub(crate) fn printed(words: &[String]) -> std::result::Result<String, String> {
+    match ask(words, TIME_MAX) {
+        Ok(Answer { exit: Some(0), out, .. }) => Ok(out),
+        Ok(Answer { err, .. }) => Err(err),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// What a program that only looks said.
 #[derive(Debug)]
 pub struct Answer {
@@ -81,8 +90,8 @@ pub fn ask_within(
     let [(out, out_writer), (err, err_writer)] = [std::io::pipe()?, std::io::pipe()?];
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).process_group(0);
-    command.env("LC_ALL", "C").env_remove("LIBBLKID_DEBUG").current_dir("/");
-    stend_sys::process::die_with_parent(&mut command);
+    plain(&mut command);
+    command.env_remove("LIBBLKID_DEBUG");
     let child = command.stdout(out_writer).stderr(err_writer).spawn()?;
     drop(command);
     let (out, err) = (Output::read(out, most)?, Output::read(err, most)?);
@@ -113,8 +122,7 @@ fn executed(
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).process_group(0);
     if plainly {
-        command.env("LC_ALL", "C").current_dir("/");
-        stend_sys::process::die_with_parent(&mut command);
+        plain(&mut command);
     }
     let child = command.stdout(writer.try_clone().map_err(cannot)?).stderr(writer).spawn().map_err(cannot)?;
     // Our own ends of the pipe go with the command.
@@ -140,6 +148,13 @@ fn executed(
             )))
         }
     }
+}
+
+/// Has a command of ours answer in the plain language, from the root, and end with this process.
+fn plain(command: &mut Command) {
+    // LVM complains of each descriptor that it inherits, and blames who started it.
+    command.env("LC_ALL", "C").env("LVM_SUPPRESS_FD_WARNINGS", "1").current_dir("/");
+    stend_sys::process::die_with_parent(command);
 }
 
 /// What a command told of its failure: some say it first and explain their use after it, others say it last.
@@ -259,6 +274,14 @@ mod tests {
         assert_eq!(stopped.kind(), std::io::ErrorKind::Interrupted);
         let absent = ask(&["/no/such/program".to_string()], long).unwrap_err();
         assert_eq!(absent.kind(), std::io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_a_command_warns_of_is_no_part_of_what_it_printed() {
+        let of = |line: &str| printed(&["sh", "-c", line].map(String::from));
+        assert_eq!(of("echo WARNING: x >&2; echo main active"), Ok("main active".to_string()));
+        assert_eq!(of("echo half; echo not found >&2; exit 5"), Err("not found".to_string()));
+        assert_eq!(of("echo $LVM_SUPPRESS_FD_WARNINGS"), Ok("1".to_string()));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Which devices of a host LVM is to look at. It takes several paths to a drive for copies of one another, and then changes nothing of
-//! what is on them, unless a filter says which to look at. Reads only.
+//! Which devices of a host LVM is to look at, and how its answers are read. It takes several paths to a drive for copies of one another,
+//! and then changes nothing of what is on them, unless a filter says which to look at. Reads only.
 
 use crate::devices::Devices;
 use crate::node::Node;
@@ -32,6 +32,17 @@ pub(crate) fn words(line: &[&str], sees: Option<String>) -> Vec<String> {
     words
 }
 
+/// Whether all volumes are active by what `lvs` prints of their `lv_name,lv_active`.
+pub(crate) fn all_active(printed: &str) -> bool {
+    // If a volume is not, its name stands alone.
+    printed.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
+}
+
+/// The least of the percentages that `lvs` prints of `sync_percent`; `None` where no volume synchronises anything.
+pub(crate) fn least_synchronised(printed: &str) -> Option<f64> {
+    printed.lines().filter_map(|line| line.trim().parse::<f64>().ok()).reduce(f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,5 +62,17 @@ mod tests {
         assert!(!sees.contains("/dev/sda") && sees.contains("/dev/dm-1,"), "{sees}");
         assert_eq!(words(&["vgs", "x"], Some("--devices=/dev/a".into())), ["vgs", "--devices=/dev/a", "x"]);
         assert_eq!(words(&["vgs", "x"], None), ["vgs", "x"]);
+    }
+
+    #[test]
+    fn a_group_is_active_when_each_of_its_volumes_is() {
+        assert!(all_active("  main active\n  pool active\n") && all_active(""));
+        assert!(!all_active("  main active\n  other\n"));
+    }
+
+    #[test]
+    fn the_part_that_lags_behind_tells_how_far_a_group_is() {
+        assert_eq!(least_synchronised("  100.00\n  \n  41.50\n"), Some(41.5));
+        assert_eq!(least_synchronised("  \n"), None);
     }
 }

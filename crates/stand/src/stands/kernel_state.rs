@@ -307,36 +307,33 @@ impl<'a> KernelState<'a> {
         })
     }
 
-    /// What LVM, which keeps its groups to itself, tells of one.
-    fn lvm(&self, line: &[&str]) -> String {
-        told(&lvm::words(line, lvm::sees(&self.devices)))
+    /// What LVM, which keeps its groups to itself, prints of one; the error is what it said of its failure.
+    fn lvm(&self, line: &[&str]) -> std::result::Result<String, String> {
+        crate::command::printed(&lvm::words(line, lvm::sees(&self.devices)))
     }
 
     /// Whether a group carries this tag.
     fn group_has(&self, group: &str, tag: &str) -> bool {
         let of = format!("vg_name={group}");
-        let told = self.lvm(&["vgs", "--noheadings", "--options", "vg_tags", "--select", &of]);
-        told.lines().any(|line| line.trim().split(',').any(|own| own == tag))
+        let printed = self.lvm(&["vgs", "--noheadings", "--options", "vg_tags", "--select", &of]).unwrap_or_default();
+        printed.lines().any(|line| line.trim().split(',').any(|own| own == tag))
     }
 
     fn has_volume(&self, group: &str, name: &str) -> bool {
-        let told = self.lvm(&["lvs", "--noheadings", "--options", "lv_name", group]);
-        told.lines().any(|line| line.trim() == name)
+        let printed = self.lvm(&["lvs", "--noheadings", "--options", "lv_name", group]).unwrap_or_default();
+        printed.lines().any(|line| line.trim() == name)
     }
 
     /// Whether a group has no volume that is not active.
     fn all_active(&self, group: &str) -> bool {
-        let told = self.lvm(&["lvs", "--noheadings", "--options", "lv_name,lv_active", group]);
-        // If a device is not, its name stands alone.
-        told.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
+        let printed = self.lvm(&["lvs", "--noheadings", "--options", "lv_name,lv_active", group]);
+        printed.is_ok_and(|printed| lvm::all_active(&printed))
     }
 
     /// Least percentage to which a part of the volumes of a group is synchronised; the error is what LVM said instead.
     pub(crate) fn synchronised(&self, group: &str) -> std::result::Result<f64, String> {
-        let told = self.lvm(&["lvs", "--all", "--noheadings", "--options", "sync_percent", group]);
-        // Warnings stand among the lines, too.
-        let percents = told.lines().filter_map(|line| line.trim().parse::<f64>().ok());
-        percents.reduce(f64::min).ok_or(told)
+        let printed = self.lvm(&["lvs", "--all", "--noheadings", "--options", "sync_percent", group])?;
+        lvm::least_synchronised(&printed).ok_or(printed)
     }
 
     fn is_imported(&self, pool: &Pool) -> bool {
