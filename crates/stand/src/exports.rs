@@ -251,13 +251,24 @@ pub(crate) fn subsystem(roots: &Roots, name: &str) -> Option<PathBuf> {
     names(&class).into_iter().find(is).map(|known| class.join(known))
 }
 
-/// Sessions of this host with an iSCSI target: name in sysfs, and port.
-pub(crate) fn sessions(roots: &Roots, target: &str) -> Vec<(String, u16)> {
+/// A session of this host with an iSCSI target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Port of the target.
+    pub port: u16,
+    /// It is logged in; otherwise it has failed, or is being given up.
+    pub is_open: bool,
+}
+
+/// Sessions of this host with an iSCSI target, in whatever state.
+pub(crate) fn sessions(roots: &Roots, target: &str) -> Vec<Session> {
     let class = roots.sys.join("class/iscsi_session");
     let of = |name: &String| text(class.join(name).join("targetname")).as_deref() == Some(target);
-    let open = |name: &String| text(class.join(name).join("state")).as_deref() == Some("LOGGED_IN");
-    let found = names(&class).into_iter().filter(|name| of(name) && open(name));
-    found.filter_map(|name| port_of(roots, &name).map(|port| (name, port))).collect()
+    let session = |name: String| {
+        let is_open = text(class.join(&name).join("state")).as_deref() == Some("LOGGED_IN");
+        Some(Session { port: port_of(roots, &name)?, is_open })
+    };
+    names(&class).into_iter().filter(of).filter_map(session).collect()
 }
 
 /// Whether a SCSI disk is reached over a session with this port.

@@ -68,6 +68,8 @@ pub(crate) enum Condition {
     Serves(String),
     /// This host is logged in to an iSCSI target over this port.
     Session { target: String, port: u16 },
+    /// This host has a session with an iSCSI target over this port, be it one that failed.
+    SessionBegun { target: String, port: u16 },
     /// The initiator of this host has a record of an iSCSI target at this address and port.
     NodeRecord { target: String, portal: String },
     /// All disks with these serial numbers are there, reached over this port.

@@ -1,6 +1,8 @@
 //! What machines show that hand out devices and directories, and are connected to them themselves.
 
 use super::*;
+use crate::change::{Condition, Journal, StandHead};
+use crate::stands::kernel_state::KernelState;
 
 #[test]
 fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_other_end() {
@@ -89,11 +91,18 @@ fn a_drive_that_is_handed_out_over_scsi_lies_below_each_path_to_it() {
     assert_eq!(told, [("nvme0n1", "disk"), ("sda", "iscsi"), ("sdb", "iscsi")]);
     let over = |name: &str, port: u16| crate::exports::comes_over(&tree.roots, node(name), port);
     assert!(over("sda", 30_001) && over("sdb", 30_002) && !over("sda", 30_002) && !over("nvme0n1", 30_001));
-    assert_eq!(
-        crate::exports::sessions(&tree.roots, "iqn.x"),
-        [("session3".to_string(), 30_001)],
-        "of those that are logged in"
-    );
+    let journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
+    let kernel = KernelState::new(&tree.roots, &journal);
+    let target = "iqn.x".to_string();
+    let shown = |port| {
+        let (session, begun) = (
+            Condition::Session { target: target.clone(), port },
+            Condition::SessionBegun { target: target.clone(), port },
+        );
+        (kernel.shows(&session), kernel.shows(&begun))
+    };
+    let [open, failed, none] = [30_001, 30_002, 30_003].map(shown);
+    assert_eq!((open, failed, none), ((true, true), (false, true), (false, false)), "what failed is logged out, too");
 }
 
 #[test]

@@ -74,9 +74,8 @@ impl<'a> KernelState<'a> {
             Condition::Card(address) => self.has_card(address),
             Condition::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
             Condition::Serves(settings) => exports::serves(self.roots, settings),
-            Condition::Session { target, port } => {
-                exports::sessions(self.roots, target).iter().any(|(_, own)| own == port)
-            }
+            Condition::Session { target, port } => self.sessions(target, *port).any(|session| session.is_open),
+            Condition::SessionBegun { target, port } => self.sessions(target, *port).next().is_some(),
             Condition::NodeRecord { target, portal } => exports::has_record(target, portal),
             Condition::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
             Condition::Initiator => exports::initiator_listens(self.roots),
@@ -103,6 +102,10 @@ impl<'a> KernelState<'a> {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
         }
+    }
+
+    fn sessions(&self, target: &str, port: u16) -> impl Iterator<Item = exports::Session> {
+        exports::sessions(self.roots, target).into_iter().filter(move |session| session.port == port)
     }
 
     fn has_card(&self, address: &str) -> bool {

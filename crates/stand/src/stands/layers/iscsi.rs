@@ -285,7 +285,8 @@ impl Target {
         Change {
             apply,
             undo: vec![
-                (there.clone(), node(&["--logout"])),
+                // One that failed keeps a second login away, and its disks.
+                (Condition::SessionBegun { target: iqn.clone(), port }, node(&["--logout"])),
                 (Condition::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
             ],
             ..Change::new(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
