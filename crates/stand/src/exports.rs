@@ -294,12 +294,28 @@ pub(crate) fn has_record(target: &str, portal: &str) -> bool {
     })
 }
 
-/// Whether the NFS server hands out a directory.
+/// A directory that the NFS server hands out to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shared {
+    /// Its path.
+    pub path: String,
+    /// An address, a name, a network or `*`.
+    pub client: String,
+    /// By what clients know its file system, where it was chosen.
+    pub fsid: Option<String>,
+}
+
+/// Everything that the NFS server hands out.
 ///
-/// Source: exports(5), "/var/lib/nfs/etab" of nfs-utils 2.8.
-pub(crate) fn is_shared(roots: &Roots, path: &str) -> bool {
+/// Source: exports(5), "/var/lib/nfs/etab" of nfs-utils 2.6 and 2.8.
+pub(crate) fn shared(roots: &Roots) -> Vec<Shared> {
     let table = text(roots.state.with_file_name("nfs").join("etab")).unwrap_or_default();
-    table.lines().any(|line| line.split_once('\t').is_some_and(|(of, _)| unescape(of) == path))
+    let of = |line: &str| {
+        let (path, (client, options)) = line.split_once('\t').and_then(|(path, of)| Some((path, of.split_once('(')?)))?;
+        let fsid = options.split([',', ')']).find_map(|option| option.strip_prefix("fsid="));
+        Some(Shared { path: unescape(path), client: client.to_string(), fsid: fsid.map(str::to_string) })
+    };
+    table.lines().filter_map(of).collect()
 }
 
 /// Whether a program of this name runs.

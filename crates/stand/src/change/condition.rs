@@ -103,8 +103,8 @@ pub(crate) enum Condition {
     Runs { program: String, words: Vec<String> },
     /// A command that changes nothing prints this.
     Prints { words: Vec<String>, text: String },
-    /// A directory is handed out over NFS.
-    NfsExport(String),
+    /// A directory is handed out over NFS to this client, as the file system with this UUID.
+    NfsExport { path: String, client: String, fsid: String },
     /// What a setting was before has been noted.
     Noted(String),
     /// The n-th zram device of a layer exists, and has this size in bytes if one is given.

@@ -116,6 +116,29 @@ fn a_file_that_is_a_device_is_handed_out_like_a_device() {
 }
 
 #[test]
+fn an_export_over_nfs_is_the_stand_s_only_for_its_client_and_by_its_number() {
+    let tree = Tree::new();
+    const OURS: &str = "f6b3f714-7c24-4295-aa10-bc7ac850837d";
+    // As `exportfs` of nfs-utils 2.6 writes it.
+    let line = |path: &str, client: &str, fsid: &str| {
+        format!("{path}\t{client}(rw,sync,wdelay,insecure,no_pnfs,{fsid}anonuid=65534,sec=sys,rw,no_all_squash)\n")
+    };
+    let ours = line("/mnt/a\\040b", "127.0.0.1", &format!("fsid={OURS},"));
+    tree.put("var/lib/nfs/etab", ours + &line("/srv", "127.0.0.1", "") + &line("/srv", "10.0.0.0/8", "fsid=0,"));
+    let journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
+    let kernel = KernelState::new(&tree.roots, &journal);
+    let of = |path: &str, client: &str| {
+        let [path, client, fsid] = [path, client, OURS].map(str::to_string);
+        let export = Condition::NfsExport { path, client, fsid };
+        (kernel.shows(&export), kernel.is_taken(&export))
+    };
+    assert_eq!(of("/mnt/a b", "127.0.0.1"), (true, true));
+    assert_eq!(of("/srv", "127.0.0.1"), (false, true), "somebody else's");
+    assert_eq!(of("/srv", "10.0.0.2"), (false, false), "a network is another client");
+    assert_eq!(of("/mnt", "127.0.0.1"), (false, false));
+}
+
+#[test]
 fn who_serves_the_initiator_and_the_nfs_server_is_asked_of_the_kernel() {
     let tree = Tree::new();
     let listens = || crate::exports::initiator_listens(&tree.roots);
@@ -125,9 +148,6 @@ fn who_serves_the_initiator_and_the_nfs_server_is_asked_of_the_kernel() {
         "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 1 1 1 9 @ISCSIADM_ABSTRACT_NAMESPACE\n",
     );
     assert!(listens());
-    tree.put("var/lib/nfs/etab", "/run/x\t127.0.0.1(rw,sync)\n/mnt/a\\040b\t127.0.0.1(rw)\n");
-    let shared = |path| crate::exports::is_shared(&tree.roots, path);
-    assert!(shared("/run/x") && shared("/mnt/a b") && !shared("/run"));
     tree.put("proc/12/comm", "rpc.mountd\n");
     assert!(crate::exports::runs(&tree.roots, "rpc.mountd") && !crate::exports::runs(&tree.roots, "rpc"));
 }

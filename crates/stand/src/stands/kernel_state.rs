@@ -96,7 +96,7 @@ impl<'a> KernelState<'a> {
             Condition::Process(name) => exports::runs(self.roots, name),
             Condition::Runs { program, words } => exports::runs_with(self.roots, program, words),
             Condition::Prints { words, text } => told(words).contains(text.as_str()),
-            Condition::NfsExport(path) => exports::is_shared(self.roots, path),
+            Condition::NfsExport { path, client, fsid } => self.shared(path, client).any(|of| of.fsid.as_ref() == Some(fsid)),
             Condition::Noted(path) => self.journal.before(path, &owner::boot_id(self.roots)).is_some(),
             Condition::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
@@ -106,6 +106,10 @@ impl<'a> KernelState<'a> {
 
     fn sessions(&self, target: &str, port: u16) -> impl Iterator<Item = exports::Session> {
         exports::sessions(self.roots, target).into_iter().filter(move |session| session.port == port)
+    }
+
+    fn shared(&self, path: &str, client: &str) -> impl Iterator<Item = exports::Shared> {
+        exports::shared(self.roots).into_iter().filter(move |of| of.path == path && of.client == client)
     }
 
     fn has_card(&self, address: &str) -> bool {
@@ -133,6 +137,7 @@ impl<'a> KernelState<'a> {
             Condition::Mapping { name, .. } => self.mapping(name).is_some(),
             Condition::Volume(volume) | Condition::VolumeOn { volume, .. } => self.mapping(&volume.mapping).is_some(),
             Condition::Pool(pool) => pools::is_imported(self.roots, &pool.name),
+            Condition::NfsExport { path, client, .. } => self.shared(path, client).next().is_some(),
             condition => self.shows(condition),
         }
     }

@@ -137,6 +137,7 @@ fn foresee(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Wat
     must_exist(&kernel, &made)?;
     must_have_cards(local, &kernel)?;
     must_take_blocks(local, &kernel, &made)?;
+    must_not_be_shared(&kernel, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's. A directory that was a mount
     // point before has no owner.
     let names = |condition: &Condition| match condition {
@@ -170,6 +171,23 @@ fn foresee(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Wat
             "give the stand another name, or remove what uses this one",
             "дайте стенду другое имя или удалите то, что его занимает"
         )))
+}
+
+/// `exportfs` would replace the export of somebody else, and `down` would take it away.
+fn must_not_be_shared(kernel: &KernelState, made: &[Made]) -> Result<()> {
+    let taken = made.iter().flat_map(|made| &made.steps).find_map(|step| match &step.done {
+        Condition::NfsExport { path, client, .. } if kernel.is_taken(&step.done) => Some((path, client)),
+        _ => None,
+    });
+    let Some((path, client)) = taken else { return Ok(()) };
+    Err(Error::preflight(say!(
+        "`{path}` is already exported over NFS to {client}",
+        "`{path}` уже экспортирован по NFS для {client}"
+    ))
+    .hint(say!(
+        "give the stand another directory; if that export is no longer needed, `exportfs -u {client}:{path}` removes it until the next `exportfs -a`",
+        "дайте стенду другой каталог; если этот экспорт больше не нужен, `exportfs -u {client}:{path}` уберёт его до следующего `exportfs -a`"
+    )))
 }
 
 /// A namespace that is formatted must be one, and have such blocks.

@@ -28,7 +28,8 @@ pub(super) fn nfs(context: &StepContext, nfs: &Nfs) -> Made {
     };
     let mut steps = Vec::new();
     if context.hands_out() {
-        steps.extend([control(), listener(), server(), export(context, of)]);
+        steps.extend([control(), listener(), server()]);
+        steps.extend(exports(context, of));
     }
     if context.takes_in() {
         steps.extend([directory(&at), mount]);
@@ -72,18 +73,23 @@ fn server() -> Change {
     }
 }
 
-fn export(context: &StepContext, of: &str) -> Change {
-    // Nobody else can mount it.
+/// No other client can mount it.
+fn exports(context: &StepContext, of: &str) -> Vec<Change> {
     let loopback = ["127.0.0.1".to_string()];
     let clients = context.way.as_ref().map_or(&loopback[..], |way| way.to);
-    let clients: Vec<String> = clients.iter().map(|client| format!("{client}:{of}")).collect();
-    let there = Condition::NfsExport(of.to_string());
-    let options = format!("rw,sync,no_root_squash,insecure,no_subtree_check,fsid={}", context.uuid(0));
-    let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
-    let words: Vec<&str> = [options.as_str()].into_iter().chain(clients.iter().copied()).collect();
+    clients.iter().map(|client| export(context.uuid(0), of, client)).collect()
+}
+
+fn export(fsid: String, of: &str, client: &str) -> Change {
+    let (options, to) =
+        (format!("rw,sync,no_root_squash,insecure,no_subtree_check,fsid={fsid}"), format!("{client}:{of}"));
+    let there = Condition::NfsExport { path: of.to_string(), client: client.to_string(), fsid };
     Change {
-        apply: vec![run("exportfs -o", &words)],
-        undo: vec![(there.clone(), run("exportfs -u", &clients))],
-        ..Change::new(say!("export {of} over NFS", "экспортировать {of} по NFS"), there)
+        apply: vec![run("exportfs -o", &[options.as_str(), to.as_str()])],
+        undo: vec![(there.clone(), run("exportfs -u", &[to.as_str()]))],
+        ..Change::new(
+            say!("export {of} over NFS to {client}", "экспортировать {of} по NFS для {client}"),
+            there,
+        )
     }
 }

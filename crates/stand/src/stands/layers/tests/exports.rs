@@ -221,7 +221,7 @@ fn a_directory_over_nfs() {
             echo -3 > /proc/fs/nfsd/versions
             echo 8 > /proc/fs/nfsd/threads
             echo Y > /proc/fs/nfsd/v4_end_grace
-            # export /dev/existing over NFS
+            # export /dev/existing over NFS to 127.0.0.1
             exportfs -o rw,sync,no_root_squash,insecure,no_subtree_check,fsid=f6b3f714-7c24-4295-aa10-bc7ac850837d 127.0.0.1:/dev/existing
             # make the directory /run/stend/stands/x-nfs
             mkdir --parents -- /run/stend/stands/x-nfs
