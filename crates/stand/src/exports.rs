@@ -311,7 +311,8 @@ pub(crate) struct Shared {
 pub(crate) fn shared(roots: &Roots) -> Vec<Shared> {
     let table = text(roots.state.with_file_name("nfs").join("etab")).unwrap_or_default();
     let of = |line: &str| {
-        let (path, (client, options)) = line.split_once('\t').and_then(|(path, of)| Some((path, of.split_once('(')?)))?;
+        let (path, (client, options)) =
+            line.split_once('\t').and_then(|(path, of)| Some((path, of.split_once('(')?)))?;
         let fsid = options.split([',', ')']).find_map(|option| option.strip_prefix("fsid="));
         Some(Shared { path: unescape(path), client: client.to_string(), fsid: fsid.map(str::to_string) })
     };

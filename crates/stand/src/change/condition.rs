@@ -107,6 +107,8 @@ pub(crate) enum Condition {
     NfsExport { path: String, client: String, fsid: String },
     /// What a setting was before has been noted.
     Noted(String),
+    /// The same of the NFS server, which hands nothing out any more, be it to somebody else.
+    NotedUnshared(String),
     /// The n-th zram device of a layer exists, and has this size in bytes if one is given.
     Zram { layer: String, index: u32, size: Option<u64> },
 }

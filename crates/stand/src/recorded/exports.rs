@@ -1,7 +1,7 @@
 //! What machines show that hand out devices and directories, and are connected to them themselves.
 
 use super::*;
-use crate::change::{Condition, Journal, StandHead};
+use crate::change::{Condition, Entry, Journal, StandHead};
 use crate::stands::kernel_state::KernelState;
 
 #[test]
@@ -136,6 +136,21 @@ fn an_export_over_nfs_is_the_stand_s_only_for_its_client_and_by_its_number() {
     assert_eq!(of("/srv", "127.0.0.1"), (false, true), "somebody else's");
     assert_eq!(of("/srv", "10.0.0.2"), (false, false), "a network is another client");
     assert_eq!(of("/mnt", "127.0.0.1"), (false, false));
+}
+
+#[test]
+fn an_nfs_server_is_stopped_only_when_it_hands_nothing_out_any_more() {
+    let tree = Tree::new();
+    let mut journal = Journal::imagined(StandHead::new("", "", 0, Vec::new(), ""));
+    let shown = |journal: &Journal| {
+        KernelState::new(&tree.roots, journal).shows(&Condition::NotedUnshared("/proc/fs/nfsd/threads".into()))
+    };
+    assert!(!shown(&journal), "another one has started it");
+    let [path, value, boot_id] = ["/proc/fs/nfsd/threads", "0", &crate::owner::boot_id(&tree.roots)].map(String::from);
+    journal.append(Entry::Before { path, value, boot_id, device: None }).unwrap();
+    assert!(shown(&journal));
+    tree.put("var/lib/nfs/etab", "/run/stend/stands/other\t127.0.0.1(rw,sync)\n");
+    assert!(!shown(&journal), "another stand uses it");
 }
 
 #[test]

@@ -96,8 +96,9 @@ impl<'a> KernelState<'a> {
             Condition::Process(name) => exports::runs(self.roots, name),
             Condition::Runs { program, words } => exports::runs_with(self.roots, program, words),
             Condition::Prints { words, text } => told(words).contains(text.as_str()),
-            Condition::NfsExport { path, client, fsid } => self.shared(path, client).any(|of| of.fsid.as_ref() == Some(fsid)),
-            Condition::Noted(path) => self.journal.before(path, &owner::boot_id(self.roots)).is_some(),
+            Condition::NfsExport { path, client, fsid } => self.is_shared_as(path, client, fsid),
+            Condition::Noted(path) => self.is_noted(path),
+            Condition::NotedUnshared(path) => self.is_noted(path) && exports::shared(self.roots).is_empty(),
             Condition::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
@@ -110,6 +111,14 @@ impl<'a> KernelState<'a> {
 
     fn shared(&self, path: &str, client: &str) -> impl Iterator<Item = exports::Shared> {
         exports::shared(self.roots).into_iter().filter(move |of| of.path == path && of.client == client)
+    }
+
+    fn is_shared_as(&self, path: &str, client: &str, fsid: &str) -> bool {
+        self.shared(path, client).any(|of| of.fsid.as_deref() == Some(fsid))
+    }
+
+    fn is_noted(&self, path: &str) -> bool {
+        self.journal.before(path, &owner::boot_id(self.roots)).is_some()
     }
 
     fn has_card(&self, address: &str) -> bool {

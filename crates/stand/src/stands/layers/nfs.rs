@@ -57,7 +57,7 @@ fn listener() -> Change {
     }
 }
 
-/// A server that runs already is used as it is, and stays.
+/// A server that runs already is used as it is, and stays. So does one that others have begun to use: without threads it would answer no client.
 fn server() -> Change {
     let threads = format!("{CONTROL}/threads");
     Change {
@@ -68,7 +68,7 @@ fn server() -> Change {
             // There are no clients of before for which the first one would wait 90 seconds.
             tell(format!("{CONTROL}/v4_end_grace"), "Y"),
         ],
-        undo: vec![(Condition::Noted(threads.clone()), Action::PutBack { path: threads.clone() })],
+        undo: vec![(Condition::NotedUnshared(threads.clone()), Action::PutBack { path: threads.clone() })],
         ..Change::new(say!("start the NFS server", "запустить сервер NFS"), Condition::Positive(threads))
     }
 }
@@ -87,9 +87,6 @@ fn export(fsid: String, of: &str, client: &str) -> Change {
     Change {
         apply: vec![run("exportfs -o", &[options.as_str(), to.as_str()])],
         undo: vec![(there.clone(), run("exportfs -u", &[to.as_str()]))],
-        ..Change::new(
-            say!("export {of} over NFS to {client}", "экспортировать {of} по NFS для {client}"),
-            there,
-        )
+        ..Change::new(say!("export {of} over NFS to {client}", "экспортировать {of} по NFS для {client}"), there)
     }
 }
