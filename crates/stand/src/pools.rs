@@ -141,12 +141,13 @@ pub(crate) fn state(roots: &Roots, name: &str) -> Option<String> {
     text(stats(roots).join(name).join("state"))
 }
 
-/// How a pool is; `None` if it is not imported.
+/// How a pool is; `None` if it is not imported, or its tool does not answer.
 pub(crate) fn health(roots: &Roots, name: &str) -> Option<Health> {
-    is_imported(roots, name).then(|| told_health(&ask(&["zpool", "status", "-P", name])))
+    is_imported(roots, name).then(|| told_health(&ask(&["zpool", "status", "-P", name]))).flatten()
 }
 
-fn told_health(told: &str) -> Health {
+/// The tool waits for the pool, and says nothing while that stands still.
+fn told_health(told: &str) -> Option<Health> {
     let field = |name: &str| told.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
     let sick = |line: &&str| {
         let mut words = line.split_whitespace();
@@ -161,11 +162,11 @@ fn told_health(told: &str) -> Health {
         percent.parse::<f64>().ok().map(|percent| percent as u64)
     };
     let resilvers = field("scan:").is_some_and(|scan| scan.starts_with("resilver in progress"));
-    Health {
-        state: field("state:").unwrap_or_default().to_string(),
+    Some(Health {
+        state: field("state:")?.to_string(),
         missing: told.lines().filter(sick).count() as u64,
         resilver: resilvers.then(|| far().unwrap_or(0)),
-    }
+    })
 }
 
 /// The comment of an imported pool.
@@ -227,12 +228,18 @@ mod tests {
     #[test]
     fn a_pool_tells_how_it_is() {
         let well = "  pool: t\n state: ONLINE\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n\tt ONLINE 0 0 0\n\t  /dev/sda ONLINE 0 0 0\n";
-        assert_eq!(told_health(well), Health { state: "ONLINE".into(), missing: 0, resilver: None });
+        assert_eq!(told_health(well), Some(Health { state: "ONLINE".into(), missing: 0, resilver: None }));
         let sick = "  pool: t\n state: DEGRADED\n  scan: resilver in progress since Mon Nov 23 18:00:00 2026\n\
                     \t1.00G / 2.00G scanned, 512M / 2.00G issued at 10M/s\n\t512M resilvered, 25.61% done, 00:02:30 to go\nconfig:\n\n\
                     \tNAME STATE\n\tt DEGRADED 0 0 0\n\t  mirror-0 DEGRADED 0 0 0\n\t    /dev/sda ONLINE 0 0 0\n\
                     \t    9213 UNAVAIL 0 0 0 was /dev/sdb\n";
-        assert_eq!(told_health(sick), Health { state: "DEGRADED".into(), missing: 1, resilver: Some(25) });
+        assert_eq!(told_health(sick), Some(Health { state: "DEGRADED".into(), missing: 1, resilver: Some(25) }));
+    }
+
+    #[test]
+    fn a_pool_that_does_not_answer_is_not_called_whole() {
+        assert_eq!(told_health(""), None);
+        assert_eq!(told_health("cannot open 't': pool I/O is currently suspended\n"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::FaultContext;
 use crate::devices::{Device, Devices};
 use crate::mounts::{self, Mount};
 use crate::node::Node;
-use crate::pools;
+use crate::pools::{self, Health};
 use crate::roots::{Roots, names, number, text};
 use crate::stands::EventCluster;
 use std::path::Path;
@@ -32,6 +32,8 @@ pub(super) struct LowerDevices<'a> {
     loops_back: bool,
     /// Clusters of Ceph that it made and whose file systems are targets.
     clusters: Vec<EventCluster>,
+    /// What tells how a pool is.
+    health: fn(&Roots, &str) -> Option<Health>,
 }
 
 impl<'a> LowerDevices<'a> {
@@ -64,7 +66,21 @@ impl<'a> LowerDevices<'a> {
         });
         let drives = members.iter().filter_map(|device| node(&device.name)).collect();
         let FaultContext { targets, run_id, .. } = *context;
-        LowerDevices { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back, clusters }
+        let health = pools::health;
+        LowerDevices {
+            roots,
+            devices,
+            targets,
+            run_id,
+            tops,
+            drives,
+            own,
+            made,
+            directories,
+            loops_back,
+            clusters,
+            health,
+        }
     }
 
     /// Arrays of md at work below the targets.
@@ -251,6 +267,17 @@ impl<'a> LowerDevices<'a> {
         self.roots
     }
 
+    /// How a pool is; `None`: nothing tells.
+    pub(super) fn health(&self, pool: &str) -> Option<Health> {
+        (self.health)(self.roots, pool)
+    }
+
+    /// As if pools were so.
+    #[cfg(test)]
+    pub(super) fn with_health(self, health: fn(&Roots, &str) -> Option<Health>) -> LowerDevices<'a> {
+        LowerDevices { health, ..self }
+    }
+
     /// As if it had made this cluster.
     #[cfg(test)]
     pub(super) fn with_cluster(mut self, cluster: EventCluster) -> LowerDevices<'a> {
@@ -258,11 +285,11 @@ impl<'a> LowerDevices<'a> {
         self
     }
 
-    /// As if the stand of the run had made this.
+    /// As if the stand of the run had made this, and all pools were whole.
     #[cfg(test)]
     pub(super) fn with_made(mut self, name: Option<&str>) -> LowerDevices<'a> {
         self.made.extend(name.map(String::from));
-        self
+        self.with_health(|_, _| Some(Health { state: "ONLINE".into(), missing: 0, resilver: None }))
     }
 
     /// What LVM may see here.

@@ -8,7 +8,7 @@ use crate::change::{Action, Change, run};
 use crate::command::words;
 use crate::devices::Device;
 use crate::node::Node;
-use crate::pools;
+use crate::pools::{self, Health};
 use crate::roots::Roots;
 use stend_base::{Say, say};
 use stend_spec::fault::Which;
@@ -76,13 +76,16 @@ fn disk(lower: &LowerDevices, node: &Node, device: &Device) -> Option<String> {
 }
 
 pub(super) fn must_be_whole(lower: &LowerDevices, pool: &str) -> Found<()> {
-    let health = pools::health(lower.roots(), pool).unwrap_or_default();
-    match (health.missing, health.resilver) {
-        (0, None) => Ok(()),
-        (0, Some(_)) => Err(say!("{pool} is resilvering", "{pool} восстанавливается")),
-        (missing, _) => {
+    match lower.health(pool) {
+        Some(Health { missing: 0, resilver: None, .. }) => Ok(()),
+        Some(Health { missing: 0, .. }) => Err(say!("{pool} is resilvering", "{pool} восстанавливается")),
+        Some(Health { missing, .. }) => {
             Err(say!("{pool} lacks {missing} members already", "в {pool} уже не хватает накопителей: {missing}"))
         }
+        None => Err(say!(
+            "`zpool status {pool}` does not answer, so nothing tells whether the pool is whole",
+            "`zpool status {pool}` не отвечает, поэтому неизвестно, цел ли пул"
+        )),
     }
 }
 
@@ -186,17 +189,25 @@ impl Kept {
         let roots = Roots::host();
         let of_pool = |pool: &String| {
             let state = pools::state(&roots, pool).unwrap_or_default();
-            if asked && let Some(done) = pools::health(&roots, pool).unwrap_or_default().resilver {
-                return Some(MissingRedundancy { text: format!("resilver of {pool}: {done} %"), is_mended: true });
-            }
-            // Unless a tool was asked nobody knows that nothing is done about it.
-            (state != "ONLINE").then(|| MissingRedundancy { text: format!("{pool} is {state}"), is_mended: !asked })
+            lacking(pool, &state, asked.then(|| pools::health(&roots, pool)))
         };
         let of_btrfs = |at: &String| scrubbed(at, &pools::ask(&["btrfs", "scrub", "status", at]));
         let btrfs = || self.btrfs.iter().filter(|_| asked).find_map(of_btrfs);
         let clusters = || self.clusters.iter().filter(|_| asked).find_map(|settings| clusters::missing(settings));
         self.pools.iter().find_map(of_pool).or_else(btrfs).or_else(clusters)
     }
+}
+
+/// What a pool lacks, by its state in the kernel and by its tool, if that was asked.
+fn lacking(pool: &str, state: &str, asked: Option<Option<Health>>) -> Option<MissingRedundancy> {
+    let (text, is_mended) = match &asked {
+        Some(Some(Health { resilver: Some(done), .. })) => (format!("resilver of {pool}: {done} %"), true),
+        // Unless a tool was asked it is not known that nothing is done about it.
+        _ if state != "ONLINE" => (format!("{pool} is {state}"), asked.is_none()),
+        Some(None) => (format!("zpool status of {pool} does not answer"), false),
+        Some(Some(_)) | None => return None,
+    };
+    Some(MissingRedundancy { text, is_mended })
 }
 
 /// What a btrfs lacks, by what `btrfs scrub status` prints of it: a scrub goes on, or left blocks of which no copy was right.

@@ -4,7 +4,7 @@ use super::kernel_state::{KernelState, status};
 use super::layers::superblocks;
 use crate::arrays::{degraded, syncing};
 use crate::change::{Journal, Wait, Watch};
-use crate::clusters;
+use crate::{clusters, pools};
 use crate::roots::Roots;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
@@ -78,9 +78,13 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             Ok(superblocks::computed(&words).map(|percent| format!("checksums of {name}: {percent} %")))
         }
         Wait::Pool(name) => {
-            let kernel = KernelState::new(roots, journal);
-            let health = kernel.health(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
-            Ok(health.resilver.map(|percent| format!("resilver of {name}: {percent} %")))
+            if !pools::is_imported(roots, name) {
+                return Err(broken(say!("it is gone", "он исчез")));
+            }
+            Ok(match pools::health(roots, name) {
+                Some(health) => health.resilver.map(|percent| format!("resilver of {name}: {percent} %")),
+                None => Some(format!("zpool status of {name} does not answer")),
+            })
         }
         // Its own way to wait is above.
         Wait::Osds(_) | Wait::Cluster(_) => Ok(None),

@@ -27,6 +27,11 @@ fn machine(tree: &Tree, groups: [&str; 3]) -> Devices {
 
 /// The commands of an event, with those that undo it, where the stand of the run made the volume, or did not.
 fn told(groups: [&str; 3], made: bool, act: impl Fn(&LowerDevices) -> Found<Change>) -> String {
+    told_of(groups, (made, false), act)
+}
+
+/// The same where the tool of the pool does not answer, or does.
+fn told_of(groups: [&str; 3], (made, silent): (bool, bool), act: impl Fn(&LowerDevices) -> Found<Change>) -> String {
     let tree = Tree::new();
     let devices = machine(&tree, groups);
     let node = devices.by_name("zd0").unwrap();
@@ -35,6 +40,7 @@ fn told(groups: [&str; 3], made: bool, act: impl Fn(&LowerDevices) -> Found<Chan
     let permission = Permission::default();
     let context = FaultContext { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
     let lower = LowerDevices::of(&tree.roots, &devices, &context).with_made(made.then_some("zd0"));
+    let lower = if silent { lower.with_health(|_, _| None) } else { lower };
     let lines = |actions: &[Action]| actions.iter().map(Action::shell).collect::<Vec<_>>().join("; ");
     match act(&lower) {
         Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undone_by().cloned().collect::<Vec<_>>())),
@@ -82,6 +88,21 @@ fn a_scrub_is_ended_where_it_goes_on_and_errors_are_mended_afterwards() {
     assert_eq!(of(true), "zpool scrub tank | zpool scrub -s tank");
     let mends = |lower: &LowerDevices| Ok(Change::unseen(Say::same(""), mend(lower), []));
     assert_eq!(told(MIRROR, true, mends), "zpool clear tank | ");
+}
+
+#[test]
+fn a_pool_whose_tool_does_not_answer_is_not_called_whole() {
+    let silent = told_of(MIRROR, (true, true), |lower| fail(lower, Which::Number(1), 0));
+    assert!(silent.contains("does not answer"), "{silent}");
+    let missing = |state, asked| lacking("tank", state, asked).map(|missing| (missing.text, missing.is_mended));
+    let silent = "zpool status of tank does not answer".to_string();
+    assert_eq!(missing("ONLINE", Some(None)), Some((silent, false)));
+    assert_eq!(missing("ONLINE", None), None, "nothing was asked");
+    assert_eq!(missing("DEGRADED", None), Some(("tank is DEGRADED".to_string(), true)));
+    assert_eq!(missing("DEGRADED", Some(None)), Some(("tank is DEGRADED".to_string(), false)));
+    let health = |resilver| Some(Some(Health { state: "ONLINE".into(), missing: 0, resilver }));
+    assert_eq!(missing("ONLINE", health(None)), None);
+    assert_eq!(missing("ONLINE", health(Some(7))), Some(("resilver of tank: 7 %".to_string(), true)));
 }
 
 /// As `btrfs scrub status` prints it.
