@@ -225,6 +225,19 @@ pub(crate) struct Controller {
     pub address: String,
     /// Its service: a port of TCP.
     pub service: String,
+    /// As whom this host is connected: the name and the identifier of a host, where the kernel tells them.
+    pub host: Option<(String, String)>,
+}
+
+impl Controller {
+    /// What connects it to its subsystem again, as the same host: a target may let in no other.
+    pub(crate) fn connect(&self, subsystem: &str) -> Vec<String> {
+        let Controller { transport, address, service, host, .. } = self;
+        let way = [("transport", transport.as_str()), ("traddr", address), ("trsvcid", service), ("nqn", subsystem)];
+        let host = host.iter().flat_map(|(name, id)| [("hostnqn", name.as_str()), ("hostid", id)]);
+        let options = way.into_iter().chain(host).map(|(key, value)| format!("--{key}={value}"));
+        ["nvme", "connect"].map(String::from).into_iter().chain(options).collect()
+    }
 }
 
 /// The controllers by which this host is connected to a subsystem, by their services.
@@ -237,7 +250,8 @@ pub(crate) fn controllers(roots: &Roots, subsystem: &str) -> Vec<Controller> {
         let told = text(at.join("address"))?;
         let part = |key: &str| told.split(',').find_map(|part| part.strip_prefix(key)).map(str::to_string);
         let (address, service) = (part("traddr=")?, part("trsvcid=")?);
-        Some(Controller { name, transport: text(at.join("transport"))?, address, service })
+        let host = text(at.join("hostnqn")).zip(text(at.join("hostid")));
+        Some(Controller { name, transport: text(at.join("transport"))?, address, service, host })
     };
     let mut found: Vec<Controller> = names(&class).into_iter().filter_map(of).collect();
     found.sort_by(|one, other| one.service.cmp(&other.service));

@@ -101,12 +101,8 @@ pub(super) fn path_down(lower: &LowerDevices, number: u32) -> Found<Change> {
         }
         let way = way
             .ok_or_else(|| say!("there are only {count} paths to {subsystem}", "путей к {subsystem} только {count}"))?;
-        let given = [("device", &way.name)].map(|(key, value)| format!("--{key}={value}"));
-        change.apply.push(Action::Run(words("nvme disconnect", &given.each_ref().map(String::as_str))));
-        let back =
-            [("transport", &way.transport), ("traddr", &way.address), ("trsvcid", &way.service), ("nqn", &subsystem)];
-        let back = back.map(|(key, value)| format!("--{key}={value}"));
-        change.undo_by(Action::Run(words("nvme connect", &back.each_ref().map(String::as_str))));
+        change.apply.push(run("nvme disconnect", &[&format!("--device={}", way.name)]));
+        change.undo_by(Action::Run(way.connect(&subsystem)));
     }
     match change.apply.is_empty() {
         false => Ok(change),

@@ -44,6 +44,15 @@ fn ways_to_a_subsystem_are_told_apart_by_their_services() {
     let found = crate::exports::controllers(&tree.roots, "nqn.x");
     let told: Vec<(&str, &str)> = found.iter().map(|way| (way.name.as_str(), way.service.as_str())).collect();
     assert_eq!(told, [("nvme5", "22001"), ("nvme4", "22002")]);
+    let again = |index: usize| found[index].connect("nqn.x").join(" ");
+    let address = "--transport=tcp --traddr=127.0.0.1 --trsvcid";
+    assert_eq!(again(0), format!("nvme connect {address}=22001 --nqn=nqn.x"));
+    // A target of another host lets in the client of the stand alone.
+    tree.put("sys/class/nvme/nvme5/hostnqn", "nqn.client\n");
+    tree.put("sys/class/nvme/nvme5/hostid", "5e0d\n");
+    let ways = crate::exports::controllers(&tree.roots, "nqn.x");
+    let of_the_client = format!("nvme connect {address}=22001 --nqn=nqn.x --hostnqn=nqn.client --hostid=5e0d");
+    assert_eq!(ways[0].connect("nqn.x").join(" "), of_the_client);
     assert_eq!((found[0].transport.as_str(), found[0].address.as_str()), ("tcp", "127.0.0.1"));
     assert_eq!(crate::exports::controller(&tree.roots, "nqn.y", "22001").as_deref(), Some("nvme6"));
     assert_eq!(crate::exports::controller(&tree.roots, "nqn.y", "22002"), None);
