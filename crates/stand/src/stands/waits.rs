@@ -2,10 +2,10 @@
 
 use super::kernel_state::{KernelState, status};
 use super::layers::superblocks;
-use crate::arrays::{degraded, syncing};
-use crate::change::{Journal, Wait, Watch};
-use crate::{clusters, pools};
+use crate::arrays::{Redundancy, redundancy};
+use crate::change::{Journal, Wait, Watch, perform, run};
 use crate::roots::Roots;
+use crate::{clusters, pools};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
 use stend_record::EventKind;
@@ -14,17 +14,23 @@ use stend_record::EventKind;
 const SYNC_TICK: Duration = Duration::from_millis(500);
 const SYNC_TELLS: Duration = Duration::from_secs(5);
 
+/// How long an array may do nothing about what it lacks: the kernel begins with it on a thread of its own. By eye, far above what a busy
+/// machine takes.
+const SYNC_BEGINS: Duration = Duration::from_secs(10);
+
 /// How long a cluster that starts may answer nothing, or lack a program of an OSD. One question takes ten seconds where there is no answer.
 const CLUSTER_AWAY: Duration = Duration::from_secs(60);
 /// How long it may be as far as it is: several times what a group needs on a slow machine to find its OSDs, by eye.
 const CLUSTER_STANDS: Duration = Duration::from_secs(300);
 
 /// Waits for a first synchronisation and tells how far it is.
-pub(super) fn wait_for(roots: &Roots, journal: &Journal, wait: &Wait, watch: &mut Watch) -> Result<()> {
+pub(super) fn wait_for(roots: &Roots, journal: &mut Journal, wait: &Wait, watch: &mut Watch) -> Result<()> {
     let mut told: Option<Instant> = None;
     let mut starting = Starting::since(Instant::now());
+    let mut syncing = Syncing::since(Instant::now());
     loop {
         let now = match wait {
+            Wait::Array(uuid) => syncing.left(roots, journal, uuid, watch)?,
             Wait::Osds(settings) | Wait::Cluster(settings) => starting.left(roots, settings, wait)?,
             wait => left(roots, journal, wait)?,
         };
@@ -55,18 +61,6 @@ fn broken(why: Say) -> Box<Error> {
 /// How far a synchronisation is, in English; `None`: it is done.
 fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>> {
     match wait {
-        Wait::Array(uuid) => {
-            let kernel = KernelState::new(roots, journal);
-            let array = kernel.array(uuid).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
-            if syncing(array).is_none() && degraded(array) > 0 {
-                return Err(broken(say!("members are missing", "не хватает накопителей")));
-            }
-            let far = |(action, done, all): (String, u64, u64)| match all {
-                0 => format!("{action} of {} begins", array.name),
-                all => format!("{action} of {}: {} %", array.name, done.saturating_mul(100) / all),
-            };
-            Ok(syncing(array).map(far))
-        }
         Wait::Volume(group) => {
             // Checksums are computed for each part of the volume, besides.
             let percent =
@@ -86,8 +80,54 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
                 None => Some(format!("zpool status of {name} does not answer")),
             })
         }
-        // Its own way to wait is above.
-        Wait::Osds(_) | Wait::Cluster(_) => Ok(None),
+        // Their own ways to wait are above.
+        Wait::Array(_) | Wait::Osds(_) | Wait::Cluster(_) => Ok(None),
+    }
+}
+
+/// An array that synchronises, as it was seen until now.
+struct Syncing {
+    /// Something was done about what it lacks last.
+    active: Instant,
+}
+
+impl Syncing {
+    fn since(now: Instant) -> Syncing {
+        Syncing { active: now }
+    }
+
+    fn left(&mut self, roots: &Roots, journal: &mut Journal, uuid: &str, watch: &mut Watch) -> Result<Option<String>> {
+        let kernel = KernelState::new(roots, journal);
+        let array = kernel.array(uuid).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+        let (name, path) = (array.name.clone(), kernel.devices().path(array).display().to_string());
+        let redundancy = redundancy(array);
+        drop(kernel);
+        if redundancy == Redundancy::AutoReadOnly {
+            // It synchronises as if something had been written.
+            perform(roots, &run("mdadm --readwrite", &[&path]), journal, watch)?;
+        }
+        self.judge(Instant::now(), &name, redundancy).map_err(broken)
+    }
+
+    /// What is lacking still.
+    fn judge(&mut self, now: Instant, name: &str, redundancy: Redundancy) -> std::result::Result<Option<String>, Say> {
+        if matches!(redundancy, Redundancy::Syncs(..) | Redundancy::AutoReadOnly) {
+            self.active = now;
+        }
+        let is_given_up = now - self.active >= SYNC_BEGINS;
+        match redundancy {
+            Redundancy::Syncs(action, done, all @ 1..) => {
+                Ok(Some(format!("{action} of {name}: {} %", done.saturating_mul(100) / all)))
+            }
+            Redundancy::Lacks(_) if is_given_up => Err(say!("members are missing", "не хватает накопителей")),
+            // What is frozen does not go on by itself.
+            Redundancy::Pending if is_given_up => Ok(None),
+            Redundancy::Syncs(action, ..) => Ok(Some(format!("{action} of {name} begins"))),
+            Redundancy::AutoReadOnly | Redundancy::Pending | Redundancy::Lacks(_) => {
+                Ok(Some(format!("synchronisation of {name} begins")))
+            }
+            Redundancy::Whole => Ok(None),
+        }
     }
 }
 
@@ -163,6 +203,22 @@ fn runs(roots: &Roots, settings: &str, number: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_array_that_does_nothing_about_what_it_lacks_is_given_some_seconds() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut seen = Syncing::since(begin);
+        let begins = Some("synchronisation of md0 begins".to_string());
+        assert_eq!(seen.judge(at(1), "md0", Redundancy::Lacks(1)).unwrap(), begins);
+        assert_eq!(seen.judge(at(2), "md0", Redundancy::AutoReadOnly).unwrap(), begins, "it is not synchronised");
+        assert_eq!(seen.judge(at(11), "md0", Redundancy::Lacks(1)).unwrap(), begins);
+        let recovers = Redundancy::Syncs("recover".into(), 1, 4);
+        assert_eq!(seen.judge(at(20), "md0", recovers).unwrap().as_deref(), Some("recover of md0: 25 %"));
+        assert_eq!(seen.judge(at(21), "md0", Redundancy::Pending).unwrap(), begins);
+        assert!(seen.judge(at(30), "md0", Redundancy::Lacks(1)).unwrap_err().en.contains("members are missing"));
+        assert_eq!(seen.judge(at(31), "md0", Redundancy::Whole).unwrap(), None);
+    }
 
     #[test]
     fn a_cluster_that_starts_may_miss_answers_but_not_for_ever() {
