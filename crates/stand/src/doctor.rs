@@ -220,12 +220,12 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
     CheckupItem { cure, ..wrong("leftovers", Level::Warn, found, affects) }
 }
 
-/// A host that a killed run left switched to one of its arms.
+/// A host that an earlier run left switched to one of its arms.
 fn left_switched(roots: &Roots) -> Option<CheckupItem> {
     let undo = crate::change::left_behind(roots)?;
     let found = say!(
-        "a killed run left this host with the settings of an arm",
-        "прерванный прогон оставил на этой машине настройки своего варианта"
+        "an earlier run left this host with the settings of an arm",
+        "прежний прогон оставил на этой машине настройки своего варианта"
     );
     let affects = say!(
         "All runs now measure with the settings of that arm.",

@@ -124,7 +124,11 @@ pub(crate) fn beside<T: Send>(
     failed = failed.or(finished.err());
     reporter.tell_whole(&faults);
     for index in faults.open() {
-        failed = failed.or(reporter.end(&mut faults, index).err());
+        failed = match (failed, reporter.end(&mut faults, index).err()) {
+            // The last one knows all that is left to a person.
+            (Some(first), Some(last)) => Some(Box::new(Error { hint: last.hint, ..*first })),
+            (first, last) => first.or(last),
+        };
     }
     let settled = faults.settle(&|| control.stopped(), &mut |kind| outbox.event(kind));
     failed = failed.or(settled.err());

@@ -18,8 +18,10 @@ pub(crate) enum Entry {
     Run(RunHead),
     /// A run is about to make a change, its `number`th, which this undoes.
     Change { number: u32, undo: Vec<(Condition, Action)> },
-    /// It is undone, or the user was shown how to undo it.
+    /// It is undone.
     Undone { number: u32 },
+    /// What undoes it failed: from the `from`th of its actions on it is left, because each may need what those before it do.
+    Left { number: u32, from: u32 },
     /// A change of a layer of a stand is about to be made: what it does, in English.
     Begin { layer: String, what: String },
     /// It has been made, and the kernel shows it.

@@ -25,6 +25,8 @@ const FILE: &str = "arm.lease";
 pub(crate) struct HostChanges {
     roots: Roots,
     journal: Journal,
+    /// Numbers of changes that could not be undone, which are not tried again and stay noted.
+    given_up: Vec<u32>,
 }
 
 impl HostChanges {
@@ -46,7 +48,7 @@ impl HostChanges {
             true => busy(&path),
             false => error,
         })?;
-        Ok(HostChanges { roots: roots.clone(), journal })
+        Ok(HostChanges { roots: roots.clone(), journal, given_up: Vec::new() })
     }
 
     /// Notes a change that is about to be made, under a number that no open one has.
@@ -59,28 +61,44 @@ impl HostChanges {
         perform(&self.roots, action, &mut self.journal, watch)
     }
 
-    /// Numbers of changes that are not undone, the last first.
+    /// Numbers of changes that are to be undone, the last first.
     pub(crate) fn open(&self) -> Vec<u32> {
-        self.journal.open_changes().into_iter().map(|(number, _)| number).collect()
+        let open = self.journal.open_changes().into_iter().map(|(number, _)| number);
+        open.filter(|number| !self.given_up.contains(number)).collect()
     }
 
-    /// Undoes a change, if it is open. Where that fails the error says how a person does it, and it is not tried again.
+    /// Undoes a change, if it is open. Where that fails the error says how a person does it, also with those that failed before, and it
+    /// is not tried again: the note of it stays, so that no run measures the host as it is.
     pub(crate) fn undo(&mut self, number: u32, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         if !self.open().contains(&number) {
             return Ok(());
         }
-        let result = undo(&self.roots, &mut self.journal, number, log);
-        self.journal.append(Entry::Undone { number })?;
-        result
+        undo(&self.roots, &mut self.journal, number, log).map_err(|error| {
+            self.given_up.push(number);
+            self.explained(error)
+        })
     }
 
-    /// Undoes all changes, the last first, also where that fails for one of them.
+    /// Undoes all changes, the last first, also where that fails for one of them. The error is the first.
     pub(crate) fn undo_all(&mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        let mut result = Ok(());
+        let mut failed = None;
         for number in self.open() {
-            result = self.undo(number, log).and(result);
+            if let Err(error) = self.undo(number, log) {
+                failed.get_or_insert(error);
+            }
         }
-        result
+        failed.map_or(Ok(()), |error| Err(self.explained(error)))
+    }
+
+    /// The error, with what is left to a person.
+    fn explained(&self, error: Box<Error>) -> Box<Error> {
+        match by_hand(&self.roots, &self.journal, &|number| self.given_up.contains(&number)) {
+            None => error,
+            Some(line) => error.hint(say!(
+                "the host is still changed; to undo it: `{line}`",
+                "машина осталась изменённой; отменить: `{line}`"
+            )),
+        }
     }
 }
 
@@ -88,11 +106,9 @@ impl Drop for HostChanges {
     fn drop(&mut self) {
         // Something is left only on the way out of a worker that failed. Nobody is there to be told: what is not undone stays noted.
         for number in self.open() {
-            if undo(&self.roots, &mut self.journal, number, &mut |_| {}).is_ok() {
-                let _ = self.journal.append(Entry::Undone { number });
-            }
+            let _ = undo(&self.roots, &mut self.journal, number, &mut |_| {});
         }
-        if self.open().is_empty() {
+        if self.journal.open_changes().is_empty() {
             let _ = self.journal.remove();
         }
     }
@@ -102,30 +118,30 @@ impl Drop for HostChanges {
 pub(crate) fn left_behind(roots: &Roots) -> Option<String> {
     let path = path(roots);
     let journal = Journal::look(&path).ok()?.filter(|_| !journal::is_held(&path))?;
-    by_hand(roots, &journal)
+    by_hand(roots, &journal, &|_| true)
 }
 
 fn path(roots: &Roots) -> PathBuf {
     roots.leases().join(FILE)
 }
 
-/// Does all that undoes an open change, also where some of it fails.
+/// Does all that undoes an open change, also where some of it fails, and notes what is left. The error is the first.
 fn undo(roots: &Roots, journal: &mut Journal, number: u32, log: &mut dyn FnMut(EventKind)) -> Result<()> {
     let open = journal.open_changes().into_iter().find(|(other, _)| *other == number);
     let actions = open.map(|(_, undo)| undo.to_vec()).unwrap_or_default();
-    let mut result = Ok(());
-    for (condition, action) in actions {
-        let Some(shell) = shell(roots, journal, &action).filter(|_| shows(roots, journal, &condition)) else {
+    let mut failed = None;
+    for ((condition, action), index) in actions.into_iter().zip(0..) {
+        if shell(roots, journal, &action).is_none() || !shows(roots, journal, &condition) {
             continue;
-        };
+        }
         if let Err(error) = perform(roots, &action, journal, &mut Watch { stopped: &|| false, log }) {
-            result = Err(error.hint(say!(
-                "the host is still changed; to undo it: `{shell}`",
-                "машина осталась изменённой; отменить: `{shell}`"
-            )));
+            failed.get_or_insert((index, error));
         }
     }
-    result
+    match failed {
+        None => journal.append(Entry::Undone { number }),
+        Some((from, error)) => journal.append(Entry::Left { number, from }).and(Err(error)),
+    }
 }
 
 fn shows(roots: &Roots, journal: &Journal, condition: &Condition) -> bool {
@@ -144,12 +160,12 @@ fn shell(roots: &Roots, journal: &Journal, action: &Action) -> Option<String> {
     }
 }
 
-/// The shell line that undoes what a journal tells of that nobody holds.
-fn by_hand(roots: &Roots, journal: &Journal) -> Option<String> {
+/// The shell line that undoes open changes with these numbers and removes the note.
+fn by_hand(roots: &Roots, journal: &Journal, of: &dyn Fn(u32) -> bool) -> Option<String> {
     // Settings do not survive a reboot, and what a command did is no longer known.
     journal.run().filter(|note| note.boot_id == boot_id(roots))?;
     let open = journal.open_changes();
-    let actions = open.iter().flat_map(|(_, undo)| undo.iter());
+    let actions = open.iter().filter(|(number, _)| of(*number)).flat_map(|(_, undo)| undo.iter());
     let lines: Vec<String> = actions
         .filter_map(|(condition, action)| Some(guarded(condition, action, shell(roots, journal, action)?)))
         .collect();
@@ -178,18 +194,7 @@ fn undo_left(
     permission: &Permission,
     log: &mut dyn FnMut(EventKind),
 ) -> Result<()> {
-    let Some(by_hand) = by_hand(roots, &journal) else { return journal.remove() };
-    let refused = |why: Say| {
-        let Say { en, ru } = why;
-        Error::preflight(say!(
-            "a killed run left changes of an arm or event on this host{en}",
-            "прерванный прогон оставил на этой машине изменения варианта или события{ru}"
-        ))
-        .hint(say!(
-            "undo that and remove the note file: `{by_hand}`",
-            "отмените их и удалите файл пометки: `{by_hand}`"
-        ))
-    };
+    let Some(line) = by_hand(roots, &journal, &|_| true) else { return journal.remove() };
     // Commands are believed only where nobody but this user can have written them.
     let owner = OwnDirectory::open(&roots.leases()).and_then(|directory| directory.owner());
     let is_ours = owner.is_ok_and(|owner| owner == DirectoryOwner::Us);
@@ -205,19 +210,28 @@ fn undo_left(
     let open = journal.open_changes();
     let mut actions = open.iter().flat_map(|(_, undo)| undo.iter()).map(|(_, action)| action);
     if !permission.commands || !is_ours || !actions.all(of_the_host) {
-        return Err(refused(Say::same("")));
+        return Err(left(&Say::same(""), &line));
     }
-    let text = "a killed run left changes of an arm or event on this host: that is undone first";
+    let text = "an earlier run left changes of an arm or event on this host: that is undone first";
     log(EventKind::Note { text: text.to_string() });
     let numbers: Vec<u32> = open.into_iter().map(|(number, _)| number).collect();
     for number in numbers {
         undo(roots, &mut journal, number, log).map_err(|error| {
             let Say { en, ru } = &error.message;
-            refused(say!(", which cannot be undone: {en}", ", отменить их не удалось: {ru}"))
+            let line = by_hand(roots, &journal, &|_| true).unwrap_or_default();
+            left(&say!(", which cannot be undone: {en}", ", отменить их не удалось: {ru}"), &line)
         })?;
-        journal.append(Entry::Undone { number })?;
     }
     journal.remove()
+}
+
+/// Changes of an earlier run are left, which this line undoes.
+fn left(Say { en, ru }: &Say, by_hand: &str) -> Box<Error> {
+    Error::preflight(say!(
+        "an earlier run left changes of an arm or event on this host{en}",
+        "прежний прогон оставил на этой машине изменения варианта или события{ru}"
+    ))
+    .hint(say!("undo that and remove the note file: `{by_hand}`", "отмените их и удалите файл пометки: `{by_hand}`"))
 }
 
 /// Another run has the host changed.

@@ -110,6 +110,10 @@ impl Journal {
             match entry {
                 Entry::Change { number, undo } => open.insert(0, (*number, undo)),
                 Entry::Undone { number } => open.retain(|(other, _)| other != number),
+                Entry::Left { number, from } => {
+                    let left = open.iter_mut().filter(|(other, _)| other == number);
+                    left.for_each(|(_, undo)| *undo = undo.get(*from as usize..).unwrap_or_default());
+                }
                 _ => {}
             }
         }

@@ -101,9 +101,36 @@ fn an_undo_that_fails_is_told_and_the_rest_is_undone() {
     let two = [Action::User(vec!["false".into()]), run("touch", &[&host.at("touched")])];
     apply(&mut changes, 1, &Change::unseen(Say::same(""), Vec::new(), two));
     let error = changes.undo_all(&mut |_| {}).unwrap_err();
-    assert!(error.hint.as_ref().unwrap().en.contains("to undo it: `false`"), "{error}");
+    let (touched, file) = (host.at("touched"), path(&host.roots).display().to_string());
+    let line = format!("false && touch {touched} && rm {file}");
+    assert!(error.hint.as_ref().unwrap().en.contains(&format!("to undo it: `{line}`")), "{error:?}");
     assert_eq!((host.values(), changes.open()), (["1", "2"].map(String::from), Vec::new()));
-    assert!(std::path::Path::new(&host.at("touched")).exists());
+    assert!(std::path::Path::new(&touched).exists());
+    drop(changes);
+    assert_eq!(left_behind(&host.roots), Some(line), "no run measures the host as it is");
+}
+
+#[test]
+fn of_several_undos_that_fail_each_is_in_the_line_from_the_first_on() {
+    let host = Host::new();
+    let mut changes = host.begin(true).unwrap();
+    let exits = |code: &str| Action::User(["sh", "-c", &format!("exit {code}")].map(String::from).to_vec());
+    let suspend = run("true", &["suspend"]);
+    let undo = [suspend, exits("3"), run("true", &["resume"]), exits("4")];
+    apply(&mut changes, 0, &Change::unseen(Say::same(""), Vec::new(), [exits("5")]));
+    apply(&mut changes, 1, &Change::unseen(Say::same(""), Vec::new(), undo));
+    let first = changes.undo(1, &mut |_| {}).unwrap_err();
+    let line = "sh -c 'exit 3' && true resume && sh -c 'exit 4'";
+    let file = path(&host.roots).display().to_string();
+    assert!(first.message.en.contains("exit status: 3"), "{first}");
+    assert!(first.hint.unwrap().en.contains(&format!("`{line} && rm {file}`")));
+    let last = changes.undo_all(&mut |_| {}).unwrap_err();
+    assert!(last.message.en.contains("exit status: 5"), "{last}");
+    assert!(last.hint.unwrap().en.contains(&format!("`{line} && sh -c 'exit 5' && rm {file}`")));
+    changes.undo_all(&mut |_| panic!("it is not tried again")).unwrap();
+    drop(changes);
+    let refused = host.begin(true).unwrap_err();
+    assert!(refused.hint.unwrap().en.contains(&format!("`{line} && sh -c 'exit 5' && rm {file}`")));
 }
 
 #[test]
