@@ -74,3 +74,28 @@ fn a_file_as_a_device_is_measured_with_nothing_on_it() {
     let own = target(&scratch, &stand);
     assert!(own.path.starts_with("/dev/loop"), "{own:?}");
 }
+
+#[test]
+fn data_that_came_to_a_bare_drive_of_a_stand_that_is_up_are_not_written_over() {
+    if !root("data_that_came_to_a_bare_drive_of_a_stand_that_is_up_are_not_written_over") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drive = Loop::new(&scratch, "drive.img", 64 << 20);
+    let id = drive.identity(&scratch);
+    let layers = on_files(&scratch, 1, "");
+    let stand = Stand::new(&scratch, "mixed", &format!("drives: [{{id: '{id}'}}]\n{layers}targets: [d1, loop]"));
+    stand.run("up", 0);
+    let words = b"words of a user, which no mark explains ".repeat(1 << 12);
+    let file = std::fs::File::options().write(true).open(&drive.device).expect("the drive");
+    std::os::unix::fs::FileExt::write_all_at(&file, &words, 1 << 20).and_then(|()| file.sync_all()).expect("written");
+    drop(file);
+    let before = tool(&["sha256sum", &drive.device]);
+    let (suite, run) = (scratch.file("s.yaml", SMALL), scratch.join("mixed.stend"));
+    let words = ["run", &suite, "--stand", &stand.file, "-o", &run.to_string_lossy(), "--progress", "none"];
+    let (_, refused) = expect_exit(&mut stend(&scratch, &words), 5);
+    assert!(refused.contains("unknown-data"), "{refused}");
+    assert_eq!(tool(&["sha256sum", &drive.device]), before);
+    stand.run("down", 0);
+    stand.is_gone();
+}

@@ -65,7 +65,7 @@ pub fn put_up(
     let head = journal.stand().cloned().ok_or_else(super::no_head)?;
     let local = LocalStand { stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     drives::must_have_all_paths(&head.drives, &local.drives)?;
-    bare_targets_must_be_free(&roots, &local, &journal)?;
+    bare_targets_must_be_free(&roots, &local, &journal, watch)?;
     let mut leases = Vec::new();
     for layer in stand.layers_here() {
         raise(&roots, &local, layer, &mut journal, owner, &mut leases, watch)
@@ -89,19 +89,19 @@ pub fn put_up(
     Ok(StandTargets { identities, signatures, targets })
 }
 
-/// A drive that is a target itself is looked at each time: no layer does that for it.
-fn bare_targets_must_be_free(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
+/// A drive that is a target itself is looked at each time: no layer does that for it. So are its data: those that a run may write over
+/// unasked, because the stand made what they are on, are of the other targets alone.
+fn bare_targets_must_be_free(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Watch) -> Result<()> {
     if !local.stand.is_measured_here() {
         // What is handed out is no target here, and its layer looks at it.
         return Ok(());
     }
     let kernel = KernelState::new(roots, journal);
-    for path in local.targets(&kernel).iter().filter(|path| local.drives.iter().flatten().any(|drive| drive == *path)) {
-        if let Some(facts) = local.look(roots, &kernel, path) {
-            drives::must_be_free(&facts, &local.stand.overwrite)?;
-        }
-    }
-    Ok(())
+    let targets = local.targets(&kernel);
+    let bare = targets.iter().filter(|path| local.drives.iter().flatten().any(|drive| drive == *path));
+    let facts = bare.filter_map(|path| local.look(roots, &kernel, path)).collect();
+    let facts = drives::sampled(facts, &mut |action| (watch.log)(EventKind::Step { action }));
+    facts.iter().try_for_each(|facts| drives::must_be_free(facts, &local.stand.overwrite))
 }
 
 /// Signatures on devices that could be written, each once, sorted.
