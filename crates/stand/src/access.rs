@@ -51,17 +51,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     reasons.extend(exported(roots, devices, node));
     // Where something else speaks already, nobody need wait.
     let patience = if reasons.is_empty() { PASSING } else { Duration::ZERO };
-    let mut holding: Option<Vec<Process>> = None;
-    let users = lasting(patience, || {
-        let users = devices.users();
-        let now = match &holding {
-            None => users.of(devices, node),
-            Some(before) => users.still_of(roots, devices, node, before),
-        };
-        holding = Some(now.clone());
-        now
-    });
-    reasons.extend(users.into_iter().map(|p| Refusal::HeldBy { pid: p.pid, name: p.name }));
+    reasons.extend(held(roots, devices, node, patience));
     reasons.extend(fstab(roots, devices, node, &own, &parts));
     if viewer == Viewer::Stranger {
         let name = claims::lease_name(roots, devices, node);
@@ -90,6 +80,33 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
         }
     };
     Verdict { identity, signatures, access }
+}
+
+/// Who would lose a device that is taken away: all that has it mounted, has built on it, hands it out, or has it open for longer than a
+/// look takes.
+pub(crate) fn users(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
+    let mut reasons = mounted(roots, devices, node);
+    reasons.extend(swap(roots, devices, node));
+    reasons.extend(holders(devices, node));
+    reasons.extend(exported(roots, devices, node));
+    let patience = if reasons.is_empty() { PASSING } else { Duration::ZERO };
+    reasons.extend(held(roots, devices, node, patience));
+    reasons
+}
+
+/// Processes that have a device open, and do not let go of it within `patience`.
+fn held(roots: &Roots, devices: &Devices, node: &Node, patience: Duration) -> impl Iterator<Item = Refusal> + use<> {
+    let mut holding: Option<Vec<Process>> = None;
+    let users = lasting(patience, || {
+        let users = devices.users();
+        let now = match &holding {
+            None => users.of(devices, node),
+            Some(before) => users.still_of(roots, devices, node, before),
+        };
+        holding = Some(now.clone());
+        now
+    });
+    users.into_iter().map(|p| Refusal::HeldBy { pid: p.pid, name: p.name })
 }
 
 /// What is on a device.

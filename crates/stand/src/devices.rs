@@ -138,7 +138,8 @@ impl Devices {
 
     /// The block device that a path such as `/dev/disk/by-uuid/…` leads to.
     pub(crate) fn at(&self, path: &str) -> Option<&Node> {
-        let below = path.strip_prefix("/dev/")?;
+        let below =
+            [&*self.roots.dev, Path::new("/dev")].iter().find_map(|dev| Path::new(path).strip_prefix(dev).ok())?;
         let path = std::fs::canonicalize(self.roots.dev.join(below)).ok()?;
         let number = block::block_device_at(&path).ok().flatten();
         match number {

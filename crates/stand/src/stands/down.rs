@@ -3,12 +3,12 @@
 
 use super::journal;
 use super::kernel_state::KernelState;
-use super::{LocalStand, drives, here, stand_of};
+use super::{LayerKind, LocalStand, drives, here, stand_of};
 use crate::change::{Action, Condition, Drive, Entry, Journal, Watch, perform};
 use crate::devices::Devices;
 use crate::owner::{self, Owner};
 use crate::roots::Roots;
-use crate::{claims, contents, identity, marks, permission};
+use crate::{access, claims, contents, identity, marks, permission};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_base::{Code, Error, Kind, Result, Say, say};
@@ -164,17 +164,28 @@ fn is_over(kind: Kind, gone: bool, tried: Duration) -> bool {
     kind == Kind::Interrupted || (!gone && tried > LETS_GO)
 }
 
-/// Refuses while a run has a target of the stand: taking it away would be taken for a fault of the storage.
+/// Refuses while a run has a target of the stand: taking it away would be taken for a fault of the storage. So does anything else that uses
+/// what comes over a network, which goes without the kernel's asking; of other devices the kernel lets nothing go that is in use.
 fn must_be_idle(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
     let kernel = KernelState::new(roots, journal);
-    for path in local.targets(&kernel) {
-        let lease = kernel.at(&path).and_then(|node| claims::lease_name(roots, kernel.devices(), node));
-        // In a directory a run has a directory of its own.
-        let inside = crate::testfile::live(roots, std::path::Path::new(&path));
-        if let Some(run) = lease.and_then(|lease| claims::live(roots, &lease)).or(inside) {
-            let why = permission::refused(&path, &[run]);
-            let Say { en, ru } = &why.message;
-            return Err(Error::new(Code::StandInUse, say!("the stand is in use: {en}", "стенд используется: {ru}")));
+    for of in local.stand.targets_here() {
+        let layer = local.stand.layer(&of.name).filter(|layer| local.stand.takes_in(layer));
+        let goes_unasked = layer
+            .is_some_and(|layer| matches!(layer.kind, LayerKind::NvmeOf(_) | LayerKind::Iscsi(_) | LayerKind::Nbd));
+        for path in local.below(&kernel, of).into_iter().map(|below| below.path) {
+            let node = kernel.at(&path);
+            let lease = node.and_then(|node| claims::lease_name(roots, kernel.devices(), node));
+            // In a directory a run has a directory of its own.
+            let inside = crate::testfile::live(roots, Path::new(&path));
+            let run = lease.and_then(|lease| claims::live(roots, &lease)).or(inside);
+            let used = || access::users(roots, kernel.devices(), node.filter(|_| goes_unasked)?).into_iter().next();
+            if let Some(reason) = run.or_else(used) {
+                let Say { en, ru } = &permission::refused(&path, &[reason]).message;
+                return Err(Error::new(
+                    Code::StandInUse,
+                    say!("the stand is in use: {en}", "стенд используется: {ru}"),
+                ));
+            }
         }
     }
     Ok(())
@@ -183,6 +194,26 @@ fn must_be_idle(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::StandHead;
+    use crate::recorded::Tree;
+    use crate::stands::product::Product;
+
+    #[test]
+    fn a_device_that_comes_over_a_network_is_not_taken_from_those_who_use_it() {
+        let text = "stand: x\ndrives: [{id: D1}]\nlayers: [nbd: {}]\n";
+        let stand = stend_spec::parse::stand(text, "x.yaml").unwrap();
+        let (tree, journal) = (Tree::new(), Journal::imagined(StandHead::new("", "", 0, Vec::new(), "")));
+        let local = LocalStand { stand: &stand, nonce: 1, drives: vec![Vec::new()] };
+        let kernel = KernelState::new(&tree.roots, &journal);
+        let products = local.make(&kernel, &stand.layers[0]).products;
+        let [Product::Attached { export }] = &products[..] else { panic!("{products:?}") };
+        tree.disk("nbd0", "43:0", "virtual", &[("pid", "77\n")]);
+        tree.put("run/stend/nbd/nbd0", format!("77 {export} -\n"));
+        must_be_idle(&tree.roots, &local, &journal).unwrap();
+        tree.put("proc/self/mountinfo", "1 0 43:0 / /srv rw - xfs /dev/nbd0 rw\n");
+        let error = must_be_idle(&tree.roots, &local, &journal).unwrap_err();
+        assert!(error.code == Code::StandInUse && error.message.en.contains("/srv"), "{error:?}");
+    }
 
     #[test]
     fn what_is_gone_after_an_attempt_that_took_long_is_undone_and_a_user_who_interrupts_is_heard() {
