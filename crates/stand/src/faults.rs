@@ -15,6 +15,7 @@ mod missing_redundancy;
 mod pools;
 pub(crate) mod processes;
 mod replace;
+mod volumes;
 
 pub(crate) use copy::Copy;
 pub(crate) use filling::Filling;

@@ -55,7 +55,7 @@ pub const ACTS: &[Word] = &[
     ),
     (
         "drive.error",
-        "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`. Undone, missed writes are repaired: an md array that dropped the drive gets it back, a ZFS pool clears its errors, a btrfs is scrubbed",
+        "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`. Undone, missed writes are repaired: an md array that dropped the drive gets it back, a ZFS pool clears its errors, a btrfs is scrubbed, a redundant LVM volume takes the drive back (`lvchange --refresh`)",
     ),
     (
         "drive.corrupt",

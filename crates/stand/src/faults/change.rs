@@ -4,7 +4,7 @@ use super::copies::{path_down, snapshot};
 use super::corrupt::Region;
 use super::lower_devices::{LowerDevices, mapping_name, too_few};
 use super::md::{add, erase, give_up, must_stand_a_loss, remove};
-use super::{clusters, corrupt, fill, links, pools, processes, refused, replace};
+use super::{clusters, corrupt, fill, links, pools, processes, refused, replace, volumes};
 use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::roots::text;
@@ -99,7 +99,8 @@ fn error(lower: &LowerDevices, index: usize) -> std::result::Result<Change, Say>
             state: state.display().to_string(),
         });
     }
-    pools::mend(lower).into_iter().for_each(|action| change.undo_by(action));
+    let mends = pools::mend(lower).into_iter().chain(volumes::mend(lower));
+    mends.for_each(|action| change.undo_by(action));
     Ok(change)
 }
 

@@ -49,7 +49,7 @@ pub(super) fn snapshot(lower: &LowerDevices) -> Found<Change> {
 }
 
 /// The device mapper doubles the `-` of a name: `stend--x--lvm-main` is `main` in `stend-x-lvm`.
-fn of_lvm(mapping: &str) -> (String, String) {
+pub(super) fn of_lvm(mapping: &str) -> (String, String) {
     let plain = mapping.replace("--", "\0");
     let (group, volume) = plain.split_once('-').unwrap_or((&plain, ""));
     (group.replace('\0', "-"), volume.replace('\0', "-"))

@@ -4,6 +4,7 @@
 use super::clusters;
 use super::lower_devices::{LowerDevices, too_few};
 use super::missing_redundancy::MissingRedundancy;
+use super::volumes::RedundantGroup;
 use crate::change::{Action, Change, run};
 use crate::command::words;
 use crate::devices::Device;
@@ -164,11 +165,12 @@ fn cancel_pool_scrub(pool: &str) -> Action {
     }
 }
 
-/// Pools, btrfs and clusters of a trial whose redundancy is waited for.
+/// Pools, btrfs, groups of LVM and clusters of a trial whose redundancy is waited for.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub pools: Vec<String>,
     pub btrfs: Vec<String>,
+    pub groups: Vec<RedundantGroup>,
     /// Settings of clusters of Ceph.
     pub clusters: Vec<String>,
 }
@@ -176,11 +178,11 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn of(lower: &LowerDevices) -> Kept {
         let clusters = lower.clusters().iter().map(|cluster| cluster.settings.clone()).collect();
-        Kept { pools: lower.pools(), btrfs: lower.btrfs(), clusters }
+        Kept { pools: lower.pools(), btrfs: lower.btrfs(), groups: RedundantGroup::of(lower), clusters }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.pools.is_empty() && self.btrfs.is_empty() && self.clusters.is_empty()
+        self.pools.is_empty() && self.btrfs.is_empty() && self.groups.is_empty() && self.clusters.is_empty()
     }
 
     /// The first that lacks redundancy. The kernel reports it for a pool; `asked` asks tools, too, which knows of copies that are
@@ -194,7 +196,8 @@ impl Kept {
         let of_btrfs = |at: &String| scrubbed(at, &pools::ask(&["btrfs", "scrub", "status", at]));
         let btrfs = || self.btrfs.iter().filter(|_| asked).find_map(of_btrfs);
         let clusters = || self.clusters.iter().filter(|_| asked).find_map(|settings| clusters::missing(settings));
-        self.pools.iter().find_map(of_pool).or_else(btrfs).or_else(clusters)
+        let groups = || self.groups.iter().filter(|_| asked).find_map(RedundantGroup::missing);
+        self.pools.iter().find_map(of_pool).or_else(btrfs).or_else(groups).or_else(clusters)
     }
 }
 
