@@ -124,7 +124,10 @@ impl LocalStand<'_> {
     /// Whether a mark is one that layers of the stand put there.
     fn is_own(&self, kernel: &KernelState) -> impl Fn(&Found) -> bool + use<> {
         let steps = self.stand.layers.iter().flat_map(|layer| self.make(kernel, layer).steps);
-        let uuid = |condition| if let Condition::Mark { uuid, .. } = condition { Some(uuid) } else { None };
+        let uuid = |condition| match condition {
+            Condition::Mark { uuid, .. } | Condition::OnlyMark { uuid, .. } => Some(uuid),
+            _ => None,
+        };
         let own: Vec<String> = steps.flat_map(|step| step.undo).filter_map(|(condition, _)| uuid(condition)).collect();
         move |mark| mark.uuid.as_deref().is_some_and(|uuid| own.iter().any(|known| same(known, uuid)))
     }

@@ -148,3 +148,35 @@ fn members_swap_and_drives_that_are_absent_or_named_twice_are_refused() {
     assert!(with("twice", &[&first, bare]).run("up", 3).1.contains("are the same drive"));
     assert!(!both.journal().exists());
 }
+
+#[test]
+fn a_file_system_of_others_stays_beside_a_copy_of_our_superblock_and_of_our_table() {
+    if !root("a_file_system_of_others_stays_beside_a_copy_of_our_superblock_and_of_our_table") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drives = ["fs.img", "table.img"].map(|name| Loop::new(&scratch, name, 300 << 20));
+    let [one, two] = drives.each_ref().map(|drive| drive.identity(&scratch));
+    let formatted = format!("drives: [{{id: '{one}'}}]\nlayers: [fs: {{type: ext4, make: ['-b', '4096']}}]");
+    let formatted = Stand::new(&scratch, "formatted", &formatted);
+    let divided =
+        Stand::new(&scratch, "divided", &format!("drives: [{{id: '{two}'}}]\nlayers: [partition: {{count: 1}}]"));
+    let [fs, table] = drives.each_ref().map(|drive| drive.device.as_str());
+    formatted.run("up", 0);
+    divided.run("up", 0);
+    // Without a discard the second superblock of ext4 stays, in the middle of what XFS does not use yet.
+    tool(&["umount", fs]);
+    tool(&["mkfs.xfs", "-q", "-f", "-K", fs]);
+    // An image that is smaller than the drive leaves the spare table at its end.
+    let image = scratch.join("image").to_string_lossy().into_owned();
+    tool(&["partx", "--delete", table]);
+    tool(&["truncate", "--size=64M", &image]);
+    tool(&["mkfs.ext4", "-q", "-F", &image]);
+    tool(&["dd", &format!("if={image}"), &format!("of={table}"), "bs=1M", "conv=notrunc,fsync", "status=none"]);
+    for (stand, drive) in [(&formatted, fs), (&divided, table)] {
+        stand.run("down", 0);
+        drop(Mount::new(&[drive], scratch.join("mnt")));
+        stand.is_gone();
+    }
+    assert!(!signatures(&scratch, fs).contains(&"ext4".to_string()), "the copy went with the stand");
+}

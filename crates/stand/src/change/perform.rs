@@ -100,19 +100,24 @@ fn format(roots: &Roots, of: &LayerDevice, words: &[String], journal: &mut Journ
 }
 
 /// Takes a file system off: `wipefs` knows its first superblock, our own reading also the copies, which would keep the next stand or
-/// run from the drive. Copies of anything else stay.
+/// run from the drive. Anything else stays: `wipefs` takes all, so that beside marks of others only blocks with our own are cleared.
 fn wipe(roots: &Roots, device: &str, uuid: &str, journal: &Journal, watch: &mut Watch) -> Result<()> {
     /// More than any file system keeps at places that are looked at.
     const COPIES_MAX: usize = 64;
     /// What is cleared at each: the blocks of 4 KiB that copies begin in, and no more.
     const LEN: u64 = 4096;
-    let words = ["wipefs", "--all", "--quiet", device].map(String::from);
-    execute(&words, watch)?;
+    let is_ours = KernelState::new(roots, journal).carries_only(device, uuid);
+    if is_ours {
+        let words = ["wipefs", "--all", "--quiet", device].map(String::from);
+        execute(&words, watch)?;
+    }
     for _ in 0..COPIES_MAX {
         let left = KernelState::new(roots, journal).marks(device, uuid);
         let Some(offset) = left.first() else { return Ok(()) };
         let (offset, len) = (offset - offset % LEN, LEN);
-        let mut words = ["blkdiscard", "--force", "--zeroout"].map(String::from).to_vec();
+        let mut words = ["blkdiscard", "--zeroout"].map(String::from).to_vec();
+        // Without that it takes the device for itself alone: what others have mounted may be writing to the block.
+        words.extend(is_ours.then(|| "--force".to_string()));
         words.extend([format!("--offset={offset}"), format!("--length={len}"), device.to_string()]);
         execute(&words, watch)?;
     }

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use stend_sys::block::{DevNo, LoopBacking};
-use stend_sys::signature::{Pool as Label, Superblock};
+use stend_sys::signature::{Found, Pool as Label, Superblock};
 
 /// What a journal calls the superblock of a cache of writes.
 const CACHE: &str = "writecache";
@@ -42,6 +42,7 @@ impl<'a> KernelState<'a> {
             Condition::Path(path) => Path::new(path).symlink_metadata().is_ok(),
             Condition::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
             Condition::Mark { device, uuid } => self.carries(device, uuid),
+            Condition::OnlyMark { device, uuid } => self.carries_only(device, uuid),
             Condition::Parts { device, uuid, least } => {
                 let known = |node: &Node| self.devices.partitions(node).count() >= *least as usize;
                 self.carries(device, uuid) && self.at(device).is_some_and(known)
@@ -261,11 +262,21 @@ impl<'a> KernelState<'a> {
         !self.marks(device, uuid).is_empty()
     }
 
+    /// Whether a device carries marks with this UUID, and no others.
+    pub(crate) fn carries_only(&self, device: &str, uuid: &str) -> bool {
+        let found = self.found_on(device);
+        !found.is_empty() && found.iter().all(|mark| is_of(mark, uuid))
+    }
+
     /// Offsets of the marks with this UUID on a device.
     pub(crate) fn marks(&self, device: &str, uuid: &str) -> Vec<u64> {
-        let found = self.at(device).and_then(|node| marks::on(&self.devices, node).ok()).unwrap_or_default();
-        let ours = found.iter().filter(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)));
-        ours.map(|mark| mark.offset).collect()
+        let found = self.found_on(device);
+        found.iter().filter(|mark| is_of(mark, uuid)).map(|mark| mark.offset).collect()
+    }
+
+    /// Every mark on a device.
+    fn found_on(&self, device: &str) -> Vec<Found> {
+        self.at(device).and_then(|node| marks::on(&self.devices, node).ok()).unwrap_or_default()
     }
 
     /// Whether a device has what the stand has given it: a superblock, or room for one.
@@ -422,6 +433,10 @@ impl<'a> KernelState<'a> {
         let node = self.devices.by_name(&format!("zram{number}"))?;
         (sequence.is_none() || node.sequence() == sequence).then_some(node)
     }
+}
+
+fn is_of(mark: &Found, uuid: &str) -> bool {
+    mark.uuid.as_deref().is_some_and(|own| same(own, uuid))
 }
 
 /// UUIDs are written with and without their separators, in small and large letters.

@@ -388,7 +388,9 @@ fn lies_on(kernel: &KernelState, path: &String, of_layer: &[Change]) -> bool {
     of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
         let on_it = |condition: &Condition| match condition {
             // A bare table of ZFS does not say whose it was: only `down` takes it away unasked.
-            Condition::Mark { device, .. } | Condition::PoolLabel { device, pool: Some(_), .. } => device == path,
+            Condition::Mark { device, .. }
+            | Condition::OnlyMark { device, .. }
+            | Condition::PoolLabel { device, pool: Some(_), .. } => device == path,
             Condition::Mapping { .. } => step.erases.len() == 1,
             // All that the step names goes with it: what is kept back of one is on another.
             Condition::SuperblockBegun(_) => true,

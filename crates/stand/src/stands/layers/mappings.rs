@@ -19,12 +19,14 @@ pub(super) fn partitions(context: &StepContext, count: u32) -> Made {
         words.extend((1..=count).map(|number| format!("--new={number}:0:+{each}M")));
         words.push(path.clone());
         let mark = Condition::Mark { device: path.clone(), uuid: uuid.clone() };
+        let only = Condition::OnlyMark { device: path.clone(), uuid: uuid.clone() };
         made.steps.push(Change {
             what: say!("divide {path} into {count} partitions", "разбить {path} на разделы: {count}"),
             erases: vec![path.clone()],
-            done: mark.clone(),
+            done: mark,
             apply: vec![Action::Run(words)],
-            undo: vec![(mark, run("sgdisk --zap-all", &[path.as_str()]))],
+            // It clears both ends of the device: the spare table at the end may be all that others have left of ours.
+            undo: vec![(only, run("sgdisk --zap-all", &[path.as_str()]))],
             wait: None,
         });
         let known = |least| Condition::Parts { device: path.clone(), uuid: uuid.clone(), least };
