@@ -4,14 +4,16 @@ use crate::Progress;
 use std::sync::Arc;
 use stend_base::{Error, Result, Say, say};
 use stend_lab::{Contents, Image};
-use stend_record::WriteAccess;
+use stend_record::{TargetFacts, WriteAccess};
 use stend_run::{Hypervised, Hypervisor};
+use stend_spec::fault::Act;
 use stend_spec::hosts::{HostRole, Via};
 use stend_spec::order::NamedText;
 use stend_spec::permission::Permission;
 use stend_spec::suite::Suite;
 use stend_spec::vm::{Accelerator, Bus, DiskPlace, Machines};
-use stend_vm::{Group, Member, Started, Step};
+use stend_stand::Lasting;
+use stend_vm::{DiskDevice, Group, Member, Started, Step};
 
 /// What a signature is called that is none.
 const UNKNOWN_DATA: &str = "unknown-data";
@@ -57,6 +59,7 @@ pub fn up(file: &str, stopped: &dyn Fn() -> bool, tell: &dyn Fn(Progress<'_>)) -
 /// Errors: `Preflight` where there are none, or a run has one of them.
 pub fn hosts(name: &str, with_disks: bool) -> Result<VmHosts> {
     let group = Group::find(name, &stend_vm::state_directory()?)?;
+    must_have_its_devices(&group)?;
     stend_vm::free(&group)?;
     Ok(of_group(&group, with_disks))
 }
@@ -79,6 +82,7 @@ pub(crate) fn hypervisor(
     }
     let place = stend_vm::state_directory()?;
     let members = names.iter().map(|name| Member::find(name, &place)).collect::<Result<Vec<_>>>()?;
+    members.iter().try_for_each(|member| must_have_its_devices(&member.group))?;
     for (member, name) in members.iter().zip(&names).filter(|_| !ahead) {
         let group = &member.group.machines.name;
         let restored = stend_vm::restore(member, &mut |_| {}).map_err(|error| {
@@ -100,9 +104,36 @@ pub(crate) fn hypervisor(
     let all = suite.cases.iter().flat_map(|case| &case.faults);
     all.into_iter().try_for_each(|fault| stend_vm::foresee(&members, &fault.act))?;
     let change = move |asked: &Hypervised, tell: &mut dyn FnMut(String)| {
+        if matches!((&asked.act, asked.undo), (Act::VmMove { .. }, true)) {
+            // A drive that no machine has open may be another one by now, and gets the whole disk.
+            members.iter().try_for_each(|member| must_have_its_devices(&member.group))?;
+        }
         stend_vm::change(&members, &asked.act, (asked.block, asked.undo), tell)
     };
     Ok(Some(Hypervisor { change: Arc::new(change) }))
+}
+
+/// A path of a device may lead to another one since the machines got it: the host was started anew, or a drive was replaced.
+///
+/// Errors: `Unsafe` with the path that does.
+fn must_have_its_devices(group: &Group) -> Result<()> {
+    must_be_theirs(&group.machines.name, group.devices.iter().flatten())
+}
+
+fn must_be_theirs<'a>(name: &str, mut devices: impl Iterator<Item = &'a DiskDevice>) -> Result<()> {
+    let moved = |device: &&DiskDevice| {
+        device.identity.as_ref().is_some_and(|identity| !stend_stand::leads_to(&device.path, identity))
+    };
+    let Some(DiskDevice { path, identity }) = devices.find(moved) else { return Ok(()) };
+    let identity = identity.as_deref().unwrap_or_default();
+    Err(Error::refused(say!(
+        "`{path}` is not the device that the virtual machines `{name}` got for a disk (`{identity}`)",
+        "`{path}` — не то устройство, которое виртуальные машины `{name}` получили под диск (`{identity}`)"
+    ))
+    .hint(say!(
+        "look for it with `stend inspect`; `stend vm down {name}` removes the machines and writes to no device",
+        "найдите его командой `stend inspect`; `stend vm down {name}` уберёт машины и ничего не запишет на устройства"
+    )))
 }
 
 fn of_group(group: &Group, with_disks: bool) -> VmHosts {
@@ -165,9 +196,9 @@ fn order<'a>(machines: &'a Machines, text: &'a str, tell: &dyn Fn(Progress<'_>))
     Ok(stend_vm::Order { machines, text, devices: devices(machines, tell)?, seed })
 }
 
-/// Paths of the devices that the machines get: each is what the file names, in use by no one, and has nothing on it that the file does not
+/// The devices that the machines get: each is what the file names, in use by no one, and has nothing on it that the file does not
 /// give up.
-fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<String>>> {
+fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<DiskDevice>>> {
     let all = machines.disks.iter().map(|disk| match &disk.place {
         DiskPlace::File { .. } => Ok(Vec::new()),
         DiskPlace::Devices(names) => names.iter().map(|name| stend_stand::inspect(name)).collect::<Result<Vec<_>>>(),
@@ -196,13 +227,26 @@ fn devices(machines: &Machines, tell: &dyn Fn(Progress<'_>)) -> Result<Vec<Vec<S
         );
         return Err(Error::refused(told));
     }
-    Ok(all.into_iter().map(|facts| facts.into_iter().map(|facts| facts.path).collect()).collect())
+    let device = |facts: &TargetFacts| {
+        let Lasting { path, identity } = stend_stand::lasting(&facts.path);
+        DiskDevice { path, identity }
+    };
+    Ok(all.iter().map(|facts| facts.iter().map(device).collect()).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use stend_base::Kind;
+
+    #[test]
+    fn machines_whose_path_leads_to_another_device_are_not_used() {
+        let device =
+            |identity: Option<&str>| DiskDevice { path: "/dev/null".into(), identity: identity.map(String::from) };
+        must_be_theirs("web", [device(None)].iter()).unwrap();
+        let error = must_be_theirs("web", [device(None), device(Some("wwn:0xa"))].iter()).unwrap_err();
+        assert!(error.kind == Kind::Unsafe && error.message.en.contains("wwn:0xa"), "{error}");
+    }
 
     #[test]
     fn what_is_no_device_of_that_identity_is_not_given_to_a_machine() {

@@ -1,6 +1,7 @@
 //! Machines that are up, as they are kept between commands: a directory of their name with their file, what was drawn for them, and what
 //! their guests start from. Must not ask libvirt anything.
 
+use crate::devices::{self, DiskDevice};
 use crate::domain::{self, Mark, Paths};
 use crate::modes::{let_read, make_place, set_mode};
 use crate::virsh::Virsh;
@@ -22,7 +23,7 @@ const ID: &str = "id";
 const CONNECTION: &str = "connection";
 /// How their guests are executed, once they were started.
 const ACCELERATOR: &str = "accelerator";
-/// Paths of their block devices, one a line: those of the first disk, then those of the next.
+/// Their block devices, one a line: those of the first disk, then those of the next.
 const DEVICES: &str = "devices";
 /// How long a worker waits for those who look whether a machine is in use: they hold its lock for microseconds.
 const LOOK: Duration = Duration::from_millis(300);
@@ -55,17 +56,17 @@ pub struct Group {
     pub id: String,
     /// By which libvirt is reached.
     pub connection: String,
-    /// Paths of their block devices: of each disk one for each machine, or none.
-    pub devices: Vec<Vec<String>>,
+    /// Their block devices: of each disk one for each machine, or none.
+    pub devices: Vec<Vec<DiskDevice>>,
     pub(crate) directory: PathBuf,
 }
 
 impl Group {
-    /// Machines that are not up yet. `devices` has paths for each disk that is a device.
+    /// Machines that are not up yet. `devices` has one for each machine of each disk that is a device.
     pub(crate) fn new(
         machines: &Machines,
         connection: String,
-        devices: Vec<Vec<String>>,
+        devices: Vec<Vec<DiskDevice>>,
         place: &Path,
         seed: u64,
     ) -> Group {
@@ -102,14 +103,7 @@ impl Group {
         if id.len() != 16 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(unreadable(&directory, ID, &say!("it is damaged", "он повреждён")));
         }
-        let paths = kept(DEVICES)?;
-        let mut paths = paths.lines().map(String::from);
-        let count = machines.count as usize;
-        let mut of = |place: &DiskPlace| match place {
-            DiskPlace::File { .. } => Vec::new(),
-            DiskPlace::Devices(_) => paths.by_ref().take(count).collect(),
-        };
-        let devices = machines.disks.iter().map(|disk| of(&disk.place)).collect();
+        let devices = devices::of_lines(&kept(DEVICES)?, &machines);
         Ok(Group { machines, id, connection, devices, directory })
     }
 
@@ -176,7 +170,9 @@ impl Group {
     pub(crate) fn disk(&self, disk: usize, number: u32) -> String {
         match &self.machines.disks[disk].place {
             DiskPlace::File { directory, .. } => self.file_of_disk(directory, disk, number, "img"),
-            DiskPlace::Devices(_) => self.devices[disk].get(number as usize - 1).cloned().unwrap_or_default(),
+            DiskPlace::Devices(_) => {
+                self.devices[disk].get(number as usize - 1).map(|device| device.path.clone()).unwrap_or_default()
+            }
         }
     }
 
@@ -224,7 +220,7 @@ impl Group {
         stend_sys::tree::remove(new)?;
         fs::create_dir(new)?;
         set_mode(new, 0o755)?;
-        let devices: String = self.devices.iter().flatten().map(|path| format!("{path}\n")).collect();
+        let devices: String = self.devices.iter().flatten().map(DiskDevice::line).collect();
         let files = [(DEVICES, devices.as_str()), (CONNECTION, &self.connection), (FILE, text), (ID, &self.id)];
         files.iter().try_for_each(|(file, text)| durable(&new.join(file), text))
     }
@@ -355,7 +351,8 @@ pub(crate) mod tests {
     /// Two machines with a file and a device each, kept in this directory.
     pub(crate) fn kept_in(place: &Path) -> Group {
         let machines = stend_spec::parse::machines(TEXT, "m").unwrap();
-        let devices = vec![Vec::new(), vec!["/dev/a".into(), "/dev/b".into()]];
+        let a = DiskDevice { path: "/dev/disk/by-id/wwn-0xa".into(), identity: Some("wwn:0xa".into()) };
+        let devices = vec![Vec::new(), vec![a, DiskDevice { path: "/dev/b".into(), identity: None }]];
         let group = Group::new(&machines, "qemu:///system".into(), devices, place, 7);
         group.keep(TEXT).unwrap();
         group
@@ -365,7 +362,7 @@ pub(crate) mod tests {
     fn machines_are_found_again_as_they_were_kept_and_only_once() {
         let place = tempfile::tempdir().unwrap();
         let group = kept_in(place.path());
-        assert_eq!(Group::find("web", place.path()).unwrap(), group);
+        assert_eq!(Group::find("web", place.path()).unwrap(), group, "with the identities of their devices");
         assert_eq!(group.accelerator(), None, "they were not started");
         group.keep_accelerator(Accelerator::Tcg).unwrap();
         assert_eq!(group.accelerator(), Some(Accelerator::Tcg));
@@ -386,7 +383,7 @@ pub(crate) mod tests {
         let place = tempfile::tempdir().unwrap();
         let (group, id) = (kept_in(place.path()), format!("{:016x}", mix(7)));
         assert_eq!(group.disk(0, 2), format!("/d/stend-web-2-1-{id}.img"));
-        assert_eq!(group.disk(1, 2), "/dev/b");
+        assert_eq!((group.disk(1, 1).as_str(), group.disk(1, 2).as_str()), ("/dev/disk/by-id/wwn-0xa", "/dev/b"));
         assert_eq!(group.serials(2), [format!("{}-2-1", &id[..8]), format!("{}-2-2", &id[..8])]);
         assert_ne!(group.uuid(1), group.uuid(2));
         assert!(group.uuid(1).starts_with(&id[..8]) && group.uuid(1).len() == 36, "{}", group.uuid(1));

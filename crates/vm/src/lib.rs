@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod devices;
 mod disks;
 mod domain;
 mod down;
@@ -19,6 +20,7 @@ mod up;
 mod virsh;
 
 pub use change::{Member, change, foresee, restore};
+pub use devices::DiskDevice;
 pub use down::down;
 pub use group::{Group, state_directory};
 pub use plan::{Step, plan};

@@ -100,12 +100,14 @@ mod tests {
             make `DIR` with kernel, first steps and system of the guests | remove `DIR` | false
             create `/d/stend-web-1-1-ID.img` of 1 MiB | remove `/d/stend-web-1-1-ID.img` | false
             create `/d/stend-web-2-1-ID.img` of 1 MiB | remove `/d/stend-web-2-1-ID.img` | false
-            give `/dev/a` to `web-1`, which may overwrite it | - | false
+            give `/dev/disk/by-id/wwn-0xa` to `web-1`, which may overwrite it | - | false
             give `/dev/b` to `web-2`, which may overwrite it | - | false
             define and start the domain `stend-web-1`: `virsh --quiet --connect qemu:///system define`, `virsh --quiet --connect qemu:///system start UUID1` | `virsh --quiet --connect qemu:///system destroy UUID1`, `virsh --quiet --connect qemu:///system undefine UUID1` | true
             define and start the domain `stend-web-2`: `virsh --quiet --connect qemu:///system define`, `virsh --quiet --connect qemu:///system start UUID2` | `virsh --quiet --connect qemu:///system destroy UUID2`, `virsh --quiet --connect qemu:///system undefine UUID2` | true
         "#]]
         .assert_eq(&text.replace('\u{a0}', " "));
+        let first = steps.iter().find_map(|step| step.xml.as_ref()).unwrap();
+        assert!(first.contains("<source dev='/dev/disk/by-id/wwn-0xa'/>"), "{first}");
         let xml = steps.last().and_then(|step| step.xml.as_ref()).unwrap();
         assert!(xml.contains("<name>stend-web-2</name>") && xml.contains("tsc_early_khz=1 "), "{xml}");
     }

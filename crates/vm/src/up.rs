@@ -1,5 +1,6 @@
 //! Makes machines and starts them; what was begun is undone if they do not all answer.
 
+use crate::devices::DiskDevice;
 use crate::disks;
 use crate::domain;
 use crate::down;
@@ -20,8 +21,8 @@ pub struct Order<'a> {
     pub machines: &'a Machines,
     /// Their file.
     pub text: &'a str,
-    /// For each disk that is a device, paths that may be written, one for each machine; for others nothing.
-    pub devices: Vec<Vec<String>>,
+    /// For each disk that is a device, those that may be written, one for each machine; for others nothing.
+    pub devices: Vec<Vec<DiskDevice>>,
     /// A number drawn for them.
     pub seed: u64,
 }

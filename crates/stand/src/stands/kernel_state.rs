@@ -198,13 +198,7 @@ impl<'a> KernelState<'a> {
 
     /// The first of udev's names of a device by its identity.
     pub(crate) fn lasting(&self, path: &str) -> Option<String> {
-        let node = self.at(path)?;
-        let links = self.roots.dev.join("disk/by-id");
-        let leads = |name: &String| {
-            let target = std::fs::read_link(links.join(name)).ok();
-            target.is_some_and(|target| target.file_name().is_some_and(|file| file.to_string_lossy() == node.name))
-        };
-        names(&links).into_iter().find(leads).map(|name| links.join(name).display().to_string())
+        crate::lasting::lasting_path(self.roots, self.at(path)?)
     }
 
     /// Handler of a disk of SCSI for how near it is over this path, and what it says to be; `None`: it has none.
