@@ -102,7 +102,16 @@ pub fn post(url: &str, token: Option<&Secret>, body: &str) -> Result<(), Say> {
         settings.push_str(&format!("header = {}\n", quoted(&format!("Authorization: Bearer {token}"))?));
     }
     settings.push_str("request = \"POST\"\nfail\noutput = \"/dev/null\"\ndata-binary = \"@-\"\n");
-    curl(&settings, body)
+    settings.push_str("write-out = \"%{http_code}\"\n");
+    let code = curl(&settings, body)?;
+    // `fail` is about 400 and more. What sends us elsewhere has not taken the message, and a redirection is not followed: it would get the token.
+    match code.trim() {
+        code if code.len() == 3 && code.starts_with('2') => Ok(()),
+        code => Err(say!(
+            "the server answers with code {code} and not with 2xx; is the address right?",
+            "сервер отвечает кодом {code}, а не 2xx; верен ли адрес?"
+        )),
+    }
 }
 
 fn by_mail(to: &Mail, text: &str, others_get_it: bool) -> Result<(), Say> {
@@ -127,7 +136,7 @@ fn by_mail(to: &Mail, text: &str, others_get_it: bool) -> Result<(), Say> {
         settings.push_str(&format!("user = {}\n", quoted(&format!("{user}:{}", secret::read(password)?))?));
     }
     settings.push_str("upload-file = \"-\"\n");
-    curl(&settings, text)
+    curl(&settings, text).map(drop)
 }
 
 /// Whether `curl` can send a mail although the server refuses one of its addresses; it ends at an option that it does not know.
@@ -152,11 +161,12 @@ fn common(url: &str) -> Result<String, Say> {
     Ok(format!("url = {url}\ngloboff\nsilent\nshow-error\nconnect-timeout = {CONNECT}\nmax-time = {WHOLE}\n"))
 }
 
-fn curl(settings: &str, input: &str) -> Result<(), Say> {
+/// What `curl` printed.
+fn curl(settings: &str, input: &str) -> Result<String, Say> {
     // `-q` first: the settings of the user that runs it do not count.
     let arguments = ["-q", "--config", HIDDEN].map(String::from).to_vec();
     let environment = Vec::new();
-    Program { name: "curl", arguments, input, hidden: Some(settings), environment }.run().map(drop)
+    Program { name: "curl", arguments, input, hidden: Some(settings), environment }.run()
 }
 
 /// A value in the settings of `curl`.

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub type Arrived = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
 /// A web server that keeps what is posted to each address. What is posted to `/once-broken` is refused the first time, and to
-/// `/silent` there is never an answer.
+/// `/silent` there is never an answer; `/moved` has another address.
 pub fn web_server() -> (String, Arrived) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
@@ -26,7 +26,11 @@ pub fn web_server() -> (String, Arrived) {
             let mut arrived = to.lock().expect("a lock");
             let all = arrived.entry(path.clone()).or_default();
             all.push(body);
-            let status = if path == "/once-broken" && all.len() == 1 { "503 Not Now" } else { "200 OK" };
+            let status = match path.as_str() {
+                "/once-broken" if all.len() == 1 => "503 Not Now",
+                "/moved" => "301 Moved Permanently\r\nLocation: https://127.0.0.1:1/moved",
+                _ => "200 OK",
+            };
             match path.as_str() {
                 "/silent" => silent.push(stream),
                 _ => respond(stream, status),
@@ -357,6 +361,16 @@ fn a_test_message_says_who_took_it_and_a_receiver_that_did_not_is_an_error() {
     let inline = scratch.file("s.yaml", "receivers: {chat: {telegram: {chat: \"1\", token: abc}}}\n");
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["record", "--notify", &inline, "--test"]), 3);
     assert!(stderr.contains("a secret does not stand in this file") && stderr.contains("s.yaml:1"), "{stderr}");
+}
+
+#[test]
+fn a_receiver_that_has_moved_has_not_taken_its_message() {
+    let scratch = Scratch::new();
+    let (web, posts) = web_server();
+    let file = scratch.file("r.yaml", &format!("receivers: {{hook: {{webhook: {{url: \"http://{web}/moved\"}}}}}}\n"));
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &["record", "--notify", &file, "--test"]), 4);
+    assert!(stdout.starts_with("✖ hook: the server answers with code 301"), "{stdout}");
+    assert_eq!(posts.lock().expect("a lock")["/moved"].len(), 1);
 }
 
 #[test]
