@@ -6,7 +6,7 @@ use std::path::Path;
 const DEVICES_MAX: usize = 512;
 
 /// Kernel names of the whole devices below `root` that have a size, in the order in which people count them: partitions are
-/// counted with their disk, and RAM disks and unused loop devices do nothing.
+/// counted with their disk, paths below NVMe multipath with their drive, and RAM disks and unused loop devices do nothing.
 pub fn block_devices(root: &Path) -> Vec<String> {
     let class = root.join("sys/class/block");
     let entries = std::fs::read_dir(&class).into_iter().flatten().flatten();
@@ -16,11 +16,15 @@ pub fn block_devices(root: &Path) -> Vec<String> {
         .filter(|name| {
             let of = |file: &str| std::fs::read_to_string(class.join(name).join(file)).ok();
             let size = of("size").and_then(|size| size.trim().parse::<u64>().ok());
-            of("partition").is_none() && size.is_some_and(|sectors| sectors > 0)
+            let is_path = of("hidden").is_some_and(|hidden| hidden.trim() == "1");
+            of("partition").is_none() && !is_path && size.is_some_and(|sectors| sectors > 0)
         })
         .collect();
-    names.sort_by_cached_key(|name| parts(name));
+    // What a program made has no hardware behind it. It comes last, so that a new mapping never pushes out a drive, which would look gone.
+    let is_made = |name: &String| !class.join(name).join("device").exists();
+    names.sort_by_cached_key(|name| (is_made(name), parts(name)));
     names.truncate(DEVICES_MAX);
+    names.sort_by_cached_key(|name| parts(name));
     names
 }
 
@@ -56,5 +60,28 @@ mod tests {
         put("sr0", "size", "x\n");
         assert_eq!(block_devices(dir.path()), ["md0", "nvme2n1", "nvme10n1", "sda", "sdb", "sdaa"]);
         assert_eq!(block_devices(&dir.path().join("absent")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_path_below_nvme_multipath_is_no_drive() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, hidden) in [("nvme0n1", "0\n"), ("nvme0c0n1", "1\n"), ("nvme0c1n1", "1\n")] {
+            crate::fixture::put(dir.path(), &format!("sys/class/block/{name}/size"), "8\n");
+            crate::fixture::put(dir.path(), &format!("sys/class/block/{name}/hidden"), hidden);
+        }
+        assert_eq!(block_devices(dir.path()), ["nvme0n1"]);
+    }
+
+    #[test]
+    fn where_there_are_too_many_devices_none_that_a_program_made_takes_the_place_of_a_drive() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..DEVICES_MAX {
+            crate::fixture::put(dir.path(), &format!("sys/class/block/dm-{number}/size"), "8\n");
+        }
+        crate::fixture::put(dir.path(), "sys/class/block/sda/size", "8\n");
+        crate::fixture::put(dir.path(), "sys/class/block/sda/device/state", "running\n");
+        let found = block_devices(dir.path());
+        assert_eq!((found.len(), found.last().map(String::as_str)), (DEVICES_MAX, Some("sda")));
+        assert_eq!(found[..3], ["dm-0", "dm-1", "dm-2"]);
     }
 }

@@ -67,16 +67,61 @@ pub fn stall(text: &str, word: &str) -> Option<u64> {
 
 /// Counters of the named devices in the order of `devices`, from `/proc/diskstats`. A device without a
 /// whole line is left out.
+///
+/// An NVMe drive with several paths counts nothing itself before about Linux 6.2: it has the sum of what its paths count.
 pub fn disks(text: &str, devices: &[String]) -> Vec<DiskCounters> {
     let mut found: Vec<Option<DiskCounters>> = vec![None; devices.len()];
+    let mut of_paths: Vec<Option<DiskCounters>> = vec![None; devices.len()];
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace().skip(2);
         let Some(name) = fields.next() else { continue };
         if let Some(index) = devices.iter().position(|device| same_device(device, name)) {
             found[index] = disk(&devices[index], fields);
+            continue;
         }
+        let drive = drive_of_path(name).and_then(|drive| devices.iter().position(|device| *device == drive));
+        let Some((index, path)) = drive.and_then(|index| Some((index, disk(&devices[index], fields)?))) else {
+            continue;
+        };
+        of_paths[index] = Some(match of_paths[index].take() {
+            None => path,
+            Some(sum) => added(sum, &path),
+        });
     }
-    found.into_iter().flatten().collect()
+    let counts = |disk: DiskCounters, paths: Option<DiskCounters>| match (disk.reads, disk.writes, disk.in_flight) {
+        (0, 0, 0) => paths.unwrap_or(disk),
+        _ => disk,
+    };
+    found.into_iter().zip(of_paths).filter_map(|(disk, paths)| Some(counts(disk?, paths))).collect()
+}
+
+/// `nvme0n1` of its path `nvme0c1n1`.
+//= linux, drivers/nvme/host/multipath.c, nvme_mpath_set_disk_name(): "nvme%dc%dn%d"
+fn drive_of_path(name: &str) -> Option<String> {
+    let (subsystem, rest) = name.strip_prefix("nvme")?.split_once('c')?;
+    let (controller, namespace) = rest.split_once('n')?;
+    let are_numbers =
+        [subsystem, controller, namespace].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    are_numbers.then(|| format!("nvme{subsystem}n{namespace}"))
+}
+
+/// What two paths did together.
+fn added(one: DiskCounters, other: &DiskCounters) -> DiskCounters {
+    let both = |one: Option<u64>, other: Option<u64>| one.zip(other).map(|(one, other)| one.saturating_add(other));
+    DiskCounters {
+        reads: one.reads.saturating_add(other.reads),
+        read_bytes: one.read_bytes.saturating_add(other.read_bytes),
+        read_ns: one.read_ns.saturating_add(other.read_ns),
+        writes: one.writes.saturating_add(other.writes),
+        write_bytes: one.write_bytes.saturating_add(other.write_bytes),
+        write_ns: one.write_ns.saturating_add(other.write_ns),
+        in_flight: one.in_flight.saturating_add(other.in_flight),
+        busy_ns: one.busy_ns.saturating_add(other.busy_ns),
+        weighted_ns: one.weighted_ns.saturating_add(other.weighted_ns),
+        flushes: both(one.flushes, other.flushes),
+        flush_ns: both(one.flush_ns, other.flush_ns),
+        name: one.name,
+    }
 }
 
 /// `/sys` writes `!` where the kernel's name has a slash (`cciss!c0d0`); diskstats has the slash.
@@ -171,6 +216,26 @@ mod tests {
         };
         assert_eq!(names(&["sda1", "sda"]), ["sda1", "sda"]);
         assert_eq!(names(&["sd", "sdb", "cciss!c0d0"]), ["cciss!c0d0"]);
+    }
+
+    #[test]
+    fn a_drive_whose_paths_count_for_it_has_their_sum() {
+        let paths = "259 1 nvme0c0n1 1 0 2 3 4 0 5 6 7 8 9 0 0 0 0 2 1\n259 2 nvme0c1n1 10 0 20 30 40 0 50 60 70 80 90 0 0 0 0 3 1\n";
+        let head = |counts: &str| {
+            let text = format!("259 0 nvme0n1 {counts}\n{paths}259 3 nvme0c0n2 1 0 2 3 4 0 5 6 7 8 9 0 0 0 0 2 1\n");
+            let found = disks(&text, &["nvme0n1".to_string()]);
+            assert_eq!(found.len(), 1, "{found:?}");
+            found[0].clone()
+        };
+        let silent = head("0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+        assert_eq!(
+            (silent.name.as_str(), silent.reads, silent.read_bytes, silent.writes),
+            ("nvme0n1", 11, 22 * 512, 44)
+        );
+        assert_eq!((silent.in_flight, silent.weighted_ns, silent.flushes), (77, 99_000_000, Some(5)));
+        // Since Linux 6.2 it counts by itself.
+        assert_eq!(head("7 0 14 1 0 0 0 0 0 1 1 0 0 0 0 0 0").reads, 7);
+        assert_eq!(disks("259 0 nvme0n1 0 0 0 0 0 0 0 0 0 0 0\n", &["nvme0n1".to_string()])[0].reads, 0, "idle");
     }
 
     #[test]
