@@ -21,7 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// stands still is left alone.
 pub(super) fn ask(path: &str, wakes: bool) -> Option<Health> {
     let check = if wakes { "--nocheck=never" } else { "--nocheck=standby" };
-    let words = ["smartctl", "--json=c", check, "--info", "--health", "--attributes", path].map(String::from);
+    // A SAS drive has its errors in a log of its own, which `--attributes` leaves out.
+    let words = ["smartctl", "--json=c", check, "--info", "--health", "--attributes", "--log=error", path];
+    let words = words.map(String::from);
     // Its exit code is a set of bits, and of a drive that fails it is not 0: what it printed counts.
     of_json(&crate::command::ask(&words, PATIENCE).ok()?.out)
 }
@@ -55,7 +57,12 @@ pub(crate) fn of_json(text: &str) -> Option<Health> {
         passed: told["smart_status"]["passed"].as_bool(),
         used_percent: nvme["percentage_used"].as_u64().or(told["endurance_used"]["current_percent"].as_u64()).or(wear),
         spare_percent: nvme["available_spare"].as_u64().or(told["spare_available"]["current_percent"].as_u64()),
-        media_errors: nvme["media_errors"].as_u64().or_else(|| raw(&["Reported_Uncorrect", "Uncorrectable_Error_Cnt"])),
+        media_errors: nvme["media_errors"]
+            .as_u64()
+            .or_else(|| raw(&["Reported_Uncorrect", "Uncorrectable_Error_Cnt"]))
+            .or_else(|| told["scsi_error_counter_log"]["read"]["total_uncorrected_errors"].as_u64())
+            // Disks of WD, HGST and Toshiba count no reads that failed, but sectors that cannot be read.
+            .or_else(|| raw(&["Offline_Uncorrectable"])),
         power_on_hours: told["power_on_time"]["hours"].as_u64(),
         celsius: told["temperature"]["current"].as_i64(),
         critical_warning: nvme["critical_warning"].as_u64(),
@@ -96,6 +103,23 @@ mod tests {
             {"name": "Reported_Uncorrect", "value": 100, "raw": {"value": 3}}]}}"#;
         let found = of_json(sata).unwrap();
         assert_eq!((found.passed, found.used_percent, found.media_errors), (Some(false), Some(7), Some(3)));
+    }
+
+    #[test]
+    fn media_errors_are_read_from_sas_drives_and_from_sata_drives_that_count_sectors() {
+        let errors = |text: &str| of_json(text).unwrap().media_errors;
+        let sas = r#"{"smart_status": {"passed": true}, "scsi_grown_defect_list": 0, "scsi_error_counter_log": {
+            "read": {"errors_corrected_by_eccfast": 888487, "total_errors_corrected": 942707,
+                "gigabytes_processed": "1788780.870", "total_uncorrected_errors": 4},
+            "write": {"total_uncorrected_errors": 1}}}"#;
+        assert_eq!(errors(sas), Some(4));
+        let table = |rows: &str| {
+            errors(&format!(r#"{{"smart_status": {{"passed": true}}, "ata_smart_attributes": {{"table": [{rows}]}}}}"#))
+        };
+        let sectors = r#"{"id": 198, "name": "Offline_Uncorrectable", "value": 200, "raw": {"value": 2}}"#;
+        let reported = r#"{"id": 187, "name": "Reported_Uncorrect", "value": 100, "raw": {"value": 3}}"#;
+        assert_eq!(table(sectors), Some(2));
+        assert_eq!(table(&format!("{sectors}, {reported}")), Some(3), "reads that failed come first");
     }
 
     #[test]
