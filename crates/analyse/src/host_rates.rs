@@ -4,6 +4,7 @@
 use crate::cpu;
 use stend_base::Nanos;
 use stend_record::Sample;
+use stend_record::parts::ArcCounters;
 use stend_record::sample::{DiskCounters, Memory, NetworkCounters, Pressure, Traffic};
 
 /// A host between two samples.
@@ -121,6 +122,15 @@ pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
             (sent > 0).then(|| (again as f64 / sent as f64).min(1.0))
         }),
     })
+}
+
+/// Memory that programs can have, bytes. The kernel does not count the cache of ZFS (ARC), which shrinks down to its minimum when they want
+/// more. Run files do not have that minimum: it is a thirty-second of all memory, unless `zfs_arc_min` is set.
+//= openzfs, module/zfs/arc.c, arc_init(): "Set min cache to 1/32 of all memory, or 32MB, whichever is more"
+pub fn available(memory: &Memory, arc: Option<ArcCounters>) -> u64 {
+    let stays = (memory.total_bytes / 32).max(32 << 20);
+    let gives = arc.map_or(0, |arc| arc.size_bytes.saturating_sub(stays));
+    memory.available_bytes.saturating_add(gives).min(memory.total_bytes)
 }
 
 fn stalls(before: &Sample, after: &Sample, span: Nanos) -> Stalls {

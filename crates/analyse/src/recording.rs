@@ -7,6 +7,8 @@ use crate::host_rates::{self, HostRates};
 use crate::recording_lines::{Line, Lines, RecordedDrive, Spread};
 use std::collections::BTreeMap;
 use stend_base::Nanos;
+use stend_record::parts::ArcCounters;
+use stend_record::sample::Memory;
 use stend_record::{Event, EventKind, Health, HostRecord, RunRecord, Sample};
 
 /// What a recording says.
@@ -41,6 +43,8 @@ pub struct Fold {
     ends: Option<(Nanos, Nanos)>,
     lines: Lines,
     temperatures: BTreeMap<String, Vec<(Nanos, i64)>>,
+    /// The cache of ZFS as it was last read.
+    arc: Option<ArcCounters>,
 }
 
 /// Least time between two temperatures of a drive that are kept: a month has 8640 then.
@@ -50,7 +54,7 @@ impl Fold {
     /// A recording of so many samples between two times, which decide how fine its charts are.
     pub fn new(from: Nanos, to: Nanos, samples: usize) -> Fold {
         let lines = Lines::new(from, to, samples);
-        Fold { before: None, samples: 0, ends: None, lines, temperatures: BTreeMap::new() }
+        Fold { before: None, samples: 0, ends: None, lines, temperatures: BTreeMap::new(), arc: None }
     }
 
     /// Takes the next sample.
@@ -64,6 +68,7 @@ impl Fold {
                 kept.push((sample.at, reading.milli_celsius));
             }
         }
+        self.arc = sample.parts.as_ref().map_or(self.arc, |parts| parts.arc);
         if let Some(rates) = self.before.as_ref().and_then(|before| host_rates::between(before, &sample)) {
             self.note(&rates);
         }
@@ -87,7 +92,8 @@ impl Fold {
                 self.lines.add((line, &drive.name), rates, value, weight);
             }
         }
-        let used = rates.memory.map(|m| m.total_bytes.saturating_sub(m.available_bytes) as f64);
+        let used = |memory: Memory| memory.total_bytes.saturating_sub(host_rates::available(&memory, self.arc)) as f64;
+        let used = rates.memory.map(used);
         let sum = |of: fn(&host_rates::NetworkRates) -> f64| rates.networks.iter().map(of).reduce(|a, b| a + b);
         let values = [
             (Line::CpuBusy, rates.cpu_busy),
@@ -214,7 +220,7 @@ mod tests {
         let mut fold = Fold::new(at(0), at(seconds), seconds as usize + 1);
         (0..=seconds).for_each(|s| fold.add(sample(s, seconds)));
         let mut run = run();
-        let went = EventKind::Devices { came: Vec::new(), went: vec!["sdc".into()] };
+        let went = EventKind::Devices { came: Vec::new(), went: vec!["sdc".into()], detachable: Vec::new() };
         run.events = vec![Event::new(at(seconds / 2), went)];
         fold.end(&run)
     }

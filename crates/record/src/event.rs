@@ -169,6 +169,9 @@ pub enum EventKind {
         came: Vec<String>,
         /// Kernel names of those that are gone.
         went: Vec<String>,
+        /// Those of them that people take away as a matter of course: removable media, USB, what is reached over a network.
+        #[serde(default)]
+        detachable: Vec<String>,
     },
     /// From here on this is asked for values beside the load. A record has it apart from its events.
     Source(Box<SourceInfo>),

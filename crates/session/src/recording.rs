@@ -6,17 +6,21 @@ use crate::device_news::{DeviceNews, News};
 use crate::inputs::since_1970;
 use crate::sampler::Sampler;
 use crate::setup::absolute;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stend_base::{Bytes, Nanos, Result, Say, say};
 use stend_plan::{PlanInputs, PlanTarget};
 use stend_record::store::{self, Options, Writer};
-use stend_record::{Entry, Event, HostId, HostInfo, Recording, RunHeader, RunState, Sample};
+use stend_record::{Device, Entry, Event, EventKind, HostId, HostInfo, Recording, RunHeader, RunState, Sample};
 use stend_run::ControlSocket;
 use stend_spec::suite::Suite;
 
 /// How often the file is synced, made fewer samples of, and tried again when its disk was full.
 const EDGE_EVERY: Nanos = Nanos::secs(10);
+
+/// Transports of drives that a logout takes away; `loop` is NVMe-oF within a host.
+const OVER_NETWORK: [&str; 5] = ["iscsi", "fc", "tcp", "rdma", "loop"];
 
 /// What is to be recorded.
 #[derive(Debug, Clone)]
@@ -79,7 +83,7 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
         .ok();
     let descriptions = Descriptions::of_this_host()?;
     let mut news = DeviceNews::new(Path::new("/"));
-    let mut file = File { writer, stuck: false };
+    let mut file = File { writer, stuck: false, detachable: BTreeSet::new() };
     file.meet(descriptions.first(), &mut news, tell);
     news.unread().into_iter().for_each(|why| tell(RecordingNews::Warning(why)));
     tell(RecordingNews::Begins { id: &id, path: &path, devices: sampler.devices().len() });
@@ -89,7 +93,8 @@ pub fn record(order: RecordOrder, control: &Control, tell: &mut dyn FnMut(Record
         let (sample, changed) = sampler.read();
         let now = sample.at;
         let other = changed.is_some();
-        for News { kind, is_kept } in changed.into_iter().map(News::kept).chain(news.take(now)) {
+        let changed = changed.map(|kind| News::kept(file.with_detachable(kind)));
+        for News { kind, is_kept } in changed.into_iter().chain(news.take(now)) {
             let event = Event::new(now, kind);
             tell(RecordingNews::Happened(&event));
             if is_kept {
@@ -147,14 +152,28 @@ fn next(due: Nanos, now: Nanos, every: Nanos) -> Nanos {
 struct File {
     writer: Writer,
     stuck: bool,
+    /// Devices that people take away, by the last description of the host: of one that is gone it is too late to ask.
+    detachable: BTreeSet<String>,
 }
 
 impl File {
     /// Keeps what the host is now, and has its drives asked from now on.
-    fn meet(&self, host: HostInfo, news: &mut DeviceNews, tell: &mut dyn FnMut(RecordingNews)) {
+    fn meet(&mut self, host: HostInfo, news: &mut DeviceNews, tell: &mut dyn FnMut(RecordingNews)) {
         tell(RecordingNews::Host(&host));
+        self.detachable = detachable(&host);
         news.meet(&host);
         self.writer.append(Entry::Host { host: HostId::LOAD, info: Box::new(host) });
+    }
+
+    /// Notes which of the devices that went a person may have taken away.
+    fn with_detachable(&self, kind: EventKind) -> EventKind {
+        match kind {
+            EventKind::Devices { came, went, .. } => {
+                let detachable = went.iter().filter(|name| self.detachable.contains(*name)).cloned().collect();
+                EventKind::Devices { came, went, detachable }
+            }
+            other => other,
+        }
     }
 
     /// Has everything made durable. A full disk makes one warning, and another one when there is room again.
@@ -174,6 +193,13 @@ impl File {
         }
         self.writer.edge();
     }
+}
+
+/// Kernel names of the drives of a host that people take away as a matter of course.
+fn detachable(host: &HostInfo) -> BTreeSet<String> {
+    let over_network = |transport: &String| OVER_NETWORK.contains(&transport.as_str());
+    let is = |device: &&Device| device.removable || device.transport.as_ref().is_some_and(over_network);
+    host.targets.iter().flat_map(|target| &target.devices).filter(is).map(|device| device.name.clone()).collect()
 }
 
 /// Header and place of a new recording.
@@ -203,4 +229,32 @@ fn begin(order: &RecordOrder) -> Result<(RunHeader, PathBuf)> {
         ..RunHeader::new(&id, inputs)
     };
     Ok((header, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::{TargetFacts, TargetKind, WriteAccess};
+
+    #[test]
+    fn removable_drives_and_drives_over_a_network_are_detachable() {
+        let drive = |(name, removable, transport): (&str, bool, Option<&str>)| TargetFacts {
+            devices: vec![Device {
+                name: name.into(),
+                removable,
+                transport: transport.map(String::from),
+                ..Device::default()
+            }],
+            ..TargetFacts::new(name, TargetKind::BlockDevice, WriteAccess::Nowhere)
+        };
+        let drives = [
+            ("sda", false, Some("sas")),
+            ("sdb", true, None),
+            ("sdc", false, Some("iscsi")),
+            ("nvme0n1", false, Some("pcie")),
+            ("nvme1n1", false, Some("tcp")),
+        ];
+        let host = HostInfo { targets: drives.map(drive).into(), ..HostInfo::default() };
+        assert_eq!(detachable(&host).into_iter().collect::<Vec<_>>(), ["nvme1n1", "sdb", "sdc"]);
+    }
 }

@@ -80,7 +80,7 @@ impl Sampler {
         self.probe = Probe::of_host(&self.root, found.clone(), std::process::id());
         self.slow().devices.clone_from(&found);
         self.devices = found;
-        Some(EventKind::Devices { came, went })
+        Some(EventKind::Devices { came, went, detachable: Vec::new() })
     }
 
     fn slow(&self) -> std::sync::MutexGuard<'_, Slow> {
@@ -136,7 +136,10 @@ mod tests {
         )
         .unwrap();
         let changed = sampler.look(sampler.looked + LOOK_EVERY);
-        assert_eq!(changed, Some(EventKind::Devices { came: vec!["sdc".into()], went: vec!["sda".into()] }));
+        assert_eq!(
+            changed,
+            Some(EventKind::Devices { came: vec!["sdc".into()], went: vec!["sda".into()], detachable: Vec::new() })
+        );
         assert_eq!(sampler.look(sampler.looked + LOOK_EVERY), None);
         let names: Vec<String> = sampler.read().0.disks.into_iter().map(|disk| disk.name).collect();
         assert_eq!(names, ["sdb", "sdc"]);

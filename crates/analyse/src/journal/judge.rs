@@ -4,7 +4,7 @@ use super::rules::{JournalRule, ProblemSeverity};
 use crate::host_rates::{DriveRates, HostRates};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format, say};
-use stend_record::parts::PathState;
+use stend_record::parts::{LinkState, PathState};
 use stend_record::sample::DiskCounters;
 use stend_record::{Parts, Sample};
 
@@ -20,6 +20,17 @@ const ALIKE: f64 = 2.0;
 const READS_APART: f64 = 0.2;
 /// Bytes per second; below, a few segments that are sent again are nothing.
 const TRAFFIC_LEAST: f64 = 1e6;
+
+/// The object of rules over the machine itself.
+pub(super) const HOST: &str = "host";
+
+/// Devices that programs make and take away as a matter of course, by the begin of their names: one that goes is no drive that fails.
+const MADE: [&str; 11] = ["loop", "dm-", "md", "zram", "nbd", "rbd", "zd", "drbd", "bcache", "ublkb", "pmem"];
+
+/// Whether a program made the device of this name.
+pub(super) fn is_made(name: &str) -> bool {
+    MADE.iter().any(|family| name.starts_with(family))
+}
 
 /// What a rule says of an object now.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,10 +61,19 @@ fn above(rule: JournalRule, value: f64, severity: ProblemSeverity, evidence: imp
 pub(super) struct Known {
     /// Memory that is set aside as huge pages, bytes: it is never available to others, and no program lacks it.
     pub huge_pages: u64,
-    /// Kernel names of devices that are drives themselves. Some kernels lose count of what is in flight on arrays and mappings.
-    pub physical: BTreeSet<String>,
+    /// Whether each device of the host is a drive itself. Some kernels lose count of what is in flight on arrays and mappings.
+    pub devices: BTreeMap<String, bool>,
+    /// Drives that spin.
+    pub spinning: BTreeSet<String>,
     /// Model of each device that has one: those of one model are siblings.
     pub models: BTreeMap<String, String>,
+}
+
+impl Known {
+    /// Whether a device is a drive itself. The host no longer lists one that hung and died, so that its name has to tell.
+    fn is_drive(&self, name: &str) -> bool {
+        self.devices.get(name).copied().unwrap_or_else(|| !is_made(name))
+    }
 }
 
 /// Verdicts over what happened between two samples.
@@ -62,7 +82,7 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &K
     for disk in &after.disks {
         said.push((JournalRule::DriveGone, disk.name.clone(), Verdict::Good));
         let earlier = before.disks.iter().find(|earlier| earlier.name == disk.name);
-        if let Some(earlier) = earlier.filter(|_| known.physical.contains(&disk.name)) {
+        if let Some(earlier) = earlier.filter(|_| known.is_drive(&disk.name)) {
             said.push((JournalRule::DriveStuck, disk.name.clone(), stuck(earlier, disk)));
         }
     }
@@ -76,7 +96,7 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &K
         });
         said.push((JournalRule::PortErrors, network.name.clone(), verdict));
     }
-    let host = || "host".to_string();
+    let host = || HOST.to_string();
     let traffic: f64 = rates.networks.iter().map(|n| n.received + n.sent).sum();
     if let Some(again) = rates.tcp_sent_again.filter(|_| traffic >= TRAFFIC_LEAST) {
         let verdict = above(JournalRule::SentAgain, again, ProblemSeverity::Warning, || {
@@ -190,19 +210,58 @@ fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Ver
 }
 
 /// Rules over parts that a program makes, imports or connects, and takes away again.
-pub(super) const RULES_OF_PARTS: [JournalRule; 3] =
-    [JournalRule::ArrayDegraded, JournalRule::PoolUnhealthy, JournalRule::PathDown];
+pub(super) const RULES_OF_PARTS: [JournalRule; 5] = [
+    JournalRule::ArrayDegraded,
+    JournalRule::PoolUnhealthy,
+    JournalRule::PathDown,
+    JournalRule::LinkNarrow,
+    JournalRule::LinkErrors,
+];
 
 /// What those rules judge in a reading, well or not.
 pub(super) fn parts_there(now: &Parts) -> BTreeSet<(JournalRule, String)> {
     let arrays = now.arrays.iter().map(|array| (JournalRule::ArrayDegraded, array.name.clone()));
     let pools = now.pools.iter().map(|pool| (JournalRule::PoolUnhealthy, pool.name.clone()));
     let paths = now.paths.iter().map(|path| (JournalRule::PathDown, name_of(path)));
-    arrays.chain(pools).chain(paths).collect()
+    let links = now.links.iter().flat_map(|link| {
+        let name = name_of_link(link, now);
+        [JournalRule::LinkNarrow, JournalRule::LinkErrors].map(|rule| (rule, name.clone()))
+    });
+    arrays.chain(pools).chain(paths).chain(links).collect()
 }
 
 fn name_of(path: &PathState) -> String {
     format!("{}/{}", path.device, path.path)
+}
+
+/// The drive; of one with a link for each of its ports also which.
+fn name_of_link(link: &LinkState, now: &Parts) -> String {
+    match now.links.iter().filter(|other| other.device == link.device).count() {
+        1 => link.device.clone(),
+        _ => format!("{}/{}", link.device, link.address),
+    }
+}
+
+/// Verdicts over a PCIe link.
+fn of_link(link: &LinkState, before: Option<&Parts>, now: &Parts) -> Verdicts {
+    let name = name_of_link(link, now);
+    let (lanes, possible) = (link.now.width, link.best.width);
+    // Without a device behind it a link has no lanes: that is another problem.
+    let narrow = match lanes > 0 && lanes < possible {
+        true => {
+            Verdict::Bad(ProblemSeverity::Warning, say!("{lanes} lanes of {possible}", "линий {lanes} из {possible}"))
+        }
+        false => Verdict::Good,
+    };
+    let earlier = before.and_then(|before| before.links.iter().find(|earlier| earlier.address == link.address));
+    let corrected = earlier.and_then(|earlier| link.corrected?.checked_sub(earlier.corrected?));
+    let errors = corrected.map(|errors| {
+        above(JournalRule::LinkErrors, errors as f64, ProblemSeverity::Warning, || {
+            say!("errors corrected: {errors}", "исправлено ошибок: {errors}")
+        })
+    });
+    let errors = errors.map(|verdict| (JournalRule::LinkErrors, name.clone(), verdict));
+    errors.into_iter().chain([(JournalRule::LinkNarrow, name, narrow)]).collect()
 }
 
 /// Verdicts over what parts of the machine say of themselves; `before` is their reading before this one.
@@ -232,23 +291,7 @@ pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
         let evidence = say!("its state is {told}", "состояние {told}");
         said.push((JournalRule::PathDown, name_of(path), state(!path.is_usable(), ProblemSeverity::Warning, evidence)));
     }
-    for link in &now.links {
-        let (lanes, possible) = (link.now.width, link.best.width);
-        let evidence = say!("{lanes} lanes of {possible}", "линий {lanes} из {possible}");
-        // Without a device behind it a link has no lanes: that is another problem.
-        let narrow = lanes > 0 && lanes < possible;
-        said.push((JournalRule::LinkNarrow, link.device.clone(), state(narrow, ProblemSeverity::Warning, evidence)));
-        let earlier = before.and_then(|before| before.links.iter().find(|earlier| earlier.address == link.address));
-        let corrected = earlier.and_then(|earlier| link.corrected?.checked_sub(earlier.corrected?));
-        if let Some(errors) = corrected {
-            let evidence = say!("errors corrected: {errors}", "исправлено ошибок: {errors}");
-            said.push((
-                JournalRule::LinkErrors,
-                link.device.clone(),
-                state(errors > 0, ProblemSeverity::Warning, evidence),
-            ));
-        }
-    }
+    now.links.iter().for_each(|link| said.extend(of_link(link, before, now)));
     for reading in &now.temperatures {
         let limit = |of: Option<i64>| of.filter(|milli| *milli > 0);
         let Some(warning) = limit(reading.warning).or(limit(reading.critical)) else { continue };

@@ -1,5 +1,7 @@
 //! The journal: samples and events of a host to problems that open and close. Pure: the same recording makes the same journal.
 
+#[cfg(test)]
+mod devices_tests;
 mod health;
 mod judge;
 pub mod marks;
@@ -23,9 +25,6 @@ const FLAPS: u32 = 3;
 const PROBLEMS_MAX: usize = 10_000;
 /// Most objects that are followed.
 const OBJECTS_MAX: usize = 8_192;
-
-/// Devices that programs make and take away as a matter of course: one that goes is no drive that fails.
-const MADE: [&str; 8] = ["loop", "dm-", "md", "zram", "nbd", "rbd", "zd", "drbd"];
 
 /// A problem of one object.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +104,8 @@ impl Journal {
         let devices = || host.targets.iter().flat_map(|target| &target.devices);
         self.known = Known {
             huge_pages: host.facts.as_ref().map_or(0, |facts| facts.huge_pages.0),
-            physical: devices().filter(|device| device.kind == "disk").map(|device| device.name.clone()).collect(),
+            devices: devices().map(|device| (device.name.clone(), device.kind == "disk")).collect(),
+            spinning: devices().filter(|d| d.rotational == Some(true)).map(|d| d.name.clone()).collect(),
             models: devices().filter_map(|device| Some((device.name.clone(), device.model.clone()?))).collect(),
         };
     }
@@ -116,8 +116,10 @@ impl Journal {
             self.happened(&event);
         }
         if let Some(before) = &self.before
-            && let Some(rates) = host_rates::between(before, &sample)
+            && let Some(mut rates) = host_rates::between(before, &sample)
         {
+            let arc = sample.parts.as_ref().or(self.parts.as_ref()).and_then(|parts| parts.arc);
+            rates.memory.iter_mut().for_each(|memory| memory.available_bytes = host_rates::available(memory, arc));
             let said = judge::step(before, &sample, &rates, &self.known);
             self.note(sample.at, said);
         }
@@ -178,7 +180,7 @@ impl Journal {
     /// Takes what happened on the host.
     pub fn happened(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::Devices { came, went } => self.plugged(event.at, came, went),
+            EventKind::Devices { came, went, detachable } => self.plugged(event.at, came, went, detachable),
             EventKind::DriveHealth { drives } => {
                 let said = health::verdicts(&self.health, drives);
                 self.note(event.at, said);
@@ -192,12 +194,17 @@ impl Journal {
         }
     }
 
-    fn plugged(&mut self, at: Nanos, came: &[String], went: &[String]) {
+    /// A person may have taken away what is detachable.
+    fn plugged(&mut self, at: Nanos, came: &[String], went: &[String], detachable: &[String]) {
         went.iter().for_each(|name| self.close_of_device(at, name));
-        let gone = |_| {
-            Verdict::Bad(ProblemSeverity::Critical, say!("the kernel no longer lists it", "в системе его больше нет"))
+        let gone = |name: &String| {
+            let severity = match detachable.contains(name) {
+                true => ProblemSeverity::Warning,
+                false => ProblemSeverity::Critical,
+            };
+            Verdict::Bad(severity, say!("the kernel no longer lists it", "в системе его больше нет"))
         };
-        let went = went.iter().filter(|name| !MADE.iter().any(|family| name.starts_with(family)));
+        let went = went.iter().filter(|name| !judge::is_made(name));
         let said = went.map(|name| (JournalRule::DriveGone, name.clone(), gone(name)));
         let back = came.iter().map(|name| (JournalRule::DriveGone, name.clone(), Verdict::Good));
         let said: Verdicts = said.chain(back).collect();
@@ -241,13 +248,14 @@ impl Journal {
             return;
         }
         let (rule, object) = key.clone();
+        let patience = rule.opens_after(self.known.spinning.contains(&object));
         let tracked = self.tracked.entry(key).or_default();
         tracked.good_since = None;
         let since = *tracked.bad_since.get_or_insert(at);
         let known = tracked.problem.and_then(|number| self.problems.get_mut(number));
         if let Some(problem) = known {
             let again = problem.closed.is_some_and(|closed| at.saturating_sub(closed) <= SAME_WITHIN);
-            let ripe = at.saturating_sub(since) >= rule.limits().opens_after;
+            let ripe = at.saturating_sub(since) >= patience;
             if problem.closed.is_none() || again && ripe {
                 problem.times += u32::from(problem.closed.take().is_some());
                 if severity >= problem.severity {
@@ -256,7 +264,7 @@ impl Journal {
                 return;
             }
         }
-        if at.saturating_sub(since) >= rule.limits().opens_after && self.problems.len() < PROBLEMS_MAX {
+        if at.saturating_sub(since) >= patience && self.problems.len() < PROBLEMS_MAX {
             tracked.problem = Some(self.problems.len());
             self.problems.push(Problem { rule, object, severity, evidence, opened: since, closed: None, times: 1 });
         }

@@ -5,7 +5,10 @@ use serde::Serialize;
 use stend_base::{Nanos, Say, say};
 
 /// Raised by any change of a rule, so that a problem can be traced to what found it.
-pub const RULES_VERSION: &str = "4";
+pub const RULES_VERSION: &str = "5";
+
+/// A disk that was asleep answers when it turns, which takes up to half a minute; the SCSI layer waits 30 s by default.
+const SPINS_UP: Nanos = Nanos::secs(35);
 
 /// What a problem is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -138,7 +141,7 @@ pub const LIMITS: [(JournalRule, Limits); 18] = [
     (JournalRule::PathDown, state(Category::Path)),
     (JournalRule::LinkNarrow, state(Category::Path)),
     (JournalRule::PoolUnhealthy, state(Category::Pool)),
-    // Half of the timeout of the SCSI layer (30 s): no healthy drive takes as long, an error handler does.
+    // Half of the timeout of the SCSI layer (30 s): no healthy drive takes as long, an error handler does. A disk that turns has longer.
     (JournalRule::DriveStuck, limits(Category::Drive, 0.0, 0.0, 15, 60)),
     // Latency as a multiple of the median of its siblings; drives of one model differ by tens of percent.
     (JournalRule::DriveSlow, limits(Category::Drive, 3.0, 2.0, 60, 300)),
@@ -151,7 +154,8 @@ pub const LIMITS: [(JournalRule, Limits); 18] = [
     // Errors are counted and do not go away: over an hour after the last one.
     (JournalRule::DriveErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
     (JournalRule::MediaErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
-    (JournalRule::LinkErrors, limits(Category::Path, 1.0, 1.0, 0, 3600)),
+    // Between two readings; now and then every link corrects one.
+    (JournalRule::LinkErrors, limits(Category::Path, 10.0, 1.0, 0, 3600)),
     (JournalRule::MemoryKill, limits(Category::Node, 1.0, 1.0, 0, 3600)),
     // Per second; a cable that is bad makes many.
     (JournalRule::PortErrors, limits(Category::Port, 1.0, 0.1, 60, 600)),
@@ -176,6 +180,14 @@ impl JournalRule {
     pub fn limits(self) -> Limits {
         // Every rule is in the table, which a test counts.
         LIMITS.iter().find(|(rule, _)| *rule == self).map_or(state(Category::Node), |(_, limits)| *limits)
+    }
+
+    /// How long an object must be bad before a problem opens.
+    pub(super) fn opens_after(self, spins: bool) -> Nanos {
+        match (self, spins) {
+            (JournalRule::DriveStuck, true) => SPINS_UP,
+            _ => self.limits().opens_after,
+        }
     }
 
     /// The rule of a stable word.

@@ -9,7 +9,7 @@ use stend_record::{Device, HostFacts, RunHeader, TargetFacts, TargetKind, WriteA
 use stend_spec::suite::Suite;
 
 /// A host with six drives of one model.
-fn host() -> RunRecord {
+pub(super) fn host() -> RunRecord {
     let target = PlanTarget::device(Bytes(0));
     let inputs = PlanInputs { suite: Suite::default(), seed: 0, target, time_budget: None, traces: Vec::new() };
     let mut run = RunRecord::new(RunHeader::new("R-1", inputs));
@@ -24,7 +24,7 @@ fn host() -> RunRecord {
 const DRIVES: [&str; 6] = ["sda", "sdb", "sdc", "sdd", "sde", "sdf"];
 
 /// A healthy host after `s` seconds: 100 reads a second of 1 ms on each drive.
-fn healthy(s: u64) -> Sample {
+pub(super) fn healthy(s: u64) -> Sample {
     let ms = |n: u64| n * 1_000_000;
     let disk = |name: &&str| DiskCounters {
         name: name.to_string(),
@@ -70,7 +70,7 @@ fn warm(milli_celsius: i64) -> Temperature {
 }
 
 /// The journal of a host of which each second is the healthy one, changed.
-fn journal(seconds: u64, change: impl Fn(u64, &mut Sample)) -> Vec<Problem> {
+pub(super) fn journal(seconds: u64, change: impl Fn(u64, &mut Sample)) -> Vec<Problem> {
     let mut journal = Journal::new(&host());
     for s in 0..seconds {
         let mut sample = healthy(s);
@@ -80,7 +80,7 @@ fn journal(seconds: u64, change: impl Fn(u64, &mut Sample)) -> Vec<Problem> {
     journal.end()
 }
 
-fn told(problems: &[Problem]) -> Vec<String> {
+pub(super) fn told(problems: &[Problem]) -> Vec<String> {
     let second = |at: Nanos| at.0 / 1_000_000_000 - 10_000;
     let one = |p: &Problem| {
         let closed = p.closed.map_or_else(|| "open".to_string(), |at| second(at).to_string());
@@ -98,7 +98,7 @@ fn told(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(one).collect()
 }
 
-fn parts(sample: &mut Sample) -> &mut Parts {
+pub(super) fn parts(sample: &mut Sample) -> &mut Parts {
     sample.parts.as_mut().unwrap()
 }
 
@@ -278,14 +278,14 @@ fn a_killed_process_and_corrected_errors_are_told_once_and_for_an_hour() {
     let found = journal(5000, |s, sample| {
         if s >= 100 {
             sample.paging.as_mut().unwrap().oom_kills = Some(3);
-            parts(sample).links[0].corrected = Some(9);
+            parts(sample).links[0].corrected = Some(19);
         }
     });
     assert_eq!(
         told(&found),
         [
             "MemoryKill host Critical 100..101 x1: processes killed: 1",
-            "LinkErrors nvme0n1 Warning 100..101 x1: errors corrected: 2",
+            "LinkErrors nvme0n1 Warning 100..101 x1: errors corrected: 12",
         ]
     );
 }
@@ -296,8 +296,10 @@ fn a_flapping_drive_makes_one_problem_not_thousands() {
     for flap in 0..500u64 {
         let names = || vec!["sda".to_string()];
         let at = |s: u64| Nanos::secs(10_000 + 20 * flap + s);
-        run.events.push(Event::new(at(0), EventKind::Devices { came: Vec::new(), went: names() }));
-        run.events.push(Event::new(at(10), EventKind::Devices { came: names(), went: Vec::new() }));
+        run.events
+            .push(Event::new(at(0), EventKind::Devices { came: Vec::new(), went: names(), detachable: Vec::new() }));
+        run.events
+            .push(Event::new(at(10), EventKind::Devices { came: names(), went: Vec::new(), detachable: Vec::new() }));
     }
     let mut journal = Journal::new(&run);
     (0..20_000).step_by(10).for_each(|s| journal.add(healthy(s)));
@@ -338,7 +340,8 @@ fn what_closed_long_ago_is_forgotten_and_what_may_come_back_is_not() {
 fn a_device_that_a_program_took_away_is_no_drive_that_failed() {
     let mut run = host();
     let went = ["loop7", "dm-3", "md127", "sdz"].map(String::from).to_vec();
-    run.events.push(Event::new(Nanos::secs(10_000), EventKind::Devices { came: Vec::new(), went }));
+    run.events
+        .push(Event::new(Nanos::secs(10_000), EventKind::Devices { came: Vec::new(), went, detachable: Vec::new() }));
     assert_eq!(told(&Journal::new(&run).end()), ["DriveGone sdz Critical 0..open x1: the kernel no longer lists it"]);
 }
 
@@ -397,7 +400,7 @@ fn a_way_to_a_drive_ends_with_the_device_behind_it_too() {
     let mut sample = healthy(2);
     parts(&mut sample).paths[0].state = None;
     journal.add(sample);
-    let kind = EventKind::Devices { came: Vec::new(), went: vec!["sdb".to_string()] };
+    let kind = EventKind::Devices { came: Vec::new(), went: vec!["sdb".to_string()], detachable: Vec::new() };
     journal.happened(&Event::new(Nanos::secs(10_003), kind));
     let closed: Vec<Option<Nanos>> = journal.end().iter().map(|problem| problem.closed).collect();
     // That the drive is gone stays open.
@@ -414,7 +417,7 @@ fn what_was_wrong_with_a_device_that_went_is_over_and_that_it_went_is_not() {
     parts(&mut sample).paths[0].state = None;
     journal.add(sample);
     let went = vec!["sdb".to_string(), "dm-0".to_string()];
-    journal.happened(&event(3, EventKind::Devices { came: Vec::new(), went }));
+    journal.happened(&event(3, EventKind::Devices { came: Vec::new(), went, detachable: Vec::new() }));
     assert!(journal.health().is_empty());
     assert_eq!(
         told(&journal.end()),

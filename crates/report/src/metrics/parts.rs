@@ -78,7 +78,11 @@ pub(super) fn parts(page: &mut Page, parts: &Parts) {
         Some((labels, f64::from(u8::from(path.is_usable()))))
     });
     for (family, number) in LINKS {
-        page.each(family, &parts.links, |link| Some((of("device", &link.device), number(link)?)));
+        page.each(family, &parts.links, |link| {
+            // A drive with two ports has a link for each.
+            let labels = vec![("device", link.device.clone()), ("address", link.address.clone())];
+            Some((labels, number(link)?))
+        });
     }
 }
 

@@ -4,10 +4,10 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, paragraph, width as width_of};
 use super::{Screen, screen};
 use crate::figures::{NONE, utc};
-use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates};
+use stend_analyse::host_rates::{DriveRates, HostRates, NetworkRates, available};
 use stend_base::text::plural_ru;
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
-use stend_record::parts::Temperature;
+use stend_record::parts::{ArcCounters, Temperature};
 
 /// Least devices that are shown, however low the terminal is.
 const ROWS_LEAST: usize = 3;
@@ -27,6 +27,8 @@ pub struct HostView<'a> {
     pub rates: &'a HostRates,
     /// Temperatures as they were last read.
     pub temperatures: &'a [Temperature],
+    /// The cache of ZFS as it was last read.
+    pub arc: Option<ArcCounters>,
     /// It stands on a terminal that takes keys.
     pub keys: bool,
 }
@@ -35,7 +37,7 @@ pub struct HostView<'a> {
 pub fn host_text(view: &HostView, lang: Lang, (width, height): (usize, usize), colour: bool) -> String {
     let screen = screen(lang, width, colour);
     let mut lines = vec![screen.bold(&cut(&title(view, lang), screen.width))];
-    for line in [cpus(view.rates, lang), memory(view.rates, lang), waits(view.rates, lang), network(view.rates, lang)] {
+    for line in [cpus(view.rates, lang), memory(view, lang), waits(view.rates, lang), network(view.rates, lang)] {
         lines.push(cut(&line, screen.width));
     }
     lines.push(String::new());
@@ -112,12 +114,13 @@ fn cpus(rates: &HostRates, lang: Lang) -> String {
     .to_string()
 }
 
-fn memory(rates: &HostRates, lang: Lang) -> String {
-    let Some(memory) = rates.memory else {
+fn memory(view: &HostView, lang: Lang) -> String {
+    let Some(memory) = view.rates.memory else {
         return say!("memory   {NONE}", "Память   {NONE}").get(lang).to_string();
     };
     let size = |bytes: u64| format::bytes(Bytes(bytes), lang);
-    let (used, total) = (size(memory.total_bytes.saturating_sub(memory.available_bytes)), size(memory.total_bytes));
+    let used = size(memory.total_bytes.saturating_sub(available(&memory, view.arc)));
+    let total = size(memory.total_bytes);
     let (dirty, swap) = (size(memory.dirty_bytes), size(memory.swap_used_bytes));
     say!(
         "memory   {used} of {total} in use, to be written {dirty}, swap in use {swap}",
@@ -306,6 +309,7 @@ mod tests {
             recorded: false,
             rates: &rates,
             temperatures: &temperatures,
+            arc: None,
             keys: true,
         };
         let printed = host_text(&HostView { keys: false, ..view }, lang, size, false);

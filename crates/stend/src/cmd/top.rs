@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use stend_analyse::host_rates::{HostRates, between};
 use stend_base::{Error, Nanos, Result, say};
-use stend_record::parts::Temperature;
+use stend_record::parts::{ArcCounters, Temperature};
 use stend_record::store::SampleRows;
 use stend_record::{HostFacts, Sample};
 use stend_report::HostView;
@@ -47,6 +47,8 @@ struct Step {
     rates: HostRates,
     at_unix_ns: i64,
     temperatures: Vec<Temperature>,
+    /// The cache of ZFS.
+    arc: Option<ArcCounters>,
 }
 
 /// Where steps come from.
@@ -112,8 +114,8 @@ impl Steps {
                 let rates = between(&rows.get(index)?, &rows.get(index + 1)?)?;
                 let at_unix_ns = rows.record.header.realtime_offset_ns.saturating_add_unsigned(rates.at.0);
                 let mut back = (0..=index + 1).rev().take(SAMPLES_BACK);
-                let parts = back.find_map(|at| rows.get(at)?.parts);
-                Some(Step { rates, at_unix_ns, temperatures: parts.map_or_else(Vec::new, |parts| parts.temperatures) })
+                let parts = back.find_map(|at| rows.get(at)?.parts).unwrap_or_default();
+                Some(Step { rates, at_unix_ns, temperatures: parts.temperatures, arc: parts.arc })
             }
         }
     }
@@ -136,9 +138,9 @@ impl Steps {
         let rates = between(before, &sample)?;
         let (monotonic, _, realtime) = stend_sys::clock::stamps();
         let at_unix_ns = (realtime as i64).saturating_sub(monotonic as i64).saturating_add_unsigned(sample.at.0);
-        let known = kept.back().map(|step| step.temperatures.clone()).unwrap_or_default();
-        let temperatures = sample.parts.as_ref().map_or(known, |parts| parts.temperatures.clone());
-        kept.push_back(Step { rates, at_unix_ns, temperatures });
+        let known = kept.back().map(|step| (step.temperatures.clone(), step.arc)).unwrap_or_default();
+        let (temperatures, arc) = sample.parts.as_ref().map_or(known, |parts| (parts.temperatures.clone(), parts.arc));
+        kept.push_back(Step { rates, at_unix_ns, temperatures, arc });
         *due = sample.at + *every;
         **before = sample;
         let over = kept.len().saturating_sub(STEPS_KEPT);
@@ -185,6 +187,7 @@ fn picture(steps: &Steps, step: &Step, index: usize, out: &Out, rows: usize) -> 
         recorded: steps.is_recorded(),
         rates: &step.rates,
         temperatures: &step.temperatures,
+        arc: step.arc,
         keys: rows < usize::MAX,
     };
     stend_report::host_text(&view, out.lang, (out.width(), rows), out.colour())

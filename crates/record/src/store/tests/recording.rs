@@ -122,7 +122,7 @@ fn events_of_a_recording_are_bounded_and_the_newest_stay() {
     let place = Place::new();
     let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
     for n in 0..10_050u64 {
-        let kind = EventKind::Devices { came: vec![format!("sd{n}")], went: Vec::new() };
+        let kind = EventKind::Devices { came: vec![format!("sd{n}")], went: Vec::new(), detachable: Vec::new() };
         recorder.record(Entry::Event(Event::new(Nanos::secs(n), kind)));
     }
     recorder.edge();
@@ -135,7 +135,7 @@ fn events_of_a_recording_are_bounded_and_the_newest_stay() {
 fn errors_of_one_drive_take_the_place_of_no_other_event_and_grow_fewer_with_age() {
     let place = Place::new();
     let mut recorder = Recorder::create(&place.file(), &header(short()), PLAIN, None, place.memory.path()).unwrap();
-    let devices = EventKind::Devices { came: vec!["sdx".into()], went: Vec::new() };
+    let devices = EventKind::Devices { came: vec!["sdx".into()], went: Vec::new(), detachable: Vec::new() };
     recorder.record(Entry::Event(Event::new(Nanos::secs(1000), devices.clone())));
     for n in 0..10_001u64 {
         let kind = EventKind::KernelErrors { device: "sdb".into(), count: 1, text: "I/O error, dev sdb".into() };

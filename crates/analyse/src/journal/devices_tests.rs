@@ -1,0 +1,107 @@
+//! Devices that hang, spin up, go and come back, links with several ports, and the cache of ZFS, as the journal judges them.
+
+use super::tests::{healthy, host, journal, parts, told};
+use super::*;
+use stend_record::parts::{ArcCounters, Link, LinkState};
+
+fn devices(came: &[&str], went: &[&str]) -> EventKind {
+    let names = |of: &[&str]| of.iter().map(|name| name.to_string()).collect();
+    EventKind::Devices { came: names(came), went: names(went), detachable: Vec::new() }
+}
+
+#[test]
+fn a_disk_that_spins_up_answers_and_one_that_takes_longer_does_not() {
+    let mut run = host();
+    run.load_mut().targets[0].devices[0].rotational = Some(true);
+    let silent_for = |seconds: u64| {
+        let mut journal = Journal::new(&run);
+        for s in 0..200 {
+            let mut sample = healthy(s);
+            let done = if (50..50 + seconds).contains(&s) { 50 } else { s };
+            sample.disks[..2].iter_mut().for_each(|disk| disk.reads = 100 * done);
+            journal.add(sample);
+        }
+        told(&journal.end())
+    };
+    let stuck =
+        |name: &str, until: u64| format!("DriveStuck {name} Critical 51..{until} x1: 1 I/Os in flight, none completes");
+    assert_eq!(silent_for(31), [stuck("sdb", 81)], "it has nothing that spins");
+    assert_eq!(silent_for(50), [stuck("sdb", 100), stuck("sda", 100)]);
+}
+
+#[test]
+fn a_drive_that_hung_before_it_died_is_in_the_journal_although_the_host_lists_it_no_more() {
+    let mut run = host();
+    run.load_mut().targets.remove(0);
+    run.events.push(Event::new(Nanos::secs(10_100), devices(&[], &["sda"])));
+    let mut journal = Journal::new(&run);
+    for s in 0..200 {
+        let mut sample = healthy(s);
+        sample.disks[0].reads = 100 * s.min(50);
+        if s >= 100 {
+            sample.disks.remove(0);
+        }
+        journal.add(sample);
+    }
+    assert_eq!(
+        told(&journal.end()),
+        [
+            "DriveStuck sda Critical 51..100 x1: 1 I/Os in flight, none completes",
+            "DriveGone sda Critical 100..open x1: the kernel no longer lists it",
+        ]
+    );
+}
+
+#[test]
+fn caches_and_volumes_of_programs_and_memory_are_no_drives_that_failed() {
+    let mut run = host();
+    run.events.push(Event::new(Nanos::secs(10_000), devices(&[], &["bcache0", "ublkb3", "pmem0"])));
+    assert_eq!(told(&Journal::new(&run).end()), [""; 0]);
+}
+
+#[test]
+fn what_a_person_takes_away_is_a_warning_and_over_when_it_is_back() {
+    let mut run = host();
+    let names = |of: &[&str]| of.iter().map(|name| name.to_string()).collect();
+    let went = EventKind::Devices { came: Vec::new(), went: names(&["sdy", "sdz"]), detachable: names(&["sdz"]) };
+    run.events = vec![Event::new(Nanos::secs(10_000), went), Event::new(Nanos::secs(10_007), devices(&["sdz"], &[]))];
+    assert_eq!(
+        told(&Journal::new(&run).end()),
+        [
+            "DriveGone sdy Critical 0..open x1: the kernel no longer lists it",
+            "DriveGone sdz Warning 0..7 x1: the kernel no longer lists it",
+        ]
+    );
+}
+
+#[test]
+fn each_port_of_a_drive_with_two_has_its_own_link() {
+    let found = journal(200, |s, sample| {
+        let links = &mut parts(sample).links;
+        let narrow = Link { width: 2, ..links[0].now };
+        let other = LinkState { address: "0000:02:00.0".into(), now: narrow, ..links[0].clone() };
+        links.extend((s < 100).then_some(other));
+    });
+    assert_eq!(told(&found), ["LinkNarrow nvme0n1/0000:02:00.0 Warning 0..100 x1: 2 lanes of 4"]);
+}
+
+#[test]
+fn a_few_errors_that_a_link_corrected_are_no_problem() {
+    let found = journal(300, |s, sample| parts(sample).links[0].corrected = Some(7 + s / 30));
+    assert_eq!(told(&found), [""; 0]);
+}
+
+#[test]
+fn the_cache_of_zfs_is_memory_that_programs_can_have() {
+    let low = |arc: u64| {
+        let found = journal(300, |s, sample| {
+            sample.memory.as_mut().unwrap().available_bytes = 2 << 30;
+            parts(sample).arc = Some(ArcCounters { size_bytes: arc << 30, ..ArcCounters::default() });
+            // It is read less often than memory.
+            sample.parts.take_if(|_| s % 30 > 0);
+        });
+        found.len()
+    };
+    assert_eq!((low(0), low(50)), (1, 0));
+    assert_eq!(low(3), 1, "a thirty-second of the memory stays with the cache");
+}
