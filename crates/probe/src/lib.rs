@@ -17,6 +17,7 @@ mod source;
 pub use cost::reading_cost;
 pub use devices::block_devices;
 pub use kernel_log::{DeviceErrors, KernelLog};
+pub use parts::temperatures;
 
 use group::Groups;
 use interrupts::Owned;
@@ -29,8 +30,8 @@ use stend_record::parts::PathState;
 use stend_record::sample::Pressure;
 use stend_record::{Parts, Sample};
 
-/// What parts of the machine tell of themselves, temperatures included. A drive that does not answer holds it up, so that it is read on a
-/// thread of its own.
+/// What parts of the machine tell of themselves. Temperatures are left out ([`temperatures`]): a drive that does not answer would hold all of
+/// it up.
 #[derive(Debug, Default)]
 pub struct PartsProbe {
     /// Ways of the last reading.
@@ -38,10 +39,10 @@ pub struct PartsProbe {
 }
 
 impl PartsProbe {
-    /// A reading of what there is of `devices` below `root` now, however long it takes. All of it is found anew: pools are imported, arrays
+    /// A reading of what there is of `devices` below `root` now. All of it is found anew: pools are imported, arrays
     /// assembled and paths connected again without any block device that comes or goes.
     pub fn read(&mut self, root: &Path, devices: &[String]) -> Box<Parts> {
-        let mut parts = Readers::find(root, devices).at_edge();
+        let mut parts = Readers::without_temperatures(root, devices).at_edge();
         let gone = parts::gone(&self.paths, &parts.paths, devices);
         parts.paths.extend(gone);
         self.paths.clone_from(&parts.paths);

@@ -1,10 +1,12 @@
 //! Reads a whole host at a pace: all its block devices, also those that appear later. Must not keep or judge what it read.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stend_base::{Error, Nanos, Result, say};
 use stend_probe::{PartsProbe, Probe, block_devices};
+use stend_record::parts::Temperature;
 use stend_record::{EventKind, Parts, Sample};
 
 /// Time between two looks for devices that appeared or are gone: a directory with a line for each.
@@ -12,6 +14,9 @@ const LOOK_EVERY: Nanos = Nanos::secs(10);
 
 /// Time between two readings of temperatures, links, arrays and pools. Each asks every drive for its temperature.
 const PARTS_EVERY: Duration = Duration::from_secs(30);
+
+/// How long a reading waits for temperatures (by eye: a drive that is well answers in milliseconds).
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Readers of a host.
 pub struct Sampler {
@@ -88,18 +93,61 @@ impl Sampler {
     }
 }
 
-/// Reads parts until nobody wants them any more. While it waits for a drive the lock is free.
+/// Reads parts until nobody wants them any more. While it reads the lock is free.
 fn read_slowly(root: &Path, of: &Weak<Mutex<Slow>>) {
     let mut probe = PartsProbe::default();
+    let mut thermometers = Thermometers::new(root);
     loop {
         let Some(slow) = of.upgrade() else { return };
         let wanted = slow.lock().unwrap_or_else(PoisonError::into_inner).devices.clone();
         drop(slow);
-        let read = probe.read(root, &wanted);
+        let mut read = probe.read(root, &wanted);
+        read.temperatures = thermometers.read(&wanted);
         let Some(slow) = of.upgrade() else { return };
         slow.lock().unwrap_or_else(PoisonError::into_inner).read = Some(read);
         drop(slow);
         std::thread::sleep(PARTS_EVERY);
+    }
+}
+
+/// Temperatures of drives, from a thread that one drive may hold up for ever: arrays, pools and paths are known all the same.
+struct Thermometers {
+    asks: Sender<Vec<String>>,
+    read: Receiver<Vec<Temperature>>,
+    /// An answer is due.
+    is_asked: bool,
+}
+
+impl Thermometers {
+    fn new(root: &Path) -> Thermometers {
+        let ((asks, asked), (give, read)) = (channel::<Vec<String>>(), channel());
+        let root = root.to_path_buf();
+        let answers = move || {
+            while let Ok(devices) = asked.recv() {
+                if give.send(stend_probe::temperatures(&root, &devices)).is_err() {
+                    return;
+                }
+            }
+        };
+        // Never joined, and without it there are no temperatures.
+        drop(std::thread::Builder::new().name("temperatures".into()).spawn(answers));
+        Thermometers { asks, read, is_asked: false }
+    }
+
+    /// Temperatures of these drives; none as long as one does not answer. What was asked before and comes late is from then.
+    fn read(&mut self, devices: &[String]) -> Vec<Temperature> {
+        let late = self.read.try_recv().ok();
+        if self.is_asked && late.is_none() {
+            return Vec::new();
+        }
+        self.is_asked = self.asks.send(devices.to_vec()).is_ok();
+        match self.read.recv_timeout(PATIENCE) {
+            Ok(now) => {
+                self.is_asked = false;
+                now
+            }
+            Err(_) => late.unwrap_or_default(),
+        }
     }
 }
 
@@ -143,5 +191,28 @@ mod tests {
         assert_eq!(sampler.look(sampler.looked + LOOK_EVERY), None);
         let names: Vec<String> = sampler.read().0.disks.into_iter().map(|disk| disk.name).collect();
         assert_eq!(names, ["sdb", "sdc"]);
+    }
+
+    #[test]
+    fn a_drive_that_does_not_tell_its_temperature_hides_no_pool() {
+        let dir = host(&["sda"]);
+        let monitor = dir.path().join("sys/class/block/sda/device/hwmon/hwmon3");
+        std::fs::create_dir_all(&monitor).unwrap();
+        // Nothing ever writes into it, so that opening it waits for ever, as reading it does at a drive that is dying.
+        let made = std::process::Command::new("mkfifo").arg(monitor.join("temp1_input")).status().unwrap();
+        assert!(made.success());
+        let pool = dir.path().join("proc/spl/kstat/zfs/tank");
+        std::fs::create_dir_all(&pool).unwrap();
+        std::fs::write(pool.join("state"), "DEGRADED\n").unwrap();
+        let mut sampler = Sampler::new(dir.path()).unwrap();
+        let begun = std::time::Instant::now();
+        let parts = loop {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no reading of the parts");
+            match sampler.read().0.parts {
+                Some(parts) => break parts,
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        assert_eq!((parts.pools[0].health.as_deref(), parts.temperatures.len()), (Some("DEGRADED"), 0));
     }
 }

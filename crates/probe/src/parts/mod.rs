@@ -20,6 +20,7 @@ use pools::Pool;
 use std::path::{Path, PathBuf};
 use stend_base::Nanos;
 use stend_record::Parts;
+use stend_record::parts::Temperature;
 
 /// Time between two readings inside a trial: what the method asks of background work (H25), and little beside a sample
 /// every second.
@@ -45,12 +46,17 @@ pub struct Readers {
 impl Readers {
     /// Finds what there is of `devices` (kernel names) below `root`.
     pub fn find(root: &Path, devices: &[String]) -> Readers {
+        Readers { heat: Heat::find(root, devices), ..Readers::without_temperatures(root, devices) }
+    }
+
+    /// The same without what only drives themselves can tell: finding that waits for one that does not answer, too.
+    pub fn without_temperatures(root: &Path, devices: &[String]) -> Readers {
         Readers {
             arrays: arrays::find(root, devices),
             pools: pools::find(root, devices),
             paths: Paths::find(root, devices),
             links: links::find(root, devices),
-            heat: Heat::find(root, devices),
+            heat: Heat::find(root, &[]),
             line_rates: LineRates::find(root),
             arc: arc::open(root),
             next: Nanos(0),
@@ -89,6 +95,11 @@ impl Readers {
             arc: self.arc.read().and_then(arc::counters),
         })
     }
+}
+
+/// Temperatures of the drives among `devices`, however long they take to answer.
+pub fn temperatures(root: &Path, devices: &[String]) -> Vec<Temperature> {
+    Heat::find(root, devices).temperatures()
 }
 
 /// Places in sysfs of the hardware behind a device: of an NVMe drive with several paths its controllers, else the drive itself.
