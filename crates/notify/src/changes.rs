@@ -39,6 +39,11 @@ impl Changes {
         Changes { realtime_offset_ns, ..Changes::default() }
     }
 
+    /// From now on the clock of the journal is so many ns behind wall-clock time: somebody set the clock, or the host slept.
+    pub fn follow_clock(&mut self, realtime_offset_ns: i64) {
+        self.realtime_offset_ns = realtime_offset_ns;
+    }
+
     /// Rule and object of every problem that is open and muted, as of the last look.
     pub fn muted(&self) -> &BTreeSet<(String, String)> {
         &self.muted
@@ -151,6 +156,19 @@ mod tests {
         assert_eq!(look(problem(critical, None, 2)), [(Happening::Opened, true, 1100, None)]);
         let (opened, closed) = ((Happening::Opened, true, 1100, None), (Happening::Closed, true, 1100, Some(1300)));
         assert_eq!(look(problem(critical, Some(300), 3)), [opened, closed], "it came and went between two looks");
+    }
+
+    #[test]
+    fn after_the_host_slept_the_times_of_messages_are_those_of_the_wall() {
+        let mut changes = Changes::new(1_000_000_000_000);
+        let warning = ProblemSeverity::Warning;
+        let mut times = |problem: Problem| {
+            changes.follow_clock(4_600_000_000_000);
+            let items = changes.look(&[problem], &|_| Standing::Plain).into_iter();
+            items.map(|item| (item.opened, item.closed)).collect::<Vec<_>>()
+        };
+        assert_eq!(times(problem(warning, None, 1)), [(4700, None)]);
+        assert_eq!(times(problem(warning, Some(200), 1)), [(4700, Some(4800))]);
     }
 
     /// What is heard of looks at a problem, of which people say something meanwhile.

@@ -79,7 +79,7 @@ impl Outbox {
             follow(&mut state, &desk.decisions());
         }
         zone::ask();
-        state.begin(&file, Clock { unix: unix(), minute: 0 });
+        state.begin(&file, now());
         let held = Mutex::new(Held { state, generation: 0, is_unkept: false, sending: 0, is_over: false });
         let shared =
             Arc::new(Shared { file, host: host.to_string(), store, held, changed: Condvar::new(), told, desk });
@@ -97,7 +97,7 @@ impl Outbox {
         if items.is_empty() {
             return;
         }
-        let clock = Clock { unix: unix(), minute: zone::minute(unix()) };
+        let clock = now();
         let mut held = self.shared.lock();
         items.into_iter().for_each(|item| held.state.note(&self.shared.file, item, clock));
         drop(held);
@@ -113,6 +113,12 @@ impl Outbox {
     /// These problems, by rule and object, are open, and people know of them. Returns at once.
     pub fn found(&self, problems: &BTreeSet<(String, String)>) {
         self.shared.lock().state.found(problems);
+        self.shared.changed.notify_all();
+    }
+
+    /// These rules and objects were found well, and the host has these objects. Returns at once.
+    pub fn found_well(&self, well: &BTreeSet<(String, String)>, objects: &BTreeSet<String>) {
+        self.shared.lock().state.found_well(well, objects);
         self.shared.changed.notify_all();
     }
 
@@ -134,6 +140,12 @@ impl Outbox {
         drop(self.keeper.join());
         self.shared.keep(&mut self.shared.lock());
     }
+}
+
+/// The moment.
+fn now() -> Clock {
+    let unix = unix();
+    Clock { unix, monotonic: stend_sys::clock::now().as_secs() as i64, minute: zone::minute(unix) }
 }
 
 /// Does what people have decided since it was looked at last.
@@ -174,13 +186,13 @@ impl Shared {
                 asked = Instant::now();
                 zone::ask();
             }
-            let unix = unix();
+            let clock = now();
             let decided = self.desk.as_ref().map(Desk::decisions).unwrap_or_default();
             let mut held = self.lock();
             if held.is_over {
                 return;
             }
-            held.state.tick(&self.file, Clock { unix, minute: zone::minute(unix) });
+            held.state.tick(&self.file, clock);
             follow(&mut held.state, &decided);
             let fresh = held.state.unlogged();
             if held.state != kept {
@@ -247,7 +259,7 @@ impl Shared {
             match &sent {
                 Ok(()) => held.state.sent(&message),
                 Err(unsent) => {
-                    held.state.failed(&message, unix());
+                    held.state.failed(&message, now());
                     let waiting = held.state.queue.iter_mut().find(|waiting| waiting.id == message.id);
                     waiting.into_iter().for_each(|waiting| waiting.drop_sent(unsent.through));
                 }

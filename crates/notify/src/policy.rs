@@ -15,8 +15,10 @@ pub const TRIED_FOR: i64 = 72 * 3600;
 const HELD_FOR: i64 = 31 * 86_400;
 /// First and longest pause between two tries, seconds.
 const PAUSE: (i64, i64) = (10, 600);
-/// A recorder that was started again has this long, in seconds, to find an open problem again before it counts as over.
+/// A recorder that was started again has this long, in seconds, to find an open problem again before one that is well counts as over.
 const FOUND_AGAIN: i64 = 600;
+/// A clock that moves by more than this against the other one was set, or the host slept, seconds: NTP corrects less.
+const CLOCK_SET: i64 = 60;
 /// Problems that are over are remembered this long, seconds: far longer than the hour in which a problem is the same one.
 const REMEMBERED: i64 = 7 * 86_400;
 
@@ -25,6 +27,8 @@ const REMEMBERED: i64 = 7 * 86_400;
 pub struct Clock {
     /// Seconds since 1970.
     pub unix: i64,
+    /// Seconds of a clock that no program sets; it stands still while the host sleeps.
+    pub monotonic: i64,
     /// Minute of the day by local time.
     pub minute: u16,
 }
@@ -35,6 +39,9 @@ struct Known {
     item: Item,
     /// It was found since this recorder began.
     is_found: bool,
+    /// This recorder found it well, or does not find its object.
+    #[serde(default)]
+    may_be_over: bool,
     /// A message says that it is open, and none that it is over.
     #[serde(default)]
     is_sent: bool,
@@ -60,8 +67,11 @@ pub struct State {
     /// Rule and object of problems that were muted since the last digest.
     #[serde(default)]
     muted: BTreeSet<(String, String)>,
-    /// When this recorder began.
+    /// When this recorder began, by the clock that no program sets.
     begun: i64,
+    /// By how many seconds wall-clock time is ahead of that clock.
+    #[serde(default)]
+    ahead: Option<i64>,
     /// Kinds of messages that a person has approved; `None`: every one goes.
     #[serde(default)]
     approved: Option<BTreeSet<String>>,
@@ -79,8 +89,16 @@ pub struct State {
 impl State {
     /// A recorder begins with what an earlier one left.
     pub fn begin(&mut self, file: &NotifyFile, clock: Clock) {
-        self.begun = clock.unix;
-        self.known.iter_mut().for_each(|known| known.is_found = false);
+        (self.begun, self.ahead) = (clock.monotonic, Some(clock.unix - clock.monotonic));
+        // What is in the future was noted while the clock was wrong.
+        self.digest_since = self.digest_since.min(clock.unix);
+        for message in &mut self.queue {
+            message.made = message.made.min(clock.unix);
+            if message.next.saturating_sub(clock.unix) > PAUSE.1 {
+                message.next = clock.unix;
+            }
+        }
+        self.known.iter_mut().for_each(|known| (known.is_found, known.may_be_over) = (false, false));
         // Receivers that the file does not name any more get nothing.
         self.queue.retain(|message| file.receivers.iter().any(|receiver| receiver.name == message.receiver));
     }
@@ -114,8 +132,9 @@ impl State {
     }
 
     /// Something happened.
-    pub fn note(&mut self, file: &NotifyFile, item: Item, clock: Clock) {
-        if !self.is_news(&item) {
+    pub fn note(&mut self, file: &NotifyFile, mut item: Item, clock: Clock) {
+        self.follow_clock(clock);
+        if !self.is_news(&mut item) {
             return;
         }
         let is_quiet = file.quiet.is_some_and(|quiet| quiet.holds(clock.minute));
@@ -165,18 +184,23 @@ impl State {
         }
     }
 
+    /// This recorder has found these rules and objects well, and the host has these objects. What was not found well is not over: a drive in
+    /// standby is not asked, and one that hangs does not answer. What was wrong with an object that has left is over, but not that it is gone.
+    pub fn found_well(&mut self, well: &BTreeSet<(String, String)>, objects: &BTreeSet<String>) {
+        for known in &mut self.known {
+            let Item { rule, object, .. } = &known.item;
+            let has_left = rule != JournalRule::DriveGone.key() && !objects.contains(object);
+            known.may_be_over = has_left || well.contains(&(rule.clone(), object.clone()));
+        }
+    }
+
     /// Time has passed: a digest may be due, messages too old.
     pub fn tick(&mut self, file: &NotifyFile, clock: Clock) {
-        if clock.unix - self.begun >= FOUND_AGAIN {
-            // A recorder that began without a drive cannot know whether it is still missed: it does not say that it is back.
-            self.known.retain(|known| known.is_found || known.item.rule != JournalRule::DriveGone.key());
-            let gone: Vec<Item> = self
-                .known
-                .iter()
-                .filter(|k| !k.is_found && k.item.closed.is_none())
-                .map(|k| over(&k.item, clock))
-                .collect();
-            gone.into_iter().for_each(|item| self.note(file, item, clock));
+        self.follow_clock(clock);
+        if clock.monotonic - self.begun >= FOUND_AGAIN {
+            let is_over = |known: &&Known| !known.is_found && known.may_be_over && known.item.closed.is_none();
+            let over: Vec<Item> = self.known.iter().filter(is_over).map(|known| over(&known.item, clock)).collect();
+            over.into_iter().for_each(|item| self.note(file, item, clock));
         }
         self.known.retain(|known| known.item.closed.is_none_or(|closed| clock.unix - closed < REMEMBERED));
         let is_quiet = file.quiet.is_some_and(|quiet| quiet.holds(clock.minute));
@@ -214,34 +238,58 @@ impl State {
     }
 
     /// A message was not taken; it is tried again after a pause that doubles.
-    pub fn failed(&mut self, message: &Message, unix: i64) {
+    pub fn failed(&mut self, message: &Message, clock: Clock) {
+        self.follow_clock(clock);
         if let Some(waiting) = self.queue.iter_mut().find(|waiting| waiting.id == message.id) {
-            waiting.next = unix + (PAUSE.0 << waiting.tries.min(10)).min(PAUSE.1);
+            waiting.next = clock.unix + (PAUSE.0 << waiting.tries.min(10)).min(PAUSE.1);
             waiting.tries += 1;
         }
     }
 
-    /// A problem is sent once: what an earlier recorder sent is not sent again.
-    fn is_news(&mut self, item: &Item) -> bool {
+    /// No message grows older because a clock was set or the host slept: times that were noted move along.
+    fn follow_clock(&mut self, clock: Clock) {
+        let ahead = clock.unix - clock.monotonic;
+        let moved = ahead - *self.ahead.get_or_insert(ahead);
+        if moved.abs() <= CLOCK_SET {
+            return;
+        }
+        self.ahead = Some(ahead);
+        self.digest_since = self.digest_since.saturating_add(moved);
+        for message in &mut self.queue {
+            message.made = message.made.saturating_add(moved);
+            message.next = message.next.saturating_add(moved);
+        }
+    }
+
+    /// A problem is sent once: what an earlier recorder sent is not sent again. What is sent fits to what was: this recorder may have seen
+    /// another severity than the one before, and receivers know a problem by it.
+    fn is_news(&mut self, item: &mut Item) -> bool {
         let known = self.known.iter_mut().find(|known| known.item.is_of(&item.rule, &item.object));
         let Some(known) = known else {
-            self.known.push(Known { item: item.clone(), is_found: true, is_sent: false, is_kept_back: false });
+            let (is_sent, may_be_over, is_kept_back) = (false, false, false);
+            self.known.push(Known { item: item.clone(), is_found: true, may_be_over, is_sent, is_kept_back });
             // What is over was sent when it opened, or the receiver did not exist then.
             return item.happened != Happening::Closed;
         };
         known.is_found = true;
         let (was_open, was_critical) = (known.item.closed.is_none(), known.item.is_critical);
+        let is_worse = item.is_critical && !was_critical;
         let is_news = match item.happened {
             Happening::Closed => was_open,
-            Happening::Opened | Happening::Worse => {
-                !was_open || known.is_kept_back || item.is_critical && !was_critical
-            }
+            Happening::Opened | Happening::Worse => !was_open || known.is_kept_back || is_worse,
         };
         if is_news {
+            match item.happened {
+                Happening::Opened if was_open && is_worse && known.is_sent => item.happened = Happening::Worse,
+                Happening::Closed => item.is_critical = was_critical,
+                _ => {}
+            }
             known.is_kept_back = false;
             // The first time of an open problem stays.
-            let opened = if was_open { known.item.opened } else { item.opened };
-            known.item = Item { opened, ..item.clone() };
+            if was_open {
+                item.opened = known.item.opened;
+            }
+            known.item = item.clone();
         }
         is_news
     }

@@ -144,7 +144,11 @@ mod tests {
         let file = stend_spec::parse::notify("receivers: {a: {syslog: {}}}", "n.yaml").unwrap();
         let of = |generation: u64| {
             let mut state = state.clone();
-            state.note(&file, item(&format!("md{generation}"), Happening::Opened), Clock { unix: 5, minute: 0 });
+            state.note(
+                &file,
+                item(&format!("md{generation}"), Happening::Opened),
+                Clock { unix: 5, monotonic: 5, minute: 0 },
+            );
             state
         };
         std::thread::scope(|scope| {
@@ -168,7 +172,7 @@ mod tests {
         let place = dir.path().join("notify/x");
         let (store, mut state) = Store::open(&place).unwrap();
         let file = stend_spec::parse::notify("receivers: {a: {syslog: {}}}", "n.yaml").unwrap();
-        state.note(&file, item("md0", Happening::Opened), Clock { unix: 5, minute: 0 });
+        state.note(&file, item("md0", Happening::Opened), Clock { unix: 5, monotonic: 5, minute: 0 });
         std::fs::write(place.join("state.new"), "of a process that was killed").unwrap();
         store.keep(&state, 1).unwrap().unwrap();
         assert!(Store::open(&place).unwrap_err().message.en.contains("another recording"));

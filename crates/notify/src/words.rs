@@ -74,8 +74,8 @@ fn in_lang(message: &Message, host: &str, lang: Lang) -> String {
     let lost = message.lost;
     if lost > 0 {
         let told = say!(
-            "Messages lost before this one: {lost}. `stend journal last` has everything.",
-            "Потеряно сообщений до этого: {lost}. Всё есть в `stend journal last`."
+            "Messages lost before this one: {lost}. Look at `stend journal` of this recording and of those before.",
+            "Потеряно сообщений до этого: {lost}. Посмотрите `stend journal` этой записи и предыдущих."
         );
         lines.push(told.get(lang).to_string());
     }
@@ -167,7 +167,9 @@ pub mod tests {
         assert!(
             told.contains("and 10 more")
                 && told.contains("\nMuted problems: 2. `stend journal last` has them.\n")
-                && told.ends_with("Messages lost before this one: 3. `stend journal last` has everything.\n")
+                && told.ends_with(
+                    "Messages lost before this one: 3. Look at `stend journal` of this recording and of those before.\n"
+                )
         );
         assert!(text(&message(Vec::new()), "nas", MessageLang::Ru).contains("пробное"));
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stend_base::{Nanos, Say, say};
@@ -12,6 +12,8 @@ use stend_record::{EventKind, Health, HostInfo};
 
 /// Time between two readings of the health of all drives: smartd asks every half an hour, and errors should not be older than a coffee.
 const HEALTH_EVERY: Duration = Duration::from_secs(600);
+/// How often the list of drives is looked at as long as it is empty (by eye: nothing beside a round).
+const UNTIL_KNOWN: Duration = Duration::from_secs(1);
 /// So long after a change its drive is quiet: what it says then is kept, so that the file tells that a problem is over.
 const QUIET_AFTER: Nanos = Nanos::secs(3600);
 /// How often the health of all drives is kept although nothing changed: where events go with age, the newest stays.
@@ -62,33 +64,7 @@ impl DeviceNews {
         let wanted: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
         let (give, read) = channel();
         let of = Arc::downgrade(&wanted);
-        let ask = move || {
-            let mut busy: BTreeSet<String> = BTreeSet::new();
-            let (done, back) = channel::<String>();
-            while let Some(drives) = drives(&of) {
-                back.try_iter().for_each(|name| {
-                    busy.remove(&name);
-                });
-                for (name, path) in drives.into_iter().filter(|(name, _)| !busy.contains(name)).collect::<Vec<_>>() {
-                    let (give, done, asked) = (give.clone(), done.clone(), name.clone());
-                    let one = move || {
-                        if let Some(health) = stend_stand::drive_health(&path) {
-                            // Nobody may be left to be told.
-                            drop(give.send((asked.clone(), health)));
-                        }
-                        drop(done.send(asked));
-                    };
-                    if std::thread::Builder::new().name("health".into()).spawn(one).is_ok() {
-                        busy.insert(name);
-                    }
-                    // One after the other, as far as they answer.
-                    if let Ok(name) = back.recv_timeout(PATIENCE) {
-                        busy.remove(&name);
-                    }
-                }
-                std::thread::sleep(HEALTH_EVERY);
-            }
-        };
+        let ask = move || ask_drives(&of, &give, stend_stand::drive_health);
         // The thread is never joined: one that waits for a dying drive ends with the process.
         let asks =
             stend_stand::can_ask_health() && std::thread::Builder::new().name("drives".into()).spawn(ask).is_ok();
@@ -206,6 +182,44 @@ impl DeviceNews {
                 true
             }
         }
+    }
+}
+
+/// Asks the drives that are wanted for their health, again and again, until nobody wants any.
+fn ask_drives(
+    of: &Weak<Mutex<Vec<(String, String)>>>,
+    give: &Sender<(String, Health)>,
+    health: fn(&str) -> Option<Health>,
+) {
+    let mut busy: BTreeSet<String> = BTreeSet::new();
+    let (done, back) = channel::<String>();
+    while let Some(drives) = drives(of) {
+        // The host is described some time after the thread began, and a drive that already fails must not wait for a round.
+        if drives.is_empty() {
+            std::thread::sleep(UNTIL_KNOWN);
+            continue;
+        }
+        back.try_iter().for_each(|name| {
+            busy.remove(&name);
+        });
+        for (name, path) in drives.into_iter().filter(|(name, _)| !busy.contains(name)).collect::<Vec<_>>() {
+            let (give, done, asked) = (give.clone(), done.clone(), name.clone());
+            let one = move || {
+                if let Some(health) = health(&path) {
+                    // Nobody may be left to be told.
+                    drop(give.send((asked.clone(), health)));
+                }
+                drop(done.send(asked));
+            };
+            if std::thread::Builder::new().name("health".into()).spawn(one).is_ok() {
+                busy.insert(name);
+            }
+            // One after the other, as far as they answer.
+            if let Ok(name) = back.recv_timeout(PATIENCE) {
+                busy.remove(&name);
+            }
+        }
+        std::thread::sleep(HEALTH_EVERY);
     }
 }
 
@@ -330,5 +344,18 @@ mod tests {
         write(3);
         assert_eq!(take(109), [0; 0]);
         assert_eq!((take(110), take(120)), (vec![2], Vec::new()));
+    }
+
+    #[test]
+    fn a_drive_that_is_known_after_the_thread_began_is_asked_now_and_not_with_the_next_round() {
+        let wanted: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+        let (give, read) = channel();
+        let (of, mut news) = (Arc::downgrade(&wanted), DeviceNews { wanted, ..news(Path::new("/absent")) });
+        std::thread::spawn(move || ask_drives(&of, &give, |_| Some(health(7, 0))));
+        // What describes the host comes some time later.
+        assert_eq!(read.recv_timeout(Duration::from_millis(200)).ok(), None);
+        news.meet(&host(&["sda"]));
+        let (name, _) = read.recv_timeout(Duration::from_secs(60)).expect("its health, before the round is over");
+        assert_eq!(name, "sda");
     }
 }

@@ -75,6 +75,23 @@ fn what_a_person_takes_away_is_a_warning_and_over_when_it_is_back() {
 }
 
 #[test]
+fn a_journal_knows_what_was_well_and_what_the_host_has() {
+    let mut journal = Journal::new(&host());
+    for s in 0..3 {
+        assert_eq!(journal.objects(), None);
+        let mut sample = healthy(s);
+        sample.parts.take_if(|_| s < 2);
+        journal.add(sample);
+    }
+    let is_well = |rule: JournalRule, object: &str| journal.well().contains(&(rule, object.to_string()));
+    assert!(is_well(JournalRule::DriveErrors, "sda") && is_well(JournalRule::ArrayDegraded, "md0"));
+    assert!(!is_well(JournalRule::DriveFailing, "sda"), "it was not asked");
+    let objects = journal.objects().unwrap();
+    let there = ["host", "sda", "md0", "tank", "dm-0/sdb", "nvme0n1", "eth0"];
+    assert!(there.iter().all(|name| objects.contains(*name)), "{objects:?}");
+}
+
+#[test]
 fn each_port_of_a_drive_with_two_has_its_own_link() {
     let found = journal(200, |s, sample| {
         let links = &mut parts(sample).links;

@@ -13,7 +13,7 @@ pub use rules::{Category, JournalRule, LIMITS, Limits, ProblemSeverity, RULES_VE
 
 use crate::host_rates;
 use judge::{Known, Verdict, Verdicts};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Nanos, Say, say};
 use stend_record::{Event, EventKind, Health, HostInfo, Parts, RunRecord, Sample};
 
@@ -79,6 +79,8 @@ pub struct Journal {
     events: Vec<Event>,
     /// What drives said of themselves last.
     health: BTreeMap<String, Health>,
+    /// Rules and objects that were well once.
+    well: BTreeSet<(JournalRule, String)>,
     tracked: BTreeMap<(JournalRule, String), Tracked>,
     problems: Vec<Problem>,
 }
@@ -146,6 +148,20 @@ impl Journal {
     /// Problems so far, in the order in which they opened.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// Every rule and object that was well at least once. Who sends messages has to know: what nothing was heard of may be as bad as before.
+    pub fn well(&self) -> &BTreeSet<(JournalRule, String)> {
+        &self.well
+    }
+
+    /// Every object that the host has now: devices, ports, arrays, pools, ways, links, and itself. `None` until all of it was read.
+    pub fn objects(&self) -> Option<BTreeSet<String>> {
+        let (sample, parts) = (self.before.as_ref()?, self.parts.as_ref()?);
+        let disks = sample.disks.iter().map(|disk| disk.name.clone());
+        let ports = sample.networks.as_ref()?.iter().map(|network| network.name.clone());
+        let of_parts = judge::parts_there(parts).into_iter().map(|(_, object)| object);
+        Some(disks.chain(ports).chain(of_parts).chain([judge::HOST.to_string()]).collect())
     }
 
     /// What drives said of themselves last, by kernel name.
@@ -237,10 +253,22 @@ impl Journal {
             let key = (rule, object);
             match verdict {
                 Verdict::Bad(severity, evidence) => self.bad(at, key, severity, evidence),
-                Verdict::Good => self.good(at, &key),
+                Verdict::Good => {
+                    self.note_well(&key);
+                    self.good(at, &key);
+                }
                 Verdict::Between => self.between(&key),
             }
         }
+    }
+
+    fn note_well(&mut self, key: &(JournalRule, String)) {
+        if self.well.len() >= OBJECTS_MAX || self.well.contains(key) {
+            return;
+        }
+        // The kernel tells of errors alone: of a drive that is there no word is a good one.
+        let of_kernel = (key.0 == JournalRule::DriveGone).then(|| (JournalRule::DriveErrors, key.1.clone()));
+        self.well.extend(of_kernel.into_iter().chain([key.clone()]));
     }
 
     fn bad(&mut self, at: Nanos, key: (JournalRule, String), severity: ProblemSeverity, evidence: Say) {

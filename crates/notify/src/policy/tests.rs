@@ -11,7 +11,23 @@ fn file() -> NotifyFile {
 
 fn at(hours: i64, minutes: i64) -> Clock {
     let minute = hours * 60 + minutes;
-    Clock { unix: 1_000_000_000 + minute * 60, minute: (minute % 1440) as u16 }
+    Clock { unix: 1_000_000_000 + minute * 60, monotonic: minute * 60, minute: (minute % 1440) as u16 }
+}
+
+/// The moment of so many seconds since 1970.
+fn second(unix: i64) -> Clock {
+    Clock { unix, monotonic: unix - 1_000_000_000, minute: 0 }
+}
+
+/// The same moment after somebody has set the clock by so many seconds.
+fn set_by(seconds: i64, clock: Clock) -> Clock {
+    Clock { unix: clock.unix + seconds, ..clock }
+}
+
+/// A recorder has found these categories well.
+fn found_well(state: &mut State, categories: &[&str]) {
+    let of = |category: &&str| (format!("{category}_rule"), "sda".to_string());
+    state.found_well(&categories.iter().map(of).collect(), &["sda".to_string()].into());
 }
 
 fn item(happened: Happening, category: &str, is_critical: bool) -> Item {
@@ -85,6 +101,7 @@ fn a_problem_is_sent_once_also_over_a_restart_and_one_that_is_not_found_again_is
     let mut state: State = serde_json::from_str(&text).unwrap();
     state.begin(&file, at(14, 0));
     state.note(&file, item(Happening::Opened, "array", true), at(14, 0));
+    found_well(&mut state, &["array", "drive"]);
     state.tick(&file, at(14, 9));
     assert_eq!(to_a(&state), []);
     state.tick(&file, at(14, 10));
@@ -108,12 +125,12 @@ fn what_is_not_taken_is_tried_again_ever_more_seldom_and_given_up_after_days() {
     while let Some(message) = (unix..unix + 3600).find_map(|at| state.due("a", at).inspect(|_| pauses.push(at - unix)))
     {
         unix += pauses.last().copied().unwrap_or_default();
-        state.failed(&message, unix);
-        state.tick(&file, Clock { unix, minute: 720 });
+        state.failed(&message, second(unix));
+        state.tick(&file, Clock { minute: 720, ..second(unix) });
     }
     assert_eq!(pauses[..9], [0, 10, 20, 40, 80, 160, 320, 600, 600]);
     assert!((420..450).contains(&pauses.len()), "{}", pauses.len());
-    state.note(&file, item(Happening::Opened, "drive", true), Clock { unix, minute: 720 });
+    state.note(&file, item(Happening::Opened, "drive", true), Clock { minute: 720, ..second(unix) });
     let next = state.due("a", unix).unwrap();
     assert_eq!(next.lost, 1, "the next message says how many were lost");
     state.sent(&next);
@@ -143,7 +160,7 @@ fn no_message_overtakes_an_older_one_about_the_same_problem_and_others_do_not_wa
     state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
     for tried in [unix, unix + 100] {
         let message = state.due("a", tried).unwrap();
-        state.failed(&message, tried);
+        state.failed(&message, second(tried));
     }
     state.note(&file, item(Happening::Closed, "array", true), at(12, 1));
     assert_eq!(due(&state, unix + 101), None, "that it is over waits");
@@ -167,17 +184,102 @@ fn a_digest_says_nothing_older_than_what_was_sent_at_once() {
 }
 
 #[test]
-fn a_drive_that_was_gone_before_a_restart_is_not_said_to_be_back_and_its_next_loss_is_news() {
+fn what_nothing_was_heard_of_since_a_restart_is_not_said_to_be_over() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "drive", true), at(12, 0));
+    state.queue.clear();
+    state.begin(&file, at(13, 0));
+    state.found_well(&BTreeSet::new(), &["sda".to_string()].into());
+    state.tick(&file, at(15, 0));
+    assert_eq!(to_a(&state), [], "a drive in standby is not asked for its health");
+    found_well(&mut state, &["drive"]);
+    state.tick(&file, at(15, 1));
+    assert_eq!(to_a(&state), [now("Closed drive")]);
+}
+
+#[test]
+fn what_was_wrong_with_a_device_that_left_while_nothing_was_recorded_is_over() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "drive", true), at(12, 0));
+    state.queue.clear();
+    state.begin(&file, at(13, 0));
+    state.found_well(&BTreeSet::new(), &["sdb".to_string()].into());
+    state.tick(&file, at(13, 10));
+    assert_eq!(to_a(&state), [now("Closed drive")]);
+}
+
+#[test]
+fn a_drive_that_was_gone_before_a_restart_is_back_when_it_is_seen_and_its_next_loss_is_news() {
     let (file, mut state) = (file(), State::default());
     let gone = || Item { rule: "drive_gone".into(), ..item(Happening::Opened, "drive", true) };
     state.begin(&file, at(12, 0));
     state.note(&file, gone(), at(12, 0));
     state.queue.clear();
     state.begin(&file, at(13, 0));
+    state.found_well(&BTreeSet::new(), &["sdb".to_string()].into());
     state.tick(&file, at(13, 20));
-    assert_eq!(to_a(&state), []);
+    assert_eq!(to_a(&state), [], "it is still missed");
+    state.found_well(&[("drive_gone".to_string(), "sda".to_string())].into(), &["sda".to_string()].into());
+    state.tick(&file, at(13, 21));
+    assert_eq!(to_a(&state), [now("Closed drive")]);
     state.note(&file, gone(), at(14, 0));
-    assert_eq!(to_a(&state), [now("Opened drive")]);
+    assert_eq!(to_a(&state)[1..], [now("Opened drive")]);
+}
+
+/// Whether what waits for receiver `a` is critical.
+fn critical_to_a(state: &State) -> Vec<bool> {
+    state.queue.iter().filter(|message| message.receiver == "a").map(|message| message.items[0].is_critical).collect()
+}
+
+#[test]
+fn what_is_worse_after_a_restart_ends_the_alert_of_before_and_what_is_over_has_the_severity_that_was_sent() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "temperature", false), at(12, 0));
+    state.begin(&file, at(13, 0));
+    state.note(&file, item(Happening::Opened, "temperature", true), at(13, 0));
+    assert_eq!(to_a(&state), [now("Opened temperature"), now("Worse temperature")]);
+    // The next one sees it when it is milder.
+    state.begin(&file, at(14, 0));
+    state.note(&file, item(Happening::Opened, "temperature", false), at(14, 0));
+    state.note(&file, item(Happening::Closed, "temperature", false), at(14, 5));
+    assert_eq!(to_a(&state)[2..], [now("Closed temperature")]);
+    assert_eq!(critical_to_a(&state), [false, true, true]);
+}
+
+#[test]
+fn a_clock_that_is_set_neither_loses_nor_holds_up_a_message_nor_ends_a_problem() {
+    for jump in [40 * 86_400, -40 * 86_400] {
+        let (file, mut state) = (file(), State::default());
+        state.begin(&file, at(12, 0));
+        state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+        state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
+        let first = state.due("a", at(12, 0).unix).unwrap();
+        state.failed(&first, at(12, 0));
+        state.begin(&file, at(12, 1));
+        found_well(&mut state, &["array"]);
+        state.tick(&file, at(12, 1));
+        let later = set_by(jump, at(12, 2));
+        state.tick(&file, later);
+        assert_eq!(to_a(&state), [now("Opened array")], "nothing is lost, and no problem is over: {jump}");
+        assert_eq!(state.due("a", later.unix).map(|message| message.id), Some(first.id), "{jump}");
+        state.tick(&file, set_by(jump, at(12, 59)));
+        assert_eq!(to_a(&state).len(), 2, "that the array is over: {jump}");
+        state.tick(&file, set_by(jump, at(13, 1)));
+        assert_eq!(to_a(&state)[2], (true, vec!["Opened port".to_string()]), "{jump}");
+    }
+}
+
+#[test]
+fn what_a_wrong_clock_has_put_into_the_future_is_sent_now() {
+    let (file, mut state) = (file(), State::default());
+    state.begin(&file, at(12, 0));
+    state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
+    let early = set_by(-1_000_000, at(0, 0));
+    state.begin(&file, early);
+    assert!(state.due("a", early.unix).is_some());
 }
 
 /// A problem of a category that is muted.
@@ -232,6 +334,7 @@ fn a_recorder_that_begins_again_does_not_take_a_muted_problem_for_one_that_is_ov
     state.begin(&file, at(12, 0));
     state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
     state.begin(&file, at(12, 10));
+    found_well(&mut state, &["array"]);
     state.mute(&muted("array"));
     state.tick(&file, at(13, 0));
     assert_eq!(to_a(&state), [now("Opened array")]);
@@ -244,6 +347,7 @@ fn an_acknowledged_problem_that_a_recorder_finds_again_is_not_over_and_stays_in_
     state.note(&file, item(Happening::Opened, "array", true), at(12, 0));
     state.note(&file, item(Happening::Opened, "port", false), at(12, 0));
     state.begin(&file, at(12, 10));
+    found_well(&mut state, &["array", "port"]);
     state.found(&muted("array").into_iter().chain(muted("port")).collect());
     state.tick(&file, at(12, 30));
     assert_eq!(to_a(&state), [now("Opened array")]);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use stend_analyse::journal::Problem;
+use stend_analyse::journal::Journal;
 use stend_base::{Error, Result, Say, say};
 use stend_notify::{Changes, Desk, Item, Outbox, Standing};
 use stend_record::HostInfo;
@@ -95,6 +95,8 @@ pub struct Notifier {
     /// What the outbox knows of.
     muted: BTreeSet<(String, String)>,
     acknowledged: BTreeSet<(String, String)>,
+    /// How many rules and objects were well, and what the host had then.
+    well: (usize, BTreeSet<String>),
 }
 
 impl Notifier {
@@ -103,7 +105,7 @@ impl Notifier {
     /// Errors: those of reading and parsing it.
     pub fn new(file: &str) -> Result<Notifier> {
         let parsed = read(file)?;
-        let (monotonic, _, realtime) = stend_sys::clock::stamps();
+        let realtime_offset_ns = ahead_ns();
         let (to, said) = channel();
         let to = Mutex::new(to);
         // The recorder may have ended.
@@ -111,12 +113,13 @@ impl Notifier {
         Ok(Notifier {
             file: parsed,
             directory: stend_session::notify_directory(file)?,
-            changes: Changes::new(realtime as i64 - monotonic as i64),
+            changes: Changes::new(realtime_offset_ns),
             marks: None,
             host: String::new(),
-            realtime_offset_ns: realtime as i64 - monotonic as i64,
+            realtime_offset_ns,
             muted: BTreeSet::new(),
             acknowledged: BTreeSet::new(),
+            well: Default::default(),
             outbox: None,
             vendor: None,
             said,
@@ -156,10 +159,12 @@ impl Notifier {
     }
 
     /// Looks at the journal, and prints what its threads have to say.
-    pub fn look(&mut self, problems: &[Problem], out: &Out) {
+    pub fn look(&mut self, journal: &Journal, out: &Out) {
+        // A message has the time of the wall. What people mark is found by that of the recording, whose offset is from its begin.
+        self.changes.follow_clock(ahead_ns());
         let marks = self.marks.as_ref().map(WatchedMarks::now).unwrap_or_default();
         let now = super::journal::now_unix();
-        let items = self.changes.look(problems, &|problem| {
+        let items = self.changes.look(journal.problems(), &|problem| {
             let problem = problem.occurrence(self.realtime_offset_ns);
             match (marks.muted(&self.host, &problem, now), marks.acknowledged(&self.host, &problem)) {
                 (Some(_), _) => Standing::Muted,
@@ -179,7 +184,24 @@ impl Notifier {
         }
         self.vendor.iter_mut().for_each(|vendor| vendor.note(&items));
         self.outbox.iter().for_each(|outbox| outbox.note(items.clone()));
+        self.note_well(journal);
         self.said.try_iter().for_each(|say| out.note(&format!("! {}", say.get(out.lang))));
+    }
+
+    /// Has the outbox know what is well: what it waits for after a restart may be over. What is bad was noted before.
+    fn note_well(&mut self, journal: &Journal) {
+        let Some(objects) = journal.objects() else { return };
+        let now = (journal.well().len(), objects);
+        if now == self.well {
+            return;
+        }
+        let well = journal.well().iter().map(|(rule, object)| (rule.key().to_string(), object.clone())).collect();
+        self.outbox.iter().for_each(|outbox| outbox.found_well(&well, &now.1));
+        if let Some(vendor) = &self.vendor {
+            let objects = now.1.iter().map(|object| vendor.redaction.text(object)).collect();
+            vendor.outbox.found_well(&vendor.masked(&well), &objects);
+        }
+        self.well = now;
     }
 
     /// Gives what is due a last chance.
@@ -187,6 +209,12 @@ impl Notifier {
         self.outbox.into_iter().chain(self.vendor.map(|vendor| vendor.outbox)).for_each(Outbox::close);
         self.said.try_iter().for_each(|say| out.note(&format!("! {}", say.get(out.lang))));
     }
+}
+
+/// By how many ns wall-clock time is ahead of the clock of samples.
+fn ahead_ns() -> i64 {
+    let (monotonic, _, realtime) = stend_sys::clock::stamps();
+    realtime as i64 - monotonic as i64
 }
 
 /// Sends every receiver a test message, and prints who took it.

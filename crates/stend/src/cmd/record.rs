@@ -4,7 +4,7 @@ use super::notify::Notifier;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
-use stend_analyse::journal::{Journal, Problem};
+use stend_analyse::journal::Journal;
 use stend_base::{Error, Result, format, say};
 use stend_record::{HostInfo, Parts, Recording, Sample};
 use stend_report::HostNow;
@@ -53,8 +53,8 @@ pub fn record(arguments: &ArgMatches, out: &Out) -> Result<()> {
         RecordingNews::Host(host) => known.meet(host),
         RecordingNews::Happened(event) => known.journal.happened(event),
         RecordingNews::Read(sample) => {
-            known.take(sample, &mut |problems| {
-                notifier.iter_mut().for_each(|notifier| notifier.look(problems, out));
+            known.take(sample, &mut |journal| {
+                notifier.iter_mut().for_each(|notifier| notifier.look(journal, out));
             });
             if let Some(server) = &metrics {
                 server.show(known.page(sample));
@@ -95,13 +95,13 @@ impl Known {
         self.host = Some(host.clone());
     }
 
-    /// Takes a sample; `look` gets the problems before any of them is forgotten.
-    fn take(&mut self, sample: &Sample, look: &mut dyn FnMut(&[Problem])) {
+    /// Takes a sample; `look` gets the journal before any of its problems is forgotten.
+    fn take(&mut self, sample: &Sample, look: &mut dyn FnMut(&Journal)) {
         if sample.parts.is_some() {
             self.parts.clone_from(&sample.parts);
         }
         self.journal.add(sample.clone());
-        look(self.journal.problems());
+        look(&self.journal);
         self.journal.forget_closed(sample.at);
         self.samples += 1;
         self.busy_ns = self.busy_ns.saturating_add(sample.cost_ns);
@@ -154,8 +154,10 @@ mod tests {
             }
             // No whole second, as in real recordings.
             let sample = Sample { at: Nanos(s * 1_000_300_000), ..Sample::default() };
-            known.take(&sample, &mut |problems| {
-                heard.extend(changes.look(problems, &|_| Standing::Plain).into_iter().map(|item| item.happened));
+            known.take(&sample, &mut |journal| {
+                heard.extend(
+                    changes.look(journal.problems(), &|_| Standing::Plain).into_iter().map(|item| item.happened),
+                );
             });
         }
         assert_eq!(heard, [Happening::Opened, Happening::Closed, Happening::Opened]);
