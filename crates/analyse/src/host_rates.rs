@@ -124,6 +124,14 @@ pub fn between(before: &Sample, after: &Sample) -> Option<HostRates> {
     })
 }
 
+/// The interfaces whose traffic is that of the host: its `ports`, which have hardware, or all where none of them is known. What a bond, a
+/// VLAN or a bridge counts is counted by a port, too.
+pub fn of_ports<'a>(networks: &'a [NetworkRates], ports: &'a [String]) -> impl Iterator<Item = &'a NetworkRates> {
+    let is_port = |network: &NetworkRates| ports.contains(&network.name);
+    let are_known = networks.iter().any(is_port);
+    networks.iter().filter(move |network| !are_known || is_port(network))
+}
+
 /// Memory that programs can have, bytes. The kernel does not count the cache of ZFS (ARC), which shrinks down to its minimum when they want
 /// more. Run files do not have that minimum: it is a thirty-second of all memory, unless `zfs_arc_min` is set.
 //= openzfs, module/zfs/arc.c, arc_init(): "Set min cache to 1/32 of all memory, or 32MB, whichever is more"
@@ -252,6 +260,18 @@ mod tests {
         assert!(between(&before, &after).unwrap().drives.is_empty(), "a drive that vanished has no rate");
         assert_eq!(between(&after, &before), None, "time does not go back");
         assert_eq!(between(&before, &before), None);
+    }
+
+    #[test]
+    fn a_byte_that_a_bond_counts_too_is_counted_once() {
+        let network = |name: &str| NetworkRates { name: name.into(), received: 100.0, ..NetworkRates::default() };
+        let networks = ["bond0", "eth0", "eth1", "eth0.7", "br0"].map(network);
+        let received = |ports: &[&str]| -> f64 {
+            let ports: Vec<String> = ports.iter().map(|name| name.to_string()).collect();
+            of_ports(&networks, &ports).map(|network| network.received).sum()
+        };
+        assert_eq!(received(&["eth0", "eth1", "eth2"]), 200.0);
+        assert_eq!((received(&[]), received(&["eth9"])), (500.0, 500.0), "a container has no hardware");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use stend_base::Nanos;
 use stend_record::parts::ArcCounters;
 use stend_record::sample::Memory;
-use stend_record::{Event, EventKind, Health, HostRecord, RunRecord, Sample};
+use stend_record::{Event, EventKind, Health, HostInfo, HostRecord, RunRecord, Sample};
 
 /// What a recording says.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +45,8 @@ pub struct Fold {
     temperatures: BTreeMap<String, Vec<(Nanos, i64)>>,
     /// The cache of ZFS as it was last read.
     arc: Option<ArcCounters>,
+    /// Network interfaces with hardware.
+    ports: Vec<String>,
 }
 
 /// Least time between two temperatures of a drive that are kept: a month has 8640 then.
@@ -54,7 +56,20 @@ impl Fold {
     /// A recording of so many samples between two times, which decide how fine its charts are.
     pub fn new(from: Nanos, to: Nanos, samples: usize) -> Fold {
         let lines = Lines::new(from, to, samples);
-        Fold { before: None, samples: 0, ends: None, lines, temperatures: BTreeMap::new(), arc: None }
+        Fold {
+            before: None,
+            samples: 0,
+            ends: None,
+            lines,
+            temperatures: BTreeMap::new(),
+            arc: None,
+            ports: Vec::new(),
+        }
+    }
+
+    /// The host that it is of.
+    pub fn of_host(self, host: &HostInfo) -> Fold {
+        Fold { ports: host.ports.clone(), ..self }
     }
 
     /// Takes the next sample.
@@ -94,7 +109,8 @@ impl Fold {
         }
         let used = |memory: Memory| memory.total_bytes.saturating_sub(host_rates::available(&memory, self.arc)) as f64;
         let used = rates.memory.map(used);
-        let sum = |of: fn(&host_rates::NetworkRates) -> f64| rates.networks.iter().map(of).reduce(|a, b| a + b);
+        let ports = || host_rates::of_ports(&rates.networks, &self.ports);
+        let sum = |of: fn(&host_rates::NetworkRates) -> f64| ports().map(of).reduce(|a, b| a + b);
         let values = [
             (Line::CpuBusy, rates.cpu_busy),
             (Line::CpuSteal, rates.cpu_steal),

@@ -76,6 +76,9 @@ pub struct HostInfo {
     // Written also where it is none: postcard knows no names of fields.
     #[serde(default)]
     pub part: Option<Region>,
+    /// Network interfaces with hardware behind them, of a host that is recorded. Others count the same bytes once more: bonds, VLANs, bridges.
+    #[serde(default)]
+    pub ports: Vec<String>,
 }
 
 impl HostInfo {

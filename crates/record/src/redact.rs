@@ -139,6 +139,7 @@ impl Redaction {
             self.learn(Secret::Boot, &facts.boot_id);
             self.learn(Secret::CommandLine, &facts.kernel_command_line);
         }
+        self.learn_ports(&host.ports);
         host.targets.iter().for_each(|target| self.learn_target(target));
     }
 

@@ -62,7 +62,7 @@ impl Descriptions {
 }
 
 fn machine() -> HostInfo {
-    HostInfo { facts: Some(stend_stand::host_facts()), ..HostInfo::default() }
+    HostInfo { facts: Some(stend_stand::host_facts()), ports: stend_stand::ports(), ..HostInfo::default() }
 }
 
 #[cfg(test)]

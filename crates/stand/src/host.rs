@@ -40,6 +40,16 @@ pub(crate) fn host_facts_under(roots: &Roots) -> HostFacts {
     }
 }
 
+/// Network interfaces of this machine with hardware behind them.
+pub fn ports() -> Vec<String> {
+    ports_under(&Roots::host())
+}
+
+fn ports_under(roots: &Roots) -> Vec<String> {
+    let class = roots.sys.join("class/net");
+    names(&class).into_iter().filter(|name| class.join(name).join("device").exists()).collect()
+}
+
 fn os_release(roots: &Roots) -> Option<String> {
     let release = text(roots.etc.join("os-release"))?;
     let line = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
@@ -128,6 +138,16 @@ mod tests {
         let facts = host_facts();
         assert!(!facts.hostname.is_empty() && !facts.kernel.is_empty() && !facts.boot_id.is_empty());
         assert!(facts.memory > Bytes::mib(64) && facts.cpus >= 1 && !facts.numa_nodes[0].cpus.is_empty());
+    }
+
+    #[test]
+    fn an_interface_with_hardware_is_a_port_and_a_bond_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::under(dir.path());
+        for name in ["eth1/device", "eth0/device", "bond0", "lo"] {
+            std::fs::create_dir_all(roots.sys.join("class/net").join(name)).unwrap();
+        }
+        assert_eq!(ports_under(&roots), ["eth0", "eth1"]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub use command::{Answer, ask_within};
 pub use contents::sample_contents;
 pub use doctor::doctor;
 pub use faults::{FaultContext, Faults, foresee_faults};
-pub use host::host_facts;
+pub use host::{host_facts, ports};
 pub use inspect::{inspect, shares_drive};
 pub use inventory::{can_ask_health, describe_drives, drive_health, inventory};
 pub use lasting::{Lasting, lasting, leads_to};

@@ -1,7 +1,7 @@
 //! What the rules say of a host between two samples. Must not know what was open before.
 
 use super::rules::{JournalRule, ProblemSeverity};
-use crate::host_rates::{DriveRates, HostRates};
+use crate::host_rates::{DriveRates, HostRates, of_ports};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Bytes, Say, format, say};
 use stend_record::parts::{LinkState, PathState};
@@ -67,6 +67,8 @@ pub(super) struct Known {
     pub spinning: BTreeSet<String>,
     /// Model of each device that has one: those of one model are siblings.
     pub models: BTreeMap<String, String>,
+    /// Network interfaces with hardware.
+    pub ports: Vec<String>,
 }
 
 impl Known {
@@ -97,7 +99,7 @@ pub(super) fn step(before: &Sample, after: &Sample, rates: &HostRates, known: &K
         said.push((JournalRule::PortErrors, network.name.clone(), verdict));
     }
     let host = || HOST.to_string();
-    let traffic: f64 = rates.networks.iter().map(|n| n.received + n.sent).sum();
+    let traffic: f64 = of_ports(&rates.networks, &known.ports).map(|n| n.received + n.sent).sum();
     if let Some(again) = rates.tcp_sent_again.filter(|_| traffic >= TRAFFIC_LEAST) {
         let verdict = above(JournalRule::SentAgain, again, ProblemSeverity::Warning, || {
             percent(again, &say!("of all segments", "всех сегментов"))

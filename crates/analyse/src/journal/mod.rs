@@ -108,6 +108,7 @@ impl Journal {
             huge_pages: host.facts.as_ref().map_or(0, |facts| facts.huge_pages.0),
             devices: devices().map(|device| (device.name.clone(), device.kind == "disk")).collect(),
             spinning: devices().filter(|d| d.rotational == Some(true)).map(|d| d.name.clone()).collect(),
+            ports: host.ports.clone(),
             models: devices().filter_map(|device| Some((device.name.clone(), device.model.clone()?))).collect(),
         };
     }

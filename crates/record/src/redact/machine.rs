@@ -44,6 +44,11 @@ impl Redaction {
         }
     }
 
+    /// Learns interfaces that are named after their address.
+    pub(super) fn learn_ports(&mut self, ports: &[String]) {
+        ports.iter().filter(|name| is_address(name)).for_each(|name| self.learn(Secret::Address, name));
+    }
+
     /// Takes them out of a sample.
     pub fn sample(&self, sample: &mut Sample) {
         let parts = sample.parts.iter_mut();

@@ -98,7 +98,7 @@ fn look(of: &Opened, record: &RunRecord, making: &mut Making) -> Found {
     let rows = &of.rows;
     let mut journal = Journal::new(record);
     let ends = rows.at(of.from).zip(rows.at(rows.len() - 1)).unwrap_or_default();
-    let mut fold = Fold::new(ends.0, ends.1, rows.len() - of.from);
+    let mut fold = Fold::new(ends.0, ends.1, rows.len() - of.from).of_host(record.load());
     let (mut sizes, mut before) = (Vec::new(), None);
     for index in 0..rows.len() {
         let Some(sample) = sample(rows, index, making) else {
