@@ -197,8 +197,16 @@ impl State {
     /// Time has passed: a digest may be due, messages too old.
     pub fn tick(&mut self, file: &NotifyFile, clock: Clock) {
         self.follow_clock(clock);
-        if clock.monotonic - self.begun >= FOUND_AGAIN {
-            let is_over = |known: &&Known| !known.is_found && known.may_be_over && known.item.closed.is_none();
+        let runs = clock.monotonic - self.begun;
+        if runs >= FOUND_AGAIN {
+            // A rule that needs an hour without errors needs it after a restart, too. What no rule has judged for days, such as the wear of a
+            // drive in whose place another one is, is over in the end.
+            let is_over = |known: &&Known| {
+                let waits =
+                    JournalRule::of(&known.item.rule).map_or(0, |rule| rule.limits().closes_after.as_secs() as i64);
+                let is_well = known.may_be_over && runs >= waits;
+                !known.is_found && known.item.closed.is_none() && (is_well || runs >= REMEMBERED)
+            };
             let over: Vec<Item> = self.known.iter().filter(is_over).map(|known| over(&known.item, clock)).collect();
             over.into_iter().for_each(|item| self.note(file, item, clock));
         }

@@ -2,7 +2,7 @@
 //! is said before anything is built or measured. Must not decide what they do.
 
 use crate::frontend::Frontend;
-use crate::worker_host::WorkerHost;
+use crate::worker_host::{WorkerHost, named_twice};
 use stend_base::{Error, Result, Say, say};
 use stend_record::targets::in_line;
 use stend_run::LoadHost;
@@ -186,17 +186,6 @@ fn not_yet(Say { en, ru }: &Say) -> Box<Error> {
         "с несколькими нагружающими машинами пока нельзя: {ru}"
     ))
     .hint(say!("name one host with `--ssh`, or leave this out", "укажите в `--ssh` одну машину или уберите это"))
-}
-
-fn named_twice(one: &str, other: &str) -> Box<Error> {
-    let message = match one == other {
-        true => say!("`--ssh` names `{one}` twice", "`--ssh` называет `{one}` дважды"),
-        false => say!("`{one}` and `{other}` are the same machine", "`{one}` и `{other}` — одна и та же машина"),
-    };
-    Error::usage(message).hint(say!(
-        "several targets of one host are named with several `--on`",
-        "несколько объектов одной машины указываются несколькими `--on`"
-    ))
 }
 
 /// The targets of each host: those with its name in front (`HOST:PATH`), and those with none, which are meant on each.

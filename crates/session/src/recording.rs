@@ -19,7 +19,7 @@ use stend_spec::suite::Suite;
 /// How often the file is synced, made fewer samples of, and tried again when its disk was full.
 const EDGE_EVERY: Nanos = Nanos::secs(10);
 
-/// Transports of drives that a logout takes away; `loop` is NVMe-oF within a host.
+/// Transports of drives that a logout takes away; `loop` is NVMe-oF within a host. Disks of SCSI over Fibre Channel go only when something fails.
 const OVER_NETWORK: [&str; 5] = ["iscsi", "fc", "tcp", "rdma", "loop"];
 
 /// What is to be recorded.
@@ -197,8 +197,11 @@ impl File {
 
 /// Kernel names of the drives of a host that people take away as a matter of course.
 fn detachable(host: &HostInfo) -> BTreeSet<String> {
-    let over_network = |transport: &String| OVER_NETWORK.contains(&transport.as_str());
-    let is = |device: &&Device| device.removable || device.transport.as_ref().is_some_and(over_network);
+    let over_network = |device: &Device| {
+        let transport = device.transport.as_deref().unwrap_or_default();
+        OVER_NETWORK.contains(&transport) && (transport != "fc" || device.name.starts_with("nvme"))
+    };
+    let is = |device: &&Device| device.removable || over_network(device);
     host.targets.iter().flat_map(|target| &target.devices).filter(is).map(|device| device.name.clone()).collect()
 }
 

@@ -133,6 +133,18 @@ fn may_be_loaded_by(loads: usize, stand: &Stand, file: &str) -> Result<()> {
             "укажите адрес каждой нагружающей машины: `{measured}: [10.77.0.2, 10.77.0.3]`"
         )));
     }
+    let emulates = |layer: &&Layer| match &layer.kind {
+        stand::Kind::NvmeOf(settings) => settings.soft_roce,
+        stand::Kind::Iscsi(settings) => settings.soft_roce,
+        _ => false,
+    };
+    if let Some(Layer { name, .. }) = stand.layers.iter().find(emulates) {
+        return Err(Error::usage(say!(
+            "`{name}` of the stand in `{file}` emulates cards (`soft_roce`), which works with one load host",
+            "`{name}` из стенда `{file}` имитирует карты (`soft_roce`), а это возможно с одной нагружающей машиной"
+        ))
+        .hint(say!("use TCP, or name one `--ssh`", "используйте TCP или укажите один `--ssh`")));
+    }
     let there =
         |layer: &&Layer| layer.host.as_deref() == Some(measured) && !matches!(layer.kind, stand::Kind::Settings(_));
     let Some(layer) = stand.layers.iter().find(there) else { return Ok(()) };
@@ -386,6 +398,12 @@ mod tests {
                 &["a", "b"],
                 "`fs` of the stand in `s.yaml` is built on",
             ),
+            (
+                of("[10.0.0.2, 10.0.0.3]", "{nvme_of: {transport: rdma, soft_roce: true}}"),
+                &["a", "b"],
+                "emulates cards",
+            ),
+            (of("[10.0.0.2, 10.0.0.3]", "{nbd: {}}"), &["a", "a"], "`--ssh` names `a` twice"),
             (
                 of("[10.0.0.2, 10.0.0.3]", "{nbd: {}}"),
                 &["a", "nas"],

@@ -65,6 +65,9 @@ impl WorkerHost {
     /// All that are measured, one at least: the first as [`measured`](Self::measured) says, behind it the other load hosts.
     pub(crate) fn all_measured(given: &Hosts, stand: Option<&StandText>) -> Result<Vec<WorkerHost>> {
         let first = WorkerHost::measured(given, stand)?;
+        if let Some((_, name)) = given.ssh.iter().enumerate().find(|(at, name)| given.ssh[..*at].contains(name)) {
+            return Err(named_twice(name, name));
+        }
         let others = given.ssh.iter().skip(1).map(|host| Remote::new(host).map(WorkerHost::Remote));
         [Ok(first)].into_iter().chain(others).collect()
     }
@@ -167,6 +170,18 @@ impl WorkerHost {
         frontend.note(answers(&standing.name, took));
         Ok(())
     }
+}
+
+/// Why one machine is no two load hosts.
+pub(crate) fn named_twice(one: &str, other: &str) -> Box<Error> {
+    let message = match one == other {
+        true => say!("`--ssh` names `{one}` twice", "`--ssh` называет `{one}` дважды"),
+        false => say!("`{one}` and `{other}` are the same machine", "`{one}` и `{other}` — одна и та же машина"),
+    };
+    Error::usage(message).hint(say!(
+        "several targets of one host are named with several `--on`",
+        "несколько объектов одной машины указываются несколькими `--on`"
+    ))
 }
 
 /// The machine file of a stand that makes its host, from where this program stands.

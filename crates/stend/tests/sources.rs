@@ -35,22 +35,24 @@ fn answered(source: &SourceRecord, value: usize) -> Vec<&str> {
 #[test]
 fn sources_are_read_beside_the_load_and_shown_with_it() {
     let scratch = Scratch::new();
-    let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("t"));
+    // Long enough for several answers, of which each may take a second on a busy machine.
+    let longer = SMALL.replace("trial: 400ms", "trial: 1200ms");
+    let (suite, target) = (scratch.file("small.yaml", &longer), scratch.directory("t"));
     let url = array();
     let slow = scratch.file(
         "slow.sh",
         &format!("cd {}; test -e asked && exec sleep 1000; touch asked; echo load 5", scratch.path().display()),
     );
     let text = format!(
-        "every: 200ms\nsources:\n  array1:\n    http: {{url: '{url}'}}\n    limit: 30s\n    values:\n      \
+        "every: 1s\nsources:\n  array1:\n    http: {{url: '{url}'}}\n    values:\n      \
          cpu: {{json: /cpu, unit: '%', meaning: CPU of the array, divide: 100}}\n      \
          reads: {{json: /reads, unit: IOPS, meaning: reads, counter: true}}\n  \
-         slow:\n    command: [sh, {slow}]\n    limit: 1s\n    values: {{load: {{pattern: 'load ([0-9]+)', unit: W, meaning: load}}}}\n"
+         slow:\n    command: [sh, {slow}]\n    values: {{load: {{pattern: 'load ([0-9]+)', unit: W, meaning: load}}}}\n"
     );
     let (sources, file) = (scratch.file("sources.yaml", &text), scratch.join("r.stend"));
     let words = ["run", &suite, "--on", &target, "--sources", &sources, "--progress", "none", "-o"];
     let (_, said) = expect_exit(stend(&scratch, &words).arg(&file), 0);
-    assert!(said.contains("`array1`: values: 2, every 200"), "{said}");
+    assert!(said.contains("`array1`: values: 2, every 1"), "{said}");
     let record = store::read(&file).expect("a run file");
     let [array, slow] = &record.sources[..] else { panic!("{:?}", record.sources) };
     assert_eq!((array.info.way, array.info.values.len()), (SourceWay::Http, 2));

@@ -62,8 +62,7 @@ impl Outbox {
             let Some(next) = queue.pop() else { return Ok(()) };
             drop(queue);
             self.shared.1.notify_all();
-            // One that no frame takes is answered all the same: silence would pass for a worker that hangs.
-            let frame = frame(&next).or_else(|error| frame(&Reply::Failed(too_large(&error))));
+            let frame = frame(&next).or_else(|error| frame(&instead(&next, &error)));
             if let Err(error) = frame.and_then(|frame| to.write_all(&frame)).and_then(|()| to.flush()) {
                 self.close();
                 self.lock().clear();
@@ -170,11 +169,19 @@ impl Queue {
     }
 }
 
-fn too_large(error: &std::io::Error) -> Box<Error> {
-    Error::bug(say!(
-        "the worker has an answer that is too large to be sent: {error}",
-        "ответ рабочего процесса слишком велик, чтобы его отправить: {error}"
-    ))
+/// What is sent in place of a message that no frame takes: an error for an answer, since silence would pass for a worker that hangs; a note
+/// for what was not asked for, and the run goes on.
+fn instead(message: &Reply, error: &std::io::Error) -> Reply {
+    match message {
+        Reply::Event(_) | Reply::Sample(_) | Reply::Slices { .. } | Reply::Log { .. } => {
+            let text = format!("left out something that is too large to be sent: {error}");
+            Reply::Event(Event::new(stend_sys::clock::now(), EventKind::Note { text }))
+        }
+        _ => Reply::Failed(Error::bug(say!(
+            "the worker has an answer that is too large to be sent: {error}",
+            "ответ рабочего процесса слишком велик, чтобы его отправить: {error}"
+        ))),
+    }
 }
 
 /// Folds a slice into the last one of its stream and operation; returns how many were folded (0 or 1).
@@ -304,11 +311,17 @@ mod tests {
     fn what_is_too_large_for_a_frame_is_told_in_its_place_and_silences_nothing_behind_it() {
         let outbox = Outbox::new();
         outbox.event(EventKind::Note { text: "x".repeat(FRAME_MAX) });
+        outbox.send(Reply::Failed(Error::bug(stend_base::Say::same("x".repeat(FRAME_MAX)))));
         outbox.send(Reply::Prepared);
         outbox.close();
         let mut stream = Vec::new();
         outbox.drain(&mut stream).unwrap();
         let mut from = stream.as_slice();
+        // What was not asked for ends no run.
+        let Some(Reply::Event(Event { kind: EventKind::Note { text }, .. })) = read_frame(&mut from).unwrap() else {
+            panic!("not a note")
+        };
+        assert!(text.contains("too large"), "{text}");
         let Some(Reply::Failed(error)) = read_frame(&mut from).unwrap() else { panic!("not a failure") };
         assert!(error.message.en.contains("too large"), "{error}");
         assert_eq!(read_frame::<Reply>(&mut from).unwrap(), Some(Reply::Prepared));

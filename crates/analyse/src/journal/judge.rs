@@ -211,22 +211,18 @@ fn slow(drives: &[DriveRates], models: &BTreeMap<String, String>, said: &mut Ver
     }
 }
 
-/// Rules over parts that a program makes, imports or connects, and takes away again.
-pub(super) const RULES_OF_PARTS: [JournalRule; 5] = [
-    JournalRule::ArrayDegraded,
-    JournalRule::PoolUnhealthy,
-    JournalRule::PathDown,
-    JournalRule::LinkNarrow,
-    JournalRule::LinkErrors,
-];
+/// Rules over parts that a program makes, imports or connects, and takes away again. A link that is trained anew cannot be read for a
+/// moment, and is over only with its device.
+pub(super) const RULES_OF_PARTS: [JournalRule; 3] =
+    [JournalRule::ArrayDegraded, JournalRule::PoolUnhealthy, JournalRule::PathDown];
 
-/// What those rules judge in a reading, well or not.
+/// What rules over parts judge in a reading, well or not.
 pub(super) fn parts_there(now: &Parts) -> BTreeSet<(JournalRule, String)> {
     let arrays = now.arrays.iter().map(|array| (JournalRule::ArrayDegraded, array.name.clone()));
     let pools = now.pools.iter().map(|pool| (JournalRule::PoolUnhealthy, pool.name.clone()));
     let paths = now.paths.iter().map(|path| (JournalRule::PathDown, name_of(path)));
     let links = now.links.iter().flat_map(|link| {
-        let name = name_of_link(link, now);
+        let name = name_of_link(link);
         [JournalRule::LinkNarrow, JournalRule::LinkErrors].map(|rule| (rule, name.clone()))
     });
     arrays.chain(pools).chain(paths).chain(links).collect()
@@ -236,17 +232,14 @@ fn name_of(path: &PathState) -> String {
     format!("{}/{}", path.device, path.path)
 }
 
-/// The drive; of one with a link for each of its ports also which.
-fn name_of_link(link: &LinkState, now: &Parts) -> String {
-    match now.links.iter().filter(|other| other.device == link.device).count() {
-        1 => link.device.clone(),
-        _ => format!("{}/{}", link.device, link.address),
-    }
+/// The drive, and which of its links: one with two ports has two, of which one may be away.
+fn name_of_link(link: &LinkState) -> String {
+    format!("{}/{}", link.device, link.address)
 }
 
 /// Verdicts over a PCIe link.
-fn of_link(link: &LinkState, before: Option<&Parts>, now: &Parts) -> Verdicts {
-    let name = name_of_link(link, now);
+fn of_link(link: &LinkState, before: Option<&Parts>) -> Verdicts {
+    let name = name_of_link(link);
     let (lanes, possible) = (link.now.width, link.best.width);
     // Without a device behind it a link has no lanes: that is another problem.
     let narrow = match lanes > 0 && lanes < possible {
@@ -293,7 +286,7 @@ pub(super) fn parts(before: Option<&Parts>, now: &Parts) -> Verdicts {
         let evidence = say!("its state is {told}", "состояние {told}");
         said.push((JournalRule::PathDown, name_of(path), state(!path.is_usable(), ProblemSeverity::Warning, evidence)));
     }
-    now.links.iter().for_each(|link| said.extend(of_link(link, before, now)));
+    now.links.iter().for_each(|link| said.extend(of_link(link, before)));
     for reading in &now.temperatures {
         let limit = |of: Option<i64>| of.filter(|milli| *milli > 0);
         let Some(warning) = limit(reading.warning).or(limit(reading.critical)) else { continue };

@@ -125,7 +125,7 @@ fn states_of_the_kernel_open_at_once_and_close_at_once() {
             "ArrayDegraded md0 Critical 100..200 x1: lacks 1 of 6 drives",
             "PoolUnhealthy tank Warning 100..200 x1: its state is DEGRADED",
             "PathDown dm-0/sdb Warning 100..200 x1: its state is gone",
-            "LinkNarrow nvme0n1 Warning 100..200 x1: 2 lanes of 4",
+            "LinkNarrow nvme0n1/0000:01:00.0 Warning 100..200 x1: 2 lanes of 4",
         ]
     );
 }
@@ -285,7 +285,7 @@ fn a_killed_process_and_corrected_errors_are_told_once_and_for_an_hour() {
         told(&found),
         [
             "MemoryKill host Critical 100..101 x1: processes killed: 1",
-            "LinkErrors nvme0n1 Warning 100..101 x1: errors corrected: 12",
+            "LinkErrors nvme0n1/0000:01:00.0 Warning 100..101 x1: errors corrected: 12",
         ]
     );
 }

@@ -199,6 +199,24 @@ fn what_nothing_was_heard_of_since_a_restart_is_not_said_to_be_over() {
 }
 
 #[test]
+fn a_rule_that_needs_an_hour_without_errors_needs_it_after_a_restart_and_what_no_rule_judges_ends_after_days() {
+    let (file, mut state) = (file(), State::default());
+    let of = |rule: &str| Item { rule: rule.into(), ..item(Happening::Opened, "drive", true) };
+    state.begin(&file, at(12, 0));
+    ["drive_errors", "drive_worn"].iter().for_each(|rule| state.note(&file, of(rule), at(12, 0)));
+    state.queue.clear();
+    state.begin(&file, at(13, 0));
+    state.found_well(&[("drive_errors".to_string(), "sda".to_string())].into(), &["sda".to_string()].into());
+    state.tick(&file, at(13, 50));
+    assert_eq!(to_a(&state), [], "errors of half an hour ago are not over");
+    state.tick(&file, at(14, 1));
+    assert_eq!(to_a(&state), [now("Closed drive")]);
+    state.queue.clear();
+    state.tick(&file, at(13 + 7 * 24, 0));
+    assert_eq!(to_a(&state), [now("Closed drive")], "the drive may be another one");
+}
+
+#[test]
 fn what_was_wrong_with_a_device_that_left_while_nothing_was_recorded_is_over() {
     let (file, mut state) = (file(), State::default());
     state.begin(&file, at(12, 0));

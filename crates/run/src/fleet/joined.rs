@@ -3,8 +3,8 @@
 use super::{Notice, walk};
 use crate::channel::out_of_order;
 use crate::step::Input;
-use stend_base::{Bytes, Error, Result, say};
-use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind, TrialOutcome};
+use stend_base::{Bytes, Error, Result, Say, format, say};
+use stend_record::{Entry, HostId, HostInfo, TargetFacts, TargetKind, TrialOutcome, joins_paths};
 use stend_spec::workload::Region;
 use stend_wire::{Facts, FromHost, Reply};
 
@@ -81,12 +81,21 @@ fn of_facts(
     let all: Vec<(HostId, Facts)> = all.collect();
     let Some(Together { facts, part }) = together(&all)? else { return Ok(Joined::default()) };
     let mut heard = vec![walk(Reply::Facts(Box::new(facts)))];
+    heard.extend(part.map(|part| Notice::Warn(shared(part))));
     for (host, facts) in all {
         let part = part.map(|len| part_of(host, len));
         let info = HostInfo { facts: Some(facts.host), targets: facts.targets, part, ..known(host) };
         heard.push(Notice::Keep(Entry::Host { host, info: Box::new(info) }));
     }
     Ok(Joined { heard, part })
+}
+
+fn shared(part: Bytes) -> Say {
+    say!(
+        |lang| "the load hosts share their devices: each loads a part of its own, {size} of each device",
+        "устройства у нагружающих машин общие: каждая нагружает свою часть — по {size} на устройстве",
+        size = format::bytes(part, lang)
+    )
 }
 
 /// What holds on each of several hosts.
@@ -144,19 +153,26 @@ const PART_GRAIN: Bytes = Bytes::mib(1);
 
 /// Whether these are the same devices for two hosts, in the same order.
 fn are_the_same(first: &[TargetFacts], other: &[TargetFacts]) -> bool {
-    let known = |target: &TargetFacts| own_identity(target).map(str::to_string);
-    let both = || first.iter().zip(other);
-    !first.is_empty() && first.len() == other.len() && both().all(|(a, b)| known(a).is_some() && known(a) == known(b))
+    !first.is_empty() && first.len() == other.len() && first.iter().zip(other).all(|(a, b)| is_the_same(a, b))
 }
 
-/// What a device that is used calls itself, if that is meant to be unique in the world: a disk, or a part of one.
+/// Serial numbers repeat, above all those that people gave to disks of virtual machines: such a device has to look the same, too.
+fn is_the_same(one: &TargetFacts, other: &TargetFacts) -> bool {
+    let Some(identity) = own_identity(one).filter(|_| own_identity(one) == own_identity(other)) else { return false };
+    let model = |target: &TargetFacts| target.devices.first().and_then(|device| device.model.clone());
+    !identity.starts_with("serial:") || (one.size, model(one)) == (other.size, model(other))
+}
+
+/// What a device that is used calls itself, if that is the same on every host: a disk, or a part of one.
 fn own_identity(target: &TargetFacts) -> Option<&str> {
-    let identity = target.identity.as_deref().filter(|_| target.kind == TargetKind::BlockDevice);
-    identity.filter(|identity| WORLDWIDE.iter().any(|prefix| identity.starts_with(prefix)))
+    target.identity.as_deref().filter(|identity| target.kind == TargetKind::BlockDevice && is_worldwide(identity))
 }
 
-/// Identities that are the same on every host: of disks, of what joins paths to one, and of an export of a stand.
-const WORLDWIDE: [&str; 4] = ["wwn:", "serial:", "dm:mpath-", "nbd:"];
+/// Whether every host knows a device by this: a disk, what joins paths to one, and an export of a stand.
+fn is_worldwide(identity: &str) -> bool {
+    let is_one_of = |prefixes: [&str; 3]| prefixes.iter().any(|prefix| identity.starts_with(prefix));
+    is_one_of(["wwn:", "serial:", "nbd:"]) || identity.strip_prefix("dm:").is_some_and(joins_paths)
+}
 
 /// Where hosts share devices, each uses them all, in one order.
 fn must_be_the_same(first: &[TargetFacts], other: &[TargetFacts]) -> Result<()> {
@@ -176,8 +192,8 @@ fn must_be_the_same(first: &[TargetFacts], other: &[TargetFacts]) -> Result<()> 
 /// Identities of what is used as a device, and of all below it, that are the same on every host.
 fn identities(target: &TargetFacts) -> impl Iterator<Item = &str> {
     let used = target.kind == TargetKind::BlockDevice;
-    let devices = target.devices.iter().filter(move |_| used).filter_map(|device| device.identity.as_deref());
-    devices.filter(|identity| identity.starts_with("wwn:") || identity.starts_with("serial:"))
+    let below = target.devices.iter().filter(move |_| used).filter_map(|device| device.identity.as_deref());
+    own_identity(target).into_iter().chain(below.filter(|identity| is_worldwide(identity)))
 }
 
 /// Whether none of these devices is among those of other hosts, which would write over one another.
@@ -253,7 +269,7 @@ mod tests {
 
     #[test]
     fn hosts_that_name_the_same_device_have_parts_of_it_that_do_not_overlap() {
-        for identity in ["wwn:0x5", "serial:S1-part2", "dm:mpath-36001405", "nbd:stend-s-1"] {
+        for identity in ["wwn:0x5", "dm:mpath-36001405", "dm:STEND-mpath-1", "nbd:stend-s-1"] {
             let sized = |bytes: u64| {
                 let mut facts = device(&[identity, "wwn:0x9"]);
                 facts.targets[0].size = Bytes(bytes);
@@ -269,6 +285,8 @@ mod tests {
             assert!(parts.windows(2).all(|two| two[0].start.0 + two[0].len.0 <= two[1].start.0), "{parts:?}");
             assert!(parts.last().is_some_and(|last| last.start.0 + last.len.0 <= sizes[1]), "within the smallest");
         }
+        let serial = || device(&["serial:S1-part2"]);
+        assert!(together(&[(HostId(0), serial()), (HostId(1), serial())]).unwrap().expect("two").part.is_some());
         let own = together(&[(HostId(0), device(&["wwn:0x5"])), (HostId(1), device(&["wwn:0x6"]))]).unwrap();
         assert_eq!(own.expect("two").part, None, "each has a device of its own");
         let alone = together(&[(HostId(0), device(&["wwn:0x5"]))]).unwrap();
@@ -284,6 +302,17 @@ mod tests {
             assert_eq!((host, error.kind), (HostId(1), Kind::Usage));
             assert!(error.message.en.contains("same device (`wwn:0x5`)") && error.message.ru.contains("wwn:0x5"));
         }
+        let mut other = device(&["serial:disk0"]);
+        other.targets[0].size = Bytes(2000);
+        let (_, error) = of([device(&["serial:disk0"]), other]).unwrap_err();
+        assert!(error.message.en.contains("same device (`serial:disk0`)"), "serial numbers repeat: {error}");
+        let pair = |first: &str, second: &str| {
+            let mut facts = device(&[first]);
+            facts.targets.extend(device(&[second]).targets);
+            facts
+        };
+        let (_, error) = of([pair("nbd:a", "nbd:b"), pair("nbd:b", "nbd:a")]).unwrap_err();
+        assert!(error.message.en.contains("same device (`nbd:"), "in another order: {error}");
         let third = [device(&["wwn:0x5"]), device(&["wwn:0x5"]), device(&["wwn:0x6"])];
         let (host, error) = together(&(0..).map(HostId).zip(third).collect::<Vec<_>>()).map(|_| ()).unwrap_err();
         assert_eq!((host, error.kind), (HostId(2), Kind::Usage));

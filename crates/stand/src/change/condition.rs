@@ -26,7 +26,7 @@ pub(crate) enum Condition {
     File { path: String, size: u64 },
     /// A device carries a signature with this UUID, which is in the form of the signature.
     Mark { device: String, uuid: String },
-    /// It carries such signatures and no others, which others would have left on what they put there since.
+    /// It carries such signatures, and at its ends no others, which others would have left on what they put there since.
     OnlyMark { device: String, uuid: String },
     /// The kernel knows at least so many partitions of a device that carries a table with this UUID.
     Parts { device: String, uuid: String, least: u32 },

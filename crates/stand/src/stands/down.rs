@@ -165,12 +165,14 @@ fn is_over(kind: Kind, gone: bool, tried: Duration) -> bool {
 }
 
 /// Refuses while a run has a target of the stand: taking it away would be taken for a fault of the storage. So does anything else that uses
-/// what comes over a network, which goes without the kernel's asking; of other devices the kernel lets nothing go that is in use.
+/// what comes over a network, which goes without the kernel's asking; of other devices the kernel lets nothing go that is in use. A host that
+/// hands on what it takes in uses that itself, and the hosts above it have let go before.
 fn must_be_idle(roots: &Roots, local: &LocalStand, journal: &Journal) -> Result<()> {
     let kernel = KernelState::new(roots, journal);
     for of in local.stand.targets_here() {
         let layer = local.stand.layer(&of.name).filter(|layer| local.stand.takes_in(layer));
         let goes_unasked = layer
+            .filter(|_| local.stand.is_measured_here())
             .is_some_and(|layer| matches!(layer.kind, LayerKind::NvmeOf(_) | LayerKind::Iscsi(_) | LayerKind::Nbd));
         for path in local.below(&kernel, of).into_iter().map(|below| below.path) {
             let node = kernel.at(&path);
@@ -213,6 +215,24 @@ mod tests {
         tree.put("proc/self/mountinfo", "1 0 43:0 / /srv rw - xfs /dev/nbd0 rw\n");
         let error = must_be_idle(&tree.roots, &local, &journal).unwrap_err();
         assert!(error.code == Code::StandInUse && error.message.en.contains("/srv"), "{error:?}");
+    }
+
+    #[test]
+    fn a_host_that_hands_on_what_it_takes_in_is_not_kept_from_letting_go() {
+        let text = "stand: x\nhosts: {low: 10.0.0.1, middle: 10.0.0.2, top: 10.0.0.3}\ndrives: [{id: D1, host: low}]\n\
+            layers: [{nbd: {}, name: a, to: middle}, {iscsi: {}, on: [a], to: top}]\n";
+        let stand = |host: &str| stend_spec::parse::stand(text, "x.yaml").unwrap().on(Some(host));
+        let (tree, journal) = (Tree::new(), Journal::imagined(StandHead::new("", "", 0, Vec::new(), "")));
+        let middle = stand("middle");
+        let local = LocalStand { stand: &middle, nonce: 1, drives: vec![Vec::new()] };
+        let kernel = KernelState::new(&tree.roots, &journal);
+        let products = local.make(&kernel, &middle.layers[0]).products;
+        let [Product::Attached { export }] = &products[..] else { panic!("{products:?}") };
+        tree.disk("nbd0", "43:0", "virtual", &[("pid", "77\n")]);
+        tree.put("run/stend/nbd/nbd0", format!("77 {export} -\n"));
+        // As its own export of it is.
+        tree.put("proc/self/mountinfo", "1 0 43:0 / /srv rw - xfs /dev/nbd0 rw\n");
+        must_be_idle(&tree.roots, &local, &journal).unwrap();
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl<'a> KernelState<'a> {
             Condition::Path(path) => Path::new(path).symlink_metadata().is_ok(),
             Condition::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
             Condition::Mark { device, uuid } => self.carries(device, uuid),
-            Condition::OnlyMark { device, uuid } => self.carries_only(device, uuid),
+            Condition::OnlyMark { device, uuid } => self.has_table_alone(device, uuid),
             Condition::Parts { device, uuid, least } => {
                 let known = |node: &Node| self.devices.partitions(node).count() >= *least as usize;
                 self.carries(device, uuid) && self.at(device).is_some_and(known)
@@ -260,6 +260,17 @@ impl<'a> KernelState<'a> {
     pub(crate) fn carries_only(&self, device: &str, uuid: &str) -> bool {
         let found = self.found_on(device);
         !found.is_empty() && found.iter().all(|mark| is_of(mark, uuid))
+    }
+
+    /// Whether a device carries marks with this UUID, and at its ends, where partition tables are, no others: a copy of what lay on it before
+    /// is not touched when the table is taken off.
+    fn has_table_alone(&self, device: &str, uuid: &str) -> bool {
+        /// A table has 16 KiB of entries and two blocks; btrfs begins behind that.
+        const END: u64 = 64 << 10;
+        let (found, size) = (self.found_on(device), self.size(device).unwrap_or(0));
+        let at_an_end = |mark: &&Found| mark.offset < END || mark.offset + END > size;
+        let others = found.iter().filter(|mark| !is_of(mark, uuid));
+        found.iter().any(|mark| is_of(mark, uuid)) && others.filter(at_an_end).count() == 0
     }
 
     /// Offsets of the marks with this UUID on a device.
