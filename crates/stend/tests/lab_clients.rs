@@ -37,7 +37,7 @@ fn two_hosts_load_what_one_hands_out_each_its_own_part_and_nothing_stays() {
     let nas = Machine::up(&scratch, "nas", |serial| {
         format!(
             "memory: 512MiB\nlinks: [{{to: one, address: 10.77.1.1/24}}, {{to: two, address: 10.77.2.1/24}}]\n\
-             drives: [{{serial: {serial}, count: 2, size: 96MiB, iops: 300}}]\n"
+             drives: [{{serial: {serial}, count: 2, size: 96MiB}}]\n"
         )
     });
     let clients = [client(&scratch, "one", 1), client(&scratch, "two", 2)];
