@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_way_of_submitting_that_breaks_ends_the_load_and_keeps_what_was_measured() {
-        // Nobody waits for that: what broke ends it.
+        // The test does not wait for that: what broke ends the load.
         let trial = Trial { window: Nanos::secs(600), ..trial(Bytes::mib(1), vec![stream()]) };
         let jobs = layout::jobs(&trial, u64::MAX).unwrap();
         let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap();

@@ -34,7 +34,7 @@ pub struct Progressed {
     pub errors: u64,
     /// Blocks so far that were not as written.
     pub mismatches: u64,
-    /// The last trial kept a ledger that nobody has judged: its end is not recorded, or the target failed under it.
+    /// The last trial kept a ledger that was not judged: its end is not recorded, or the target failed under it.
     pub pending_ledger: bool,
     /// Ceilings were measured, and something came after them.
     pub calibrated: bool,

@@ -185,7 +185,7 @@ impl DeviceNews {
     }
 }
 
-/// Asks the drives that are wanted for their health, again and again, until nobody wants any.
+/// Asks the drives that are wanted for their health, again and again, until the reader has gone.
 fn ask_drives(
     of: &Weak<Mutex<Vec<(String, String)>>>,
     give: &Sender<(String, Health)>,
@@ -206,7 +206,7 @@ fn ask_drives(
             let (give, done, asked) = (give.clone(), done.clone(), name.clone());
             let one = move || {
                 if let Some(health) = health(&path) {
-                    // Nobody may be left to be told.
+                    // The reader may have gone.
                     drop(give.send((asked.clone(), health)));
                 }
                 drop(done.send(asked));

@@ -43,7 +43,7 @@ pub(crate) fn to_its_end(setup: Setup, order: &Order, control: &Control, fronten
     match storage.filter(|storage| storage.len() > 0) {
         // Under a client that has not let go it would be a fault of the storage.
         Some(storage) if done.is_err() || !places.iter().all(|place| has_let_go(place, &stand, control, frontend)) => {
-            storage.left(&places).into_iter().for_each(|left| frontend.note(left));
+            frontend.note(storage.left(&places));
         }
         Some(storage) => storage.take_down(control, frontend).into_iter().for_each(|left| frontend.note(left)),
         None => {

@@ -93,7 +93,7 @@ impl Sampler {
     }
 }
 
-/// Reads parts until nobody wants them any more. While it reads the lock is free.
+/// Reads parts until the sampler is gone. While it reads the lock is free.
 fn read_slowly(root: &Path, of: &Weak<Mutex<Slow>>) {
     let mut probe = PartsProbe::default();
     let mut thermometers = Thermometers::new(root);

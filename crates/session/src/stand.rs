@@ -5,6 +5,7 @@ use crate::frontend::{Frontend, Progress};
 use crate::machine::{read_machine, start};
 use crate::storage_hosts::{self, StandHost, part};
 use crate::worker_host::{Hosts, WorkerHost, machine_of};
+use std::collections::BTreeSet;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{EventKind, StandTargets, StandText};
 use stend_wire::{StandAnswer, StandOrder};
@@ -142,28 +143,26 @@ fn on_all(
 
 /// What is measured on all of these hosts: behind the name of the host where they are several, since one thing has another path on each.
 fn together(up: Vec<(&WorkerHost, StandTargets)>) -> Option<(StandTargets, Option<Say>)> {
-    let several = up.len() > 1;
-    let mut all = StandTargets::default();
-    let host = up.first().map(|(host, _)| host.name()).filter(|_| !several);
-    for (host, raised) in up {
-        // Both words are one: of several none is this machine.
-        let before = if several { format!("{}:", host.name().en) } else { String::new() };
-        all.targets.extend(raised.targets.iter().map(|target| format!("{before}{target}")));
-        for (known, more) in [(&mut all.identities, raised.identities), (&mut all.signatures, raised.signatures)] {
-            more.into_iter().for_each(|name| {
-                if !known.contains(&name) {
-                    known.push(name)
-                }
-            });
-        }
-    }
-    (!all.targets.is_empty()).then_some((all, host))
+    let up = match <[(&WorkerHost, StandTargets); 1]>::try_from(up) {
+        Ok([(host, raised)]) => return Some((raised, Some(host.name()))),
+        Err(up) if up.is_empty() => return None,
+        Err(up) => up,
+    };
+    // Both words of a name are one: of several none is this machine.
+    let named = |host: &WorkerHost, target: &String| format!("{}:{target}", host.name().en);
+    let targets =
+        up.iter().flat_map(|(host, raised)| raised.targets.iter().map(|target| named(host, target))).collect();
+    let all = |of: fn(&StandTargets) -> &[String]| {
+        let all: BTreeSet<&String> = up.iter().flat_map(|(_, raised)| of(raised)).collect();
+        all.into_iter().cloned().collect()
+    };
+    let (identities, signatures) = (all(|raised| &raised.identities), all(|raised| &raised.signatures));
+    Some((StandTargets { targets, identities, signatures }, None))
 }
 
 /// The text with the number that the stand has where a part of it is up: names on all of its hosts follow from one number.
 fn of_one_number(text: &StandText, far: &[StandHost], control: &Control, frontend: &Frontend) -> Result<StandText> {
-    let known = |host: &StandHost| storage_hosts::owner_on(&host.host, &text.name, control, frontend);
-    let known = far.iter().map(known).collect::<Result<Vec<_>>>()?;
+    let known = storage_hosts::owners_on(far, &text.name, control, frontend)?;
     Ok(StandText { nonce: storage_hosts::number_of(&known).unwrap_or(text.nonce), ..text.clone() })
 }
 

@@ -3,7 +3,7 @@
 
 mod raised;
 
-pub(crate) use raised::{StorageHosts, number_of};
+pub(crate) use raised::StorageHosts;
 
 use crate::control::Control;
 use crate::frontend::Frontend;
@@ -243,8 +243,23 @@ pub(crate) fn owner_on(
 ) -> Result<Option<StandOwner>> {
     match order(host, StandOrder::Owner(stand.to_string()), control, frontend, &mut |_| {})? {
         StandAnswer::Owner(owner) => Ok(owner),
-        _ => Ok(None),
+        _ => Err(Error::bug(say!("a host answers another question", "машина отвечает на другой вопрос"))),
     }
+}
+
+/// The same of each of these hosts.
+pub(crate) fn owners_on(
+    hosts: &[StandHost],
+    stand: &str,
+    control: &Control,
+    frontend: &Frontend,
+) -> Result<Vec<Option<StandOwner>>> {
+    hosts.iter().map(|host| owner_on(&host.host, stand, control, frontend)).collect()
+}
+
+/// The number of a stand that is up in part, by what its hosts say.
+pub(crate) fn number_of(known: &[Option<StandOwner>]) -> Option<u64> {
+    known.iter().flatten().map(|known| known.nonce).next()
 }
 
 /// Takes a stand down on these of its hosts, which stand in the order from above; `done` hears of each host whether anything of it was there.

@@ -38,9 +38,9 @@ pub(crate) fn all_active(printed: &str) -> bool {
     printed.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
 }
 
-/// The least of the percentages that `lvs` prints of `sync_percent`; `None` where no volume synchronises anything.
-pub(crate) fn least_synchronised(printed: &str) -> Option<f64> {
-    printed.lines().filter_map(|line| line.trim().parse::<f64>().ok()).reduce(f64::min)
+/// The least of the percentages that `lvs` prints of `sync_percent`, one for each volume; `None` where no volume synchronises anything.
+pub(crate) fn least_synchronised<'a>(printed: impl Iterator<Item = &'a str>) -> Option<f64> {
+    printed.filter_map(|percent| percent.trim().parse::<f64>().ok()).reduce(f64::min)
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_part_that_lags_behind_tells_how_far_a_group_is() {
-        assert_eq!(least_synchronised("  100.00\n  \n  41.50\n"), Some(41.5));
-        assert_eq!(least_synchronised("  \n"), None);
+        assert_eq!(least_synchronised("  100.00\n  \n  41.50\n".lines()), Some(41.5));
+        assert_eq!(least_synchronised("  \n".lines()), None);
     }
 }

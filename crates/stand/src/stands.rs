@@ -138,10 +138,16 @@ impl LocalStand<'_> {
     }
 }
 
-/// Who put up the stand of this name; `None` if there is none.
-pub fn stand_owner(name: &str) -> Option<(String, u64)> {
-    let journal = journal::look(&here(), name).ok()??;
-    journal.stand().map(|head| (head.owner.clone(), head.nonce))
+/// Who put up the stand of this name, in whole or in part, and its number; `None` if there is none.
+///
+/// Errors: `Preflight` or `Bug` where its journal cannot be read: then it is not known to be gone.
+pub fn stand_owner(name: &str) -> Result<Option<(String, u64)>> {
+    owner_under(&here(), name)
+}
+
+fn owner_under(roots: &Roots, name: &str) -> Result<Option<(String, u64)>> {
+    let Some(journal) = journal::look(roots, name)? else { return Ok(None) };
+    journal.stand().map(|head| Some((head.owner.clone(), head.nonce))).ok_or_else(no_head)
 }
 
 /// Kernel names of all devices that a stand has made; none if it is not up.
@@ -220,4 +226,22 @@ fn of_layer(layer: &Layer, file: &str, mut error: Box<Error>) -> Box<Error> {
 /// The machine that this process runs on, under the state directory that is usual.
 fn here() -> Roots {
     Roots::host()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::StandHead;
+
+    #[test]
+    fn a_stand_whose_journal_cannot_be_read_is_not_taken_for_gone() {
+        let tree = crate::recorded::Tree::new();
+        assert_eq!(owner_under(&tree.roots, "x").unwrap(), None);
+        let head = StandHead::new("s.yaml", "stand: x", 7, Vec::new(), "R-1");
+        drop(journal::create(&tree.roots, "x", head).unwrap());
+        assert_eq!(owner_under(&tree.roots, "x").unwrap(), Some(("R-1".to_string(), 7)));
+        let place = tree.roots.state.join("stands/x/journal");
+        std::fs::write(&place, "{\"what\": 1}\nno line of a journal\n").unwrap();
+        assert!(owner_under(&tree.roots, "x").is_err());
+    }
 }

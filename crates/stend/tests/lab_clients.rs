@@ -102,6 +102,7 @@ fn a_stand_that_stays_is_planned_and_taken_down_as_a_whole(nas: &Machine) {
         "{STEND} run suite.yaml --ssh one --ssh two --on one:{} --dry-run 2>&1; true",
         on.split("--ssh").next().unwrap_or_default()
     ));
+    let ahead = ahead.replace('\u{a0}', " ");
     assert!(
         ahead.contains("each loads a part of its own") && ahead.contains("its part: 47 MiB from 47 MiB"),
         "{ahead}"

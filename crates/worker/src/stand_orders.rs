@@ -42,7 +42,7 @@ impl Stands {
                 names.iter().map(|name| stend_stand::stand_status(name)).collect::<Result<_>>().map(StandAnswer::Status)
             }
             StandOrder::Owner(name) => {
-                let known = stend_stand::stand_owner(&name);
+                let known = stend_stand::stand_owner(&name)?;
                 Ok(StandAnswer::Owner(known.map(|(owner, nonce)| StandOwner { owner, nonce })))
             }
         }
@@ -62,8 +62,11 @@ impl Stands {
 
     /// Whether it goes with the session: it was not up before, nor is it somebody else's by the same name.
     pub(crate) fn is_ours(&self) -> bool {
-        let owns =
-            |(name, owner): &(String, String)| stend_stand::stand_owner(name).is_some_and(|(known, _)| known == *owner);
+        // One whose journal cannot be read is taken down as well, which then has the reason.
+        let owns = |(name, owner): &(String, String)| match stend_stand::stand_owner(name) {
+            Ok(known) => known.is_some_and(|(known, _)| known == *owner),
+            Err(_) => true,
+        };
         self.until_release.as_ref().is_some_and(owns)
     }
 

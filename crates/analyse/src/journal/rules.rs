@@ -155,7 +155,7 @@ pub const LIMITS: [(JournalRule, Limits); 18] = [
     (JournalRule::DriveErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
     (JournalRule::MediaErrors, limits(Category::Drive, 1.0, 1.0, 0, 3600)),
     // Between two readings; now and then every link corrects one.
-    (JournalRule::LinkErrors, limits(Category::Path, 10.0, 1.0, 0, 3600)),
+    (JournalRule::LinkErrors, limits(Category::Path, 10.0, 10.0, 0, 3600)),
     (JournalRule::MemoryKill, limits(Category::Node, 1.0, 1.0, 0, 3600)),
     // Per second; a cable that is bad makes many.
     (JournalRule::PortErrors, limits(Category::Port, 1.0, 0.1, 60, 600)),

@@ -40,7 +40,7 @@ struct State {
     accepted: u64,
     handled: u64,
     waits: u64,
-    /// An entry was lost because nothing was taken for too long: nobody waits any more.
+    /// An entry was lost because nothing was taken for too long: later ones do not wait.
     gave_up: bool,
     finished: bool,
 }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_first_entry_that_was_lost_nobody_waits_for_a_disk_that_hangs() {
+    fn after_the_first_entry_that_was_lost_no_other_waits_for_a_disk_that_hangs() {
         let queue = Queue::default();
         assert!(queue.push(heavy(), Duration::ZERO));
         for _ in 0..3 {

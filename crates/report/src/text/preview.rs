@@ -379,6 +379,7 @@ pub(super) fn written(preview: &Preview) -> Say {
     let (amounts, hosts) = (amounts(preview), preview.ahead.hosts.len());
     let each = match hosts {
         0 => Say::same(""),
+        _ if will_write.is_none() => Say::same(""),
         _ => say!(" So much on each of {hosts} hosts.", " Столько на каждой из машин ({hosts})."),
     };
     Say::both(|l| [written.get(l), amounts.get(l), each.get(l)].concat())

@@ -201,8 +201,8 @@ fn not_shared<'a>(others: impl Iterator<Item = &'a TargetFacts>, own: &[TargetFa
     let known: Vec<&str> = others.flat_map(identities).collect();
     let Some(shared) = own.iter().flat_map(identities).find(|identity| known.contains(identity)) else { return Ok(()) };
     let message = say!(
-        "another load host reaches the same device (`{shared}`), and its targets are not the same otherwise",
-        "то же устройство (`{shared}`) доступно и другой нагружающей машине, а в остальном их объекты разные"
+        "another load host reaches the same device (`{shared}`), but not all hosts have the same targets",
+        "то же устройство (`{shared}`) доступно и другой нагружающей машине, но объекты не у всех машин одни и те же"
     );
     Err(Error::usage(message).hint(say!(
         "hosts would load the same blocks; name the same devices on each, which then has a part of its own, or a device of its own on each",

@@ -1,13 +1,13 @@
 //! The hosts of a stand beside the measured ones, as a run builds and watches them.
 
-use super::{StandHost, order, owner_on, part, take_down};
+use super::{StandHost, number_of, order, owners_on, part, take_down};
 use crate::control::Control;
 use crate::frontend::Frontend;
 use crate::worker_host::WorkerHost;
 use stend_base::{Result, Say, say};
 use stend_record::{EventKind, HostId, Role, StandText};
 use stend_run::{ObservedHost, Setup};
-use stend_wire::{StandAnswer, StandOrder, StandOwner};
+use stend_wire::{StandAnswer, StandOrder};
 
 /// The hosts of a stand beside the measured ones.
 pub(crate) struct StorageHosts {
@@ -38,8 +38,7 @@ impl StorageHosts {
         control: &Control,
         frontend: &Frontend,
     ) -> Result<StorageHosts> {
-        let known = |host: &StandHost| owner_on(&host.host, &stand.name, control, frontend);
-        let known = hosts.iter().map(known).collect::<Result<Vec<Option<StandOwner>>>>()?;
+        let known = owners_on(&hosts, &stand.name, control, frontend)?;
         stand.nonce = number_of(&known).unwrap_or(stand.nonce);
         let mut all = StorageHosts { stand: stand.clone(), built: Vec::new() };
         for (of, known) in hosts.into_iter().zip(known) {
@@ -119,21 +118,20 @@ impl StorageHosts {
         own().filter_map(line).collect()
     }
 
-    /// How to take down by hand what this run has built, once these measured hosts have let go of it; `None`: it has built nothing.
-    pub(crate) fn left(&self, measured: &[WorkerHost]) -> Option<Say> {
-        let own: Vec<&Built> = self.built.iter().rev().filter(|built| !built.was_up).collect();
-        let [_, ..] = own.as_slice() else { return None };
+    /// How to take down by hand what is left, on the measured hosts first. What was up before is left on purpose, and goes with the stand.
+    pub(crate) fn left(&self, measured: &[WorkerHost]) -> Say {
+        let own = self.built.iter().rev().filter(|built| !built.was_up);
         let (stand, file) = (&self.stand.name, &self.stand.file);
-        let hosts = measured.iter().map(WorkerHost::name).chain(own.iter().map(|built| built.of.host.name()));
+        let hosts = measured.iter().map(WorkerHost::name).chain(own.map(|built| built.of.host.name()));
         let (en, ru): (Vec<String>, Vec<String>) =
             hosts.map(|Say { en, ru }| (format!("`{en}`"), format!("`{ru}`"))).unzip();
         let (en, ru) = (en.join(", "), ru.join(", "));
         let words: String = measured.iter().map(WorkerHost::words).collect();
         let words = self.built.iter().fold(words, |words, built| words + &built.of.words());
-        Some(say!(
+        say!(
             "the stand `{stand}` may still be up on {en}: `stend stand down {file}{words}` takes it down, from above",
-            "стенд `{stand}` мог остаться поднятым на {ru}: убрать его сверху вниз: `stend stand down {file}{words}`"
-        ))
+            "стенд `{stand}` мог остаться поднятым на {ru}: `stend stand down {file}{words}` уберёт его сверху вниз"
+        )
     }
 
     fn left_on(&self, built: &Built) -> Say {
@@ -144,9 +142,4 @@ impl StorageHosts {
             "стенд `{stand}` остался поднятым на `{name}`; убрать его: `stend stand down {stand}{words}`"
         )
     }
-}
-
-/// The number of a stand that is up in part, by what its hosts say.
-pub(crate) fn number_of(known: &[Option<StandOwner>]) -> Option<u64> {
-    known.iter().flatten().map(|known| known.nonce).next()
 }

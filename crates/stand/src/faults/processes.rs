@@ -123,6 +123,17 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_has_ended_since_it_was_listed_is_none() {
+        let tree = Tree::new();
+        // Above every id that the kernel gives.
+        process(&tree, 1 << 30, "short", 1);
+        assert_eq!(
+            victims(&tree.roots, "short").map_err(|why| why.en),
+            Err("no process with the name `short` runs".into())
+        );
+    }
+
+    #[test]
     fn nothing_that_the_run_stands_on_is_killed_and_no_thread_of_the_kernel() {
         let tree = Tree::new();
         let told = |name| victims(&tree.roots, name).map_err(|why| why.en);

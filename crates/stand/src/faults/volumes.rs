@@ -63,7 +63,7 @@ fn lacking(group: &str, printed: std::result::Result<String, String>) -> Option<
     if let Some((health, _)) = volumes().find(|(health, _)| matches!(*health, "partial" | "refresh needed")) {
         return Some(MissingRedundancy { text: format!("{group} is {health}"), is_mended: false });
     }
-    let done = volumes().filter_map(|(_, percent)| percent.trim().parse::<f64>().ok()).reduce(f64::min)?;
+    let done = lvm::least_synchronised(volumes().map(|(_, percent)| percent))?;
     (done < 100.0).then(|| MissingRedundancy { text: format!("synchronisation of {group}: {done} %"), is_mended: true })
 }
 

@@ -265,12 +265,7 @@ impl<'a> KernelState<'a> {
     /// Whether a device carries marks with this UUID, and at its ends, where partition tables are, no others: a copy of what lay on it before
     /// is not touched when the table is taken off.
     fn has_table_alone(&self, device: &str, uuid: &str) -> bool {
-        /// A table has 16 KiB of entries and two blocks; btrfs begins behind that.
-        const END: u64 = 64 << 10;
-        let (found, size) = (self.found_on(device), self.size(device).unwrap_or(0));
-        let at_an_end = |mark: &&Found| mark.offset < END || mark.offset + END > size;
-        let others = found.iter().filter(|mark| !is_of(mark, uuid));
-        found.iter().any(|mark| is_of(mark, uuid)) && others.filter(at_an_end).count() == 0
+        is_alone_at_the_ends(&self.found_on(device), uuid, self.size(device).unwrap_or(0))
     }
 
     /// Offsets of the marks with this UUID on a device.
@@ -366,7 +361,7 @@ impl<'a> KernelState<'a> {
     /// Least percentage to which a part of the volumes of a group is synchronised; the error is what LVM said instead.
     pub(crate) fn synchronised(&self, group: &str) -> std::result::Result<f64, String> {
         let printed = self.lvm(&["lvs", "--all", "--noheadings", "--options", "sync_percent", group])?;
-        lvm::least_synchronised(&printed).ok_or(printed)
+        lvm::least_synchronised(printed.lines()).ok_or(printed)
     }
 
     fn is_imported(&self, pool: &Pool) -> bool {
@@ -438,6 +433,14 @@ impl<'a> KernelState<'a> {
         let node = self.devices.by_name(&format!("zram{number}"))?;
         (sequence.is_none() || node.sequence() == sequence).then_some(node)
     }
+}
+
+/// Whether marks with this UUID are on a device of this size, and none of others at its ends.
+fn is_alone_at_the_ends(found: &[Found], uuid: &str, size: u64) -> bool {
+    /// A partition table has 16 KiB of entries and two blocks at each end; btrfs begins behind that.
+    const END: u64 = 64 << 10;
+    let (ours, others): (Vec<&Found>, Vec<&Found>) = found.iter().partition(|mark| is_of(mark, uuid));
+    !ours.is_empty() && !others.iter().any(|mark| mark.offset < END || mark.offset + END > size)
 }
 
 fn is_of(mark: &Found, uuid: &str) -> bool {

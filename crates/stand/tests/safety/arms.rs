@@ -81,7 +81,7 @@ fn a_command_that_fails_is_undone_and_its_own_words_are_shown() {
     // What could not be undone stays noted, for the next run and for a person.
     let hint = error.hint.unwrap().en;
     let (undo, note) = hint.split_once(" && rm ").expect("two commands");
-    assert!(undo.ends_with(&format!("`rm {}", file.display())), "the way to switch back is told: {hint}");
+    assert!(undo.ends_with(&format!("`rm {}", file.display())), "the error has the way to switch back: {hint}");
     let note = note.trim_end_matches('`');
     assert!(note.ends_with("/arm.lease"), "{note}");
     std::fs::remove_file(note).unwrap();

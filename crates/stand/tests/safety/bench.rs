@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// One test at a time: a child that another test forks holds copies of our descriptors for an instant, and
 /// with them locks and exclusive devices.
@@ -256,10 +257,23 @@ const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Runs a tool that must succeed and returns what it printed.
 pub fn run(words: &[&str]) -> String {
+    ran(words).unwrap_or_else(|said| panic!("{words:?}: {said}"))
+}
+
+/// The same of a tool that fails as long as something has its device open: udev looks at what was written.
+pub fn run_when_free(words: &[&str]) {
+    let begun = Instant::now();
+    while let Err(said) = ran(words) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{words:?}: {said}");
+        std::thread::yield_now();
+    }
+}
+
+/// What a tool printed; the error is everything that it said of its failure.
+fn ran(words: &[&str]) -> Result<String, String> {
     let output = Command::new("env").env("PATH", PATH).args(words).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{words:?}: {out}{err}");
-    out.into_owned()
+    if output.status.success() { Ok(out.into_owned()) } else { Err(format!("{out}{err}")) }
 }
 
 /// Runs a line of shell that must succeed.

@@ -1,7 +1,7 @@
 //! The data safety of docs/ARCHITECTURE.md on real loop devices: everything that is in use is refused with
 //! its reason and no byte of it changes, and the neighbour of each, which differs in one thing, may be written.
 
-use crate::bench::{Bench, poke, run};
+use crate::bench::{Bench, poke, run, run_when_free};
 use crate::checks::{allowed, allowed_with_remains, everything, reasons, refused};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -234,12 +234,7 @@ fn a_member_inside_a_partition_that_the_kernel_does_not_know_is_found() {
     };
     let (disk, first, _) = bench.partitioned(32, "gpt");
     run(&["pvcreate", "-qy", "--nolocking", &first]);
-    // Something may have the partition open for a moment, as udev has after it was written.
-    let forgotten = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        std::process::Command::new("partx").args(["-d", &disk]).output().is_ok_and(|output| output.status.success())
-    });
-    assert!(forgotten, "the kernel keeps {disk}p1");
+    run_when_free(&["partx", "-d", &disk]);
     refused(&mut bench, &disk, &member("LVM2_member"));
     run(&["wipefs", "-aq", &disk]);
     run(&["wipefs", "-aqf", &disk]);

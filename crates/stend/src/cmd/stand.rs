@@ -87,8 +87,10 @@ pub(super) fn show(told: &Answer, given: &str, out: &Out) -> Result<()> {
             }
             out.result(say!("the stand is down", "стенд убран").get(out.lang))
         }
-        // No command asks for this.
-        StandAnswer::Owner(_) => Ok(()),
+        // Hosts ask each other for this, and no command does.
+        StandAnswer::Owner(_) => {
+            Err(Error::bug(say!("a host answers another question", "машина отвечает на другой вопрос")))
+        }
     }
 }
 

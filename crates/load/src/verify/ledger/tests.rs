@@ -321,6 +321,12 @@ fn a_ledger_of_blocks_that_no_trial_has_gets_no_memory_for_them() {
     assert!(of(128 << 20).unwrap_err().message.en.contains("not a complete ledger"));
 }
 
+/// A trial of our own engine, of which only its ledger is kept.
+fn run_with(place: Option<LedgerIn>, trial: &Trial, file: &IoFile) -> Result<stend_record::TrialOutcome> {
+    let sinks = Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop };
+    run_trial_of(MARKS, place, trial, &[], file, &Control::new(), sinks)
+}
+
 /// A trial of our own engine over 1 MiB with a ledger; then what its ledger says of the file.
 fn loaded(streams: Vec<Stream>, backend: Backend, direct: bool) -> (Crash, u64) {
     let scratch = tempfile::tempdir().unwrap();
@@ -328,16 +334,7 @@ fn loaded(streams: Vec<Stream>, backend: Backend, direct: bool) -> (Crash, u64) 
     let file = IoFile::create_scratch(Path::new(DISK), 1 << 20, direct).unwrap();
     let trial = Trial { backend, direct, ..trial(Bytes::mib(1), streams) };
     let place = Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN }));
-    let outcome = run_trial_of(
-        MARKS,
-        place,
-        &trial,
-        &[],
-        &file,
-        &Control::new(),
-        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
-    )
-    .unwrap();
+    let outcome = run_with(place, &trial, &file).unwrap();
     assert_eq!(outcome.status, TrialStatus::Complete, "{outcome:?}");
     let pending = pending_in(&path, RUN, &super::crash::boot_id()).unwrap().unwrap();
     assert_eq!(pending.is_direct(), direct);
@@ -372,41 +369,14 @@ fn a_trial_without_such_a_stream_has_no_ledger_and_one_with_it_needs_a_place() {
     let path = scratch.path().join("ledger");
     let place = Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN }));
     let plain = short(Stream { verify: None, ..stream(Sync::Dsync) });
-    run_trial_of(
-        MARKS,
-        place,
-        &plain,
-        &[],
-        &file,
-        &Control::new(),
-        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
-    )
-    .unwrap();
+    run_with(place, &plain, &file).unwrap();
     assert!(!path.exists());
     let kept = short(stream(Sync::Dsync));
-    let error = run_trial_of(
-        MARKS,
-        None,
-        &kept,
-        &[],
-        &file,
-        &Control::new(),
-        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
-    )
-    .unwrap_err();
+    let error = run_with(None, &kept, &file).unwrap_err();
     assert_eq!(error.kind, Kind::Bug);
     let nowhere = scratch.path().join("no/ledger");
     let place = Some(LedgerIn::File(LedgerPlace { path: &nowhere, run: RUN }));
-    let error = run_trial_of(
-        MARKS,
-        place,
-        &kept,
-        &[],
-        &file,
-        &Control::new(),
-        Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop },
-    )
-    .unwrap_err();
+    let error = run_with(place, &kept, &file).unwrap_err();
     assert_eq!(error.kind, Kind::RunFile, "{error}");
 }
 
@@ -415,7 +385,7 @@ fn a_ledger_that_is_cut_under_a_load_ends_the_trial_with_an_error_and_not_the_pr
     for again in [false, true] {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("ledger");
-        let (place, control) = (LedgerPlace { path: &path, run: RUN }, Control::new());
+        let place = LedgerPlace { path: &path, run: RUN };
         let region = Bytes((BLOCKS * BLOCK) as u64);
         let streams = vec![stream(Sync::Dsync)];
         let file = IoFile::create_scratch(Path::new(DISK), region.0, true).unwrap();
@@ -435,10 +405,7 @@ fn a_ledger_that_is_cut_under_a_load_ends_the_trial_with_an_error_and_not_the_pr
                     ledger.set_len(len).unwrap();
                 }
             });
-            let sinks = Sinks { slices: &mut |_| {}, log: &mut drop, note: &mut drop };
-            let place = Some(LedgerIn::File(place));
-            let ended = run_trial_of(MARKS, place, &asked, &[], &file, &control, sinks);
-            let error = ended.unwrap_err();
+            let error = run_with(Some(LedgerIn::File(place)), &asked, &file).unwrap_err();
             assert_eq!(error.kind, Kind::RunFile, "{error}");
             assert!(error.message.en.contains("is damaged"), "{error}");
         });

@@ -92,3 +92,21 @@ fn a_uuid_is_the_same_in_every_form_and_letters_of_lvm_are_told_apart() {
     assert!(!same("abCdxy", "abcdxy"));
     assert!(!same("ab", "abc"));
 }
+
+#[test]
+fn a_partition_table_is_taken_off_beside_an_old_copy_and_not_beside_what_others_have_put_there_since() {
+    const SIZE: u64 = 1 << 30;
+    let mark = |uuid: &str, offset| {
+        let uuid = Some(uuid.to_string());
+        Found { name: "x", offset, uuid, label: None, member: false }
+    };
+    let alone = |others: &[u64]| {
+        let others = others.iter().map(|offset| mark("theirs", *offset));
+        let found: Vec<Found> = [mark("ours", 512)].into_iter().chain(others).collect();
+        is_alone_at_the_ends(&found, "ours", SIZE)
+    };
+    assert!(alone(&[]) && alone(&[32 << 20]), "the second superblock of an ext4 of before");
+    assert!(!alone(&[0]) && !alone(&[SIZE - 512]) && !alone(&[32 << 20, 1080]));
+    assert!(!is_alone_at_the_ends(&[mark("theirs", 32 << 20)], "ours", SIZE), "nothing of ours");
+    assert!(!is_alone_at_the_ends(&[mark("ours", 512), mark("theirs", 32 << 20)], "ours", 0), "of an unknown size");
+}
