@@ -57,7 +57,7 @@ lab-setup: ## install QEMU and make the image of the virtual lab (uses the netwo
 lab-test: ## the tests that run in virtual machines; part of `test`, too
 	cargo test -p stend --test e2e --locked --offline -- lab::
 
-lab: ## what of the virtual lab is not part of `test`: layouts on drives with limits, ZFS, caches and snapshots of LVM, paths of NVMe, RDMA, two machines, two that load what a third hands out, disks of virtual machines, cuts of power, the replay of a log of writes, drives that fail below ZFS and btrfs, every layout of soft RAID in one table, how long machines take to start; an hour, the first time more, and it uses the network (ONLY=campaign|starts: that part of the page alone; BLOCKS: starts of each kind)
+lab: ## what of the virtual lab is not part of `test`: layouts on drives with limits, ZFS, caches and snapshots of LVM, paths of NVMe, RDMA, two machines, two that load what a third hands out, disks of virtual machines, cuts of power, the replay of a log of writes, drives that fail below ZFS and btrfs, and every layout of soft RAID in one table; an hour, the first time more, and it uses the network (ONLY=table: that table alone)
 	cargo build --locked --offline --quiet -p stend
 ifeq ($(ONLY),)
 	target/debug/stend lab build lab/soft-raid.yaml

@@ -25,7 +25,7 @@ fi
 machines=(lab_stands vm)
 beside=(audit bad_input dry_run embedded export formats gates history hostile_run_files hostile_suites import orders outputs terminals
     transcripts verbs)
-later=(lab lab_saved lab_up)
+later=(lab lab_up)
 # Counts what fio and our engine do in the same time.
 quiet=(jobs)
 # Sets the clock of this machine and takes a CPU away from it: no other test bears that, and neither do two of these.

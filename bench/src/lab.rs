@@ -1,10 +1,8 @@
 //! `make lab`: every layout of the stands for soft RAID in one machine with drives that have limits, unattended: do the ratios come
-//! out as arithmetic says, and is what no drive answered refused? And how long does a machine take to start? `ONLY` names one of the two
-//! parts (`campaign`, `starts`); the other one stays on the page as it is.
+//! out as arithmetic says, and is what no drive answered refused?
 
 mod campaign;
 mod report;
-mod starts;
 
 use crate::{Outcome, Settings};
 use std::path::{Path, PathBuf};
@@ -43,13 +41,7 @@ impl<'a> Place<'a> {
 
     /// What a command says. Its progress goes to the terminal.
     pub fn output(&self, words: &[&str]) -> Outcome<String> {
-        self.output_with(words, &[])
-    }
-
-    /// The same, with these variables in its environment.
-    fn output_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Outcome<String> {
-        let mut command = self.command(words);
-        let output = command.envs(variables.iter().copied()).stderr(std::process::Stdio::inherit()).output();
+        let output = self.command(words).stderr(std::process::Stdio::inherit()).output();
         let output = output.map_err(|e| format!("cannot run `{}`: {e}", self.stend.display()))?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -60,29 +52,16 @@ impl<'a> Place<'a> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        // Which is up depends on where a bench was given up.
-        for name in [MACHINE, starts::MACHINE] {
-            drop(self.command(&["lab", "down", name]).output());
-        }
+        drop(self.command(&["lab", "down", MACHINE]).output());
         drop(std::fs::remove_dir_all(&self.directory));
     }
 }
 
-/// Measures what is wanted and writes its part of the page.
+/// Measures, and writes the page.
 pub fn measure(settings: &Settings) -> Outcome<()> {
     let place = Place::new(settings, &std::env::temp_dir())?;
-    let wanted = |part: &str| settings.only.as_ref().is_none_or(|only| part.contains(only.as_str()));
-    if !wanted("starts") && !wanted("campaign") {
-        return Err("ONLY: the parts of this bench are `campaign` and `starts`".to_string());
-    }
-    if wanted("starts") {
-        report::write_starts(settings, &starts::measure(&place)?)?;
-    }
-    if wanted("campaign") {
-        let file = format!("lab/{MACHINE}.yaml");
-        place.output(&["lab", "build", &file])?;
-        place.output(&["lab", "up", &file])?;
-        report::write_campaign(settings, &campaign::measure(&place)?)?;
-    }
-    Ok(())
+    let file = format!("lab/{MACHINE}.yaml");
+    place.output(&["lab", "build", &file])?;
+    place.output(&["lab", "up", &file])?;
+    report::write(settings, &campaign::measure(&place)?)
 }

@@ -46,7 +46,7 @@ pub struct Settings {
     log_parser: Option<PathBuf>,
     /// Directory on the real disk (`ON`).
     directory: PathBuf,
-    /// Interleaved blocks per row, starts of each kind (`BLOCKS`).
+    /// Interleaved blocks per row (`BLOCKS`).
     blocks: Option<usize>,
     /// Measuring window of each trial (`WINDOW_MS`).
     window: Option<Duration>,

@@ -9,29 +9,16 @@ const NOTES: &str = "## Notes\n";
 
 /// Replaces everything above the notes of the page at `path` by `text`.
 pub fn write(path: &Path, text: &str) -> Outcome<()> {
-    replace(path, |_| text.to_string())
-}
-
-/// Replaces one of two parts of a page: that which begins with `heading` if `text` does, else what stands above it.
-pub fn write_part(path: &Path, heading: &str, text: &str) -> Outcome<()> {
-    replace(path, |above| {
-        let (first, second) = above.split_at(above.find(heading).unwrap_or(above.len()));
-        if text.starts_with(heading) { format!("{first}{text}") } else { format!("{text}{second}") }
-    })
-}
-
-/// Writes a page anew, whose part above the notes follows from what it was.
-fn replace(path: &Path, made_of: impl FnOnce(&str) -> String) -> Outcome<()> {
     let kept = match std::fs::read_to_string(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
         // Whatever else is wrong, notes may be in there.
         read => read.map_err(|e| format!("cannot read `{}`, whose notes are kept: {e}", path.display()))?,
     };
-    let (above, notes) = kept.split_once(NOTES).unwrap_or((&kept, "\nNone yet.\n"));
+    let (_, notes) = kept.split_once(NOTES).unwrap_or(("", "\nNone yet.\n"));
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
     }
-    let (text, shown) = (made_of(above), path.display());
+    let shown = path.display();
     std::fs::write(path, format!("{text}{NOTES}{notes}")).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
     say(&format!("wrote {shown}"));
     Ok(())
@@ -47,20 +34,6 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(text, "new\n## Notes\nkept\n");
-    }
-
-    #[test]
-    fn of_two_parts_one_is_replaced_and_the_other_stays() {
-        let path = std::env::temp_dir().join(format!("stend-bench-parts-{}", std::process::id()));
-        std::fs::write(&path, "one\n## Notes\nkept\n").unwrap();
-        super::write_part(&path, "## Two\n", "## Two\ntwo\n").unwrap();
-        let added = std::fs::read_to_string(&path).unwrap();
-        super::write_part(&path, "## Two\n", "ONE\n").unwrap();
-        super::write_part(&path, "## Two\n", "## Two\nTWO\n").unwrap();
-        let replaced = std::fs::read_to_string(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        assert_eq!(added, "one\n## Two\ntwo\n## Notes\nkept\n");
-        assert_eq!(replaced, "ONE\n## Two\nTWO\n## Notes\nkept\n");
     }
 
     #[test]

@@ -1,11 +1,7 @@
 //! The result as Markdown.
 
 use super::campaign::{BASELINE, Campaign, Found, Rates};
-use super::starts::{self, Way};
 use crate::{Outcome, Settings, machine, page};
-
-/// Begins the part about starts.
-const STARTS: &str = "## How long a machine takes to start\n";
 
 /// A claim about the table, and whether it holds.
 struct Goal {
@@ -15,10 +11,10 @@ struct Goal {
     holds: bool,
 }
 
-/// Writes the part about layouts.
-pub fn write_campaign(settings: &Settings, campaign: &Campaign) -> Outcome<()> {
+/// Writes the page.
+pub fn write(settings: &Settings, campaign: &Campaign) -> Outcome<()> {
     let mut text = "# Every layout of soft RAID in the virtual lab\n\n\
-                    Written by `make lab`; everything above \"Notes\" is replaced by the next run, or with `ONLY=campaign` and `ONLY=starts` one of its two parts. Six drives of 400 IOPS and 25 MiB/s each in a\n\
+                    Written by `make lab`; everything above \"Notes\" is replaced by the next run. Six drives of 400 IOPS and 25 MiB/s each in a\n\
                     machine of the lab; each layout is built, measured by six tests of 2 s and taken down, in one run without anybody beside it. Says\n\
                     what layouts cost by their arithmetic, and nothing of drives.\n\n| what | |\n|---|---|\n"
         .to_string();
@@ -37,43 +33,7 @@ pub fn write_campaign(settings: &Settings, campaign: &Campaign) -> Outcome<()> {
     text += &format!(
         "\n## Every layout relative to {BASELINE}\n\n✖: that check failed, and the number is no number of these drives.\n\n"
     );
-    page::write_part(&settings.page("lab.md"), STARTS, &format!("{text}{}\n\n", campaign.table))
-}
-
-/// Writes the part about starts.
-pub fn write_starts(settings: &Settings, found: &[Vec<starts::Found>; 3]) -> Outcome<()> {
-    let mut text = format!(
-        "{STARTS}\nSeconds from the command to a guest that answers, and to the end of the command, when all six drives of `lab/{}.yaml` are there: the median\n\
-         of {} starts, in turn with those of the other rows, and in brackets the least and the most.\n\n| what | |\n|---|---|\n",
-        starts::MACHINE,
-        found[0].len()
-    );
-    text += &rows(machine::of_host(settings));
-    text +=
-        "\n| start | command | the guest answers, s | all drives are there, s | restored |\n|---|---|--:|--:|--:|\n";
-    for (way, found) in Way::ALL.into_iter().zip(found) {
-        let what = match way {
-            Way::Cold => "booted",
-            Way::First => "booted, saved, drives plugged in: nothing of that shape was saved",
-            Way::Restored => "restored, drives plugged in",
-        };
-        let [answered, ready] =
-            [|start: &starts::Found| start.answered, |start: &starts::Found| start.ready].map(|of| middle(found, of));
-        let restored = found.iter().filter(|start| start.restored).count();
-        let command = way.words().join(" ");
-        text += &format!("| {what} | `stend {command}` | {answered} | {ready} | {restored} of {} |\n", found.len());
-    }
-    page::write_part(&settings.page("lab.md"), STARTS, &format!("{text}\n"))
-}
-
-/// Median, and in brackets the least and the most.
-fn middle(found: &[starts::Found], of: fn(&starts::Found) -> f64) -> String {
-    let mut all: Vec<f64> = found.iter().map(of).collect();
-    all.sort_by(f64::total_cmp);
-    match (all.first(), all.get(all.len() / 2), all.last()) {
-        (Some(least), Some(middle), Some(most)) => format!("{middle:.1} ({least:.1} to {most:.1})"),
-        _ => "–".to_string(),
-    }
+    page::write(&settings.page("lab.md"), &format!("{text}{}\n\n", campaign.table))
 }
 
 fn rows(facts: Vec<(&str, String)>) -> String {
@@ -131,13 +91,6 @@ mod tests {
         };
         let found: Rates = rates.iter().map(found).collect();
         Campaign { repeated: found.clone(), found, stands: 5, took: Duration::from_secs(60), table: String::new() }
-    }
-
-    #[test]
-    fn starts_are_told_by_their_middle_and_their_ends() {
-        let found = [3.0, 1.0, 2.04].map(|ready| starts::Found { answered: ready / 2.0, ready, restored: true });
-        assert_eq!(middle(&found, |start| start.ready), "2.0 (1.0 to 3.0)");
-        assert_eq!(middle(&[], |start| start.ready), "–");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Starts a machine for one run and waits until its worker says hello.
 
 use crate::console::{Console, last_lines};
-use crate::drives::Plugging;
 use crate::faults::Faults;
 use crate::files::Files;
 use crate::image::Image;
@@ -133,7 +132,7 @@ fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> s
     let console = Console::follow(from).map_err(broken)?;
     let mut command = Command::new(PROGRAM);
     // A group of its own: Ctrl-C in the terminal is for us alone, who end the run as it should be ended.
-    command.args(qemu::arguments(machine, how, &paths, &streams, Plugging::Start)).stderr(to).process_group(0);
+    command.args(qemu::arguments(machine, how, &paths, &streams)).stderr(to).process_group(0);
     stend_sys::process::die_with_parent(&mut command);
     [theirs].into_iter().chain(served.kept).for_each(|kept| stend_sys::process::keep_open(&mut command, kept));
     let watch = Watch::begin(control).map_err(broken)?;

@@ -1,7 +1,6 @@
 //! A command in a machine that stays up: what host and guest say to each other about it, and the guest's part, which
 //! executes it. Must not decide what is executed.
 
-use crate::begin::{Beginning, begin};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -25,8 +24,6 @@ pub enum ToGuest {
     Execute { words: Vec<String>, input: bool },
     /// More of its input; nothing: its end.
     Input(Vec<u8>),
-    /// It was saved, or is the one that was saved, and begins now: ended with 0 when it is ready.
-    Begin(Beginning),
 }
 
 /// What a guest tells.
@@ -44,23 +41,14 @@ pub enum FromGuest {
 pub fn serve(port: &mut impl Read, to: impl Write + Send + 'static) -> io::Result<()> {
     let told = read_frame(port)?;
     let to = Arc::new(Mutex::new(to));
-    let refused = |error: String, status| {
-        tell(&to, &FromGuest::Errors(error.into_bytes()))?;
-        tell(&to, &FromGuest::Ended(status))
-    };
-    let (words, input) = match told {
-        Some(ToGuest::Execute { words, input }) => (words, input),
-        Some(ToGuest::Begin(beginning)) => {
-            return match begin(&beginning) {
-                Ok(()) => tell(&to, &FromGuest::Ended(0)),
-                Err(error) => refused(error.to_string(), 1),
-            };
-        }
-        _ => return Ok(()),
-    };
+    let Some(ToGuest::Execute { words, input }) = told else { return Ok(()) };
     let mut child = match start(&words, input) {
         Ok(child) => child,
-        Err(error) => return refused(format!("{}: {error}\n", words.first().map_or("", String::as_str)), 127),
+        Err(error) => {
+            let refused = format!("{}: {error}\n", words.first().map_or("", String::as_str));
+            tell(&to, &FromGuest::Errors(refused.into_bytes()))?;
+            return tell(&to, &FromGuest::Ended(127));
+        }
     };
     let mut stdin = child.stdin.take();
     let ends = Arc::new(Mutex::new(child));

@@ -27,23 +27,6 @@ pub enum Backing {
     },
 }
 
-/// When drives are plugged in that can be while the guest runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plugging {
-    /// At the start, as all others.
-    Start,
-    /// Later: their slots are empty, and what they keep is there for [`plugs`].
-    Later,
-    /// Later, and the guest sees nothing of them but their slots: what a guest without them is like.
-    Nothing,
-}
-
-/// Whether a drive is plugged in later where that is asked for. QEMU cannot save an NVMe drive, and need not save one that is not
-/// there yet; the others are saved with the guest.
-pub fn comes_later(drive: &Drive) -> bool {
-    drive.kind == DriveKind::Nvme
-}
-
 /// The name of a part of a drive: its controller (`drive`), its limits (`limits`), the nodes below it (`limited`, `file`).
 /// An id of QEMU begins with a letter and has at most 31 characters.
 pub fn id(part: &str, serial: &str) -> String {
@@ -51,7 +34,7 @@ pub fn id(part: &str, serial: &str) -> String {
 }
 
 /// Everything about the drives; `places` are those of what they keep, in their order.
-pub fn options(machine: &Machine, places: &[Backing], plugging: Plugging) -> Words {
+pub fn options(machine: &Machine, places: &[Backing]) -> Words {
     let mut words = Words::new();
     // Also for node 0: what is on the root bus itself is on no node.
     for index in 0..machine.numa.len() {
@@ -61,18 +44,13 @@ pub fn options(machine: &Machine, places: &[Backing], plugging: Plugging) -> Wor
     let mut slots = 0;
     let mut controllers: Vec<Controller> = Vec::new();
     for (drive, place) in machine.drives.iter().zip(places) {
-        let later = comes_later(drive) && plugging != Plugging::Start;
-        if !later || plugging == Plugging::Later {
-            words.extend(storage(drive, place));
-        }
+        words.extend(storage(drive, place));
         for path in 0..drive.paths {
             let bus = match drive.kind {
                 DriveKind::Nvme | DriveKind::Virtio => slot(drive.node, &mut slots, &mut words),
                 DriveKind::Scsi | DriveKind::Sas => port(drive, path, &mut controllers, &mut slots, &mut words),
             };
-            if !later {
-                words.push(("device", device(drive, path, &bus)));
-            }
+            words.push(("device", device(drive, path, &bus)));
         }
     }
     words
@@ -93,7 +71,7 @@ fn name(drive: &Drive, path: u32) -> String {
 /// Serial numbers of all drives, each with the QEMU order to plug it in, once for each path.
 pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
     let files = vec![Backing::File(String::new()); machine.drives.len()];
-    let devices = options(machine, &files, Plugging::Start).into_iter().filter(|(option, _)| *option == "device");
+    let devices = options(machine, &files).into_iter().filter(|(option, _)| *option == "device");
     let devices: Vec<String> = devices.map(|(_, device)| device).collect();
     let named = |name: &str| {
         let id = format!("id={name}");
@@ -104,12 +82,6 @@ pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
         found.map(|device| (drive.serial.clone(), format!("device_add {device}"))).collect::<Vec<_>>()
     };
     machine.drives.iter().flat_map(of).collect()
-}
-
-/// How many drives the guest sees at the start, each once for every path.
-pub fn at_start(machine: &Machine, plugging: Plugging) -> u32 {
-    let there = machine.drives.iter().filter(|drive| plugging == Plugging::Start || !comes_later(drive));
-    there.map(|drive| drive.paths).sum()
 }
 
 /// Modules that the guest needs to find the drives, set apart by commas; a bus that no drive is on is not waited for.
@@ -229,7 +201,7 @@ mod tests {
         let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB, iops: 400, latency: 3ms}\n";
         let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
         let place = Backing::Served { socket: 7, name: "5".into() };
-        let options = options(&machine, &[place], Plugging::Start);
+        let options = options(&machine, &[place]);
         let told: Vec<String> = options.iter().map(|(option, value)| format!("-{option} {value}")).collect();
         expect![[r#"
             -blockdev driver=nbd,node-name=file-A1,server.type=fd,server.str=7,export=5,discard=unmap,cache.direct=off

@@ -17,8 +17,6 @@ const KEEP: Bytes = Bytes::gib(1);
 
 /// The files of a machine; QEMU must have opened them before this is dropped.
 pub struct Files {
-    /// This program, as the guest gets it.
-    pub program: Vec<u8>,
     archive: File,
     drives: Vec<File>,
     keep: File,
@@ -30,10 +28,9 @@ impl Files {
         let made = || -> io::Result<Files> {
             let mut archive = nameless(cache)?;
             io::copy(&mut File::open(&image.start)?, &mut archive)?;
-            let program = payload()?;
-            archive.write_all(&program)?;
+            archive.write_all(&payload()?)?;
             let drives: io::Result<Vec<File>> = machine.drives.iter().map(|drive| empty(cache, drive.size)).collect();
-            Ok(Files { program, archive, drives: drives?, keep: empty(cache, KEEP)? })
+            Ok(Files { archive, drives: drives?, keep: empty(cache, KEEP)? })
         };
         made().map_err(|e| no_room(cache, &e))
     }
@@ -61,7 +58,7 @@ fn empty(cache: &Path, size: Bytes) -> io::Result<File> {
 }
 
 /// A file without a name: it is gone when nobody has it open any more.
-pub fn nameless(directory: &Path) -> io::Result<File> {
+fn nameless(directory: &Path) -> io::Result<File> {
     Ok(rustix::fs::open(directory, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)?.into())
 }
 

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod archive;
-mod begin;
 mod boot;
 mod command;
 mod console;
@@ -21,13 +20,11 @@ mod guest;
 mod hypervisor;
 mod image;
 mod like;
-mod migration;
 mod packages;
 mod payload;
 mod port;
 mod qemu;
 mod qmp;
-mod saved;
 mod service_time;
 mod socket;
 mod standing;
@@ -45,4 +42,4 @@ pub use image::{Built, Contents, Image, build, cache_directory};
 pub use like::{Like, like};
 pub use port::{COMMAND, Ended, WORKER, answers, join};
 pub use standing::{Standing, find, list, runtime_directory, startable};
-pub use start::{Order, Start, up};
+pub use start::{Order, up};

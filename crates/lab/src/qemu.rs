@@ -1,6 +1,6 @@
 //! The command line of QEMU for a machine: what is pure about a start. Must not touch the world.
 
-use crate::drives::{self, Plugging};
+use crate::drives;
 use crate::guest;
 use crate::image::Image;
 use std::path::Path;
@@ -35,9 +35,6 @@ pub enum Accelerator {
         counter_khz: Option<u64>,
     },
 }
-
-/// The drive that a reset of the machine leaves, as an order to QEMU to plug it in.
-pub const KEEP: &str = "virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep";
 
 /// Paths by which QEMU reaches what a machine is made of.
 pub struct Paths<'a> {
@@ -83,13 +80,7 @@ pub fn escaped(path: &Path) -> String {
 }
 
 /// Everything behind the name of the program.
-pub fn arguments(
-    machine: &Machine,
-    how: Accelerator,
-    paths: &Paths,
-    streams: &Streams,
-    plugging: Plugging,
-) -> Vec<String> {
+pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &Streams) -> Vec<String> {
     let (accelerator, cpu) = match how {
         Accelerator::Kvm => ("kvm", "host"),
         Accelerator::Tcg { .. } => ("tcg,thread=multi", EMULATED),
@@ -109,7 +100,7 @@ pub fn arguments(
     say("display", "none");
     say("kernel", &paths.image.kernel.to_string_lossy());
     say("initrd", &paths.archive);
-    say("append", &kernel_line(machine, how, streams, plugging));
+    say("append", &kernel_line(machine, how, streams));
     for (option, value) in stream_options(streams) {
         say(option, &value);
     }
@@ -121,7 +112,7 @@ pub fn arguments(
         let cpus = format!("cpus={first}-{}", first + node.cpus - 1);
         say("numa", &format!("node,nodeid={index},{cpus},memdev=memory{index}"));
     }
-    for (option, value) in drives::options(machine, &paths.drives, plugging) {
+    for (option, value) in drives::options(machine, &paths.drives) {
         say(option, &value);
     }
     for (option, value) in link_options(machine, streams) {
@@ -134,25 +125,14 @@ pub fn arguments(
         format!("driver=file,node-name=system,filename={system},read-only=on,locking=off"),
     ]);
     words.extend(["-device".into(), "virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system".into()]);
-    words.extend(
-        keep_options(&paths.keep, plugging).into_iter().flat_map(|(option, value)| [format!("-{option}"), value]),
-    );
+    // What a reset of the machine leaves.
+    let keep = format!("driver=file,node-name=keep,filename={},discard=unmap,locking=off", paths.keep);
+    words.extend(["-blockdev".into(), keep]);
+    words.extend(["-device".into(), "virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep".into()]);
     if matches!(streams, Streams::Sockets { .. }) {
         words.push("-daemonize".into());
     }
     words.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(String::from));
-    words
-}
-
-/// The drive that a reset of the machine leaves. A guest that is saved must not know it: what is on it is that of another machine.
-fn keep_options(file: &str, plugging: Plugging) -> drives::Words {
-    let mut words = vec![("device", "pcie-root-port,id=keep-slot,bus=pcie.0,chassis=200,slot=200".to_string())];
-    if plugging != Plugging::Nothing {
-        words.push(("blockdev", format!("driver=file,node-name=keep,filename={file},discard=unmap,locking=off")));
-    }
-    if plugging == Plugging::Start {
-        words.push(("device", KEEP.into()));
-    }
     words
 }
 
@@ -217,14 +197,15 @@ fn mac(own: &str, to: &str) -> String {
     format!("52:{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}")
 }
 
-fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams, plugging: Plugging) -> String {
+fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams) -> String {
     // Left to itself the guest measures the counter against a timer while others take the processor from it; on a busy machine
     // its clock then ran nine times too fast.
     let counter = match how {
         Accelerator::Tcg { counter_khz: Some(khz) } => format!(" tsc_early_khz={khz}"),
         _ => String::new(),
     };
-    let count = drives::at_start(machine, plugging);
+    // Each once for every path.
+    let count: u32 = machine.drives.iter().map(|drive| drive.paths).sum();
     let polled = match machine.nvme_poll_queues {
         0 => String::new(),
         queues => format!(" nvme.poll_queues={queues}"),
@@ -235,10 +216,9 @@ fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams, plugging:
         machine.links.iter().map(|link| format!("{}@{}", mac(&machine.name, &link.to), link.address)).collect();
     let links = if links.is_empty() { String::new() } else { format!(" stend.links={}", links.join(",")) };
     let stays = if matches!(streams, Streams::Sockets { .. }) { " stend.stays" } else { "" };
-    let keep = if plugging == Plugging::Start { " stend.keep" } else { "" };
     // It shall not make room for a second CPU.
     let alone = if machine.cpus == 1 { " nr_cpus=1" } else { "" };
-    format!("{KERNEL}{alone}{counter} stend.drives={count} stend.modules={modules}{links}{keep}{stays}{polled}{given}")
+    format!("{KERNEL}{alone}{counter} stend.drives={count} stend.modules={modules}{links} stend.keep{stays}{polled}{given}")
 }
 
 #[cfg(test)]
@@ -256,7 +236,7 @@ mod tests {
         let drives =
             (0..machine.drives.len()).map(|index| drives::Backing::File(format!("/proc/7/fd/{index}"))).collect();
         let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives, keep: "/proc/7/fd/8".into() };
-        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }, Plugging::Start)
+        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 })
             .join(" ")
             .replace(" -", "\n-")
     }
@@ -296,37 +276,13 @@ mod tests {
             -device virtio-blk-pci,id=drive-B2,bus=slot2,serial=B2,drive=limited-B2,logical_block_size=4096,physical_block_size=4096
             -blockdev driver=file,node-name=system,filename=/c/system,read-only=on,locking=off
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
-            -device pcie-root-port,id=keep-slot,bus=pcie.0,chassis=200,slot=200
             -blockdev driver=file,node-name=keep,filename=/proc/7/fd/8,discard=unmap,locking=off
-            -device virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep
+            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
             -nodefaults
             -no-user-config
             -no-reboot
         "#]]
         .assert_eq(&format!("{}\n", line(text, TCG)));
-    }
-
-    #[test]
-    fn a_guest_that_is_saved_has_slots_for_its_nvme_drives_and_does_not_wait_for_them() {
-        let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB}\n  - {kind: virtio, serial: B2, size: 64MiB}\n";
-        let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
-        let files = ["/d1", "/d2"].map(|file| drives::Backing::File(file.into()));
-        let told = |plugging| {
-            let options = drives::options(&machine, &files, plugging);
-            options.into_iter().map(|(_, value)| value).collect::<Vec<_>>()
-        };
-        let (start, later, nothing) = (told(Plugging::Start), told(Plugging::Later), told(Plugging::Nothing));
-        let plug =
-            "nvme,id=drive-A1,bus=slot1,serial=A1,drive=limited-A1,logical_block_size=512,physical_block_size=4096";
-        let without = |words: &[&str]| {
-            start.iter().filter(|value| !words.iter().any(|word| value.contains(word))).cloned().collect::<Vec<_>>()
-        };
-        assert_eq!(later, without(&["nvme,"]));
-        assert_eq!(nothing, without(&["A1"]));
-        assert_eq!(drives::plugs(&machine)[0], ("A1".to_string(), format!("device_add {plug}")));
-        let streams = Streams::Standard { control: 5 };
-        let line = kernel_line(&machine, TCG, &streams, Plugging::Later);
-        assert!(line.ends_with("stend.drives=1 stend.modules=nvme,virtio_blk"), "{line}");
     }
 
     #[test]
@@ -405,8 +361,7 @@ mod tests {
             -device virtio-scsi-pci,id=controller2,bus=slot5
             -device scsi-hd,id=drive-V,bus=controller2.0,scsi-id=0,serial=V,drive=limited-V,logical_block_size=512,physical_block_size=4096,rotation_rate=1
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
-            -device pcie-root-port,id=keep-slot,bus=pcie.0,chassis=200,slot=200
-            -device virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep
+            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
         "#]].assert_eq(&format!("{}\n", told.join("\n")));
         assert!(
             line.contains(
@@ -436,7 +391,7 @@ mod tests {
         .assert_eq(&told.concat());
         let machine = stend_spec::parse::machine("machine: m\ndrives: [{serial: A1, size: 64MiB}]", "m.yaml").unwrap();
         assert!(
-            kernel_line(&machine, Accelerator::Kvm, &streams, Plugging::Start)
+            kernel_line(&machine, Accelerator::Kvm, &streams)
                 .ends_with(" stend.modules=nvme stend.keep stend.stays")
         );
     }
@@ -462,7 +417,7 @@ mod tests {
             let streams = Streams::Sockets { directory: &place };
             let words = link_options(&machine, &streams);
             assert!(link_options(&machine, &Streams::Standard { control: 5 }).is_empty(), "such a machine is alone");
-            (words[0].1.clone(), words[1].1.clone(), kernel_line(&machine, TCG, &streams, Plugging::Start))
+            (words[0].1.clone(), words[1].1.clone(), kernel_line(&machine, TCG, &streams))
         };
         let (array, host) = (end("array", "host", "10.77.0.1"), end("host", "array", "10.77.0.2"));
         expect![

@@ -3,7 +3,6 @@
 use crate::socket::Socket;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 /// How long an answer may take. QEMU is one thread for all of this, and a busy machine may keep it waiting.
@@ -39,13 +38,6 @@ impl Qmp {
     pub fn execute(&mut self, command: &str, arguments: &Value) -> io::Result<Value> {
         self.to.write_all(&line(command, arguments))?;
         self.answer(command)
-    }
-
-    /// Hands a descriptor to QEMU, which knows it by this name then, until it has used it.
-    //= QEMU, qapi/misc.json: getfd
-    pub fn hand(&mut self, name: &str, descriptor: BorrowedFd) -> io::Result<()> {
-        self.to.hand(&line("getfd", &json!({"fdname": name})), descriptor)?;
-        self.answer("getfd").map(drop)
     }
 
     fn answer(&mut self, command: &str) -> io::Result<Value> {

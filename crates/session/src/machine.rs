@@ -5,27 +5,20 @@ use crate::embedded::MACHINES;
 use std::time::Duration;
 use stend_base::format::fixed;
 use stend_base::{Error, Lang, Result, Say, say};
-use stend_lab::{Contents, Image, Order, Standing, Start};
+use stend_lab::{Contents, Image, Order, Standing};
 use stend_spec::machine::Machine;
 
 /// Starts the machine of a file; it stays up.
 ///
 /// Errors: those of the file, of an image that is missing, and of the start; `Interrupted` where `stopped` is true.
-pub fn start(
-    file: &str,
-    cold: bool,
-    stopped: &dyn Fn() -> bool,
-    tell: &dyn Fn(Progress<'_>),
-) -> Result<(Standing, Start)> {
+pub fn start(file: &str, stopped: &dyn Fn() -> bool, tell: &dyn Fn(Progress<'_>)) -> Result<Standing> {
     let (machine, text) = read_machine(file)?;
     let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
     let image = Image::find(&cache, &Contents::of(&machine))?;
     stend_lab::startable(&machine.name, &place)?;
     tell(Progress::Note(announcement(&machine)));
-    let order = Order { machine: &machine, text: &text, image: &image, cache: &cache, cold };
-    let (standing, start) = stend_lab::up(&order, &place, stopped)?;
-    start.notes.iter().for_each(|note| tell(Progress::Note(note.clone())));
-    Ok((standing, start))
+    let order = Order { machine: &machine, text: &text, image: &image, cache: &cache };
+    stend_lab::up(&order, &place, stopped)
 }
 
 /// A machine file, else the embedded one of that name; and its text.

@@ -38,7 +38,6 @@ mod lab_clients;
 mod lab_events;
 mod lab_power;
 mod lab_replay;
-mod lab_saved;
 mod lab_ssh;
 mod lab_stands;
 mod lab_three;

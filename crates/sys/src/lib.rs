@@ -24,7 +24,6 @@ pub mod passthrough;
 pub mod plain;
 pub mod process;
 pub mod queue;
-pub mod random;
 pub mod regular;
 pub mod seccomp;
 pub mod signature;

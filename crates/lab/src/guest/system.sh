@@ -38,11 +38,9 @@ for word in $(cat /proc/cmdline); do
 done
 # By hand: a look at every device there is would take three seconds more under emulation.
 udevadm trigger --action=add --subsystem-match=block --subsystem-match=nvme
-# What a reset leaves comes with the machine, or is plugged in when its guest begins; after that it knows how many drives there are.
 kept=
 own=1
 stend-keep && kept=yes && own=2
-[ -s /var/lib/stend/.drives ] && drives=$(cat /var/lib/stend/.drives)
 # Drives are found beside this script: who says hello before the last is there would be asked for it in vain. One or two more are
 # the system's own.
 tries=0

@@ -56,12 +56,7 @@ fn up(lang: Lang) -> Command {
         "a machine file, or the name of a built-in one (`stend lab machines`)",
         "файл машины или имя встроенной (`stend lab machines`)"
     );
-    let cold = say!(
-        "boot the machine, even if a saved guest could be restored",
-        "загрузить машину, даже если можно восстановить сохранённую гостевую систему"
-    );
-    let arguments = vec![positional("FILE", file, lang), flag("cold", None, cold, lang)];
-    action("up", about, "stend lab up six-nvme\nstend lab up my-machine.yaml --cold", "FILE", arguments, lang)
+    action("up", about, "stend lab up six-nvme", "FILE", vec![positional("FILE", file, lang)], lang)
 }
 
 fn down(lang: Lang) -> Command {

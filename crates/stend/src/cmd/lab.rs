@@ -6,9 +6,10 @@ use super::{lab_fault, lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
+use std::time::Instant;
 use stend_base::format::duration;
 use stend_base::{Error, Lang, Nanos, Result, Say, say};
-use stend_lab::{Built, Contents, Standing, Start};
+use stend_lab::{Built, Contents, Standing};
 
 /// What `stend lab` is asked for.
 pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -32,31 +33,25 @@ fn standing(arguments: &ArgMatches) -> Result<Standing> {
 }
 
 fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let (file, cold) = (required(arguments, "FILE"), arguments.get_flag("cold"));
-    let (standing, start) = Terminal::new(out, false, "none").session(|control, frontend| {
-        control.hold(|stopped| stend_session::start_machine(file, cold, stopped, frontend.hears))
+    let (file, began) = (required(arguments, "FILE"), Instant::now());
+    let standing = Terminal::new(out, false, "none").session(|control, frontend| {
+        control.hold(|stopped| stend_session::start_machine(file, stopped, frontend.hears))
     })?;
+    let took = began.elapsed().as_nanos() as u64;
     if out.json {
         let mut document = shown(&standing);
-        document["start"] = if start.restored { "restored" } else { "booted" }.into();
-        document["answered_ns"] = json!(start.answered.as_nanos() as u64);
-        document["ready_ns"] = json!(start.ready.as_nanos() as u64);
+        document["ready_ns"] = took.into();
         return out.result(&document.to_string());
     }
-    out.result(started(&standing.name, &start).get(out.lang))
+    out.result(started(&standing.name, Nanos(took)).get(out.lang))
 }
 
 /// How a machine came up, and what can be done with it.
-fn started(name: &str, start: &Start) -> Say {
-    let took = Nanos(start.ready.as_nanos() as u64);
+fn started(name: &str, took: Nanos) -> Say {
     let [en, ru] = [Lang::En, Lang::Ru].map(|lang| duration(took, lang));
-    let (how, how_ru) = match start.restored {
-        true => (format!("restored in {en}"), format!("восстановлена за {ru}")),
-        false => (format!("booted in {en}"), format!("загрузка заняла {ru}")),
-    };
     say!(
-        "the machine `{name}` is up ({how}); `stend lab shell {name}` enters it, `stend lab down {name}` stops it",
-        "машина `{name}` запущена ({how_ru}); `stend lab shell {name}` входит в неё, `stend lab down {name}` завершает её"
+        "the machine `{name}` is up (started in {en}); `stend lab shell {name}` enters it, `stend lab down {name}` stops it",
+        "машина `{name}` запущена (за {ru}); `stend lab shell {name}` входит в неё, `stend lab down {name}` завершает её"
     )
 }
 
