@@ -9,7 +9,7 @@ export CARGO_INCREMENTAL := 0
 endif
 
 # Longest first.
-LAB_TESTS := lab_stands lab_replay lab_events lab_caches lab_power lab_zfs lab_three lab_clients lab_two lab_ssh vm lab tutorials
+LAB_TESTS := lab_stands lab_replay lab_events lab_caches lab_power lab_zfs lab_three lab_clients lab_two lab_ssh lab_up vm lab tutorials
 
 .PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab cluster agree analysis coverage signal speed truth fuzz nightly simulate web web-setup web-test clean
 
@@ -75,7 +75,7 @@ agree: ## Stend against fio on this machine: three hours, needs root and fio (FI
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- agree
 
-analysis: ## what looking at a run of ten hours and at 1000 runs costs, and importing logs: two minutes, half a gigabyte (ON=/directory, FIOLOGPARSER=/path, FIOLOGPARSER_HIST=/path, PYTHON=/path, ONLY=part of a name)
+analysis: ## what looking at a run of ten hours, at 1000 runs and at a recording of a month costs, and importing logs: five minutes, a gigabyte (ON=/directory, FIOLOGPARSER=/path, FIOLOGPARSER_HIST=/path, PYTHON=/path, ONLY=part of a name)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- analysis
 

@@ -54,6 +54,19 @@ esac
 with_web=false
 if [[ "$wanted" =~ ^(all|web)$ ]]; then with_web=true; fi
 if $with_web && ! command -v npm >/dev/null; then packages+=(nodejs npm); fi
+# With the features of the whole workspace, as in `scripts/test.sh`: what is built here is not built again there.
+compile() {
+    cargo fetch --locked --quiet
+    ! $with_lab || cargo build --workspace --bin stend --locked --offline --quiet
+}
+with_lab=false
+if [[ "$wanted" =~ ^(all|lab)$ ]] && [ "$(uname -m)" = x86_64 ]; then with_lab=true; fi
+# Where the compiler of C is there, crates are compiled while packages are installed, which mostly waits.
+compiling=
+if command -v cc >/dev/null; then
+    compile &
+    compiling=$!
+fi
 sudo=""
 [ "$(id -u)" = 0 ] || sudo=sudo
 # It fails where it does not know one of them, and tells the others nevertheless.
@@ -75,10 +88,8 @@ if $with_web && [ ! web/node_modules/.package-lock.json -nt web/package-lock.jso
     echo "setup: installing the packages of web/"
     scripts/node.sh npm ci --prefix web --prefer-offline --no-audit --no-fund --silent
 fi
-cargo fetch --locked --quiet
-if [[ "$wanted" =~ ^(all|lab)$ ]] && [ "$(uname -m)" = x86_64 ]; then
-    # With the features of the whole workspace, as in `scripts/test.sh`: what is built here is not built again there.
-    cargo build --workspace --bin stend --locked --offline --quiet
+if [ -n "$compiling" ]; then wait "$compiling"; else compile; fi
+if $with_lab; then
     "${CARGO_TARGET_DIR:-target}/debug/stend" lab build --lang en &
     # The image waits for the network most of the time: the tests are compiled meanwhile.
     [ "$wanted" = lab ] || cargo test --workspace --locked --offline --quiet --test e2e --no-run

@@ -1,7 +1,8 @@
-//! `make analysis`: what does it cost to look at long runs, and at many of them? The released binary over made-up run files of the size
+//! `make analysis`: what does it cost to look at long runs, at many of them, and at a recording of a month? The released binary over made-up run files of the size
 //! that real ones have; processor time, because a busy machine stretches the clock, and the largest memory.
 
 mod logs;
+mod month;
 mod peers;
 mod synthesize;
 
@@ -10,6 +11,7 @@ use peers::Pair;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use stend_base::Bytes;
 use synthesize::Shape;
 
 /// Times that each command runs; the middle one counts.
@@ -20,6 +22,8 @@ const LONG: Shape = Shape { trials: 10, seconds: 3600, jobs: 32, seed: 1 };
 const SMALL: Shape = Shape { trials: 6, seconds: 3, jobs: 4, seed: 1 };
 /// How many.
 const MANY: u64 = 1000;
+/// Most that a recording of a month may take.
+const MONTH_MAX: Bytes = Bytes(500_000_000);
 /// I/Os of a log.
 const LOGGED: u64 = 5_000_000;
 /// Lines of a log of histograms.
@@ -63,9 +67,11 @@ pub fn measure(settings: &Settings) -> Outcome<()> {
     let directory = settings.directory.join(format!("stend-analysis-{}", std::process::id()));
     std::fs::create_dir_all(&directory).map_err(|e| format!("cannot make `{}`: {e}", directory.display()))?;
     let measured = measured(settings, &directory);
+    let month = std::fs::metadata(month_in(&directory)).map(|found| found.len());
     std::fs::remove_dir_all(&directory).map_err(|e| format!("cannot remove `{}`: {e}", directory.display()))?;
     let (rows, pairs) = measured?;
-    let text = text(settings, &rows) + &peers::text(&pairs);
+    let month = month.map_err(|e| format!("the recording of a month: {e}"))?;
+    let text = text(settings, &rows) + &of_month(month) + &peers::text(&pairs);
     match settings.only {
         Some(_) => {
             say(&text);
@@ -98,6 +104,9 @@ fn rows(directory: &Path) -> Outcome<Vec<Row>> {
         synthesize::write(&path, Shape { seed: index, ..SMALL }, 1_700_000_000 + index as i64 * DAY)?;
         many.push(path);
     }
+    let month = month_in(directory);
+    say("making a recording of 30 days");
+    month::write(&month, 1_795_296_000)?;
     let out = directory.join("out.html").display().to_string();
     let row = |what, arguments: &[&str], files: &[PathBuf], seconds, memory_goal| Row {
         what,
@@ -107,12 +116,20 @@ fn rows(directory: &Path) -> Outcome<Vec<Row>> {
         program: None,
         memory_goal,
     };
-    let long = std::slice::from_ref(&long);
+    let (long, month) = (std::slice::from_ref(&long), std::slice::from_ref(&month));
     Ok(vec![
         row("show a run of 10 h, 64 jobs", &["show"], long, 5, Some(500)),
         row("report of a run of 10 h, 64 jobs", &["report", "-o", &out], long, 5, Some(500)),
         row("history of 1000 runs", &["compare", "--history"], &many, 10, None),
+        row("show a recording of 30 days", &["show"], month, 5, Some(500)),
+        row("report of a recording of 30 days", &["report", "-o", &out], month, 5, Some(500)),
+        row("journal of a recording of 30 days", &["journal"], month, 5, Some(500)),
     ])
+}
+
+/// Where the recording of a month lies.
+fn month_in(directory: &Path) -> PathBuf {
+    directory.join("month.stend")
 }
 
 /// Logs of fio, and fio's own scripts beside them if they are there (`FIOLOGPARSER`, `FIOLOGPARSER_HIST`).
@@ -229,4 +246,16 @@ fn text(settings: &Settings, rows: &[(Took, Row)]) -> String {
     }
     text.push('\n');
     text
+}
+
+/// What the recording of a month takes on the disk.
+fn of_month(bytes: u64) -> String {
+    let reached = if bytes <= MONTH_MAX.0 { "reached" } else { "**not reached**" };
+    format!(
+        "A recording of 30 days ({} CPUs, {} drives, a sample each second, kept as `stend record` keeps it) takes {:.0} MB of the disk; goal ≤ {:.0} MB: {reached}.\n\n",
+        month::CPUS,
+        month::DRIVES,
+        bytes as f64 / 1e6,
+        MONTH_MAX.0 as f64 / 1e6
+    )
 }

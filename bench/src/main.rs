@@ -1,6 +1,6 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
-//! `make lab`: do layouts cost in virtual machines what arithmetic says, and how long does one take to start? `make signal`: what does Stend warn of on healthy storage?
+//! `make lab`: do layouts cost in virtual machines what arithmetic says? `make signal`: what does Stend warn of on healthy storage?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
@@ -51,7 +51,7 @@ pub struct Settings {
     /// Measuring window of each trial (`WINDOW_MS`).
     window: Option<Duration>,
     /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` writes it where `OUT`
-    /// says, and `lab` writes the part of its page that it names.
+    /// says.
     only: Option<String>,
     /// Simulations of each row (`SIMULATIONS`); the page is then printed and not written.
     simulations: Option<u32>,

@@ -218,7 +218,9 @@ fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams) -> String
     let stays = if matches!(streams, Streams::Sockets { .. }) { " stend.stays" } else { "" };
     // It shall not make room for a second CPU.
     let alone = if machine.cpus == 1 { " nr_cpus=1" } else { "" };
-    format!("{KERNEL}{alone}{counter} stend.drives={count} stend.modules={modules}{links} stend.keep{stays}{polled}{given}")
+    format!(
+        "{KERNEL}{alone}{counter} stend.drives={count} stend.modules={modules}{links} stend.keep{stays}{polled}{given}"
+    )
 }
 
 #[cfg(test)]
@@ -236,9 +238,7 @@ mod tests {
         let drives =
             (0..machine.drives.len()).map(|index| drives::Backing::File(format!("/proc/7/fd/{index}"))).collect();
         let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives, keep: "/proc/7/fd/8".into() };
-        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 })
-            .join(" ")
-            .replace(" -", "\n-")
+        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }).join(" ").replace(" -", "\n-")
     }
 
     #[test]
@@ -391,8 +391,7 @@ mod tests {
         .assert_eq(&told.concat());
         let machine = stend_spec::parse::machine("machine: m\ndrives: [{serial: A1, size: 64MiB}]", "m.yaml").unwrap();
         assert!(
-            kernel_line(&machine, Accelerator::Kvm, &streams)
-                .ends_with(" stend.modules=nvme stend.keep stend.stays")
+            kernel_line(&machine, Accelerator::Kvm, &streams).ends_with(" stend.modules=nvme stend.keep stend.stays")
         );
     }
 

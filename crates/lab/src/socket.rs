@@ -1,10 +1,8 @@
 //! Sockets of the file system, by which a machine that stays up is reached; nobody but their owner can connect. Must not
 //! know what is said.
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use std::io::{self, IoSlice, Read, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -43,17 +41,6 @@ impl Socket {
     pub fn patience(&self, limit: Option<Duration>) -> io::Result<()> {
         self.0.set_write_timeout(limit)?;
         self.0.set_read_timeout(limit)
-    }
-
-    /// Sends these bytes and hands a descriptor to the other side with the first of them.
-    pub fn hand(&mut self, bytes: &[u8], descriptor: BorrowedFd) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let (mut with, descriptors) = (SendAncillaryBuffer::new(&mut space), [descriptor]);
-        if !with.push(SendAncillaryMessage::ScmRights(&descriptors)) {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        let sent = sendmsg(&self.0, &[IoSlice::new(bytes)], &mut with, SendFlags::NOSIGNAL)?;
-        self.write_all(&bytes[sent..])
     }
 
     /// Ends the connection, also for those who read from it right now.

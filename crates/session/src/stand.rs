@@ -238,7 +238,7 @@ fn machine(place: WorkerHost, request: &Request, control: &Control, frontend: &F
         _ if place.standing().is_some() => Ok(place),
         Action::Up => {
             // Ctrl-C then ends the machine, not this program before it could.
-            let (standing, _) = control.hold(|stopped| start(file, false, stopped, frontend.hears))?;
+            let standing = control.hold(|stopped| start(file, stopped, frontend.hears))?;
             standing.belongs_to(request.name.as_deref().unwrap_or_default())?;
             Ok(WorkerHost::Lab(standing.name))
         }

@@ -150,6 +150,7 @@ fn suite_by(backend: &str) -> String {
 }
 
 #[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
 fn a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused() {
     let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
     if !ready(&scratch, "a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused") {

@@ -250,6 +250,7 @@ fn faults(up: &Up) {
 }
 
 #[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
 fn a_stand_that_makes_its_machine_starts_it_and_takes_it_down_with_itself() {
     let scratch = Scratch::new();
     if !ready(&scratch, "a_stand_that_makes_its_machine") {

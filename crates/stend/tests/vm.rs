@@ -51,8 +51,6 @@ fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_
     let scratch = Scratch::new();
     let Some(libvirt) = Libvirt::start(&scratch, 'r', "a_suite_runs_in_several_virtual_machines") else { return };
     let (disks, suite) = (scratch.directory("disks"), scratch.file("vms.yaml", SUITE));
-    let backing = Loop::new(&scratch, "backing", 64 << 20);
-    let device = backing.identity(&scratch);
     let disk = format!("{{size: 32MiB, directory: {disks}, cache: none, io: native, iothread: true, iops: {IOPS}}}");
     // On a machine with one CPU both are there.
     let second = std::thread::available_parallelism().map_or(0, |cpus| usize::from(cpus.get() > 1));
@@ -99,6 +97,21 @@ fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_
     let (_, hypervisor) = record.observed().next().expect("the host below the guests");
     assert_eq!(hypervisor.name, "hypervisor");
     assert!(hypervisor.samples.iter().any(|sample| sample.cpus.is_some() && !sample.disks.is_empty()));
+    libvirt.stend(&["vm", "down", name], 0);
+    is_gone(&libvirt, &disks);
+}
+
+#[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
+fn machines_that_a_storage_carries_are_counted_and_their_disk_may_be_a_device() {
+    let scratch = Scratch::new();
+    let Some(libvirt) = Libvirt::start(&scratch, 'c', "machines_that_a_storage_carries") else { return };
+    let (disks, suite) = (scratch.directory("disks"), scratch.file("vms.yaml", SUITE));
+    let backing = Loop::new(&scratch, "backing", 64 << 20);
+    let device = backing.identity(&scratch);
+    let name = &libvirt.name;
+    let disk = format!("{{size: 32MiB, directory: {disks}, iops: {IOPS}}}");
+    libvirt.stend(&["vm", "up", &file(&libvirt, 2, "", &disk)], 0);
     one_of_two_holds(&libvirt);
 
     libvirt.stend(&["vm", "down", name], 0);
@@ -108,6 +121,7 @@ fn a_suite_runs_in_several_virtual_machines_with_one_result_and_nothing_is_left_
     let machines = file(&libvirt, 1, "", &scsi);
     libvirt.stend(&["vm", "up", &machines], 0);
     let run = scratch.join("s.stend");
+    let words = ["run", &suite, "--vm", name, "--progress", "none", "-o"];
     expect_exit(libvirt.command(&words).arg(&run), 0);
     let record = store::read(&run).expect("a run file");
     assert_eq!((&record.state, record.trials.len()), (&RunState::Complete, 4));
