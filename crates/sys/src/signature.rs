@@ -111,6 +111,10 @@ impl Image {
         self.array(offset).map(u32::from_be_bytes)
     }
 
+    fn be64(&self, offset: u64) -> Option<u64> {
+        self.array(offset).map(u64::from_be_bytes)
+    }
+
     fn le64(&self, offset: u64) -> Option<u64> {
         self.array(offset).map(u64::from_le_bytes)
     }

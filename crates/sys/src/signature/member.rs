@@ -72,11 +72,19 @@ fn zfs(image: &Image) -> Option<Found> {
         .map(|at| Found { label: image.pool().and_then(|pool| pool.name), ..Found::new("zfs_member", at) })
 }
 
-/// Internal metadata in the last 4 KiB, versions 8.3, 8.4 and 9.
+/// Metadata of versions 8.3, 8.4 and 9: in the last whole 4 KiB of a device with data, where `blkid` looks from the end on, or at the
+/// start of one that has nothing else. The UUID is that of the device, as `blkid` prints it; version 8.4 leaves it zero unless told
+/// otherwise.
 fn drbd(image: &Image) -> Option<Found> {
-    let at = image.size.checked_sub(4096)? + 60;
-    let magic = image.be32(at)?;
-    (0x8374_026b..=0x8374_026d).contains(&magic).then(|| Found::new("drbd", at))
+    const BLOCK: u64 = 4096;
+    const OLD: std::ops::RangeInclusive<u32> = 0x8374_026b..=0x8374_026c;
+    const NEW: u32 = 0x8374_026d;
+    let internal = (image.size & !(BLOCK - 1)).checked_sub(BLOCK);
+    let places = [internal, image.size.checked_sub(BLOCK), Some(0)];
+    let magic = |at: u64| image.be32(at + 60).filter(|magic| OLD.contains(magic) || *magic == NEW);
+    let (at, magic) = places.into_iter().flatten().find_map(|at| Some((at, magic(at)?)))?;
+    let uuid = image.be64(at + if magic == NEW { 48 } else { 40 }).filter(|uuid| *uuid != 0);
+    Some(Found { uuid: uuid.map(|uuid| format!("{uuid:x}")), ..Found::new("drbd", at + 60) })
 }
 
 #[cfg(test)]
@@ -121,6 +129,24 @@ mod tests {
         assert_eq!(found(&[(SIZE - 4096 + 60, b"\x83\x74\x02\x6d")]), [("drbd", SIZE as u64 - 4096 + 60)]);
         assert_eq!(found(&[(SIZE - 512, b"\xde\x11\xde\x11")]), [("ddf_raid_member", SIZE as u64 - 512)]);
         assert_eq!(found(&[(SIZE - 1024, b"Intel Raid ISM Cfg Sig. ")]), [("isw_raid_member", SIZE as u64 - 1024)]);
+    }
+
+    #[test]
+    fn drbd_is_found_wherever_it_keeps_its_metadata_and_told_by_the_uuid_of_its_device() {
+        let magic: &[u8] = b"\x83\x74\x02\x6c";
+        assert_eq!(found(&[(60, magic)]), [("drbd", 60)], "a device for metadata alone");
+        let uuid = &0xf123_4567_89ab_cdefu64.to_be_bytes()[..];
+        let mut bytes = vec![0; SIZE + 512];
+        for (at, mark) in [(SIZE - 4096 + 60, magic), (SIZE - 4096 + 40, uuid)] {
+            bytes[at..at + mark.len()].copy_from_slice(mark);
+        }
+        let odd = Image::from_bytes(&bytes).signatures();
+        let [Found { name: "drbd", offset, uuid, member: true, .. }] = &odd[..] else { panic!("{odd:?}") };
+        assert_eq!(
+            (*offset, uuid.as_deref()),
+            (SIZE as u64 - 4096 + 60, Some("f123456789abcdef")),
+            "no whole number of 4 KiB"
+        );
     }
 
     #[test]
