@@ -9,7 +9,7 @@ export CARGO_INCREMENTAL := 0
 endif
 
 # Longest first.
-LAB_TESTS := lab_stands lab_replay lab_events lab_caches lab_power lab_zfs lab_three lab_clients lab_two lab_ssh lab_up vm lab tutorials
+LAB_TESTS := lab_stands lab_replay lab_events lab_caches lab_power lab_zfs lab_three lab_clients lab_drbd lab_two lab_ssh lab_up vm lab tutorials
 
 .PHONY: help setup build dist dist-test test demo gen lab-setup lab-test lab cluster agree analysis coverage signal speed truth fuzz nightly simulate web web-setup web-test clean
 

@@ -12,7 +12,7 @@ pub const RELEASE: &str = "trixie";
 /// What is in every guest: a kernel, a shell and its tools, the tools of every layer that a stand file can name, and what one machine
 /// reaches another one by.
 /// `xz-utils`, `kmod` and `erofs-utils` also make the image.
-pub const ALWAYS: [&str; 61] = [
+pub const ALWAYS: [&str; 62] = [
     "linux-image-amd64",
     "base-files",
     "base-passwd",
@@ -55,6 +55,7 @@ pub const ALWAYS: [&str; 61] = [
     "mdadm",
     "lvm2",
     "dmsetup",
+    "drbd-utils",
     "thin-provisioning-tools",
     "vdo",
     "cryptsetup-bin",

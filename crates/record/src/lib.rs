@@ -14,6 +14,7 @@ pub mod hosts;
 pub mod imported;
 pub mod inventory;
 pub mod io_log;
+pub mod mirrors;
 pub mod observed;
 mod of_host;
 pub mod parts;

@@ -145,8 +145,11 @@ fn may_be_loaded_by(loads: usize, stand: &Stand, file: &str) -> Result<()> {
         ))
         .hint(say!("use TCP, or name one `--ssh`", "используйте TCP или укажите один `--ssh`")));
     }
-    let there =
-        |layer: &&Layer| layer.host.as_deref() == Some(measured) && !matches!(layer.kind, stand::Kind::Settings(_));
+    let there = |layer: &&Layer| match layer.kind {
+        stand::Kind::Settings(_) => false,
+        stand::Kind::Drbd(_) => layer.to.as_deref() == Some(measured),
+        _ => layer.host.as_deref() == Some(measured),
+    };
     let Some(layer) = stand.layers.iter().find(there) else { return Ok(()) };
     let name = &layer.name;
     Err(Error::usage(say!(
@@ -425,6 +428,13 @@ mod tests {
                 "the measured host and `--storage` are the same machine",
             ),
             ("stand: one\ndrives: [{id: A}]\n".into(), &["a", "b"], "is of one host, and several are to make load"),
+            (
+                "stand: m\nhosts: {a: [10.0.0.2, 10.0.0.3], b: 10.0.0.1}\ndrives: [{id: A, host: a}, {id: B, host: b}]\n\
+                 layers: [{drbd: {protocol: C}, to: a}]\n"
+                    .into(),
+                &["one", "two"],
+                "`drbd` of the stand in `s.yaml` is built on `a`",
+            ),
         ] {
             let error = found(&text, loads).unwrap_err();
             assert!(error.message.en.contains(told) && error.message.ru != error.message.en, "{told}: {error}");

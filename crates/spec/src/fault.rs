@@ -68,6 +68,8 @@ pub enum Act {
     },
     /// The power of the machine goes and comes back at once: whatever had not left it is gone. Nothing undoes it; the trial ends with it.
     PowerCut,
+    /// A mirror of two hosts is disconnected from its peer. Undone, it connects, and the peer gets what it missed.
+    PeerDown,
     /// The daemon that serves a drive is killed. Undone, it is started again with what is on the drive.
     DaemonKill(Which),
     /// The hypervisor makes a snapshot of the disks of virtual machines, which write into new files from then on. Undone, what they have
@@ -193,6 +195,7 @@ impl Act {
             Act::Scrub
             | Act::Snapshot
             | Act::PathDown(_)
+            | Act::PeerDown
             | Act::CpuOffline(_)
             | Act::PowerCut
             | Act::Fill(_)
@@ -229,6 +232,7 @@ impl Act {
             | Act::Scrub
             | Act::Snapshot
             | Act::PathDown(_)
+            | Act::PeerDown
             | Act::CpuOffline(_)
             | Act::PowerCut
             | Act::DaemonKill(_)
@@ -269,6 +273,7 @@ impl Act {
             Act::Scrub => say!("the array is scrubbed", "идёт проверка массива"),
             Act::Snapshot => say!("a snapshot is made", "сделан снимок"),
             Act::PathDown(number) => say!("path {number} is down", "путь {number} пропал"),
+            Act::PeerDown => say!("the mirror loses its peer", "зеркало теряет вторую машину"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is offline", "процессор {cpu} отключён"),
             Act::PowerCut => say!("the power of the machine is cut", "питание машины отключено"),
             Act::Fill(to) => {
@@ -323,6 +328,7 @@ impl Act {
             | Act::Scrub
             | Act::Snapshot
             | Act::PathDown(_)
+            | Act::PeerDown
             | Act::PowerCut
             | Act::DaemonKill(_)
             | Act::VmSnapshot { .. }
@@ -347,6 +353,7 @@ impl Act {
             Act::Scrub => say!("the scrub ends", "проверка массива прекращена"),
             Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
             Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),
+            Act::PeerDown => say!("the peer is back", "вторая машина вернулась"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is back", "процессор {cpu} снова включён"),
             Act::PowerCut => say!("the power is back", "питание снова есть"),
             Act::Fill(_) => say!("the file that filled it is removed", "заполнивший её файл удалён"),

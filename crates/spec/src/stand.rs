@@ -3,6 +3,7 @@
 
 mod ceph;
 mod dm;
+mod drbd;
 mod exports;
 mod hosts;
 mod lvm;
@@ -10,6 +11,7 @@ mod zfs;
 
 pub use ceph::{Ceph, CephPool, least_of};
 pub use dm::{Checksums, Cipher, Dm};
+pub use drbd::{Drbd, DrbdProtocol};
 pub use exports::{Iscsi, IscsiTransport, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 pub use hosts::StandHost;
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
@@ -61,7 +63,7 @@ pub struct Layer {
     pub on: Vec<Ref>,
     /// The host that builds it; `None`: there is only one.
     pub host: Option<String>,
-    /// The host that takes in what an export hands out; `None`: the one that builds it.
+    /// The host that takes in what an export hands out, or that is primary of a mirror; `None`: the one that builds it.
     pub to: Option<String>,
     /// Line of the file.
     pub line: u64,
@@ -127,6 +129,8 @@ pub enum Kind {
     },
     /// Drives that the host reaches over several paths, each with its paths as one device.
     Multipath(Multipath),
+    /// A device of which two hosts keep a copy.
+    Drbd(Drbd),
     /// Settings of the kernel, put back afterwards. Makes nothing.
     Settings(Vec<Tunable>),
 }
@@ -153,6 +157,7 @@ impl Kind {
             Kind::Ceph(_) => "ceph",
             Kind::Sectors { .. } => "sectors",
             Kind::Multipath(_) => "multipath",
+            Kind::Drbd(_) => "drbd",
             Kind::Settings(_) => "settings",
         }
     }
@@ -175,6 +180,7 @@ impl Kind {
             | Kind::Fs(_)
             | Kind::Ceph(_)
             | Kind::Nfs(_)
+            | Kind::Drbd(_)
             | Kind::Existing { .. } => 1,
             Kind::Settings(_) => 0,
         }
@@ -191,6 +197,7 @@ impl Kind {
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
             Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
             Kind::Ceph(ceph) => (ceph.pool.width(), MEMBERS_MAX),
+            Kind::Drbd(drbd) => (drbd.devices(), drbd.devices()),
             Kind::Partition { .. }
             | Kind::Dm(_)
             | Kind::NvmeOf(_)

@@ -10,7 +10,7 @@ mod perform;
 mod programs;
 
 pub(crate) use action::{Action, run};
-pub(crate) use condition::{Condition, LayerDevice, Pool, Volume};
+pub(crate) use condition::{Condition, LayerDevice, MirrorDevice, Pool, Volume};
 pub(crate) use entry::{Drive, Entry, StandHead};
 pub(crate) use host::{HostChanges, left_behind};
 pub(crate) use journal::Journal;
@@ -52,6 +52,10 @@ pub(crate) enum Wait {
     Osds(String),
     /// That of everything in it.
     Cluster(String),
+    /// The connection of a mirror to its peer at this address.
+    Peer(MirrorDevice, String),
+    /// The synchronisation of a mirror with its peer at this address.
+    Mirror(MirrorDevice, String),
 }
 
 /// How a waiting caller hears of a change, and can end it.

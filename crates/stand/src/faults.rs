@@ -11,6 +11,7 @@ mod filling;
 mod links;
 mod lower_devices;
 pub(crate) mod md;
+mod mirrors;
 mod missing_redundancy;
 mod pools;
 pub(crate) mod processes;
@@ -87,6 +88,8 @@ pub struct Faults {
     came: Vec<Option<Say>>,
     /// Arrays that must have their redundancy again.
     arrays: Vec<Node>,
+    /// Numbers of mirrors of two hosts that must have it.
+    mirrors: Vec<u32>,
     /// Pools and btrfs that must have it.
     kept: Kept,
     /// From then on tools are asked now and then. Tools are asked since then, now and then.
@@ -112,12 +115,14 @@ impl Faults {
         let changes =
             faults.iter().map(|fault| change::change(&lower, &fault.act, block)).collect::<Result<Vec<_>>>()?;
         let (arrays, kept) = (lower.arrays().cloned().collect(), Kept::of(&lower));
+        let mirrors = lower.mirrored();
         Ok(Faults {
             faults: faults.to_vec(),
             came: vec![None; changes.len()],
             changes,
             host,
             arrays,
+            mirrors,
             kept,
             doubted: Cell::new(false),
             asked: Cell::new(Instant::now()),
@@ -165,7 +170,8 @@ impl Faults {
     /// needs up to 20 s until it notices the loss of an OSD, so it is not asked meanwhile.
     pub fn hides(&self) -> bool {
         let act = |index: &usize| &self.faults[*index].act;
-        let tells = |act: &Act| matches!(act, Act::DriveFail(_) | Act::DriveReplace(_)) && !self.takes_osd(act);
+        let tells =
+            |act: &Act| matches!(act, Act::DriveFail(_) | Act::DriveReplace(_) | Act::PeerDown) && !self.takes_osd(act);
         !self.open().iter().map(act).all(tells)
     }
 
@@ -195,7 +201,9 @@ impl Faults {
             };
             Some(MissingRedundancy { text, is_mended })
         };
-        self.arrays.iter().find_map(far).or_else(|| self.copied()).or_else(|| self.kept.missing(asked))
+        let mirrored = || self.mirrors.iter().find_map(|minor| mirrors::missing(&Roots::host(), *minor));
+        let array = self.arrays.iter().find_map(far).or_else(mirrored);
+        array.or_else(|| self.copied()).or_else(|| self.kept.missing(asked))
     }
 
     /// A spare that has not all of what it is to have, and nothing goes on of that.

@@ -4,15 +4,16 @@
 use crate::devices::Devices;
 use crate::exports;
 use crate::marks;
+use crate::mirrors;
 use crate::node::Node;
 use crate::roots::{Roots, names, text};
 use crate::stands::zram_uuid;
 
 /// Prefixes of every identity that is printed.
-pub(crate) const PREFIXES: [&str; 10] =
-    ["wwn:", "serial:", "md:", "dm:", "loop:", "zvol:", "nbd:", "zram:", "fs-uuid:", "path:"];
+pub(crate) const PREFIXES: [&str; 11] =
+    ["wwn:", "serial:", "md:", "drbd:", "dm:", "loop:", "zvol:", "nbd:", "zram:", "fs-uuid:", "path:"];
 
-/// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, name of a volume of ZFS, name of an
+/// Identity of a device: WWN, serial number, UUID of an array, mirror or mapping, file behind a loop device, name of a volume of ZFS, name of an
 /// export of NBD, UUID of what a stand has in memory, UUID of the file system, place in the machine with the size; the first that it has.
 /// A partition is its disk's identity and its number.
 pub(crate) fn of(roots: &Roots, devices: &Devices, node: &Node) -> Option<String> {
@@ -45,6 +46,7 @@ fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
         .or_else(|| wwid(node).map(|id| format!("serial:{id}")))
         .or_else(|| text(node.sysfs.join("dm/uuid")).map(|uuid| format!("dm:{uuid}")))
         .or_else(|| md(devices, node))
+        .or_else(|| mirrors::uuid(devices, node).map(|uuid| format!("drbd:{uuid}")))
         .or_else(|| node.backing.map(|file| format!("loop:{}:{}", file.device, file.inode)))
         .or_else(|| node.dataset.as_ref().map(|name| format!("zvol:{name}")))
         // Spaces would have to be quoted in every command line.

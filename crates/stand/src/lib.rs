@@ -27,6 +27,7 @@ mod lasting;
 mod lvm;
 mod marks;
 mod members;
+mod mirrors;
 mod mounts;
 mod node;
 mod owner;

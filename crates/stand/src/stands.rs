@@ -27,8 +27,8 @@ use crate::devices::Devices;
 use crate::roots::Roots;
 use drives::Viewer;
 use kernel_state::{KernelState, same};
-pub(crate) use layers::{EventCluster, Osd};
-use layers::{LowerDevice, Made, StepContext, Way, cluster_of_events};
+pub(crate) use layers::{EventCluster, EventMirror, Osd};
+use layers::{LowerDevice, Made, StepContext, Way, cluster_of_events, mirror_of_events};
 use names::Names;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Result, Say, say};
@@ -60,7 +60,7 @@ impl LocalStand<'_> {
     }
 
     fn with_site<T>(&self, kernel: &KernelState, layer: &Layer, work: impl FnOnce(&StepContext) -> T) -> T {
-        let below: Vec<LowerDevice> = layer.on.iter().flat_map(|of| self.below(kernel, of)).collect();
+        let below: Vec<LowerDevice> = self.stand.below_here(layer).flat_map(|of| self.below(kernel, of)).collect();
         let path = |product: &product::Product| kernel.find(product).unwrap_or_else(|| product.shown());
         let lasting = |path: &str| kernel.lasting(path).unwrap_or_else(|| path.to_string());
         let overwrites = !self.stand.overwrite.is_empty();
@@ -175,16 +175,27 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
 
 /// The clusters of Ceph that a stand has put up, as events see them; none if it is not up.
 pub(crate) fn clusters_of(roots: &Roots, name: &str) -> Vec<EventCluster> {
+    of_layers(roots, name, |context| match context.layer.kind {
+        LayerKind::Ceph(ceph) => Some(cluster_of_events(context, ceph)),
+        _ => None,
+    })
+}
+
+/// The same of the mirrors of which this host is primary.
+pub(crate) fn mirrors_of(roots: &Roots, name: &str) -> Vec<EventMirror> {
+    of_layers(roots, name, |context| match context.layer.kind {
+        LayerKind::Drbd(drbd) => mirror_of_events(context, drbd),
+        _ => None,
+    })
+}
+
+fn of_layers<T>(roots: &Roots, name: &str, find: impl Fn(&StepContext) -> Option<T>) -> Vec<T> {
     let Ok(Some(journal)) = journal::look(roots, name) else { return Vec::new() };
     let (Ok(stand), Some(head)) = (stand_of(&journal), journal.stand()) else { return Vec::new() };
     let drives = drives::paths(roots, &head.drives).unwrap_or_default();
     let local = LocalStand { stand: &stand, nonce: head.nonce, drives };
     let kernel = KernelState::new(roots, &journal);
-    let cluster = |layer: &Layer| match layer.kind {
-        LayerKind::Ceph(ceph) => Some(local.with_site(&kernel, layer, |context| cluster_of_events(context, ceph))),
-        _ => None,
-    };
-    stand.layers_here().filter_map(cluster).collect()
+    stand.layers_here().filter_map(|layer| local.with_site(&kernel, layer, &find)).collect()
 }
 
 /// Whether a stand hands something out over the loopback; no if it is not up.

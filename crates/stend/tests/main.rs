@@ -35,6 +35,7 @@ mod jobs;
 mod lab;
 mod lab_caches;
 mod lab_clients;
+mod lab_drbd;
 mod lab_events;
 mod lab_power;
 mod lab_replay;

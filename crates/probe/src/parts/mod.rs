@@ -5,6 +5,7 @@ mod arc;
 mod arrays;
 mod heat;
 mod links;
+mod mirrors;
 mod networks;
 mod paths;
 mod pools;
@@ -13,6 +14,7 @@ use crate::source::Source;
 use arrays::Array;
 use heat::Heat;
 use links::LinkFiles;
+use mirrors::Mirrors;
 use networks::LineRates;
 use paths::Paths;
 pub use paths::gone;
@@ -33,6 +35,7 @@ const COUNT_MAX: usize = 64;
 #[derive(Debug)]
 pub struct Readers {
     arrays: Vec<Array>,
+    mirrors: Mirrors,
     pools: Vec<Pool>,
     paths: Paths,
     links: Vec<LinkFiles>,
@@ -53,6 +56,7 @@ impl Readers {
     pub fn without_temperatures(root: &Path, devices: &[String]) -> Readers {
         Readers {
             arrays: arrays::find(root, devices),
+            mirrors: Mirrors::find(root, devices),
             pools: pools::find(root, devices),
             paths: Paths::find(root, devices),
             links: links::find(root, devices),
@@ -84,7 +88,7 @@ impl Readers {
 
     fn read(&mut self) -> Box<Parts> {
         Box::new(Parts {
-            arrays: self.arrays.iter_mut().filter_map(Array::read).collect(),
+            arrays: self.arrays.iter_mut().filter_map(Array::read).chain(self.mirrors.read()).collect(),
             pools: self.pools.iter_mut().map(Pool::read).collect(),
             paths: self.paths.read(),
             links: self.links.iter_mut().filter_map(LinkFiles::read).collect(),

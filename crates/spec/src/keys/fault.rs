@@ -74,6 +74,10 @@ pub const ACTS: &[Word] = &[
         "the path `path` is disabled for each multipath device of the stand (`multipath: {paths: 2}` and `iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
     ),
     (
+        "peer.down",
+        "the mirror of two hosts (`drbd`) that the stand of the run made is disconnected from its peer (`drbdadm disconnect`): what is written meanwhile is on one host alone. Undone, it connects, and the peer gets what it missed",
+    ),
+    (
         "daemon.kill",
         "the daemon that serves a drive, an OSD of a Ceph that the stand of the run made, is killed (SIGKILL). Undone, it is started again with what is on its drive, and catches up",
     ),

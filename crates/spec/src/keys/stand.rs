@@ -2,6 +2,7 @@
 
 pub mod ceph;
 pub mod dm;
+pub mod drbd;
 pub mod exports;
 pub mod lvm;
 pub mod zfs;
@@ -68,6 +69,12 @@ pub const FILE_SYSTEMS: &[Choice<FsKind>] =
 
 const SYNC_KEY: super::Key =
     optional("initial_sync", "wait", Shape::Word(|| words(INITIAL_SYNC)), "How to treat the first synchronisation.");
+const INITIAL_SYNC_OF_DRBD: super::Key = optional(
+    "initial_sync",
+    "wait",
+    Shape::Word(|| words(INITIAL_SYNC)),
+    "How to treat the first synchronisation. `skip` reads the devices of both hosts and refuses one that is not blank throughout.",
+);
 const MOUNT_OPTIONS: super::Key =
     optional("options", "absent", Shape::Several(&Shape::Name, SETTINGS), "Options of the mount, such as `noatime`.");
 
@@ -182,13 +189,13 @@ pub const LAYER: Mapping = Mapping {
             "host",
             "that of what it is built on",
             Shape::Name,
-            "The host that builds it, where the stand has `hosts`. Required of what is built on nothing.",
+            "The host that builds it, where the stand has `hosts`. Required of what is built on nothing; not for `drbd`, which two build.",
         ),
         optional(
             "to",
             "absent",
             Shape::Name,
-            "The host that takes in what an export (`nvme_of`, `iscsi`, `nbd`, `nfs`) hands out. Required where the stand has `hosts`.",
+            "The host that takes in what an export (`nvme_of`, `iscsi`, `nbd`, `nfs`) hands out, or that is primary of a mirror (`drbd`). Required of these where the stand has `hosts`.",
         ),
         optional("loop", "absent", Shape::Map(&LOOP), "Files as block devices."),
         optional("zram", "absent", Shape::Map(&ZRAM), "Compressed memory as block devices."),
@@ -243,6 +250,7 @@ pub const LAYER: Mapping = Mapping {
             Shape::Map(&exports::MULTIPATH),
             "Drives that the host reaches over several paths (Fibre Channel, SAS, iSCSI), each as one device. Only directly on drives, as the first layer.",
         ),
+        optional("drbd", "absent", Shape::Map(&drbd::DRBD), "A device of which two hosts keep a copy."),
         optional(
             "settings",
             "absent",
@@ -359,4 +367,5 @@ pub const ALL: &[&Mapping] = &[
     &ceph::CEPH,
     &ceph::REPLICATED,
     &ceph::EC,
+    &drbd::DRBD,
 ];

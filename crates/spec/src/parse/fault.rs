@@ -134,6 +134,7 @@ fn act(node: &Node, what: &str, given: Given) -> Result<Act> {
         "scrub" => (&[], Some(Act::Scrub)),
         "snapshot" => (&[], Some(Act::Snapshot)),
         "path.down" => (&["path"], given.path.map(Act::PathDown)),
+        "peer.down" => (&[], Some(Act::PeerDown)),
         "power.cut" => (&[], Some(Act::PowerCut)),
         "cpu.offline" => (&["cpu"], given.cpu.map(Act::CpuOffline)),
         "fill" => (&["to"], given.to.map(Act::Fill)),
@@ -366,9 +367,9 @@ mod tests {
             "",
             "",
             expect![[r#"
-                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.limit`, `command`
+                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `peer.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.limit`, `command`
                 hint: docs/formats/suite.md describes every key; `stend suites quick` prints a suite to copy from
-                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.limit`, `command`
+                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `peer.down`, `daemon.kill`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `vm.snapshot`, `vm.move`, `vm.limit`, `command`
                 совет: все ключи описаны в docs/formats/suite.md; образец напечатает `stend suites quick`
             "#]],
         );

@@ -2,6 +2,7 @@
 
 mod ceph;
 mod dm;
+mod drbd;
 mod exports;
 mod hosts;
 mod layer;

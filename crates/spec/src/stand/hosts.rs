@@ -17,6 +17,11 @@ impl Kind {
         matches!(self, Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Nfs(_))
     }
 
+    /// Whether two hosts keep it together, each on devices of its own.
+    pub fn is_mirror(&self) -> bool {
+        matches!(self, Kind::Drbd(_))
+    }
+
     /// Whether it goes over RDMA, and there has to be a card for that where several hosts have it.
     pub fn needs_card(&self) -> bool {
         match self {
@@ -28,7 +33,7 @@ impl Kind {
 }
 
 impl Layer {
-    /// The host on which what it makes is found: of an export the one that takes it in.
+    /// The host on which what it makes is found: of an export the one that takes it in, of a mirror its primary.
     pub fn found_on(&self) -> Option<&str> {
         self.to.as_deref().or(self.host.as_deref())
     }
@@ -47,7 +52,7 @@ impl Stand {
         self.here.is_none() || self.here.as_deref() == host
     }
 
-    /// Whether this host hands out what a layer lies on.
+    /// Whether this host hands out what a layer lies on, or is the peer of a mirror.
     pub fn hands_out(&self, layer: &Layer) -> bool {
         self.is_here(layer.host.as_deref())
     }
@@ -91,7 +96,12 @@ impl Stand {
             return self.targets.iter().collect();
         }
         let exports = self.layers.iter().filter(|layer| layer.to.is_some() && self.hands_out(layer));
-        exports.flat_map(|layer| &layer.on).collect()
+        exports.flat_map(|layer| self.below_here(layer)).collect()
+    }
+
+    /// What a layer lies on of this host: a mirror lies on devices of two, and each of them has its own.
+    pub fn below_here<'a>(&'a self, layer: &'a Layer) -> impl Iterator<Item = &'a Ref> {
+        layer.on.iter().filter(|of| !layer.kind.is_mirror() || self.is_here(self.host_of(of)))
     }
 
     /// Addresses of this host, by which the others reach it; none where there is only one.
@@ -105,8 +115,8 @@ impl Stand {
         self.hosts.iter().find(|host| host.name == name).map_or(&[], |host| &host.addresses)
     }
 
-    /// Names of the hosts in the order in which they are built: a host comes after those from which it takes something in. `None`
-    /// where two wait for each other.
+    /// Names of the hosts in the order in which they are built: a host comes after those from which it takes something in, and the primary
+    /// of a mirror after its peer. `None` where two wait for each other.
     pub fn hosts_from_below(&self) -> Option<Vec<&str>> {
         let mut left: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
         let mut order = Vec::new();

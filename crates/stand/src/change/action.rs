@@ -37,6 +37,8 @@ pub(crate) enum Action {
     Blocks { of: LayerDevice, bytes: u32 },
     /// Format it to what was noted.
     BlocksBack { of: LayerDevice },
+    /// Read a device of so many bytes and fail if there is anything on it but zeroes.
+    MustBeBlank { device: String, bytes: Option<u64> },
     /// Take in an export of an NBD server as a device of the kernel, and note of which device it is; `None`: one of another host.
     Attach { export: String, host: String, port: u16, of: Option<String> },
     /// Let that go.
@@ -60,6 +62,12 @@ pub(crate) enum Action {
 /// What formats a namespace to other logical blocks.
 pub(crate) fn format_blocks(device: &str, bytes: &str) -> Vec<String> {
     words("nvme format", &[device, "--force", "--block-size", bytes])
+}
+
+/// What compares a device with zeroes; a word for its size while it does not exist.
+pub(crate) fn compare_with_zeroes(device: &str, bytes: Option<u64>) -> Vec<String> {
+    let bytes = bytes.map_or_else(|| "SIZE".to_string(), |bytes| bytes.to_string());
+    words(&format!("cmp --bytes={bytes} --"), &[device, "/dev/zero"])
 }
 
 /// What writes a word to a file.
@@ -90,6 +98,7 @@ impl Action {
             Action::BlocksBack { of } => {
                 format!("{}  # what was there before", line(&format_blocks(&of.device, "…")))
             }
+            Action::MustBeBlank { device, bytes } => line(&compare_with_zeroes(device, *bytes)),
             Action::Attach { export, host, port, .. } => {
                 format!("nbd-client {host} {port} NBD[{export}] -name {export}")
             }
@@ -112,6 +121,7 @@ impl Action {
                 words.first().map(String::as_str)
             }
             Action::Wipe { .. } => Some("wipefs"),
+            Action::MustBeBlank { .. } => Some("cmp"),
             Action::Attach { .. } | Action::Detach { .. } => Some("nbd-client"),
             Action::Blocks { .. } | Action::BlocksBack { .. } => Some("nvme"),
             _ => None,

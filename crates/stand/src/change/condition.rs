@@ -15,6 +15,15 @@ pub(crate) struct LayerDevice {
     pub device: String,
 }
 
+/// The device of a mirror of two hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MirrorDevice {
+    /// Its number.
+    pub minor: u32,
+    /// UUID in the metadata of this host's copy.
+    pub uuid: String,
+}
+
 /// Something that the kernel shows, or does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Condition {
@@ -111,6 +120,12 @@ pub(crate) enum Condition {
     Noted(String),
     /// The same of the NFS server, which hands nothing out any more, be it to somebody else.
     NotedUnshared(String),
+    /// The kernel has the device of a mirror, over a copy with its metadata.
+    Mirror(MirrorDevice),
+    /// It is there, and is not connected with two copies of which neither has been taken for the one that counts.
+    MirrorFilled(MirrorDevice),
+    /// This host is primary of it.
+    MirrorPrimary(MirrorDevice),
     /// The n-th zram device of a layer exists, and has this size in bytes if one is given.
     Zram { layer: String, index: u32, size: Option<u64> },
 }

@@ -1,7 +1,7 @@
 //! Does one action. The only place where a stand, an arm or an event changes anything but a journal.
 
 use super::Watch;
-use super::action::{Action, format_blocks};
+use super::action::{Action, compare_with_zeroes, format_blocks};
 use super::condition::LayerDevice;
 use super::entry::Entry;
 use super::journal::Journal;
@@ -15,7 +15,7 @@ use crate::stands::kernel_state::{KernelState, has_module};
 use crate::stands::layers::sectors;
 use crate::{exports, settings};
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
 
 /// A member that failed is let go when its last I/O is through.
@@ -51,6 +51,7 @@ pub(crate) fn perform(roots: &Roots, action: &Action, journal: &mut Journal, wat
         Action::Wipe { device, uuid } => wipe(roots, device, uuid, journal, watch),
         Action::Blocks { of, bytes } => to_blocks(roots, of, *bytes, journal, watch),
         Action::BlocksBack { of } => blocks_back(roots, of, journal, watch),
+        Action::MustBeBlank { device, bytes } => must_be_blank(device, *bytes, watch),
         Action::Attach { export, host, port, of } => attach(roots, export, (host, *port), of.as_deref(), watch),
         Action::Detach { export } => detach(roots, export, watch),
         Action::Rebuild { array, member, degraded } => rebuild((array, member), degraded, watch),
@@ -172,6 +173,19 @@ fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
 
 fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {
     execute(&format_blocks(device, bytes), watch)
+}
+
+fn must_be_blank(device: &str, bytes: Option<u64>, watch: &mut Watch) -> Result<()> {
+    execute(&compare_with_zeroes(device, bytes), watch).map_err(|error| match error.kind {
+        Kind::Interrupted => error,
+        _ => {
+            let Say { en, ru } = &error.message;
+            Error::preflight(say!("`{device}` is not blank: {en}", "`{device}` не пуст: {ru}")).hint(say!(
+                "`initial_sync: skip` is for two devices that are zeroes throughout: take `wait`, or erase both first (`blkdiscard --zeroout {device}`)",
+                "`initial_sync: skip` — для двух устройств, на которых одни нули: возьмите `wait` или сначала сотрите оба (`blkdiscard --zeroout {device}`)"
+            ))
+        }
+    })
 }
 
 fn no_blocks(device: &str) -> Box<Error> {

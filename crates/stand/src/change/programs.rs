@@ -4,7 +4,7 @@ use super::action::Action;
 use stend_base::{Code, Error, Result, say};
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 48] = [
+const PACKAGES: [(&str, &str); 52] = [
     ("blkdiscard", "util-linux"),
     ("ceph", "ceph-common"),
     ("ceph-authtool", "ceph-common"),
@@ -13,7 +13,11 @@ const PACKAGES: [(&str, &str); 48] = [
     ("ceph-mgr", "ceph-mgr"),
     ("ceph-mon", "ceph-mon"),
     ("ceph-osd", "ceph-osd"),
+    ("cmp", "diffutils"),
     ("dmsetup", "dmsetup"),
+    ("drbdadm", "drbd-utils"),
+    ("drbdmeta", "drbd-utils"),
+    ("drbdsetup", "drbd-utils"),
     ("exportfs", "nfs-kernel-server"),
     ("fallocate", "util-linux"),
     ("integritysetup", "cryptsetup-bin"),

@@ -4,7 +4,7 @@ use super::copies::{path_down, snapshot};
 use super::corrupt::Region;
 use super::lower_devices::{LowerDevices, mapping_name, too_few};
 use super::md::{add, erase, give_up, must_stand_a_loss, remove};
-use super::{clusters, corrupt, fill, links, pools, processes, refused, replace, volumes};
+use super::{clusters, corrupt, fill, links, mirrors, pools, processes, refused, replace, volumes};
 use crate::change::{Action, Change, run};
 use crate::command::{told, words};
 use crate::roots::text;
@@ -25,6 +25,7 @@ pub(super) fn change(lower: &LowerDevices, act: &Act, block: u32) -> Result<Chan
         Act::Scrub => scrub(lower),
         Act::Snapshot => snapshot(lower),
         Act::PathDown(number) => path_down(lower, *number),
+        Act::PeerDown => mirrors::peer_down(lower),
         Act::CpuOffline(cpu) => offline(*cpu),
         Act::Fill(to) => fill::fill(lower, *to),
         Act::LinkDown(link) => links::down(lower, link),
@@ -87,6 +88,13 @@ fn error(lower: &LowerDevices, index: usize) -> std::result::Result<Change, Say>
         return Err(say!(
             "an OSD of Ceph ends at the first error of its drive: take `drive.fail` or `daemon.kill`",
             "OSD в Ceph завершается при первой ошибке накопителя: возьмите `drive.fail` или `daemon.kill`"
+        ));
+    }
+    if !lower.mirrored().is_empty() {
+        // Nothing attaches it again, and its whole copy would be made anew.
+        return Err(say!(
+            "DRBD lets a device go at its first error: take `drive.slow` or `peer.down`",
+            "DRBD отпускает устройство при первой ошибке: возьмите `drive.slow` или `peer.down`"
         ));
     }
     let mut change = remap(lower, index, |table| format!("0 {} error", table.sectors))?;

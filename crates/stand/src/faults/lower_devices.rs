@@ -7,7 +7,7 @@ use crate::mounts::{self, Mount};
 use crate::node::Node;
 use crate::pools::{self, Health};
 use crate::roots::{Roots, names, number, text};
-use crate::stands::EventCluster;
+use crate::stands::{EventCluster, EventMirror};
 use std::path::Path;
 use stend_base::{Say, say};
 use stend_record::{TargetFacts, TargetKind, targets};
@@ -32,6 +32,8 @@ pub(super) struct LowerDevices<'a> {
     loops_back: bool,
     /// Clusters of Ceph that it made and whose file systems are targets.
     clusters: Vec<EventCluster>,
+    /// Mirrors of two hosts at or below the targets that it made.
+    mirrors: Vec<EventMirror>,
     /// What tells how a pool is.
     health: fn(&Roots, &str) -> Option<Health>,
 }
@@ -54,6 +56,9 @@ impl<'a> LowerDevices<'a> {
         let directories = context.stand.map(|name| directories(roots, context, name)).unwrap_or_default();
         let mut clusters = context.stand.map(|name| crate::stands::clusters_of(roots, name)).unwrap_or_default();
         clusters.retain(|cluster| directories.iter().any(|mount| mount.at == Path::new(&cluster.at)));
+        let mut mirrors = context.stand.map(|name| crate::stands::mirrors_of(roots, name)).unwrap_or_default();
+        let stack = devices.stack(&tops);
+        mirrors.retain(|mirror| stack.iter().any(|(_, node)| minor_of(node) == Some(mirror.minor)));
         let loops_back = context.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
         let mut members = targets::members(context.targets);
         // Paths to a drive are one drive, by its world-wide name; members of a btrfs may share a weaker identity.
@@ -79,8 +84,19 @@ impl<'a> LowerDevices<'a> {
             directories,
             loops_back,
             clusters,
+            mirrors,
             health,
         }
+    }
+
+    /// Mirrors of two hosts at or below the targets that the stand made.
+    pub(super) fn mirrors(&self) -> &[EventMirror] {
+        &self.mirrors
+    }
+
+    /// Numbers of all mirrors of two hosts at or below the targets.
+    pub(super) fn mirrored(&self) -> Vec<u32> {
+        self.devices.stack(&self.tops).into_iter().filter_map(|(_, node)| minor_of(node)).collect()
     }
 
     /// Arrays of md at work below the targets.
@@ -285,6 +301,13 @@ impl<'a> LowerDevices<'a> {
         self
     }
 
+    /// As if it had made this mirror.
+    #[cfg(test)]
+    pub(super) fn with_mirror(mut self, mirror: EventMirror) -> LowerDevices<'a> {
+        self.mirrors.push(mirror);
+        self
+    }
+
     /// As if the stand of the run had made this, and all pools were whole.
     #[cfg(test)]
     pub(super) fn with_made(mut self, name: Option<&str>) -> LowerDevices<'a> {
@@ -332,6 +355,11 @@ pub(super) fn too_few(count: usize) -> Say {
 /// Whether a device is a volume of LVM.
 fn is_volume(node: &Node) -> bool {
     text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with("LVM-"))
+}
+
+/// Number of the device of a mirror of two hosts.
+fn minor_of(node: &Node) -> Option<u32> {
+    node.name.strip_prefix("drbd")?.parse().ok()
 }
 
 fn is_array(node: &Node) -> bool {

@@ -1,10 +1,12 @@
 //! What the kernel shows of a stand: conditions and products, asked anew each time. Reads only; the journal is not believed where
 //! the kernel can be asked.
 
+mod mirrors;
+
 use super::drives;
 use super::layers::{Made, superblocks};
 use super::product::Product;
-use crate::change::{Condition, Drive, Journal, LayerDevice, Pool, Volume};
+use crate::change::{Condition, Drive, Journal, LayerDevice, MirrorDevice, Pool, Volume};
 use crate::devices::Devices;
 use crate::node::Node;
 use crate::roots::{Roots, names, number, text};
@@ -57,11 +59,7 @@ impl<'a> KernelState<'a> {
             Condition::SuperblockBegun(of) => self.is_begun(of),
             Condition::Unwritten(name) => self.is_unwritten(name),
             Condition::Volume(volume) => self.is_active(volume),
-            Condition::VolumeOn { volume, below } => {
-                let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
-                let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
-                self.mapping(&volume.mapping).is_some_and(on) && self.group_has(&volume.group, &volume.tag)
-            }
+            Condition::VolumeOn { volume, below } => self.is_on(volume, below),
             Condition::LogicalVolume { group, tag, name } => self.group_has(group, tag) && self.has_volume(group, name),
             Condition::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
@@ -100,6 +98,9 @@ impl<'a> KernelState<'a> {
             Condition::NfsExport { path, client, fsid } => self.is_shared_as(path, client, fsid),
             Condition::Noted(path) => self.is_noted(path),
             Condition::NotedUnshared(path) => self.is_noted(path) && exports::shared(self.roots).is_empty(),
+            Condition::Mirror(of) => self.mirror_device(of).is_some(),
+            Condition::MirrorFilled(of) => self.is_filled(of),
+            Condition::MirrorPrimary(of) => self.is_primary(of),
             Condition::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
             }
@@ -126,6 +127,13 @@ impl<'a> KernelState<'a> {
         exports::interface(address).is_some_and(|at| exports::has_card(self.roots, &at))
     }
 
+    /// Whether a volume is active, and lies on a mapping whose name begins so.
+    fn is_on(&self, volume: &Volume, below: &str) -> bool {
+        let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
+        let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
+        self.mapping(&volume.mapping).is_some_and(on) && self.group_has(&volume.group, &volume.tag)
+    }
+
     fn is_active(&self, volume: &Volume) -> bool {
         self.mapping(&volume.mapping).is_some() && self.group_has(&volume.group, &volume.tag)
     }
@@ -147,6 +155,7 @@ impl<'a> KernelState<'a> {
             Condition::Mapping { name, .. } => self.mapping(name).is_some(),
             Condition::Volume(volume) | Condition::VolumeOn { volume, .. } => self.mapping(&volume.mapping).is_some(),
             Condition::Pool(pool) => pools::is_imported(self.roots, &pool.name),
+            Condition::Mirror(of) => crate::mirrors::at(self.roots, of.minor).is_some(),
             Condition::NfsExport { path, client, .. } => self.shared(path, client).next().is_some(),
             condition => self.shows(condition),
         }
@@ -181,6 +190,7 @@ impl<'a> KernelState<'a> {
             Product::Zram { layer, index } => self.zram(layer, *index),
             Product::ZfsVolume(dataset) => self.at(&format!("/dev/zvol/{dataset}")),
             Product::ScsiDisk { serial, port } => self.disk(serial, *port),
+            Product::Mirror { minor, uuid } => self.mirror_device(&MirrorDevice { minor: *minor, uuid: uuid.clone() }),
             Product::Namespace { uuid } => self.devices.all().find(|node| exports::is_namespace(node, uuid)),
         };
         node.map(|node| self.devices.path(node).display().to_string())

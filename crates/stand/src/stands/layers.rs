@@ -2,6 +2,7 @@
 
 mod arrays;
 mod ceph;
+mod drbd;
 mod exports;
 mod file_systems;
 mod iscsi;
@@ -18,6 +19,7 @@ pub(crate) mod superblocks;
 mod volumes;
 
 pub(crate) use ceph::{EventCluster, Osd, of_events as cluster_of_events};
+pub(crate) use drbd::{EventMirror, of_events as mirror_of_events};
 pub(crate) use room::too_small;
 
 use super::names::Names;
@@ -170,6 +172,7 @@ pub(crate) fn make(context: &StepContext) -> Made {
         Kind::Ceph(settings) => ceph::cluster(context, *settings),
         Kind::Sectors { bytes } => sectors::formatted(context, *bytes),
         Kind::Multipath(settings) => multipath::drives(context, *settings),
+        Kind::Drbd(settings) => drbd::mirror(context, *settings),
         Kind::Settings(tunables) => {
             Made { steps: tunables.iter().map(|of| setting(&of.path, &of.value)).collect(), products: Vec::new() }
         }

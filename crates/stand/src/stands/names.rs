@@ -33,6 +33,11 @@ impl Names<'_> {
         format!("{STANDS}/{}/cluster-{layer}", self.stand)
     }
 
+    /// A file in which a layer keeps its settings. It goes with the layer, and stays when the machine is started anew.
+    pub(crate) fn file(&self, layer: &str, end: &str) -> String {
+        format!("{STANDS}/{}/{layer}.{end}", self.stand)
+    }
+
     /// A word that only this stand carries.
     pub(crate) fn tag(&self) -> String {
         format!("stend-{:016x}", self.nonce)
@@ -49,6 +54,11 @@ impl Names<'_> {
     /// A number for what is numbered, from 1 to 65535.
     pub(crate) fn number(&self, layer: &str) -> u16 {
         (self.bits(layer, 0) % u128::from(u16::MAX)) as u16 + 1
+    }
+
+    /// UUID of 64 bits, 16 hexadecimal digits of which the first is none.
+    pub(crate) fn short_uuid(&self, layer: &str) -> String {
+        format!("{:016x}", self.bits(layer, 0) as u64 | 1 << 63)
     }
 
     /// UUID of an array as `mdadm` takes it.
@@ -106,6 +116,8 @@ mod tests {
         assert_eq!(groups, [8, 4, 4, 4, 12]);
         assert!(uuid.as_bytes()[14] == b'4' && uuid.as_bytes()[19] == b'a', "{uuid}");
         assert_eq!(names.md_uuid("fs").replace(':', ""), names.uuid("fs", 0).replace('-', ""));
+        let short = names.short_uuid("drbd");
+        assert!(short.len() == 16 && u64::from_str_radix(&short, 16).is_ok_and(|bits| bits >> 63 == 1), "{short}");
         let lvm = names.lvm_uuid("lvm", 0);
         assert_eq!(lvm.split('-').map(str::len).collect::<Vec<_>>(), [6, 4, 4, 4, 4, 4, 6]);
         assert_ne!(lvm, names.lvm_uuid("lvm", 1));

@@ -65,6 +65,13 @@ pub(crate) enum Product {
         /// Its name.
         nqn: String,
     },
+    /// The device of a mirror of two hosts.
+    Mirror {
+        /// Its number.
+        minor: u32,
+        /// UUID in the metadata of this host's copy.
+        uuid: String,
+    },
     /// The network interface with this address.
     Interface(String),
 }
@@ -88,6 +95,7 @@ impl Product {
             Product::Attached { export } => format!("NBD[{export}]"),
             Product::Controller { service, .. } => format!("NVME-AT[{service}]"),
             Product::Subsystem { nqn } => format!("NVME-SUBSYSTEM[{nqn}]"),
+            Product::Mirror { minor, .. } => format!("/dev/drbd{minor}"),
             Product::Interface(address) => format!("INTERFACE[{address}]"),
         }
     }

@@ -5,7 +5,7 @@ use super::kernel_state::KernelState;
 use super::product::Product;
 use super::{LocalStand, drives, here, stand_of};
 use crate::arrays::{degraded, syncing};
-use crate::change::{Condition, Wait};
+use crate::change::{Condition, MirrorDevice, Wait};
 use crate::clusters;
 use crate::roots::Roots;
 use stend_base::{Error, Result, say};
@@ -45,6 +45,15 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
         });
         let recovered = cluster.as_ref().and_then(|cluster| Some(("recovery".to_string(), cluster.recovered?)));
         let missing = || pool.as_ref().map(|pool| pool.missing).or(cluster.as_ref().map(clusters::Health::missing));
+        let mirror = made.products.iter().find_map(|product| match product {
+            Product::Mirror { minor, uuid } => kernel.mirror(&MirrorDevice { minor: *minor, uuid: uuid.clone() }),
+            _ => None,
+        });
+        let missing = || missing().or(mirror.as_ref().map(|mirror| u64::from(mirror.lacks())));
+        let mirrored = mirror.as_ref().and_then(|mirror| {
+            let work = mirror.work.filter(|work| work.all > 0)?;
+            Some((mirror.action().to_string(), work.done.saturating_mul(100) / work.all))
+        });
         let resilver = pool.as_ref().and_then(|pool| Some(("resilver".to_string(), pool.resilver?)));
         LayerStatus {
             name: layer.name.clone(),
@@ -53,8 +62,12 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
             steps: made.steps.len() as u32,
             products: made.products.iter().filter_map(|product| kernel.find(product)).collect(),
             degraded: array.map(degraded).or_else(missing).unwrap_or(0),
-            syncing: array.and_then(syncing).map(far).or(resilver).or(recovered),
-            health: cluster.as_ref().map(clusters::Health::shown).or(pool.map(|pool| pool.state)),
+            syncing: array.and_then(syncing).map(far).or(resilver).or(recovered).or(mirrored),
+            health: cluster
+                .as_ref()
+                .map(clusters::Health::shown)
+                .or(pool.map(|pool| pool.state))
+                .or(mirror.map(|mirror| mirror.shown())),
         }
     });
     Ok(StandStatus {

@@ -10,6 +10,7 @@ use super::waits::wait_for;
 use super::{LocalStand, drives, here, of_layer, stand_of};
 use crate::change::{Change, Condition, Entry, Journal, StandHead, Watch, must_have, perform};
 use crate::claims;
+use crate::mirrors;
 use crate::owner::{self, Owner};
 use crate::permission::may_be_named;
 use crate::roots::Roots;
@@ -137,6 +138,7 @@ fn foresee(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Wat
     must_exist(&kernel, &made)?;
     must_have_cards(local, &kernel)?;
     must_take_blocks(local, &kernel, &made)?;
+    must_have_mirrors(roots, local)?;
     must_not_be_shared(&kernel, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's. A directory that was a mount
     // point before has no owner.
@@ -153,6 +155,7 @@ fn foresee(roots: &Roots, local: &LocalStand, journal: &Journal, watch: &mut Wat
                     | Condition::VolumeOn { .. }
                     | Condition::Loop(_)
                     | Condition::Pool(_)
+                    | Condition::Mirror(_)
             )
         }
     };
@@ -202,6 +205,32 @@ fn must_take_blocks(local: &LocalStand, kernel: &KernelState, made: &[Made]) -> 
         }
     }
     Ok(())
+}
+
+/// The module of DRBD, loaded or not, is of the version that the stand speaks.
+fn must_have_mirrors(roots: &Roots, local: &LocalStand) -> Result<()> {
+    if !local.stand.layers_here().any(|layer| layer.kind.is_mirror()) {
+        return Ok(());
+    }
+    let version = mirrors::version(roots);
+    match version.as_deref().map(mirrors::is_known) {
+        Some(true) => Ok(()),
+        Some(false) => {
+            let version = version.unwrap_or_default();
+            Err(Error::preflight(say!(
+                "this host has DRBD {version}, and Stend knows 8.4, the one of the kernel",
+                "на этой машине DRBD {version}, а Stend умеет 8.4 — тот, что в ядре"
+            ))
+            .hint(say!(
+                "without the module of version 9 (`drbd-dkms`, `kmod-drbd`) the kernel takes its own",
+                "без модуля версии 9 (`drbd-dkms`, `kmod-drbd`) ядро возьмёт собственный"
+            )))
+        }
+        None => Err(Error::preflight(say!(
+            "the kernel of this host has no module `drbd`",
+            "в ядре этой машины нет модуля `drbd`"
+        ))),
+    }
 }
 
 /// Between hosts RDMA goes over what the interface of each has.

@@ -1,11 +1,14 @@
 //! What putting a stand up waits for: first synchronisations, and the start of clusters. Tells how far each is.
 
+mod mirror;
+
 use super::kernel_state::{KernelState, status};
 use super::layers::superblocks;
 use crate::arrays::{Redundancy, redundancy};
 use crate::change::{Journal, Wait, Watch, perform, run};
 use crate::roots::Roots;
 use crate::{clusters, pools};
+use mirror::Mirroring;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Result, Say, say};
 use stend_record::EventKind;
@@ -28,10 +31,15 @@ pub(super) fn wait_for(roots: &Roots, journal: &mut Journal, wait: &Wait, watch:
     let mut told: Option<Instant> = None;
     let mut starting = Starting::since(Instant::now());
     let mut syncing = Syncing::since(Instant::now());
+    let mut mirroring = Mirroring::since(Instant::now());
     loop {
         let now = match wait {
             Wait::Array(uuid) => syncing.left(roots, journal, uuid, watch)?,
             Wait::Osds(settings) | Wait::Cluster(settings) => starting.left(roots, settings, wait)?,
+            Wait::Peer(of, peer) | Wait::Mirror(of, peer) => {
+                let mirror = KernelState::new(roots, journal).mirror(of);
+                mirroring.left(Instant::now(), mirror.as_ref(), peer, matches!(wait, Wait::Mirror(..)))?
+            }
             wait => left(roots, journal, wait)?,
         };
         let Some(now) = now else { return Ok(()) };
@@ -81,7 +89,7 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             })
         }
         // Their own ways to wait are above.
-        Wait::Array(_) | Wait::Osds(_) | Wait::Cluster(_) => Ok(None),
+        Wait::Array(_) | Wait::Osds(_) | Wait::Cluster(_) | Wait::Peer(..) | Wait::Mirror(..) => Ok(None),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `hosts` and `across` of a stand file: several hosts, and what of the stand is on which.
 
+mod mirror;
+
 use super::super::address::{self, Address};
 use super::super::{Map, list, text};
 use super::short_name;
@@ -145,8 +147,12 @@ fn split(stand: &mut Stand, node: &Node) -> Result<()> {
     Ok(())
 }
 
-/// `host` and `to` in a file without `hosts`.
+/// `host` and `to` in a file without `hosts`, and what lies on several.
 fn must_be_none(stand: &Stand, root: &Node, layers: &[Node]) -> Result<()> {
+    let mirror = stand.layers.iter().zip(layers).find(|(layer, _)| layer.kind.is_mirror());
+    if let Some((_, node)) = mirror {
+        return Err(mirror::needs_hosts(node));
+    }
     if stand.drives.iter().any(|drive| drive.host.is_some()) {
         return Err(needs_hosts(root));
     }
@@ -209,6 +215,9 @@ fn place(stand: &mut Stand, root: &Node, layers: &[Node]) -> Result<()> {
 
 /// The host that builds a layer.
 fn host_of(stand: &Stand, layer: &Layer, node: &Node) -> Result<String> {
+    if layer.kind.is_mirror() {
+        return mirror::peer(stand, layer, node);
+    }
     let name = &layer.name;
     let error = |what: Say, hint: Say| Err(node.error(what).hint(hint));
     let mut below: Vec<&str> = layer.on.iter().filter_map(|of| stand.host_of(of)).collect();

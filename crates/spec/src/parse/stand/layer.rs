@@ -2,7 +2,7 @@
 
 use super::super::arms::tunables;
 use super::super::{Map, boolean, expected, text, whole, word};
-use super::values::{contradiction, plain_words, power_of_two, size};
+use super::values::{contradiction, initial_sync, plain_words, power_of_two, size};
 use crate::keys::Limits;
 use crate::keys::machine::LOGICAL_BLOCK_SIZES;
 use crate::keys::stand as keys;
@@ -30,6 +30,7 @@ pub(super) fn kind(map: &mut Map, node: &Node) -> Result<Kind> {
         map.optional("ceph", super::ceph::ceph)?,
         map.optional("sectors", |node| word(node, LOGICAL_BLOCK_SIZES).map(|bytes| Kind::Sectors { bytes }))?,
         map.optional("multipath", super::exports::multipath)?,
+        map.optional("drbd", super::drbd::drbd)?,
         map.optional("settings", |node| tunables(node).map(Kind::Settings))?,
     ];
     let mut named = all.into_iter().flatten();
@@ -153,9 +154,4 @@ fn fs(node: &Node) -> Result<Kind> {
     };
     map.finish()?;
     Ok(Kind::Fs(found))
-}
-
-fn initial_sync(map: &mut Map) -> Result<InitialSync> {
-    let found = map.optional("initial_sync", |node| word(node, keys::INITIAL_SYNC))?;
-    Ok(found.unwrap_or(InitialSync::Wait))
 }

@@ -1,8 +1,9 @@
 //! Values that several kinds of layers have: sizes, and words for other programs.
 
-use super::super::{bytes, list};
+use super::super::{Map, bytes, list, word};
 use crate::keys::Limits;
 use crate::keys::stand as keys;
+use crate::stand::InitialSync;
 use crate::yaml::Node;
 use stend_base::format::bytes as format;
 use stend_base::{Bytes, Lang, Result, Say, say};
@@ -32,6 +33,12 @@ pub(super) fn plain_words(node: &Node) -> Result<Vec<String>> {
         }
     };
     items.iter().map(plain).collect()
+}
+
+/// How the first synchronisation is dealt with.
+pub(super) fn initial_sync(map: &mut Map) -> Result<InitialSync> {
+    let found = map.optional("initial_sync", |node| word(node, keys::INITIAL_SYNC))?;
+    Ok(found.unwrap_or(InitialSync::Wait))
 }
 
 /// The size of a volume.

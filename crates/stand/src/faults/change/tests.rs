@@ -126,3 +126,14 @@ fn a_table_of_one_piece_gets_slow_and_others_are_not_touched() {
         assert!(parsed(other).is_none(), "{other}");
     }
 }
+
+#[test]
+fn a_drive_of_a_mirror_does_not_fail_its_ios_and_without_a_stand_no_peer_goes() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", "pci/0", &[]);
+    tree.over("drbd5", "147:5", &["sda"], &[]);
+    let error = told(&tree, "drbd5", &Act::DriveError(Which::Number(1)), true);
+    assert!(error.ends_with("DRBD lets a device go at its first error: take `drive.slow` or `peer.down`"), "{error}");
+    let peer = told(&tree, "drbd5", &Act::PeerDown, true);
+    assert!(peer.contains("there is no mirror of two hosts (`drbd`) below the target"), "{peer}");
+}

@@ -110,3 +110,51 @@ fn a_partition_table_is_taken_off_beside_an_old_copy_and_not_beside_what_others_
     assert!(!is_alone_at_the_ends(&[mark("theirs", 32 << 20)], "ours", SIZE), "nothing of ours");
     assert!(!is_alone_at_the_ends(&[mark("ours", 512), mark("theirs", 32 << 20)], "ours", 0), "of an unknown size");
 }
+
+/// A host with a copy of a mirror, by the UUID in its metadata; `proc` is what the kernel tells of it.
+fn with_mirror(uuid: u64, proc: &str) -> crate::recorded::Tree {
+    let tree = crate::recorded::Tree::new();
+    tree.disk("sda", "8:0", "pci0000:00/0000:00:01.0", &[]);
+    let mut bytes = vec![0; 8 << 20];
+    let at = bytes.len() - 4096;
+    bytes[at + 40..at + 48].copy_from_slice(&uuid.to_be_bytes());
+    bytes[at + 60..at + 64].copy_from_slice(b"\x83\x74\x02\x6c");
+    tree.put("dev/sda", bytes);
+    tree.over("drbd5", "147:5", &["sda"], &[]);
+    tree.put("proc/drbd", format!("version: 8.4.11\n\n 5: cs:{proc} r-----\n"));
+    tree
+}
+
+#[test]
+fn a_mirror_is_the_stand_s_only_by_the_uuid_of_its_copy_and_gets_its_identity_from_it() {
+    let uuid = 0xf123_4567_89ab_cdef;
+    let tree = with_mirror(uuid, "Connected ro:Primary/Secondary ds:UpToDate/UpToDate C");
+    let journal = Journal::imagined(crate::change::StandHead::new("", "", 0, Vec::new(), ""));
+    let kernel = KernelState::new(&tree.roots, &journal);
+    let of = |uuid: &str, minor: u32| MirrorDevice { minor, uuid: uuid.to_string() };
+    let (own, foreign) = (of("f123456789abcdef", 5), of("e123456789abcdef", 5));
+    assert!(kernel.shows(&Condition::Mirror(own.clone())) && !kernel.shows(&Condition::Mirror(foreign.clone())));
+    assert!(kernel.shows(&Condition::MirrorPrimary(own.clone())) && kernel.shows(&Condition::MirrorFilled(own)));
+    assert!(!kernel.shows(&Condition::MirrorPrimary(foreign.clone())));
+    // Its number is taken all the same.
+    assert!(kernel.is_taken(&Condition::Mirror(foreign)) && !kernel.is_taken(&Condition::Mirror(of("f", 6))));
+    let devices = Devices::read(&tree.roots);
+    let node = devices.by_name("drbd5").unwrap();
+    assert_eq!(identity::of(&tree.roots, &devices, node).as_deref(), Some("drbd:f123456789abcdef"));
+    let shown = kernel.find(&Product::Mirror { minor: 5, uuid: "f123456789abcdef".into() });
+    assert!(shown.is_some_and(|path| path.ends_with("drbd5")));
+}
+
+#[test]
+fn only_two_new_copies_that_know_of_each_other_are_filled() {
+    let filled = |proc: &str| {
+        let tree = with_mirror(1, proc);
+        let journal = Journal::imagined(crate::change::StandHead::new("", "", 0, Vec::new(), ""));
+        KernelState::new(&tree.roots, &journal)
+            .shows(&Condition::MirrorFilled(MirrorDevice { minor: 5, uuid: "1".into() }))
+    };
+    assert!(!filled("Connected ro:Secondary/Secondary ds:Inconsistent/Inconsistent C"));
+    // By force this host would take what is half copied for whole.
+    assert!(filled("WFConnection ro:Secondary/Unknown ds:Inconsistent/DUnknown C"));
+    assert!(filled("SyncTarget ro:Secondary/Primary ds:Inconsistent/UpToDate C"));
+}

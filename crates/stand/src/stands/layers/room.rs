@@ -56,6 +56,8 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         }
         Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
         Kind::Ceph(_) => vec![osds(below)?],
+        // What the other host has is not known.
+        Kind::Drbd(_) => vec![below.iter().copied().flatten().min()],
         Kind::Settings(_) => Vec::new(),
     })
 }

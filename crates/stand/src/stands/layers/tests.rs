@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 
 mod alua;
 mod ceph;
+mod drbd;
 mod exports;
 mod paths;
 mod pools;

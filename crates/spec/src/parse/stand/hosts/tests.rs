@@ -143,3 +143,53 @@ fn what_does_not_fit_its_hosts_is_refused_at_its_line() {
     let both = several(DRIVES, NODES).replace("drives:", "across: {storage: 10.0.0.1, client: 10.0.0.2}\ndrives:");
     assert!(stand(&both, "s.yaml").unwrap_err().message.en.contains("two ways to name hosts"));
 }
+
+#[test]
+fn a_mirror_is_of_two_hosts_and_its_primary_is_built_last() {
+    let layers = concat!(
+        "  - {drbd: {protocol: C}, on: [d1, d2], to: n1}\n  - {fs: {type: ext4}}\n",
+        "  - {nfs: {}, to: client}\n"
+    );
+    let text = several(DRIVES, layers);
+    let whole = stand(&text, "s.yaml").unwrap();
+    assert_eq!(whole.hosts_from_below(), Some(vec!["n2", "n1", "client"]));
+    assert_eq!(layers_on(&text, Some("n1")), ["drbd", "fs", "nfs"]);
+    assert_eq!(layers_on(&text, Some("n2")), ["drbd"]);
+    let targets = |host: &str| {
+        let part = whole.clone().on(Some(host));
+        part.targets_here().into_iter().map(|of| of.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!([targets("n1"), targets("n2"), targets("client")], [["fs"], ["d2"], ["nfs"]]);
+    let below = |host: &str| {
+        let part = whole.clone().on(Some(host));
+        part.below_here(&part.layers[0]).map(|of| of.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!([below("n1"), below("n2")], [["d1"], ["d2"]]);
+}
+
+#[test]
+fn a_mirror_that_is_not_of_two_hosts_is_refused() {
+    let three = "[{id: A, host: n1}, {id: B, host: n1}, {id: C, host: n2}, {id: D, host: n2}]";
+    let out = "  - {fs: {type: ext4}}\n  - {nfs: {}, to: client}\n";
+    for (drives, layer, words) in [
+        (DRIVES, "{drbd: {protocol: C}, on: [d1, d2]}", "which host is primary of the mirror `drbd`?"),
+        (DRIVES, "{drbd: {protocol: C}, on: [d1, d2], to: client}", "`drbd` has no device of `client`"),
+        (DRIVES, "{drbd: {protocol: C}, on: [d1, d2], to: n1, host: n2}", "two hosts build `drbd`"),
+        (DRIVES, "{drbd: {protocol: D}, on: [d1, d2], to: n1}", "`D` is not one of `A`, `B`, `C`"),
+        (DRIVES, "{drbd: {}, on: [d1, d2], to: n1}", "`protocol`"),
+        (DRIVES, "{drbd: {protocol: C, metadata: external}, on: [d1, d2], to: n1}", "needs 4 to 4 devices and has 2"),
+        (three, "{drbd: {protocol: C}, on: [d1, d2], to: n1}", "what it lies on is on `n1`"),
+        (
+            "[{id: A, host: n1}, {id: B, host: n1}, {id: C, host: n1}, {id: D, host: n2}]",
+            "{drbd: {protocol: C, metadata: external}, on: [d1, d2, d3, d4], to: n1}",
+            "`drbd` has 3 devices of `n1` and 1 of `n2`",
+        ),
+    ] {
+        let used = if drives == three { "  - {dm: {linear: whole}, name: spare, on: [d3, d4]}\n" } else { "" };
+        let text = several(drives, &format!("  - {layer}\n{out}{used}"));
+        let error = stand(&text, "s.yaml").unwrap_err();
+        assert!(error.to_string().contains(words), "{words}: {error}");
+    }
+    let one = "stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{drbd: {protocol: C}}]\n";
+    assert!(stand(one, "s.yaml").unwrap_err().to_string().contains("a mirror (`drbd`) is of two hosts"));
+}

@@ -1,0 +1,55 @@
+//! Mirrors of two hosts (DRBD 8.4): `/proc/drbd`, in which version 9 has nothing but its number.
+
+use super::COUNT_MAX;
+use crate::source::Source;
+use std::path::Path;
+use stend_record::mirrors::{PLACE, mirrors};
+use stend_record::parts::ArrayState;
+
+/// The file with all of them, and which of them are followed.
+#[derive(Debug)]
+pub struct Mirrors {
+    file: Source,
+    names: Vec<String>,
+}
+
+impl Mirrors {
+    /// The mirrors among the devices.
+    pub fn find(root: &Path, devices: &[String]) -> Mirrors {
+        let is = |name: &&String| name.strip_prefix("drbd").is_some_and(|minor| minor.parse::<u32>().is_ok());
+        let names: Vec<String> = devices.iter().filter(is).take(COUNT_MAX).cloned().collect();
+        let file = if names.is_empty() { Source::absent() } else { Source::open(&root.join(PLACE)) };
+        Mirrors { file, names }
+    }
+
+    /// Their states, each as that of an array of two drives.
+    pub fn read(&mut self) -> Vec<ArrayState> {
+        let all = self.file.read().map(mirrors).unwrap_or_default();
+        let all = all.iter().map(|mirror| mirror.as_array());
+        all.filter(|array| self.names.contains(&array.name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirror_among_the_devices_is_told_and_others_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("proc")).unwrap();
+        let line = |minor: u32, disk: &str| {
+            format!("{minor}: cs:WFConnection ro:Primary/Unknown ds:{disk}/DUnknown C r-----\n    ns:0 nr:0\n")
+        };
+        let text = format!("version: 8.4.11\n{}{}", line(5, "UpToDate"), line(6, "UpToDate"));
+        std::fs::write(dir.path().join(PLACE), text).unwrap();
+        let of = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            Mirrors::find(dir.path(), &names).read()
+        };
+        let found = of(&["sda", "drbd6", "drbdx"]);
+        let [ArrayState { name, degraded: Some(1), .. }] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(name, "drbd6");
+        assert_eq!(of(&["sda"]), []);
+    }
+}
